@@ -1,0 +1,138 @@
+// GET one cluster and a list of 30, beside the bare framework and the bare query.
+import { Kysely, PostgresDialect, type CompiledQuery } from 'kysely'
+import { startTemporary } from '@millrace/server/db/embedded/temporary.ts'
+import { migrate } from '@millrace/server/db/migrate.ts'
+import { openDatabase, type Db } from '@millrace/server/db/pool.ts'
+import { newId } from '@millrace/server/lib/ids.ts'
+import * as clusters from '@millrace/server/resources/clusters/queries.ts'
+import { startChild, type Child } from './children.ts'
+import { loadUrl, median, type Measured } from './load.ts'
+import type { Report } from './report.ts'
+import { seedOrganization } from './seed.ts'
+
+const connectionCounts = [1, 16, 64]
+const rounds = 3
+const seconds = 1.5
+const target = 0.5
+
+export async function benchApi(): Promise<Report> {
+  const postgres = await startTemporary()
+  const database = openDatabase(postgres.connection)
+  await migrate(database.pool)
+  const { orgId, slug, token, clusterId } = await seed(database.db)
+  const { child: server, ready: address } = await startChild('./child-millrace.js', {
+    DATABASE_URL: postgres.url,
+  })
+  const { child: sqlChild } = await startChild('./child-sql.js', { DATABASE_URL: postgres.url })
+  const base = `${String(address)}/v2/organizations/${slug}/clusters`
+  const rows: Report['rows'] = []
+  const targets: Report['targets'] = []
+
+  for (const { title, url, query } of [
+    {
+      title: 'get one',
+      url: `${base}/${clusterId}`,
+      query: await capture(database.pool, (db) => clusters.findInOrg(db, orgId, clusterId)),
+    },
+    {
+      title: 'list 30',
+      url: `${base}?per_page=30`,
+      query: await capture(database.pool, (db) => clusters.listInOrg(db, orgId, { limit: 31, offset: 0 })),
+    },
+  ]) {
+    const body = await (await fetch(url, { headers: { authorization: `Bearer ${token}` } })).text()
+    const { child: http, ready: bare } = await startChild('./child-http.js', { BODY: body })
+    for (const connections of connectionCounts) {
+      const measured = await measureRounds({ url, token, bare: String(bare), sqlChild, query, connections })
+      const yardstick = Math.min(measured.http.perSecond, measured.sql.perSecond)
+      const ratio = measured.ours.perSecond / yardstick
+      rows.push({
+        what: title,
+        connections,
+        'millrace/s': Math.round(measured.ours.perSecond),
+        'p50 ms': round(measured.ours.p50),
+        'p95 ms': round(measured.ours.p95),
+        'p99 ms': round(measured.ours.p99),
+        'bare http/s': Math.round(measured.http.perSecond),
+        'bare sql/s': Math.round(measured.sql.perSecond),
+        ratio: ratio.toFixed(2),
+      })
+      targets.push({
+        what: `${title}, ${connections} connections, of the slower yardstick`,
+        target: `≥ ${target}`,
+        measured: ratio.toFixed(2),
+        met: ratio >= target,
+      })
+    }
+    await http.stop()
+  }
+  await Promise.all([server.stop(), sqlChild.stop()])
+  await database.close()
+  await postgres.stop()
+  return { name: 'api', rows, targets }
+}
+
+interface Setting {
+  url: string
+  token: string
+  bare: string
+  sqlChild: Child
+  query: { text: string; values: readonly unknown[] }
+  connections: number
+}
+
+/** The three take turns, so that whatever else the machine does disturbs them alike. */
+async function measureRounds({ url, token, bare, sqlChild, query, connections }: Setting) {
+  const measured: Record<'ours' | 'http' | 'sql', Measured[]> = { ours: [], http: [], sql: [] }
+  await loadUrl(url, token, connections, 1)
+  for (let round = 0; round < rounds; round++) {
+    measured.ours.push(await loadUrl(url, token, connections, seconds))
+    measured.http.push(await loadUrl(bare, token, connections, seconds))
+    measured.sql.push(await sqlChild.ask<Measured>({ ...query, callers: connections, seconds }))
+  }
+  return { ours: median(measured.ours), http: median(measured.http), sql: median(measured.sql) }
+}
+
+async function seed(db: Db) {
+  const seeded = await seedOrganization(db)
+  const { orgId, userId } = seeded
+  const ids = Array.from({ length: 60 }, newId)
+  await db
+    .insertInto('clusters')
+    .values(
+      ids.map((id, index) => ({ id, organization_id: orgId, name: `Cluster ${index}`, created_by: userId })),
+    )
+    .execute()
+  await db
+    .insertInto('cluster_maintainers')
+    .values(
+      ids.map((id) => ({
+        id: newId(),
+        organization_id: orgId,
+        cluster_id: id,
+        user_id: userId,
+        team_id: null,
+      })),
+    )
+    .execute()
+  return { ...seeded, clusterId: ids[0] ?? '' }
+}
+
+/** The statement a query function sends, so that the yardstick runs the very same one. */
+async function capture(
+  pool: ConstructorParameters<typeof PostgresDialect>[0]['pool'],
+  run: (db: Db) => Promise<unknown>,
+) {
+  let seen: CompiledQuery | undefined
+  const listening: Db = new Kysely({
+    dialect: new PostgresDialect({ pool }),
+    log: (event) => {
+      seen = event.query
+    },
+  })
+  await run(listening)
+  if (seen === undefined) throw new Error('The query function sent nothing.')
+  return { text: seen.sql, values: seen.parameters }
+}
+
+const round = (ms: number) => Math.round(ms * 100) / 100

@@ -1,0 +1,62 @@
+// Builds: how fast they are made, what the end of one job costs in small and large builds, what a page of a list
+// costs at a thousand and at a million builds, and how long the reader takes.
+import { readConfig } from '@millrace/server/config.ts'
+import { createContext, type Context } from '@millrace/server/context.ts'
+import { startTemporary } from '@millrace/server/db/embedded/temporary.ts'
+import { migrate } from '@millrace/server/db/migrate.ts'
+import { openDatabase } from '@millrace/server/db/pool.ts'
+import pino from 'pino'
+import { jobEnds } from './job-ends.ts'
+import { startChild } from './children.ts'
+import { listPages } from './list-pages.ts'
+import { loadRequests } from './load.ts'
+import { readerTimes } from './reader-times.ts'
+import { row, type Report } from './report.ts'
+import { seedOrganization, seedPipeline } from './seed.ts'
+
+export async function benchBuilds(): Promise<Report> {
+  const postgres = await startTemporary()
+  const database = openDatabase(postgres.connection)
+  await migrate(database.pool)
+  const seeded = await seedOrganization(database.db)
+  const ctx = contextOn(database)
+  const { child: server, ready } = await startChild('./child-millrace.js', { DATABASE_URL: postgres.url })
+  const address = String(ready)
+
+  await seedPipeline(database.db, seeded, 'one-step', 'steps: [{command: "true"}]')
+  const created = await loadRequests({
+    url: `${address}/v2/organizations/${seeded.slug}/pipelines/one-step/builds`,
+    method: 'POST',
+    body: JSON.stringify({ commit: 'HEAD', branch: 'main', message: 'bench' }),
+    token: seeded.token,
+    connections: 16,
+    seconds: 5,
+  })
+  const rows: Report['rows'] = [
+    row(
+      'builds created, 16 connections',
+      `${Math.round(created.perSecond)}/s`,
+      `p50 ${created.p50} ms, p99 ${created.p99} ms`,
+    ),
+  ]
+  const targets: Report['targets'] = []
+  for (const part of [
+    await jobEnds(ctx, database.db, seeded),
+    await readerTimes(),
+    await listPages({ db: database.db, databaseUrl: postgres.url, seeded, server, address }),
+  ]) {
+    rows.push(...part.rows)
+    targets.push(...part.targets)
+  }
+  await server.stop()
+  await database.close()
+  await postgres.stop()
+  return { name: 'builds', rows, targets }
+}
+
+function contextOn({ db, pool }: ReturnType<typeof openDatabase>): Context {
+  const read = readConfig({})
+  if (!read.ok) throw new Error(read.problems.join(' '))
+  const log = pino({ level: 'silent' })
+  return createContext({ config: read.config, db, pool, log, secretKeys: ['x'.repeat(32)], hosted: null })
+}

@@ -1,0 +1,37 @@
+// `npm run bench` runs every benchmark, `npm run bench -- NAME` one. Absolute numbers belong to the machine; what
+// counts are the ratios to the yardsticks measured in the same run.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { cpus } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { benchApi } from './api.ts'
+import { benchBuilds } from './builds.ts'
+import type { Report } from './report.ts'
+import { printReport } from './report.ts'
+
+const benchmarks: Record<string, () => Promise<Report>> = { api: benchApi, builds: benchBuilds }
+
+const wanted = process.argv.slice(2)
+const unknown = wanted.filter((name) => !(name in benchmarks))
+if (unknown.length > 0) {
+  console.error(
+    `There is no benchmark ${unknown.join(', ')}; there are ${Object.keys(benchmarks).join(', ')}.`,
+  )
+  process.exit(2)
+}
+
+const reports: Report[] = []
+for (const [name, run] of Object.entries(benchmarks)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue
+  const report = await run()
+  printReport(report)
+  reports.push(report)
+}
+
+const folder = fileURLToPath(new URL('../results/', import.meta.url))
+mkdirSync(folder, { recursive: true })
+const machine = { node: process.version, cores: cpus().length, cpu: cpus()[0]?.model ?? 'unknown' }
+writeFileSync(
+  `${folder}latest.json`,
+  `${JSON.stringify({ at: new Date().toISOString(), machine, reports }, null, 2)}\n`,
+)
+console.log(`\nWritten to bench/results/latest.json.`)

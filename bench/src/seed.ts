@@ -1,0 +1,79 @@
+// An organization with an administrator, a token and a cluster, straight into the tables.
+import { scopes } from '@millrace/server/auth/scopes.ts'
+import type { Db } from '@millrace/server/db/pool.ts'
+import { newId } from '@millrace/server/lib/ids.ts'
+import { issueToken } from '@millrace/server/resources/access-token/issue.ts'
+import { addMember } from '@millrace/server/resources/members/add.ts'
+import { createOrganization } from '@millrace/server/resources/organizations/create.ts'
+
+export interface Seeded {
+  orgId: string
+  slug: string
+  userId: string
+  token: string
+  clusterId: string
+}
+
+const origin = { kind: 'operator', command: 'bench' } as const
+
+export async function seedOrganization(db: Db): Promise<Seeded> {
+  const { id: orgId, slug } = await createOrganization(db, origin, { slug: 'bench', name: 'Bench' })
+  const email = 'bench@example.com'
+  const user = await addMember(db, origin, {
+    email,
+    name: 'Bench',
+    organizationSlug: slug,
+    role: 'admin',
+    passwordHash: null,
+  })
+  const { token } = await issueToken(db, origin, {
+    email,
+    scopes,
+    organizationSlugs: [],
+    description: 'bench',
+    expiresAt: null,
+    allowedIpAddresses: null,
+  })
+  const [clusterId, queueId] = [newId(), newId()]
+  await db
+    .insertInto('clusters')
+    .values({ id: clusterId, organization_id: orgId, name: 'Bench', created_by: user.id })
+    .execute()
+  await db
+    .insertInto('cluster_queues')
+    .values({
+      id: queueId,
+      organization_id: orgId,
+      cluster_id: clusterId,
+      key: 'default',
+      created_by: user.id,
+    })
+    .execute()
+  await db.updateTable('clusters').set({ default_queue_id: queueId }).where('id', '=', clusterId).execute()
+  return { orgId, slug, userId: user.id, token, clusterId }
+}
+
+export async function seedPipeline(
+  db: Db,
+  { orgId, clusterId, userId }: Seeded,
+  slug: string,
+  configuration: string,
+): Promise<string> {
+  const id = newId()
+  await db
+    .insertInto('pipelines')
+    .values({
+      id,
+      organization_id: orgId,
+      cluster_id: clusterId,
+      slug,
+      name: slug,
+      repository: 'https://git.example.com/bench.git',
+      configuration,
+      webhook_token: newId(),
+      badge_token: newId(),
+      created_by: userId,
+    })
+    .execute()
+  return id
+}

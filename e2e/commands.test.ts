@@ -1,0 +1,168 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { aDirectory, millrace, startServer, type Json, type Settings } from './millrace.ts'
+
+const groups = [[], ['org'], ['user'], ['token'], ['pipeline'], ['agent']]
+const commands = [
+  ['up'],
+  ['serve'],
+  ['worker'],
+  ['migrate'],
+  ['backup'],
+  ['restore'],
+  ['org', 'create'],
+  ['org', 'set'],
+  ['user', 'create'],
+  ['token', 'create'],
+  ['token', 'revoke'],
+  ['pipeline', 'lint'],
+  ['run'],
+  ['agent', 'start'],
+]
+
+describe('millrace --help', () => {
+  it('is there for every command, with an example', async () => {
+    const answers = await Promise.all(
+      [...groups, ...commands].map((words) => millrace([...words, '--help'], {})),
+    )
+    for (const answer of answers) {
+      expect(answer).toMatchObject({ code: 0, stderr: '' })
+      expect(answer.stdout).toMatch(/^Usage: millrace [^]*\nExample:\n {2}\$ millrace /)
+    }
+    for (const { stdout } of answers.slice(groups.length)) expect(stdout).toContain('--json')
+  })
+})
+
+describe('wrong usage', () => {
+  it.each([
+    [[], 'Usage:'],
+    [['org'], 'Usage:'],
+    [['fly'], "unknown command 'fly'"],
+    [['up', '--fast'], "unknown option '--fast'"],
+    [['up', 'now'], 'too many arguments'],
+    [['backup'], "missing required argument 'file'"],
+    [['org', 'create', 'acme'], "'--name <name>' not specified"],
+    [['org', 'set', 'acme', '--feature', 'audit_log'], 'NAME=on or NAME=off'],
+    [
+      ['user', 'create', '--email', 'a@b', '--name', 'A', '--org', 'acme', '--role', 'owner'],
+      'Allowed choices are admin, member',
+    ],
+    [['token', 'create', '--user', 'a@b'], "'--scope <scope>' not specified"],
+    [['token', 'create', '--user', 'a@b', '--scope', 'read_user', '--expires-in', 'soon'], 'such as 90d'],
+    [['token', 'create', '--user', 'a@b', '--scope', 'read_user', '--expires-in', '99999d'], '100 years'],
+  ])('exits with 2 and says what is wrong: millrace %j', async (args, message) => {
+    const answer = await millrace(args, {})
+    expect(answer).toMatchObject({ code: 2, stdout: '' })
+    expect(answer.stderr).toContain(message)
+  })
+})
+
+describe('administration without a running server', () => {
+  it('starts the database for the moment of each command', async () => {
+    const settings = { MILLRACE_DATA_DIR: join(aDirectory(), 'data') }
+    const first = await json(['migrate'], settings)
+    expect(first['applied']).toContain('202611150500_create_foundation')
+    expect(await json(['migrate'], settings)).toEqual({ applied: [] })
+    await json(['org', 'create', 'acme', '--name', 'Acme Inc.'], settings)
+    const again = await millrace(['org', 'create', 'acme', '--name', 'Acme Inc.', '--json'], settings)
+    expect(again).toMatchObject({ code: 1, stdout: '' })
+    expect(again.stderr).toContain('there is already an organization "acme"')
+
+    // What is no empty database any more is given no first organization.
+    const server = await startServer(settings)
+    expect(server.token).toBe('')
+  })
+
+  it('is refused where there is no database, which most likely is the wrong directory', async () => {
+    const settings = { MILLRACE_DATA_DIR: join(aDirectory(), 'data') }
+    for (const args of [
+      ['token', 'create', '--user', 'a@example.com', '--scope', 'read_user'],
+      ['backup', join(aDirectory(), 'backup')],
+    ]) {
+      const refused = await millrace(args, settings)
+      expect(refused).toMatchObject({ code: 1, stdout: '' })
+      expect(refused.stderr).toMatch(/^There is no database in .*: run this where .*\.\n$/)
+    }
+    expect(existsSync(settings.MILLRACE_DATA_DIR)).toBe(false)
+  })
+
+  it('lets commands run side by side', async () => {
+    const settings = { MILLRACE_DATA_DIR: aDirectory() }
+    const slugs = ['one', 'two', 'three']
+    const made = await Promise.all(
+      slugs.map((slug) => millrace(['org', 'create', slug, '--name', slug], settings)),
+    )
+    expect(made.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
+      slugs.map(() => ({ code: 0, stderr: '' })),
+    )
+  })
+})
+
+describe('administration beside a running server', () => {
+  it('makes organizations, people and tokens that count at once', async () => {
+    const settings = { MILLRACE_DATA_DIR: aDirectory() }
+    const server = await startServer(settings)
+
+    const org = await json(['org', 'create', 'acme', '--name', 'Acme Inc.'], settings)
+    expect(org).toMatchObject({ slug: 'acme', name: 'Acme Inc.' })
+    const person = ['user', 'create', '--email', 'ada@example.com', '--name', 'Ada Example']
+    const user = await json(
+      [...person, '--org', 'acme', '--role', 'admin', '--password', 'pass word'],
+      settings,
+    )
+    expect(user).toMatchObject({ email: 'ada@example.com', role: 'admin', organization: 'acme' })
+
+    // The address is known, so this adds a membership.
+    const other = await json([...person, '--org', 'default', '--role', 'member'], settings)
+    expect(other['id']).toBe(user['id'])
+    const twice = await millrace([...person, '--org', 'default', '--role', 'member'], settings)
+    expect(twice.code).toBe(1)
+    expect(twice.stderr).toContain('already a member')
+
+    const token = ['token', 'create', '--user', 'ada@example.com']
+    const scopes = ['--scope', 'read_clusters', '--scope', 'write_clusters']
+    const issued = await json([...token, '--org', 'acme', ...scopes, '--expires-in', '90d'], settings)
+    expect(issued).toMatchObject({ scopes: ['read_clusters', 'write_clusters'], organizations: ['acme'] })
+    const days = (Date.parse(String(issued['expires_at'])) - Date.now()) / 86_400_000
+    expect(days).toBeGreaterThan(89.9)
+    expect(days).toBeLessThanOrEqual(90)
+
+    const value = String(issued['token'])
+    expect((await server.post('/v2/organizations/acme/clusters', { name: 'First' }, value)).status).toBe(201)
+    expect((await server.get('/v2/organizations/default/clusters', value)).status).toBe(404)
+
+    expect(await json(['token', 'revoke', String(issued['id'])], settings)).toMatchObject({ revoked: true })
+    expect((await server.get('/v2/organizations/acme/clusters', value)).status).toBe(401)
+    expect((await millrace(['token', 'revoke', String(issued['id'])], settings)).code).toBe(1)
+    expect((await millrace(['token', 'revoke', 'first'], settings)).code).toBe(1)
+
+    const plain = await millrace([...token, ...scopes], settings)
+    expect(plain.stdout).toMatch(/^mrt_\w{40}\n$/)
+    expect((await server.get('/v2/organizations/acme/clusters', plain.stdout.trim())).status).toBe(200)
+  })
+
+  it('turns features on and off', async () => {
+    const settings = { MILLRACE_DATA_DIR: aDirectory() }
+    const server = await startServer(settings)
+    expect((await server.get('/v2/organizations/default/audit_events')).status).toBe(200)
+    const off = await json(
+      ['org', 'set', 'default', '--feature', 'audit_log=off', '--feature', 'tracestate=on'],
+      settings,
+    )
+    expect(off).toEqual({ slug: 'default', features: ['tracestate', 'members_view_teams'] })
+    expect((await server.get('/v2/organizations/default/audit_events')).status).toBe(403)
+    const unknown = await millrace(['org', 'set', 'default', '--feature', 'flying=on'], settings)
+    expect(unknown).toMatchObject({ code: 1, stdout: '' })
+    expect(unknown.stderr).toContain('there is no feature "flying"')
+    const nobody = await millrace(['org', 'set', 'nobody', '--feature', 'audit_log=on'], settings)
+    expect(nobody).toMatchObject({ code: 1, stderr: 'There is no organization "nobody".\n' })
+  })
+})
+
+/** The one JSON value a command prints with --json. */
+async function json(args: readonly string[], settings: Settings): Promise<Json> {
+  const { code, stdout, stderr } = await millrace([...args, '--json'], settings)
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  return JSON.parse(stdout) as Json
+}

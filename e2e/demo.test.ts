@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest'
+import { aDirectory, eventually, startServer, stop } from './millrace.ts'
+
+const demo = '/v2/organizations/default/pipelines/demo/builds'
+
+describe('the first build', () => {
+  it('of the demo pipeline runs on the local agent and is green', async () => {
+    const server = await startServer({ MILLRACE_DATA_DIR: aDirectory() })
+    const created = await server.post(demo, { commit: 'HEAD', branch: 'main', message: 'First' })
+    expect([created.status, created.body.state]).toEqual([201, 'scheduled'])
+    const build = await eventually('the build ends', async () => {
+      const { body } = await server.get(`${demo}/1`)
+      return body.finished_at !== null && body
+    })
+    expect(build).toMatchObject({
+      state: 'passed',
+      meta_data: { demo: 'it works' },
+      jobs: [{ exit_status: 0 }, { exit_status: 0 }, { type: 'waiter' }, { exit_status: 0 }],
+    })
+    expect((await stop(server)).code).toBe(0)
+  })
+
+  it('that is running when the server stops is stopped with it', async () => {
+    const server = await startServer({ MILLRACE_DATA_DIR: aDirectory() })
+    const made = await server.post('/v2/organizations/default/pipelines', {
+      name: 'Long',
+      repository: 'none',
+      configuration: 'env: {BUILDKITE_SKIP_CHECKOUT: "true"}\nsteps: [{command: sleep 600}]',
+    })
+    expect(made.status).toBe(201)
+    const builds = '/v2/organizations/default/pipelines/long/builds'
+    await server.post(builds, { commit: 'HEAD', branch: 'main' })
+    await eventually(
+      'the job runs',
+      async () => (await server.get(`${builds}/1`)).body.state.toString() === 'running',
+    )
+    const { code, ms } = await stop(server)
+    expect(code).toBe(0)
+    expect(ms).toBeLessThan(60_000)
+  })
+})

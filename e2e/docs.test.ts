@@ -1,0 +1,40 @@
+import chromium from '@sparticuz/chromium'
+import { chromium as playwright } from 'playwright-core'
+import { expect, it } from 'vitest'
+import { aDirectory, startServer, stop } from './millrace.ts'
+
+it('renders the API at /docs, asking no other host for anything, and lets one call it with a token', async () => {
+  const server = await startServer({ MILLRACE_DATA_DIR: aDirectory() })
+  const browser = await playwright.launch({
+    executablePath: await chromium.executablePath(),
+    args: [...chromium.args, '--disable-background-networking', '--disable-component-update'],
+    headless: true,
+  })
+  const page = await browser.newPage({ viewport: { width: 1200, height: 1400 } })
+  const hosts = new Set<string>()
+  const complaints: string[] = []
+  page.on('request', (request) =>
+    hosts.add(new URL(request.url()).protocol === 'data:' ? 'data' : new URL(request.url()).host),
+  )
+  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
+  page.on('pageerror', (error) => complaints.push(error.message))
+
+  await page.goto(`${server.url}/docs`)
+  await page.getByRole('button', { name: 'Authorize' }).first().click()
+  await page.getByLabel('auth-bearer-value').fill(server.token)
+  await page.getByRole('button', { name: 'Apply credentials' }).click()
+  await page.getByRole('button', { name: 'Close' }).first().click()
+  await page.getByRole('link', { name: 'clusters', exact: true }).click()
+  await page
+    .locator('[id="operations-clusters-get_organizations_org_clusters"] .opblock-summary-control')
+    .click()
+  await page.getByPlaceholder('org', { exact: true }).first().fill('default')
+  await page.getByRole('button', { name: 'Execute' }).click()
+  await page.locator('.live-responses-table').getByText('Default cluster').first().waitFor()
+  if (process.env['SCREENSHOT']) await page.screenshot({ path: process.env['SCREENSHOT'] })
+
+  expect([...hosts].filter((host) => host !== 'data')).toEqual([new URL(server.url).host])
+  expect(complaints).toEqual([])
+  await browser.close()
+  await stop(server)
+})

@@ -1,0 +1,159 @@
+// Real processes, known only by what they print and answer.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach } from 'vitest'
+
+const program = fileURLToPath(new URL('../packages/cli/bin/millrace.js', import.meta.url))
+
+export type Settings = Record<string, string>
+
+export interface Ended {
+  /** null: ended by a signal. */
+  code: number | null
+  stdout: string
+  stderr: string
+  ms: number
+}
+
+export interface Running {
+  pid: number
+  output(): { stdout: string; stderr: string }
+  /** To the process alone. */
+  signal(name: NodeJS.Signals): void
+  /** To the process and all it started in its process group, as a closed container or `kill -9 -PID` does. */
+  killGroup(): void
+  ended: Promise<Ended>
+}
+
+const started = new Set<ChildProcess>()
+const directories: string[] = []
+
+afterEach(async () => {
+  for (const child of started) {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+    }
+  }
+  started.clear()
+  for (const path of directories.splice(0)) {
+    rmSync(path, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 })
+  }
+})
+
+/** Gone after the test. */
+export function aDirectory(): string {
+  const path = mkdtempSync(join(tmpdir(), 'millrace-e2e-'))
+  directories.push(path)
+  return path
+}
+
+/** Starts `millrace …` with these settings and no others. */
+export function spawnMillrace(args: readonly string[], settings: Settings): Running {
+  const startedAt = Date.now()
+  const child = spawn(process.execPath, [program, ...args], {
+    cwd: tmpdir(),
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  })
+  started.add(child)
+  const { pid } = child
+  if (pid === undefined) throw new Error('The process did not start.')
+  let stdout = ''
+  let stderr = ''
+  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
+  const ended = once(child, 'close').then(([code]: (number | null)[]) => ({
+    code: code ?? null,
+    stdout,
+    stderr,
+    ms: Date.now() - startedAt,
+  }))
+  return {
+    pid,
+    output: () => ({ stdout, stderr }),
+    signal: (name) => void child.kill(name),
+    killGroup: () => void process.kill(-pid, 'SIGKILL'),
+    ended,
+  }
+}
+
+/** Runs `millrace …` to its end. */
+export const millrace = (args: readonly string[], settings: Settings): Promise<Ended> =>
+  spawnMillrace(args, settings).ended
+
+export interface Server extends Running {
+  url: string
+  /** Of the first start on an empty database; empty otherwise. */
+  token: string
+  database: string
+  get(path: string, token?: string): Promise<Answer>
+  post(path: string, body: object, token?: string): Promise<Answer>
+}
+
+export interface Answer {
+  status: number
+  body: Json
+}
+
+/** A JSON value read by the names of its fields. */
+export interface Json {
+  [key: string]: Json
+}
+
+/** `millrace up` on a free port, returned when it says that it runs. */
+export async function startServer(settings: Settings, command = 'up'): Promise<Server> {
+  const running = spawnMillrace([command, '--json'], { PORT: '0', ...settings })
+  let isOver = false
+  void running.ended.then(() => (isOver = true))
+  const line = await eventually(`millrace ${command} says that it runs`, async () => {
+    if (isOver) throw new Error(`millrace ${command} ended: ${running.output().stderr}`)
+    const { stdout } = running.output()
+    return stdout.includes('\n') && stdout
+  })
+  const { url, database, first } = JSON.parse(line) as {
+    url: string
+    database: string
+    first: { token: string } | null
+  }
+  const token = first?.token ?? ''
+  const ask = async (path: string, as: string, init: RequestInit = {}): Promise<Answer> => {
+    const headers = { Authorization: `Bearer ${as}`, 'Content-Type': 'application/json' }
+    const response = await fetch(url + path, { ...init, headers })
+    const text = await response.text()
+    return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as Json }
+  }
+  return {
+    ...running,
+    url,
+    token,
+    database,
+    get: (path, as = token) => ask(path, as),
+    post: (path, body, as = token) => ask(path, as, { method: 'POST', body: JSON.stringify(body) }),
+  }
+}
+
+export async function stop(server: Running): Promise<Ended> {
+  server.signal('SIGTERM')
+  return server.ended
+}
+
+/** Waits until the condition holds; fails after the deadline instead of hanging. */
+export async function eventually<T>(
+  what: string,
+  look: () => Promise<T | undefined | false>,
+  withinMs = 30_000,
+): Promise<T> {
+  const deadline = Date.now() + withinMs
+  for (;;) {
+    const seen = await look()
+    if (seen !== undefined && seen !== false) return seen
+    if (Date.now() > deadline) throw new Error(`Not within ${withinMs} ms: ${what}`)
+    await once(AbortSignal.timeout(20), 'abort')
+  }
+}

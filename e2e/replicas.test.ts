@@ -1,0 +1,66 @@
+import pg from 'pg'
+import { describe, expect, it } from 'vitest'
+import { aDirectory, millrace, startServer, stop, type Server } from './millrace.ts'
+
+describe('several processes on one DATABASE_URL', () => {
+  it('make one first organization between them when they start at once', async () => {
+    const host = await startServer({ MILLRACE_DATA_DIR: aDirectory() })
+    const settings = {
+      DATABASE_URL: await anEmptyDatabase(host),
+      MILLRACE_SECRET_KEY: 'a key of 32+ characters that all replicas share',
+      MILLRACE_DATA_DIR: `${aDirectory()}/never-made`,
+    }
+    const replicas = await Promise.all([startServer(settings), startServer(settings), startServer(settings)])
+    const tokens = replicas.map(({ token }) => token).filter((token) => token !== '')
+    expect(tokens).toHaveLength(1)
+    const [token = ''] = tokens
+    for (const replica of replicas) {
+      const { body } = await replica.get('/v2/organizations/default/clusters', token)
+      expect(body).toMatchObject([{ name: 'Default cluster' }])
+    }
+
+    // A revocation counts at once on every one of them.
+    const { body } = await replicas[0].get('/v2/access-token', token)
+    expect((await millrace(['token', 'revoke', String(body['uuid'])], settings)).code).toBe(0)
+    for (const replica of replicas) {
+      expect((await replica.get('/v2/organizations/default/clusters', token)).status).toBe(401)
+    }
+    const ends = await Promise.all(replicas.map(stop))
+    expect(ends.map(({ code }) => code)).toEqual([0, 0, 0])
+  })
+})
+
+describe('millrace serve and millrace worker', () => {
+  it('take one role each, and make no first organization', async () => {
+    const host = await startServer({ MILLRACE_DATA_DIR: aDirectory() })
+    const settings = {
+      DATABASE_URL: await anEmptyDatabase(host),
+      MILLRACE_DATA_DIR: aDirectory(),
+    }
+    const api = await startServer(settings, 'serve')
+    expect(api.token).toBe('')
+    expect((await api.get('/readyz')).status).toBe(200)
+    const worker = await startServer(settings, 'worker')
+    await expect(worker.get('/readyz')).rejects.toThrow('fetch failed')
+    expect((await api.get('/v2/organizations/default/clusters', 'mrt_unknown')).status).toBe(401)
+    // Both log in lines of JSON, on stderr.
+    const lines = api.output().stderr.trim().split('\n')
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toContainEqual(
+      expect.objectContaining({ method: 'GET', path: '/readyz', status: 200 }),
+    )
+    expect((await stop(api)).code).toBe(0)
+    expect((await stop(worker)).code).toBe(0)
+  })
+})
+
+/** Beside the database of a running server, in the same PostgreSQL. */
+async function anEmptyDatabase(host: Server): Promise<string> {
+  const files = /files in (.*)$/.exec(host.database)?.[1] ?? ''
+  const url = (database: string) =>
+    `postgresql:///${database}?host=${encodeURIComponent(`${files}/run`)}&port=54329&user=millrace`
+  const client = new pg.Client({ connectionString: url('millrace') })
+  await client.connect()
+  await client.query('create database another')
+  await client.end()
+  return url('another')
+}

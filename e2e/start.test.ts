@@ -1,0 +1,168 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { aDirectory, eventually, millrace, spawnMillrace, startServer, stop } from './millrace.ts'
+
+const sentence = /^[A-Z].*\.\n$/
+
+describe('millrace up', () => {
+  it('prints on its first start what one needs, and a curl line that works when pasted', async () => {
+    const settings = { MILLRACE_DATA_DIR: join(aDirectory(), 'data'), PORT: String(await aFreePort()) }
+    const first = spawnMillrace(['up'], settings)
+    const text = await eventually('the welcome', async () => {
+      const { stdout } = first.output()
+      return stdout.includes('Ctrl-C') && stdout
+    })
+    expect(text).toContain(`http://127.0.0.1:${settings.PORT}\n`)
+    expect(text).toContain(`http://127.0.0.1:${settings.PORT}/docs`)
+    expect(text).toMatch(/mrt_\w{40}/)
+    const curl = /^ {2}(curl .*)$/m.exec(text)?.[1] ?? ''
+    const { stdout } = await promisify(execFile)('sh', ['-c', `${curl} --silent --fail`])
+    expect(JSON.parse(stdout)).toMatchObject([{ name: 'Default cluster' }])
+    expect(first.output().stderr).toBe('')
+    expect((await stop(first)).code).toBe(0)
+
+    const second = spawnMillrace(['up'], settings)
+    await eventually('the second welcome', async () => second.output().stdout.includes('Ctrl-C'))
+    expect(second.output().stdout).not.toContain('mrt_')
+    expect((await stop(second)).code).toBe(0)
+  })
+
+  it('makes an organization, an administrator with all scopes, and a cluster with a default queue', async () => {
+    const server = await startServer({ MILLRACE_DATA_DIR: aDirectory() })
+    const { body: token } = await server.get('/v2/access-token')
+    expect(token['scopes']).toContain('write_clusters')
+    const { body: clusters } = await server.get('/v2/organizations/default/clusters')
+    expect(clusters).toMatchObject([{ name: 'Default cluster', created_by: { name: 'Administrator' } }])
+    expect(String(clusters['0']?.['default_queue_id'])).toMatch(/^[0-9a-f-]{36}$/)
+    expect((await server.get('/readyz')).status).toBe(200)
+  })
+
+  it('takes the first token and organization from the settings', async () => {
+    const token = 'a-token-chosen-by-a-script'
+    const server = await startServer({
+      MILLRACE_DATA_DIR: aDirectory(),
+      MILLRACE_ADMIN_TOKEN: token,
+      MILLRACE_ORG: 'acme',
+    })
+    expect((await server.get('/v2/organizations/acme/clusters', token)).status).toBe(200)
+  })
+
+  it('says which process holds the data directory', async () => {
+    const settings = { MILLRACE_DATA_DIR: aDirectory(), PORT: String(await aFreePort()) }
+    const first = await startServer(settings)
+    const second = await millrace(['up'], settings)
+    expect(second).toMatchObject({ code: 1, stdout: '' })
+    expect(second.stderr).toMatch(sentence)
+    expect(second.stderr).toContain(`in use by process ${first.pid}:`)
+    expect((await first.get('/readyz')).status).toBe(200)
+  })
+
+  it('recovers by itself after kill -9 of the whole process group', async () => {
+    const settings = { MILLRACE_DATA_DIR: aDirectory() }
+    const first = await startServer(settings)
+    const { status } = await first.post('/v2/organizations/default/clusters', { name: 'kept' })
+    expect(status).toBe(201)
+    first.killGroup()
+    await first.ended
+    const second = await startServer(settings)
+    const { body } = await second.get('/v2/organizations/default/clusters', first.token)
+    expect(body).toMatchObject([{ name: 'Default cluster' }, { name: 'kept' }])
+    expect((await stop(second)).code).toBe(0)
+  })
+
+  it('says so and ends when its database ends', async () => {
+    const dataDir = aDirectory()
+    const server = await startServer({ MILLRACE_DATA_DIR: dataDir })
+    const files = /files in (.*)$/.exec(server.database)?.[1] ?? ''
+    const postmaster = Number(readFileSync(join(files, 'cluster', 'postmaster.pid'), 'utf8').split('\n')[0])
+    process.kill(postmaster, 'SIGKILL')
+    const { code, stderr } = await server.ended
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^PostgreSQL ended by itself \(SIGKILL\).*start again\.$/m)
+  })
+
+  it('refuses a port in use before it makes anything', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const dataDir = join(aDirectory(), 'data')
+    const { port } = other.address() as AddressInfo
+    const refused = await millrace(['up'], { MILLRACE_DATA_DIR: dataDir, PORT: String(port) })
+    other.close()
+    expect(refused).toMatchObject({ code: 1, stdout: '' })
+    expect(refused.stderr).toBe(
+      `Port ${port} of 127.0.0.1 is in use by another program: stop that program, or set PORT to a free port.\n`,
+    )
+    expect(existsSync(dataDir)).toBe(false)
+  })
+
+  it('refuses an address this machine does not have', async () => {
+    const refused = await millrace(['up'], {
+      MILLRACE_DATA_DIR: join(aDirectory(), 'data'),
+      HOST: '192.0.2.1',
+    })
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toMatch(
+      /^HOST 192\.0\.2\.1 cannot be listened on .*: set HOST to 127\.0\.0\.1.*\.\n$/,
+    )
+  })
+
+  it('refuses a data directory it cannot write', async () => {
+    // Even root cannot make a directory there.
+    const refused = await millrace(['up'], { MILLRACE_DATA_DIR: '/proc/millrace', PORT: '0' })
+    expect(refused).toMatchObject({ code: 1, stdout: '' })
+    expect(refused.stderr).toMatch(sentence)
+    expect(refused.stderr).toContain('set MILLRACE_DATA_DIR')
+  })
+
+  it('refuses a DATABASE_URL that does not answer, and makes nothing', async () => {
+    const dataDir = join(aDirectory(), 'data')
+    const refused = await millrace(['up'], {
+      MILLRACE_DATA_DIR: dataDir,
+      DATABASE_URL: `postgres://someone:hidden@localhost:${await aFreePort()}/nothing`,
+      PORT: '0',
+    })
+    expect(refused).toMatchObject({ code: 1, stdout: '' })
+    expect(refused.stderr).toMatch(/^DATABASE_URL does not answer \(.*ECONNREFUSED.*\): start .*\.\n$/)
+    expect(refused.stderr).not.toContain('hidden')
+    expect(existsSync(dataDir)).toBe(false)
+  })
+
+  it('refuses to run no role at all', async () => {
+    const dataDir = join(aDirectory(), 'data')
+    const refused = await millrace(['up'], { MILLRACE_DATA_DIR: dataDir, MILLRACE_ROLES: 'agent' })
+    expect(refused).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: 'MILLRACE_ROLES leaves nothing to run: add api or worker.\n',
+    })
+    expect(existsSync(dataDir)).toBe(false)
+  })
+
+  it('names all wrong settings at once', async () => {
+    const refused = await millrace(['up'], {
+      PORT: 'http',
+      MILLRACE_ROLES: 'api,cook',
+      DATABASE_URL: 'mysql://db',
+      MILLRACE_SECRET_KEY: 'short',
+    })
+    expect(refused).toMatchObject({ code: 1, stdout: '' })
+    const lines = refused.stderr.trim().split('\n')
+    for (const name of ['PORT', 'MILLRACE_ROLES', 'DATABASE_URL', 'MILLRACE_SECRET_KEY']) {
+      expect(lines.filter((line) => line.startsWith(name) && line.endsWith('.'))).toHaveLength(1)
+    }
+  })
+})
+
+/** Free a moment ago; used where a test must know the port beforehand. */
+async function aFreePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  await new Promise((closed) => probe.close(closed))
+  return port
+}

@@ -1,0 +1,122 @@
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { aDirectory, eventually, spawnMillrace, startServer, type Server } from './millrace.ts'
+
+const soonMs = 10_000
+
+describe('SIGTERM', () => {
+  it('takes no more requests, finishes those in flight, and ends with 0 within 10 s', async () => {
+    const server = await startServer({ MILLRACE_DATA_DIR: aDirectory() })
+    const idle = await open(server)
+    const request = await beginPost(server, '{"name":"made while stopping"}')
+    const askedAt = Date.now()
+    server.signal('SIGTERM')
+    await eventually('the port is closed', () => isClosed(server), soonMs)
+    const answer = await request.finish()
+    expect(answer).toMatch(/^HTTP\/1\.1 201 /)
+    expect(answer).toContain('made while stopping')
+    const { code, stderr } = await server.ended
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(Date.now() - askedAt).toBeLessThan(soonMs)
+    idle.destroy()
+  })
+
+  it('during the very first start ends with 0 and leaves nothing in the way of the next', async () => {
+    const settings = { MILLRACE_DATA_DIR: join(aDirectory(), 'data'), PORT: '0' }
+    const first = spawnMillrace(['up'], settings)
+    await eventually('something is being made', async () => existsSync(settings.MILLRACE_DATA_DIR))
+    first.signal('SIGTERM')
+    expect(await first.ended).toMatchObject({ code: 0, stderr: '' })
+    expect((await startServer(settings)).url).toMatch(/^http:/)
+  })
+
+  it('does not wait for a client that never finishes its request', async () => {
+    const server = await startServer({ MILLRACE_DATA_DIR: aDirectory() })
+    const request = await beginPost(server, '{"name":"never finished"}')
+    const askedAt = Date.now()
+    server.signal('SIGTERM')
+    expect((await server.ended).code).toBe(0)
+    expect(Date.now() - askedAt).toBeLessThan(soonMs)
+    request.socket.destroy()
+  })
+})
+
+describe('SIGINT', () => {
+  it('counts once when npm passes on what the terminal sent already', async () => {
+    const server = await startServer({ MILLRACE_DATA_DIR: aDirectory() })
+    const request = await beginPost(server, '{"name":"finished in peace"}')
+    server.signal('SIGINT')
+    server.signal('SIGINT')
+    await eventually('the port is closed', () => isClosed(server), soonMs)
+    expect(await request.finish()).toMatch(/^HTTP\/1\.1 201 /)
+    expect((await server.ended).code).toBe(0)
+  })
+
+  it('ends the process at once when it comes again later', async () => {
+    const server = await startServer({ MILLRACE_DATA_DIR: aDirectory() })
+    const request = await beginPost(server, '{"name":"cut off"}')
+    let isOver = false
+    void server.ended.then(() => (isOver = true))
+    const askedAt = Date.now()
+    await eventually('the process is gone', async () => {
+      server.signal('SIGINT')
+      return isOver
+    })
+    expect((await server.ended).code).toBe(1)
+    expect(Date.now() - askedAt).toBeLessThan(5000)
+    request.socket.destroy()
+  })
+})
+
+interface HalfRequest {
+  socket: Socket
+  /** Sends the rest and returns the answer. */
+  finish(): Promise<string>
+}
+
+/** A request whose body is still on its way. Returned when the server has its head. */
+async function beginPost(server: Server, body: string): Promise<HalfRequest> {
+  const socket = await open(server)
+  const head = [
+    'POST /v2/organizations/default/clusters HTTP/1.1',
+    'Host: localhost',
+    `Authorization: Bearer ${server.token}`,
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+    'Expect: 100-continue',
+  ]
+  socket.write(`${head.join('\r\n')}\r\n\r\n`)
+  let text = ''
+  socket.on('data', (chunk: Buffer) => (text += chunk.toString()))
+  socket.on('error', () => {})
+  await eventually('the server asks for the body', async () => text.startsWith('HTTP/1.1 100 '))
+  text = ''
+  socket.write(body.slice(0, 5))
+  return {
+    socket,
+    async finish() {
+      socket.write(body.slice(5))
+      await once(socket, 'close')
+      return text
+    },
+  }
+}
+
+async function open(server: Server): Promise<Socket> {
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+  await once(socket, 'connect')
+  return socket
+}
+
+async function isClosed(server: Server): Promise<boolean> {
+  try {
+    const socket = await open(server)
+    socket.destroy()
+    return false
+  } catch {
+    return true
+  }
+}

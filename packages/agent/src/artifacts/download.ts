@@ -1,0 +1,118 @@
+// Artifacts into a folder, and never outside of it: their paths come from other jobs.
+
+import { createHash, randomBytes } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { lstat, mkdir, realpath, rename, rm } from 'node:fs/promises'
+import type { IncomingMessage } from 'node:http'
+import { dirname, join, resolve, sep } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import type { FoundArtifact } from '@millrace/protocol/artifacts.ts'
+import type { Api } from '../http/call.ts'
+import { openRequest } from '../http/exchange.ts'
+import { Refused, repeat } from '../http/retry.ts'
+import { RETRIES } from '../http/retry-table.ts'
+import { USER_AGENT } from '../version.ts'
+
+const MAX_REDIRECTS = 5
+const STALL_MS = 300_000
+
+export interface Place {
+  /** The working folder. */
+  folder: string
+  /** As it was asked for. */
+  destination: string
+}
+
+/** Where the artifact goes. Throws when that would not be below the destination. */
+export function targetPath(artifactPath: string, { folder, destination }: Place): string {
+  const root = resolve(folder, destination)
+  const segments = artifactPath.split('/')
+  const isPlain = segments.every((name) => name !== '' && name !== '.' && name !== '..')
+  if (!isPlain || /[\\\0]/.test(artifactPath)) {
+    throw new Error(`the artifact path ${JSON.stringify(artifactPath)} is not safe to write`)
+  }
+  // `download 'logs/*' logs/` means the folder logs, not logs/logs.
+  const named = destination.replace(/^(\.\/)+/, '')
+  const isRepeated = named.endsWith('/') && artifactPath.startsWith(named)
+  return join(root, isRepeated ? artifactPath.slice(named.length) : artifactPath)
+}
+
+export async function downloadArtifact(api: Api, artifact: FoundArtifact, place: Place): Promise<string> {
+  if (artifact.upload_destination !== undefined && artifact.upload_destination !== '') {
+    throw new Error(`this agent cannot download from ${artifact.upload_destination}`)
+  }
+  const target = targetPath(artifact.path, place)
+  await makeFolder(resolve(place.folder, place.destination), dirname(target))
+  // Renaming replaces a link that stands in the way instead of writing through it.
+  const part = join(dirname(target), `.download-${randomBytes(6).toString('hex')}`)
+  try {
+    await repeat(RETRIES.artifactDownload, api, async () => {
+      await rm(part, { force: true })
+      await fetchTo(artifact, part, api.signal)
+    })
+    await rename(part, target)
+  } finally {
+    await rm(part, { force: true })
+  }
+  return target
+}
+
+/** Every folder on the way is a real one below the destination, not a link to somewhere else. */
+async function makeFolder(root: string, folder: string): Promise<void> {
+  await mkdir(root, { recursive: true })
+  const realRoot = await realpath(root)
+  const names = folder
+    .slice(root.length)
+    .split(sep)
+    .filter((name) => name !== '')
+  let current = realRoot
+  for (const name of names) {
+    current = join(current, name)
+    await mkdir(current).catch((error: unknown) => {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    })
+    if (!(await lstat(current)).isDirectory()) throw new Error(`${current} is not a folder`)
+  }
+}
+
+async function fetchTo(
+  artifact: FoundArtifact,
+  part: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const response = await follow(new URL(artifact.url), signal)
+  const digest = createHash('sha256')
+  response.on('data', (bytes: Buffer) => digest.update(bytes))
+  await pipeline(response, createWriteStream(part, { flags: 'wx' }))
+  const expected = artifact.sha256sum
+  if (expected !== '' && expected !== undefined && digest.digest('hex') !== expected) {
+    throw new Error(`the bytes of ${artifact.path} are not those that were uploaded`)
+  }
+}
+
+async function follow(start: URL, signal: AbortSignal | undefined): Promise<IncomingMessage> {
+  let url = start
+  for (let hops = 0; hops <= MAX_REDIRECTS; hops += 1) {
+    const response = await get(url, signal)
+    const status = response.statusCode ?? 0
+    if (status >= 200 && status <= 299) return response
+    response.resume()
+    const { location } = response.headers
+    if (status < 300 || status > 399 || location === undefined) {
+      throw new Refused(`GET ${url.origin}${url.pathname}`, status, '', null)
+    }
+    url = new URL(location, url)
+  }
+  throw new Error('too many redirects')
+}
+
+function get(url: URL, signal: AbortSignal | undefined): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const headers = { 'User-Agent': USER_AGENT }
+    const request = openRequest(url, { method: 'GET', headers, ...(signal ? { signal } : {}) })
+    request.setTimeout(STALL_MS, () => request.destroy(new Error('the download stalled')))
+    request.on('error', reject)
+    request.on('response', resolve)
+    request.end()
+  })
+}

@@ -1,0 +1,100 @@
+// Files of a job to the server: announced in batches, sent several at a time, then reported.
+
+import { randomUUID } from 'node:crypto'
+import { availableParallelism } from 'node:os'
+import type { ArtifactBatchResponse, ArtifactFile, ArtifactStateEntry } from '@millrace/protocol/artifacts.ts'
+import { createArtifacts, reportArtifacts } from '../api/artifacts.ts'
+import type { Api } from '../http/call.ts'
+import { contentTypeOf } from './content-type.ts'
+import { digestFile } from './digest.ts'
+import { findFiles } from './find.ts'
+import type { FoundFile } from './find.ts'
+import { sendFile } from './transfer.ts'
+
+export interface UploadOptions {
+  jobId: string
+  /** Separated by semicolons. */
+  patterns: string
+  folder: string
+  /** Empty: wherever the server says. */
+  destination: string
+  /** Absent: by the file's name. */
+  contentType?: string
+  say: (line: string) => void
+}
+
+const BATCH = 30
+
+/** Throws when a file could not be uploaded; the others are uploaded all the same. Returns how many there were. */
+export async function uploadArtifacts(api: Api, options: UploadOptions): Promise<number> {
+  const { patterns, folder, destination, say } = options
+  if (destination !== '') throw new Error(`this agent cannot upload to ${destination}`)
+  const files = await findFiles(patterns, folder)
+  if (files.length === 0) {
+    say(`No files match ${patterns}`)
+    return 0
+  }
+  say(`Uploading ${files.length} ${files.length === 1 ? 'file' : 'files'}`)
+  let failed = 0
+  for (let start = 0; start < files.length; start += BATCH) {
+    failed += await uploadBatch(api, options, files.slice(start, start + BATCH))
+  }
+  if (failed > 0) throw new Error(`${failed} of ${files.length} artifacts could not be uploaded`)
+  return files.length
+}
+
+async function uploadBatch(api: Api, options: UploadOptions, found: readonly FoundFile[]): Promise<number> {
+  const { jobId, say } = options
+  const artifacts = await inParallel(found, (file) => describe(file, options.contentType))
+  const batch = await createArtifacts(api, jobId, {
+    id: randomUUID(),
+    upload_destination: '',
+    multipart_supported: true,
+    artifacts,
+  })
+  const numbered = artifacts.map((file, index) => ({ file, id: batch.artifact_ids[index] ?? '' }))
+  if (batch.artifact_ids.length !== artifacts.length)
+    throw new Error('the server numbered the artifacts wrongly')
+  const states = await inParallel(numbered, async ({ file, id }): Promise<ArtifactStateEntry> => {
+    try {
+      const sent = await sendFile(api, file, instructionsFor(batch, id))
+      say(`  ${file.path} (${file.file_size} bytes)`)
+      return { id, state: 'finished', ...sent }
+    } catch (error) {
+      say(`  ${file.path} failed: ${error instanceof Error ? error.message : String(error)}`)
+      return { id, state: 'error' }
+    }
+  })
+  await reportArtifacts(api, jobId, states)
+  return states.filter(({ state }) => state === 'error').length
+}
+
+async function describe(
+  { path, absolutePath }: FoundFile,
+  contentType: string | undefined,
+): Promise<ArtifactFile> {
+  const { size, sha1, sha256 } = await digestFile(absolutePath)
+  return {
+    path,
+    absolute_path: absolutePath,
+    file_size: size,
+    sha1sum: sha1,
+    sha256sum: sha256,
+    content_type: contentType ?? contentTypeOf(path),
+  }
+}
+
+function instructionsFor(batch: ArtifactBatchResponse, id: string) {
+  return batch.per_artifact_instructions?.[id] ?? batch.upload_instructions ?? {}
+}
+
+/** As many at a time as there are processors; results in the order of the items. */
+export async function inParallel<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = []
+  const queue = items.entries()
+  const worker = async () => {
+    for (const [index, item] of queue) results[index] = await work(item)
+  }
+  await Promise.all(Array.from({ length: Math.min(items.length, availableParallelism()) }, worker))
+  return results
+}

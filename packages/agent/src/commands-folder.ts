@@ -1,0 +1,28 @@
+// The folder that every job has in its PATH: the `buildkite-agent` command as scripts know it.
+
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export interface CommandsFolder {
+  path: string
+  remove(): Promise<void>
+}
+
+export async function makeCommandsFolder(): Promise<CommandsFolder> {
+  const path = await mkdtemp(join(tmpdir(), 'mr-bin-'))
+  const command = join(path, 'buildkite-agent')
+  await writeFile(command, `#!/bin/sh\nexec ${quote(process.execPath)} ${quote(programPath())} "$@"\n`)
+  await chmod(command, 0o755)
+  return { path, remove: () => rm(path, { recursive: true, force: true }) }
+}
+
+/** The compiled program, also when this file runs from its source. */
+function programPath(): string {
+  return fileURLToPath(new URL('../dist/in-job/program.js', import.meta.url))
+}
+
+function quote(word: string): string {
+  return `'${word.replaceAll("'", String.raw`'\''`)}'`
+}

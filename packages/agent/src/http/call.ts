@@ -1,0 +1,128 @@
+// A call of the protocol: the session's address and token around it, JSON in and out, repeated as the table says.
+
+import type { ErrorBody } from '@millrace/protocol/errors.ts'
+import type { Clock } from '../clock.ts'
+import { USER_AGENT } from '../version.ts'
+import { exchange, NoAnswer } from './exchange.ts'
+import type { Answer } from './exchange.ts'
+import { Refused, repeat } from './retry.ts'
+import type { Repeating, RetryRule } from './retry.ts'
+import { RETRIES } from './retry-table.ts'
+import type { CallName } from './retry-table.ts'
+import type { Session } from './session.ts'
+
+export interface Api {
+  session: Session
+  clock: Clock
+  /** Gives up on every call of this user. */
+  signal?: AbortSignal | undefined
+  waiting?: Repeating['waiting']
+}
+
+export interface Call {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** Below the session's endpoint, escaped; see `path`. */
+  path: string
+  query?: Readonly<Record<string, string | undefined>>
+  json?: unknown
+  bytes?: { body: Buffer; type: string; encoding?: string }
+  headers?: Readonly<Record<string, string>>
+  /** Of one attempt. */
+  timeoutMs?: number
+  sendsAttempt?: boolean
+  /** Gives up on this call. */
+  signal?: AbortSignal
+}
+
+const TIMEOUT_MS = 60_000
+
+/** A path of plain segments. Dots are escaped too, so that no segment reads as a folder. */
+export function path(...segments: readonly string[]): string {
+  return segments.map((segment) => encodeURIComponent(segment).replaceAll('.', '%2E')).join('/')
+}
+
+/** The answer's body is not looked at. */
+export async function send(api: Api, name: CallName, call: Call): Promise<Answer> {
+  const rule: RetryRule = RETRIES[name]
+  const { clock, waiting } = api
+  const signal = call.signal ?? api.signal
+  return await repeat(rule, { clock, signal, waiting }, (count) => sendOnce(api, call, count))
+}
+
+/** For calls whose answer is JSON; a body that does not parse is as good as no answer. */
+export async function ask<T>(api: Api, name: CallName, call: Call): Promise<T> {
+  const rule: RetryRule = RETRIES[name]
+  const { clock, waiting } = api
+  const signal = call.signal ?? api.signal
+  return await repeat(rule, { clock, signal, waiting }, async (count) => {
+    const answer = await sendOnce(api, call, count)
+    return parseAnswer(answer, `${call.method} ${call.path}`) as T
+  })
+}
+
+async function sendOnce({ session, signal }: Api, call: Call, count: number): Promise<Answer> {
+  const url = new URL(`${session.endpoint}/${call.path}`)
+  for (const [name, value] of Object.entries(call.query ?? {})) {
+    if (value !== undefined) url.searchParams.set(name, value)
+  }
+  const { body, headers } = encodeBody(call)
+  const answer = await exchange({
+    method: call.method,
+    url,
+    body,
+    headers: {
+      ...session.headers,
+      'User-Agent': USER_AGENT,
+      Authorization: `Token ${session.token}`,
+      ...headers,
+      ...call.headers,
+      ...(call.sendsAttempt === true ? { 'X-Buildkite-Backoff-Sequence': String(count) } : {}),
+    },
+    timeoutMs: call.timeoutMs ?? TIMEOUT_MS,
+    signal: call.signal ?? signal,
+  })
+  if (answer.status >= 200 && answer.status <= 299) return answer
+  throw refusal(`${call.method} ${url.origin}${url.pathname}`, answer)
+}
+
+function encodeBody(call: Call): { body: Buffer; headers: Record<string, string> } {
+  if (call.bytes) {
+    const { body, type, encoding } = call.bytes
+    return {
+      body,
+      headers: { 'Content-Type': type, ...(encoding === undefined ? {} : { 'Content-Encoding': encoding }) },
+    }
+  }
+  if (call.json === undefined) return { body: Buffer.alloc(0), headers: {} }
+  return {
+    body: Buffer.from(`${JSON.stringify(call.json)}\n`),
+    headers: { 'Content-Type': 'application/json' },
+  }
+}
+
+function parseAnswer(answer: Answer, what: string): unknown {
+  try {
+    return JSON.parse(answer.body.toString('utf8')) as unknown
+  } catch {
+    throw new NoAnswer(`${what}: the answer is no JSON`, 'EBADANSWER')
+  }
+}
+
+function refusal(what: string, answer: Answer): Refused {
+  const seconds = Number.parseFloat(answer.headers['retry-after'] ?? '')
+  return new Refused(
+    what,
+    answer.status,
+    reasonIn(answer),
+    Number.isFinite(seconds) ? Math.max(0, seconds) : null,
+  )
+}
+
+function reasonIn(answer: Answer): string {
+  try {
+    const body = JSON.parse(answer.body.toString('utf8')) as Partial<ErrorBody> | null
+    return typeof body?.message === 'string' ? body.message : ''
+  } catch {
+    return ''
+  }
+}

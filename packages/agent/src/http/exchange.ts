@@ -1,0 +1,103 @@
+// One HTTP request and its whole answer, over connections that are kept. Never follows a redirect.
+
+import { Agent as HttpAgent, request as httpRequest } from 'node:http'
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http'
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+
+export interface Exchange {
+  method: string
+  url: URL
+  headers: Record<string, string>
+  body: Buffer
+  timeoutMs: number
+  signal?: AbortSignal | undefined
+}
+
+export interface Answer {
+  status: number
+  headers: IncomingHttpHeaders
+  body: Buffer
+}
+
+/** No answer, or only a part of one. */
+export class NoAnswer extends Error {
+  readonly code: string
+  constructor(message: string, code: string) {
+    super(message)
+    this.name = 'NoAnswer'
+    this.code = code
+  }
+}
+
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024
+
+const httpConnections = new HttpAgent({ keepAlive: true })
+const httpsConnections = new HttpsAgent({ keepAlive: true })
+
+/** Throws NoAnswer, whatever went wrong on the way. */
+export async function exchange(asked: Exchange): Promise<Answer> {
+  try {
+    return await attempt(asked)
+  } catch (error) {
+    // The server may close a kept connection just as it is used again; that says nothing about the request.
+    if (!(error instanceof StaleConnection)) throw error
+    return await attempt(asked)
+  }
+}
+
+/** Starts a request without waiting for anything; for streams, in either direction. */
+export function openRequest(url: URL, options: RequestOptions): ClientRequest {
+  if (url.protocol === 'https:') return httpsRequest(url, { agent: httpsConnections, ...options })
+  return httpRequest(url, { agent: httpConnections, ...options })
+}
+
+class StaleConnection extends NoAnswer {}
+
+function attempt({ method, url, headers, body, timeoutMs, signal }: Exchange): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const sized =
+      method === 'GET' || method === 'DELETE'
+        ? headers
+        : { ...headers, 'Content-Length': String(body.length) }
+    const request = openRequest(url, { method, headers: sized })
+    const timer = setTimeout(() => request.destroy(new NoAnswer('no answer in time', 'ETIMEDOUT')), timeoutMs)
+    const abort = () => request.destroy(new NoAnswer('given up', 'ABORT_ERR'))
+    const settle = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', abort)
+    }
+    let hasAnswer = false
+    const fail = (error: Error) => {
+      settle()
+      const code = codeOf(error)
+      const isStale = request.reusedSocket && !hasAnswer && (code === 'ECONNRESET' || code === 'EPIPE')
+      reject(isStale ? new StaleConnection(error.message, code) : new NoAnswer(error.message || code, code))
+    }
+    request.on('error', fail)
+    request.on('response', (response) => {
+      hasAnswer = true
+      readAll(response, MAX_ANSWER_BYTES).then((bytes) => {
+        settle()
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: bytes })
+      }, fail)
+    })
+    if (signal?.aborted === true) abort()
+    else signal?.addEventListener('abort', abort)
+    request.end(body)
+  })
+}
+
+export async function readAll(response: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const parts: Buffer[] = []
+  let size = 0
+  for await (const part of response as AsyncIterable<Buffer>) {
+    size += part.length
+    if (size > maxBytes) throw new NoAnswer('the answer is too large', 'EMSGSIZE')
+    parts.push(part)
+  }
+  return Buffer.concat(parts)
+}
+
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'EUNKNOWN'
+}

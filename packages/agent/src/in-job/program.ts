@@ -1,0 +1,24 @@
+// Run by the script in a job's PATH.
+
+import { systemClock } from '../clock.ts'
+import { main } from './main.ts'
+
+async function readInput(): Promise<string> {
+  const parts: Buffer[] = []
+  for await (const part of process.stdin as AsyncIterable<Buffer>) parts.push(part)
+  return Buffer.concat(parts).toString()
+}
+
+const status = await main(process.argv.slice(2), {
+  env: process.env,
+  cwd: process.cwd(),
+  readInput,
+  print: (text) => void process.stdout.write(text),
+  tell: (line) => void process.stderr.write(`${line}\n`),
+  clock: systemClock,
+})
+// What is printed must be out before the process is; connections that are kept must not hold it.
+await new Promise<void>((resolve) => {
+  process.stdout.write('', () => resolve())
+})
+process.exit(status)

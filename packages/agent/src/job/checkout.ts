@@ -1,0 +1,75 @@
+// Brings the commit of the build into the checkout folder, unless a hook does it or the job wants none.
+
+import { mkdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { hasMetaData, setMetaData } from '../api/meta-data.ts'
+import { JobFailure } from './failure.ts'
+import { describeCommit, fetchAndCheckOut, refuseOptions, useCredentials } from './git.ts'
+import { runHooks, runReplacement } from './hooks.ts'
+import { isTrue } from './run.ts'
+import type { JobRun } from './run.ts'
+
+const ATTEMPTS = 3
+const RETRY_SECONDS = 2
+const COMMIT_KEY = 'buildkite:git:commit'
+
+export async function runCheckoutPhase(run: JobRun): Promise<void> {
+  await runHooks(run, 'pre-checkout', ['agent', 'plugin'])
+  if (isTrue(run.env['BUILDKITE_CLEAN_CHECKOUT'])) {
+    run.log.say('~~~ Removing the old checkout')
+    await rm(run.checkoutPath, { recursive: true, force: true })
+  }
+  await mkdir(run.checkoutPath, { recursive: true })
+  run.cwd = run.checkoutPath
+  if (isTrue(run.env['BUILDKITE_SKIP_CHECKOUT'])) {
+    run.log.say('~~~ Leaving the checkout out')
+  } else {
+    const status = await runReplacement(run, 'checkout', ['plugin', 'agent'])
+    if (status === null) await checkOut(run)
+    else if (status !== 0) throw new JobFailure(`the checkout hook ended with status ${status}`, status)
+    await shareCommit(run)
+  }
+  await runHooks(run, 'post-checkout', ['agent', 'repository', 'plugin'])
+}
+
+async function checkOut(run: JobRun): Promise<void> {
+  refuseOptions(run)
+  await useCredentials(run)
+  run.log.say('~~~ Checking out the code')
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await fetchAndCheckOut(run)
+      return
+    } catch (error) {
+      const isOver = attempt >= ATTEMPTS || run.cancel.requested !== null
+      if (isOver || !(error instanceof JobFailure)) throw error
+      run.log.say(`# ${error.message}; trying again from an empty folder`)
+      run.cwd = run.settings.buildPath
+      await rm(run.checkoutPath, { recursive: true, force: true })
+      await mkdir(run.checkoutPath, { recursive: true })
+      run.cwd = run.checkoutPath
+      await run.settings.clock.sleep(RETRY_SECONDS * 1000, run.cancel.over)
+    }
+  }
+}
+
+/** The first job with a checkout tells what the build's commit is. */
+async function shareCommit(run: JobRun): Promise<void> {
+  if (isTrue(run.env['BUILDKITE_COMMIT_RESOLVED']) || !(await isRepository(run.checkoutPath))) return
+  try {
+    const owner = { kind: 'jobs', id: run.job.id } as const
+    if (await hasMetaData(run.api, owner, COMMIT_KEY)) return
+    const value = await describeCommit(run)
+    if (value !== null) await setMetaData(run.api, run.job.id, { key: COMMIT_KEY, value })
+  } catch (error) {
+    // The build goes on with what it knows.
+    run.log.say(`# The commit could not be shared: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+async function isRepository(folder: string): Promise<boolean> {
+  return await stat(join(folder, '.git')).then(
+    () => true,
+    () => false,
+  )
+}

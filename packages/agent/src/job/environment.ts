@@ -1,0 +1,130 @@
+// The environment a job begins with: what the agent inherits, then what the server says, then what only the agent
+// knows. A job cannot change that last part; if it tries, its log says so.
+
+import { delimiter, join } from 'node:path'
+import type { Job } from '@millrace/protocol/jobs.ts'
+import { headersToEnv } from '../http/session.ts'
+import type { Session } from '../http/session.ts'
+import type { Settings } from '../settings.ts'
+
+export interface EnvironmentFacts {
+  settings: Settings
+  job: Job
+  /** With the job's token. */
+  session: Session
+  /** Where the commands for jobs are. */
+  binPath: string
+  socket: { path: string; token: string }
+}
+
+export interface JobEnvironment {
+  env: Record<string, string>
+  /** Variables of the job that gave way. */
+  ignored: string[]
+  /** Variables the job needs and lacks. */
+  missing: string[]
+}
+
+const REQUIRED = [
+  'BUILDKITE_JOB_ID',
+  'BUILDKITE_REPO',
+  'BUILDKITE_COMMIT',
+  'BUILDKITE_BRANCH',
+  'BUILDKITE_AGENT_NAME',
+  'BUILDKITE_ORGANIZATION_SLUG',
+  'BUILDKITE_PIPELINE_SLUG',
+  'BUILDKITE_PIPELINE_PROVIDER',
+] as const
+
+/** Beside those that the agent sets. */
+const PROTECTED = new Set(
+  [
+    'AGENT_TOKEN',
+    'AGENT_DEBUG',
+    'AGENT_DEBUG_HTTP',
+    'AGENT_EXPERIMENT',
+    'AGENT_PROFILE',
+    'CONFIG_PATH',
+    'ENV_FILE',
+    'ENV_JSON_FILE',
+    'PTY',
+    'ADDITIONAL_HOOKS_PATHS',
+    'GIT_MIRRORS_PATH',
+    'NO_HTTP2',
+    'STRICT_SINGLE_HOOKS',
+    'SSH_KEYSCAN',
+    'HOOKS_SHELL',
+    'BUILD_CHECKOUT_PATH',
+    'COMMAND_EXIT_STATUS',
+    'LAST_HOOK_EXIT_STATUS',
+    'JOB_CANCELLED',
+    'JOB_TIMED_OUT',
+  ].map((name) => `BUILDKITE_${name}`),
+)
+
+const MAX_MESSAGE_BYTES = 64 * 1024
+
+export function prepareEnvironment(facts: EnvironmentFacts): JobEnvironment {
+  const { settings, job, session } = facts
+  const own = { ...ownVariables(facts), ...headersToEnv(session.headers) }
+  const given: Record<string, string> = {}
+  const ignored: string[] = []
+  for (const [name, value] of Object.entries(job.env)) {
+    if (isProtected(name, own)) {
+      if (own[name] !== value && value !== '') ignored.push(name)
+    } else given[name] = value
+  }
+  const message = given['BUILDKITE_MESSAGE']
+  if (message !== undefined) given['BUILDKITE_MESSAGE'] = cutToBytes(message, MAX_MESSAGE_BYTES)
+  const inherited = { PATH: '/usr/local/bin:/usr/bin:/bin', ...settings.environment }
+  const env: Record<string, string> = { ...inherited, ...given, ...own }
+  env['PATH'] = [facts.binPath, given['PATH'] ?? inherited.PATH].join(delimiter)
+  if (ignored.length > 0) env['BUILDKITE_IGNORED_ENV'] = ignored.join(',')
+  return { env, ignored, missing: REQUIRED.filter((name) => (env[name] ?? '').trim() === '') }
+}
+
+/** `<build path>/<agent>/<organization>/<pipeline>`: never a folder that another agent uses at the same time. */
+export function checkoutFolder(settings: Settings, env: Readonly<Record<string, string>>): string {
+  const parts = ['BUILDKITE_AGENT_NAME', 'BUILDKITE_ORGANIZATION_SLUG', 'BUILDKITE_PIPELINE_SLUG']
+  return join(settings.buildPath, ...parts.map((name) => folderName(env[name] ?? '')))
+}
+
+function ownVariables({ settings, job, session, binPath, socket }: EnvironmentFacts): Record<string, string> {
+  return {
+    BUILDKITE_AGENT_ENDPOINT: session.endpoint,
+    BUILDKITE_AGENT_ACCESS_TOKEN: session.token,
+    BUILDKITE_AGENT_PID: String(process.pid),
+    BUILDKITE_BIN_PATH: binPath,
+    BUILDKITE_BUILD_PATH: settings.buildPath,
+    BUILDKITE_HOOKS_PATH: settings.hooksPath ?? '',
+    BUILDKITE_PLUGINS_PATH: settings.pluginsPath,
+    BUILDKITE_SOCKETS_PATH: settings.socketsPath,
+    BUILDKITE_COMMAND_EVAL: 'true',
+    BUILDKITE_PLUGINS_ENABLED: 'true',
+    BUILDKITE_LOCAL_HOOKS_ENABLED: 'true',
+    BUILDKITE_SHELL: settings.shell,
+    BUILDKITE_REDACTED_VARS: settings.redactedVariables.join(','),
+    BUILDKITE_CANCEL_GRACE_PERIOD: String(settings.cancelGraceSeconds),
+    BUILDKITE_SIGNAL_GRACE_PERIOD_SECONDS: String(settings.cancelGraceSeconds - 1),
+    BUILDKITE_CANCEL_SIGNAL: settings.cancelSignal,
+    BUILDKITE_SECRETS_CONFIG: JSON.stringify(job.step?.secrets ?? []),
+    BUILDKITE_AGENT_JOB_API_SOCKET: socket.path,
+    BUILDKITE_AGENT_JOB_API_TOKEN: socket.token,
+  }
+}
+
+function isProtected(name: string, own: Readonly<Record<string, string>>): boolean {
+  return Object.hasOwn(own, name) || PROTECTED.has(name) || name.startsWith('BUILDKITE_REQUEST_HEADER_')
+}
+
+function folderName(text: string): string {
+  const plain = text.replaceAll(/[^A-Za-z0-9._-]/g, '-')
+  return /^\.*$/.test(plain) ? `-${plain}` : plain
+}
+
+function cutToBytes(text: string, maxBytes: number): string {
+  const bytes = Buffer.from(text)
+  return bytes.length <= maxBytes
+    ? text
+    : new TextDecoder().decode(bytes.subarray(0, maxBytes)).replace(/�+$/, '')
+}

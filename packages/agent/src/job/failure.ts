@@ -1,0 +1,13 @@
+import type { AgentSignalReason } from '@millrace/protocol/jobs.ts'
+
+/** A job that cannot go on: its remaining phases are left out, except those that always run. */
+export class JobFailure extends Error {
+  readonly exitStatus: number
+  readonly signalReason: AgentSignalReason | null
+  constructor(message: string, exitStatus = 1, signalReason: AgentSignalReason | null = null) {
+    super(message)
+    this.name = 'JobFailure'
+    this.exitStatus = exitStatus
+    this.signalReason = signalReason
+  }
+}

@@ -1,0 +1,196 @@
+import { stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { readSecret } from '../api/secrets.ts'
+import { JobFailure } from './failure.ts'
+import { isTrue, mustRun, readProcess, runProcess } from './run.ts'
+import type { Command, JobRun } from './run.ts'
+
+const BRANCHES = '+refs/heads/*:refs/remotes/origin/*'
+
+/** Names from outside must not be read as options of git. */
+export function refuseOptions({ env }: JobRun): void {
+  for (const name of ['BUILDKITE_REPO', 'BUILDKITE_COMMIT', 'BUILDKITE_BRANCH', 'BUILDKITE_TAG']) {
+    if ((env[name] ?? '').startsWith('-')) throw new JobFailure(`${name} cannot start with "-"`)
+  }
+}
+
+export async function fetchAndCheckOut(run: JobRun): Promise<void> {
+  const repository = run.env['BUILDKITE_REPO'] ?? ''
+  if (await exists(join(run.checkoutPath, '.git'))) {
+    await mustRun(run, ['git', 'remote', 'set-url', 'origin', repository])
+  } else {
+    const sparse = isSparse(run) ? ['--no-checkout'] : []
+    const flags = [...flagsOf(run, 'CLONE', '-v'), ...sparse]
+    await mustRun(run, ['git', 'clone', ...flags, '--', repository, '.'])
+  }
+  if (await hasFiles(run)) await clean(run)
+  const target = await fetchCommit(run)
+  await sparsely(run)
+  await mustRun(run, ['git', 'checkout', ...flagsOf(run, 'CHECKOUT', '-f'), target])
+  if (run.env['BUILDKITE_GIT_COMMIT_VERIFICATION'] === 'strict') await verifyCommit(run)
+  await updateSubmodules(run)
+  if (isTrue(run.env['BUILDKITE_GIT_LFS_ENABLED'])) await mustRun(run, ['git', 'lfs', 'pull'])
+  await clean(run)
+}
+
+/** The commit as the build shows it; null when git does not tell. */
+export async function describeCommit(run: JobRun): Promise<string | null> {
+  const format = 'commit %H%nabbrev-commit %h%nAuthor: %an <%ae>%n%n%w(0,4,4)%B'
+  return await readProcess(run, [
+    'git',
+    '--no-pager',
+    'log',
+    '-1',
+    'HEAD',
+    '-s',
+    '--no-color',
+    `--format=${format}`,
+  ])
+}
+
+/** Returns what to check out. */
+async function fetchCommit(run: JobRun): Promise<string> {
+  const { env } = run
+  const commit = env['BUILDKITE_COMMIT'] ?? 'HEAD'
+  const branch = env['BUILDKITE_BRANCH'] ?? ''
+  const skipsKnown = isTrue(env['BUILDKITE_GIT_SKIP_FETCH_EXISTING_COMMITS'])
+  if (skipsKnown && commit !== 'HEAD' && (await hasCommit(run, commit))) return commit
+  const refspec = (env['BUILDKITE_REFSPEC'] ?? '').split(/\s+/).filter((word) => word !== '')
+  const pull = pullRequestRef(env)
+  if (refspec.length > 0) {
+    await mustRun(run, fetchCommand(run, refspec))
+    return commit === 'HEAD' ? 'FETCH_HEAD' : commit
+  }
+  if (pull !== null) {
+    await mustRun(run, fetchCommand(run, [pull]))
+    return commit === 'HEAD' || pull.endsWith('/merge') ? 'FETCH_HEAD' : commit
+  }
+  if (commit === 'HEAD') {
+    const tag = env['BUILDKITE_TAG'] ?? ''
+    await mustRun(run, fetchCommand(run, [tag === '' ? branch : `refs/tags/${tag}`]))
+    return 'FETCH_HEAD'
+  }
+  // Not every server hands out a commit by its name; all hand out their branches and tags.
+  const direct = await runProcess(run, fetchCommand(run, [commit]))
+  if (direct.exitStatus === 0) return /^[0-9a-f]{7,64}$/i.test(commit) ? commit : 'FETCH_HEAD'
+  run.log.say('# The commit cannot be fetched by name, so all branches and tags are fetched.')
+  await mustRun(run, fetchCommand(run, [BRANCHES, '+refs/tags/*:refs/tags/*']))
+  return commit
+}
+
+function fetchCommand(run: JobRun, refspecs: readonly string[]): Command {
+  return ['git', 'fetch', ...flagsOf(run, 'FETCH', '-v --prune'), '--', 'origin', ...refspecs]
+}
+
+function pullRequestRef(env: Readonly<Record<string, string>>): string | null {
+  const pull = env['BUILDKITE_PULL_REQUEST'] ?? 'false'
+  const isGithub = (env['BUILDKITE_PIPELINE_PROVIDER'] ?? '').includes('github')
+  if (pull === 'false' || pull === '' || !isGithub) return null
+  return `refs/pull/${pull}/${isTrue(env['BUILDKITE_PULL_REQUEST_USING_MERGE_REFSPEC']) ? 'merge' : 'head'}`
+}
+
+async function verifyCommit(run: JobRun): Promise<void> {
+  const branch = run.env['BUILDKITE_BRANCH'] ?? ''
+  const isElsewhere = pullRequestRef(run.env) !== null || (run.env['BUILDKITE_TAG'] ?? '') !== ''
+  if (isElsewhere || run.env['BUILDKITE_COMMIT'] === 'HEAD') return
+  await mustRun(run, ['git', 'fetch', '--', 'origin', `+refs/heads/${branch}:refs/remotes/origin/${branch}`])
+  const end = await runProcess(run, [
+    'git',
+    'merge-base',
+    '--is-ancestor',
+    'HEAD',
+    `refs/remotes/origin/${branch}`,
+  ])
+  if (end.exitStatus !== 0) throw new JobFailure(`the commit is not on the branch ${branch}`)
+}
+
+async function sparsely(run: JobRun): Promise<void> {
+  if (isSparse(run)) {
+    const paths = (run.env['BUILDKITE_GIT_SPARSE_CHECKOUT_PATHS'] ?? '')
+      .split(',')
+      .filter((path) => path !== '')
+    const mode = run.env['BUILDKITE_GIT_SPARSE_CHECKOUT_MODE'] === 'no-cone' ? '--no-cone' : '--cone'
+    await mustRun(run, ['git', 'sparse-checkout', 'set', mode, '--', ...paths])
+  } else if (isTrue((await readProcess(run, ['git', 'config', '--get', 'core.sparseCheckout'])) ?? '')) {
+    await mustRun(run, ['git', 'sparse-checkout', 'disable'])
+  }
+}
+
+async function updateSubmodules(run: JobRun): Promise<void> {
+  const isOff = run.env['BUILDKITE_GIT_SUBMODULES'] === 'false' || isSparse(run)
+  if (isOff || !(await exists(join(run.checkoutPath, '.gitmodules')))) return
+  await mustRun(run, ['git', 'submodule', 'sync', '--recursive'])
+  await mustRun(run, ['git', 'submodule', 'update', '--init', '--recursive', '--force'])
+  await mustRun(run, ['git', 'submodule', 'foreach', '--recursive', 'git reset --hard'])
+}
+
+async function clean(run: JobRun): Promise<void> {
+  const flags = flagsOf(run, 'CLEAN', '-ffxdq')
+  await mustRun(run, ['git', 'clean', ...flags])
+  if (
+    run.env['BUILDKITE_GIT_SUBMODULES'] === 'false' ||
+    !(await exists(join(run.checkoutPath, '.gitmodules')))
+  )
+    return
+  await mustRun(run, ['git', 'submodule', 'foreach', '--recursive', `git clean ${flags.join(' ')}`])
+}
+
+/** Git asks nobody: what it needs to get in is given here. */
+export async function useCredentials(run: JobRun): Promise<void> {
+  const { env, job } = run
+  env['GIT_TERMINAL_PROMPT'] = '0'
+  const sshSecret = isObject(job.step?.checkout) ? job.step.checkout['ssh_secret'] : undefined
+  if (typeof sshSecret === 'string' && env['GIT_SSH_COMMAND'] === undefined) {
+    const { value } = await readSecret(run.api, job.id, sshSecret)
+    run.log.hide([value])
+    const keyFile = join(run.folder, 'ssh-key')
+    await writeFile(keyFile, value.endsWith('\n') ? value : `${value}\n`, { mode: 0o600 })
+    env['GIT_SSH_COMMAND'] = `ssh -i '${keyFile}' -o IdentitiesOnly=yes -o StrictHostKeyChecking=accept-new`
+  }
+  const usesProvider =
+    isTrue(env['BUILDKITE_USE_REPOSITORY_PROVIDER_GIT_CREDENTIALS']) ||
+    isTrue(env['BUILDKITE_USE_GITHUB_APP_GIT_CREDENTIALS'])
+  if (usesProvider) {
+    addConfig(env, 'credential.useHttpPath', 'true')
+    addConfig(env, 'credential.helper', '!buildkite-agent git-credentials-helper')
+  }
+}
+
+/** Beside what the environment tells git already. */
+function addConfig(env: Record<string, string>, key: string, value: string): void {
+  const count = Number(env['GIT_CONFIG_COUNT'] ?? 0)
+  env[`GIT_CONFIG_KEY_${count}`] = key
+  env[`GIT_CONFIG_VALUE_${count}`] = value
+  env['GIT_CONFIG_COUNT'] = String(count + 1)
+}
+
+function flagsOf(
+  { env }: JobRun,
+  kind: 'CLONE' | 'FETCH' | 'CHECKOUT' | 'CLEAN',
+  fallback: string,
+): string[] {
+  return (env[`BUILDKITE_GIT_${kind}_FLAGS`] ?? fallback).split(/\s+/).filter((flag) => flag !== '')
+}
+
+function isSparse({ env }: JobRun): boolean {
+  return (env['BUILDKITE_GIT_SPARSE_CHECKOUT_PATHS'] ?? '') !== ''
+}
+
+async function hasCommit(run: JobRun, commit: string): Promise<boolean> {
+  return (await readProcess(run, ['git', 'rev-parse', '--verify', '--quiet', `${commit}^{commit}`])) !== null
+}
+
+async function hasFiles(run: JobRun): Promise<boolean> {
+  return await hasCommit(run, 'HEAD')
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await stat(path).then(
+    () => true,
+    () => false,
+  )
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}

@@ -1,0 +1,276 @@
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { anAgent, anAgentFor, aCounterpart } from '../../test/agent.ts'
+
+describe('a job', () => {
+  it('runs its command and reports its status', async () => {
+    const { server } = await anAgent()
+    const passing = server.offer({ BUILDKITE_COMMAND: 'echo hi' })
+    expect(await server.finished(passing)).toMatchObject({ exit_status: '0', chunks_failed_count: 0 })
+    expect(server.log(passing)).toContain('\nhi\n')
+    const failing = server.offer({ BUILDKITE_COMMAND: 'exit 3' })
+    const report = await server.finished(failing)
+    expect(report.exit_status).toBe('3')
+    expect(report).not.toHaveProperty('signal')
+    expect(report).not.toHaveProperty('signal_reason')
+  })
+
+  it('speaks with the token of the job', async () => {
+    const { server } = await anAgent()
+    const id = server.offer({ BUILDKITE_COMMAND: 'true' })
+    await server.finished(id)
+    const calls = server.find(new RegExp(`/jobs/${id}/(start|chunks|finish)`))
+    expect(calls.length).toBeGreaterThanOrEqual(3)
+    expect(new Set(calls.map(({ headers }) => headers.authorization))).toEqual(
+      new Set([`Token job-token-${id}`]),
+    )
+    expect(server.find(/accept$/)[0]?.headers.authorization).toBe('Token session-token')
+  })
+
+  it('keeps the order of what is written to standard output and error, and lets both be opened by name', async () => {
+    const { server } = await anAgent()
+    const id = server.offer({
+      BUILDKITE_COMMAND: 'for n in 1 2 3; do echo out$n; echo err$n >/dev/stderr; done',
+    })
+    await server.finished(id)
+    expect(server.log(id)).toContain('out1\nerr1\nout2\nerr2\nout3\nerr3\n')
+  })
+
+  it('passes 5 MB of output through', async () => {
+    const { server } = await anAgent()
+    const id = server.offer({ BUILDKITE_COMMAND: 'seq -f "line %07.0f" 1 400000' })
+    expect(await server.finished(id)).toMatchObject({ exit_status: '0' })
+    const lines = server
+      .log(id)
+      .split('\n')
+      .filter((line) => line.startsWith('line '))
+    expect(lines.length).toBe(400_000)
+    expect(lines.at(-1)).toBe('line 0400000')
+  })
+
+  it('runs the file when the command names one of the checkout', async () => {
+    const { server, folder } = await anAgent()
+    const checkout = join(folder, 'builds', 'tester', 'acme', 'demo')
+    await mkdir(checkout, { recursive: true })
+    await writeFile(join(checkout, 'test me.sh'), '#!/bin/sh\necho "script in $(basename "$PWD")"\n')
+    const id = server.offer({ BUILDKITE_COMMAND: 'test me.sh' })
+    expect(await server.finished(id)).toMatchObject({ exit_status: '0' })
+    expect(server.log(id)).toContain('script in demo')
+  })
+
+  it('reports 128 plus the signal that ended a command, and 255 when the shell itself died', async () => {
+    const { server } = await anAgent()
+    const inner = server.offer({ BUILDKITE_COMMAND: "sh -c 'kill -9 $$'; exit $?" })
+    expect(await server.finished(inner)).toMatchObject({ exit_status: '137' })
+    const shell = server.offer({ BUILDKITE_COMMAND: 'kill -9 $$; true' })
+    expect((await server.finished(shell)).exit_status).toBe('255')
+  })
+
+  it('fails with status 1 when a variable it needs is missing, or when there is nothing to run', async () => {
+    const { server } = await anAgent()
+    const missing = server.offer({ BUILDKITE_COMMAND: 'true', BUILDKITE_PIPELINE_PROVIDER: '' })
+    expect((await server.finished(missing)).exit_status).toBe('1')
+    expect(server.log(missing)).toContain('Missing BUILDKITE_PIPELINE_PROVIDER')
+    const empty = server.offer({ BUILDKITE_COMMAND: ' ' })
+    expect((await server.finished(empty)).exit_status).toBe('1')
+  })
+
+  it('refuses a signed step, because it has no key', async () => {
+    const { server } = await anAgent()
+    const signature = { algorithm: 'EdDSA', signed_fields: ['command'], value: 'x' }
+    const id = server.offer({ BUILDKITE_COMMAND: 'true' }, { step: { signature } })
+    expect(await server.finished(id)).toMatchObject({
+      exit_status: '-1',
+      signal_reason: 'signature_rejected',
+    })
+  })
+
+  it('drops the job without a word when it may not start', async () => {
+    const { server } = await anAgent()
+    server.answer(/start$/, () => ({ status: 422, body: { message: 'canceled' } }))
+    const dropped = server.offer({ BUILDKITE_COMMAND: 'true' })
+    await server.heard(new RegExp(`/jobs/${dropped}/start`))
+    await server.heard(/GET \/v3\/ping/, server.find(/GET \/v3\/ping/).length + 1)
+    expect(server.find(/finish$/)).toEqual([])
+  })
+
+  it('ends processes left in the background', async () => {
+    const { server, folder } = await anAgent()
+    const id = server.offer({ BUILDKITE_COMMAND: `sleep 1000 & echo $! > ${folder}/pid` })
+    await server.finished(id)
+    const pid = Number(await readFile(join(folder, 'pid'), 'utf8'))
+    expect(await isRunning(pid)).toBe(false)
+  })
+})
+
+describe('the environment of a job', () => {
+  it('has the variables of the job and of the agent, and nothing of the agent process', async () => {
+    process.env['MILLRACE_TEST_LEAK'] = 'leaked'
+    const { server } = await anAgent()
+    const command =
+      'echo "[$ANSWER|$MILLRACE_TEST_LEAK|$BUILDKITE_AGENT_ENDPOINT|$BUILDKITE_BUILD_CHECKOUT_PATH]"; command -v buildkite-agent'
+    const id = server.offer({ BUILDKITE_COMMAND: command, ANSWER: '42' })
+    await server.finished(id)
+    delete process.env['MILLRACE_TEST_LEAK']
+    expect(server.log(id)).toMatch(/\[42\|\|http:\/\/127\.0\.0\.1:\d+\/v3\|.*\/builds\/tester\/acme\/demo\]/)
+    expect(server.log(id)).toContain('/buildkite-agent\n')
+  })
+
+  it('lets no job change what belongs to the agent, and says so', async () => {
+    const { server } = await anAgent()
+    const id = server.offer({
+      BUILDKITE_COMMAND: 'echo "hooks: $BUILDKITE_HOOKS_PATH"',
+      BUILDKITE_HOOKS_PATH: '/evil',
+    })
+    await server.finished(id)
+    expect(server.log(id)).toContain('were ignored: BUILDKITE_HOOKS_PATH')
+    expect(server.log(id)).not.toContain('hooks: /evil')
+  })
+
+  it('hides secrets from the log, also those of the step', async () => {
+    const { server } = await anAgent()
+    server.answer(/secrets\?key=deploy/, () => ({
+      status: 200,
+      body: { key: 'deploy', value: 'swordfish-99', uuid: 'u' },
+    }))
+    const id = server.offer(
+      {
+        BUILDKITE_COMMAND:
+          'echo "$DB_PASSWORD|$DEPLOY"; printf %s "$DEPLOY" | base64; env | grep ACCESS_TOKEN',
+        DB_PASSWORD: 'hunter2hunter2',
+      },
+      { step: { secrets: [{ key: 'deploy', environment_variable: 'DEPLOY' }] } },
+    )
+    expect((await server.finished(id)).exit_status).toBe('0')
+    expect(server.log(id)).toContain('[REDACTED]|[REDACTED]\n[REDACTED]\n')
+    expect(server.log(id)).not.toContain(`job-token-${id}`)
+    expect(server.log(id)).not.toContain('swordfish')
+  })
+
+  it('does not begin when a secret cannot be had', async () => {
+    const { server } = await anAgent()
+    server.answer(/secrets\?key=/, () => ({ status: 404, body: { message: 'No secret found' } }))
+    const id = server.offer({ BUILDKITE_COMMAND: 'echo ran' }, { step: { secrets: [{ key: 'gone' }] } })
+    expect(await server.finished(id)).toMatchObject({ exit_status: '-1', signal_reason: 'process_run_error' })
+    expect(server.log(id)).not.toContain('\nran\n')
+  })
+})
+
+describe('cancel', () => {
+  it('signals the whole process group and reports the signal', async () => {
+    const { server, folder } = await anAgent()
+    const id = server.offer({
+      BUILDKITE_COMMAND: `sh -c 'echo $$ > ${folder}/pid; echo ready; sleep 1000'; true`,
+    })
+    await server.logHas(id, 'ready')
+    server.jobState = 'canceling'
+    expect(await server.finished(id)).toMatchObject({
+      exit_status: '-1',
+      signal: 'SIGTERM',
+      signal_reason: 'cancel',
+    })
+    const pid = Number(await readFile(join(folder, 'pid'), 'utf8'))
+    expect(await isRunning(pid)).toBe(false)
+  })
+
+  it('kills what does not listen, when the grace is over', async () => {
+    const { server } = await anAgent({ cancelGraceSeconds: 3 })
+    const id = server.offer({
+      BUILDKITE_COMMAND: "trap '' TERM; echo ready; while true; do sleep 0.05; done",
+    })
+    await server.logHas(id, 'ready')
+    server.jobState = 'canceling'
+    expect(await server.finished(id)).toMatchObject({
+      exit_status: '-1',
+      signal: 'SIGKILL',
+      signal_reason: 'cancel',
+    })
+  })
+
+  it('tells the hooks that follow about a timeout, and lets them run', async () => {
+    const { server, hooks } = await anAgent()
+    await writeFile(
+      join(hooks, 'pre-exit'),
+      'echo "timed out: $BUILDKITE_JOB_TIMED_OUT, canceled: $BUILDKITE_JOB_CANCELLED"',
+    )
+    const id = server.offer({ BUILDKITE_COMMAND: 'echo ready; sleep 1000' })
+    await server.logHas(id, 'ready')
+    server.jobState = 'timing_out'
+    expect(await server.finished(id)).toMatchObject({
+      exit_status: '-1',
+      signal: 'SIGTERM',
+      signal_reason: 'cancel',
+    })
+    expect(server.log(id)).toContain('timed out: true, canceled: true')
+  })
+
+  it('finds processes that left their group', async () => {
+    const { server, folder } = await anAgent()
+    const id = server.offer({
+      BUILDKITE_COMMAND: `setsid sh -c 'echo $$ > ${folder}/pid; sleep 1000' & sleep 0.1; echo ready; wait`,
+    })
+    await server.logHas(id, 'ready')
+    server.jobState = 'canceling'
+    await server.finished(id)
+    const pid = Number(await readFile(join(folder, 'pid'), 'utf8'))
+    expect(await isRunning(pid)).toBe(false)
+  })
+
+  it('stops the job when its token is no longer good', async () => {
+    const { server } = await anAgent()
+    const id = server.offer({ BUILDKITE_COMMAND: 'echo ready; sleep 1000' })
+    await server.logHas(id, 'ready')
+    server.answer(new RegExp(`^GET /v3/jobs/${id}$`), () => ({ status: 401, body: { message: 'no' } }))
+    expect(await server.finished(id)).toMatchObject({ signal_reason: 'cancel' })
+  })
+
+  it('gives the job back as stopped when the agent must end', async () => {
+    const { server, pool } = await anAgent()
+    const id = server.offer({ BUILDKITE_COMMAND: 'echo ready; sleep 1000' })
+    await server.logHas(id, 'ready')
+    await pool.stop('force')
+    expect(await server.finished(id)).toMatchObject({ exit_status: '-1', signal_reason: 'agent_stop' })
+    expect(server.find(/disconnect$/)).toHaveLength(1)
+  })
+})
+
+describe('a server that goes away', () => {
+  it('loses no line and gets the end of the job when it is back', async () => {
+    const server = await aCounterpart()
+    const { folder } = await anAgentFor(server)
+    const command = `for n in $(seq 1 60); do echo line $n; sleep 0.005; done; touch ${folder}/done; echo last`
+    const id = server.offer({ BUILDKITE_COMMAND: command }, { chunks_max_size_bytes: 500 })
+    await server.logHas(id, 'line 20\n')
+    await server.crash()
+    for (;;) if (await stat(join(folder, 'done')).catch(() => null)) break
+    await server.reopen()
+    expect(await server.finished(id)).toMatchObject({ exit_status: '0', chunks_failed_count: 0 })
+    const lines = server.log(id).match(/^line \d+$/gm)
+    expect(lines).toEqual(Array.from({ length: 60 }, (_, index) => `line ${index + 1}`))
+    expect(server.log(id)).toContain('last\n')
+  })
+
+  it('is asked again after errors of its own, but not after a refusal', async () => {
+    const { server } = await anAgent()
+    let count = 0
+    server.answer(/chunks/, () => {
+      count += 1
+      return count <= 2 ? { status: 503 } : null
+    })
+    server.answer(/finish$/, () => (server.find(/finish$/).length === 1 ? { status: 500 } : null))
+    const id = server.offer({ BUILDKITE_COMMAND: 'echo hi' })
+    await server.heard(/finish$/, 2)
+    expect(server.log(id)).toContain('hi\n')
+    server.answer(/chunks/, () => ({ status: 413, body: { message: 'too large' } }))
+    const lost = server.offer({ BUILDKITE_COMMAND: 'echo hi' })
+    const { chunks_failed_count: failed } = await server.finished(lost)
+    expect(failed).toBeGreaterThan(0)
+  })
+})
+
+/** Whoever should collect it may be slow, so a process that is over may still be listed. */
+async function isRunning(pid: number): Promise<boolean> {
+  const line = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null)
+  return line !== null && !line.includes(') Z ')
+}

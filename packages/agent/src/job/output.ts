@@ -1,0 +1,93 @@
+// Where the processes of a job write: one named pipe for all of them, standard output and error alike, so that the
+// order of lines is kept, `/dev/stderr` can be opened, and a process left in the background is still heard.
+
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { closeSync, constants, openSync, unlinkSync, writeSync } from 'node:fs'
+import { Socket } from 'node:net'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { codeOf } from '../http/exchange.ts'
+
+export interface OutputPipe {
+  /** For the standard output and error of a process. */
+  fd: number
+  pause(): void
+  resume(): void
+  /** Everything written until now has been handed on. */
+  settle(): Promise<void>
+  close(): void
+}
+
+const run = promisify(execFile)
+
+/** Takes a process to make, so it is done ahead of time. */
+export async function makePipe(folder: string): Promise<string> {
+  const path = join(folder, `output-${randomBytes(6).toString('hex')}`)
+  await run('mkfifo', ['-m', '600', path])
+  return path
+}
+
+export function openPipe(path: string, onBytes: (bytes: Buffer) => void): OutputPipe {
+  const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  // Ours must not block and theirs must, so the pipe is opened twice for writing.
+  const own = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK)
+  const fd = openSync(path, constants.O_WRONLY)
+  unlinkSync(path)
+
+  const marks: Mark[] = []
+  let carried: Buffer = Buffer.alloc(0)
+  const socket = new Socket({ fd: reader, readable: true, writable: false })
+  socket.on('error', () => {})
+  socket.on('data', (bytes: Buffer) => {
+    let rest = carried.length === 0 ? bytes : Buffer.concat([carried, bytes])
+    carried = Buffer.alloc(0)
+    for (let mark = marks[0]; mark; mark = marks[0]) {
+      if (!mark.isWritten) mark.isWritten = writeMark(own, mark.bytes)
+      const at = rest.indexOf(mark.bytes)
+      if (at < 0) break
+      if (at > 0) onBytes(rest.subarray(0, at))
+      rest = rest.subarray(at + mark.bytes.length)
+      marks.shift()
+      mark.seen()
+    }
+    const kept = marks[0] ? Math.min(rest.length, marks[0].bytes.length - 1) : 0
+    carried = kept === 0 ? carried : Buffer.from(rest.subarray(rest.length - kept))
+    if (rest.length > kept) onBytes(rest.subarray(0, rest.length - kept))
+  })
+
+  return {
+    fd,
+    pause: () => void socket.pause(),
+    resume: () => void socket.resume(),
+    settle: () =>
+      new Promise((seen) => {
+        const bytes = Buffer.concat([Buffer.from([0]), randomBytes(24), Buffer.from([0])])
+        marks.push({ bytes, seen, isWritten: writeMark(own, bytes) })
+      }),
+    close() {
+      socket.destroy()
+      closeSync(own)
+      closeSync(fd)
+      for (const { seen } of marks.splice(0)) seen()
+    },
+  }
+}
+
+/** Bytes of our own in the stream: once they come out, all that went in before them has come out too. */
+interface Mark {
+  bytes: Buffer
+  seen: () => void
+  isWritten: boolean
+}
+
+/** False when the pipe is full; then there is something to read first. */
+function writeMark(fd: number, bytes: Buffer): boolean {
+  try {
+    writeSync(fd, bytes)
+    return true
+  } catch (error) {
+    if (codeOf(error) === 'EAGAIN') return false
+    throw error
+  }
+}

@@ -1,0 +1,137 @@
+// The processes of one job. Each is the leader of its own group, so that a signal reaches all it has started.
+
+import { spawn } from 'node:child_process'
+import { readdir, readFile } from 'node:fs/promises'
+import type { Clock } from '../clock.ts'
+import { codeOf } from '../http/exchange.ts'
+
+export interface ProcessEnd {
+  /** Null when a signal ended it. */
+  exitStatus: number | null
+  signal: NodeJS.Signals | null
+}
+
+export interface ProcessOptions {
+  env: Readonly<Record<string, string>>
+  cwd: string
+  /** Standard output and error. */
+  output: number
+}
+
+export interface Processes {
+  run(command: readonly [string, ...string[]], options: ProcessOptions): Promise<ProcessEnd>
+  /** Standard output comes back instead; standard error goes to the output. */
+  read(
+    command: readonly [string, ...string[]],
+    options: ProcessOptions,
+  ): Promise<ProcessEnd & { stdout: string }>
+  /** To everything that runs now. */
+  signal(signal: NodeJS.Signals): void
+  /** Whatever still runs in the groups is asked to end, then made to. */
+  clear(): Promise<void>
+}
+
+const CLEAR_MS = 1000
+const CLEAR_CHECK_MS = 10
+const MAX_READ_BYTES = 16 * 1024 * 1024
+
+export function createProcesses(clock: Clock): Processes {
+  /** Groups in which something may be alive. */
+  const groups = new Set<number>()
+
+  function launch(
+    [file, ...args]: readonly [string, ...string[]],
+    { env, cwd, output }: ProcessOptions,
+    stdout: number | 'pipe',
+  ): Promise<ProcessEnd & { stdout: string }> {
+    return new Promise((resolve, reject) => {
+      const child = spawn(file, args, { env, cwd, detached: true, stdio: ['ignore', stdout, output] })
+      const { pid } = child
+      if (pid !== undefined) groups.add(pid)
+      const parts: Buffer[] = []
+      let size = 0
+      child.stdout?.on('data', (bytes: Buffer) => {
+        size += bytes.length
+        if (size <= MAX_READ_BYTES) parts.push(bytes)
+      })
+      child.on('error', reject)
+      // A process left in the background may hold its output open: for `pipe` only then is `close` worth waiting for.
+      child.on(stdout === 'pipe' ? 'close' : 'exit', (exitStatus, signal) => {
+        if (pid !== undefined && !isAlive(pid)) groups.delete(pid)
+        resolve({ exitStatus, signal, stdout: Buffer.concat(parts).toString() })
+      })
+    })
+  }
+
+  return {
+    run: async (command, options) => {
+      const { exitStatus, signal } = await launch(command, options, options.output)
+      return { exitStatus, signal }
+    },
+    read: (command, options) => launch(command, options, 'pipe'),
+    signal(signal) {
+      for (const group of groups) signalGroup(group, signal)
+    },
+    async clear() {
+      for (const group of groups) if (!isAlive(group)) groups.delete(group)
+      if (groups.size === 0) return
+      for (const group of groups) signalGroup(group, 'SIGTERM')
+      const until = clock.now() + CLEAR_MS
+      while (clock.now() < until && (await hasLiving(groups))) await clock.sleep(CLEAR_CHECK_MS)
+      for (const group of groups) signalGroup(group, 'SIGKILL')
+      groups.clear()
+    },
+  }
+}
+
+/** Processes that left their group but still carry a variable of the job. Only where the system shows it. */
+export async function killByVariable(name: string, value: string): Promise<void> {
+  const wanted = `${name}=${value}`
+  const names = await readdir('/proc').catch(() => [])
+  const pids = names.map(Number).filter((pid) => Number.isInteger(pid) && pid > 1 && pid !== process.pid)
+  await Promise.all(
+    pids.map(async (pid) => {
+      const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '')
+      if (environment.split('\0').includes(wanted)) signalOne(pid, 'SIGKILL')
+    }),
+  )
+}
+
+/** A process that is over but not yet collected keeps its group; where the system shows it, that does not count. */
+async function hasLiving(groups: ReadonlySet<number>): Promise<boolean> {
+  if (![...groups].some(isAlive)) return false
+  const names = await readdir('/proc').catch(() => null)
+  if (names === null) return true
+  const members = await Promise.all(
+    names
+      .filter((name) => /^\d+$/.test(name))
+      .map((pid) => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')),
+  )
+  return members.some((line) => {
+    // After the name in parentheses: state, parent, group.
+    const [state, , group] = line.slice(line.lastIndexOf(')') + 2).split(' ')
+    return state !== 'Z' && groups.has(Number(group))
+  })
+}
+
+function isAlive(group: number): boolean {
+  try {
+    process.kill(-group, 0)
+    return true
+  } catch (error) {
+    return codeOf(error) === 'EPERM'
+  }
+}
+
+function signalGroup(group: number, signal: NodeJS.Signals): void {
+  signalOne(-group, signal)
+}
+
+function signalOne(target: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(target, signal)
+  } catch (error) {
+    // Gone already, or no longer ours to end.
+    if (codeOf(error) !== 'ESRCH' && codeOf(error) !== 'EPERM') throw error
+  }
+}

@@ -1,0 +1,198 @@
+// One job, from telling the server that it starts to telling it how it ended.
+
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { FinishRequest, Job } from '@millrace/protocol/jobs.ts'
+import * as jobs from '../api/jobs.ts'
+import type { Api } from '../http/call.ts'
+import { openSession } from '../http/session.ts'
+import type { Session } from '../http/session.ts'
+import { openJobLog } from '../log/job-log.ts'
+import type { JobLog } from '../log/job-log.ts'
+import type { Settings } from '../settings.ts'
+import { listenForJob } from '../sockets/job-socket.ts'
+import type { JobSocket } from '../sockets/job-socket.ts'
+import { createCancel } from './cancel.ts'
+import type { Cancel, CancelReason } from './cancel.ts'
+import { checkoutFolder, prepareEnvironment } from './environment.ts'
+import { makePipe, openPipe } from './output.ts'
+import { runPhases } from './phases.ts'
+import type { PhasesEnd } from './phases.ts'
+import { createProcesses, killByVariable } from './processes.ts'
+import type { JobRun } from './run.ts'
+import { watchState } from './watch-state.ts'
+
+export interface JobHost {
+  settings: Settings
+  session: Session
+  binPath: string
+  jobStatusIntervalSeconds: number
+  /** Aborts when the agent must let go of its job. */
+  letGo: AbortSignal
+}
+
+/** Of this job alone, made before it is known that there is one: nothing in it depends on the job. */
+export interface Workplace {
+  folder: string
+  pipe: string
+  socket: JobSocket
+}
+
+export async function prepareWorkplace(): Promise<Workplace> {
+  const folder = await mkdtemp(join(tmpdir(), 'mr-job-'))
+  const [pipe, socket] = await Promise.all([makePipe(folder), listenForJob(folder)])
+  return { folder, pipe, socket }
+}
+
+export async function clearWorkplace({ folder, socket }: Workplace): Promise<void> {
+  socket.close()
+  await rm(folder, { recursive: true, force: true, maxRetries: 3 })
+}
+
+/** Returns what was reported; null when the server no longer wanted the job. */
+export async function runJob(host: JobHost, job: Job, place: Workplace): Promise<FinishRequest | null> {
+  const { settings, session } = host
+  const own = openSession(session.endpoint, job.token ?? session.token, session.headers)
+  const api: Api = { session: own, clock: settings.clock }
+  try {
+    await jobs.start(api, job.id)
+  } catch (error) {
+    settings.log.warn({ job: job.id, error: messageOf(error) }, 'The job cannot be started.')
+    return null
+  }
+  const log = openJobLog({
+    api,
+    jobId: job.id,
+    maxChunkBytes: job.chunks_max_size_bytes > 0 ? job.chunks_max_size_bytes : DEFAULT_CHUNK_BYTES,
+    intervalSeconds: job.chunks_interval_seconds ?? 1,
+    redactedVariables: settings.redactedVariables,
+  })
+  const end = await carryOut(host, job, place, api, log)
+  const { lost } = await log.close()
+  const report: FinishRequest = {
+    ...end,
+    finished_at: new Date(settings.clock.now()).toISOString(),
+    chunks_failed_count: lost,
+    ...(settings.disconnectAfterJob ? { ignore_agent_in_dispatches: true } : {}),
+  }
+  await jobs.finish(api, job.id, report).catch((error: unknown) => {
+    settings.log.error({ job: job.id, error: messageOf(error) }, 'The end of the job could not be reported.')
+  })
+  return report
+}
+
+const DEFAULT_CHUNK_BYTES = 102_400
+
+type JobEnd = Pick<FinishRequest, 'exit_status' | 'signal' | 'signal_reason'>
+
+async function carryOut(host: JobHost, job: Job, place: Workplace, api: Api, log: JobLog): Promise<JobEnd> {
+  const { settings } = host
+  const { run, ignored, missing } = openRun(host, job, place, api, log)
+  const { cancel, output } = run
+  const done = new AbortController()
+  const letGo = () => cancel.request('agent_stop')
+  host.letGo.addEventListener('abort', letGo)
+  if (host.letGo.aborted) letGo()
+  const watching = watchState(api, job.id, host.jobStatusIntervalSeconds, cancel, done.signal)
+  openDoor(run, place.socket)
+  log.hideVariables(run.env)
+  try {
+    await mkdir(settings.buildPath, { recursive: true })
+    if (ignored.length > 0) log.say(`# Variables the agent sets itself were ignored: ${ignored.join(', ')}`)
+    return describeEnd(await begin(run, missing), cancel, settings)
+  } catch (error) {
+    log.say(`Error: ${messageOf(error)}`)
+    return describeEnd({ exitStatus: -1, signalReason: 'process_run_error' }, cancel, settings)
+  } finally {
+    host.letGo.removeEventListener('abort', letGo)
+    done.abort()
+    await run.processes.clear()
+    if (cancel.requested !== null) await killByVariable('BUILDKITE_JOB_ID', job.id)
+    cancel.close()
+    await output.settle()
+    output.close()
+    await watching
+  }
+}
+
+function openRun(host: JobHost, job: Job, place: Workplace, api: Api, log: JobLog) {
+  const { settings, binPath } = host
+  const { clock, cancelSignal: signal, cancelGraceSeconds: graceSeconds } = settings
+  const processes = createProcesses(clock)
+  const output = openPipe(place.pipe, (bytes) => {
+    log.write(bytes)
+    if (log.isFull()) output.pause()
+  })
+  log.onDrained(output.resume)
+  const { session } = api
+  const prepared = prepareEnvironment({ settings, job, session, binPath, socket: place.socket })
+  const { env } = prepared
+  const requested = (reason: CancelReason, isTimeout: boolean) => {
+    log.say(
+      `# ${reason === 'agent_stop' ? 'The agent stops' : isTimeout ? 'The time is over' : 'The job was canceled'}`,
+    )
+    env['BUILDKITE_JOB_CANCELLED'] = 'true'
+    if (isTimeout) env['BUILDKITE_JOB_TIMED_OUT'] = 'true'
+  }
+  const cancel = createCancel({ processes, signal, graceSeconds, clock, requested })
+  const checkoutPath = checkoutFolder(settings, env)
+  env['BUILDKITE_BUILD_CHECKOUT_PATH'] = checkoutPath
+  const run: JobRun = {
+    job,
+    api: { ...api, signal: cancel.over },
+    settings,
+    log,
+    output,
+    processes,
+    cancel,
+    env,
+    cwd: settings.buildPath,
+    checkoutPath,
+    folder: place.folder,
+    plugins: [],
+  }
+  return { run, ignored: prepared.ignored, missing: prepared.missing }
+}
+
+async function begin(run: JobRun, missing: readonly string[]): Promise<PhasesEnd> {
+  if (run.job.step?.signature) {
+    run.log.say('The step is signed, and this agent has no key to check signatures with.')
+    return { exitStatus: -1, signalReason: 'signature_rejected' }
+  }
+  if (missing.length > 0) {
+    run.log.say(`Missing ${missing.join(', ')}`)
+    return { exitStatus: 1, signalReason: null }
+  }
+  return await runPhases(run)
+}
+
+function openDoor(run: JobRun, socket: JobSocket): void {
+  socket.open({
+    env: () => ({ ...run.env }),
+    setEnv(changes) {
+      Object.assign(run.env, changes)
+      run.log.hideVariables(changes)
+    },
+    unsetEnv(names) {
+      for (const name of names) Reflect.deleteProperty(run.env, name)
+    },
+    hide: (value) => run.log.hide([value]),
+    redact: (text) => run.log.redact(text),
+  })
+}
+
+function describeEnd({ exitStatus, signalReason }: PhasesEnd, cancel: Cancel, settings: Settings): JobEnd {
+  if (cancel.requested !== null) {
+    const signal = cancel.over.aborted ? 'SIGKILL' : settings.cancelSignal
+    return { exit_status: '-1', signal, signal_reason: cancel.requested.reason }
+  }
+  return {
+    exit_status: String(exitStatus),
+    ...(signalReason === null ? {} : { signal_reason: signalReason }),
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

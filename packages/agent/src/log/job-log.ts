@@ -1,0 +1,76 @@
+// The log of one job: whatever is written is redacted, marked with its time, cut and sent.
+
+import * as jobs from '../api/jobs.ts'
+import type { Api } from '../http/call.ts'
+import { sendChunks } from './chunks.ts'
+import { createRedactor, redactText } from './redactor.ts'
+import { needlesOf, secretValues } from './secrets.ts'
+import { createStamper } from './timestamps.ts'
+
+export interface JobLog {
+  write(bytes: Buffer): void
+  /** A line of the agent's own. */
+  say(line: string): void
+  isFull(): boolean
+  /** Called each time the log is ready for more after it was full. */
+  onDrained(drained: () => void): void
+  hide(values: readonly string[]): void
+  /** The values of those variables whose names say that they are secret. */
+  hideVariables(env: Readonly<Record<string, string>>): void
+  /** A text that leaves the machine by another way. */
+  redact(text: string): string
+  close(): Promise<{ lost: number; bytes: number }>
+}
+
+export interface JobLogOptions {
+  api: Api
+  jobId: string
+  maxChunkBytes: number
+  intervalSeconds: number
+  /** Names of variables whose values are secret. */
+  redactedVariables: readonly string[]
+}
+
+export function openJobLog(options: JobLogOptions): JobLog {
+  const { api, jobId, maxChunkBytes, intervalSeconds, redactedVariables } = options
+  let whenDrained: () => void = () => {}
+  const redactor = createRedactor()
+  const hidden: Buffer[] = []
+  const known = new Set<string>()
+  const hide = (values: readonly string[]) => {
+    const fresh = values.filter((value) => !known.has(value))
+    for (const value of fresh) known.add(value)
+    const needles = fresh.flatMap(needlesOf)
+    hidden.push(...needles)
+    redactor.add(needles)
+  }
+  const stamper = createStamper(api.clock.now)
+  const chunks = sendChunks({
+    maxBytes: maxChunkBytes,
+    intervalSeconds,
+    clock: api.clock,
+    deliver: (chunk, gzipped) => jobs.sendChunk(api, jobId, chunkQuery(chunk), gzipped),
+    drained: () => whenDrained(),
+  })
+  const write = (bytes: Buffer) => chunks.write(stamper.push(redactor.push(bytes)))
+
+  return {
+    write,
+    say: (line) => write(Buffer.from(`${line}\n`)),
+    isFull: chunks.isFull,
+    onDrained(drained) {
+      whenDrained = drained
+    },
+    hide,
+    hideVariables: (env) => hide(secretValues(env, redactedVariables)),
+    redact: (text) => redactText(text, hidden),
+    async close() {
+      chunks.write(stamper.push(redactor.end()))
+      return await chunks.close()
+    },
+  }
+}
+
+function chunkQuery({ sequence, offset, bytes }: { sequence: number; offset: number; bytes: Buffer }) {
+  return { sequence: String(sequence), offset: String(offset), size: String(bytes.length) }
+}

@@ -1,0 +1,105 @@
+// What the owner of an agent decides, with every default filled in.
+
+import { tmpdir, userInfo } from 'node:os'
+import { join, resolve } from 'node:path'
+import { silentLog } from './agent-log.ts'
+import type { AgentLog } from './agent-log.ts'
+import { systemClock } from './clock.ts'
+import type { Clock } from './clock.ts'
+import { REDACTED_VARIABLES } from './log/secrets.ts'
+import { SHELL_PATH } from './shell.ts'
+
+export type PingMode = 'auto' | 'poll-only' | 'stream-only'
+
+export interface AgentOptions {
+  /** With its path, such as `http://127.0.0.1:3000/v3`. */
+  endpoint: string
+  /** The registration token. */
+  token: string
+  /** How many agents to run; 1 when absent. */
+  spawn?: number
+  /** `%spawn` counts the agents; the server fills in `%hostname`, `%pid` and `%random`. */
+  name?: string
+  /** `key=value` or a bare key. */
+  tags?: readonly string[]
+  queue?: string
+  priority?: number
+  buildPath: string
+  hooksPath?: string
+  pluginsPath?: string
+  /** For sockets of this machine's agents; keep it short. */
+  socketsPath?: string
+  log?: AgentLog
+  disconnectAfterJob?: boolean
+  disconnectAfterIdleSeconds?: number
+  /** Run this one job and end. */
+  acquireJob?: string
+  pingMode?: PingMode
+  /** From the cancel signal to the end of everything, at least 1. */
+  cancelGraceSeconds?: number
+  cancelSignal?: NodeJS.Signals
+  /** How a command is run: the command itself comes last. */
+  shell?: string
+  /** What jobs inherit. Absent: the harmless part of this process's environment. */
+  environment?: Readonly<Record<string, string | undefined>>
+  redactedVariables?: readonly string[]
+  clock?: Clock
+}
+
+export interface Settings extends Required<
+  Omit<
+    AgentOptions,
+    'queue' | 'priority' | 'acquireJob' | 'disconnectAfterIdleSeconds' | 'environment' | 'hooksPath'
+  >
+> {
+  priority: number | null
+  hooksPath: string | null
+  acquireJob: string | null
+  disconnectAfterIdleSeconds: number | null
+  environment: Readonly<Record<string, string>>
+}
+
+/** Names that jobs inherit when the owner says nothing: none of them carries a secret of this process. */
+const HARMLESS =
+  /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_\w+|TZ|TMPDIR|TERM|SSH_AUTH_SOCK|XDG_\w+|(HTTPS?|NO|ALL)_PROXY|(https?|no|all)_proxy|SSL_CERT_(FILE|DIR)|NODE_EXTRA_CA_CERTS)$/
+
+export function settle(options: AgentOptions): Settings {
+  const buildPath = resolve(options.buildPath)
+  const queueTag = options.queue === undefined ? [] : [`queue=${options.queue}`]
+  return {
+    endpoint: options.endpoint,
+    token: options.token,
+    spawn: options.spawn ?? 1,
+    name: options.name ?? '%hostname-%spawn',
+    tags: [
+      ...(options.tags ?? []).filter((tag) => queueTag.length === 0 || !tag.startsWith('queue=')),
+      ...queueTag,
+    ],
+    priority: options.priority ?? null,
+    buildPath,
+    hooksPath: options.hooksPath === undefined ? null : resolve(options.hooksPath),
+    pluginsPath: resolve(options.pluginsPath ?? join(buildPath, '.plugins')),
+    socketsPath: options.socketsPath ?? join(tmpdir(), `millrace-agent-${userInfo().uid}`),
+    log: options.log ?? silentLog,
+    disconnectAfterJob: options.disconnectAfterJob ?? false,
+    disconnectAfterIdleSeconds: options.disconnectAfterIdleSeconds ?? null,
+    acquireJob: options.acquireJob ?? null,
+    pingMode: options.pingMode ?? 'auto',
+    cancelGraceSeconds: Math.max(1, options.cancelGraceSeconds ?? 10),
+    cancelSignal: options.cancelSignal ?? 'SIGTERM',
+    shell: options.shell ?? `${SHELL_PATH} -e -c`,
+    environment: options.environment === undefined ? harmless(process.env) : present(options.environment),
+    redactedVariables: options.redactedVariables ?? REDACTED_VARIABLES,
+    clock: options.clock ?? systemClock,
+  }
+}
+
+function harmless(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(present(env)).filter(([name]) => HARMLESS.test(name)))
+}
+
+function present(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const kept: Record<string, string> = {}
+  for (const [name, value] of Object.entries(env)) if (value !== undefined) kept[name] = value
+  return kept
+}

@@ -1,0 +1,99 @@
+// Locks between jobs of one machine. One agent process keeps them, whichever was first; when it ends they are gone,
+// and the next to start a job takes over.
+
+import { mkdir, open, rm } from 'node:fs/promises'
+import type { Server } from 'node:http'
+import { join } from 'node:path'
+import { codeOf } from '../http/exchange.ts'
+import { askSocket, listen } from './http.ts'
+import type { SocketAnswer, SocketRequest } from './http.ts'
+
+export const LOCK_PATH = '/api/leader/v0/lock'
+
+export function lockSocketPath(socketsPath: string): string {
+  return join(socketsPath, 'agent-leader')
+}
+
+export interface LockKeeper {
+  close(): void
+}
+
+/** Null when another process keeps the locks already. */
+export async function keepLocks(socketsPath: string): Promise<LockKeeper | null> {
+  await mkdir(socketsPath, { recursive: true, mode: 0o700 })
+  const path = lockSocketPath(socketsPath)
+  if (await isKept(path)) return null
+  // Only one may find the socket dead and replace it.
+  const turn = `${path}.turn`
+  const handle = await open(turn, 'wx').catch(() => null)
+  if (handle === null) return null
+  try {
+    if (await isKept(path)) return null
+    await rm(path, { force: true })
+    const server = await listen(path, createLocks())
+    server.unref()
+    return keeper(server)
+  } catch (error) {
+    if (codeOf(error) === 'EADDRINUSE') return null
+    throw error
+  } finally {
+    await handle.close()
+    await rm(turn, { force: true })
+  }
+}
+
+export async function readLock(socketsPath: string, key: string): Promise<string> {
+  const { body } = await askSocket(lockSocketPath(socketsPath), { method: 'GET', path: lockUrl(key) })
+  return valueIn(body)
+}
+
+/** Sets the value if it is the expected one. Returns the value it then has. */
+export async function swapLock(
+  socketsPath: string,
+  key: string,
+  change: { from: string; to: string },
+): Promise<{ value: string; isSwapped: boolean }> {
+  const { body } = await askSocket(lockSocketPath(socketsPath), {
+    method: 'PATCH',
+    path: lockUrl(key),
+    body: { old: change.from, new: change.to },
+  })
+  const isSwapped = typeof body === 'object' && body !== null && 'swapped' in body && body.swapped === true
+  return { value: valueIn(body), isSwapped }
+}
+
+function createLocks(): (request: SocketRequest) => SocketAnswer {
+  const values = new Map<string, string>()
+  return ({ method, path, query, body }) => {
+    const key = query.get('key') ?? ''
+    if (path === '/ping') return { status: 200, body: {} }
+    if (path !== LOCK_PATH || key === '') return { status: 404, body: { error: 'there is no such lock' } }
+    const value = values.get(key) ?? ''
+    if (method === 'GET') return { status: 200, body: { value } }
+    const change = (body ?? {}) as { old?: string; new?: string }
+    if (value !== change.old) return { status: 200, body: { value, swapped: false } }
+    const next = change.new ?? ''
+    if (next === '') values.delete(key)
+    else values.set(key, next)
+    return { status: 200, body: { value: next, swapped: true } }
+  }
+}
+
+async function isKept(path: string): Promise<boolean> {
+  return await askSocket(path, { method: 'GET', path: '/ping' }).then(
+    () => true,
+    () => false,
+  )
+}
+
+function keeper(server: Server): LockKeeper {
+  return { close: () => void server.close() }
+}
+
+function lockUrl(key: string): string {
+  return `${LOCK_PATH}?key=${encodeURIComponent(key)}`
+}
+
+function valueIn(body: unknown): string {
+  return typeof body === 'object' && body !== null && 'value' in body ? String(body.value) : ''
+}

@@ -1,0 +1,140 @@
+// The two ways in which an agent hears from its server: a stream where there is one, and asking from time to time
+// where there is none or while it is down.
+
+import type { PingResponse } from '@millrace/protocol/agents.ts'
+import type { StreamPingsResponse } from '@millrace/protocol/pings.ts'
+import * as agents from '../api/agents.ts'
+import type { Api } from '../http/call.ts'
+import { isPassing } from '../http/retry.ts'
+import { keepHeaders, moveTo, openSession } from '../http/session.ts'
+import type { PingMode } from '../settings.ts'
+import type { Instruction, Mailbox } from './mailbox.ts'
+import { followStream } from './stream.ts'
+
+export interface ChannelOptions {
+  api: Api
+  agentId: string
+  pingIntervalSeconds: number
+  mode: PingMode
+  mailbox: Mailbox
+  /** Ends the channel. */
+  signal: AbortSignal
+  /** What the server lets the agent's owner know. */
+  tell: (message: string) => void
+}
+
+export interface Channel {
+  /** Null when the time is over, or something else changed. Throws when the server refuses us. */
+  next(patienceMs: number): Promise<Instruction | null>
+  /** The next time of asking is now. */
+  hurry(): void
+}
+
+/** How long a new stream may take to say its first word before asking begins. */
+const STREAM_START_MS = 1000
+
+type StreamState = 'opening' | 'healthy' | 'unhealthy' | 'off'
+
+export function openChannel(options: ChannelOptions): Channel {
+  const { api, agentId, pingIntervalSeconds, mode, mailbox, signal, tell } = options
+  const { clock, session } = api
+  let stream: StreamState = mode === 'poll-only' ? 'off' : 'opening'
+  let askAt = 0
+  let knownEndpoint = ''
+
+  if (mode !== 'poll-only') void follow()
+
+  async function follow(): Promise<void> {
+    const giveUpWaiting = setTimeout(() => {
+      if (stream === 'opening') setStream('unhealthy')
+    }, STREAM_START_MS)
+    await followStream({
+      session,
+      agentId,
+      clock,
+      signal,
+      onMessage: (message) => mailbox.put(instructionOf(message)),
+      onHealth: (isHealthy) => setStream(isHealthy ? 'healthy' : 'unhealthy'),
+    })
+    clearTimeout(giveUpWaiting)
+    setStream('off')
+  }
+
+  function setStream(state: StreamState): void {
+    if (stream === state) return
+    stream = state
+    mailbox.wake()
+  }
+
+  const isListening = () => stream === 'opening' || stream === 'healthy' || mode === 'stream-only'
+
+  /** Waits for its time, asks, and puts the answer into the mailbox. Ends early when something else happens. */
+  async function poll(changed: Promise<void>): Promise<void> {
+    const giveUp = new AbortController()
+    const interrupted = changed.then(() => giveUp.abort())
+    await Promise.race([clock.sleep(askAt - clock.now(), giveUp.signal), interrupted])
+    if (giveUp.signal.aborted || signal.aborted) return
+    const interval = pingIntervalSeconds * 1000
+    askAt = clock.now() + interval + clock.random() * interval
+    try {
+      mailbox.put(readPing(await ping(giveUp.signal)))
+    } catch (error) {
+      if (!giveUp.signal.aborted && !isPassing(error)) throw error
+    } finally {
+      giveUp.abort()
+    }
+  }
+
+  async function ping(giveUp: AbortSignal): Promise<PingResponse> {
+    const answer = await agents.ping({ ...api, signal: giveUp })
+    const { endpoint = '' } = answer
+    if (endpoint === '' || endpoint === knownEndpoint || endpoint === session.endpoint) return answer
+    knownEndpoint = endpoint
+    try {
+      const there = { ...api, session: openSession(endpoint, session.token, session.headers), signal: giveUp }
+      const second = await agents.ping(there)
+      moveTo(session, endpoint)
+      return second
+    } catch {
+      tell(`The server wants us to move to ${endpoint}, but it does not answer there.`)
+      return answer
+    }
+  }
+
+  function readPing(answer: PingResponse): Instruction {
+    keepHeaders(session, answer.request_headers)
+    if (answer.message !== undefined && answer.message !== '') tell(answer.message)
+    if (answer.action === 'disconnect') return { kind: 'disconnect', reason: answer.message ?? '' }
+    if (answer.action === 'pause') return { kind: 'pause', reason: answer.message ?? '' }
+    return answer.job ? { kind: 'job', jobId: answer.job.id } : { kind: 'idle' }
+  }
+
+  return {
+    hurry() {
+      askAt = 0
+    },
+    async next(patienceMs) {
+      const taken = mailbox.take()
+      if (taken) return taken
+      if (mode === 'stream-only' && stream === 'off') throw new Error('The server has no ping stream.')
+      const patience = new AbortController()
+      const changed = Promise.race([mailbox.changed(), clock.sleep(patienceMs, patience.signal)])
+      await (isListening() ? changed : poll(changed))
+      patience.abort()
+      return mailbox.take()
+    },
+  }
+}
+
+function instructionOf(message: StreamPingsResponse): Instruction {
+  switch (message.action) {
+    case 'resume':
+      return { kind: 'idle' }
+    case 'job':
+      return { kind: 'job', jobId: message.job_id }
+    case 'pause':
+      return { kind: 'pause', reason: message.reason }
+    case 'disconnect':
+      return { kind: 'disconnect', reason: message.reason }
+  }
+}

@@ -1,0 +1,58 @@
+// What the server wants of one agent, from whichever channel it came. The latest word counts, except that a
+// disconnect stays; jobs that were assigned wait in line, also while the agent is paused.
+
+export type Instruction =
+  | { kind: 'idle' }
+  | { kind: 'pause'; reason: string }
+  | { kind: 'disconnect'; reason: string }
+  | { kind: 'job'; jobId: string }
+
+export interface Mailbox {
+  put(instruction: Instruction): void
+  take(): Instruction | null
+  readonly isPaused: boolean
+  /** The next instruction, or the next `wake`. */
+  changed(): Promise<void>
+  wake(): void
+}
+
+export function createMailbox(): Mailbox {
+  let latest: Instruction | null = null
+  let isPaused = false
+  const jobs: string[] = []
+  let wakers: (() => void)[] = []
+
+  function wake(): void {
+    const waiting = wakers
+    wakers = []
+    for (const waker of waiting) waker()
+  }
+
+  return {
+    put(instruction) {
+      isPaused = instruction.kind === 'pause'
+      if (instruction.kind === 'job') {
+        if (!jobs.includes(instruction.jobId)) jobs.push(instruction.jobId)
+      } else if (latest?.kind !== 'disconnect') latest = instruction
+      wake()
+    },
+    take() {
+      const jobId = jobs[0]
+      if (jobId !== undefined && !isPaused && latest?.kind !== 'disconnect') {
+        jobs.shift()
+        return { kind: 'job', jobId }
+      }
+      const taken = latest
+      latest = null
+      return taken
+    },
+    get isPaused() {
+      return isPaused
+    },
+    changed: () =>
+      new Promise((resolve) => {
+        wakers.push(resolve)
+      }),
+    wake,
+  }
+}

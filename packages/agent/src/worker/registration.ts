@@ -1,0 +1,34 @@
+import { arch, hostname, platform, release, type as systemType } from 'node:os'
+import type { RegisterRequest } from '@millrace/protocol/agents.ts'
+import type { Settings } from '../settings.ts'
+import { VERSION } from '../version.ts'
+
+/** Processor names as the protocol spells them. */
+const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386' }
+
+export function registrationOf(settings: Settings, number: number): RegisterRequest {
+  return {
+    name: settings.name.replaceAll('%spawn', String(number)),
+    hostname: hostname(),
+    os: `${systemType()} ${release()} (${platform()})`,
+    arch: ARCHITECTURES[arch()] ?? arch(),
+    version: VERSION,
+    build: 'millrace',
+    script_eval_enabled: true,
+    ignore_in_dispatches: settings.acquireJob !== null,
+    ...(settings.priority === null ? {} : { priority: String(settings.priority) }),
+    meta_data: [...settings.tags],
+    pid: process.pid,
+    features: featuresOf(settings),
+  }
+}
+
+function featuresOf(settings: Settings): string[] {
+  const features = {
+    'streaming-pings': settings.pingMode !== 'poll-only',
+    'acquire-job': settings.acquireJob !== null,
+    'disconnect-after-job': settings.disconnectAfterJob,
+    'disconnect-after-idle': settings.disconnectAfterIdleSeconds !== null,
+  }
+  return Object.entries(features).flatMap(([name, isOn]) => (isOn ? [name] : []))
+}

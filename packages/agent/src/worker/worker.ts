@@ -1,0 +1,214 @@
+// One agent: it registers, connects, keeps saying that it is alive, does what it is told, and disconnects.
+
+import type { RegisterResponse } from '@millrace/protocol/agents.ts'
+import type { FinishRequest, Job } from '@millrace/protocol/jobs.ts'
+import * as agents from '../api/agents.ts'
+import * as jobs from '../api/jobs.ts'
+import type { Api } from '../http/call.ts'
+import { Refused } from '../http/retry.ts'
+import { keepHeaders, moveTo, openSession } from '../http/session.ts'
+import { clearWorkplace, prepareWorkplace, runJob } from '../job/run-job.ts'
+import type { JobHost, Workplace } from '../job/run-job.ts'
+import type { Settings } from '../settings.ts'
+import { openChannel } from './channel.ts'
+import { keepBeating } from './heartbeat.ts'
+import { createMailbox } from './mailbox.ts'
+import { registrationOf } from './registration.ts'
+
+export interface WorkerOptions {
+  settings: Settings
+  binPath: string
+  /** From 1. */
+  number: number
+  /** Aborts when no new work is wanted. */
+  stopping: AbortSignal
+  /** Aborts when the job that runs is not wanted either. */
+  forced: AbortSignal
+  connected: (agent: { id: string; name: string }) => void
+  /** Before each job. */
+  beforeJob: () => void
+}
+
+export interface WorkerEnd {
+  /** What a process of its own would exit with. */
+  exitStatus: number
+  /** Of the last job that was reported. */
+  lastJob: FinishRequest | null
+}
+
+/** What `acquireJob` ends with when the job is taken or gone, and when it cannot run yet. */
+const REJECTED = 27
+const LOCKED = 28
+
+export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
+  const { settings, number, stopping } = options
+  const { clock, log } = settings
+  const api: Api = { session: openSession(settings.endpoint, settings.token), clock }
+  const registered = await agents.register({ ...api, signal: stopping }, registrationOf(settings, number))
+  moveTo(api.session, registered.endpoint)
+  api.session.token = registered.access_token
+  keepHeaders(api.session, registered.request_headers)
+  await agents.connect({ ...api, signal: stopping })
+  log.info({ agent: registered.id, name: registered.name }, 'The agent is connected.')
+  options.connected({ id: registered.id, name: registered.name })
+  try {
+    return await new Worker(options, api, registered).run()
+  } finally {
+    await agents.disconnect(api).catch((error: unknown) => {
+      log.warn({ agent: registered.id, error: messageOf(error) }, 'The agent could not say goodbye.')
+    })
+    log.info({ agent: registered.id, name: registered.name }, 'The agent is disconnected.')
+  }
+}
+
+class Worker {
+  private readonly options: WorkerOptions
+  private readonly api: Api
+  private readonly registered: RegisterResponse
+  private readonly mailbox = createMailbox()
+  private readonly ended = new AbortController()
+  private readonly letGo = new AbortController()
+  private place: Promise<Workplace>
+  private failure: Error | null = null
+  private lastJob: FinishRequest | null = null
+
+  constructor(options: WorkerOptions, api: Api, registered: RegisterResponse) {
+    this.options = options
+    this.api = api
+    this.registered = registered
+    this.place = this.nextPlace()
+  }
+
+  async run(): Promise<WorkerEnd> {
+    const { stopping, forced, settings } = this.options
+    const wake = () => this.mailbox.wake()
+    const force = () => this.letGo.abort()
+    stopping.addEventListener('abort', wake)
+    forced.addEventListener('abort', force)
+    if (forced.aborted) force()
+    const beating = this.beat()
+    try {
+      const exitStatus =
+        settings.acquireJob === null ? await this.serve() : await this.serveOne(settings.acquireJob)
+      return { exitStatus: this.failure ? 1 : exitStatus, lastJob: this.lastJob }
+    } finally {
+      this.ended.abort()
+      stopping.removeEventListener('abort', wake)
+      forced.removeEventListener('abort', force)
+      await beating
+      await clearWorkplace(await this.place)
+    }
+  }
+
+  private async serve(): Promise<number> {
+    const { settings, stopping } = this.options
+    const { clock, log } = settings
+    const channel = openChannel({
+      api: this.api,
+      agentId: this.registered.id,
+      pingIntervalSeconds: this.registered.ping_interval,
+      mode: settings.pingMode,
+      mailbox: this.mailbox,
+      signal: this.ended.signal,
+      tell: (message) => log.info({ agent: this.registered.id }, message),
+    })
+    const idleMs = (settings.disconnectAfterIdleSeconds ?? Number.POSITIVE_INFINITY) * 1000
+    let idleSince = clock.now()
+    while (!stopping.aborted && this.failure === null) {
+      const left = this.mailbox.isPaused ? LONGEST_WAIT_MS : idleSince + idleMs - clock.now()
+      if (left <= 0) return 0
+      const instruction = await channel.next(Math.min(left, LONGEST_WAIT_MS))
+      if (this.mailbox.isPaused) idleSince = clock.now()
+      if (instruction?.kind === 'disconnect') return 0
+      if (instruction?.kind !== 'job' || stopping.aborted) continue
+      const hasRun = await this.takeJob(instruction.jobId)
+      if (hasRun && settings.disconnectAfterJob) return 0
+      idleSince = clock.now()
+      channel.hurry()
+    }
+    return 0
+  }
+
+  private async takeJob(jobId: string): Promise<boolean> {
+    const { log } = this.options.settings
+    this.options.beforeJob()
+    try {
+      const job = await jobs.accept({ ...this.api, signal: this.letGo.signal }, jobId)
+      await this.runJob(job)
+      return true
+    } catch (error) {
+      log.warn(
+        { agent: this.registered.id, job: jobId, error: messageOf(error) },
+        'The job could not be taken.',
+      )
+      return false
+    }
+  }
+
+  private async serveOne(jobId: string): Promise<number> {
+    const { log } = this.options.settings
+    this.options.beforeJob()
+    try {
+      const job = await jobs.acquire({ ...this.api, signal: this.options.stopping }, jobId)
+      await this.runJob(job)
+      return 0
+    } catch (error) {
+      log.error(
+        { agent: this.registered.id, job: jobId, error: messageOf(error) },
+        'The job could not be acquired.',
+      )
+      if (error instanceof Refused && error.status === 422) return REJECTED
+      return error instanceof Refused && error.status === 423 ? LOCKED : 1
+    }
+  }
+
+  private async runJob(job: Job): Promise<void> {
+    const { settings, binPath } = this.options
+    const host: JobHost = {
+      settings,
+      session: this.api.session,
+      binPath,
+      jobStatusIntervalSeconds: this.registered.job_status_interval,
+      letGo: this.letGo.signal,
+    }
+    const place = await this.place
+    settings.log.info({ agent: this.registered.id, job: job.id }, 'The job begins.')
+    try {
+      const report = await runJob(host, job, place)
+      this.lastJob = report ?? this.lastJob
+      settings.log.info(
+        { agent: this.registered.id, job: job.id, exit: report?.exit_status },
+        'The job is over.',
+      )
+    } finally {
+      await clearWorkplace(place)
+      this.place = this.nextPlace()
+    }
+  }
+
+  private nextPlace(): Promise<Workplace> {
+    const place = prepareWorkplace()
+    // Whoever needs it will see the failure; until then it must not count as unhandled.
+    place.catch(() => {})
+    return place
+  }
+
+  private async beat(): Promise<void> {
+    const failure = await keepBeating(this.api, this.registered.heartbeat_interval, this.ended.signal)
+    if (failure === null) return
+    this.options.settings.log.error(
+      { agent: this.registered.id, error: failure.message },
+      'The server no longer knows this agent.',
+    )
+    this.failure = failure
+    this.letGo.abort()
+    this.mailbox.wake()
+  }
+}
+
+/** No timer reaches further than this. */
+const LONGEST_WAIT_MS = 60 * 60 * 1000
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,15 @@
+import type { Command } from 'commander'
+import { command, print, type Output } from '../command.ts'
+import { loadProgram } from '../program.ts'
+
+export const migrate = (): Command =>
+  command(
+    'migrate',
+    'Bring the database to the schema of this version; up, serve and worker do it too.',
+    'migrate',
+  ).action(async (options: Output) => {
+    const { migrateDatabase } = await loadProgram()
+    const applied = await migrateDatabase(process.env)
+    const text = applied.length === 0 ? 'The database is up to date.' : `Applied ${applied.join(', ')}.`
+    print(options, { applied }, text)
+  })

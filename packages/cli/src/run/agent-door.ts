@@ -1,0 +1,72 @@
+// How jobs reach the build they belong to: a program called buildkite-agent in a folder of their PATH, and a socket
+// beside it that only the owner of the run can open.
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+export interface AgentCall {
+  args: string[]
+  cwd: string
+  env: Record<string, string>
+  /** Something is piped into the call. */
+  hasInput: boolean
+}
+
+export interface AgentAnswer {
+  stdout: string
+  stderr: string
+  status: number
+}
+
+/** `readInput` takes what is piped into the call, which another program may be meant to read otherwise. */
+export type AnswerAgent = (call: AgentCall, readInput: () => Promise<Buffer>) => Promise<AgentAnswer>
+
+const PROGRAM = fileURLToPath(new URL('../../bin/buildkite-agent.js', import.meta.url))
+
+/** The folder is to be put in front of every job's PATH. */
+export async function openAgentDoor(folder: string, answer: AnswerAgent): Promise<{ close: () => void }> {
+  const path = join(folder, 'socket')
+  const connections = new Set<Socket>()
+  const server = createServer((socket) => {
+    connections.add(socket)
+    socket.once('close', () => connections.delete(socket))
+    // A caller that was killed wants no answer, and one that talks nonsense gets none.
+    socket.on('error', () => socket.destroy())
+    converse(socket, answer).catch(() => socket.destroy())
+  })
+  server.listen(path)
+  await once(server, 'listening')
+  const words = [process.execPath, PROGRAM, path].map(quote).join(' ')
+  writeFileSync(join(folder, 'buildkite-agent'), `#!/bin/sh\nexec ${words} "$@"\n`, { mode: 0o700 })
+  return {
+    close() {
+      server.close()
+      for (const socket of connections) socket.destroy()
+    },
+  }
+}
+
+async function converse(socket: Socket, answer: AnswerAgent): Promise<void> {
+  const lines = createInterface({ input: socket })[Symbol.asyncIterator]()
+  const receive = async (): Promise<string | null> => {
+    const { value, done } = await lines.next()
+    return done ? null : value
+  }
+  const send = (message: object): void => void socket.write(`${JSON.stringify(message)}\n`)
+  const line = await receive()
+  if (line === null) return
+  const call = JSON.parse(line) as AgentCall
+  const readInput = async (): Promise<Buffer> => {
+    send({ wantsInput: true })
+    const { input } = JSON.parse((await receive()) ?? '{"input":""}') as { input: string }
+    return Buffer.from(input, 'base64')
+  }
+  send(await answer(call, readInput))
+}
+
+function quote(word: string): string {
+  return `'${word.replaceAll("'", String.raw`'\''`)}'`
+}

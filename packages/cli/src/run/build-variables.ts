@@ -1,0 +1,64 @@
+// The variables of one build: what its jobs get, and what conditions may look at.
+import type { ConditionFacts } from '@millrace/engine/conditions/facts.ts'
+import { jobEnvironment, standardVariables, type Env } from '@millrace/engine/environment.ts'
+import type { Store } from '@millrace/engine/memory/store.ts'
+import type { JobRow } from '@millrace/engine/rows.ts'
+import type { PipelineDocument } from '@millrace/engine/steps/types.ts'
+import type { Checkout } from './checkout.ts'
+import { conditionFacts, describeBuild, describeJob, type BuildFacts } from './facts.ts'
+import { getPlace } from './job-lookup.ts'
+
+export class BuildVariables {
+  private readonly store: Store
+  private readonly own: Env
+  private facts: BuildFacts
+  private uploaded: Env = {}
+
+  constructor(store: Store, checkout: Checkout, own: Env) {
+    this.store = store
+    this.own = own
+    this.facts = describeBuild(store.build.id, checkout)
+  }
+
+  /** Whoever lets the build through; nobody when git does not know them. */
+  get person(): BuildFacts['build']['creator'] {
+    return this.facts.build.creator
+  }
+
+  /** For a document without conditions. */
+  forNothing(): ConditionFacts {
+    return conditionFacts(this.facts, this.store.build.state, {})
+  }
+
+  forJob(job: JobRow): Env {
+    const place = getPlace(this.store, job)
+    const standard = describeJob(this.facts, place)
+    return jobEnvironment({
+      stored: {},
+      build: this.own,
+      uploaded: this.uploaded,
+      work: place.work,
+      standard,
+    })
+  }
+
+  /** Of the standard variables that conditions may read, every job of a build has the same; `job` is any. */
+  forConditions(job: JobRow, document: PipelineDocument): ConditionFacts {
+    const place = getPlace(this.store, job)
+    return conditionFacts(this.facts, this.store.build.state, {
+      ...this.own,
+      ...this.uploaded,
+      ...Object.fromEntries(document.env),
+      ...standardVariables(place.work, describeJob(this.facts, place)),
+    })
+  }
+
+  add(document: PipelineDocument): void {
+    this.uploaded = { ...this.uploaded, ...Object.fromEntries(document.env) }
+  }
+
+  noteUnblock(): void {
+    const { person } = this
+    this.facts = { ...this.facts, unblocker: person === null ? null : { ...person, id: '' } }
+  }
+}

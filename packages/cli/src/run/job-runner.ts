@@ -1,0 +1,140 @@
+// Turns jobs into processes on this machine, and says what a machine like this cannot do for them.
+import type { Env } from '@millrace/engine/environment.ts'
+import type { ScriptWork } from '@millrace/engine/work.ts'
+import { join } from 'node:path'
+import { errorCode } from './error-code.ts'
+import type { Guardian } from './guardian.ts'
+import { JobProcess } from './job-process.ts'
+import type { Screen } from './screen.ts'
+
+export interface RunnerSettings {
+  /** Where jobs work. */
+  root: string
+  /** The run's own; it holds the program that jobs find as buildkite-agent. */
+  privateFolder: string
+  guardian: Guardian
+  screen: Screen
+  /** Of this process: what jobs inherit, and where their secrets come from. */
+  outerEnv: Env
+  ignorePlugins: boolean
+  graceMs: number
+}
+
+export interface JobOrder {
+  id: string
+  name: string
+  work: ScriptWork
+  /** What the build gives the job, to be laid over the outer environment. */
+  env: Env
+}
+
+export interface JobResult {
+  exitStatus: number
+  signal: string | null
+  signalReason: string | null
+}
+
+const NOT_STARTED: JobResult = { exitStatus: -1, signal: null, signalReason: 'process_run_error' }
+const NOTHING_TO_DO: JobResult = { exitStatus: 0, signal: null, signalReason: null }
+const USUAL_PATH = '/usr/local/bin:/usr/bin:/bin'
+
+const LEFT_OUT: ReadonlyArray<readonly [isAsked: (work: ScriptWork) => boolean, sentence: string]> = [
+  [({ artifactPaths }) => artifactPaths !== null, 'Artifacts stay where they are: a local run uploads none.'],
+  [({ agents }) => agents.length > 0, 'Jobs run on this machine, whatever agents their steps ask for.'],
+  [({ cache }) => cache !== null, 'A local run has no cache volumes.'],
+  [({ image }) => image !== null, 'Jobs run without containers, whatever image their steps ask for.'],
+  [({ plugins }) => plugins.length > 0, 'Plugins are not run.'],
+]
+
+export class JobRunner {
+  private readonly settings: RunnerSettings
+  private readonly running = new Map<string, JobProcess>()
+  private readonly stopped = new Set<string>()
+  private readonly said = new Set<string>()
+  private pipes = 0
+
+  constructor(settings: RunnerSettings) {
+    this.settings = settings
+  }
+
+  async run(order: JobOrder): Promise<JobResult> {
+    const { screen, ignorePlugins } = this.settings
+    const secrets = this.findSecrets(order.work)
+    if (order.work.plugins.length > 0 && !ignorePlugins) {
+      screen.say(`${order.name}: plugins cannot be run here; --ignore-plugins runs the command without them.`)
+      return NOT_STARTED
+    }
+    if (secrets.missing.length > 0) {
+      screen.say(
+        `${order.name}: secrets are taken from the environment, and it lacks ${secrets.missing.join(', ')}.`,
+      )
+      return NOT_STARTED
+    }
+    this.sayWhatIsLeftOut(order.work)
+    const { command } = order.work
+    if (command === null || command.trim() === '') return NOTHING_TO_DO
+    try {
+      return await this.follow(order, command, { ...this.settings.outerEnv, ...order.env, ...secrets.found })
+    } catch (error) {
+      screen.say(`${order.name}: the command cannot be started (${errorCode(error)}).`)
+      return NOT_STARTED
+    }
+  }
+
+  /** Asks the job's processes to end, and kills them when the grace is over. */
+  stop(jobId: string): void {
+    this.stopped.add(jobId)
+    this.running.get(jobId)?.stop()
+  }
+
+  killAll(): void {
+    for (const process of this.running.values()) process.kill()
+  }
+
+  private async follow(order: JobOrder, command: string, env: Env): Promise<JobResult> {
+    const { root, privateFolder, guardian, screen, graceMs } = this.settings
+    this.pipes += 1
+    const log = screen.openLog(order.name, () => this.running.size > 1)
+    const process = new JobProcess({
+      command,
+      cwd: root,
+      env: {
+        ...env,
+        PATH: `${privateFolder}:${env['PATH'] ?? USUAL_PATH}`,
+        BUILDKITE_BUILD_CHECKOUT_PATH: root,
+      },
+      graceMs,
+      pipe: join(privateFolder, `output-${this.pipes}`),
+      guardian,
+      onOutput: (chunk) => log.write(chunk),
+    })
+    this.running.set(order.id, process)
+    try {
+      const end = await process.ended
+      const isCut = this.stopped.has(order.id) && end.exitStatus !== 0
+      return { ...end, signalReason: isCut ? 'cancel' : null }
+    } finally {
+      this.running.delete(order.id)
+      log.end()
+    }
+  }
+
+  private findSecrets({ secrets }: ScriptWork): { found: Record<string, string>; missing: string[] } {
+    const found: Record<string, string> = {}
+    const missing: string[] = []
+    for (const [variable, key] of Object.entries(secrets)) {
+      const value = this.settings.outerEnv[key]
+      if (value === undefined) missing.push(key)
+      else found[variable] = value
+    }
+    return { found, missing }
+  }
+
+  private sayWhatIsLeftOut(work: ScriptWork): void {
+    for (const [isAsked, sentence] of LEFT_OUT) {
+      if (this.said.has(sentence) || !isAsked(work)) continue
+      this.said.add(sentence)
+      this.settings.screen.say(sentence)
+    }
+  }
+}

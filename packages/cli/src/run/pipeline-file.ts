@@ -1,0 +1,69 @@
+// Where the text of a pipeline comes from: a named file, standard input, or the one file that stands at a usual place.
+import { createReadStream, existsSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { DEFAULT_MAX_BYTES } from '@millrace/engine/steps/document.ts'
+import { errorCode } from './error-code.ts'
+import { Refused } from './refused.ts'
+
+export interface PipelineFile {
+  /** As problems call it. */
+  name: string
+  text: string
+  /** The folder it lies in; where the reader stands when it came over standard input. */
+  folder: string
+}
+
+export interface FileRequest {
+  /** `-` is standard input; undefined: look at the usual places. */
+  name: string | undefined
+  cwd: string
+  input: AsyncIterable<Uint8Array>
+}
+
+const USUAL_PLACES = ['buildkite', '.buildkite/pipeline', 'buildkite/pipeline'].flatMap((stem) =>
+  ['yml', 'yaml', 'json'].map((ending) => `${stem}.${ending}`),
+)
+
+export async function readPipelineFile({ name, cwd, input }: FileRequest): Promise<PipelineFile> {
+  if (name === '-')
+    return { name: 'standard input', text: await readText('Standard input', input), folder: cwd }
+  const found = name ?? findUsual(cwd)
+  const path = resolve(cwd, found)
+  return { name: found, text: await readText(found, createReadStream(path)), folder: dirname(path) }
+}
+
+function findUsual(cwd: string): string {
+  const [first, second] = USUAL_PLACES.filter((place) => existsSync(join(cwd, place)))
+  if (first === undefined) {
+    throw new Refused(`There is no pipeline here: name a file, or have one of ${USUAL_PLACES.join(', ')}.`)
+  }
+  if (second !== undefined)
+    throw new Refused(`Both ${first} and ${second} are here: name the one that is meant.`)
+  return first
+}
+
+/** Reads no more than a pipeline may be long, so that an endless file costs nothing. */
+async function readText(name: string, input: AsyncIterable<Uint8Array>): Promise<string> {
+  const bytes = await readBytes(name, input)
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw new Refused(`${name} is not UTF-8 text.`)
+  }
+}
+
+async function readBytes(name: string, input: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  try {
+    for await (const chunk of input) {
+      size += chunk.length
+      if (size > DEFAULT_MAX_BYTES) break
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    throw new Refused(`${name} cannot be read (${errorCode(error)}).`)
+  }
+  if (size > DEFAULT_MAX_BYTES) throw new Refused(`${name} is larger than ${DEFAULT_MAX_BYTES} bytes.`)
+  return Buffer.concat(chunks)
+}

@@ -1,0 +1,59 @@
+// Runs one pipeline on this machine, with nothing but its processes, a private folder and the engine.
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Problem } from '@millrace/engine/problem.ts'
+import { answerAgent } from './agent-commands.ts'
+import { openAgentDoor } from './agent-door.ts'
+import { Guardian } from './guardian.ts'
+import { JobRunner } from './job-runner.ts'
+import { LocalBuild, type BuildSettings } from './local-build.ts'
+import type { PipelineFile } from './pipeline-file.ts'
+import type { RunReport } from './report.ts'
+import { Screen } from './screen.ts'
+import type { Terminal } from './terminal.ts'
+
+export interface RunSettings extends BuildSettings {
+  ignorePlugins: boolean
+  /** Between asking processes to end and killing them. */
+  graceMs: number
+}
+
+export type RunResult = { ok: true; report: RunReport } | { ok: false; problems: Problem[] }
+
+export async function runPipeline(
+  file: PipelineFile,
+  settings: RunSettings,
+  terminal: Terminal,
+): Promise<RunResult> {
+  const privateFolder = await mkdtemp(join(tmpdir(), 'millrace-run-'))
+  const guardian = new Guardian(privateFolder)
+  const screen = new Screen(terminal)
+  const { outerEnv, ignorePlugins, graceMs, checkout } = settings
+  const runner = new JobRunner({
+    root: checkout.root,
+    privateFolder,
+    guardian,
+    screen,
+    outerEnv,
+    ignorePlugins,
+    graceMs,
+  })
+  const build = new LocalBuild(settings, runner, screen, terminal)
+  const ignoreInterrupts = terminal.onInterrupt(() => build.interrupt())
+  try {
+    const door = await openAgentDoor(privateFolder, answerAgent(build))
+    try {
+      const begun = await build.begin(file)
+      if (!begun.ok) return begun
+      await build.finished
+      for (const key of build.unusedFields()) screen.say(`No step has the field ${key}.`)
+      return { ok: true, report: build.report() }
+    } finally {
+      door.close()
+    }
+  } finally {
+    await guardian.close()
+    ignoreInterrupts()
+  }
+}

@@ -1,0 +1,40 @@
+// What has to be told or done because of a change, as data.
+
+import type { BuildState, JobState } from '../states.ts'
+import type { BlockedState } from '../steps/types.ts'
+
+export type BuildNews =
+  | 'build.scheduled'
+  | 'build.running'
+  | 'build.failing'
+  | 'build.blocked'
+  | 'build.finished'
+  | 'build.skipped'
+
+export type JobNews =
+  | 'job.scheduled'
+  | 'job.started'
+  | 'job.finished'
+  | 'job.activated'
+  | 'job.promised_exit_status'
+
+export type StepNews = 'step.failing' | 'step.finished'
+
+export type Effect =
+  | {
+      kind: 'build_state_changed'
+      from: BuildState
+      to: BuildState
+      blockedState: BlockedState | null
+    }
+  /** One per job and advance, from null for a new job. */
+  | { kind: 'job_state_changed'; jobId: string; stepId: string; from: JobState | null; to: JobState }
+  | { kind: 'job_runnable'; jobId: string }
+  | { kind: 'cancel_on_agent'; jobId: string; cause: 'canceled' | 'timed_out' }
+  | { kind: 'create_child_build'; jobId: string }
+  | { kind: 'cancel_child_build'; jobId: string; buildId: string }
+  | { kind: 'concurrency_changed'; group: string }
+  | { kind: 'set_meta_data'; values: Readonly<Record<string, string>> }
+  | { kind: 'notify'; news: BuildNews }
+  | { kind: 'notify'; news: JobNews; jobId: string }
+  | { kind: 'notify'; news: StepNews; stepId: string }

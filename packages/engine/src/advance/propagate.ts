@@ -1,0 +1,147 @@
+// Carries a change of some steps to every step it concerns.
+//
+// In turns: each changed step first corrects the counters of its group, its uploader and its dependents by the
+// difference between how they last saw it and how it is now; then each step whose counters changed is judged,
+// and if its phase changes its jobs move with it, which changes that step in turn. A turn asks at most one
+// question for edges and one for jobs, however many steps it handles, and asks nothing for a step whose change
+// nobody behind it can see.
+//
+// Being ready is for ever, so no step is set free until everything else has come to rest: on the way there a
+// step may look free that is not.
+
+import { edgeTallyOf, isManual, looksTheSame, severityOf, uploadTallyOf } from '../dependencies.ts'
+import type { JobRow, StepPhase, StepRow } from '../rows.ts'
+import { didNotRun, isUnready } from '../states.ts'
+import { memberTallyOf, shift } from '../tally.ts'
+import { loadDependents, loadJobsOf, loadKin, loadSteps } from './ask.ts'
+import type { Draft } from './draft.ts'
+import type { Asking } from './needs.ts'
+import { makeReady } from './ready.ts'
+
+export function* propagate(draft: Draft): Asking<void> {
+  const free = new Set<string>()
+  for (;;) {
+    const changed = draft.takeChanged()
+    yield* spread(draft, changed)
+    const touched = isOver(draft) ? [] : draft.takeTouched()
+    yield* judge(
+      draft,
+      touched.filter((id) => phaseOf(draft.step(id)) !== 'ready'),
+    )
+    for (const id of touched) free.add(id)
+    if (changed.length > 0 || touched.length > 0) continue
+    const ready = [...free].filter((id) => phaseOf(draft.step(id)) === 'ready')
+    free.clear()
+    yield* judge(draft, ready)
+    if (ready.length === 0) return
+  }
+}
+
+/** The phase a step belongs in by its counters. */
+export function phaseOf(step: StepRow): StepPhase {
+  if (step.phase === 'ignored' || (step.phase === 'ready' && !isAwaited(step))) return step.phase
+  if (step.failed > 0 || step.impossible) return 'not_run'
+  if (step.unmet === 0 && step.missing === 0) return 'ready'
+  return isManual(step) || step.held > 0 ? 'blocked' : 'waiting'
+}
+
+// Nothing has come of a manual step until a person releases it.
+function isAwaited(step: StepRow): boolean {
+  return isManual(step) && step.open > 0
+}
+
+function* spread(draft: Draft, changed: readonly string[]): Asking<void> {
+  const steps = changed.map((id) => draft.step(id))
+  yield* loadKin(draft, steps)
+  const visible = isOver(draft) ? [] : steps.filter((step) => !looksTheSame(draft.seenStep(step.id), step))
+  const ids = visible.map((step) => step.id)
+  yield* loadDependents(
+    draft,
+    withGroups(draft, visible),
+    visible.some((step) => reachesFar(draft, step)) ? 'all' : 'next',
+  )
+  yield* loadSteps(
+    draft,
+    ids.flatMap((id) => draft.edgesFrom(id).map((edge) => edge.to)),
+  )
+  const isVisible = new Set(ids)
+  // One step's correction may change another of this turn; that change is left for the next turn.
+  for (const after of steps) {
+    const before = draft.seenStep(after.id)
+    draft.markSeen(after)
+    correctKin(draft, before, after)
+    if (isVisible.has(after.id)) correctDependents(draft, before, after)
+  }
+}
+
+// A change that shows often shows in the step's group as well, so the group's edges are fetched with it.
+function withGroups(draft: Draft, steps: readonly StepRow[]): string[] {
+  const groups = steps.map((step) => step.groupId).filter((id) => id !== null)
+  const keyed = new Set(groups.filter((id) => draft.step(id).key !== null))
+  return [...steps.map((step) => step.id), ...keyed].filter((id) => mayHaveDependents(draft.step(id)))
+}
+
+// Only a group that can be named has anything behind it; other steps may stand in front of a barrier.
+function mayHaveDependents(step: StepRow): boolean {
+  return step.kind !== 'group' || step.key !== null
+}
+
+function correctKin(draft: Draft, before: StepRow, after: StepRow): void {
+  if (after.groupId !== null) {
+    const group = shift(draft.step(after.groupId), memberTallyOf(before), memberTallyOf(after))
+    draft.setStep(shift(group, uploadTallyOf(before), uploadTallyOf(after)))
+  }
+  if (after.uploaderId !== null && after.kind !== 'group') {
+    draft.setStep(shift(draft.step(after.uploaderId), uploadTallyOf(before), uploadTallyOf(after)))
+  }
+}
+
+function correctDependents(draft: Draft, before: StepRow, after: StepRow): void {
+  for (const edge of draft.edgesFrom(after.id)) {
+    const target = draft.findStep(edge.to)
+    if (target === null) continue
+    draft.setStep(shift(target, edgeTallyOf(before, edge), edgeTallyOf(after, edge)))
+    draft.touch(target.id)
+  }
+}
+
+// Failures and blocks travel to the last step behind them; a plain end stops at the next one.
+function reachesFar(draft: Draft, step: StepRow): boolean {
+  const before = draft.seenStep(step.id)
+  return severityOf(step) !== severityOf(before) || before.held > 0 !== step.held > 0 || isManual(step)
+}
+
+function* judge(draft: Draft, touched: readonly string[]): Asking<void> {
+  const moving = touched.filter((id) => phaseOf(draft.step(id)) !== draft.step(id).phase)
+  yield* loadJobsOf(draft, moving)
+  for (const id of moving) enterPhase(draft, draft.step(id), phaseOf(draft.step(id)))
+}
+
+function enterPhase(draft: Draft, step: StepRow, phase: StepPhase): void {
+  draft.setStep({ ...step, phase })
+  for (const job of draft.jobsOf(step.id)) {
+    if (phase === 'not_run') {
+      if (isUnready(job.state)) draft.moveJob(job.id, { state: notRunState(step, job), unblockable: false })
+      continue
+    }
+    const revived = didNotRun(job.state) ? draft.moveJob(job.id, { state: unreadyState(step, job) }) : job
+    if (!isUnready(revived.state)) continue
+    if (phase === 'ready') makeReady(draft, revived)
+    else draft.moveJob(job.id, { state: unreadyState(step, job), unblockable: false })
+  }
+}
+
+/** How a job of a step that cannot start yet is shown. */
+export function unreadyState(step: StepRow, job: JobRow): 'waiting' | 'blocked' {
+  return job.kind === 'manual' || step.held > 0 ? 'blocked' : 'waiting'
+}
+
+function notRunState(step: StepRow, job: JobRow): 'waiting_failed' | 'blocked_failed' {
+  const wasBlocked = job.state === 'pending' ? unreadyState(step, job) === 'blocked' : job.state === 'blocked'
+  return wasBlocked ? 'blocked_failed' : 'waiting_failed'
+}
+
+// The jobs of a canceled or skipped build are all ended one by one, so nothing is left to follow.
+function isOver(draft: Draft): boolean {
+  return draft.build.cancelRequested || draft.build.state === 'skipped'
+}

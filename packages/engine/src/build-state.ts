@@ -1,0 +1,75 @@
+// A build's state as a function of its counters.
+
+import type { BuildRow } from './rows.ts'
+import type { BuildState } from './states.ts'
+import type { BlockedState } from './steps/types.ts'
+
+export interface BuildStanding {
+  state: BuildState
+  blockedState: BlockedState | null
+}
+
+/**
+ * Expects that dependencies have been followed to their end: when nothing is active and no person is awaited,
+ * whatever still waits has been given up before this is asked.
+ */
+export function standingOf(build: BuildRow): BuildStanding {
+  if (build.state === 'skipped' || build.state === 'canceled') return unblocked(build.state)
+  if (build.cancelRequested) return unblocked(build.onAgent > 0 ? 'canceling' : 'canceled')
+  if (build.active > 0) return unblocked(activeState(build))
+  if (isAwaitingPerson(build)) return { state: 'blocked', blockedState: worstBlockedState(build) }
+  if (build.wanted === 0) return unblocked('not_run')
+  return unblocked(hasFailed(build) || build.cutShort > 0 ? 'failed' : 'passed')
+}
+
+export function hasFailed(build: BuildRow): boolean {
+  return build.hardFailed > 0 || build.impossible > 0
+}
+
+/** A failure is certain although work is still going on: the moment for canceling fail-fast jobs. */
+export function isFailing(build: BuildRow): boolean {
+  return build.active > 0 && (hasFailed(build) || build.promised > 0)
+}
+
+export function isAwaitingPerson(build: BuildRow): boolean {
+  return build.manualPassed + build.manualFailed + build.manualRunning > 0
+}
+
+/** Nothing will move any more, yet some jobs wait for something. */
+export function isStuck(build: BuildRow): boolean {
+  return build.active === 0 && build.waiting > 0 && !isAwaitingPerson(build)
+}
+
+/** A blocked build counts as over, unless its block asks for `running`. */
+export function hasFinishedAt(standing: BuildStanding): boolean {
+  switch (standing.state) {
+    case 'passed':
+    case 'failed':
+    case 'canceled':
+    case 'skipped':
+    case 'not_run':
+      return true
+    case 'blocked':
+      return standing.blockedState !== 'running'
+    case 'creating':
+    case 'scheduled':
+    case 'running':
+    case 'failing':
+    case 'canceling':
+      return false
+  }
+}
+
+function activeState(build: BuildRow): BuildState {
+  if (isFailing(build)) return 'failing'
+  return build.everStarted ? 'running' : 'scheduled'
+}
+
+function worstBlockedState(build: BuildRow): BlockedState {
+  if (hasFailed(build) || build.manualFailed > 0) return 'failed'
+  return build.manualRunning > 0 ? 'running' : 'passed'
+}
+
+function unblocked(state: BuildState): BuildStanding {
+  return { state, blockedState: null }
+}

@@ -1,0 +1,62 @@
+// Which jobs of one concurrency group may start now.
+//
+// A group's queue runs across builds, in the order in which the builds, or the uploading jobs, were made. A job
+// that still waits for its dependencies keeps its place in the queue; that is how two steps of a group around
+// other work make a gate. A job behind a block has left the queue, and a newer build may pass it.
+
+import { holdsSlot, isQueuedForSlot } from './states.ts'
+import type { JobState } from './states.ts'
+
+export interface QueuedJob {
+  id: string
+  state: JobState
+  limit: number
+  method: 'ordered' | 'eager'
+  priority: number
+  /**
+   * Jobs of this queue that must end before this one can start, directly or not. A job that waits for a key nobody
+   * has defined yet waits for every other job of its build that does not: any of them might define it.
+   */
+  waitsFor: readonly string[]
+}
+
+export interface SlotDecision {
+  start: string[]
+  /** Looked at for the first time and found no slot. */
+  wait: string[]
+}
+
+/** Takes the group's unfinished jobs in queue order: scheduled_at, build, position, slot, id. */
+export function decideSlots(queue: readonly QueuedJob[]): SlotDecision {
+  const started = new Set<string>()
+  let held = queue.filter((job) => holdsSlot(job.state)).length
+  const begin = (job: QueuedJob): void => {
+    started.add(job.id)
+    held += 1
+  }
+  const reaches = queue.map(reachIn(queue))
+  const ahead: number[] = []
+  for (const [index, job] of queue.entries()) {
+    if (!isQueuedForSlot(job.state)) continue
+    const holdingUp = ahead.filter((reach) => reach < index).length
+    if (job.method === 'ordered' && isReady(job) && held + holdingUp < job.limit) begin(job)
+    else ahead.push(reaches[index] ?? -1)
+  }
+  const eager = queue.filter((job) => job.method === 'eager' && isReady(job))
+  for (const job of eager.sort((one, other) => other.priority - one.priority)) {
+    if (held < job.limit) begin(job)
+  }
+  const refused = queue.filter((job) => job.state === 'limiting' && !started.has(job.id))
+  return { start: [...started], wait: refused.map((job) => job.id) }
+}
+
+// A job in front that waits for the end of one further back would wait for ever if that one in turn waited for
+// its place. So a job holds up nobody in front of the last queued job it waits for, nor that job itself.
+function reachIn(queue: readonly QueuedJob[]): (job: QueuedJob) => number {
+  const places = new Map(queue.map((job, index) => [job.id, isQueuedForSlot(job.state) ? index : -1]))
+  return ({ waitsFor }) => waitsFor.reduce((last, id) => Math.max(last, places.get(id) ?? -1), -1)
+}
+
+function isReady(job: QueuedJob): boolean {
+  return job.state === 'limiting' || job.state === 'limited'
+}

@@ -1,0 +1,91 @@
+import type { CommandStep, Matrix, Plugin, Skip, SoftFail } from '../steps/types.ts'
+import type { ScriptWork } from '../work.ts'
+
+export interface Combination {
+  /** In the order of the dimensions. */
+  values: readonly string[]
+  skip: Skip
+  /** null: the step's own word stands. */
+  softFail: SoftFail | null
+}
+
+type Filled = Pick<CommandStep, 'command' | 'label' | 'env' | 'agents' | 'artifactPaths' | 'plugins'>
+
+const TOKEN = /\{\{\s*matrix(?:\.([A-Za-z0-9_]+))?\s*\}\}/g
+
+/** The first dimension varies slowest; combinations that only an adjustment names come last. */
+export function combinationsOf(matrix: Matrix): Combination[] {
+  const found = new Map<string, Combination>()
+  for (const values of product(matrix.dimensions.map((dimension) => dimension.values))) {
+    found.set(JSON.stringify(values), { values, skip: false, softFail: null })
+  }
+  for (const adjustment of matrix.adjustments) {
+    const name = JSON.stringify(adjustment.with)
+    const known = found.get(name)
+    found.set(name, {
+      values: adjustment.with,
+      skip: adjustment.skip === false ? (known?.skip ?? false) : adjustment.skip,
+      softFail: adjustment.softFail ?? known?.softFail ?? null,
+    })
+  }
+  return [...found.values()]
+}
+
+/** The job's `matrix` field: a map, or the bare value of the unnamed dimension. */
+export function matrixOf(matrix: Matrix, combination: Combination): ScriptWork['matrix'] {
+  const named: Record<string, string> = {}
+  for (const [index, dimension] of matrix.dimensions.entries()) {
+    const value = combination.values[index] ?? ''
+    if (dimension.name === null) return value
+    named[dimension.name] = value
+  }
+  return named
+}
+
+/** The step's words with every matrix token replaced, or the first token that names no dimension. */
+export function fillMatrix(
+  step: CommandStep,
+  matrix: ScriptWork['matrix'],
+): { ok: true; filled: Filled } | { ok: false; token: string } {
+  const unknown: string[] = []
+  const fill = (text: string): string =>
+    text.replace(TOKEN, (token: string, dimension: string | undefined) => {
+      const value = valueOf(matrix, dimension)
+      if (value === null) unknown.push(token)
+      return value ?? token
+    })
+  const filled: Filled = {
+    command: step.command === null ? null : fill(step.command),
+    label: step.label === null ? null : fill(step.label),
+    env: Object.fromEntries(Object.entries(step.env).map(([name, value]) => [name, fill(value)])),
+    agents: step.agents.map(fill),
+    artifactPaths: step.artifactPaths === null ? null : fill(step.artifactPaths),
+    plugins: step.plugins.map((plugin) => fillPlugin(plugin, fill)),
+  }
+  const [token] = unknown
+  return token === undefined ? { ok: true, filled } : { ok: false, token }
+}
+
+function valueOf(matrix: ScriptWork['matrix'], dimension: string | undefined): string | null {
+  if (typeof matrix === 'string') return dimension === undefined ? matrix : null
+  if (matrix === null || dimension === undefined || !Object.hasOwn(matrix, dimension)) return null
+  return matrix[dimension] ?? null
+}
+
+function fillPlugin(plugin: Plugin, fill: (text: string) => string): Plugin {
+  return { source: fill(plugin.source), config: fillValue(plugin.config, fill) }
+}
+
+function fillValue(value: unknown, fill: (text: string) => string): unknown {
+  if (typeof value === 'string') return fill(value)
+  if (Array.isArray(value)) return value.map((item: unknown) => fillValue(item, fill))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, fillValue(item, fill)]))
+}
+
+function product(lists: readonly (readonly string[])[]): string[][] {
+  return lists.reduce<string[][]>(
+    (rows, list) => rows.flatMap((row) => list.map((value) => row.concat(value))),
+    [[]],
+  )
+}

@@ -1,0 +1,121 @@
+import { describeNode, findEntry } from '../source.ts'
+import type { SourceEntry, SourceMap } from '../source.ts'
+import { readAttributes } from './attributes.ts'
+import { mergeCache, readCache } from './cache.ts'
+import { mergeCheckout, readCheckout } from './checkout.ts'
+import { checkMatrixTokens } from './command-tokens.ts'
+import { readConcurrency } from './concurrency.ts'
+import type { Defaults } from './defaults.ts'
+import { EVERY_STEP_ALIASES, EVERY_STEP_NAMES, readBranches, readEveryStep } from './every-step.ts'
+import { checkIfChanged } from './if-changed.ts'
+import type { Origin } from './if-changed.ts'
+import { readMatrix } from './matrix.ts'
+import { readNotify } from './notify.ts'
+import { readPlugins } from './plugins.ts'
+import type { Report } from './report.ts'
+import { readRetry } from './retry.ts'
+import { readSecrets } from './secrets.ts'
+import { readSignature } from './signature.ts'
+import { readSkip } from './skip.ts'
+import { readSoftFail } from './soft-fail.ts'
+import { mergeTargeting, readTargeting } from './targeting.ts'
+import type { CommandStep } from './types.ts'
+import { readBoolean, readInteger, readPairs, readText, readTexts } from './values.ts'
+
+const VOCABULARY = {
+  owner: 'a command step',
+  names: [
+    ...EVERY_STEP_NAMES,
+    'agents',
+    'artifact_paths',
+    'branches',
+    'cache',
+    'cancel_on_build_failing',
+    'checkout',
+    'command',
+    'concurrency',
+    'concurrency_group',
+    'concurrency_method',
+    'env',
+    'if_changed',
+    'image',
+    'matrix',
+    'notify',
+    'parallelism',
+    'plugins',
+    'priority',
+    'retry',
+    'secrets',
+    'signature',
+    'skip',
+    'soft_fail',
+    'timeout_in_minutes',
+  ],
+  aliases: {
+    ...EVERY_STEP_ALIASES,
+    agent_query_rules: 'agents',
+    artifacts: 'artifact_paths',
+    commands: 'command',
+    script: 'command',
+    timeout: 'timeout_in_minutes',
+  },
+} as const
+
+export function readCommand(map: SourceMap, defaults: Defaults, origin: Origin, report: Report): CommandStep {
+  const attributes = readAttributes(map, VOCABULARY, report)
+  const everyStep = readEveryStep(attributes, undefined, report)
+  const matrix = readMatrix(attributes.get('matrix'), report)
+  const parallelism = readInteger(attributes.get('parallelism'), { min: 1 }, report)
+  const parallelismEntry = attributes.get('parallelism')
+  if (matrix && parallelism !== null && parallelismEntry) {
+    report.problem(parallelismEntry, '`matrix` and `parallelism` cannot be combined')
+  }
+  checkIfChanged(attributes.get('if_changed'), origin, report)
+  if (!attributes.get('command') && !attributes.get('plugins')) {
+    report.problem(map, 'the step has nothing to run', { expected: '`command` or `plugins`' })
+  }
+  const step: CommandStep = {
+    kind: 'command',
+    ...everyStep,
+    branches: readBranches(attributes, everyStep.condition, report),
+    command: readScript(attributes.get('command'), report),
+    agents: mergeTargeting(defaults.agents, readTargeting(attributes.get('agents'), report)),
+    artifactPaths: readArtifactPaths(attributes.get('artifact_paths'), report),
+    cache: mergeCache(defaults.cache, readCache(attributes.get('cache'), report)),
+    cancelOnBuildFailing: readBoolean(attributes.get('cancel_on_build_failing'), report) ?? false,
+    checkout: mergeCheckout(defaults.checkout, readCheckout(attributes.get('checkout'), 'step', report)),
+    concurrency: readConcurrency(attributes, report),
+    env: Object.fromEntries(readPairs(attributes.get('env'), report)),
+    image: readText(attributes.get('image'), report) ?? defaults.image,
+    matrix,
+    notify: readNotify(attributes.get('notify'), 'step', report),
+    parallelism,
+    plugins: readPlugins(attributes.get('plugins'), report),
+    priority: readInteger(attributes.get('priority'), {}, report) ?? defaults.priority,
+    retry: readRetry(attributes.get('retry'), report),
+    secrets: { ...defaults.secrets, ...readSecrets(attributes.get('secrets'), report) },
+    skip: readSkip(attributes.get('skip'), report),
+    softFail: readSoftFail(attributes.get('soft_fail'), report) ?? false,
+    timeoutMinutes: readInteger(attributes.get('timeout_in_minutes'), { min: 1 }, report),
+    signature: readSignature(attributes.get('signature'), report),
+  }
+  if (matrix) checkMatrixTokens(step, matrix, findEntry(map, 'matrix') ?? map, report)
+  return step
+}
+
+/** A list of commands is one script; null when there is nothing in it. */
+function readScript(entry: SourceEntry | undefined, report: Report): string | null {
+  if (entry?.value.kind === 'map') {
+    report.problem(entry.value, `\`${entry.key}\` cannot be ${describeNode(entry.value)}`, {
+      expected: 'a string or a list of strings',
+    })
+    return null
+  }
+  const script = (readTexts(entry, report) ?? []).join('\n')
+  return script === '' ? null : script
+}
+
+function readArtifactPaths(entry: SourceEntry | undefined, report: Report): string | null {
+  const paths = (readTexts(entry, report) ?? []).join(';')
+  return paths.trim() === '' ? null : paths
+}

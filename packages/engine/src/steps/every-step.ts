@@ -1,0 +1,85 @@
+// Attributes that every kind of step has: who it is, what it waits for, and when it is left out.
+
+import { checkCondition } from '../conditions/check.ts'
+import { describeNode } from '../source.ts'
+import type { SourceEntry } from '../source.ts'
+import type { Attributes } from './attributes.ts'
+import { readDependsOn } from './depends-on.ts'
+import type { Report } from './report.ts'
+import type { StepCommon } from './types.ts'
+import { isNull, looksLikeUuid, readBoolean, readText, readTexts } from './values.ts'
+
+export const EVERY_STEP_NAMES = [
+  'type',
+  'key',
+  'label',
+  'name',
+  'depends_on',
+  'allow_dependency_failure',
+  'if',
+] as const
+export const EVERY_STEP_ALIASES = { identifier: 'key', id: 'key' } as const
+
+export type EveryStepName = (typeof EVERY_STEP_NAMES)[number]
+
+const MAX_KEY = 100
+
+/** `title` is the attribute that names the kind, when its value is a label, as in `block: "Ship?"`. */
+export function readEveryStep(
+  attributes: Attributes<EveryStepName>,
+  title: SourceEntry | undefined,
+  report: Report,
+): StepCommon {
+  const ownTitle = title && title.value.kind === 'scalar' ? readText(title, report) : null
+  const label = readText(attributes.get('label'), report)
+  const name = readText(attributes.get('name'), report)
+  return {
+    key: readKey(attributes.get('key'), report),
+    label: ownTitle || label || name || null,
+    dependsOn: readDependsOn(attributes.get('depends_on'), report),
+    allowDependencyFailure: readBoolean(attributes.get('allow_dependency_failure'), report) ?? false,
+    condition: readCondition(attributes.get('if'), report),
+  }
+}
+
+/** Branch patterns, which cannot stand beside a condition. */
+export function readBranches(
+  attributes: Attributes<'branches' | 'if'>,
+  condition: string | null,
+  report: Report,
+): string | null {
+  const entry = attributes.get('branches')
+  const patterns = (readTexts(entry, report) ?? []).flatMap((text) =>
+    text.split(/\s+/).filter((part) => part !== ''),
+  )
+  if (entry && patterns.length > 0 && condition !== null) {
+    report.problem(entry, '`if` and `branches` cannot be combined', {
+      expected: 'the branch test as part of `if`, such as `build.branch == "main"`',
+    })
+  }
+  return patterns.length > 0 ? patterns.join(' ') : null
+}
+
+export function readCondition(entry: SourceEntry | undefined, report: Report): string | null {
+  const source = readText(entry, report)
+  if (!entry || source === null || source.trim() === '') return null
+  const checked = checkCondition(source, 'step')
+  if (!checked.ok) {
+    const place = `at character ${checked.offset + 1}`
+    report.problem(entry.value, `\`if\` is not a valid condition: ${checked.message} (${place})`)
+  }
+  return source
+}
+
+function readKey(entry: SourceEntry | undefined, report: Report): string | null {
+  if (!entry || isNull(entry.value)) return null
+  const key = readText(entry, report)
+  if (key === null) return null
+  const refuse = (expected: string) => {
+    report.problem(entry.value, `\`${entry.key}\` cannot be ${describeNode(entry.value)}`, { expected })
+  }
+  if (looksLikeUuid(key)) refuse('a key that does not look like a UUID')
+  else if (key === '' || key.length > MAX_KEY) refuse(`a key of 1 to ${MAX_KEY} characters`)
+  else if (!/^[A-Za-z0-9_\-:.,/]+$/.test(key)) refuse('letters, digits and the characters `_ - : . , /`')
+  return key
+}

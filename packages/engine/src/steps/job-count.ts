@@ -1,0 +1,15 @@
+import { countCombinations } from './matrix.ts'
+import type { LeafStep, StepDefinition } from './types.ts'
+
+/** How many jobs the steps become when none is left out. */
+export function countJobs(steps: readonly StepDefinition[]): number {
+  return steps.reduce(
+    (count, step) => count + (step.kind === 'group' ? countJobs(step.steps) : jobsOf(step)),
+    0,
+  )
+}
+
+function jobsOf(step: LeafStep): number {
+  if (step.kind === 'command' && step.matrix) return countCombinations(step.matrix)
+  return step.kind === 'command' || step.kind === 'trigger' ? (step.parallelism ?? 1) : 1
+}

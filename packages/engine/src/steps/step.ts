@@ -1,0 +1,81 @@
+import { findEntry } from '../source.ts'
+import type { SourceMap, SourceNode } from '../source.ts'
+import { readCommand } from './command.ts'
+import type { Defaults } from './defaults.ts'
+import { readGroup } from './group.ts'
+import type { Origin } from './if-changed.ts'
+import { readKind } from './kind.ts'
+import { readBlock, readInput } from './manual.ts'
+import type { PlacedStep } from './keys.ts'
+import type { Report } from './report.ts'
+import { readTrigger } from './trigger.ts'
+import type { LeafStep, StepDefinition } from './types.ts'
+import { readWait } from './wait.ts'
+
+export interface StepContext {
+  defaults: Defaults
+  origin: Origin
+  report: Report
+  /** Every step read so far, for checks across steps. */
+  placed: PlacedStep[]
+}
+
+/** `place` counts as people do: `3`, or `3.1` inside a group. Null, and a problem, when the item is no step. */
+export function readStep(item: SourceNode, place: string, context: StepContext): StepDefinition | null {
+  const name = nameStep(item, place)
+  const report = context.report.inside(name)
+  const found = readKind(item, report)
+  if (!found) return null
+  const step =
+    found.kind === 'group'
+      ? readGroup(found.map, context.origin, report, (inner, index) =>
+          readInner(inner, `${place}.${index + 1}`, context),
+        )
+      : readLeaf(found.kind, found.map, context, report)
+  context.placed.push({ step, name, at: item })
+  return step
+}
+
+function readInner(item: SourceNode, place: string, context: StepContext): LeafStep | null {
+  const report = context.report.inside(nameStep(item, place))
+  const found = readKind(item, report)
+  if (found?.kind === 'group') {
+    report.problem(item, 'a group cannot stand inside another group')
+    return null
+  }
+  const step = found && readLeaf(found.kind, found.map, context, report)
+  if (step) context.placed.push({ step, name: nameStep(item, place), at: item })
+  return step
+}
+
+function readLeaf(
+  kind: LeafStep['kind'],
+  map: SourceMap,
+  { defaults, origin }: StepContext,
+  report: Report,
+): LeafStep {
+  switch (kind) {
+    case 'command':
+      return readCommand(map, defaults, origin, report)
+    case 'wait':
+      return readWait(map, report)
+    case 'block':
+      return readBlock(map, report)
+    case 'input':
+      return readInput(map, report)
+    case 'trigger':
+      return readTrigger(map, origin, report)
+  }
+}
+
+/** How problems call the step: by its number, and by the first name it has. */
+function nameStep(item: SourceNode, place: string): string {
+  const names =
+    item.kind === 'map' ? ['label', 'name', 'key', 'group', 'block', 'input', 'trigger', 'command'] : []
+  for (const name of names) {
+    const value = item.kind === 'map' ? findEntry(item, name)?.value : undefined
+    const text = value?.kind === 'scalar' && value.value !== null ? (value.text.split('\n', 1)[0] ?? '') : ''
+    if (text !== '') return `step ${place} ("${text.length > 40 ? `${text.slice(0, 40)}…` : text}")`
+  }
+  return `step ${place}`
+}

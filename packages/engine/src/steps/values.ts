@@ -1,0 +1,114 @@
+// Readers of single values. Each takes an attribute that may be absent, reports what is wrong with it, and
+// returns something usable either way.
+
+import { nearestName } from '../nearest-name.ts'
+import { describeNode } from '../source.ts'
+import type { SourceEntry, SourceNode } from '../source.ts'
+import type { Report } from './report.ts'
+
+/** Numbers and booleans read as the text they were written as; absent and null are null. */
+export function readText(entry: SourceEntry | undefined, report: Report): string | null {
+  if (!entry) return null
+  if (entry.value.kind === 'scalar') return entry.value.value === null ? null : entry.value.text
+  wrong(entry, 'a string', report)
+  return null
+}
+
+/** Like readText, but an empty or blank string is a problem. */
+export function readName(entry: SourceEntry | undefined, report: Report): string | null {
+  const text = readText(entry, report)
+  if (entry && text !== null && text.trim() === '') wrong(entry, 'a string that is not blank', report)
+  return text
+}
+
+export function readBoolean(entry: SourceEntry | undefined, report: Report): boolean | null {
+  if (!entry || isNull(entry.value)) return null
+  if (entry.value.kind === 'scalar') {
+    if (entry.value.value === true || entry.value.value === 'true') return true
+    if (entry.value.value === false || entry.value.value === 'false') return false
+  }
+  wrong(entry, '`true` or `false`', report)
+  return null
+}
+
+export function readInteger(
+  entry: SourceEntry | undefined,
+  bounds: { min?: number; max?: number },
+  report: Report,
+): number | null {
+  if (!entry || isNull(entry.value)) return null
+  const value = integerOf(entry.value)
+  const { min, max } = bounds
+  const isWithin = value !== null && value >= (min ?? -Infinity) && value <= (max ?? Infinity)
+  if (isWithin) return value
+  const range =
+    max !== undefined ? ` from ${min ?? 0} to ${max}` : min !== undefined ? `, at least ${min}` : ''
+  wrong(entry, `a whole number${range}`, report)
+  return null
+}
+
+export function readChoice<Choice extends string>(
+  entry: SourceEntry | undefined,
+  choices: readonly Choice[],
+  report: Report,
+): Choice | null {
+  const text = readText(entry, report)
+  if (!entry || text === null) return null
+  const choice = choices.find((candidate) => candidate === text)
+  if (choice !== undefined) return choice
+  report.problem(entry.value, `\`${entry.key}\` cannot be ${describeNode(entry.value)}`, () => ({
+    expected: `one of ${choices.map((candidate) => `\`${candidate}\``).join(', ')}`,
+    suggestion: nearestName(text, choices),
+  }))
+  return null
+}
+
+/** A string or a list of strings; absent and null are null. */
+export function readTexts(entry: SourceEntry | undefined, report: Report): string[] | null {
+  if (!entry || isNull(entry.value)) return null
+  const items = entry.value.kind === 'list' ? entry.value.items : [entry.value]
+  return items.flatMap((item) => {
+    if (item.kind === 'scalar' && item.value !== null) return [item.text]
+    report.problem(item, `\`${entry.key}\` cannot contain ${describeNode(item)}`, { expected: 'strings' })
+    return []
+  })
+}
+
+/** A map of names to scalars, as pairs in the order they were written; a null value reads as "". */
+export function readPairs(entry: SourceEntry | undefined, report: Report): Array<readonly [string, string]> {
+  if (!entry || isNull(entry.value)) return []
+  if (entry.value.kind !== 'map') {
+    wrong(entry, 'a map of names to values', report)
+    return []
+  }
+  return entry.value.entries.flatMap((pair) => {
+    const { key, value } = pair
+    if (key === '' || key.includes('=') || key.includes('\0')) {
+      report.problem(pair, `"${key}" cannot be a name in \`${entry.key}\``)
+    }
+    if (value.kind === 'scalar') return [[key, value.value === null ? '' : value.text] as const]
+    report.problem(value, `\`${entry.key}.${key}\` cannot be ${describeNode(value)}`, {
+      expected: 'a string',
+    })
+    return []
+  })
+}
+
+export function integerOf(node: SourceNode): number | null {
+  if (node.kind !== 'scalar') return null
+  if (typeof node.value === 'number') return Number.isSafeInteger(node.value) ? node.value : null
+  return typeof node.value === 'string' && /^-?\d{1,15}$/.test(node.value) ? Number(node.value) : null
+}
+
+/** Ids of steps look like this, so keys must not. */
+export function looksLikeUuid(text: string): boolean {
+  return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text)
+}
+
+export function isNull(node: SourceNode): boolean {
+  return node.kind === 'scalar' && node.value === null
+}
+
+export function wrong(entry: SourceEntry, expected: string, report: Report): void {
+  report.problem(entry.value, `\`${entry.key}\` cannot be ${describeNode(entry.value)}`, { expected })
+}

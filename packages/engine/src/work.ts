@@ -1,0 +1,68 @@
+// What a job is to do, as opposed to where it stands. Made once by the planner and handed to whoever stores
+// the job; the engine never reads it again.
+
+import type {
+  BlockedState,
+  CacheVolume,
+  Checkout,
+  ConcurrencyLimit,
+  Field,
+  Plugin,
+  Signature,
+} from './steps/types.ts'
+
+export type JobWork = ScriptWork | TriggerWork | ManualWork | WaiterWork
+
+export interface ParallelPlace {
+  index: number
+  total: number
+}
+
+export interface ScriptWork {
+  kind: 'script'
+  label: string | null
+  command: string | null
+  agents: readonly string[]
+  artifactPaths: string | null
+  cache: CacheVolume | null
+  checkout: Checkout | null
+  concurrency: ConcurrencyLimit | null
+  env: Readonly<Record<string, string>>
+  image: string | null
+  /** Dimension to value; the bare value for the unnamed dimension. */
+  matrix: string | Readonly<Record<string, string>> | null
+  parallel: ParallelPlace | null
+  plugins: readonly Plugin[]
+  priority: number
+  secrets: Readonly<Record<string, string>>
+  signature: Signature | null
+  timeoutMinutes: number | null
+}
+
+export interface TriggerWork {
+  kind: 'trigger'
+  label: string | null
+  pipeline: string
+  message: string | null
+  commit: string | null
+  branch: string | null
+  env: Readonly<Record<string, string>>
+  metaData: Readonly<Record<string, string>>
+  async: boolean
+  parallel: ParallelPlace | null
+}
+
+export interface ManualWork {
+  kind: 'manual'
+  label: string | null
+  prompt: string | null
+  submit: string | null
+  fields: readonly Field[]
+  blockedState: BlockedState
+  allowedTeams: readonly string[]
+}
+
+export interface WaiterWork {
+  kind: 'waiter'
+  label: string | null
+}

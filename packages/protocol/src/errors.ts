@@ -1,0 +1,4 @@
+/** Answers errors carry. */
+export interface ErrorBody {
+  message: string
+}

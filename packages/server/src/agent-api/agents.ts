@@ -1,0 +1,130 @@
+// The session of an agent: register, connect, show that it lives, be stopped and paused, disconnect.
+import { Type } from 'typebox'
+import type { RegisterResponse, HeartbeatResponse, TokenResponse } from '@millrace/protocol/agents.ts'
+import { disconnectAgent } from '../conductor/lost-agents.ts'
+import { ok } from '../http/answer.ts'
+import { pauseAgent, resumeAgent, stopAgent } from '../resources/agents/change.ts'
+import { RegisterBody, registerAgent } from './register-agent.ts'
+import { agentRoute, done, maybe } from './route.ts'
+
+const register = agentRoute({
+  method: 'POST',
+  url: '/v3/register',
+  token: 'registration',
+  body: RegisterBody,
+  async handler({ ctx, registration, request, body }) {
+    const { id, name, sessionToken, tags } = await registerAgent(ctx, registration, request, body)
+    const answer: RegisterResponse = {
+      id,
+      name,
+      access_token: sessionToken,
+      // A ping is held while there is nothing to do, so asking often costs little.
+      ping_interval: 1,
+      heartbeat_interval: Math.max(1, Math.min(30, Math.floor(ctx.config.timers.agentLostSeconds / 3))),
+      job_status_interval: 2,
+      meta_data: tags,
+    }
+    return ok(answer)
+  },
+})
+
+const connect = agentRoute({
+  method: 'POST',
+  url: '/v3/connect',
+  token: 'session',
+  async handler({ ctx, agent, request }) {
+    const at = ctx.now().toISOString()
+    await ctx.db
+      .updateTable('agents')
+      .set({ connection_state: 'connected', connected_at: at, last_seen_at: at, ip_address: request.ip })
+      .where('id', '=', agent.id)
+      .where('connection_state', '=', 'never_connected')
+      .execute()
+    return done()
+  },
+})
+
+const heartbeat = agentRoute({
+  method: 'POST',
+  url: '/v3/heartbeat',
+  token: 'session',
+  body: Type.Object({ sent_at: maybe(Type.String({ maxLength: 100 })) }),
+  async handler({ ctx, agent, body }) {
+    const at = ctx.now().toISOString()
+    await ctx.db.updateTable('agents').set({ last_seen_at: at }).where('id', '=', agent.id).execute()
+    const answer: HeartbeatResponse = { ...(body.sent_at ? { sent_at: body.sent_at } : {}), received_at: at }
+    return ok(answer)
+  },
+})
+
+const disconnect = agentRoute({
+  method: 'POST',
+  url: '/v3/disconnect',
+  // An agent that did not hear the answer says it again.
+  token: 'ended_session',
+  async handler({ ctx, agent }) {
+    await disconnectAgent(ctx, agent)
+    return done()
+  },
+})
+
+const stop = agentRoute({
+  method: 'POST',
+  url: '/v3/stop',
+  token: 'session_or_job',
+  body: Type.Object({ force: maybe(Type.Boolean()) }),
+  async handler({ ctx, agent, body }) {
+    await stopAgent(ctx, agent.organizationId, agent.id, { cancel: body.force ? 'job' : 'nothing' })
+    return done()
+  },
+})
+
+const pause = agentRoute({
+  method: 'POST',
+  url: '/v3/pause',
+  token: 'session_or_job',
+  body: Type.Object({
+    note: maybe(Type.String({ maxLength: 1000 })),
+    timeout_in_minutes: maybe(Type.Integer({ minimum: 0, maximum: 10_080 })),
+  }),
+  async handler({ ctx, agent, body }) {
+    await pauseAgent(ctx, agent.organizationId, agent.id, {
+      by: null,
+      note: body.note || null,
+      timeoutMinutes: body.timeout_in_minutes || null,
+    })
+    return done()
+  },
+})
+
+const resume = agentRoute({
+  method: 'POST',
+  url: '/v3/resume',
+  token: 'session_or_job',
+  async handler({ ctx, agent }) {
+    await resumeAgent(ctx, agent.organizationId, agent.id)
+    return done()
+  },
+})
+
+const getToken = agentRoute({
+  method: 'GET',
+  url: '/v3/token',
+  token: 'registration',
+  async handler({ registration: { tokenId, description, organization, cluster, defaultQueue } }) {
+    const answer: TokenResponse = {
+      uuid: tokenId,
+      description,
+      token_type: 'cluster',
+      organization_slug: organization.slug,
+      organization_uuid: organization.id,
+      cluster_uuid: cluster.id,
+      cluster_name: cluster.name,
+      organization_queue_uuid: defaultQueue?.id ?? '',
+      organization_queue_key: defaultQueue?.key ?? '',
+    }
+    return ok(answer)
+  },
+})
+
+export const agentApi = [register, connect, heartbeat, disconnect, stop, pause, resume, getToken]

@@ -1,0 +1,134 @@
+// Files of jobs: announced in batches, reported when they have been sent, searched for by later jobs.
+import { Type } from 'typebox'
+import type { ArtifactFile, FoundArtifact } from '@millrace/protocol/artifacts.ts'
+import { ok } from '../http/answer.ts'
+import { badRequest } from '../lib/errors.ts'
+import type { Context } from '../context.ts'
+import { createBatch } from '../resources/artifacts/create-batch.ts'
+import * as artifacts from '../resources/artifacts/queries.ts'
+import type { Found } from '../resources/artifacts/queries.ts'
+import { reportStates } from '../resources/artifacts/report.ts'
+import { searchPattern } from '../resources/artifacts/rules.ts'
+import { fileUrl, searchSeconds } from '../resources/artifacts/tickets.ts'
+import { readableBuild } from './other-builds.ts'
+import { agentRoute, done, lastOf, maybe } from './route.ts'
+
+const hex = (length: number) =>
+  Type.String({ pattern: `^[0-9a-fA-F]{${length}}$`, description: `must be ${length} hexadecimal digits` })
+
+const File = Type.Object({
+  path: Type.String(),
+  absolute_path: maybe(Type.String({ maxLength: 8192 })),
+  file_size: Type.Integer({ minimum: 0, maximum: 2 ** 50 }),
+  sha1sum: hex(40),
+  sha256sum: maybe(Type.Union([hex(64), Type.Literal('')])),
+  content_type: maybe(Type.String({ maxLength: 255 })),
+  url: maybe(Type.String({ maxLength: 8192 })),
+})
+
+const Batch = Type.Object({
+  id: Type.String({ format: 'uuid', description: 'must be a UUID' }),
+  upload_destination: maybe(Type.String({ maxLength: 2048 })),
+  multipart_supported: maybe(Type.Boolean()),
+  artifacts: Type.Array(File, { maxItems: 500 }),
+})
+
+const create = agentRoute({
+  method: 'POST',
+  url: '/v3/jobs/:job/artifacts',
+  token: 'job',
+  reach: 'build',
+  bodyLimitBytes: 4 * 1024 * 1024,
+  body: Batch,
+  async handler({ ctx, job, params, body }) {
+    const answer = await createBatch(ctx, job.organizationId, params['job'] ?? job.id, {
+      id: body.id,
+      destination: body.upload_destination ?? '',
+      multipart: body.multipart_supported ?? false,
+      files: body.artifacts.map((file) => ({
+        path: file.path,
+        absolute_path: file.absolute_path ?? '',
+        file_size: file.file_size,
+        sha1sum: file.sha1sum.toLowerCase(),
+        sha256sum: file.sha256sum?.toLowerCase() || null,
+        mime_type: file.content_type || 'application/octet-stream',
+        external_url: publicAddress(file),
+      })),
+    })
+    return ok(answer)
+  },
+})
+
+/** Only what a browser may be sent to. */
+function publicAddress({ url }: { url?: ArtifactFile['url'] | null }): string | null {
+  return url && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) ? url : null
+}
+
+const report = agentRoute({
+  method: 'PUT',
+  url: '/v3/jobs/:job/artifacts',
+  token: 'job',
+  reach: 'build',
+  bodyLimitBytes: 4 * 1024 * 1024,
+  body: Type.Object({
+    artifacts: Type.Array(
+      Type.Object({
+        id: Type.String({ format: 'uuid', description: 'must be a UUID' }),
+        state: Type.Union([Type.Literal('finished'), Type.Literal('error')]),
+        multipart_etags: maybe(
+          Type.Array(Type.Object({ part_number: Type.Integer(), etag: Type.String() }), { maxItems: 10_000 }),
+        ),
+      }),
+      { maxItems: 500 },
+    ),
+  }),
+  async handler({ ctx, job, params, body }) {
+    const entries = body.artifacts.map(({ id, state, multipart_etags }) => ({
+      id,
+      state,
+      multipart_etags: multipart_etags ?? [],
+    }))
+    await reportStates(ctx, job.organizationId, params['job'] ?? job.id, entries)
+    return done()
+  },
+})
+
+const search = agentRoute({
+  method: 'GET',
+  url: '/v3/builds/:build/artifacts/search',
+  token: 'job',
+  async handler({ ctx, job, params, query }) {
+    const wanted = lastOf(query['query']) ?? ''
+    if (wanted.length > 1000) throw badRequest('The search pattern is too long.')
+    const found = await artifacts.search(ctx.db, job.organizationId, {
+      buildId: await readableBuild(ctx, job, params['build']),
+      pattern: searchPattern(wanted),
+      state: lastOf(query['state']) || null,
+      scope: lastOf(query['scope']) || null,
+      withRetried: isYes(lastOf(query['include_retried_jobs'])),
+      withDuplicates: isYes(lastOf(query['include_duplicates'])),
+    })
+    return ok(found.map((artifact) => presentFound(ctx, artifact)))
+  },
+})
+
+const isYes = (text: string | undefined) => text?.toLowerCase() === 'true' || text === '1'
+
+const presentFound = (ctx: Context, artifact: Found): FoundArtifact => ({
+  id: artifact.id,
+  path: artifact.path,
+  absolute_path: artifact.absolute_path,
+  file_size: artifact.file_size,
+  sha1sum: artifact.sha1sum,
+  sha256sum: artifact.sha256sum ?? '',
+  job_id: artifact.job_id,
+  created_at: artifact.created_at,
+  url:
+    artifact.upload_destination === ''
+      ? fileUrl(ctx, artifact.id, searchSeconds)
+      : (artifact.external_url ?? ''),
+  ...(artifact.upload_destination === '' ? {} : { upload_destination: artifact.upload_destination }),
+  content_type: artifact.mime_type,
+})
+
+export const artifactApi = [create, report, search]

@@ -1,0 +1,151 @@
+// A job between its agent and the server: accepted, started, watched for cancellation, finished.
+import { Type } from 'typebox'
+import { sql } from 'kysely'
+import type { JobStateResponse, JobUpdateResponse } from '@millrace/protocol/jobs.ts'
+import { act } from '../conductor/act.ts'
+import { loadScope } from '../conductor/scope.ts'
+import type { Context } from '../context.ts'
+import { inTransaction } from '../db/transaction.ts'
+import { noContent, ok } from '../http/answer.ts'
+import { ApiError, conflict, notFound, refused } from '../lib/errors.ts'
+import { isUuid } from '../lib/ids.ts'
+import { finishJob, FinishBody } from './finish-job.ts'
+import { agentRoute, done, maybe } from './route.ts'
+import { acceptJob, acquireJob } from './take-job.ts'
+import type { RunningJob } from './tokens.ts'
+
+const accept = agentRoute({
+  method: 'PUT',
+  url: '/v3/jobs/:job/accept',
+  token: 'session',
+  async handler({ ctx, agent, params }) {
+    return ok(await acceptJob(ctx, agent, jobIn(params)))
+  },
+})
+
+const acquire = agentRoute({
+  method: 'PUT',
+  url: '/v3/jobs/:job/acquire',
+  token: 'session',
+  async handler({ ctx, agent, params }) {
+    try {
+      return ok(await acquireJob(ctx, agent, jobIn(params)))
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 423) throw error
+      return { status: 423, body: { message: error.message }, headers: { 'Retry-After': '5' } }
+    }
+  },
+})
+
+const start = agentRoute({
+  method: 'PUT',
+  url: '/v3/jobs/:job/start',
+  token: 'job',
+  async handler({ ctx, job }) {
+    // An agent that did not hear the answer starts again.
+    if (job.state === 'running') return done()
+    const { organizationId, buildId, id: jobId } = job
+    const started = await act(ctx, organizationId, buildId, { type: 'start', jobId })
+    if (started.ok) return done()
+    // The agent drops a job that it may not start, and says no more about it.
+    await act(ctx, organizationId, buildId, { type: 'give_up_on_agent', jobId })
+    throw refused(`${started.message}.`)
+  },
+})
+
+const getState = agentRoute({
+  method: 'GET',
+  url: '/v3/jobs/:job',
+  token: 'job',
+  async handler({ job }) {
+    const answer: JobStateResponse = { state: job.state }
+    return ok(answer)
+  },
+})
+
+const finish = agentRoute({
+  method: 'PUT',
+  url: '/v3/jobs/:job/finish',
+  // An agent that did not hear the answer says it again.
+  token: 'ended_job',
+  body: FinishBody,
+  async handler({ ctx, job, body }) {
+    await finishJob(ctx, job, body)
+    return done()
+  },
+})
+
+const update = agentRoute({
+  method: 'PUT',
+  url: '/v3/jobs/:job',
+  token: 'job',
+  body: Type.Object({
+    timeout: maybe(
+      Type.String({
+        pattern: '^[1-9]\\d{0,6}$',
+        description: 'must be a number of minutes from 1 to 9999999',
+      }),
+    ),
+  }),
+  async handler({ ctx, job, body }) {
+    if (!body.timeout) throw refused('Only the timeout of a job can be changed.')
+    await setTimeoutMinutes(ctx, job, Number(body.timeout))
+    const answer: JobUpdateResponse = { id: job.id }
+    return ok(answer)
+  },
+})
+
+const promiseFailure = agentRoute({
+  method: 'PUT',
+  url: '/v3/jobs/:job/promise_failure',
+  token: 'job',
+  body: Type.Object({
+    exit_status: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
+    reason: maybe(Type.String({ maxLength: 10_000 })),
+  }),
+  async handler({ ctx, job, body: { exit_status: exitStatus } }) {
+    const promised = await act(ctx, job.organizationId, job.buildId, {
+      type: 'promise',
+      jobId: job.id,
+      exitStatus,
+    })
+    if (promised.ok) return noContent()
+    if (promised.reason !== 'already_promised') throw refused(`${promised.message}.`)
+    const earlier = await findPromise(ctx, job)
+    if (earlier === exitStatus) return noContent()
+    throw conflict(`The job has already promised to fail with exit status ${earlier}.`)
+  },
+})
+
+function jobIn({ job = '' }: Record<string, string>): string {
+  if (!isUuid(job)) throw notFound('No job found')
+  return job
+}
+
+/** Minutes from the start of the job; not more than the pipeline and the organization allow. */
+async function setTimeoutMinutes(ctx: Context, job: RunningJob, minutes: number): Promise<void> {
+  await inTransaction(ctx.db, async (trx) => {
+    const scope = await loadScope(trx, job.organizationId, job.buildId)
+    const { pipelineMaximumMinutes, organizationMaximumMinutes } = scope?.timeouts ?? {}
+    const most = Math.min(pipelineMaximumMinutes ?? Infinity, organizationMaximumMinutes ?? Infinity)
+    if (minutes > most) throw refused(`A job of this pipeline may run for at most ${most} minutes.`)
+    const { rows } = await sql`
+      update jobs set timeout_minutes = ${minutes}, deadline_at = started_at + make_interval(mins => ${minutes})
+      where organization_id = ${job.organizationId} and id = ${job.id} and state = 'running' returning id`.execute(
+      trx,
+    )
+    if (rows.length === 0) throw refused('Only the timeout of a running job can be changed.')
+  })
+}
+
+async function findPromise(ctx: Context, job: RunningJob): Promise<number | null> {
+  const found = await ctx.db
+    .selectFrom('jobs')
+    .select('promised_exit_status')
+    .where('organization_id', '=', job.organizationId)
+    .where('id', '=', job.id)
+    .executeTakeFirst()
+  return found?.promised_exit_status ?? null
+}
+
+export const jobApi = [accept, acquire, start, getState, finish, update, promiseFailure]

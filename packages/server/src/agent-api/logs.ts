@@ -1,0 +1,48 @@
+// What agents send of a job's log. Of a chunk that was refused nothing is left anywhere: an agent sends none again
+// that was answered with 4xx. So everything that can be kept is, also for a while after the job has ended.
+import { Type } from 'typebox'
+import { badRequest } from '../lib/errors.ts'
+import * as logs from '../resources/log/queries.ts'
+import { mostChunkBytes, receiveChunk } from '../resources/log/receive.ts'
+import { nanoseconds } from '../resources/log/sections.ts'
+import { agentRoute, done, lastOf } from './route.ts'
+
+const sendChunk = agentRoute({
+  method: 'POST',
+  url: '/v3/jobs/:job/chunks',
+  token: 'ended_job',
+  bodyLimitBytes: mostChunkBytes,
+  async handler({ ctx, job, query, request }) {
+    await receiveChunk(ctx, job.organizationId, job.id, {
+      sequence: readNumber('sequence', lastOf(query['sequence']), 2 ** 31 - 1),
+      offset: readNumber('offset', lastOf(query['offset']), 2 ** 50),
+      body: request.body,
+      isGzip: /\bgzip\b/i.test(request.reply.request.headers['content-encoding'] ?? ''),
+    })
+    return done()
+  },
+})
+
+const sendHeaderTimes = agentRoute({
+  method: 'POST',
+  url: '/v3/jobs/:job/header_times',
+  token: 'ended_job',
+  body: Type.Object({ header_times: Type.Record(Type.String(), Type.Unknown()) }),
+  async handler({ ctx, job, body }) {
+    const times = Object.entries(body.header_times).filter(
+      (entry): entry is [string, string] =>
+        /^\d{1,4}$/.test(entry[0]) && typeof entry[1] === 'string' && nanoseconds(entry[1]) !== null,
+    )
+    await logs.mergeHeaderTimes(ctx.db, job.organizationId, job.id, Object.fromEntries(times))
+    return done()
+  },
+})
+
+function readNumber(name: string, text: string | undefined, most: number): number {
+  const value = /^\d{1,16}$/.test(text ?? '') ? Number(text) : -1
+  if (value < 0 || value > most)
+    throw badRequest(`The query must have ${name}, a whole number up to ${most}.`)
+  return value
+}
+
+export const logApi = [sendChunk, sendHeaderTimes]

@@ -1,0 +1,142 @@
+// How an agent hears what to do: by asking again and again (ping), or on a stream that stays open. Both look at the
+// agent, answer at once when there is something to say, and otherwise wait with dispatch.ts for a job or a change.
+import type { PingResponse } from '@millrace/protocol/agents.ts'
+import { STREAM_PINGS_PATH, type StreamPingsResponse } from '@millrace/protocol/pings.ts'
+import { act } from '../conductor/act.ts'
+import type { Dispatcher, Woken } from '../conductor/dispatch.ts'
+import { takeFromAgent } from '../conductor/lost-agents.ts'
+import type { Context } from '../context.ts'
+import { ok } from '../http/answer.ts'
+import { notFound } from '../lib/errors.ts'
+import { agentRoute, type AgentRequest } from './route.ts'
+import { frameOf, readAgentId } from './stream-frames.ts'
+import { getAgent, type Agent } from './tokens.ts'
+
+/** Agents give up on any answer after 60 s. */
+const streamMs = 50_000
+
+const ping = agentRoute({
+  method: 'GET',
+  url: '/v3/ping',
+  token: 'session',
+  async handler({ ctx, dispatcher, agent, request }) {
+    const asking = await settle(ctx, agent)
+    const told = instructionFor(asking)
+    if (told.action !== 'resume') return ok(pingAnswer(told))
+    const woken = await waitFor(dispatcher, asking, ctx.config.timers.pingHoldSeconds * 1000, request.gone)
+    return ok(pingAnswer(await afterWaking(ctx, asking, woken)))
+  },
+})
+
+const streamPings = agentRoute({
+  method: 'POST',
+  url: STREAM_PINGS_PATH,
+  token: 'session',
+  async handler({ ctx, dispatcher, agent, request }) {
+    if (readAgentId(request.body) !== agent.id) throw notFound('No agent found')
+    await stream(ctx, dispatcher, agent, request)
+    return undefined
+  },
+})
+
+/**
+ * An agent asks for work only when it does none. A job that it has started is therefore one it has dropped; one that
+ * it was only offered is offered again, unless the agent may take none now.
+ */
+async function settle(ctx: Context, agent: Agent): Promise<Agent> {
+  const { job, organizationId } = agent
+  if (job === null) return agent
+  const hasStarted = job.state !== 'assigned' && job.state !== 'accepted'
+  const mayTakeJobs = agent.pausedAt === null && agent.connectionState !== 'stopping'
+  if (!hasStarted && mayTakeJobs) return agent
+  if (hasStarted) await takeFromAgent(ctx, organizationId, job)
+  else await act(ctx, organizationId, job.buildId, { type: 'give_back', jobId: job.id })
+  return getAgent(ctx.db, organizationId, agent.id)
+}
+
+function instructionFor(agent: Agent): StreamPingsResponse {
+  const { job } = agent
+  if (job?.state === 'assigned' || job?.state === 'accepted') return { action: 'job', job_id: job.id }
+  if (agent.connectionState !== 'connected' && agent.connectionState !== 'never_connected') {
+    return { action: 'disconnect', reason: 'The agent was asked to stop' }
+  }
+  return agent.pausedAt === null ? { action: 'resume' } : { action: 'pause', reason: agent.pausedNote ?? '' }
+}
+
+function pingAnswer(told: StreamPingsResponse): PingResponse {
+  switch (told.action) {
+    case 'resume':
+      return {}
+    case 'job':
+      return { job: { id: told.job_id } }
+    case 'pause':
+    case 'disconnect':
+      return { action: told.action, ...(told.reason === '' ? {} : { message: told.reason }) }
+  }
+}
+
+const waitFor = (dispatcher: Dispatcher, agent: Agent, ms: number, signal: AbortSignal): Promise<Woken> => {
+  const { connectionState, pausedAt, ignoreInDispatches, job } = agent
+  const isIdle = connectionState === 'connected' && pausedAt === null && !ignoreInDispatches && job === null
+  return dispatcher.wait(agent, { isIdle, ms, signal })
+}
+
+async function afterWaking(ctx: Context, agent: Agent, woken: Woken): Promise<StreamPingsResponse> {
+  switch (woken.kind) {
+    case 'assigned':
+      return { action: 'job', job_id: woken.jobId }
+    case 'changed':
+      return instructionFor(await getAgent(ctx.db, agent.organizationId, agent.id))
+    case 'nothing':
+      return { action: 'resume' }
+  }
+}
+
+async function stream(
+  ctx: Context,
+  dispatcher: Dispatcher,
+  agent: Agent,
+  request: AgentRequest,
+): Promise<void> {
+  const { raw } = request.reply.hijack()
+  raw.writeHead(200, { 'Content-Type': 'application/grpc', Trailer: 'grpc-status' })
+  let status: string = grpcStatus.ok
+  try {
+    for await (const told of instructions(ctx, dispatcher, agent, request.gone)) raw.write(frameOf(told))
+  } catch (error) {
+    ctx.log.warn({ err: error, agent_id: agent.id }, 'The ping stream of an agent broke off.')
+    status = grpcStatus.unavailable
+  }
+  raw.addTrailers({ 'grpc-status': status })
+  raw.end()
+}
+
+const grpcStatus = { ok: '0', unavailable: '14' } as const
+
+/** The first at once, then each as soon as there is another. */
+async function* instructions(
+  ctx: Context,
+  dispatcher: Dispatcher,
+  opened: Agent,
+  gone: AbortSignal,
+): AsyncGenerator<StreamPingsResponse> {
+  const closesAt = Date.now() + streamMs
+  let agent = opened
+  let hasSpoken = false
+  // What it was told last; null: nothing, or it has had a job since.
+  let said: string | null = null
+  while (!gone.aborted) {
+    // It takes care of a job by itself, and is told the rest afterwards; but no stream may begin with silence.
+    const isBusy = agent.job !== null && agent.job.state !== 'assigned'
+    const told: StreamPingsResponse = isBusy ? { action: 'resume' } : instructionFor(agent)
+    if (isBusy ? !hasSpoken : JSON.stringify(told) !== said) yield told
+    if (told.action === 'disconnect') return
+    hasSpoken = true
+    said = isBusy ? null : JSON.stringify(told)
+    const woken = await waitFor(dispatcher, agent, closesAt - Date.now(), gone)
+    if (woken.kind === 'nothing') return
+    agent = await getAgent(ctx.db, agent.organizationId, agent.id)
+  }
+}
+
+export const pingApi = [ping, streamPings]

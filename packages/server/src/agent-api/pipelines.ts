@@ -1,0 +1,58 @@
+// Steps that a job adds to its own build. They are applied before the answer goes out, so there is nothing to wait
+// for; the status is there for agents that ask all the same.
+import { Type } from 'typebox'
+import type { PipelineUploadState, PipelineUploadStatusResponse } from '@millrace/protocol/pipelines.ts'
+import { uploadSteps } from '../conductor/upload.ts'
+import { ok } from '../http/answer.ts'
+import { notFound, refused } from '../lib/errors.ts'
+import { isUuid } from '../lib/ids.ts'
+import { agentRoute, done, maybe } from './route.ts'
+
+const upload = agentRoute({
+  method: 'POST',
+  url: '/v3/jobs/:job/pipelines',
+  token: 'job',
+  bodyLimitBytes: 16 * 1024 * 1024,
+  body: Type.Object({
+    uuid: Type.String({ format: 'uuid', description: 'must be a UUID' }),
+    pipeline: Type.Unknown(),
+    replace: maybe(Type.Boolean()),
+  }),
+  async handler({ ctx, job, body }) {
+    const outcome = await uploadSteps(ctx, job.organizationId, {
+      uploadId: body.uuid,
+      jobId: job.id,
+      steps: { value: body.pipeline },
+      replace: body.replace ?? false,
+    })
+    if (outcome === undefined) throw notFound('No job found')
+    if (outcome.state === 'rejected') throw refused(outcome.message ?? 'The steps were rejected.')
+    return done()
+  },
+})
+
+const getStatus = agentRoute({
+  method: 'GET',
+  url: '/v3/jobs/:job/pipelines/:upload',
+  token: 'job',
+  async handler({ ctx, job, params }) {
+    const upload = params['upload'] ?? ''
+    const found = isUuid(upload)
+      ? await ctx.db
+          .selectFrom('step_uploads')
+          .select(['state', 'message'])
+          .where('organization_id', '=', job.organizationId)
+          .where('source_job_id', '=', job.id)
+          .where('id', '=', upload)
+          .executeTakeFirst()
+      : undefined
+    if (found === undefined) throw notFound('No pipeline upload found')
+    const answer: PipelineUploadStatusResponse = {
+      state: found.state as PipelineUploadState,
+      message: found.message ?? '',
+    }
+    return ok(answer)
+  },
+})
+
+export const pipelineApi = [upload, getStatus]

@@ -1,0 +1,119 @@
+// What a test collector sends: JSON, or a form with a file in it; either may be compressed.
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import { badRequest, refused } from '../lib/errors.ts'
+import { readJunit } from '../resources/test_runs/junit.ts'
+import { clean, mostResults, readResult, type TestResult } from '../resources/test_runs/results.ts'
+import type { RunEnv } from '../resources/test_runs/store.ts'
+import { XmlError } from '../resources/test_runs/xml.ts'
+
+export const mostUploadBytes = 32 * 1024 * 1024
+const mostInflatedBytes = 64 * 1024 * 1024
+
+export interface Upload {
+  env: RunEnv
+  results: TestResult[]
+  /** How many were no results. */
+  skipped: number
+}
+
+export interface SentBody {
+  contentType: string
+  contentEncoding: string
+  bytes: Buffer
+}
+
+export async function readUpload(sent: SentBody): Promise<Upload> {
+  const bytes = await inflate(sent)
+  const isForm = /^multipart\/form-data\b/i.test(sent.contentType)
+  const { format, env, data } = isForm ? await readForm(sent.contentType, bytes) : readJson(bytes)
+  const results: TestResult[] = []
+  let skipped = 0
+  for (const result of readData(format, data)) {
+    if (result === null) skipped += 1
+    else results.push(result)
+    if (results.length + skipped > mostResults) throw refused(`An upload has at most ${mostResults} results.`)
+  }
+  return { env: readEnv(env), results, skipped }
+}
+
+async function inflate({ contentEncoding, bytes }: SentBody): Promise<Buffer> {
+  if (contentEncoding === '' || contentEncoding === 'identity') return bytes
+  if (contentEncoding !== 'gzip')
+    throw badRequest('The body may be compressed with gzip, and with nothing else.')
+  try {
+    return await promisify(gunzip)(bytes, { maxOutputLength: mostInflatedBytes })
+  } catch (error) {
+    throw badRequest(
+      `The body cannot be decompressed: ${error instanceof Error ? error.message : 'unreadable'}`,
+    )
+  }
+}
+
+interface Parts {
+  format: string
+  /** Of `run_env`; values that are no text are not kept. */
+  env: Map<string, string>
+  /** Text of the file, or what JSON said. */
+  data: unknown
+}
+
+function readJson(bytes: Buffer): Parts {
+  const body = parse(bytes.toString())
+  const field = (key: string): unknown =>
+    typeof body === 'object' && body !== null ? Reflect.get(body, key) : undefined
+  const format = field('format')
+  return {
+    format: typeof format === 'string' ? format : 'json',
+    env: new Map(Object.entries(field('run_env') ?? {}).map(([key, value]) => [key, scalar(value)])),
+    data: field('data'),
+  }
+}
+
+/** Numbers of builds come as numbers from some. */
+const scalar = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : ''
+
+async function readForm(contentType: string, bytes: Buffer): Promise<Parts> {
+  const form = await new Response(bytes, { headers: { 'Content-Type': contentType } })
+    .formData()
+    .catch(() => {
+      throw badRequest('The form cannot be read.')
+    })
+  const text = async (value: string | Blob | null) => (value instanceof Blob ? value.text() : (value ?? ''))
+  const env = new Map<string, string>()
+  for (const [key, value] of form) {
+    if (key.startsWith('run_env[') && key.endsWith(']')) env.set(key.slice(8, -1), await text(value))
+  }
+  return { format: await text(form.get('format')), env, data: await text(form.get('data')) }
+}
+
+function* readData(format: string, data: unknown): Generator<TestResult | null> {
+  if (format === 'junit') {
+    try {
+      yield* readJunit(typeof data === 'string' ? data : '')
+    } catch (error) {
+      if (!(error instanceof XmlError)) throw error
+      throw refused(`The XML cannot be read: ${error.message}.`)
+    }
+  } else if (format === 'json') {
+    const list = typeof data === 'string' ? parse(data) : data
+    if (!Array.isArray(list)) throw refused('Data must be a list of results.')
+    for (const item of list) yield readResult(item)
+  } else throw refused('Format must be json or junit.')
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw badRequest(`The JSON is not valid: ${error instanceof Error ? error.message : 'unreadable'}`)
+  }
+}
+
+function readEnv(env: ReadonlyMap<string, string>): RunEnv {
+  const value = (key: string) => clean(env.get(key) ?? '', 500) || null
+  const key = value('key')
+  if (key === null) throw refused('Run_env.key is missing: it says which uploads are one run.')
+  return { key, branch: value('branch'), commitSha: value('commit_sha'), jobId: value('job_id') }
+}

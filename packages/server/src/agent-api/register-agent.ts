@@ -1,0 +1,122 @@
+// An agent joins a cluster: which queue it serves, what it is called, and the token it speaks with from now on.
+import { randomInt } from 'node:crypto'
+import { Type, type Static } from 'typebox'
+import type { Context } from '../context.ts'
+import { refused } from '../lib/errors.ts'
+import { hashToken, newId, newToken } from '../lib/ids.ts'
+import { maybe } from './route.ts'
+import type { Registration } from './tokens.ts'
+
+const Text = maybe(Type.String({ maxLength: 10_000 }))
+
+export const RegisterBody = Type.Object({
+  name: Text,
+  hostname: Text,
+  os: Text,
+  arch: Text,
+  version: Text,
+  build: Text,
+  ignore_in_dispatches: maybe(Type.Boolean()),
+  priority: maybe(
+    Type.String({ pattern: '^(-?\\d{1,9})?$', description: 'must be a whole number of at most 9 digits' }),
+  ),
+  meta_data: maybe(Type.Array(Type.String({ maxLength: 1024 }), { maxItems: 500 })),
+  pid: maybe(Type.Integer({ minimum: -2_147_483_648, maximum: 2_147_483_647 })),
+  machine_id: Text,
+  features: maybe(Type.Array(Type.String({ maxLength: 255 }), { maxItems: 500 })),
+})
+
+export interface Registered {
+  id: string
+  name: string
+  sessionToken: string
+  tags: string[]
+}
+
+export async function registerAgent(
+  ctx: Context,
+  registration: Registration,
+  from: { ip: string; userAgent: string | null },
+  body: Static<typeof RegisterBody>,
+): Promise<Registered> {
+  const given = (body.meta_data ?? []).map((tag) => tag.trim()).filter((tag) => tag !== '')
+  const queue = await chooseQueue(ctx, registration, given)
+  const tags = given.some((tag) => tag.startsWith('queue=')) ? given : [...given, `queue=${queue.key}`]
+  const id = newId()
+  const name = expandName(body)
+  const sessionToken = newToken('mras_')
+  await ctx.db
+    .insertInto('agents')
+    .values({
+      id,
+      organization_id: registration.organization.id,
+      cluster_id: registration.cluster.id,
+      queue_id: queue.id,
+      cluster_token_id: registration.tokenId,
+      name,
+      hostname: body.hostname ?? '',
+      os: body.os ?? '',
+      arch: body.arch ?? '',
+      version: body.version ?? '',
+      build: body.build ?? '',
+      pid: body.pid ?? null,
+      machine_id: body.machine_id ?? null,
+      priority: body.priority ? Number(body.priority) : null,
+      tags,
+      features: body.features ?? [],
+      session_hash: hashToken(sessionToken),
+      ignore_in_dispatches: body.ignore_in_dispatches ?? false,
+      ip_address: from.ip,
+      user_agent: from.userAgent,
+    })
+    .execute()
+  return { id, name, sessionToken, tags }
+}
+
+async function chooseQueue(
+  ctx: Context,
+  { organization, cluster, defaultQueue }: Registration,
+  tags: readonly string[],
+): Promise<{ id: string; key: string }> {
+  const [key, second] = new Set(tags.filter((tag) => tag.startsWith('queue=')).map((tag) => tag.slice(6)))
+  if (second !== undefined) {
+    throw refused(
+      `An agent serves one queue, and this one names ${key} and ${second}. Start an agent for each.`,
+    )
+  }
+  if (key === undefined) {
+    if (defaultQueue !== null) return defaultQueue
+    throw refused(
+      `The cluster ${cluster.name} has no default queue. Choose one for it, or start the agent with a tag such as queue=linux.`,
+    )
+  }
+  const queue = await ctx.db
+    .selectFrom('cluster_queues')
+    .select(['id', 'key'])
+    .where('organization_id', '=', organization.id)
+    .where('cluster_id', '=', cluster.id)
+    .where('key', '=', key)
+    .executeTakeFirst()
+  if (queue === undefined) {
+    throw refused(
+      `The cluster ${cluster.name} has no queue ${key.slice(0, 100)}. Make it first, or name another.`,
+    )
+  }
+  return queue
+}
+
+/** `%spawn` has been filled in where the agent runs. */
+function expandName({ name, hostname, pid }: Static<typeof RegisterBody>): string {
+  const values: Record<string, () => string> = {
+    hostname: () => hostname || 'agent',
+    pid: () => String(pid ?? 0),
+    random: () => Array.from({ length: 6 }, () => letters[randomInt(letters.length)]).join(''),
+  }
+  const expanded = (name?.trim() || '%hostname-%random').replace(
+    /%(hostname|pid|random)/g,
+    (pattern, key: string) => values[key]?.() ?? pattern,
+  )
+  return expanded.slice(0, 255)
+}
+
+const letters = 'abcdefghijklmnopqrstuvwxyz0123456789'

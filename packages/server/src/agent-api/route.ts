@@ -1,0 +1,114 @@
+// One endpoint of the agent API: whose token it takes, what it takes, what it answers. `token` is a required field,
+// so an endpoint that anybody may call says so.
+import type { FastifyReply } from 'fastify'
+import { Type, type Static, type TSchema } from 'typebox'
+import type { Dispatcher } from '../conductor/dispatch.ts'
+import type { Context } from '../context.ts'
+import type { Answer } from '../http/answer.ts'
+import { checker } from '../http/check.ts'
+import { parseBody } from '../http/json-body.ts'
+import type { RawQuery } from '../http/query.ts'
+import { forbidden, refused } from '../lib/errors.ts'
+import type { SendingSuite } from '../resources/suites/queries.ts'
+import type { Agent, Registration, RunningJob } from './tokens.ts'
+
+/** Who may call, by the token they show. */
+export interface Speakers {
+  /** A cluster's token, with which agents register. */
+  registration: { registration: Registration }
+  /** The token an agent got when it registered. */
+  session: { agent: Agent }
+  /** The same, also when the session is over. */
+  ended_session: { agent: Agent }
+  /** The token of the job in the URL as `:job`; where there is none, of any job. */
+  job: { job: RunningJob }
+  /** The same, also when the job has ended. */
+  ended_job: { job: RunningJob }
+  /** An agent, or a job that speaks for its agent. */
+  session_or_job: { agent: Agent }
+  /** The token of a test suite. */
+  suite: { suite: SendingSuite }
+  none: object
+}
+
+export type TokenKind = keyof Speakers
+
+interface Definition<Kind extends TokenKind, Body extends TSchema> {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  url: string
+  token: Kind
+  /** Where the URL names another job than the token's: `build` lets it through if both are of one build. */
+  reach?: 'build'
+  body?: Body
+  /** Default 1 MiB. */
+  bodyLimitBytes?: number
+  handler(input: Input<Body> & Speakers[Kind]): Promise<AgentAnswer>
+}
+
+/** A handler that writes its answer itself, bit by bit, returns nothing. */
+export type AgentAnswer = Answer | undefined
+
+interface Input<Body extends TSchema> {
+  ctx: Context
+  dispatcher: Dispatcher
+  request: AgentRequest
+  params: Record<string, string>
+  query: RawQuery
+  body: Static<Body>
+}
+
+export interface AgentRequest {
+  ip: string
+  userAgent: string | null
+  /** As it came. */
+  body: Buffer
+  /** Aborted when the connection closes. */
+  gone: AbortSignal
+  reply: FastifyReply
+}
+
+/** What register-routes.ts needs to know of a route, whatever its types were. */
+export interface AgentRoute {
+  method: Definition<TokenKind, TSchema>['method']
+  url: string
+  token: TokenKind
+  reach: 'build' | 'job'
+  bodyLimitBytes: number
+  run(input: Omit<Input<TSchema>, 'body'>, speaker: Speakers[TokenKind]): Promise<AgentAnswer>
+}
+
+export function agentRoute<const Kind extends TokenKind, Body extends TSchema = TSchema>(
+  definition: Definition<Kind, Body>,
+): AgentRoute {
+  const { method, url, token, reach = 'job', bodyLimitBytes = 1024 * 1024 } = definition
+  const checkBody = definition.body === undefined ? null : checker(definition.body)
+  return {
+    method,
+    url,
+    token,
+    reach,
+    bodyLimitBytes,
+    async run(input, speaker) {
+      const text = input.request.body.toString()
+      const body = checkBody?.(text.trim() === '' ? {} : parseBody(text))
+      if (body?.ok === false) throw refused(sentence(body.reason))
+      // The check above and the look at the token before it are what makes this true.
+      const checked = { ...input, ...speaker, body: body?.value } as unknown
+      return definition.handler(checked as Input<Body> & Speakers[Kind])
+    },
+  }
+}
+
+const sentence = (reason: string) => `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`
+
+/** Agents read the answers of some calls whether there is anything to say or not. */
+export const done = (): Answer => ({ status: 200, body: {} })
+
+export const otherJob = () => forbidden('The token belongs to another job.')
+
+/** A parameter that may come as null from one program and not at all from another. */
+export const maybe = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]))
+
+/** The last of several, as `?key=a&key=b` gives them. */
+export const lastOf = (value: string | string[] | undefined): string | undefined =>
+  Array.isArray(value) ? value.at(-1) : value

@@ -1,0 +1,97 @@
+// What a job may ask about the steps of its build, and change in them; and the end of the build itself.
+import { sql } from 'kysely'
+import { Type } from 'typebox'
+import type { BuildCancelResponse, StepCancelResponse, StepExportResponse } from '@millrace/protocol/steps.ts'
+import { act } from '../conductor/act.ts'
+import { ok } from '../http/answer.ts'
+import { refused } from '../lib/errors.ts'
+import { ownBuild, readableBuild } from './other-builds.ts'
+import { agentRoute, done, maybe } from './route.ts'
+import { exportStep } from './step-export.ts'
+import { getStep } from './step-rows.ts'
+import { updateStep } from './step-update.ts'
+
+const Text = maybe(Type.String({ maxLength: 1024 }))
+
+const exportAttribute = agentRoute({
+  method: 'POST',
+  url: '/v3/steps/:step/export',
+  token: 'job',
+  body: Type.Object({ attribute: Text, build_id: Text, format: Text }),
+  async handler({ ctx, job, params, body }) {
+    const buildId = await readableBuild(ctx, job, body.build_id)
+    const step = await getStep(ctx.db, job.organizationId, buildId, params['step'] ?? '')
+    const answer: StepExportResponse = {
+      output: exportStep(step, body.attribute || null, body.format || null),
+    }
+    return ok(answer)
+  },
+})
+
+const update = agentRoute({
+  method: 'PUT',
+  url: '/v3/steps/:step',
+  token: 'job',
+  bodyLimitBytes: 8 * 1024 * 1024,
+  body: Type.Object({
+    idempotency_uuid: Type.String({ format: 'uuid', description: 'must be a UUID' }),
+    build_id: Text,
+    attribute: Type.String({ maxLength: 100 }),
+    value: maybe(Type.String()),
+    append: maybe(Type.Boolean()),
+  }),
+  async handler({ ctx, job, params, body }) {
+    await updateStep(ctx, job.organizationId, ownBuild(job, body.build_id), params['step'] ?? '', {
+      updateId: body.idempotency_uuid,
+      attribute: body.attribute,
+      value: body.value ?? '',
+      append: body.append ?? false,
+    })
+    return done()
+  },
+})
+
+const cancelStep = agentRoute({
+  method: 'POST',
+  url: '/v3/steps/:step/cancel',
+  token: 'job',
+  body: Type.Object({
+    build_id: Text,
+    force: maybe(Type.Boolean()),
+    force_grace_period: maybe(Type.Integer({ minimum: 0, maximum: 86_400 })),
+  }),
+  async handler({ ctx, job, params, body }) {
+    const buildId = ownBuild(job, body.build_id)
+    const { id: stepId } = await getStep(ctx.db, job.organizationId, buildId, params['step'] ?? '')
+    const canceled = await act(ctx, job.organizationId, buildId, { type: 'cancel_step', stepId })
+    if (!canceled.ok) throw refused(`${canceled.message}.`)
+    if (body.force) {
+      const until = new Date(ctx.now().getTime() + (body.force_grace_period ?? 10) * 1000).toISOString()
+      // What has not let go by then is ended without it.
+      await sql`
+        update jobs set deadline_at = least(deadline_at, ${until}::timestamptz)
+        where organization_id = ${job.organizationId} and step_id = ${stepId} and state = 'canceling'`.execute(
+        ctx.db,
+      )
+    }
+    const answer: StepCancelResponse = { uuid: stepId }
+    return ok(answer)
+  },
+})
+
+const cancelBuild = agentRoute({
+  method: 'POST',
+  url: '/v3/builds/:build/cancel',
+  token: 'job',
+  async handler({ ctx, job, params }) {
+    const buildId = ownBuild(job, params['build'])
+    const event = { type: 'cancel_build', reason: 'A job of the build asked for it' } as const
+    const canceled = await act(ctx, job.organizationId, buildId, event)
+    // Asking again is asking for what is already happening.
+    if (!canceled.ok && canceled.reason !== 'build_canceled') throw refused(`${canceled.message}.`)
+    const answer: BuildCancelResponse = { uuid: buildId }
+    return ok(answer)
+  },
+})
+
+export const stepApi = [exportAttribute, update, cancelStep, cancelBuild]

@@ -1,0 +1,128 @@
+// Token to whoever speaks: a cluster that agents register in, an agent, or the job an agent runs. Every request asks
+// the database, so that what has ended counts as ended at once, on every replica.
+import { sql } from 'kysely'
+import { isFinal, type JobState } from '@millrace/engine/states.ts'
+import type { Context } from '../context.ts'
+import type { Db } from '../db/pool.ts'
+import { forbidden, unauthorized } from '../lib/errors.ts'
+import { hashToken } from '../lib/ids.ts'
+import { isInRanges } from '../lib/ip-ranges.ts'
+
+/** Whose registration token it is. */
+export interface Registration {
+  tokenId: string
+  description: string
+  organization: { id: string; slug: string }
+  cluster: { id: string; name: string }
+  /** Where agents go that name no queue. */
+  defaultQueue: { id: string; key: string } | null
+}
+
+/** An agent between its registration and its end, and the job it has. */
+export interface Agent {
+  id: string
+  name: string
+  organizationId: string
+  clusterId: string
+  queueId: string | null
+  tags: string[]
+  priority: number | null
+  connectionState: 'never_connected' | 'connected' | 'stopping' | 'disconnected' | 'stopped' | 'lost'
+  pausedAt: string | null
+  pausedNote: string | null
+  ignoreInDispatches: boolean
+  lastJobPassedAt: string | null
+  job: { id: string; buildId: string; state: JobState } | null
+}
+
+/** A job that an agent has accepted. */
+export interface RunningJob {
+  id: string
+  state: JobState
+  stepId: string
+  buildId: string
+  pipelineId: string
+  organizationId: string
+  organizationSlug: string
+  clusterId: string | null
+  queueId: string | null
+  agent: { id: string; name: string; connectionState: Agent['connectionState']; ipAddress: string | null }
+}
+
+export async function findRegistration(ctx: Context, token: string, ip: string): Promise<Registration> {
+  const { rows } = await sql<Registration & { isExpired: boolean; allowedIpAddresses: string }>`
+    select t.id as "tokenId", t.description, json_build_object('id', o.id, 'slug', o.slug) as organization,
+      json_build_object('id', c.id, 'name', c.name) as cluster,
+      case when q.id is not null then json_build_object('id', q.id, 'key', q.key) end as "defaultQueue",
+      coalesce(t.expires_at <= ${ctx.now().toISOString()}, false) as "isExpired",
+      t.allowed_ip_addresses as "allowedIpAddresses"
+    from cluster_tokens t join organizations o on o.id = t.organization_id join clusters c on c.id = t.cluster_id
+    left join cluster_queues q on q.id = c.default_queue_id
+    where t.token_hash = ${hashToken(token)}`.execute(ctx.db)
+  const [found] = rows
+  if (found === undefined) throw unauthorized('The agent token is not known: it was revoked, or mistyped.')
+  const { isExpired, allowedIpAddresses, ...registration } = found
+  if (isExpired) throw unauthorized('The agent token has expired.')
+  if (!isInRanges(ip, allowedIpAddresses)) throw forbidden(`The agent token may not be used from ${ip}.`)
+  return registration
+}
+
+const agentColumns = sql`
+  a.id, a.name, a.organization_id as "organizationId", a.cluster_id as "clusterId", a.queue_id as "queueId", a.tags,
+  a.priority, a.connection_state as "connectionState", a.paused_at as "pausedAt", a.paused_note as "pausedNote",
+  a.ignore_in_dispatches as "ignoreInDispatches", a.last_job_passed_at as "lastJobPassedAt",
+  case when j.id is not null then json_build_object('id', j.id, 'buildId', j.build_id, 'state', j.state) end as job`
+
+const jobOfAgent = sql`
+  left join jobs j on j.agent_id = a.id
+    and j.state in ('assigned', 'accepted', 'running', 'timing_out', 'canceling')`
+
+const isOver = (state: Agent['connectionState']) =>
+  state === 'disconnected' || state === 'stopped' || state === 'lost'
+
+export async function findSession(db: Db, token: string): Promise<Agent> {
+  const agent = await findEndedSession(db, token)
+  if (isOver(agent.connectionState)) {
+    throw unauthorized(`The agent's session is over: it is ${agent.connectionState}.`)
+  }
+  return agent
+}
+
+/** Also when the session is over. */
+export async function findEndedSession(db: Db, token: string): Promise<Agent> {
+  const { rows } = await sql<Agent>`
+    select ${agentColumns} from agents a ${jobOfAgent} where a.session_hash = ${hashToken(token)}`.execute(db)
+  const [agent] = rows
+  if (agent === undefined) throw unauthorized('The session token is not known.')
+  return agent
+}
+
+/** The agent as it is now. */
+export async function getAgent(db: Db, organizationId: string, id: string): Promise<Agent> {
+  const { rows } = await sql<Agent>`
+    select ${agentColumns} from agents a ${jobOfAgent}
+    where a.organization_id = ${organizationId} and a.id = ${id}`.execute(db)
+  const [agent] = rows
+  if (agent === undefined) throw new Error('An agent vanished while it spoke.')
+  return agent
+}
+
+export async function findRunningJob(db: Db, token: string): Promise<RunningJob> {
+  const job = await findEndedJob(db, token)
+  if (isFinal(job.state)) throw unauthorized('The job has ended, and its token with it.')
+  return job
+}
+
+/** Also when the job has ended. */
+export async function findEndedJob(db: Db, token: string): Promise<RunningJob> {
+  const { rows } = await sql<RunningJob>`
+    select j.id, j.state, j.step_id as "stepId", j.build_id as "buildId", j.pipeline_id as "pipelineId",
+      j.organization_id as "organizationId", o.slug as "organizationSlug", j.cluster_id as "clusterId",
+      j.queue_id as "queueId", json_build_object('id', a.id, 'name', a.name,
+        'connectionState', a.connection_state, 'ipAddress', a.ip_address) as agent
+    from jobs j join organizations o on o.id = j.organization_id join agents a on a.id = j.agent_id
+    where j.token_hash = ${hashToken(token)}`.execute(db)
+  const [job] = rows
+  if (job === undefined) throw unauthorized('The job token is not known.')
+  return job
+}

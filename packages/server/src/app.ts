@@ -1,0 +1,120 @@
+// The tables of contents of the REST API and of the agent API: one line per slice. What is not listed here does not run.
+import type { FastifyInstance } from 'fastify'
+import type pg from 'pg'
+import { agentApi } from './agent-api/agents.ts'
+import { annotationApi } from './agent-api/annotations.ts'
+import { artifactApi } from './agent-api/artifacts.ts'
+import { cacheRegistryApi } from './agent-api/cache-registries.ts'
+import { jobApi } from './agent-api/jobs.ts'
+import { logApi } from './agent-api/logs.ts'
+import { metaDataApi } from './agent-api/meta-data.ts'
+import { metricsApi } from './agent-api/metrics.ts'
+import { oidcApi } from './agent-api/oidc.ts'
+import { pingApi } from './agent-api/pings.ts'
+import { pipelineApi } from './agent-api/pipelines.ts'
+import { registerAgentRoutes } from './agent-api/register-routes.ts'
+import type { AgentRoute } from './agent-api/route.ts'
+import { secretApi } from './agent-api/secrets.ts'
+import { stackApi } from './agent-api/stacks.ts'
+import { stepApi } from './agent-api/steps.ts'
+import { testUploadApi } from './agent-api/test-uploads.ts'
+import { registerUploads } from './agent-api/uploads.ts'
+import type { Context } from './context.ts'
+import type { Slices } from './http/route.ts'
+import { accessTokenRoutes } from './resources/access-token/routes.ts'
+import { agentRoutes } from './resources/agents/routes.ts'
+import { agentImageRoutes } from './resources/agent-images/routes.ts'
+import { annotationRoutes } from './resources/annotations/routes.ts'
+import { apiSettingsRoutes } from './resources/api-settings/routes.ts'
+import { artifactRoutes } from './resources/artifacts/routes.ts'
+import { auditEventRoutes } from './resources/audit_events/routes.ts'
+import { buildRoutes } from './resources/builds/routes.ts'
+import { cacheVolumeRoutes } from './resources/cache_volumes/routes.ts'
+import { clusterTokenRoutes } from './resources/cluster-tokens/routes.ts'
+import { clusterRoutes } from './resources/clusters/routes.ts'
+import { emojiRoutes } from './resources/emojis/routes.ts'
+import { invitationRoutes } from './resources/invitations/routes.ts'
+import { jobRoutes } from './resources/jobs/routes.ts'
+import { logRoutes } from './resources/log/routes.ts'
+import { maintainerRoutes } from './resources/maintainers/routes.ts'
+import { memberRoutes } from './resources/members/routes.ts'
+import { metaRoutes } from './resources/meta/routes.ts'
+import { networkRangeRoutes } from './resources/network_ranges/routes.ts'
+import { organizationRoutes } from './resources/organizations/routes.ts'
+import { pipelineSettingsRoutes } from './resources/pipeline-settings/routes.ts'
+import { pipelineTemplateRoutes } from './resources/pipeline-templates/routes.ts'
+import { pipelineRoutes } from './resources/pipelines/routes.ts'
+import { queueRoutes } from './resources/queues/routes.ts'
+import { rootRoutes } from './resources/root/routes.ts'
+import { ruleRoutes } from './resources/rules/routes.ts'
+import { scheduleRoutes } from './resources/schedules/routes.ts'
+import { secretRoutes } from './resources/secrets/routes.ts'
+import { stepUploadRoutes } from './resources/step-uploads/routes.ts'
+import { suiteRoutes } from './resources/suites/routes.ts'
+import { teamMemberRoutes } from './resources/team-members/routes.ts'
+import { teamPipelineRoutes } from './resources/team-pipelines/routes.ts'
+import { teamRoutes } from './resources/teams/routes.ts'
+import { testRunRoutes } from './resources/test_runs/routes.ts'
+import { userRoutes } from './resources/user/routes.ts'
+
+export const slices: Slices = {
+  'access-token': accessTokenRoutes,
+  'agent-images': agentImageRoutes,
+  agents: agentRoutes,
+  annotations: annotationRoutes,
+  'api-settings': apiSettingsRoutes,
+  artifacts: artifactRoutes,
+  audit_events: auditEventRoutes,
+  builds: buildRoutes,
+  cache_volumes: cacheVolumeRoutes,
+  'cluster-tokens': clusterTokenRoutes,
+  clusters: clusterRoutes,
+  emojis: emojiRoutes,
+  invitations: invitationRoutes,
+  jobs: jobRoutes,
+  log: logRoutes,
+  maintainers: maintainerRoutes,
+  members: memberRoutes,
+  meta: metaRoutes,
+  network_ranges: networkRangeRoutes,
+  organizations: organizationRoutes,
+  'pipeline-settings': pipelineSettingsRoutes,
+  'pipeline-templates': pipelineTemplateRoutes,
+  pipelines: pipelineRoutes,
+  queues: queueRoutes,
+  root: rootRoutes,
+  rules: ruleRoutes,
+  schedules: scheduleRoutes,
+  secrets: secretRoutes,
+  'step-uploads': stepUploadRoutes,
+  suites: suiteRoutes,
+  'team-members': teamMemberRoutes,
+  'team-pipelines': teamPipelineRoutes,
+  teams: teamRoutes,
+  test_runs: testRunRoutes,
+  user: userRoutes,
+}
+
+export const agentRouteTable: readonly AgentRoute[] = [
+  ...agentApi,
+  ...annotationApi,
+  ...artifactApi,
+  ...cacheRegistryApi,
+  ...jobApi,
+  ...logApi,
+  ...metaDataApi,
+  ...metricsApi,
+  ...oidcApi,
+  ...pingApi,
+  ...pipelineApi,
+  ...secretApi,
+  ...stackApi,
+  ...stepApi,
+  ...testUploadApi,
+]
+
+/** The agent API, on the same server. */
+export async function serveAgents(app: FastifyInstance, ctx: Context, pool: pg.Pool): Promise<void> {
+  await registerAgentRoutes(app, ctx, pool, agentRouteTable)
+  await registerUploads(app, ctx)
+}

@@ -1,0 +1,102 @@
+// Writes audit events. Always called with the transaction of the change, so that neither exists without the other.
+import type { Caller } from '../auth/caller.ts'
+import type { Trx } from '../db/pool.ts'
+import { newId } from '../lib/ids.ts'
+import type { AuditType } from './types.ts'
+
+export type Origin =
+  | { kind: 'caller'; caller: Caller }
+  /** An operator at the command line, who is nobody in the database. */
+  | { kind: 'operator'; command: string }
+  /** A job, through the agent that runs it. */
+  | { kind: 'agent'; agent: AgentContext }
+  /** The installation itself, by a background task. */
+  | { kind: 'system' }
+
+export interface AgentContext {
+  id: string
+  name: string
+  connectionState: string
+  organizationId: string
+  requestIp: string
+  /** From where it registered. */
+  sessionIp: string | null
+}
+
+export interface AuditEntry {
+  organizationId: string
+  type: AuditType
+  subject: { type: string; uuid: string; name: string | null }
+  /** Attributes as they are after the change; never a secret. */
+  data?: Record<string, unknown>
+}
+
+export const byCaller = (caller: Caller): Origin => ({ kind: 'caller', caller })
+
+export async function recordAudit(trx: Trx, origin: Origin, entry: AuditEntry): Promise<void> {
+  await trx
+    .insertInto('audit_events')
+    .values({
+      id: newId(),
+      organization_id: entry.organizationId,
+      type: entry.type,
+      occurred_at: new Date().toISOString(),
+      actor: json(actorOf(origin)),
+      subject: JSON.stringify(entry.subject),
+      context: json(contextOf(origin)),
+      data: JSON.stringify(entry.data ?? {}),
+    })
+    .execute()
+}
+
+const json = (value: object | null) => (value === null ? null : JSON.stringify(value))
+
+function actorOf(origin: Origin): object | null {
+  if (origin.kind === 'agent') return { type: 'Agent', uuid: origin.agent.id, name: origin.agent.name }
+  if (origin.kind !== 'caller') return null
+  const { user } = origin.caller
+  return { type: 'User', uuid: user.id, name: user.name }
+}
+
+function contextOf(origin: Origin): object | null {
+  switch (origin.kind) {
+    case 'caller': {
+      const { request, token } = origin.caller
+      return {
+        type: 'APIContext',
+        request_ip: request.ip,
+        request_user_agent: request.userAgent,
+        api_access_token_uuid: token.id,
+      }
+    }
+    case 'agent': {
+      const { id, connectionState, organizationId, requestIp, sessionIp } = origin.agent
+      return {
+        type: 'AgentAPIContext',
+        agent_uuid: id,
+        authentication_type: 'job_token',
+        agent_connection_state: connectionState,
+        organization_uuid: organizationId,
+        request_ip: requestIp,
+        session_ip: sessionIp,
+      }
+    }
+    case 'operator':
+      return { type: 'CommandLineContext', command: origin.command }
+    case 'system':
+      return null
+  }
+}
+
+/** The attributes of `after` that differ from `before`: what an update event says. */
+export function changedAttributes<T extends object>(
+  before: T,
+  after: T,
+  keys: readonly (keyof T & string)[],
+): Record<string, unknown> {
+  return Object.fromEntries(
+    keys
+      .filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]))
+      .map((key) => [key, after[key]]),
+  )
+}

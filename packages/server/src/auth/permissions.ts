@@ -1,0 +1,133 @@
+// What beyond its scope a token's owner must hold. Each name is a field of the routes that ask for it.
+import { sql, type RawBuilder } from 'kysely'
+import type { Db } from '../db/pool.ts'
+import { hasFeature, type Caller, type Organization } from './caller.ts'
+import { pipelineAccessBySlug, type PipelineAccess } from './pipeline-access.ts'
+
+export type Permission =
+  /** Nobody needs to say who they are. */
+  | 'anonymous'
+  /** Any valid token; for what belongs to the token or its owner. */
+  | 'token'
+  /** Any member of the organization. */
+  | 'member'
+  /** An administrator of the organization. */
+  | 'admin'
+  /** Administrators, and all members while the organization lets them. */
+  | 'view_teams'
+  /** Administrators, and the maintainers of the cluster named in the URL as `:cluster`. */
+  | 'manage_cluster'
+  /** Administrators, and the maintainers of the team named in the URL as `:team`. */
+  | 'manage_team'
+  /** Those who may know of the pipeline named in the URL as `:pipeline`. */
+  | 'read_pipeline'
+  /** Those who may also make, cancel and unblock its builds. */
+  | 'build_pipeline'
+  /** Those who may also change the pipeline itself. */
+  | 'edit_pipeline'
+
+export type Verdict = 'yes' | 'no' | { missing: 'cluster' | 'team' | 'pipeline' }
+
+/** What a member of the organization may do. The ids come from the URL and may name nothing, or another's. */
+export async function judge(
+  db: Db,
+  permission: Permission,
+  org: Organization,
+  caller: Caller,
+  ids: { cluster?: string | undefined; team?: string | undefined; pipeline?: string | undefined },
+): Promise<Verdict> {
+  const yesIf = (may: boolean): Verdict => (may ? 'yes' : 'no')
+  switch (permission) {
+    case 'anonymous':
+    case 'token':
+    case 'member':
+      return 'yes'
+    case 'admin':
+      return yesIf(org.role === 'admin')
+    case 'view_teams':
+      return yesIf(org.role === 'admin' || hasFeature(org, 'members_view_teams'))
+    case 'manage_cluster':
+      if (await mayManageCluster(db, org, caller, ids.cluster)) return 'yes'
+      return (await isCluster(db, org, ids.cluster)) ? 'no' : { missing: 'cluster' }
+    case 'manage_team':
+      if (await mayManageTeam(db, org, caller, ids.team)) return 'yes'
+      return (await maySeeTeam(db, org, caller, ids.team)) ? 'no' : { missing: 'team' }
+    case 'read_pipeline':
+    case 'build_pipeline':
+    case 'edit_pipeline': {
+      const access = await pipelineAccessBySlug(db, org, caller, ids.pipeline ?? '')
+      return access === 'none' ? { missing: 'pipeline' } : yesIf(sufficing[permission].includes(access))
+    }
+  }
+}
+
+const sufficing: Record<`${'read' | 'build' | 'edit'}_pipeline`, readonly PipelineAccess[]> = {
+  read_pipeline: ['read', 'build', 'manage'],
+  build_pipeline: ['build', 'manage'],
+  edit_pipeline: ['manage'],
+}
+
+async function isCluster(db: Db, org: Organization, id: string | undefined): Promise<boolean> {
+  const found = await db
+    .selectFrom('clusters')
+    .select('id')
+    .where('organization_id', '=', org.id)
+    .where('id', '=', id ?? '')
+    .executeTakeFirst()
+  return found !== undefined
+}
+
+export async function mayManageCluster(
+  db: Db,
+  org: Organization,
+  caller: Caller,
+  clusterId: string | undefined,
+): Promise<boolean> {
+  if (org.role === 'admin') return true
+  if (clusterId === undefined) return false
+  const { rows } = await sql<{ may: boolean }>`
+    select exists (
+      select from cluster_maintainers m
+      where m.organization_id = ${org.id} and m.cluster_id = ${clusterId}
+        and (m.user_id = ${caller.user.id} or exists (
+          select from team_members t where t.team_id = m.team_id and t.user_id = ${caller.user.id}))
+    ) as may`.execute(db)
+  return rows[0]?.may ?? false
+}
+
+async function mayManageTeam(
+  db: Db,
+  org: Organization,
+  caller: Caller,
+  teamId: string | undefined,
+): Promise<boolean> {
+  if (org.role === 'admin') return true
+  if (teamId === undefined) return false
+  const found = await db
+    .selectFrom('team_members')
+    .select('role')
+    .where('organization_id', '=', org.id)
+    .where('team_id', '=', teamId)
+    .where('user_id', '=', caller.user.id)
+    .executeTakeFirst()
+  return found?.role === 'maintainer'
+}
+
+async function maySeeTeam(
+  db: Db,
+  org: Organization,
+  caller: Caller,
+  teamId: string | undefined,
+): Promise<boolean> {
+  const { rows } = await sql<{ id: string }>`
+    select t.id from teams t
+    where t.organization_id = ${org.id} and t.id = ${teamId} and ${teamIsVisible(org, caller)}`.execute(db)
+  return rows.length > 0
+}
+
+/** For queries with `teams t`: a secret team does not exist for those who are neither in it nor administrators. */
+export const teamIsVisible = (org: Organization, caller: Caller): RawBuilder<boolean> =>
+  org.role === 'admin'
+    ? sql`true`
+    : sql`(t.privacy = 'visible' or exists (
+        select from team_members own where own.team_id = t.id and own.user_id = ${caller.user.id}))`

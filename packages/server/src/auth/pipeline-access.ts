@@ -1,0 +1,58 @@
+// What a member may do with a pipeline. Without teams, everything; with teams, what their best team may, and
+// reading where the pipeline is public. Administrators may everything.
+import { sql, type RawBuilder } from 'kysely'
+import type { Db } from '../db/pool.ts'
+import type { Caller, Organization } from './caller.ts'
+
+export type PipelineAccess = 'none' | 'read' | 'build' | 'manage'
+
+type Membership = Pick<Organization, 'role' | 'teams_enabled'>
+
+/** Nothing is hidden from them. */
+export const mayEverything = ({ role, teams_enabled }: Membership) => role === 'admin' || !teams_enabled
+
+/** For queries with `pipelines p`: whether the caller may know of it. */
+export const visiblePipelines = (org: Membership, caller: Caller): RawBuilder<boolean> =>
+  mayEverything(org)
+    ? sql`true`
+    : sql`(p.visibility = 'public' or exists (
+        select from team_pipelines tp join team_members own on own.team_id = tp.team_id
+        where tp.pipeline_id = p.id and own.user_id = ${caller.user.id}))`
+
+/** For queries with `pipelines p`: what the caller may do with it. */
+export const accessColumn = (org: Membership, caller: Caller): RawBuilder<PipelineAccess> =>
+  mayEverything(org)
+    ? sql`'manage'`
+    : sql`coalesce((
+        select case max(case tp.access_level when 'manage_build_and_read' then 3 when 'build_and_read' then 2 else 1 end)
+          when 3 then 'manage' when 2 then 'build' when 1 then 'read' end
+        from team_pipelines tp join team_members own on own.team_id = tp.team_id
+        where tp.pipeline_id = p.id and own.user_id = ${caller.user.id}),
+        case p.visibility when 'public' then 'read' else 'none' end)`
+
+/** A pipeline that does not exist, or is another organization's, gives none. */
+export const pipelineAccess = (
+  db: Db,
+  org: Organization,
+  caller: Caller,
+  pipelineId: string,
+): Promise<PipelineAccess> => findAccess(db, org, caller, sql`p.id = ${pipelineId}`)
+
+export const pipelineAccessBySlug = (
+  db: Db,
+  org: Organization,
+  caller: Caller,
+  slug: string,
+): Promise<PipelineAccess> => findAccess(db, org, caller, sql`p.slug = ${slug}`)
+
+async function findAccess(
+  db: Db,
+  org: Organization,
+  caller: Caller,
+  isThePipeline: RawBuilder<unknown>,
+): Promise<PipelineAccess> {
+  const { rows } = await sql<{ access: PipelineAccess }>`
+    select ${accessColumn(org, caller)} as access from pipelines p
+    where p.organization_id = ${org.id} and ${isThePipeline}`.execute(db)
+  return rows[0]?.access ?? 'none'
+}

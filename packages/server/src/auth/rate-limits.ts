@@ -1,0 +1,94 @@
+// Requests of the running minute, per organization and per user. Enforced, the counters live in the database and
+// all replicas share them; otherwise each process counts for itself, which is enough for the headers.
+import type pg from 'pg'
+import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible'
+import type { Config } from '../config.ts'
+import { ApiError } from '../lib/errors.ts'
+
+export interface Count {
+  limit: number
+  current: number
+  /** Seconds until the window ends. */
+  reset: number
+}
+
+export interface Spent {
+  user: Count
+  organization: Count | null
+}
+
+export interface RateLimits {
+  /** Counts one request. */
+  spend(userId: string, organizationId: string | null): Promise<Spent>
+  /** Throws 429 when limits are enforced and one of them is exceeded. */
+  refuseExceeded(spent: Spent): void
+  /** The organization's count so far, without adding to it. */
+  peek(organizationId: string): Promise<Count>
+}
+
+const windowSeconds = 60
+
+export function rateLimits(settings: Config['rateLimits'], pool: pg.Pool): RateLimits {
+  const limiter = (keyPrefix: string, points: number) =>
+    settings.enforced
+      ? new RateLimiterPostgres({
+          storeClient: pool,
+          storeType: 'pool',
+          tableName: 'rate_limits',
+          tableCreated: true,
+          clearExpiredByTimeout: false,
+          keyPrefix,
+          points,
+          duration: windowSeconds,
+        })
+      : new RateLimiterMemory({ keyPrefix, points, duration: windowSeconds })
+  const users = limiter('user', settings.userPerMinute)
+  const organizations = limiter('organization', settings.organizationPerMinute)
+
+  const spend = async (from: typeof users, key: string, limit: number) =>
+    toCount(await from.consume(key).catch(exceeded), limit)
+
+  return {
+    async spend(userId, organizationId) {
+      const [user, organization] = await Promise.all([
+        spend(users, userId, settings.userPerMinute),
+        organizationId === null ? null : spend(organizations, organizationId, settings.organizationPerMinute),
+      ])
+      return { user, organization }
+    },
+    refuseExceeded(spent) {
+      if (settings.enforced) refuseExceeded(spent)
+    },
+    async peek(organizationId) {
+      const found = await organizations.get(organizationId)
+      const limit = settings.organizationPerMinute
+      return found === null ? { limit, current: 0, reset: windowSeconds } : toCount(found, limit)
+    },
+  }
+}
+
+/** A limiter rejects with the same kind of answer when the limit is exceeded; any other rejection is a real error. */
+function exceeded(reason: unknown): RateLimiterRes {
+  if (reason instanceof RateLimiterRes) return reason
+  throw reason
+}
+
+const toCount = (found: RateLimiterRes, limit: number): Count => ({
+  limit,
+  current: found.consumedPoints,
+  reset: Math.max(0, Math.ceil(found.msBeforeNext / 1000)),
+})
+
+function refuseExceeded({ user, organization }: Spent): void {
+  for (const [scope, count] of [
+    ['rest', organization],
+    ['rest_user', user],
+  ] as const) {
+    if (count === null || count.current <= count.limit) continue
+    throw new ApiError(
+      429,
+      `You have exceeded your API rate limit. Please wait ${count.reset} seconds before making more requests.`,
+      { details: { scope, limit: count.limit, current: count.current, reset: count.reset } },
+    )
+  }
+}

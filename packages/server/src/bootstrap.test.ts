@@ -1,0 +1,70 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { startApp } from '../test/app.ts'
+import { bootstrap, keepSecretKey, readSecretKeys } from './bootstrap.ts'
+
+describe('bootstrap', () => {
+  it('makes all there is to make once, however many start at the same moment', async () => {
+    const app = await startApp()
+    const starts = Array.from({ length: 8 }, () => bootstrap(app.db, { slug: 'my-team', token: undefined }))
+    const made = (await Promise.all(starts)).filter((first) => first !== null)
+    expect(made).toMatchObject([{ organization: 'my-team', administrator: 'admin@localhost' }])
+    const { token } = made[0]
+    const org = await app.request('GET', '/v2/organizations/my-team', { token })
+    expect(org.body).toMatchObject({ slug: 'my-team', name: 'My team' })
+    const clusters = await app.request('GET', '/v2/organizations/my-team/clusters', { token })
+    expect(clusters.list).toMatchObject([{ name: 'Default cluster' }])
+    const [{ id, default_queue_id }] = clusters.list
+    const queues = await app.request('GET', `/v2/organizations/my-team/clusters/${id}/queues`, { token })
+    expect(queues.list).toMatchObject([{ id: default_queue_id, key: 'default' }])
+    const types = await app.db.selectFrom('audit_events').select('type').orderBy('type').execute()
+    expect(types.map(({ type }) => type)).toEqual([
+      'API_ACCESS_TOKEN_CREATED',
+      'CLUSTER_CREATED',
+      'CLUSTER_QUEUE_CREATED',
+      'ORGANIZATION_CREATED',
+      'ORGANIZATION_MEMBER_CREATED',
+    ])
+    await app.close()
+  })
+})
+
+describe('the secret key', () => {
+  let dataDir = ''
+  const given = 'one key of at least 32 characters'
+
+  beforeEach(() => {
+    dataDir = mkdtempSync(join(tmpdir(), 'millrace-key-'))
+  })
+
+  afterEach(() => rmSync(dataDir, { recursive: true, force: true }))
+
+  it('is made once and kept for its owner only', () => {
+    const [key] = readSecretKeys(dataDir, undefined)
+    expect(key.length).toBeGreaterThanOrEqual(43)
+    expect(readSecretKeys(dataDir, undefined)).toEqual([key])
+    expect(statSync(join(dataDir, 'secret-key')).mode & 0o777).toBe(0o600)
+    expect(readdirSync(dataDir)).toEqual(['secret-key'])
+  })
+
+  it('is not made when it is given, in which case there may be several', () => {
+    expect(readSecretKeys(dataDir, `${given}, ${given}!`)).toEqual([given, `${given}!`])
+    expect(existsSync(join(dataDir, 'secret-key'))).toBe(false)
+  })
+
+  it('is never replaced when its file is broken', () => {
+    writeFileSync(join(dataDir, 'secret-key'), '')
+    expect(() => readSecretKeys(dataDir, undefined)).toThrow('put back the key that was kept there.')
+  })
+
+  it('is taken over from a backup where there is none, and nowhere else', () => {
+    keepSecretKey(dataDir, undefined, given)
+    expect(readFileSync(join(dataDir, 'secret-key'), 'utf8')).toBe(`${given}\n`)
+    keepSecretKey(dataDir, undefined, given)
+    expect(() => keepSecretKey(dataDir, undefined, `${given}!`)).toThrow('another secret key')
+    keepSecretKey(dataDir, `${given}!,${given}`, given)
+    expect(() => keepSecretKey(dataDir, `${given}!`, given)).toThrow('another secret key')
+  })
+})

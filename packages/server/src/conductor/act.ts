@@ -1,0 +1,40 @@
+// An event and everything that follows from it. Each follow-up is a transaction of its own, after the commit of
+// what caused it; one that a dying process leaves undone is found again by sweep.ts.
+import type { Context } from '../context.ts'
+import { advanceBuild, type Advanced, type EventAt, type FollowUp } from './advance.ts'
+import { cancelChild, createChild, tellParent } from './children.ts'
+import { decideGroup } from './concurrency.ts'
+import { supersede } from './supersede.ts'
+
+export async function act(
+  ctx: Context,
+  organizationId: string,
+  buildId: string,
+  event: EventAt,
+): Promise<Advanced> {
+  const advanced = await advanceBuild(ctx, organizationId, buildId, event)
+  if (advanced.ok) await carryOut(ctx, advanced.followUps)
+  return advanced
+}
+
+export async function carryOut(ctx: Context, followUps: readonly FollowUp[]): Promise<void> {
+  const waiting = [...followUps]
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    waiting.push(...(await carryOutOne(ctx, next)))
+  }
+}
+
+function carryOutOne(ctx: Context, followUp: FollowUp): Promise<FollowUp[]> {
+  switch (followUp.kind) {
+    case 'create_child':
+      return createChild(ctx, followUp)
+    case 'cancel_child':
+      return cancelChild(ctx, followUp)
+    case 'tell_parent':
+      return tellParent(ctx, followUp)
+    case 'decide_slots':
+      return decideGroup(ctx, followUp.organizationId, followUp.group)
+    case 'supersede':
+      return supersede(ctx, followUp)
+  }
+}

@@ -1,0 +1,122 @@
+// The one door through which a build changes: lock it, ask the engine, write down what it says, append the events.
+// Nobody else writes the state of a build or a job, with one exception: claim.ts hands out jobs, and reserve.ts sets
+// them aside, by touching those jobs' rows alone.
+import { advance } from '@millrace/engine/advance.ts'
+import type { Effect } from '@millrace/engine/advance/effects.ts'
+import type { BuildEvent } from '@millrace/engine/advance/events.ts'
+import type { Refusal } from '@millrace/engine/advance/refusal.ts'
+import type { BuildRow } from '@millrace/engine/rows.ts'
+import type { Context } from '../context.ts'
+import type { Trx } from '../db/pool.ts'
+import { inTransaction } from '../db/transaction.ts'
+import { newId } from '../lib/ids.ts'
+import { setMetaData } from './meta-data.ts'
+import { appendEvents } from './outbox.ts'
+import { fetchNeed, lockBuild } from './load.ts'
+import { saveChanges } from './save.ts'
+import { loadScope, type Scope } from './scope.ts'
+import { wakeFreedAgents, wakeQueuesOf } from './wake.ts'
+
+/** What must happen after the commit, each in a transaction of its own. All of it can be read off the tables again. */
+export type FollowUp =
+  | { kind: 'create_child'; organizationId: string; buildId: string; jobId: string }
+  | { kind: 'cancel_child'; organizationId: string; childId: string }
+  | { kind: 'tell_parent'; organizationId: string; childId: string; jobId: string }
+  | { kind: 'decide_slots'; organizationId: string; group: string }
+  | { kind: 'supersede'; organizationId: string; buildId: string }
+
+export type Advanced = { ok: true; followUps: FollowUp[]; newJobs: string[] } | Refusal
+
+const noBuild: Refusal = { ok: false, reason: 'not_found', message: 'No build found' }
+
+/** `now` is taken under the lock, so that times in a build never run backwards. */
+export type EventAt<E extends BuildEvent = BuildEvent> = E extends BuildEvent ? Omit<E, 'at'> : never
+
+export async function advanceIn(
+  trx: Trx,
+  ctx: Context,
+  organizationId: string,
+  buildId: string,
+  event: EventAt,
+): Promise<Advanced> {
+  const build = await lockBuild(trx, organizationId, buildId)
+  const scope = build && (await loadScope(trx, organizationId, buildId))
+  return build === undefined || scope === undefined ? noBuild : apply(trx, ctx, scope, build, event)
+}
+
+/** With the build's lock held, and its row as it stands. */
+export async function apply(
+  trx: Trx,
+  ctx: Context,
+  scope: Scope,
+  build: BuildRow,
+  event: EventAt,
+): Promise<Advanced> {
+  const at = ctx.now().toISOString()
+  const steps = advance(build, { ...event, at }, { mint: newId })
+  let turn = steps.next()
+  while (!turn.done) turn = steps.next(await fetchNeed(trx, build.id, turn.value))
+  const outcome = turn.value
+  if (!outcome.ok) return outcome
+  const { changes, effects } = outcome
+  const moves = effects.filter((effect) => effect.kind === 'job_state_changed')
+  for (const effect of effects) {
+    if (effect.kind === 'set_meta_data') await setMetaData(trx, scope, effect.values)
+  }
+  await appendEvents(trx, scope, at, effects)
+  await wakeFreedAgents(trx, moves)
+  await saveChanges(trx, changes, { scope, timers: ctx.config.timers, at, buildBefore: build, moves })
+  await wakeQueuesOf(
+    trx,
+    effects.flatMap((effect) => (effect.kind === 'job_runnable' ? [effect.jobId] : [])),
+  )
+  return {
+    ok: true,
+    followUps: followUpsOf(scope, effects),
+    newJobs: changes.newJobs.map(({ row }) => row.id),
+  }
+}
+
+export const advanceBuild = (
+  ctx: Context,
+  organizationId: string,
+  buildId: string,
+  event: EventAt,
+): Promise<Advanced> => inTransaction(ctx.db, (trx) => advanceIn(trx, ctx, organizationId, buildId, event))
+
+function followUpsOf(scope: Scope, effects: readonly Effect[]): FollowUp[] {
+  const { organizationId, buildId } = scope
+  return effects.flatMap((effect): FollowUp[] => {
+    switch (effect.kind) {
+      case 'create_child_build':
+        return [{ kind: 'create_child', organizationId, buildId, jobId: effect.jobId }]
+      case 'cancel_child_build':
+        return [{ kind: 'cancel_child', organizationId, childId: effect.buildId }]
+      case 'concurrency_changed':
+        return [{ kind: 'decide_slots', organizationId, group: effect.group }]
+      case 'build_state_changed':
+        return buildFollowUps(scope, effect)
+      case 'job_state_changed':
+      case 'job_runnable':
+      case 'cancel_on_agent':
+      case 'set_meta_data':
+      case 'notify':
+        return []
+    }
+  })
+}
+
+function buildFollowUps(
+  { organizationId, buildId, triggeredFromJobId, supersedes }: Scope,
+  { from, to }: Extract<Effect, { kind: 'build_state_changed' }>,
+): FollowUp[] {
+  const followUps: FollowUp[] = []
+  // Older builds of the branch are looked for when a build is made, and again when it starts.
+  if (supersedes && (from === 'creating' || (from === 'scheduled' && to === 'running'))) {
+    followUps.push({ kind: 'supersede', organizationId, buildId })
+  }
+  if (triggeredFromJobId !== null && from !== 'creating') {
+    followUps.push({ kind: 'tell_parent', organizationId, childId: buildId, jobId: triggeredFromJobId })
+  }
+  return followUps
+}

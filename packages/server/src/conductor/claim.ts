@@ -1,0 +1,132 @@
+// Hands runnable jobs to agents. It touches those jobs' rows and nothing else, so agents never wait for a build's
+// lock; `assigned` counts like `scheduled` everywhere, so no counter moves.
+import { sql } from 'kysely'
+import { splitPair } from '@millrace/engine/agents.ts'
+import type { Context } from '../context.ts'
+import type { Trx } from '../db/pool.ts'
+import { inTransaction, violatedUnique } from '../db/transaction.ts'
+
+export interface Claimant {
+  agentId: string
+  ability: Ability
+}
+
+/** What an agent satisfies: every rule it does, and the same as text, for agents that are alike to be counted once. */
+export interface Ability {
+  rules: ReadonlySet<string>
+  json: string
+}
+
+/** `tags` are `key=value`, with the agent's queue. What they satisfy is what engine/agents.ts says in general. */
+export function abilityOf(tags: readonly string[]): Ability {
+  const rules = new Set(
+    tags.flatMap((tag) => {
+      const [key] = splitPair(tag)
+      return [tag, key, `${key}=`, `${key}=*`]
+    }),
+  )
+  return { rules, json: JSON.stringify([...rules].sort()) }
+}
+
+export interface Claims {
+  assigned: Array<{ agentId: string; jobId: string }>
+  /** Agents that may take no job any more: paused, stopping, gone, or busy already. */
+  unfit: string[]
+}
+
+const mostAtOnce = 50
+
+/** The best jobs of the queue for these agents, of whom the first are asked first. */
+export async function claimJobs(
+  ctx: Context,
+  queue: { organizationId: string; queueId: string },
+  claimants: readonly Claimant[],
+): Promise<Claims> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await inTransaction(ctx.db, (trx) => claim(trx, ctx, queue, claimants))
+    } catch (error) {
+      // Another process has just given a job to one of these agents. Asking again leaves that one out.
+      if (attempt === 5 || violatedUnique(error) !== 'jobs_on_agent_key') throw error
+    }
+  }
+}
+
+async function claim(
+  trx: Trx,
+  ctx: Context,
+  queue: { organizationId: string; queueId: string },
+  claimants: readonly Claimant[],
+): Promise<Claims> {
+  const candidates = await lockBest(trx, queue, claimants)
+  const pairs = pair(candidates, claimants)
+  const assigned = pairs.length === 0 ? [] : await assign(trx, ctx, pairs)
+  const served = new Set(assigned.map(({ agentId }) => agentId))
+  return { assigned, unfit: pairs.map(({ agentId }) => agentId).filter((agentId) => !served.has(agentId)) }
+}
+
+interface Candidate {
+  id: string
+  rules: string[]
+  /** Who ran what this job repeats, where the queue prefers another agent for retries. */
+  avoid: string | null
+}
+
+async function lockBest(
+  trx: Trx,
+  { organizationId, queueId }: { organizationId: string; queueId: string },
+  claimants: readonly Claimant[],
+): Promise<Candidate[]> {
+  const abilities = new Set(claimants.map(({ ability }) => ability.json))
+  const { rows } = await sql<Candidate>`
+    select j.id, j.agent_query_rules as rules,
+      case q.retry_agent_affinity when 'prefer-different' then
+        (select source.agent_id from jobs source where source.id = j.retry_source_job_id) end as avoid
+    from jobs j join cluster_queues q on q.id = j.queue_id
+    where j.queue_id = ${queueId} and j.organization_id = ${organizationId} and j.state = 'scheduled'
+      and q.dispatch_paused_at is null
+      and exists (
+        select from jsonb_array_elements(${`[${[...abilities].join(',')}]`}::jsonb) as able (rules)
+        where to_jsonb(j.agent_query_rules) <@ able.rules)
+    order by j.priority desc, j.scheduled_at, j.position, j.id
+    limit ${Math.min(claimants.length, mostAtOnce)} for update of j skip locked`.execute(trx)
+  return rows
+}
+
+function pair(candidates: readonly Candidate[], claimants: readonly Claimant[]): Claims['assigned'] {
+  const free = [...claimants]
+  return candidates.flatMap(({ id, rules, avoid }) => {
+    const fits = ({ ability }: Claimant) => rules.every((rule) => ability.rules.has(rule))
+    const other = free.findIndex((agent) => agent.agentId !== avoid && fits(agent))
+    const at = other >= 0 ? other : free.findIndex(fits)
+    const [chosen] = at < 0 ? [] : free.splice(at, 1)
+    return chosen === undefined ? [] : [{ agentId: chosen.agentId, jobId: id }]
+  })
+}
+
+/** What the process knows of its waiting agents may be out of date, so their rows have the last word. */
+async function assign(trx: Trx, ctx: Context, pairs: Claims['assigned']): Promise<Claims['assigned']> {
+  const at = ctx.now().toISOString()
+  const { rows } = await sql<{ agentId: string; jobId: string }>`
+    with taken as (
+      update jobs j set state = 'assigned', agent_id = a.id,
+        deadline_at = ${at}::timestamptz + make_interval(secs => ${ctx.config.timers.acceptSeconds})
+      from unnest(${pairs.map(({ jobId }) => jobId)}::uuid[], ${pairs.map(({ agentId }) => agentId)}::uuid[]) as p (job_id, agent_id)
+      join agents a on a.id = p.agent_id
+      where j.id = p.job_id and ${isDispatchable} and not exists (
+        select from jobs busy where busy.agent_id = a.id
+          and busy.state in ('assigned', 'accepted', 'running', 'timing_out', 'canceling'))
+      returning j.*
+    ), told as (
+      insert into events (organization_id, pipeline_id, build_id, job_id, kind, data, created_at)
+      select organization_id, pipeline_id, build_id, id, 'job.state_changed',
+        jsonb_build_object('from', 'scheduled', 'to', 'assigned', 'step_id', step_id, 'news', '[]'::jsonb), ${at}
+      from taken
+    )
+    select id as "jobId", agent_id as "agentId" from taken`.execute(trx)
+  return rows
+}
+
+/** For queries with `agents a`: jobs may be offered to it. */
+export const isDispatchable = sql<boolean>`
+  (a.connection_state = 'connected' and a.paused_at is null and not a.ignore_in_dispatches)`

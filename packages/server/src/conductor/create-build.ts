@@ -1,0 +1,229 @@
+// Makes a build: the number, the row, the plan, the first advance; one transaction. REST, schedules, webhooks,
+// trigger steps and rebuilds all enter here.
+import { sql } from 'kysely'
+import { matchesBranch } from '@millrace/engine/branches.ts'
+import { newBuild } from '@millrace/engine/new-build.ts'
+import { plan } from '@millrace/engine/plan.ts'
+import { DEFAULT_MAX_BYTES, readPipeline } from '@millrace/engine/steps/document.ts'
+import { describeProblem, type Problem } from '@millrace/engine/problem.ts'
+import type { PipelineDocument } from '@millrace/engine/steps/types.ts'
+import { NO_BUILD_TALLY } from '@millrace/engine/tally.ts'
+import type { Context } from '../context.ts'
+import type { Trx } from '../db/pool.ts'
+import { inTransaction } from '../db/transaction.ts'
+import type { FieldError } from '../lib/errors.ts'
+import { newId } from '../lib/ids.ts'
+import { apply, type FollowUp } from './advance.ts'
+import { conditionFacts, personJson, type Creator } from './facts.ts'
+import { setMetaData } from './meta-data.ts'
+import { columnName } from './rows.ts'
+import { loadScope } from './scope.ts'
+import { storedVariables } from './variables.ts'
+
+export interface PullRequest {
+  id: string
+  base: string | null
+  repository: string | null
+  labels: readonly string[]
+  draft: boolean | null
+}
+
+export interface Author {
+  name: string | null
+  email: string | null
+}
+
+export interface BuildRequest {
+  pipelineId: string
+  source: 'webhook' | 'api' | 'ui' | 'trigger_job' | 'schedule'
+  creatorId: string | null
+  author: Author | null
+  commit: string
+  branch: string
+  tag: string | null
+  message: string | null
+  env: Readonly<Record<string, string>>
+  metaData: Readonly<Record<string, string>>
+  pullRequest: PullRequest | null
+  cleanCheckout: boolean
+  ignoreBranchFilters: boolean
+  rebuiltFrom: { id: string; number: number } | null
+  triggeredFrom: {
+    build_id: string
+    build_number: number
+    build_pipeline_slug: string
+    job_id: string
+    depth: number
+  } | null
+  /** When the build was due; null: now. */
+  dueAt: string | null
+}
+
+export type CreatedBuild =
+  | { ok: true; buildId: string; number: number; followUps: FollowUp[] }
+  | { ok: false; message: string; errors?: FieldError[] }
+
+interface PipelineRow {
+  id: string
+  slug: string
+  name: string
+  repository: string
+  default_branch: string
+  configuration: string
+  env: Record<string, string>
+  branch_configuration: string | null
+  archived_at: string | null
+  organization_slug: string
+  creator: Creator | null
+}
+
+export function createBuild(
+  ctx: Context,
+  organizationId: string,
+  request: BuildRequest,
+): Promise<CreatedBuild> {
+  return inTransaction(ctx.db, async (trx): Promise<CreatedBuild> => {
+    const pipeline = await findPipeline(trx, organizationId, request)
+    if (pipeline === undefined) return { ok: false, message: 'No pipeline found' }
+    const refusal = refusalOf(pipeline, request)
+    if (refusal !== null) return { ok: false, message: refusal }
+
+    const id = newId()
+    const variables = storedVariables({
+      organizationSlug: pipeline.organization_slug,
+      pipeline,
+      build: request,
+    })
+    const read = readPipeline(pipeline.configuration, {
+      origin: 'stored',
+      maxBytes: DEFAULT_MAX_BYTES,
+      interpolateWith: variables,
+    })
+    if (!read.ok)
+      return { ok: false, message: 'Validation Failed', errors: read.problems.map(configurationError) }
+
+    const number = await takeNumber(trx, pipeline.id)
+    if (number === undefined) return { ok: false, message: 'No pipeline found' }
+    const at = ctx.now().toISOString()
+    const facts = conditionFacts({
+      organization: { id: organizationId, slug: pipeline.organization_slug },
+      pipeline,
+      build: { ...request, id, number, state: 'creating', blockedState: null },
+      creator: pipeline.creator,
+      env: variables,
+    })
+    const planned = plan(read.document, facts, {
+      mint: newId,
+      at,
+      scheduledAt: request.dueAt ?? at,
+      jobsInBuild: 0,
+      uploadsInBuild: 0,
+      place: null,
+    })
+    if (!planned.ok) {
+      throw new PlanRefused([{ field: 'configuration', code: planned.message }])
+    }
+    await insertBuild(trx, organizationId, { id, number, at }, pipeline, request, read.document)
+    await setMetaData(trx, { buildId: id, organizationId }, request.metaData)
+    const scope = await loadScope(trx, organizationId, id)
+    if (scope === undefined) throw new Error('A build vanished in the transaction that made it.')
+    const begun = await apply(trx, ctx, scope, newBuild(id, request.dueAt ?? at), {
+      type: 'begin',
+      plan: planned.plan,
+    })
+    if (!begun.ok) throw new Error(`A new build refused its own steps: ${begun.message}`)
+    return { ok: true, buildId: id, number, followUps: begun.followUps }
+  }).catch((error: unknown): CreatedBuild => {
+    if (error instanceof PlanRefused) return { ok: false, message: 'Validation Failed', errors: error.errors }
+    throw error
+  })
+}
+
+/** Thrown to undo the number that was taken; never leaves this file. */
+class PlanRefused extends Error {
+  readonly errors: FieldError[]
+
+  constructor(errors: FieldError[]) {
+    super('The configuration cannot be planned.')
+    this.errors = errors
+  }
+}
+
+const configurationError = (problem: Problem): FieldError => ({
+  field: 'configuration',
+  code: describeProblem(problem),
+})
+
+async function findPipeline(
+  trx: Trx,
+  organizationId: string,
+  request: BuildRequest,
+): Promise<PipelineRow | undefined> {
+  const { rows } = await sql<PipelineRow>`
+    select p.id, p.slug, p.name, p.repository, p.default_branch, p.configuration, p.env, p.branch_configuration,
+      p.archived_at, o.slug as organization_slug,
+      ${personJson(organizationId, sql`${request.creatorId}::uuid`)} as creator
+    from pipelines p join organizations o on o.id = p.organization_id
+    where p.organization_id = ${organizationId} and p.id = ${request.pipelineId}`.execute(trx)
+  return rows[0]
+}
+
+function refusalOf(pipeline: PipelineRow, request: BuildRequest): string | null {
+  if (pipeline.archived_at !== null) return 'The pipeline is archived; unarchive it to build it.'
+  // A pull request is judged by its own filter, where its webhook comes in.
+  const filter =
+    request.ignoreBranchFilters || request.pullRequest !== null ? null : pipeline.branch_configuration
+  if (filter !== null && !matchesBranch(filter, request.branch)) {
+    return `The branch "${request.branch}" does not match the pipeline's branch filter "${filter}".`
+  }
+  return null
+}
+
+/** undefined: somebody deleted the pipeline a moment ago. */
+async function takeNumber(trx: Trx, pipelineId: string): Promise<number | undefined> {
+  const { rows } = await sql<{ number: number }>`
+    update pipelines set last_build_number = last_build_number + 1 where id = ${pipelineId}
+    returning last_build_number as number`.execute(trx)
+  return rows[0]?.number
+}
+
+async function insertBuild(
+  trx: Trx,
+  organizationId: string,
+  { id, number, at }: { id: string; number: number; at: string },
+  pipeline: PipelineRow,
+  request: BuildRequest,
+  document: PipelineDocument,
+): Promise<void> {
+  await trx
+    .insertInto('builds')
+    .values({
+      id,
+      organization_id: organizationId,
+      pipeline_id: pipeline.id,
+      number,
+      state: 'creating',
+      message: request.message,
+      commit: request.commit,
+      branch: request.branch,
+      tag: request.tag,
+      env: JSON.stringify(request.env),
+      stored_env: JSON.stringify({ ...pipeline.env, ...Object.fromEntries(document.env) }),
+      notify: JSON.stringify(document.notify),
+      source: request.source,
+      creator_id: request.creatorId,
+      author: request.author === null ? null : JSON.stringify(request.author),
+      pull_request: request.pullRequest === null ? null : JSON.stringify(request.pullRequest),
+      clean_checkout: request.cleanCheckout,
+      rebuilt_from: request.rebuiltFrom === null ? null : JSON.stringify(request.rebuiltFrom),
+      triggered_from: request.triggeredFrom === null ? null : JSON.stringify(request.triggeredFrom),
+      triggered_from_job_id: request.triggeredFrom?.job_id ?? null,
+      created_at: at,
+      scheduled_at: request.dueAt ?? at,
+    })
+    .execute()
+  const counters = Object.keys(NO_BUILD_TALLY).map(columnName)
+  await sql`
+    insert into build_tallies (build_id, jobs, uploads, impossible, ever_started, cancel_requested, ${sql.raw(counters.join(', '))})
+    values (${id}, 0, 0, 0, false, false, ${sql.raw(counters.map(() => '0').join(', '))})`.execute(trx)
+}

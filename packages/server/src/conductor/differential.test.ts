@@ -1,0 +1,29 @@
+// The engine is proven in memory; here the tables are proven to be the same memory. Random builds with random
+// histories are kept twice, and after every event each row of one must equal the row of the other.
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { documentOf, sketches } from '../../../engine/test/random-documents.ts'
+import { moves } from '../../../engine/test/random-events.ts'
+import { useApp } from '../../test/app.ts'
+import { beginTwins } from '../../test/twins.ts'
+
+const app = useApp()
+
+describe('the tables', { timeout: 120_000 }, () => {
+  it('hold after every event what the engine holds in memory', async () => {
+    await fc.assert(
+      fc.asyncProperty(sketches, moves, async (drawn, history) => {
+        const { twins, inTables, inMemory } = await beginTwins(app, documentOf(drawn, 's', []))
+        expect(inTables).toEqual(inMemory)
+        if (twins === null) return
+        for (const move of history.slice(0, 30)) {
+          const told = await twins.tell(move)
+          expect(told.inTables).toEqual(told.inMemory)
+        }
+        const tallies = await twins.tallies()
+        expect(tallies.kept).toEqual(tallies.counted)
+      }),
+      { seed: 7, numRuns: 20, endOnFailure: true },
+    )
+  })
+})

@@ -1,0 +1,113 @@
+// The variables of a command job, put together when somebody asks for them.
+import { sql } from 'kysely'
+import { jobEnvironment, type Env, type Person, type StandardFacts } from '@millrace/engine/environment.ts'
+import type { JobWork } from '@millrace/engine/work.ts'
+import type { Context } from '../context.ts'
+import type { Db } from '../db/pool.ts'
+import { findKnownBuild, personJson, type Creator, type KnownBuild } from './facts.ts'
+
+interface Surroundings {
+  buildId: string
+  work: JobWork
+  job: StandardFacts['job']
+  step: StandardFacts['step']
+  group: StandardFacts['group']
+  cluster: StandardFacts['cluster']
+  agent: StandardFacts['agent']
+  pipelineTeams: string[]
+  unblocker: Creator | null
+}
+
+/** Empty for a job that runs no command. */
+export async function environmentOf(
+  { db, config }: Pick<Context, 'db' | 'config'>,
+  organizationId: string,
+  jobId: string,
+): Promise<Env> {
+  const around = await findSurroundings(db, organizationId, jobId)
+  const build = around && (await findKnownBuild(db, organizationId, around.buildId))
+  if (around === undefined || build === undefined)
+    throw new Error('A job vanished while its variables were read.')
+  const { work } = around
+  if (work.kind !== 'script') return {}
+  const standard = standardFacts(config.url, build, around)
+  return jobEnvironment({
+    stored: build.storedEnv,
+    build: build.env,
+    uploaded: build.uploadedEnv,
+    work,
+    standard,
+  })
+}
+
+function standardFacts(url: string, build: KnownBuild, around: Surroundings): StandardFacts {
+  const { organization, pipeline, pullRequest, triggeredFrom } = build
+  return {
+    organization,
+    pipeline: {
+      id: pipeline.id,
+      slug: pipeline.slug,
+      name: pipeline.name,
+      defaultBranch: pipeline.default_branch,
+      repository: pipeline.repository,
+      provider: pipeline.provider,
+      teams: around.pipelineTeams,
+    },
+    cluster: around.cluster,
+    build: {
+      ...build,
+      url: `${url}/${organization.slug}/${pipeline.slug}/builds/${build.number}`,
+      author: authorOf(build),
+      pullRequest: pullRequest && {
+        id: pullRequest.id,
+        baseBranch: pullRequest.base,
+        repository: pullRequest.repository,
+        isDraft: pullRequest.draft,
+        labels: pullRequest.labels,
+      },
+      triggeredFrom: triggeredFrom && {
+        id: triggeredFrom.build_id,
+        number: triggeredFrom.build_number,
+        pipelineSlug: triggeredFrom.build_pipeline_slug,
+      },
+      mergeQueue: null,
+    },
+    step: around.step,
+    group: around.group,
+    job: around.job,
+    agent: around.agent,
+    access: null,
+    unblocker: around.unblocker,
+  }
+}
+
+/** Whoever made the build is its author where nobody else is named. */
+const authorOf = ({ author, creator }: KnownBuild): Person | null =>
+  author === null ? creator : { ...author, teams: [] }
+
+async function findSurroundings(
+  db: Db,
+  organizationId: string,
+  jobId: string,
+): Promise<Surroundings | undefined> {
+  const lastUnblocker = sql`(
+    select m.unblocked_by from jobs m where m.build_id = j.build_id and m.unblocked_by is not null
+    order by m.unblocked_at desc limit 1)`
+  const { rows } = await sql<Surroundings>`
+    select j.build_id as "buildId", j.work,
+      json_build_object('id', j.id, 'retriesCount', j.retries_count, 'timeoutMinutes', j.timeout_minutes) as job,
+      json_build_object('id', s.id, 'key', s.key) as step,
+      case when g.id is not null then
+        json_build_object('id', g.id, 'key', g.key, 'label', g.definition ->> 'label') end as "group",
+      case when c.id is not null then json_build_object('id', c.id, 'name', c.name) end as cluster,
+      case when a.id is not null then json_build_object('id', a.id, 'name', a.name, 'tags', a.tags, 'isHosted', c.hosted) end as agent,
+      array(select t.slug from team_pipelines tp join teams t on t.id = tp.team_id
+        where tp.pipeline_id = j.pipeline_id order by t.slug) as "pipelineTeams",
+      ${personJson(organizationId, lastUnblocker)} as unblocker
+    from jobs j join build_steps s on s.id = j.step_id
+    left join build_steps g on g.id = s.group_id
+    left join clusters c on c.id = j.cluster_id
+    left join agents a on a.id = j.agent_id
+    where j.organization_id = ${organizationId} and j.id = ${jobId}`.execute(db)
+  return rows[0]
+}

@@ -1,0 +1,200 @@
+// Answers the engine's needs from the tables. The build's row is locked by whoever asks, so nothing moves meanwhile.
+import { sql, type RawBuilder } from 'kysely'
+import type { Answer, Need, SurroundingsNeed } from '@millrace/engine/advance/needs.ts'
+import type { BuildRow, EdgeRow, JobRow, RefRow, StepRow } from '@millrace/engine/rows.ts'
+import { isFinal, JOB_STATES } from '@millrace/engine/states.ts'
+import type { Trx } from '../db/pool.ts'
+import { buildColumns, jobColumns, selectFields, stepColumns, tallyColumns } from './rows.ts'
+
+const stepFields = selectFields('s', stepColumns)
+const jobFields = selectFields('j', jobColumns)
+const edgeFields = sql`e.from_step as "from", e.to_step as "to", e.kind, e.allow_failure as "allowFailure", e.whole`
+const refFields = sql`r.step_id as "stepId", r.ref, r.allow_failure as "allowFailure"`
+const isWaiting = sql`s.phase in ('waiting', 'blocked')`
+const isNewest = sql`j.retried_in_job_id is null`
+const isUnfinished = sql`j.state <> all (${JOB_STATES.filter(isFinal)}::text[])`
+
+/** Locks the build until the transaction ends. */
+export async function lockBuild(trx: Trx, orgId: string, buildId: string): Promise<BuildRow | undefined> {
+  const { rows } = await sql<BuildRow>`
+    select b.id, ${selectFields('t', tallyColumns)}, ${selectFields('b', buildColumns)}
+    from build_tallies t join builds b on b.id = t.build_id
+    where b.id = ${buildId} and b.organization_id = ${orgId}
+    for update of t`.execute(trx)
+  return rows[0]
+}
+
+export function fetchNeed(trx: Trx, buildId: string, need: Need): Promise<Answer> {
+  switch (need.kind) {
+    case 'job':
+      return jobsWithSteps(trx, sql`j.build_id = ${buildId} and j.id = ${need.jobId}`)
+    case 'steps':
+      return steps(trx, sql`s.build_id = ${buildId} and s.id = any (${[...need.stepIds]})`)
+    case 'jobs':
+      return jobsOf(trx, need.ofSteps)
+    case 'dependents':
+      return need.reach === 'next' ? nextBehind(trx, need.ofSteps) : allBehind(trx, need.ofSteps)
+    case 'unfinished_jobs':
+      return jobsWithSteps(
+        trx,
+        sql`j.build_id = ${buildId} and ${isNewest} and ${isUnfinished} and (${need.only} = 'all' or j.fail_fast)`,
+      )
+    case 'waiting_steps':
+      return stepsWithJobs(trx, sql`s.build_id = ${buildId} and ${isWaiting} and s.open > 0`)
+    case 'impossible_steps':
+      return stepsWithJobs(trx, sql`s.build_id = ${buildId} and s.impossible`)
+    case 'unstarted_jobs':
+      return unstarted(trx, buildId)
+    case 'surroundings':
+      return lookAround(trx, buildId, need)
+  }
+}
+
+/** The steps, their groups, and the steps of their upload paths with their groups. */
+async function steps(trx: Trx, where: RawBuilder<unknown>): Promise<{ steps: StepRow[] }> {
+  const { rows } = await sql<StepRow>`select ${stepFields} from build_steps s where ${where}`.execute(trx)
+  return { steps: await withKin(trx, rows) }
+}
+
+async function withKin(trx: Trx, found: StepRow[]): Promise<StepRow[]> {
+  const known = new Map(found.map((step) => [step.id, step]))
+  const missing = (rows: readonly StepRow[]) =>
+    [...new Set(rows.flatMap((step) => [step.groupId, ...step.uploadPath]))].filter(
+      (id) => id !== null && !known.has(id),
+    )
+  // Twice at most: a step leads to its uploaders, and those to their groups.
+  for (let wanted = missing(found); wanted.length > 0;) {
+    const { rows } = await sql<StepRow>`
+      select ${stepFields} from build_steps s where s.id = any (${wanted}::uuid[])`.execute(trx)
+    for (const step of rows) known.set(step.id, step)
+    wanted = missing(rows)
+  }
+  return [...known.values()]
+}
+
+async function jobsOf(trx: Trx, stepIds: readonly string[]): Promise<Answer> {
+  const { rows } = await sql<JobRow>`
+    select ${jobFields} from jobs j where j.step_id = any (${[...stepIds]}::uuid[]) and ${isNewest}
+    order by j.step_id, j.slot`.execute(trx)
+  return { jobs: rows, jobsOf: stepIds }
+}
+
+async function jobsWithSteps(trx: Trx, where: RawBuilder<unknown>): Promise<Answer> {
+  const { rows: jobs } = await sql<JobRow>`select ${jobFields} from jobs j where ${where}
+    order by j.position, j.id`.execute(trx)
+  if (jobs.length === 0) return {}
+  const stepIds = [...new Set(jobs.map((job) => job.stepId))]
+  return { jobs, ...(await steps(trx, sql`s.id = any (${stepIds}::uuid[])`)) }
+}
+
+async function stepsWithJobs(trx: Trx, where: RawBuilder<unknown>): Promise<Answer> {
+  const { rows } = await sql<StepRow>`
+    select ${stepFields} from build_steps s where ${where} order by s.position`.execute(trx)
+  return {
+    ...(await jobsOf(
+      trx,
+      rows.map((step) => step.id),
+    )),
+    steps: await withKin(trx, rows),
+  }
+}
+
+async function nextBehind(trx: Trx, stepIds: readonly string[]): Promise<Answer> {
+  const { rows: edges } = await sql<EdgeRow>`
+    select ${edgeFields} from build_edges e where e.from_step = any (${[...stepIds]}::uuid[])`.execute(trx)
+  return { edges, edgesFrom: stepIds, ...(await targets(trx, edges)) }
+}
+
+async function targets(trx: Trx, edges: readonly EdgeRow[]): Promise<{ steps: StepRow[] }> {
+  const ids = [...new Set(edges.map((edge) => edge.to))]
+  return ids.length === 0 ? { steps: [] } : steps(trx, sql`s.id = any (${ids}::uuid[])`)
+}
+
+async function allBehind(trx: Trx, stepIds: readonly string[]): Promise<Answer> {
+  const { rows: edges } = await sql<EdgeRow>`
+    with recursive reached (id) as (
+      select unnest(${[...stepIds]}::uuid[])
+      union
+      select s.id from reached r
+      join build_edges e on e.from_step = r.id
+      join build_steps s on s.id = e.to_step and s.phase in ('waiting', 'blocked', 'not_run')
+    )
+    select ${edgeFields} from build_edges e join reached r on r.id = e.from_step`.execute(trx)
+  const found = await targets(trx, edges)
+  const open = found.steps.filter(
+    ({ phase }) => phase === 'waiting' || phase === 'blocked' || phase === 'not_run',
+  )
+  const behind = open.map((step) => step.id)
+  const jobs = behind.length === 0 ? { jobs: [], jobsOf: [] } : await jobsOf(trx, behind)
+  return { ...found, ...jobs, edges, edgesFrom: [...new Set([...stepIds, ...behind])] }
+}
+
+async function unstarted(trx: Trx, buildId: string): Promise<Answer> {
+  const found = await jobsWithSteps(
+    trx,
+    sql`j.build_id = ${buildId} and ${isNewest} and j.retry_source_job_id is null
+      and j.state in ('pending', 'waiting', 'blocked', 'limiting', 'limited', 'scheduled')`,
+  )
+  const stepIds = [...new Set(found.jobs?.map((job) => job.stepId))]
+  if (stepIds.length === 0) return found
+  const { rows: edges } = await sql<EdgeRow>`
+    select ${edgeFields} from build_edges e where e.from_step = any (${stepIds}::uuid[])`.execute(trx)
+  const { rows: refs } = await sql<RefRow>`
+    select ${refFields} from build_refs r where r.step_id = any (${stepIds}::uuid[])`.execute(trx)
+  const known = new Map(
+    [...(found.steps ?? []), ...(await targets(trx, edges)).steps].map((step) => [step.id, step]),
+  )
+  return { ...found, steps: [...known.values()], edges, edgesFrom: stepIds, refs }
+}
+
+async function lookAround(trx: Trx, buildId: string, need: SurroundingsNeed): Promise<Answer> {
+  const isStanding = sql`s.build_id = ${buildId} and s.id <> all (${[...need.without]}::uuid[])`
+  const outside = sql`${isStanding} and s.group_id is null`
+  const one = async (where: RawBuilder<unknown>, order: RawBuilder<unknown>) => {
+    const { rows } = await sql<StepRow>`
+      select ${stepFields} from build_steps s where ${where} order by ${order} limit 1`.execute(trx)
+    return rows[0]
+  }
+  const barrierBefore = await one(
+    sql`${outside} and s.barrier is not null and s.phase <> 'ignored' and s.position < ${need.position}`,
+    sql`s.position desc`,
+  )
+  const fullBefore = await one(
+    sql`${outside} and s.barrier = 'full' and s.phase <> 'ignored' and s.position < ${need.position}`,
+    sql`s.position desc`,
+  )
+  const barrierAfter = await one(
+    sql`${outside} and s.barrier = 'full' and ${isWaiting} and s.position > ${need.position}`,
+    sql`s.position`,
+  )
+  const { rows: earlier } = need.coversEarlier
+    ? await sql<StepRow>`
+        select ${stepFields} from build_steps s
+        where ${isStanding} and s.phase <> 'ignored' and s.kind <> 'group' and s.position < ${need.position}
+          and s.position >= ${fullBefore?.position ?? ''}
+        order by s.position`.execute(trx)
+    : { rows: [] }
+  const names = [...need.keys, ...need.refs]
+  const { rows: keyed } = await sql<StepRow>`
+    select ${stepFields} from build_steps s
+    where ${isStanding} and (s.key = any (${names}::text[]) or s.group_id in (
+      select g.id from build_steps g where g.build_id = ${buildId} and g.kind = 'group' and g.key = any (${names}::text[])))
+    order by s.position`.execute(trx)
+  const { rows: refs } = await sql<RefRow>`
+    select ${refFields} from build_refs r
+    where r.build_id = ${buildId} and r.ref = any (${[...need.keys]}::text[])
+      and r.step_id <> all (${[...need.without]}::uuid[])`.execute(trx)
+  const referring = await steps(trx, sql`s.id = any (${refs.map((ref) => ref.stepId)}::uuid[])`)
+  const places = [barrierBefore, barrierAfter].filter((step) => step !== undefined)
+  const known = new Map([...places, ...earlier, ...keyed, ...referring.steps].map((step) => [step.id, step]))
+  return {
+    steps: await withKin(trx, [...known.values()]),
+    surroundings: {
+      barrierBefore: barrierBefore?.id ?? null,
+      earlier: earlier.map((step) => step.id),
+      barrierAfter: barrierAfter?.id ?? null,
+      keyed: keyed.map((step) => step.id),
+      refs,
+    },
+  }
+}

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest'
+import { useApp } from '../../test/app.ts'
+import { anAgent, anAgentWorld } from '../../test/agent-client.ts'
+import { aPipeline } from '../../test/builders.ts'
+import { aBuild, buildState, statesOf, tell } from '../../test/runs.ts'
+import { watchAgents } from './lost-agents.ts'
+
+const app = useApp({ env: { MILLRACE_PING_HOLD_SECONDS: '0' } })
+
+/** As a worker sees it that many seconds from now. */
+const later = (seconds: number) => ({ ...app.ctx, now: () => new Date(Date.now() + seconds * 1000) })
+
+const stateOf = async (id: string) => {
+  const row = await app.db
+    .selectFrom('agents')
+    .select(['connection_state', 'lost_at'])
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  return [row.connection_state, row.lost_at !== null]
+}
+
+describe('an agent that falls silent', () => {
+  it('is lost after its time, not before, and its session with it', async () => {
+    const { token } = await anAgentWorld(app)
+    const agent = await anAgent(app, token)
+    await watchAgents(later(170))
+    expect(await stateOf(agent.id)).toEqual(['connected', false])
+    await watchAgents(later(181))
+    expect(await stateOf(agent.id)).toEqual(['lost', true])
+    expect((await agent.call('POST', 'heartbeat')).status).toBe(401)
+    expect((await agent.ping()).status).toBe(401)
+  })
+
+  it('is heard again with a heartbeat', async () => {
+    const { token } = await anAgentWorld(app)
+    const agent = await anAgent(app, token)
+    await app.db
+      .updateTable('agents')
+      .set({ last_seen_at: '2020-01-01T00:00:00Z' })
+      .where('id', '=', agent.id)
+      .execute()
+    await agent.call('POST', 'heartbeat')
+    await watchAgents(later(100))
+    expect(await stateOf(agent.id)).toEqual(['connected', false])
+  })
+
+  it('ends the job it had started with exit status -1', async () => {
+    const { org, token } = await anAgentWorld(app)
+    const build = await aBuild(app, org, await aPipeline(app, org, 'steps: [{ command: one }]'))
+    const run = await (await anAgent(app, token)).begin()
+    await watchAgents(later(181))
+    const job = await app.db.selectFrom('jobs').selectAll().where('id', '=', run.id).executeTakeFirstOrThrow()
+    expect(job).toMatchObject({ state: 'failed', exit_status: -1, signal: null, signal_reason: null })
+    expect(await buildState(app, build)).toBe('failed')
+    expect((await run.finish()).status).toBe(200)
+    expect(await statesOf(app, build)).toEqual({ one: 'failed' })
+  })
+
+  it('leaves the job it had not started to another, and lets a retry rule have its way', async () => {
+    const { org, token } = await anAgentWorld(app)
+    const steps = 'steps: [{ command: one, retry: { automatic: [{ exit_status: -1, limit: 1 }] } }]'
+    const build = await aBuild(app, org, await aPipeline(app, org, steps))
+    const first = await anAgent(app, token)
+    await first.accept((await first.offered()) ?? '')
+    await watchAgents(later(181))
+    expect(await statesOf(app, build)).toEqual({ one: 'scheduled' })
+    await (await anAgent(app, token)).begin()
+    await watchAgents(later(181))
+    expect(await statesOf(app, build)).toEqual({ one: 'scheduled' })
+    const run = await (await anAgent(app, token)).begin()
+    await run.finish()
+    expect(await buildState(app, build)).toBe('passed')
+  })
+
+  it('ends a job that was being canceled', async () => {
+    const { org, token } = await anAgentWorld(app)
+    const build = await aBuild(app, org, await aPipeline(app, org, 'steps: [{ command: one }]'))
+    await (await anAgent(app, token)).begin()
+    await tell(app, build, { type: 'cancel_build', reason: null })
+    await watchAgents(later(181))
+    expect(await buildState(app, build)).toBe('canceled')
+  })
+})
+
+describe('a paused agent', () => {
+  it('goes on by itself after five minutes, or after the time it was paused for', async () => {
+    const { token } = await anAgentWorld(app)
+    const [short, long] = [await anAgent(app, token), await anAgent(app, token)]
+    await short.call('POST', 'pause', { body: {} })
+    await long.call('POST', 'pause', { body: { timeout_in_minutes: 10 } })
+    const action = async (agent: typeof short) => (await agent.ping()).body.action
+    // Later than the pause, yet too early for silence.
+    const at = (seconds: number) => ({
+      ...later(seconds),
+      config: { ...app.ctx.config, timers: { ...app.ctx.config.timers, agentLostSeconds: 9999 } },
+    })
+    await watchAgents(at(290))
+    expect([await action(short), await action(long)]).toEqual(['pause', 'pause'])
+    await watchAgents(at(310))
+    expect([await action(short), await action(long)]).toEqual([undefined, 'pause'])
+    await watchAgents(at(610))
+    expect(await action(long)).toBeUndefined()
+  })
+})

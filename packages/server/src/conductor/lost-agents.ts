@@ -1,0 +1,71 @@
+// Agents that leave, by saying so or by falling silent, and what becomes of the jobs they had; and paused ones whose
+// time is up. Runs every few seconds on every worker; what two of them find at once is done by one.
+import { sql } from 'kysely'
+import type { Context } from '../context.ts'
+import { act } from './act.ts'
+import { wakeAgent } from './wake.ts'
+
+export interface LeavingAgent {
+  id: string
+  organizationId: string
+  job: AgentJob | null
+}
+
+export interface AgentJob {
+  id: string
+  buildId: string
+}
+
+const most = 200
+
+export async function watchAgents(ctx: Context): Promise<void> {
+  await loseSilentAgents(ctx)
+  await takeFromGoneAgents(ctx)
+  await resumeDueAgents(ctx)
+}
+
+/** Safe to repeat. */
+export async function disconnectAgent(ctx: Context, agent: LeavingAgent): Promise<void> {
+  const at = ctx.now().toISOString()
+  await sql`
+    update agents set
+      connection_state = case connection_state when 'stopping' then 'stopped' else 'disconnected' end,
+      stopped_at = case connection_state when 'stopping' then ${at}::timestamptz end, disconnected_at = ${at}
+    where organization_id = ${agent.organizationId} and id = ${agent.id}
+      and connection_state in ('never_connected', 'connected', 'stopping')`.execute(ctx.db)
+  if (agent.job !== null) await takeFromAgent(ctx, agent.organizationId, agent.job)
+  await wakeAgent(ctx.db, agent.id)
+}
+
+/** A job that has not started goes to another agent; one that has ends as if its process had vanished. */
+export async function takeFromAgent(ctx: Context, organizationId: string, job: AgentJob): Promise<void> {
+  await act(ctx, organizationId, job.buildId, { type: 'lose_agent', jobId: job.id })
+}
+
+async function loseSilentAgents(ctx: Context): Promise<void> {
+  const cutoff = ctx.now().getTime() - ctx.config.timers.agentLostSeconds * 1000
+  // After the whole installation was down, nobody could be heard: agents then get the same time again.
+  if (cutoff < performance.timeOrigin) return
+  const { rows } = await sql<{ id: string }>`
+    update agents set connection_state = 'lost', lost_at = ${ctx.now().toISOString()}
+    where connection_state in ('connected', 'stopping') and last_seen_at <= ${new Date(cutoff).toISOString()}
+    returning id`.execute(ctx.db)
+  for (const { id } of rows) await wakeAgent(ctx.db, id)
+}
+
+async function takeFromGoneAgents(ctx: Context): Promise<void> {
+  const { rows } = await sql<AgentJob & { organizationId: string }>`
+    select j.id, j.build_id as "buildId", j.organization_id as "organizationId"
+    from jobs j join agents a on a.id = j.agent_id
+    where j.state in ('assigned', 'accepted', 'running', 'timing_out', 'canceling')
+      and a.connection_state in ('disconnected', 'stopped', 'lost') limit ${most}`.execute(ctx.db)
+  for (const { organizationId, ...job } of rows) await takeFromAgent(ctx, organizationId, job)
+}
+
+async function resumeDueAgents(ctx: Context): Promise<void> {
+  const { rows } = await sql<{ id: string }>`
+    update agents set paused_at = null, paused_by = null, paused_note = null, paused_timeout_in_minutes = null,
+      resume_at = null
+    where resume_at <= ${ctx.now().toISOString()} returning id`.execute(ctx.db)
+  for (const { id } of rows) await wakeAgent(ctx.db, id)
+}

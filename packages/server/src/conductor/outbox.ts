@@ -1,0 +1,72 @@
+// Every state change becomes one row of `events`, in the transaction of the change. What it means for people who
+// listen (`job.finished`, `build.failing`) stands in the same row.
+import { sql } from 'kysely'
+import type { Effect } from '@millrace/engine/advance/effects.ts'
+import type { Trx } from '../db/pool.ts'
+import type { Scope } from './scope.ts'
+
+interface EventRow {
+  kind: string
+  job_id: string | null
+  data: Record<string, unknown>
+}
+
+export async function appendEvents(
+  trx: Trx,
+  scope: Scope,
+  at: string,
+  effects: readonly Effect[],
+): Promise<void> {
+  const rows = eventRows(effects)
+  if (rows.length === 0) return
+  await sql`
+    insert into events (organization_id, pipeline_id, build_id, job_id, kind, data, created_at)
+    select ${scope.organizationId}, ${scope.pipelineId}, ${scope.buildId}, n.job_id, n.kind, n.data, ${at}
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as n (job_id uuid, kind text, data jsonb)`.execute(
+    trx,
+  )
+}
+
+function eventRows(effects: readonly Effect[]): EventRow[] {
+  const news = effects.filter((effect) => effect.kind === 'notify')
+  const told = new Set<Effect>()
+  const newsOf = (jobId: string | null) =>
+    news
+      .filter((item) => ('jobId' in item ? item.jobId === jobId : jobId === null && !('stepId' in item)))
+      .map((item) => {
+        told.add(item)
+        return item.news
+      })
+  const rows = effects.flatMap((effect): EventRow[] => {
+    if (effect.kind === 'job_state_changed') {
+      const { jobId, stepId, from, to } = effect
+      return [
+        {
+          kind: 'job.state_changed',
+          job_id: jobId,
+          data: { from, to, step_id: stepId, news: newsOf(jobId) },
+        },
+      ]
+    }
+    if (effect.kind === 'build_state_changed') {
+      const { from, to, blockedState } = effect
+      return [
+        {
+          kind: 'build.state_changed',
+          job_id: null,
+          data: { from, to, blocked_state: blockedState, news: newsOf(null) },
+        },
+      ]
+    }
+    return []
+  })
+  const untold = news.filter((item) => !told.has(item))
+  return [
+    ...rows,
+    ...untold.map((item) => ({
+      kind: item.news,
+      job_id: 'jobId' in item ? item.jobId : null,
+      data: 'stepId' in item ? { step_id: item.stepId } : {},
+    })),
+  ]
+}

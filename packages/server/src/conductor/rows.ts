@@ -1,0 +1,126 @@
+// How the engine's rows lie in tables: the engine's field names, the columns' names and types.
+import { sql, type RawBuilder } from 'kysely'
+import type { BuildRow, JobRow, StepRow } from '@millrace/engine/rows.ts'
+
+export type ColumnTypes<Row> = { readonly [Field in keyof Row]: string }
+
+const tally = {
+  active: 'int',
+  onAgent: 'int',
+  hardFailed: 'int',
+  promised: 'int',
+  cutShort: 'int',
+  waiting: 'int',
+  wanted: 'int',
+  failFast: 'int',
+  manualPassed: 'int',
+  manualFailed: 'int',
+  manualRunning: 'int',
+  jobs: 'int',
+  uploads: 'int',
+  impossible: 'int',
+  everStarted: 'boolean',
+  cancelRequested: 'boolean',
+} as const
+
+/** Counted under the build's lock, in build_tallies. */
+export const tallyColumns: ColumnTypes<Pick<BuildRow, keyof typeof tally>> = tally
+
+/** What people see of a build's progress, in builds. */
+export const buildColumns: ColumnTypes<Omit<BuildRow, keyof typeof tally | 'id'>> = {
+  state: 'text',
+  blockedState: 'text',
+  cancelReason: 'text',
+  scheduledAt: 'timestamptz',
+  startedAt: 'timestamptz',
+  failingAt: 'timestamptz',
+  finishedAt: 'timestamptz',
+}
+
+export const stepColumns: ColumnTypes<StepRow> = {
+  id: 'uuid',
+  kind: 'text',
+  key: 'text',
+  position: 'text',
+  groupId: 'uuid',
+  uploaderId: 'uuid',
+  uploadPath: 'uuid[]',
+  barrier: 'text',
+  continueOnFailure: 'boolean',
+  phase: 'text',
+  missing: 'int',
+  impossible: 'boolean',
+  total: 'int',
+  open: 'int',
+  onAgent: 'int',
+  broken: 'int',
+  softFailed: 'int',
+  hardFailed: 'int',
+  canceled: 'int',
+  timedOut: 'int',
+  notRun: 'int',
+  promised: 'int',
+  unmet: 'int',
+  held: 'int',
+  failed: 'int',
+  cut: 'int',
+  tolerated: 'int',
+  uploadsOpen: 'int',
+  uploadsHeld: 'int',
+  uploadsFailed: 'int',
+  uploadsCut: 'int',
+}
+
+export const jobColumns: ColumnTypes<JobRow> = {
+  id: 'uuid',
+  stepId: 'uuid',
+  kind: 'text',
+  state: 'text',
+  slot: 'int',
+  policy: 'jsonb',
+  concurrencyGroup: 'text',
+  failFast: 'boolean',
+  blockedState: 'text',
+  unblockable: 'boolean',
+  softFailed: 'boolean',
+  cutShort: 'boolean',
+  reason: 'text',
+  exitStatus: 'int',
+  signal: 'text',
+  signalReason: 'text',
+  promisedExitStatus: 'int',
+  promisedAt: 'timestamptz',
+  promisedHard: 'boolean',
+  retriedInJobId: 'uuid',
+  retryType: 'text',
+  retrySourceJobId: 'uuid',
+  retrySourceType: 'text',
+  retriesCount: 'int',
+  ruleUses: 'int[]',
+  triggeredBuildId: 'uuid',
+  unblockedBy: 'uuid',
+  unblockedAt: 'timestamptz',
+  createdAt: 'timestamptz',
+  scheduledAt: 'timestamptz',
+  runnableAt: 'timestamptz',
+  startedAt: 'timestamptz',
+  finishedAt: 'timestamptz',
+}
+
+/** `retriedInJobId` to `retried_in_job_id`. */
+export const columnName = (field: string): string =>
+  field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+/** `t.retried_in_job_id as "retriedInJobId", …` */
+export const selectFields = (table: string, columns: object): RawBuilder<unknown> =>
+  sql.join(
+    Object.keys(columns).map(
+      (field) => sql`${sql.ref(`${table}.${columnName(field)}`)} as ${sql.ref(field)}`,
+    ),
+    sql`, `,
+  )
+
+export const snakeCase = (row: object): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(row).map(([field, value]: [string, unknown]) => [columnName(field), value]),
+  )

@@ -1,0 +1,62 @@
+import { sql } from 'kysely'
+import { supersededBy, type BranchBuild } from '@millrace/engine/intermediate.ts'
+import type { Context } from '../context.ts'
+import { advanceBuild, type FollowUp } from './advance.ts'
+
+interface Newest {
+  id: string
+  number: number
+  branch: string
+  pipeline_id: string
+  skip_queued_branch_builds: boolean
+  skip_queued_branch_builds_filter: string | null
+  cancel_running_branch_builds: boolean
+  cancel_running_branch_builds_filter: string | null
+}
+
+/** Skips or cancels the older builds of a branch that a new one makes superfluous, as the pipeline says. */
+export async function supersede(
+  ctx: Context,
+  { organizationId, buildId }: { organizationId: string; buildId: string },
+): Promise<FollowUp[]> {
+  const { rows } = await sql<Newest>`
+    select b.id, b.number, b.branch, b.pipeline_id, p.skip_queued_branch_builds, p.skip_queued_branch_builds_filter,
+      p.cancel_running_branch_builds, p.cancel_running_branch_builds_filter
+    from builds b join pipelines p on p.id = b.pipeline_id
+    where b.organization_id = ${organizationId} and b.id = ${buildId}`.execute(ctx.db)
+  const [newest] = rows
+  if (newest === undefined) return []
+  const { rows: older } = await sql<BranchBuild>`
+    select id, number, branch, state, false as "isForMergeQueue" from builds
+    where pipeline_id = ${newest.pipeline_id} and branch = ${newest.branch} and number < ${newest.number}
+      and state in ('creating', 'scheduled', 'running', 'failing', 'blocked')
+    order by number`.execute(ctx.db)
+  const { skip, cancel } = supersededBy({ ...newest, isForMergeQueue: false }, older, {
+    skipQueued: newest.skip_queued_branch_builds,
+    skipQueuedFilter: newest.skip_queued_branch_builds_filter,
+    cancelRunning: newest.cancel_running_branch_builds,
+    cancelRunningFilter: newest.cancel_running_branch_builds_filter,
+  })
+  const followUps: FollowUp[] = []
+  for (const id of skip) followUps.push(...(await end(ctx, organizationId, id, { type: 'skip_build' })))
+  const reason = `Build #${newest.number} on ${newest.branch} took its place`
+  for (const id of cancel)
+    followUps.push(...(await end(ctx, organizationId, id, { type: 'cancel_build', reason })))
+  return followUps
+}
+
+/** A build that has moved on in the meantime refuses, and is left alone. */
+async function end(
+  ctx: Context,
+  organizationId: string,
+  buildId: string,
+  event: { type: 'skip_build' } | { type: 'cancel_build'; reason: string },
+): Promise<FollowUp[]> {
+  if (event.type === 'cancel_build') {
+    await sql`update builds set is_superseded = true where organization_id = ${organizationId} and id = ${buildId}`.execute(
+      ctx.db,
+    )
+  }
+  const advanced = await advanceBuild(ctx, organizationId, buildId, event)
+  return advanced.ok ? advanced.followUps : []
+}

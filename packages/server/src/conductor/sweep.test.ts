@@ -1,0 +1,117 @@
+import { sql } from 'kysely'
+import { describe, expect, it } from 'vitest'
+import { useApp } from '../../test/app.ts'
+import { aCluster, anAdmin, anOrganization, aPipeline, aQueue } from '../../test/builders.ts'
+import { aBuild, buildState, jobNamed, runJob, startJob, statesOf, tell } from '../../test/runs.ts'
+import type { Context } from '../context.ts'
+import { sweep } from './sweep.ts'
+
+const app = useApp()
+
+const later = (seconds: number): Context => ({ ...app.ctx, now: () => new Date(Date.now() + seconds * 1000) })
+const days = 24 * 60 * 60
+
+describe('a passed deadline', () => {
+  it('expires a job that nobody took for 30 days, and with it the build', async () => {
+    const org = await anOrganization(app)
+    const build = await aBuild(app, org, await aPipeline(app, org, '[{command: a}, wait, {command: b}]'))
+    await sweep(later(29 * days))
+    expect(await statesOf(app, build)).toMatchObject({ a: 'scheduled' })
+    await sweep(later(31 * days))
+    expect(await statesOf(app, build)).toMatchObject({ a: 'expired', b: 'waiting_failed' })
+    expect(await buildState(app, build)).toBe('failed')
+  })
+
+  it('expires it sooner where the organization says so', async () => {
+    const org = await anOrganization(app)
+    await app.db
+      .insertInto('organization_pipeline_settings')
+      .values({ organization_id: org.id, scheduled_job_expiry_in_minutes: 10 })
+      .execute()
+    const build = await aBuild(app, org, await aPipeline(app, org, '[{command: a}]'))
+    await sweep(later(11 * 60))
+    expect(await statesOf(app, build)).toEqual({ a: 'expired' })
+  })
+
+  it('puts a job back that was offered and never accepted', async () => {
+    const org = await anOrganization(app)
+    const admin = await anAdmin(app, org)
+    const cluster = await aCluster(app, org, admin)
+    const queue = await aQueue(app, cluster, admin)
+    const pipeline = await aPipeline(app, org, `[{command: a, agents: {queue: ${queue.key}}}]`)
+    const build = await aBuild(app, org, pipeline)
+    await tell(app, build, { type: 'assign', jobId: await jobNamed(app, build, 'a') })
+    await sweep(later(59))
+    expect(await statesOf(app, build)).toEqual({ a: 'assigned' })
+    await sweep(later(61))
+    expect(await statesOf(app, build)).toEqual({ a: 'scheduled' })
+  })
+
+  it('stops a job that runs over its time, and gives up on an agent that does not answer', async () => {
+    const org = await anOrganization(app)
+    const build = await aBuild(app, org, await aPipeline(app, org, '[{command: a, timeout_in_minutes: 5}]'))
+    await startJob(app, build, 'a')
+    await sweep(later(4 * 60))
+    expect(await statesOf(app, build)).toEqual({ a: 'running' })
+    await sweep(later(5 * 60 + 1))
+    expect(await statesOf(app, build)).toEqual({ a: 'timing_out' })
+    await sweep(later(7 * 60))
+    expect(await statesOf(app, build)).toEqual({ a: 'timed_out' })
+    expect(await buildState(app, build)).toBe('failed')
+  })
+
+  it('is acted upon once, however many workers see it', async () => {
+    const org = await anOrganization(app)
+    const build = await aBuild(app, org, await aPipeline(app, org, '[{command: a, timeout_in_minutes: 5}]'))
+    await startJob(app, build, 'a')
+    await Promise.all(Array.from({ length: 5 }, () => sweep(later(6 * 60))))
+    const { rows } = await sql<{ count: number }>`
+      select count(*)::int as count from events where build_id = ${build.id} and data ->> 'to' = 'timing_out'`.execute(
+      app.db,
+    )
+    expect(rows[0]?.count).toBe(1)
+  })
+})
+
+describe('what a dying process left undone', () => {
+  it('a trigger job without its build gets one, and only one', async () => {
+    const org = await anOrganization(app)
+    const child = await aPipeline(app, org, '[{command: c}]')
+    const parent = await aPipeline(app, org, `[{trigger: ${child.slug}}]`)
+    const build = await aBuild(app, org, parent)
+    await sql`update jobs set triggered_build_id = null where build_id = ${build.id}`.execute(app.db)
+    await sweep(later(10))
+    const children = await app.db
+      .selectFrom('builds')
+      .select('id')
+      .where('pipeline_id', '=', child.id)
+      .execute()
+    expect(children).toHaveLength(1)
+    const job = await app.db
+      .selectFrom('jobs')
+      .select('triggered_build_id')
+      .where('build_id', '=', build.id)
+      .executeTakeFirst()
+    expect(job?.triggered_build_id).toBe(children[0]?.id)
+  })
+
+  it('a parent that was not told of its child is told', async () => {
+    const org = await anOrganization(app)
+    const child = await aPipeline(app, org, '[{command: c}]')
+    const build = await aBuild(
+      app,
+      org,
+      await aPipeline(app, org, `[{trigger: ${child.slug}}, wait, {command: b}]`),
+    )
+    const { id, number } = await app.db
+      .selectFrom('builds')
+      .select(['id', 'number'])
+      .where('pipeline_id', '=', child.id)
+      .executeTakeFirstOrThrow()
+    await sql`update builds set triggered_from_job_id = null where id = ${id}`.execute(app.db)
+    await runJob(app, { id, number, organizationId: org.id }, 'c')
+    expect(await statesOf(app, build)).toMatchObject({ b: 'waiting' })
+    await sweep(later(10))
+    expect(await statesOf(app, build)).toMatchObject({ [child.slug]: 'passed', b: 'scheduled' })
+  })
+})

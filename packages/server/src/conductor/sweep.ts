@@ -1,0 +1,68 @@
+// Time as an event, and what dying processes left undone. Runs every few seconds on every worker; each finding is
+// handled in its own transaction and refused there if another worker was faster.
+import { sql } from 'kysely'
+import type { JobState } from '@millrace/engine/states.ts'
+import type { Context } from '../context.ts'
+import { act, carryOut } from './act.ts'
+import type { EventAt, FollowUp } from './advance.ts'
+
+const most = 200
+
+export async function sweep(ctx: Context): Promise<void> {
+  await passDeadlines(ctx)
+  await carryOut(ctx, await findUndone(ctx))
+}
+
+async function passDeadlines(ctx: Context): Promise<void> {
+  const { rows } = await sql<{ id: string; build_id: string; organization_id: string; state: JobState }>`
+    select id, build_id, organization_id, state from jobs
+    where deadline_at <= ${ctx.now().toISOString()} order by deadline_at limit ${most}`.execute(ctx.db)
+  for (const job of rows) {
+    if (!hasDeadline(job.state)) continue
+    await act(ctx, job.organization_id, job.build_id, { type: deadlineEvents[job.state], jobId: job.id })
+  }
+}
+
+/** What it means that a job's deadline has passed, by the state it is in. */
+const deadlineEvents = {
+  scheduled: 'expire',
+  reserved: 'give_back',
+  assigned: 'give_back',
+  accepted: 'give_back',
+  running: 'time_out',
+  canceling: 'give_up_on_agent',
+  timing_out: 'give_up_on_agent',
+} as const satisfies Partial<Record<JobState, EventAt['type']>>
+
+const hasDeadline = (state: JobState): state is keyof typeof deadlineEvents => state in deadlineEvents
+
+/** Older than a few seconds, so that what is being carried out right now is not done beside it. */
+async function findUndone(ctx: Context): Promise<FollowUp[]> {
+  const before = new Date(ctx.now().getTime() - 5000).toISOString()
+  const { rows: childless } = await sql<{ organizationId: string; buildId: string; jobId: string }>`
+    select organization_id as "organizationId", build_id as "buildId", id as "jobId" from jobs
+    where kind = 'trigger' and state = 'running' and triggered_build_id is null and finished_at is null
+      and started_at <= ${before} limit ${most}`.execute(ctx.db)
+  const { rows: untold } = await sql<{ organizationId: string; childId: string; jobId: string }>`
+    select j.organization_id as "organizationId", c.id as "childId", j.id as "jobId"
+    from jobs j join builds c on c.id = j.triggered_build_id
+    where j.kind = 'trigger' and j.state = 'running' and j.finished_at is null and c.finished_at <= ${before} limit ${most}`.execute(
+    ctx.db,
+  )
+  const { rows: abandoned } = await sql<{ organizationId: string; childId: string }>`
+    select c.organization_id as "organizationId", c.id as "childId"
+    from jobs j join builds c on c.id = j.triggered_build_id
+    where j.kind = 'trigger' and j.state = 'canceled' and j.finished_at between ${before}::timestamptz - interval '1 hour' and ${before}
+      and c.state in ('scheduled', 'running', 'failing', 'blocked') limit ${most}`.execute(ctx.db)
+  const { rows: groups } = await sql<{ organizationId: string; group: string }>`
+    select distinct organization_id as "organizationId", concurrency_group as "group" from jobs
+    where concurrency_group is not null and finished_at is null and state in ('limiting', 'limited') limit ${most}`.execute(
+    ctx.db,
+  )
+  return [
+    ...childless.map((found) => ({ kind: 'create_child' as const, ...found })),
+    ...untold.map((found) => ({ kind: 'tell_parent' as const, ...found })),
+    ...abandoned.map((found) => ({ kind: 'cancel_child' as const, ...found })),
+    ...groups.map((found) => ({ kind: 'decide_slots' as const, ...found })),
+  ]
+}

@@ -1,0 +1,94 @@
+// The counts shown with a pipeline: how many of its builds and jobs are in which phase. Each change adds its
+// difference, in its own transaction; nothing is ever recounted.
+import { sql } from 'kysely'
+import type { BuildState, JobState } from '@millrace/engine/states.ts'
+import type { Trx } from '../db/pool.ts'
+
+export interface PipelineTally {
+  scheduled_builds: number
+  running_builds: number
+  scheduled_jobs: number
+  running_jobs: number
+  waiting_jobs: number
+}
+
+type Counter = keyof PipelineTally
+
+const slots = 16
+
+export class TallyChange {
+  private readonly change = new Map<Counter, number>()
+
+  job(from: JobState | null, to: JobState | null): void {
+    this.move(from === null ? null : jobPhase(from), to === null ? null : jobPhase(to))
+  }
+
+  build(from: BuildState | null, to: BuildState): void {
+    this.move(from === null ? null : buildPhase(from), buildPhase(to))
+  }
+
+  /** The last statement of a transaction, so that the row is held for as short as possible. */
+  async write(trx: Trx, pipelineId: string, buildId: string): Promise<void> {
+    const changed = [...this.change].filter(([, by]) => by !== 0)
+    if (changed.length === 0) return
+    const by = (counter: Counter) => this.change.get(counter) ?? 0
+    await sql`
+      insert into pipeline_tallies as t
+        (pipeline_id, slot, scheduled_builds, running_builds, scheduled_jobs, running_jobs, waiting_jobs)
+      values (${pipelineId}, ${slotOf(buildId)}, ${by('scheduled_builds')}, ${by('running_builds')},
+        ${by('scheduled_jobs')}, ${by('running_jobs')}, ${by('waiting_jobs')})
+      on conflict (pipeline_id, slot) do update set
+        scheduled_builds = t.scheduled_builds + excluded.scheduled_builds,
+        running_builds = t.running_builds + excluded.running_builds,
+        scheduled_jobs = t.scheduled_jobs + excluded.scheduled_jobs,
+        running_jobs = t.running_jobs + excluded.running_jobs,
+        waiting_jobs = t.waiting_jobs + excluded.waiting_jobs`.execute(trx)
+  }
+
+  private move(from: Counter | null, to: Counter | null): void {
+    if (from === to) return
+    if (from !== null) this.change.set(from, (this.change.get(from) ?? 0) - 1)
+    if (to !== null) this.change.set(to, (this.change.get(to) ?? 0) + 1)
+  }
+}
+
+/** The last hex digit of an id that ends in random bits. */
+const slotOf = (buildId: string) => Number.parseInt(buildId.slice(-1), 16) % slots
+
+function buildPhase(state: BuildState): Counter | null {
+  if (state === 'creating' || state === 'scheduled') return 'scheduled_builds'
+  return state === 'running' || state === 'failing' || state === 'canceling' ? 'running_builds' : null
+}
+
+/** A job that an agent holds but has not started counts as scheduled: handing it out then changes no count. */
+function jobPhase(state: JobState): Counter | null {
+  switch (state) {
+    case 'pending':
+    case 'waiting':
+    case 'blocked':
+      return 'waiting_jobs'
+    case 'limiting':
+    case 'limited':
+    case 'scheduled':
+    case 'reserved':
+    case 'assigned':
+    case 'accepted':
+      return 'scheduled_jobs'
+    case 'running':
+    case 'timing_out':
+    case 'canceling':
+      return 'running_jobs'
+    case 'unblocked':
+    case 'waiting_failed':
+    case 'blocked_failed':
+    case 'unblocked_failed':
+    case 'broken':
+    case 'passed':
+    case 'failed':
+    case 'timed_out':
+    case 'canceled':
+    case 'expired':
+    case 'skipped':
+      return null
+  }
+}

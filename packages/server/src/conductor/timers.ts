@@ -1,0 +1,30 @@
+// When time itself becomes an event for a job. The deadline is kept in the job's row and moves with its state.
+import { sql, type RawBuilder } from 'kysely'
+import type { Timers } from '../config.ts'
+
+/** How long an agent that accepted a job may take to start it. */
+const startSeconds = 120
+
+/** How long a job stays set aside for a stack that does not say how long it needs. */
+export const reservationSeconds = 900
+
+/** The deadline of a job that enters `state` at `at`; null where nothing is awaited. `job` is the row's alias. */
+export function deadline(
+  timers: Timers,
+  expiryMinutes: number | null,
+  at: string,
+  state: RawBuilder<unknown>,
+  job: RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  const expiry = expiryMinutes ?? timers.jobExpiryDays * 24 * 60
+  const after = (seconds: number) => sql`${at}::timestamptz + make_interval(secs => ${seconds})`
+  return sql`case ${state}
+    when 'scheduled' then ${job}.created_at + make_interval(mins => ${expiry})
+    when 'reserved' then ${after(reservationSeconds)}
+    when 'assigned' then ${after(timers.acceptSeconds)}
+    when 'accepted' then ${after(startSeconds)}
+    when 'running' then ${at}::timestamptz + make_interval(mins => ${job}.timeout_minutes)
+    when 'canceling' then ${after(timers.cancelGraceSeconds)}
+    when 'timing_out' then ${after(timers.cancelGraceSeconds)}
+  end`
+}

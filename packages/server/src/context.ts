@@ -1,0 +1,53 @@
+// What a handler may use, built once when the process starts.
+import type pg from 'pg'
+import type { Logger } from 'pino'
+import { tokenFinder, type FindToken } from './auth/find-tokens.ts'
+import { keyring, type Keyring } from './auth/keyring.ts'
+import { rateLimits, type RateLimits } from './auth/rate-limits.ts'
+import { trackTokenUse, type TokenUse } from './auth/token-use.ts'
+import { openBlobs } from './blobs/open.ts'
+import type { BlobStore } from './blobs/store.ts'
+import type { Config } from './config.ts'
+import type { Db } from './db/pool.ts'
+import type { HostedDriver } from './hosted/driver.ts'
+
+export interface Context {
+  config: Config
+  db: Db
+  blobs: BlobStore
+  log: Logger
+  now: () => Date
+  keys: Keyring
+  findToken: FindToken
+  tokenUse: TokenUse
+  limits: RateLimits
+  /** null: this installation has no hosted clusters. */
+  hosted: HostedDriver | null
+}
+
+export interface Parts {
+  config: Config
+  db: Db
+  pool: pg.Pool
+  log: Logger
+  /** The first seals; all open. */
+  secretKeys: readonly string[]
+  hosted: HostedDriver | null
+}
+
+export function createContext({ config, db, pool, log, secretKeys, hosted }: Parts): Context {
+  return {
+    config,
+    db,
+    blobs: openBlobs(config),
+    log,
+    now: () => new Date(),
+    keys: keyring(secretKeys),
+    findToken: tokenFinder(db),
+    tokenUse: trackTokenUse(db, Date.now, (error) =>
+      log.warn({ err: error }, 'Could not record when tokens were used.'),
+    ),
+    limits: rateLimits(config.rateLimits, pool),
+    hosted,
+  }
+}

@@ -1,0 +1,104 @@
+/*
+ * PostgreSQL refuses to run as root. A runner is one way of starting its programs; each way asks for its own
+ * owner of the database's files, which are handed over before a start (see placement.ts).
+ */
+import type { SpawnOptions } from 'node:child_process'
+import { userInfo } from 'node:os'
+import { type Command, run } from './processes.ts'
+
+export interface Owner {
+  uid: number
+  gid: number
+}
+
+export interface Runner {
+  how: string
+  /** Who has to own the database's files; absent when they simply stay ours. */
+  owner?: Owner
+  command: (file: string, args: string[], options?: SpawnOptions) => Command
+}
+
+export interface Privileges {
+  /** False to do without user namespaces even where they exist. */
+  canUnshare?: boolean
+  /** The owner of files that are there already. */
+  filesOwner?: Owner | undefined
+}
+
+/** The ways that work here and now, best first. Nothing is remembered from one start to the next. */
+export async function* listRunners({ canUnshare = true, filesOwner }: Privileges): AsyncGenerator<Runner> {
+  if (!isRoot()) {
+    const isNameless = findUserName() === undefined
+    if (isNameless && canUnshare && (await works(namespaceOf('this user')))) yield namespaceOf('this user')
+    else yield direct
+    return
+  }
+  if (filesOwner && filesOwner.uid !== 0) {
+    const runner = asUser(filesOwner, (await findNameOf(filesOwner.uid)) ?? String(filesOwner.uid))
+    if (await works(runner)) yield runner
+  }
+  if (canUnshare) {
+    const runner = { ...namespaceOf('root'), owner: { uid: 0, gid: 0 } }
+    if (await works(runner)) yield runner
+  }
+  const nobody = await findNobody()
+  if (nobody && nobody.uid !== filesOwner?.uid && (await works(asUser(nobody, 'nobody')))) {
+    yield asUser(nobody, 'nobody')
+  }
+}
+
+export function isRoot(): boolean {
+  return process.geteuid?.() === 0
+}
+
+/** Undefined for a user id without an entry in the user database; initdb refuses to run for one. */
+export function findUserName(): string | undefined {
+  try {
+    return userInfo().username
+  } catch {
+    return undefined
+  }
+}
+
+export async function findNameOf(uid: number): Promise<string | undefined> {
+  const { code, stdout } = await run(command('id', ['-un', String(uid)]))
+  return code === 0 ? stdout.trim() : undefined
+}
+
+/** Whether the runner can enter the directory, which takes the search permission on all its parents. */
+export async function reaches(runner: Runner, directory: string): Promise<boolean> {
+  const { code } = await run(runner.command('/bin/sh', ['-c', 'cd "$1"', 'sh', directory]))
+  return code === 0
+}
+
+const direct: Runner = { how: 'as the current user', command: (...call) => command(...call) }
+
+/** Inside, the current user is called nobody; outside, files and signals stay those of the current user. */
+function namespaceOf(user: string): Runner {
+  const flags = ['--user', '--map-user=65534', '--map-group=65534', '--']
+  return {
+    how: `in a user namespace of ${user}`,
+    command: (file, args, options) => command('unshare', [...flags, file, ...args], options),
+  }
+}
+
+function asUser(owner: Owner, name: string): Runner {
+  const how = `as the user ${name}`
+  return { how, owner, command: (file, args, options) => command(file, args, { ...options, ...owner }) }
+}
+
+function command(file: string, args: string[], options: SpawnOptions = {}): Command {
+  // Variables such as PGDATA, PGPORT or LC_MESSAGES must not reach the database.
+  const env = { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' }
+  return { file, args, options: { cwd: '/', ...options, env } }
+}
+
+async function works(runner: Runner): Promise<boolean> {
+  return (await run(runner.command('/bin/sh', ['-c', 'exit 0']))).code === 0
+}
+
+async function findNobody(): Promise<Owner | undefined> {
+  const [uid, gid] = await Promise.all(['-u', '-g'].map((flag) => run(command('id', [flag, 'nobody']))))
+  if (uid?.code !== 0 || gid?.code !== 0) return undefined
+  return { uid: Number(uid.stdout), gid: Number(gid.stdout) }
+}

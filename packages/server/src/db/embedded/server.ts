@@ -1,0 +1,145 @@
+import { closeSync, realpathSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { findBinaries } from './binaries.ts'
+import { clusterIn, DATABASE, ensureCluster, USER } from './cluster.ts'
+import { prepareDataDir, removeIfEmpty } from './data-dir.ts'
+import { findHolder, lockDataDir } from './data-lock.ts'
+import { openLogFile } from './log-file.ts'
+import { findHome, type Placement, type PlacementOptions, settle } from './placement.ts'
+import { readPostmaster, type ShutdownMode, stopOrphan, stopPostmaster } from './postmaster.ts'
+import { isShort, makeSocketDir, PORT, removeShortSocketDir } from './socket-dir.ts'
+import { type Exit, startPostmaster } from './start-postmaster.ts'
+import { errorCode, StartupError } from './startup-error.ts'
+import { startWatchdog } from './watchdog.ts'
+
+export interface EmbeddedOptions extends PlacementOptions {
+  dataDir: string
+  /** Gets whole sentences. */
+  log?: (message: string) => void
+}
+
+export interface Connection {
+  /** The directory of the Unix socket. */
+  host: string
+  port: number
+  user: string
+  database: string
+}
+
+export interface EmbeddedPostgres {
+  connection: Connection
+  /** For `pg`; the socket's directory is a parameter in it. */
+  url: string
+  /** How the database is run, to be read after the words "PostgreSQL runs". */
+  how: string
+  pid: number
+  /** Settles when the database is gone, stopped or not. */
+  exited: Promise<Exit>
+  stop: () => Promise<void>
+}
+
+export interface Nature {
+  durable: boolean
+  shutdown: ShutdownMode
+}
+
+type Undo = (() => void)[]
+
+/** Starts the database of a data directory, which is then ours until stop(). */
+export function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+  return launch(options, { durable: true, shutdown: 'fast' })
+}
+
+/** How to reach the database that another process on this machine runs in the data directory. */
+export function findRunning(
+  dataDir: string,
+): { connection: Connection; url: string; holder: number } | undefined {
+  const holder = findHolder(dataDir)
+  if (holder === undefined) return undefined
+  const postmaster = readPostmaster(clusterIn(findHome(dataDir)))
+  return postmaster?.isReady ? { ...connectionTo(postmaster.socketDir), holder } : undefined
+}
+
+/** What startEmbedded and startTemporary have in common. */
+export async function launch(options: EmbeddedOptions, nature: Nature): Promise<EmbeddedPostgres> {
+  const found = findBinaries()
+  const dataDir = prepareDataDir(options.dataDir)
+  const undo: Undo = [dataDir.undo]
+  try {
+    const path = realpathSync(dataDir.path)
+    await lock(path, undo)
+    const home = findHome(path)
+    // A copy of a data directory leads to the same files elsewhere, so these have a lock of their own.
+    if (dirname(home) !== path) await lock(dirname(home), undo)
+    const orphan = await stopOrphan(clusterIn(home))
+    if (orphan !== undefined)
+      options.log?.(`Stopped PostgreSQL, process ${orphan}, left by a killed process.`)
+    const placement = await settle(path, found, options)
+    if (placement.home !== home) await lock(dirname(placement.home), undo)
+    return await run(placement, path, options, nature, undo)
+  } catch (error) {
+    undoAll(undo)
+    throw asStartupError(error, dataDir.path)
+  }
+}
+
+async function lock(directory: string, undo: Undo): Promise<void> {
+  const { release } = await lockDataDir(directory)
+  undo.push(release)
+}
+
+async function run(
+  placement: Placement,
+  dataDir: string,
+  { log }: EmbeddedOptions,
+  { durable, shutdown }: Nature,
+  undo: Undo,
+): Promise<EmbeddedPostgres> {
+  const { home, runner, how } = placement
+  undo.push(() => removeIfEmpty(home))
+  const socketDir = makeSocketDir(home, runner.owner)
+  undo.push(() => (isShort(socketDir) ? removeShortSocketDir(socketDir) : removeIfEmpty(socketDir)))
+  const garbage = [...(isShort(socketDir) ? [socketDir] : []), ...(durable ? [] : [dataDir, dirname(home)])]
+  const watchdog = startWatchdog(clusterIn(home), shutdown, garbage)
+  undo.push(watchdog.dismiss)
+  await ensureCluster(placement, durable)
+  const logFile = openLogFile(join(home, 'postgres.log'), runner.owner)
+  undo.push(() => closeSync(logFile.descriptor), logFile.stopChecking)
+  const onSpawn = watchdog.guard
+  const postmaster = await startPostmaster(placement, { socketDir, logFile, durable, onSpawn, log })
+  const exited = postmaster.exited.then((exit) => {
+    undoAll(undo)
+    return exit
+  })
+  const stop = async () => {
+    await stopPostmaster(postmaster.pid, shutdown)
+    await exited
+  }
+  return { ...connectionTo(socketDir), how, pid: postmaster.pid, exited, stop }
+}
+
+function connectionTo(socketDir: string): { connection: Connection; url: string } {
+  const connection = { host: socketDir, port: PORT, user: USER, database: DATABASE }
+  const url = `postgresql:///${DATABASE}?host=${encodeURIComponent(socketDir)}&port=${PORT}&user=${USER}`
+  return { connection, url }
+}
+
+/** Last made, first undone; one step that fails keeps no other from being taken. */
+function undoAll(steps: Undo): void {
+  for (const step of steps.splice(0).toReversed()) {
+    try {
+      step()
+    } catch {
+      // What stays behind is put right by the next start.
+    }
+  }
+}
+
+/** A full disk or a file of another user is the operator's to put right, wherever it shows. */
+function asStartupError(error: unknown, dataDir: string): unknown {
+  if (error instanceof StartupError || errorCode(error) === '' || !(error instanceof Error)) return error
+  return new StartupError(
+    `The database in ${dataDir} cannot be started (${error.message}): put that right and start again, ` +
+      'or set MILLRACE_DATA_DIR to another directory.',
+  )
+}

@@ -1,0 +1,94 @@
+// Who asks and whether they may, in the order that gives nothing away: token, organization, scope, permission.
+import type { FastifyRequest } from 'fastify'
+import { hasFeature, type Caller, type Organization } from '../auth/caller.ts'
+import { judge } from '../auth/permissions.ts'
+import type { Spent } from '../auth/rate-limits.ts'
+import type { Context } from '../context.ts'
+import { ApiError, forbidden, notFound, unauthorized } from '../lib/errors.ts'
+import { isInRanges } from '../lib/ip-ranges.ts'
+import { isStorable } from '../lib/unstorable.ts'
+import type { Route } from './route.ts'
+
+export interface Access {
+  caller: Caller | null
+  org: Organization | null
+}
+
+const anybody: Access = { caller: null, org: null }
+
+export async function authorize(
+  ctx: Context,
+  route: Route,
+  request: FastifyRequest,
+  onSpent: (spent: Spent) => void,
+): Promise<Access> {
+  const params = request.params as Record<string, string>
+  if (route.permission === 'anonymous') {
+    requireNames(route, params)
+    return anybody
+  }
+  const isInOrganization = route.url.startsWith('/v2/organizations/:org')
+  const slug = isInOrganization ? (params['org'] ?? '') : null
+
+  const token = bearerToken(request.headers.authorization)
+  const found =
+    token === null ? null : await ctx.findToken(token, slug !== null && isStorable(slug) ? slug : null)
+  if (found === null) {
+    throw unauthorized(
+      `Authentication required. Please supply a valid API Access Token: ${ctx.config.url}/docs`,
+    )
+  }
+  const spent = await ctx.limits.spend(found.user.id, found.organization?.id ?? null)
+  onSpent(spent)
+  ctx.limits.refuseExceeded(spent)
+  if (found.allowed_ip_addresses !== null && !isInRanges(request.ip, found.allowed_ip_addresses)) {
+    throw forbidden(`Your access token may not be used from ${request.ip}`)
+  }
+  ctx.tokenUse.record(found.id, request.ip)
+
+  const { user, organization, ...tokenFields } = found
+  const caller: Caller = {
+    user,
+    token: tokenFields,
+    request: { ip: request.ip, userAgent: request.headers['user-agent']?.slice(0, 500) ?? null },
+  }
+  if (!isInOrganization) {
+    requireScope(route, found.scopes)
+    requireNames(route, params)
+    return { caller, org: null }
+  }
+  if (organization === null) throw notFound('No organization found')
+  if (
+    organization.allowed_ip_addresses !== null &&
+    !isInRanges(request.ip, organization.allowed_ip_addresses)
+  ) {
+    throw forbidden(`The organization does not allow API requests from ${request.ip}`)
+  }
+  requireScope(route, found.scopes)
+  requireNames(route, params)
+  const { cluster, team, pipeline } = params
+  const verdict = await judge(ctx.db, route.permission, organization, caller, { cluster, team, pipeline })
+  if (verdict === 'no') throw forbidden()
+  if (verdict !== 'yes') throw notFound(`No ${verdict.missing} found`)
+  if (route.feature !== null && !hasFeature(organization, route.feature.name)) {
+    throw new ApiError(route.feature.otherwise.status, route.feature.otherwise.message)
+  }
+  return { caller, org: organization }
+}
+
+function requireScope(route: Route, scopes: readonly string[]): void {
+  if (route.scope !== 'none' && !scopes.includes(route.scope)) {
+    throw forbidden(`Your access token doesn't have the ${route.scope} scope`)
+  }
+}
+
+function requireNames(route: Route, params: Record<string, string>): void {
+  for (const [name, param] of Object.entries(route.params)) {
+    if (!param.matches(params[name] ?? '')) throw notFound(param.notFound)
+  }
+}
+
+function bearerToken(header: string | undefined): string | null {
+  const match = /^Bearer +([\x21-\x7e]{1,500}) *$/i.exec(header ?? '')
+  return match?.[1] ?? null
+}

@@ -1,0 +1,105 @@
+// Every field of every body, with everything a field should not be. Wrong is 4xx with a sentence; never 5xx.
+import { describe, expect, it } from 'vitest'
+import { Compile } from 'typebox/compile'
+import { useApp } from '../../test/app.ts'
+import { aWorld, urlIn, type World } from '../../test/world.ts'
+import { slices } from '../app.ts'
+import type { Route } from './route.ts'
+
+const app = useApp()
+
+// One world for each endpoint: some bodies, taken as they are, lock everybody out of an organization.
+const worlds = new Map<string, Promise<World>>()
+const worldOf = (endpoint: string): Promise<World> => {
+  const world = worlds.get(endpoint) ?? aWorld(app)
+  worlds.set(endpoint, world)
+  return world
+}
+
+const bodies = Object.values(slices)
+  .flat()
+  .flatMap((route) =>
+    route.body === undefined
+      ? []
+      : [{ endpoint: `${route.methods[0]} ${route.url}`, route, schema: route.body }],
+  )
+const fields = bodies.flatMap(({ endpoint, route, schema }) =>
+  Object.keys((Reflect.get(schema, 'properties') as object | undefined) ?? {}).map((field) => ({
+    endpoint,
+    route,
+    schema,
+    field,
+  })),
+)
+
+const wrong: Array<[name: string, value: unknown]> = [
+  ['a number', 12.5],
+  ['a huge number', 1e300],
+  ['a boolean', true],
+  ['null', null],
+  ['a list', [[]]],
+  ['an object', { a: { b: 1 } }],
+  ['an empty string', ''],
+  ['blanks', '   '],
+  ['a long string', 'x'.repeat(100_000)],
+  ['markup', '<script>alert(1)</script>'],
+  ['a quote', `'; drop table users; --`],
+]
+
+const unstorable = ['"\\u0000"', '"a\\ud800b"', '["\\udc00"]', '{"\\u0000": 1}']
+
+const sendJson = (world: World, route: Route, text: string) =>
+  app.request(route.methods[0] ?? 'POST', urlIn(world, route), {
+    token: world.admin.token,
+    text,
+    headers: { 'Content-Type': 'application/json' },
+  })
+
+describe('every body', () => {
+  it.each(bodies)('$endpoint answers 4xx to what is no object of JSON', async ({ endpoint, route }) => {
+    const world = await worldOf(endpoint)
+    for (const text of [
+      '{',
+      'null',
+      '[]',
+      '"text"',
+      '1',
+      '{"a":1',
+      '['.repeat(5000),
+      `{"a":"${'x'.repeat(route.bodyLimitBytes)}"}`,
+    ]) {
+      const answer = await sendJson(world, route, text)
+      expect([
+        text.slice(0, 20),
+        answer.status >= 400 && answer.status < 500,
+        typeof answer.body.message,
+      ]).toEqual([text.slice(0, 20), true, 'string'])
+    }
+  })
+
+  it.each(fields)(
+    '$endpoint answers 4xx to a $field it cannot take, and never 5xx',
+    async ({ endpoint, route, schema, field }) => {
+      // What a pipeline is called changes where it is found, so each of its fields has a world of its own.
+      const isRenamed = route.url.endsWith('/pipelines/:pipeline')
+      const world = await worldOf(isRenamed ? `${endpoint} ${field}` : endpoint)
+      const slug = isRenamed ? { slug: world.ids['pipeline'] } : {}
+      const check = Compile(schema)
+      const [example] = (Reflect.get(schema, 'examples') as object[] | undefined) ?? [{}]
+      for (const [name, value] of wrong) {
+        const body = { ...example, ...slug, [field]: value }
+        const answer = await sendJson(world, route, JSON.stringify(body))
+        const isFine = check.Check(body)
+          ? answer.status < 500 || answer.status === 503
+          : answer.status >= 400 && answer.status < 500
+        const isSaid = answer.status < 400 || /\w+ \w+/.test(String(answer.body.message))
+        expect([name, answer.status, isFine, isSaid]).toEqual([name, answer.status, true, true])
+      }
+      for (const text of unstorable) {
+        const rest = JSON.stringify({ ...example, ...slug, [field]: undefined }).slice(1)
+        const answer = await sendJson(world, route, `{"${field}": ${text}${rest === '}' ? '' : ','}${rest}`)
+        expect([text, answer.status]).toEqual([text, 400])
+      }
+    },
+  )
+})

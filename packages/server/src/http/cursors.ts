@@ -1,0 +1,98 @@
+// Lists by cursor: `after` or `before` in, `{ items, links }` out, the same links in the Link header. A cursor is
+// the place of one row in one list, signed, so that it cannot be made up or carried to another list.
+import { Type } from 'typebox'
+import type { Keyring } from '../auth/keyring.ts'
+import { badRequest } from '../lib/errors.ts'
+import type { Answer } from './answer.ts'
+import { linkHeader, withQuery, type RequestUrl } from './links.ts'
+import { defaultPerPage, mostPerPage } from './paging.ts'
+
+/** Where a row stands in a list ordered by time and id. */
+export interface Place {
+  at: string
+  id: string
+}
+
+export interface CursorRequest {
+  /** Rows behind this place in the list's order, or before it; both null: the first page. */
+  after: Place | null
+  before: Place | null
+  perPage: number
+  /** One more than asked for: whether that row exists tells whether there is a further page. */
+  limit: number
+  url: RequestUrl
+  list: string
+  keys: Keyring
+}
+
+export const CursorQuery = {
+  after: Type.Optional(
+    Type.String({ description: 'Cursor from a `next` link. Not together with `before`.' }),
+  ),
+  before: Type.Optional(
+    Type.String({ description: 'Cursor from a `prev` link. Not together with `after`.' }),
+  ),
+  per_page: Type.Optional(Type.Integer({ minimum: 1, maximum: mostPerPage, default: defaultPerPage })),
+}
+
+/** `list` names the list and its owner; a cursor of another list is invalid here. */
+export function readCursor(url: RequestUrl, list: string, keys: Keyring): CursorRequest {
+  const [after, before, perPageText] = ['after', 'before', 'per_page'].map(
+    (key) => [url.query[key]].flat().at(-1) || null,
+  )
+  if (after && before) throw badRequest('Give `after` or `before`, not both.')
+  const perPage = perPageText ? Number(perPageText) : defaultPerPage
+  if (!Number.isInteger(perPage) || perPage < 1 || perPage > mostPerPage) {
+    throw badRequest(`\`per_page\` must be a whole number from 1 to ${mostPerPage}.`)
+  }
+  const read = (text: string | null | undefined) => (text ? decodePlace(text, list, keys) : null)
+  return { after: read(after), before: read(before), perPage, limit: perPage + 1, url, list, keys }
+}
+
+/**
+ * `rows` is what the query returned: in list order, or in reverse order when `before` was asked for, and at most
+ * `limit` of them.
+ */
+export function cursorAnswer<T>(
+  request: CursorRequest,
+  rows: readonly T[],
+  place: (row: T) => Place,
+  present: (row: T) => unknown,
+): Answer {
+  const more = rows.length > request.perPage
+  const kept = rows.slice(0, request.perPage)
+  const page = request.before ? kept.toReversed() : kept
+  const [first, last] = [page[0], page.at(-1)]
+  const { after: _after, before: _before, ...query } = request.url.query
+  const url = { ...request.url, query }
+  const to = (change: { after?: string; before?: string }) =>
+    withQuery(url, { ...change, per_page: request.perPage })
+  const code = (row: T) => encodePlace(place(row), request.list, request.keys)
+  const isFirst = request.after === null && request.before === null
+  const links = {
+    self: withQuery(request.url, { per_page: request.perPage }),
+    ...(isFirst ? {} : { first: to({}) }),
+    ...(first !== undefined && (request.before ? more : !isFirst)
+      ? { prev: to({ before: code(first) }) }
+      : {}),
+    ...(last !== undefined && (request.before ? true : more) ? { next: to({ after: code(last) }) } : {}),
+  }
+  return { status: 200, body: { items: page.map(present), links }, headers: linkHeader(links) }
+}
+
+export function encodePlace(place: Place, list: string, keys: Keyring): string {
+  const text = JSON.stringify([place.at, place.id])
+  return Buffer.concat([keys.sign(`cursor ${list}`, text), Buffer.from(text)]).toString('base64url')
+}
+
+export function decodePlace(cursor: string, list: string, keys: Keyring): Place {
+  const bytes = Buffer.from(cursor, 'base64url')
+  const text = bytes.subarray(16).toString('utf8')
+  // Several texts decode to the same bytes; only the one we made is ours.
+  const isOurs = bytes.toString('base64url') === cursor
+  if (!isOurs || !keys.verify(`cursor ${list}`, text, bytes.subarray(0, 16))) {
+    throw badRequest('The cursor is invalid; follow the links of an answer instead of making one.')
+  }
+  const [at, id] = JSON.parse(text) as [string, string]
+  return { at, id }
+}

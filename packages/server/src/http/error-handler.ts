@@ -1,0 +1,65 @@
+// Everything thrown ends here. The caller's errors are said as they are; the world's become 503; ours become 500
+// with nothing but the request's id, and are logged.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import pg from 'pg'
+import { ApiError, unavailable } from '../lib/errors.ts'
+import { errorBody } from './error-body.ts'
+
+export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const known = toApiError(error)
+  if (known === null) {
+    request.log.error({ err: error, request_id: request.id }, 'A request failed because of a bug.')
+    void reply.code(500).send({
+      message: `Something went wrong on our side. The request id ${request.id} finds it in the server's log.`,
+    })
+    return
+  }
+  if (known.status >= 500) {
+    request.log.warn(
+      { err: known.cause ?? known, request_id: request.id },
+      'A request could not be carried out.',
+    )
+  }
+  if (known.status === 401) void reply.header('WWW-Authenticate', 'Bearer')
+  void reply.code(known.status).send(errorBody(known))
+}
+
+function toApiError(error: unknown): ApiError | null {
+  if (error instanceof ApiError) return error
+  if (!(error instanceof Error)) return null
+  if (isDatabaseAway(error)) return unavailable('The database does not answer. Asking again is safe.', error)
+  // Fastify's own refusals: a body that is too large, cut short, of a wrong length.
+  const status: unknown = Reflect.get(error, 'statusCode')
+  if (typeof status === 'number' && status >= 400 && status < 500)
+    return new ApiError(status, sentence(error))
+  return null
+}
+
+const sentence = (error: Error) =>
+  Reflect.get(error, 'code') === 'FST_ERR_CTP_BODY_TOO_LARGE'
+    ? 'The request body is too large.'
+    : error.message
+
+const awayCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT',
+  'EPIPE',
+  'ETIMEDOUT',
+  '57P01',
+  '57P02',
+  '57P03',
+  '57014',
+  '53300',
+])
+
+function isDatabaseAway(error: Error): boolean {
+  const code: unknown = Reflect.get(error, 'code')
+  if (
+    typeof code === 'string' &&
+    (awayCodes.has(code) || (error instanceof pg.DatabaseError && code.startsWith('08')))
+  ) {
+    return true
+  }
+  return /^(Connection terminated|timeout exceeded when trying to connect)/.test(error.message)
+}

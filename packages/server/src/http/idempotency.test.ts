@@ -1,0 +1,157 @@
+import { sql } from 'kysely'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { startApp, useApp } from '../../test/app.ts'
+import {
+  aCluster,
+  aMember,
+  anAdmin,
+  anOrganization,
+  unique,
+  type TestOrganization,
+  type TestUser,
+} from '../../test/builders.ts'
+
+const app = useApp()
+
+let org: TestOrganization
+let admin: TestUser
+beforeAll(async () => {
+  org = await anOrganization(app)
+  admin = await anAdmin(app, org)
+})
+
+const create = (key: string, body: object, token = admin.token) =>
+  app.request('POST', `${org.path}/clusters`, { token, body, headers: { 'Idempotency-Key': key } })
+
+const countClusters = async () =>
+  (await app.db.selectFrom('clusters').select('id').where('organization_id', '=', org.id).execute()).length
+
+describe('Idempotency-Key', () => {
+  it('gives the first answer again, and does the thing once', async () => {
+    const before = await countClusters()
+    const key = unique('key')
+    const first = await create(key, { name: 'Once' })
+    const second = await create(key, { name: 'Once' })
+    expect([first.status, second.status]).toEqual([201, 201])
+    expect(second.body).toEqual(first.body)
+    expect([first, second].map(({ headers }) => headers.get('idempotency-replayed'))).toEqual([null, 'true'])
+    expect(await countClusters()).toBe(before + 1)
+  })
+
+  it('keeps a refusal too, even when it would be accepted later', async () => {
+    const key = unique('key')
+    const first = await create(key, { name: '' })
+    const second = await create(key, { name: '' })
+    expect([first.status, second.status]).toEqual([422, 422])
+    expect(second.body).toEqual(first.body)
+  })
+
+  it('answers 422 to the same key with another body, another path or another method', async () => {
+    const key = unique('key')
+    const headers = { 'Idempotency-Key': key }
+    const cluster = await aCluster(app, org, admin)
+    expect((await create(key, { name: 'One' })).status).toBe(201)
+    const others = [
+      await create(key, { name: 'Two' }),
+      await app.request('POST', `${cluster.path}/queues`, {
+        token: admin.token,
+        body: { key: 'q' },
+        headers,
+      }),
+      await app.request('PUT', cluster.path, { token: admin.token, body: { name: 'One' }, headers }),
+    ]
+    expect(others.map(({ status }) => status)).toEqual([422, 422, 422])
+    expect(others[0]?.body.message).toMatch(/^This Idempotency-Key was used with another request/)
+  })
+
+  it('answers 409 while the first request is in flight, and does the thing once', async () => {
+    const before = await countClusters()
+    const key = unique('key')
+    const answers = await Promise.all(Array.from({ length: 20 }, () => create(key, { name: 'Busy' })))
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201, 409]))
+    expect(await countClusters()).toBe(before + 1)
+  })
+
+  it('belongs to one user: the same key of another is another', async () => {
+    const other = await anAdmin(app, org)
+    const key = unique('key')
+    const [mine, theirs] = [await create(key, { name: 'A' }), await create(key, { name: 'A' }, other.token)]
+    expect([mine.status, theirs.status]).toEqual([201, 201])
+    expect(mine.body.id).not.toEqual(theirs.body.id)
+  })
+
+  it('does not open to a member what is closed to them', async () => {
+    const member = await aMember(app, org)
+    expect((await create(unique('key'), { name: 'A' }, member.token)).status).toBe(403)
+  })
+
+  it('is forgotten after 24 hours', async () => {
+    const key = unique('key')
+    const first = await create(key, { name: 'Daily' })
+    await sql`update idempotency_keys set created_at = now() - interval '25 hours' where key = ${key}`.execute(
+      app.db,
+    )
+    const second = await create(key, { name: 'Daily' })
+    expect([second.status, second.body.id === first.body.id]).toEqual([201, false])
+  })
+
+  it('is shared by all servers on one database', async () => {
+    const other = await startApp({}, app.database)
+    const key = unique('key')
+    const first = await create(key, { name: 'Shared' })
+    const second = await other.request('POST', `${org.path}/clusters`, {
+      token: admin.token,
+      body: { name: 'Shared' },
+      headers: { 'Idempotency-Key': key },
+    })
+    await other.close()
+    expect(second.body).toEqual(first.body)
+  })
+
+  it('works for what talks to the outside as well', async () => {
+    const cluster = await aCluster(app, org, admin)
+    const rename = () =>
+      app.request('PUT', cluster.path, {
+        token: admin.token,
+        body: { name: 'Renamed' },
+        headers: { 'Idempotency-Key': cluster.id },
+      })
+    const [first, second] = [await rename(), await rename()]
+    expect([first.status, second.body]).toEqual([200, first.body])
+    const events = await app.db
+      .selectFrom('audit_events')
+      .select('id')
+      .where('type', '=', 'CLUSTER_UPDATED')
+      .where(sql`subject ->> 'uuid'`, '=', cluster.id)
+      .execute()
+    expect(events).toHaveLength(1)
+  })
+
+  it.each(['', 'x'.repeat(256), 'ümlaut'])('answers 400 to a key that is none: %.10s', async (key) => {
+    const headers = { 'Idempotency-Key': Buffer.from(key).toString('latin1') }
+    const answer = await app.request('POST', `${org.path}/clusters`, {
+      token: admin.token,
+      body: { name: 'A' },
+      headers,
+    })
+    expect([answer.status, answer.body.message]).toEqual([
+      400,
+      'Idempotency-Key must be 1 to 255 printable ASCII characters.',
+    ])
+  })
+
+  it('keeps no secret in the clear', async () => {
+    const cluster = await aCluster(app, org, admin)
+    const key = unique('key')
+    const answer = await app.request('POST', `${cluster.path}/tokens`, {
+      token: admin.token,
+      body: { description: 'secret' },
+      headers: { 'Idempotency-Key': key },
+    })
+    const { rows } = await sql<{
+      row: string
+    }>`select k::text as row from idempotency_keys k where key = ${key}`.execute(app.db)
+    expect(String(answer.body.token)).toMatch(/^mrct_/)
+    expect(rows[0]?.row).not.toContain(String(answer.body.token))
+  })
+})

@@ -1,0 +1,155 @@
+// `Idempotency-Key`: the first answer is kept for a day and given again to the same request. The key, the change
+// and the answer are one transaction, so a process that dies in between leaves none of them; an advisory lock
+// held by that transaction tells a second request that the first is still in flight. Answers may carry tokens and
+// requests secrets, so the answer is kept sealed, and of the request only a keyed code.
+import { createHash } from 'node:crypto'
+import { sql } from 'kysely'
+import type { Caller } from '../auth/caller.ts'
+import type { Keyring } from '../auth/keyring.ts'
+import type { Context } from '../context.ts'
+import type { Db, Trx } from '../db/pool.ts'
+import { inTransaction } from '../db/transaction.ts'
+import { ApiError, badRequest, conflict, refused } from '../lib/errors.ts'
+import type { Answer } from './answer.ts'
+import { errorBody } from './error-body.ts'
+
+export interface KeyedRequest {
+  key: string
+  caller: Caller
+  /** Method, path, query and body: what must be the same for the key to be the same request. */
+  fingerprint: Buffer
+}
+
+const mostKeyLength = 255
+
+export function readKey(header: string | string[] | undefined): string | null {
+  if (header === undefined) return null
+  const key = [header].flat().join(',')
+  if (key.length === 0 || key.length > mostKeyLength || !/^[\x20-\x7e]+$/.test(key)) {
+    throw badRequest(`Idempotency-Key must be 1 to ${mostKeyLength} printable ASCII characters.`)
+  }
+  return key
+}
+
+export const fingerprint = (method: string, url: string, body: unknown): Buffer =>
+  createHash('sha256')
+    .update(`${method} ${url}\n${JSON.stringify(body) ?? ''}`)
+    .digest()
+
+/** Runs `work` once for this key. `work` gets the context whose database is the key's transaction. */
+export async function once(
+  ctx: Context,
+  request: KeyedRequest,
+  work: (ctx: Context) => Promise<Answer>,
+): Promise<Answer> {
+  return inTransaction(ctx.db, async (trx) => {
+    const kept = await claim(trx, ctx.keys, request)
+    if (kept !== null) return kept
+    await sql`savepoint work`.execute(trx)
+    try {
+      const answer = await work({ ...ctx, db: trx })
+      await keep(trx, ctx.keys, request, answer)
+      return answer
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status >= 500) throw error
+      await sql`rollback to savepoint work`.execute(trx)
+      const answer = { status: error.status, body: errorBody(error) }
+      await keep(trx, ctx.keys, request, answer)
+      return answer
+    }
+  })
+}
+
+/**
+ * The same for work that talks to something outside and so cannot be part of the transaction: the lock is held
+ * beside it. A process that dies in between leaves no answer, and the operation, which is safe to repeat, runs again.
+ */
+export async function onceOutside(
+  ctx: Context,
+  request: KeyedRequest,
+  work: () => Promise<Answer>,
+): Promise<Answer> {
+  return ctx.db.connection().execute(async (connection) => {
+    const locked = await sql<{ locked: boolean }>`
+      select pg_try_advisory_lock(${lockKey(request)}) as locked`.execute(connection)
+    if (locked.rows[0]?.locked !== true) throw inFlight()
+    try {
+      const kept = await findKept(connection, ctx.keys, request)
+      if (kept !== null) return kept
+      const answer = await work()
+      await keep(connection, ctx.keys, request, answer)
+      return answer
+    } finally {
+      await sql`select pg_advisory_unlock(${lockKey(request)})`.execute(connection)
+    }
+  })
+}
+
+async function claim(trx: Trx, keys: Keyring, request: KeyedRequest): Promise<Answer | null> {
+  const { rows } = await sql<{ locked: boolean }>`
+    select pg_try_advisory_xact_lock(${lockKey(request)}) as locked`.execute(trx)
+  if (rows[0]?.locked !== true) throw inFlight()
+  return findKept(trx, keys, request)
+}
+
+const inFlight = () =>
+  conflict('A request with this Idempotency-Key is still in flight. Ask again in a moment.')
+
+async function findKept(
+  db: Db,
+  keys: Keyring,
+  { key, caller, fingerprint }: KeyedRequest,
+): Promise<Answer | null> {
+  const kept = await db
+    .selectFrom('idempotency_keys')
+    .select(['fingerprint', 'status', 'headers', 'body'])
+    .where('user_id', '=', caller.user.id)
+    .where('key', '=', key)
+    .where('created_at', '>', sql<string>`now() - interval '24 hours'`)
+    .executeTakeFirst()
+  if (kept === undefined) return null
+  if (!keys.verify(purpose, fingerprint.toString('hex'), kept.fingerprint)) {
+    throw refused('This Idempotency-Key was used with another request. Use a new key for a new request.')
+  }
+  return {
+    status: kept.status,
+    headers: { ...(kept.headers as Record<string, string>), 'Idempotency-Replayed': 'true' },
+    ...(kept.body === null ? {} : { json: openBody(keys, kept.body) }),
+  }
+}
+
+async function keep(
+  db: Db,
+  keys: Keyring,
+  { key, caller, fingerprint }: KeyedRequest,
+  answer: Answer,
+): Promise<void> {
+  const body = answer.json ?? (answer.body === undefined ? null : JSON.stringify(answer.body))
+  const row = {
+    fingerprint: keys.sign(purpose, fingerprint.toString('hex')),
+    status: answer.status,
+    headers: JSON.stringify(answer.headers ?? {}),
+    body: body === null ? null : sealBody(keys, body),
+    created_at: sql<string>`now()`,
+  }
+  await db
+    .insertInto('idempotency_keys')
+    .values({ user_id: caller.user.id, key, ...row })
+    .onConflict((conflict) => conflict.columns(['user_id', 'key']).doUpdateSet(row))
+    .execute()
+}
+
+const purpose = 'idempotency'
+
+function sealBody(keys: Keyring, body: string): string {
+  const { sealed, keyId } = keys.seal(body)
+  return `${keyId} ${sealed.toString('base64')}`
+}
+
+function openBody(keys: Keyring, kept: string): string {
+  const [keyId = '', sealed = ''] = kept.split(' ')
+  return keys.open(Buffer.from(sealed, 'base64'), keyId)
+}
+
+const lockKey = ({ key, caller }: KeyedRequest): string =>
+  createHash('sha256').update(`${caller.user.id} ${key}`).digest().readBigInt64BE(0).toString()

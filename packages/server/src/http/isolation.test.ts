@@ -1,0 +1,71 @@
+// Tenants by construction: every registered route is walked, so an endpoint that nobody thought of fails here.
+import { beforeAll, describe, expect, it } from 'vitest'
+import { useApp } from '../../test/app.ts'
+import { aToken, tokenId } from '../../test/builders.ts'
+import { aWorld, urlIn, type World } from '../../test/world.ts'
+import { slices } from '../app.ts'
+import { revokeToken } from '../resources/access-token/revoke.ts'
+
+const app = useApp()
+
+let ours: World
+let theirs: World
+let expired: string
+let revoked: string
+beforeAll(async () => {
+  ours = await aWorld(app)
+  theirs = await aWorld(app)
+  expired = await aToken(app, ours.admin, { expiresAt: '2020-01-01T00:00:00Z' })
+  revoked = await aToken(app, ours.admin)
+  await revokeToken(app.db, { kind: 'operator', command: 'test' }, await tokenId(app, revoked))
+})
+
+const endpoints = Object.values(slices)
+  .flat()
+  .filter(({ permission }) => permission !== 'anonymous')
+  .flatMap((route) => route.methods.map((method) => ({ endpoint: `${method} ${route.url}`, method, route })))
+
+const placeholders = endpoints.flatMap(({ endpoint, method, route }) =>
+  [...route.url.matchAll(/:(\w+)/g)]
+    .flatMap(([, name]) => (name === undefined || name === 'org' ? [] : [name]))
+    .map((name) => ({ endpoint, method, route, name })),
+)
+
+// Both worlds have a first build and no image, so these name what only the others could have.
+const named: Record<string, string> = { image: 'zzz999zzz9999', build: '999' }
+
+describe('every endpoint', () => {
+  it.each(endpoints)(
+    '$endpoint answers 401 to an expired and to a revoked token',
+    async ({ method, route }) => {
+      for (const token of [expired, revoked]) {
+        expect((await app.request(method, urlIn(ours, route), { token })).status).toBe(401)
+      }
+    },
+  )
+
+  it.each(endpoints.filter(({ route }) => route.url.includes(':org')))(
+    '$endpoint answers 404 to an administrator of another organization',
+    async ({ method, route }) => {
+      const answer = await app.request(method, urlIn(ours, route), { token: theirs.admin.token })
+      expect([answer.status, answer.body]).toEqual([404, { message: 'No organization found' }])
+    },
+  )
+
+  it.each(placeholders)(
+    "$endpoint answers 404 to another organization's :$name",
+    async ({ method, route, name }) => {
+      const swapped = { [name]: named[name] ?? theirs.ids[name] ?? '' }
+      const url = urlIn(ours, route, swapped)
+      const body = route.body === undefined ? {} : { body: exampleOf(route.body) }
+      const answer = await app.request(method, url, { token: ours.admin.token, ...body })
+      expect([answer.status, Object.keys(answer.body)]).toEqual([404, ['message']])
+    },
+  )
+})
+
+/** A body that passes the shape check, so that what is refused is the id. */
+function exampleOf(schema: object | undefined): unknown {
+  const [example]: unknown[] = (Reflect.get(schema ?? {}, 'examples') as unknown[] | undefined) ?? []
+  return example ?? {}
+}

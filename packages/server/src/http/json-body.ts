@@ -1,0 +1,64 @@
+// Bodies are JSON, also when the caller forgot to say so. What cannot be stored or would exhaust a recursive
+// reader is refused here, once, for every endpoint.
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { ApiError, badRequest } from '../lib/errors.ts'
+import { findUnstorable } from '../lib/unstorable.ts'
+
+const deepest = 64
+
+export function acceptJson(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(
+    '*',
+    { parseAs: 'string' },
+    async (request: FastifyRequest, text: string | Buffer) => {
+      const type = request.headers['content-type']
+      if (text.length === 0) return undefined
+      if (type !== undefined && !/^application\/([\w.+-]+\+)?json\b/i.test(type)) {
+        throw new ApiError(
+          415,
+          `Send the body as JSON, with Content-Type: application/json instead of ${type.slice(0, 100)}.`,
+        )
+      }
+      return parseBody(text.toString())
+    },
+  )
+}
+
+export function parseBody(text: string): unknown {
+  if (depth(text) > deepest) throw badRequest(`The request body is nested more than ${deepest} levels deep.`)
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw badRequest(
+      `The request body is not valid JSON: ${error instanceof Error ? error.message : 'unreadable'}`,
+    )
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw badRequest('The request body must be a JSON object.')
+  }
+  // Only an escape can smuggle in a NUL or half a surrogate pair.
+  if (/\\u(0000|d[89a-f])/i.test(text)) {
+    const where = findUnstorable(value)
+    if (where !== null)
+      throw badRequest(`${where} contains characters that cannot be stored (NUL or half a surrogate pair).`)
+  }
+  return value
+}
+
+function depth(text: string): number {
+  let open = 0
+  let most = 0
+  let inString = false
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (inString) {
+      if (code === 92) i++
+      else if (code === 34) inString = false
+    } else if (code === 34) inString = true
+    else if (code === 91 || code === 123) most = Math.max(most, ++open)
+    else if (code === 93 || code === 125) open--
+  }
+  return most
+}

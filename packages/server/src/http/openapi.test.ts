@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest'
+import { baseUrl, useApp } from '../../test/app.ts'
+import { slices } from '../app.ts'
+
+const app = useApp()
+
+const routes = Object.values(slices).flat()
+
+describe('GET /v2/openapi.json', () => {
+  it('describes every endpoint, each under a name of its own', async () => {
+    const { body } = await app.request('GET', '/v2/openapi.json')
+    expect(body.openapi).toBe('3.1.0')
+    expect(body.servers).toEqual([{ url: baseUrl }])
+    const operations = Object.values(body.paths).flatMap((path) => Object.values(path))
+    expect(operations).toHaveLength(routes.flatMap(({ methods }) => methods).length)
+    const ids = operations.map(({ operationId }) => String(operationId))
+    expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([])
+    expect(body.paths['/v2/organizations/{org}/audit_events'].get).toMatchObject({
+      operationId: 'get_organizations_org_audit_events',
+      tags: ['audit_events'],
+      'x-required-scope': 'read_audit_events',
+      'x-required-permission': 'admin',
+    })
+  })
+
+  it('refers only to components it has', async () => {
+    const { body, text } = await app.request('GET', '/v2/openapi.json')
+    const names = [...text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(([, name]) => name)
+    expect(names.length).toBeGreaterThan(0)
+    expect(names.filter((name) => body.components.schemas[name] === undefined)).toEqual([])
+  })
+
+  it('gives two different shapes two different names', () => {
+    const shapes = new Map<string, Set<string>>()
+    const collect = (schema: unknown): void => {
+      if (typeof schema !== 'object' || schema === null) return
+      const title: unknown = Reflect.get(schema, 'title')
+      if (typeof title === 'string') {
+        shapes.set(title, (shapes.get(title) ?? new Set()).add(JSON.stringify(schema)))
+      }
+      Object.values(schema).forEach(collect)
+    }
+    for (const { body, answers } of routes) collect([body, ...Object.values(answers)])
+    expect([...shapes].filter(([, different]) => different.size > 1).map(([title]) => title)).toEqual([])
+  })
+
+  it('declares what may be answered before an endpoint looks at the request', async () => {
+    const { body } = await app.request('GET', '/v2/openapi.json')
+    const statuses = (path: string, method: string) => Object.keys(body.paths[path][method].responses)
+    const clusters = '/v2/organizations/{org}/clusters'
+    expect(statuses(clusters, 'get')).toEqual(['200', '400', '401', '403', '404', '429'])
+    expect(statuses(clusters, 'post')).toEqual([
+      '201',
+      '400',
+      '401',
+      '403',
+      '404',
+      '409',
+      '413',
+      '415',
+      '422',
+      '429',
+    ])
+    expect(statuses(`${clusters}/{cluster}`, 'patch')).not.toContain('409')
+  })
+
+  it('says of pictures that they are pictures', async () => {
+    const { body } = await app.request('GET', '/v2/openapi.json')
+    const answer = body.paths['/avatars/{user}'].get.responses['200']
+    expect(answer.content).toHaveProperty('image/svg+xml')
+  })
+})

@@ -1,0 +1,59 @@
+// Lists by page number: `page` and `per_page` in, a bare array and a Link header out.
+import { Type } from 'typebox'
+import { linkHeader, withQuery, type RequestUrl } from './links.ts'
+import type { Answer } from './answer.ts'
+
+export interface PageRequest {
+  page: number
+  perPage: number
+  offset: number
+  /** One more than asked for: whether that row exists tells whether there is a next page. */
+  limit: number
+  url: RequestUrl
+}
+
+export const defaultPerPage = 30
+export const mostPerPage = 100
+
+export const PageQuery = {
+  page: Type.Optional(Type.Integer({ default: 1, description: 'Which page, from 1.' })),
+  per_page: Type.Optional(
+    Type.Integer({
+      default: defaultPerPage,
+      maximum: mostPerPage,
+      description: 'How many on a page; out of range is clamped.',
+    }),
+  ),
+}
+
+/** Out-of-range and unreadable values are brought into range: old clients send all sorts. */
+export function readPage(url: RequestUrl): PageRequest {
+  const page = clamp(last(url.query['page']), 1, 1, 1_000_000)
+  const perPage = clamp(last(url.query['per_page']), defaultPerPage, 1, mostPerPage)
+  return { page, perPage, offset: (page - 1) * perPage, limit: perPage + 1, url }
+}
+
+/** `rows` is what the query with the request's `limit` and `offset` returned. */
+export function pageAnswer<T>(
+  request: PageRequest,
+  rows: readonly T[],
+  present: (row: T) => unknown,
+): Answer {
+  const items = rows.slice(0, request.perPage).map(present)
+  return { status: 200, body: items, headers: linkHeader(pageLinks(request, rows.length > request.perPage)) }
+}
+
+export function pageLinks(request: PageRequest, hasNext: boolean): Record<string, string> {
+  const to = (page: number) => withQuery(request.url, { page, per_page: request.perPage })
+  return {
+    ...(request.page > 1 ? { first: to(1), prev: to(request.page - 1) } : {}),
+    ...(hasNext ? { next: to(request.page + 1) } : {}),
+  }
+}
+
+const last = (value: string | string[] | undefined) => (Array.isArray(value) ? value.at(-1) : value)
+
+function clamp(text: string | undefined, fallback: number, min: number, max: number): number {
+  const value = Number.parseInt(text ?? '', 10)
+  return Number.isNaN(value) ? fallback : Math.min(max, Math.max(min, value))
+}

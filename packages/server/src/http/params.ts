@@ -1,0 +1,30 @@
+// Placeholders of a URL. One that cannot name anything answers 404 with the text of the thing it fails to name.
+import { Type, type TSchema } from 'typebox'
+import { isUuid } from '../lib/ids.ts'
+import { isStorable } from '../lib/unstorable.ts'
+
+export interface Param {
+  schema: TSchema
+  notFound: string
+  matches(text: string): boolean
+}
+
+/** `uuid('cluster')`: a UUID, or "No cluster found". */
+export const uuid = (thing: string): Param => ({
+  schema: Type.String({ format: 'uuid' }),
+  notFound: `No ${thing} found`,
+  matches: isUuid,
+})
+
+export const text = (thing: string): Param => ({
+  schema: Type.String(),
+  notFound: `No ${thing} found`,
+  matches: isStorable,
+})
+
+/** `number('build')`: a number from 1 that fits its column, or "No build found". */
+export const number = (thing: string): Param => ({
+  schema: Type.Integer({ minimum: 1 }),
+  notFound: `No ${thing} found`,
+  matches: (text) => /^[1-9]\d{0,9}$/.test(text) && Number(text) <= 2_147_483_647,
+})

@@ -1,0 +1,96 @@
+// Puts routes on the server: access before the body is read, then the body, then the handler.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Context } from '../context.ts'
+import { ApiError, badRequest } from '../lib/errors.ts'
+import { authorize, type Access } from './access.ts'
+import type { Answer } from './answer.ts'
+import { fingerprint, once, onceOutside, readKey, type KeyedRequest } from './idempotency.ts'
+import type { RawQuery } from './query.ts'
+import { rateLimitHeaders } from './rate-limit-headers.ts'
+import type { Method, RawInput, Route } from './route.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    access: Access | null
+  }
+}
+
+const allMethods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+
+export function registerRoutes(app: FastifyInstance, ctx: Context, routes: readonly Route[]): void {
+  app.decorateRequest('access', null)
+  for (const route of routes) {
+    app.route({
+      method: [...route.methods],
+      url: route.url,
+      bodyLimit: route.bodyLimitBytes,
+      onRequest: async (request, reply) => {
+        request.access = await authorize(ctx, route, request, (spent) => {
+          void reply.headers(rateLimitHeaders(spent))
+        })
+      },
+      handler: async (request, reply) => send(reply, await answer(ctx, route, request)),
+    })
+  }
+  refuseOtherMethods(app, routes)
+}
+
+async function answer(ctx: Context, route: Route, request: FastifyRequest): Promise<Answer> {
+  if (/%00/.test(request.url)) throw badRequest('The URL contains a NUL character.')
+  const { caller, org } = request.access ?? { caller: null, org: null }
+  const input: RawInput = {
+    ctx,
+    method: request.method,
+    url: { base: ctx.config.url, path: request.url.split('?')[0] ?? '', query: request.query as RawQuery },
+    headers: request.headers,
+    params: request.params as Record<string, string>,
+    body: request.body,
+    caller,
+    org,
+  }
+  const key =
+    request.method === 'POST' || request.method === 'PUT' ? readKey(request.headers['idempotency-key']) : null
+  if (key === null || caller === null) return route.run(input)
+  const keyed: KeyedRequest = {
+    key,
+    caller,
+    fingerprint: fingerprint(request.method, request.url, request.body),
+  }
+  return route.callsOut
+    ? onceOutside(ctx, keyed, () => route.run(input))
+    : once(ctx, keyed, (inner) => route.run({ ...input, ctx: inner }))
+}
+
+function send(reply: FastifyReply, { status, body, json, stream, headers }: Answer): FastifyReply {
+  void reply.code(status)
+  const written = json ?? stream
+  if (written !== undefined) void reply.type('application/json; charset=utf-8')
+  if (headers !== undefined) void reply.headers(headers)
+  return reply.send(written ?? body)
+}
+
+/** A known path with a method it does not have is 405, and says which it has. */
+function refuseOtherMethods(app: FastifyInstance, routes: readonly Route[]): void {
+  const methodsByUrl = new Map<string, Set<Method>>()
+  for (const { url, methods } of routes) {
+    // Two URLs that differ in the names of their placeholders are one path.
+    const path = url.replace(/:\w+/g, ':x')
+    methodsByUrl.set(path, new Set([...(methodsByUrl.get(path) ?? []), ...methods]))
+  }
+  const urls = new Map(routes.map(({ url }) => [url.replace(/:\w+/g, ':x'), url]))
+  for (const [path, methods] of methodsByUrl) {
+    const others = allMethods.filter((method) => !methods.has(method))
+    const url = urls.get(path)
+    if (others.length === 0 || url === undefined) continue
+    const allow = [...methods, ...(methods.has('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
+    app.route({
+      method: others,
+      url,
+      exposeHeadRoute: false,
+      handler: (request, reply) => {
+        void reply.header('Allow', allow)
+        throw new ApiError(405, `${request.method} is not allowed here; allowed are ${allow}.`)
+      },
+    })
+  }
+}

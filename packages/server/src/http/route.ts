@@ -1,0 +1,156 @@
+// One endpoint: who may call it, what it takes, what it answers. `scope` and `permission` are required fields, so
+// an endpoint without an access rule does not compile.
+import type { IncomingHttpHeaders } from 'node:http'
+import { Type, type Static, type TSchema } from 'typebox'
+import type { Caller, Organization } from '../auth/caller.ts'
+import type { Feature } from '../auth/features.ts'
+import type { Permission } from '../auth/permissions.ts'
+import type { Scope } from '../auth/scopes.ts'
+import type { Context } from '../context.ts'
+import { badRequest, invalidFields, validationFailed } from '../lib/errors.ts'
+import type { Answer } from './answer.ts'
+import { checker } from './check.ts'
+import { CursorQuery } from './cursors.ts'
+import type { RequestUrl } from './links.ts'
+import { PageQuery } from './paging.ts'
+import type { Param } from './params.ts'
+import { readQuery } from './query.ts'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** The statuses an endpoint answers beside those every endpoint shares, each with the condition. */
+export type Errors = Partial<Record<400 | 403 | 404 | 409 | 422 | 503, string>>
+
+export interface RequiredFeature {
+  name: Feature
+  otherwise: { status: 403 | 404; message: string }
+}
+
+interface Definition<
+  Url extends string,
+  Access extends Permission,
+  Params extends Record<string, Param>,
+  Query extends Record<string, TSchema>,
+  Body extends TSchema,
+> {
+  method: Method | readonly [Method, ...Method[]]
+  url: Url
+  summary: string
+  scope: Scope | 'none'
+  permission: Access
+  /** What the organization must have switched on, and how the endpoint answers where it has not. */
+  feature?: RequiredFeature
+  /** Every placeholder but `:org`. */
+  params?: Params
+  query?: Query
+  /** Lists say which scheme they page by; its parameters are then documented. */
+  paging?: 'pages' | 'cursor'
+  body?: Body
+  /**
+   * How a body of the wrong shape is answered: model validation says 422, some operations say 400, and pipelines
+   * and builds name the field in `errors`, with 422.
+   */
+  badBody?: 400 | 422 | 'errors'
+  /** Default 1 MiB. */
+  bodyLimitBytes?: number
+  /** It talks to something outside this process, so it cannot run inside the transaction of an Idempotency-Key. */
+  callsOut?: true
+  answers: Record<number, TSchema | null>
+  errors?: Errors
+  handler(input: Input<Url, Access, Params, Query, Body>): Promise<Answer>
+}
+
+type Input<Url, Access, Params, Query extends Record<string, TSchema>, Body extends TSchema> = {
+  ctx: Context
+  /** A GET may really be a HEAD, whose body nobody reads. */
+  method: string
+  url: RequestUrl
+  headers: IncomingHttpHeaders
+  params: { [Name in keyof Params]: string }
+  query: { [Name in keyof Query]?: Static<Query[Name]> }
+  body: Static<Body>
+} & (Url extends `${string}/:org${string}` ? { org: Organization } : unknown) &
+  (Access extends 'anonymous' ? unknown : { caller: Caller })
+
+/** What the server needs to know of a route, whatever its types were. */
+export interface Route {
+  methods: readonly Method[]
+  url: string
+  summary: string
+  scope: Scope | 'none'
+  permission: Permission
+  feature: RequiredFeature | null
+  params: Record<string, Param>
+  query: Record<string, TSchema>
+  body: TSchema | undefined
+  badBody: 400 | 422
+  bodyLimitBytes: number
+  callsOut: boolean
+  answers: Record<number, TSchema | null>
+  errors: Errors
+  run(input: RawInput): Promise<Answer>
+}
+
+/** Routes by the name of the folder they live in, as app.ts lists them. */
+export type Slices = Readonly<Record<string, readonly Route[]>>
+
+export interface RawInput {
+  ctx: Context
+  method: string
+  url: RequestUrl
+  headers: IncomingHttpHeaders
+  params: Record<string, string>
+  body: unknown
+  caller: Caller | null
+  org: Organization | null
+}
+
+export function route<
+  const Url extends string,
+  const Access extends Permission,
+  Params extends Record<string, Param> = Record<never, Param>,
+  Query extends Record<string, TSchema> = Record<never, TSchema>,
+  Body extends TSchema = TSchema,
+>(definition: Definition<Url, Access, Params, Query, Body>): Route {
+  const query = { ...definition.query, ...(definition.paging ? pagingQuery[definition.paging] : {}) }
+  const checkQuery = checker(Type.Object(definition.query ?? {}))
+  const checkBody = definition.body === undefined ? null : checker(definition.body)
+  const refuse = badBody[definition.badBody ?? 422]
+  const methods = [definition.method].flat()
+
+  return {
+    methods,
+    url: definition.url,
+    summary: definition.summary,
+    scope: definition.scope,
+    permission: definition.permission,
+    feature: definition.feature ?? null,
+    params: definition.params ?? {},
+    query,
+    body: definition.body,
+    badBody: definition.badBody === 400 ? 400 : 422,
+    bodyLimitBytes: definition.bodyLimitBytes ?? 1024 * 1024,
+    callsOut: definition.callsOut ?? false,
+    answers: definition.answers,
+    errors: definition.errors ?? {},
+    async run(input) {
+      const given = checkQuery(readQuery(input.url.query, definition.query ?? {}))
+      if (!given.ok) throw badRequest(`Query parameter ${given.reason}.`)
+      // A request without a body asks for nothing; where fields are required, that is what the check then says.
+      const body = checkBody?.(input.body ?? {})
+      if (body?.ok === false) throw refuse(body)
+      // The checks above and the access rules before them are what makes this true.
+      const checked = { ...input, query: given.value, body: body?.value } as unknown
+      return definition.handler(checked as Input<Url, Access, Params, Query, Body>)
+    },
+  }
+}
+
+const badBody = {
+  400: ({ reason }: { reason: string }) => badRequest(reason),
+  422: ({ reason }: { reason: string }) => validationFailed(reason),
+  errors: ({ reason, field }: { reason: string; field: string }) =>
+    invalidFields([{ field, code: field === '' ? reason : reason.slice(field.length + 1) }]),
+}
+
+const pagingQuery = { pages: PageQuery, cursor: CursorQuery }

@@ -1,0 +1,95 @@
+// The HTTP server: Fastify, the hooks every answer passes through, and the routes it is handed.
+import { randomUUID } from 'node:crypto'
+import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import type pg from 'pg'
+import type { Context } from '../context.ts'
+import { notFound } from '../lib/errors.ts'
+import { serveDocs } from './docs.ts'
+import { answerError } from './error-handler.ts'
+import { acceptJson } from './json-body.ts'
+import { serveMetrics } from './metrics.ts'
+import { registerRoutes } from './register.ts'
+import type { Slices } from './route.ts'
+
+export async function buildServer(ctx: Context, pool: pg.Pool, slices: Slices): Promise<FastifyInstance> {
+  const loggerInstance: FastifyBaseLogger = ctx.log
+  const app = fastify({
+    loggerInstance,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: (request) => requestId(request.headers['x-request-id']),
+    trustProxy: ctx.config.trustedProxies.length > 0 ? [...ctx.config.trustedProxies] : false,
+    // Go clients keep idle connections for 90 s; a server that closes earlier makes them fail at random.
+    keepAliveTimeout: 95_000,
+    http: { headersTimeout: 100_000 },
+    // As long as an artifact may take to come in over a slow line.
+    requestTimeout: 3_600_000,
+    bodyLimit: 1024 * 1024,
+    forceCloseConnections: 'idle',
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
+    return503OnClosing: false,
+    // A URL that cannot be read reaches neither the hooks nor the error handler by itself.
+    frameworkErrors: (error, request, reply) => {
+      void reply.headers(commonHeaders(request.id))
+      answerError(error, request, reply)
+    },
+  })
+  app.setErrorHandler(answerError)
+  app.setNotFoundHandler((request) => {
+    throw notFound(`There is nothing at ${request.method} ${request.url.split('?')[0]?.slice(0, 200)}`)
+  })
+  app.setSerializerCompiler(() => JSON.stringify)
+  acceptJson(app)
+  addCommonHeaders(app)
+  logRequests(app)
+  serveMetrics(app, pool)
+  registerRoutes(app, ctx, Object.values(slices).flat())
+  await serveDocs(app, ctx.config.url, slices)
+  return app
+}
+
+function requestId(given: string | string[] | undefined): string {
+  return typeof given === 'string' && /^[\w.:-]{1,64}$/.test(given) ? given : randomUUID()
+}
+
+/** Any page may call the API: what authorizes is the bearer token, which no browser adds by itself. */
+const commonHeaders = (requestId: string) => ({
+  'X-Request-Id': requestId,
+  'X-Content-Type-Options': 'nosniff',
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers':
+    'Link, X-Request-Id, RateLimit-Remaining, RateLimit-Limit, RateLimit-Reset',
+})
+
+function addCommonHeaders(app: FastifyInstance): void {
+  app.addHook('onRequest', async (request, reply) => {
+    void reply.headers(commonHeaders(request.id))
+    if (request.method === 'OPTIONS') {
+      void reply.headers({
+        'Access-Control-Allow-Methods': 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
+        'Access-Control-Allow-Headers': 'Authorization, Content-Type, Idempotency-Key, X-Request-Id',
+        'Access-Control-Max-Age': '86400',
+      })
+      return reply.code(204).send()
+    }
+    return undefined
+  })
+}
+
+/** One line per request. The path is logged without its query, and no header is: neither may leak a secret. */
+function logRequests(app: FastifyInstance): void {
+  app.addHook('onResponse', async (request, reply) => {
+    request.log.info(
+      {
+        request_id: request.id,
+        method: request.method,
+        path: request.url.split('?')[0],
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime * 10) / 10,
+        ip: request.ip,
+        user_id: request.access?.caller?.user.id,
+        organization: request.access?.org?.slug,
+      },
+      'Answered a request.',
+    )
+  })
+}

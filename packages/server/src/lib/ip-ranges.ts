@@ -1,0 +1,30 @@
+// Address ranges as people write them: CIDRs (or single addresses) separated by spaces.
+import ipaddr from 'ipaddr.js'
+
+type Range = [ipaddr.IPv4 | ipaddr.IPv6, number]
+
+/** The ranges in canonical form, or the first part that is not one. */
+export function readRanges(text: string): { ok: true; ranges: string } | { ok: false; bad: string } {
+  const parts = text.split(/\s+/).filter((part) => part !== '')
+  for (const part of parts) {
+    if (parseRange(part) === null) return { ok: false, bad: part }
+  }
+  return { ok: true, ranges: parts.join(' ') }
+}
+
+/** Whether an address lies in one of the ranges. An address that cannot be read lies in none. */
+export function isInRanges(address: string, ranges: string): boolean {
+  if (!ipaddr.isValid(address)) return false
+  const ip = ipaddr.process(address)
+  return ranges.split(' ').some((part) => {
+    const range = parseRange(part)
+    return range !== null && ip.kind() === range[0].kind() && ip.match(range)
+  })
+}
+
+function parseRange(part: string): Range | null {
+  if (ipaddr.isValidCIDR(part)) return ipaddr.parseCIDR(part)
+  if (!ipaddr.IPv4.isValidFourPartDecimal(part) && !ipaddr.IPv6.isValid(part)) return null
+  const address = ipaddr.parse(part)
+  return [address, address.kind() === 'ipv4' ? 32 : 128]
+}

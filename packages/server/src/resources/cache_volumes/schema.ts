@@ -1,0 +1,26 @@
+import { Type } from 'typebox'
+import { orNull, Uuid } from '../clusters/schema.ts'
+import { Timestamp } from '../user/schema.ts'
+
+export const CacheVolume = Type.Object(
+  {
+    id: Type.String(),
+    tag: Type.String({ description: 'May contain / and ;' }),
+    cluster_id: Uuid,
+    size_mb: Type.Integer(),
+    created_at: Timestamp,
+    attached_at: orNull(Timestamp),
+    detached_at: Timestamp,
+  },
+  { title: 'CacheVolume' },
+)
+
+/** Any value passes here: whatever is wrong with the tag, the answer has one text. */
+export const DeleteCacheVolume = Type.Object(
+  {
+    tag: Type.Optional(
+      Type.Unknown({ description: 'Required: the tag of a listed volume, a string that is not empty.' }),
+    ),
+  },
+  { title: 'DeleteCacheVolume', examples: [{ tag: '01885682-55a7-44f5-84f3-0402fb452e66/node_modules' }] },
+)

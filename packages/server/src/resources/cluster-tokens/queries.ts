@@ -1,0 +1,100 @@
+import { sql } from 'kysely'
+import type { Db, Trx } from '../../db/pool.ts'
+import { userJson, type UserRow } from '../user/queries.ts'
+
+/** Never the token: only its hash is kept, and nothing but a connecting agent asks for that. */
+export interface ClusterTokenRow {
+  id: string
+  cluster_id: string
+  description: string
+  allowed_ip_addresses: string
+  expires_at: string | null
+  created_at: string
+  created_by: UserRow | null
+}
+
+const select = sql`
+  select t.id, t.cluster_id, t.description, t.allowed_ip_addresses, t.expires_at, t.created_at,
+    ${userJson('creator')} as created_by
+  from cluster_tokens t left join users creator on creator.id = t.created_by`
+
+export async function findInCluster(
+  db: Db,
+  orgId: string,
+  clusterId: string,
+  id: string,
+): Promise<ClusterTokenRow | undefined> {
+  const { rows } = await sql<ClusterTokenRow>`${select}
+    where t.organization_id = ${orgId} and t.cluster_id = ${clusterId} and t.id = ${id}`.execute(db)
+  return rows[0]
+}
+
+export async function listInCluster(
+  db: Db,
+  orgId: string,
+  clusterId: string,
+  page: { limit: number; offset: number },
+): Promise<ClusterTokenRow[]> {
+  const { rows } = await sql<ClusterTokenRow>`${select}
+    where t.organization_id = ${orgId} and t.cluster_id = ${clusterId}
+    order by t.created_at, t.id limit ${page.limit} offset ${page.offset}`.execute(db)
+  return rows
+}
+
+/** Holds the token against change and deletion until the transaction ends, and shows it as it then is. */
+export async function lockInCluster(
+  trx: Trx,
+  orgId: string,
+  clusterId: string,
+  id: string,
+): Promise<ClusterTokenRow | undefined> {
+  await sql`
+    select from cluster_tokens where organization_id = ${orgId} and cluster_id = ${clusterId} and id = ${id}
+    for no key update`.execute(trx)
+  return findInCluster(trx, orgId, clusterId, id)
+}
+
+export interface ClusterTokenFields {
+  description: string
+  allowed_ip_addresses: string
+  expires_at: string | null
+}
+
+export async function insert(
+  trx: Trx,
+  row: ClusterTokenFields & {
+    id: string
+    organization_id: string
+    cluster_id: string
+    token_hash: Buffer
+    created_by: string
+  },
+): Promise<void> {
+  await trx.insertInto('cluster_tokens').values(row).execute()
+}
+
+export async function updateInCluster(
+  trx: Trx,
+  orgId: string,
+  clusterId: string,
+  id: string,
+  change: Partial<ClusterTokenFields>,
+): Promise<void> {
+  if (Object.keys(change).length === 0) return
+  await trx
+    .updateTable('cluster_tokens')
+    .set(change)
+    .where('organization_id', '=', orgId)
+    .where('cluster_id', '=', clusterId)
+    .where('id', '=', id)
+    .execute()
+}
+
+export async function deleteInCluster(trx: Trx, orgId: string, clusterId: string, id: string): Promise<void> {
+  await trx
+    .deleteFrom('cluster_tokens')
+    .where('organization_id', '=', orgId)
+    .where('cluster_id', '=', clusterId)
+    .where('id', '=', id)
+    .execute()
+}

@@ -1,0 +1,16 @@
+import type { Gemoji } from 'gemoji'
+import type { Static } from 'typebox'
+import type { Emoji } from './schema.ts'
+
+export const presentEmoji = (
+  url: string,
+  { names: [name = '', ...aliases] }: Gemoji,
+): Static<typeof Emoji> => ({
+  name,
+  url: `${url}/emojis/${encodeURIComponent(name)}.svg`,
+  ...(aliases.length > 0 ? { aliases } : {}),
+})
+
+export const drawEmoji = (character: string): string =>
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 100"><text x="50" y="50" font-size="80" ' +
+  `text-anchor="middle" dominant-baseline="central">${character}</text></svg>`

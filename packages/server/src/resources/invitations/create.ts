@@ -1,0 +1,79 @@
+import { byCaller, recordAudit } from '../../audit/record.ts'
+import type { Caller, Organization } from '../../auth/caller.ts'
+import type { Context } from '../../context.ts'
+import type { Trx } from '../../db/pool.ts'
+import { inTransaction } from '../../db/transaction.ts'
+import { validationFailed } from '../../lib/errors.ts'
+import { newId } from '../../lib/ids.ts'
+import { lockOrganization } from '../organizations/lock.ts'
+import * as teams from '../teams/queries.ts'
+import * as invitations from './queries.ts'
+import { mostPending, readAddresses, readTeams } from './rules.ts'
+import type { CreateInvitationsBody } from './schema.ts'
+
+/** All or none. */
+export async function createInvitations(
+  ctx: Context,
+  org: Organization,
+  caller: Caller,
+  body: CreateInvitationsBody,
+): Promise<invitations.InvitationRow[]> {
+  const emails = readAddresses(body.emails)
+  const places = readTeams(body.teams)
+  return inTransaction(ctx.db, async (trx) => {
+    await lockOrganization(trx, org.id)
+    await requireTeams(trx, org.id, places)
+    await requireInvitable(trx, org.id, emails)
+    const created: invitations.InvitationRow[] = []
+    for (const email of emails) {
+      created.push(
+        await insertInvitation(trx, caller, {
+          id: newId(),
+          organization_id: org.id,
+          email,
+          role: body.role ?? 'member',
+          sso_mode: body.sso_mode ?? 'required',
+          teams: places,
+          created_by: caller.user.id,
+        }),
+      )
+    }
+    return created
+  })
+}
+
+async function requireTeams(trx: Trx, orgId: string, places: ReadonlyArray<{ id: string }>): Promise<void> {
+  const wanted = places.map(({ id }) => id)
+  const found = await teams.findIds(trx, orgId, wanted)
+  const missing = wanted.findIndex((id) => !found.includes(id))
+  if (missing !== -1) throw validationFailed(`teams[${missing}] is no team of this organization`)
+}
+
+async function requireInvitable(trx: Trx, orgId: string, emails: readonly string[]): Promise<void> {
+  const [member] = await invitations.findMemberEmails(trx, orgId, emails)
+  if (member !== undefined) throw validationFailed(`${member} is already a member`)
+  // An invitation that ran out must not stand in the way of the next one to the same address.
+  await invitations.expireOverdueInOrg(trx, orgId)
+  const pending = await invitations.countPending(trx, orgId)
+  if (pending + emails.length > mostPending) {
+    throw validationFailed(`at most ${mostPending} invitations can be pending, and ${pending} are already`)
+  }
+}
+
+async function insertInvitation(
+  trx: Trx,
+  caller: Caller,
+  row: invitations.NewInvitation,
+): Promise<invitations.InvitationRow> {
+  await invitations.insert(trx, row)
+  const { email, role, sso_mode, teams: places } = row
+  await recordAudit(trx, byCaller(caller), {
+    organizationId: row.organization_id,
+    type: 'ORGANIZATION_INVITATION_CREATED',
+    subject: { type: 'OrganizationInvitation', uuid: row.id, name: email },
+    data: { email, role, sso_mode, teams: places },
+  })
+  const invitation = await invitations.findInOrg(trx, row.organization_id, row.id)
+  if (invitation === undefined) throw new Error('An invitation vanished in the transaction that made it.')
+  return invitation
+}

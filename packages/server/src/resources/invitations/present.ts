@@ -1,0 +1,32 @@
+import type { Static } from 'typebox'
+import { graphqlId } from '../../lib/ids.ts'
+import type { UserRow } from '../user/queries.ts'
+import type { InvitationRow } from './queries.ts'
+import type { Invitation } from './schema.ts'
+
+export function presentInvitation(
+  url: string,
+  orgSlug: string,
+  invitation: InvitationRow,
+): Static<typeof Invitation> {
+  return {
+    id: invitation.id,
+    graphql_id: graphqlId('OrganizationInvitation', invitation.id),
+    url: `${url}/v2/organizations/${orgSlug}/invitations/${invitation.id}`,
+    email: invitation.email,
+    state: invitation.state,
+    role: invitation.role,
+    sso_mode: invitation.sso_mode,
+    teams: invitation.teams.map(({ id, slug }) => ({ id, graphql_id: graphqlId('Team', id), slug })),
+    created_at: invitation.created_at,
+    created_by: presentPerson(invitation.created_by),
+    accepted_at: invitation.accepted_at,
+    accepted_by: presentPerson(invitation.accepted_by),
+    revoked_at: invitation.revoked_at,
+    revoked_by: presentPerson(invitation.revoked_by),
+    expired_at: invitation.expired_at,
+  }
+}
+
+const presentPerson = (user: UserRow | null) =>
+  user === null ? null : { id: user.id, name: user.name, email: user.email }

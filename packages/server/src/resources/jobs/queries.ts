@@ -1,0 +1,125 @@
+import { sql, type RawBuilder } from 'kysely'
+import type { Db, Trx } from '../../db/pool.ts'
+import type { Place } from '../../http/cursors.ts'
+import { jobJson, jobsInPlace, statesShownAs } from './job-json.ts'
+
+export interface JobFilter {
+  /** As the API spells them; empty: all. */
+  states: readonly string[]
+  withRetried: boolean
+  stepKey: string | undefined
+  groupKey: string | undefined
+}
+
+export interface ListedJob {
+  id: string
+  position: string
+  json: string
+}
+
+/** In the order of the pipeline; from `before`, in reverse. Retries follow the job they repeat. */
+export async function listInBuild(
+  db: Db,
+  url: string,
+  orgId: string,
+  buildId: string,
+  {
+    filter: { states, withRetried, stepKey, groupKey },
+    page: { after, before, limit },
+  }: { filter: JobFilter; page: { after: Place | null; before: Place | null; limit: number } },
+): Promise<ListedJob[]> {
+  const part =
+    after !== null
+      ? sql`(j.position, j.id) > (${after.at}, ${after.id}::uuid)`
+      : before !== null
+        ? sql`(j.position, j.id) < (${before.at}, ${before.id}::uuid)`
+        : sql`true`
+  const order = before === null ? sql`j.position, j.id` : sql`j.position desc, j.id desc`
+  const { rows } = await sql<ListedJob>`
+    select j.id, j.position, ${jobJson(url)} as json from ${jobsInPlace}
+    where j.organization_id = ${orgId} and j.build_id = ${buildId} and ${part} and ${inStates(states)}
+      and (${withRetried} or j.retried_in_job_id is null)
+      and (${stepKey ?? null}::text is null or j.step_key = ${stepKey ?? null})
+      and (${groupKey ?? null}::text is null or j.group_key = ${groupKey ?? null})
+    order by ${order} limit ${limit}`.execute(db)
+  return rows
+}
+
+/** A running job that has promised a failure nothing would soften counts as failed already. */
+function inStates(names: readonly string[]): RawBuilder<unknown> {
+  if (names.length === 0) return sql`true`
+  const hasPromised = sql`(j.state = 'running' and j.promised_hard)`
+  return sql`case when ${hasPromised} then ${names.includes('failed')} else j.state = any (${statesShownAs(names)}::text[]) end`
+}
+
+/** The job as the API shows it. */
+export async function getShown(db: Db, url: string, orgId: string, id: string): Promise<unknown> {
+  const { rows } = await sql<{ json: string }>`
+    select ${jobJson(url)} as json from ${jobsInPlace} where j.organization_id = ${orgId} and j.id = ${id}`.execute(
+    db,
+  )
+  const [row] = rows
+  if (row === undefined) throw new Error('A job vanished while it was shown.')
+  return JSON.parse(row.json)
+}
+
+export async function setRetriedBy(trx: Trx, orgId: string, id: string, userId: string): Promise<void> {
+  await trx
+    .updateTable('jobs')
+    .set({ retried_by: userId })
+    .where('organization_id', '=', orgId)
+    .where('id', '=', id)
+    .execute()
+}
+
+/** Whether the job was still waiting to be taken by an agent: one that has been taken is left as it is. */
+export async function setPriority(trx: Trx, orgId: string, id: string, priority: number): Promise<boolean> {
+  const { rows } = await sql`
+    update jobs set priority = ${priority}
+    where organization_id = ${orgId} and id = ${id} and kind = 'script'
+      and state in ('pending', 'waiting', 'blocked', 'limiting', 'limited', 'scheduled', 'reserved')
+    returning id`.execute(trx)
+  return rows.length > 0
+}
+
+/** Whether the build, not canceled itself, came from a synchronous trigger step of a build that has been since. */
+export async function isParentCanceled(db: Db, orgId: string, buildId: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from builds b join jobs t on t.id = b.triggered_from_job_id join builds parent on parent.id = t.build_id
+    where b.organization_id = ${orgId} and b.id = ${buildId} and not (t.work ->> 'async')::boolean
+      and b.state not in ('canceling', 'canceled') and parent.state in ('canceling', 'canceled')`.execute(db)
+  return rows.length > 0
+}
+
+export async function mayRetryByHand(db: Db, orgId: string, id: string): Promise<boolean> {
+  const { rows } = await sql<{ is_allowed: boolean }>`
+    select (policy #>> '{retry,manual,allowed}')::boolean as is_allowed from jobs
+    where organization_id = ${orgId} and id = ${id}`.execute(db)
+  return rows[0]?.is_allowed ?? false
+}
+
+/** Who alone may unblock a job, and whether the user is among them. */
+export async function findAllowedTeams(
+  db: Db,
+  orgId: string,
+  id: string,
+  userId: string,
+): Promise<{ is_limited: boolean; is_member: boolean }> {
+  const { rows } = await sql<{ is_limited: boolean; is_member: boolean }>`
+    select jsonb_array_length(j.work -> 'allowedTeams') > 0 as is_limited, exists (
+        select from teams t join team_members m on m.team_id = t.id
+        where t.organization_id = ${orgId} and m.user_id = ${userId}
+          and (j.work -> 'allowedTeams' ? t.slug or j.work -> 'allowedTeams' ? t.id::text)) as is_member
+    from jobs j where j.organization_id = ${orgId} and j.id = ${id}`.execute(db)
+  return rows[0] ?? { is_limited: true, is_member: false }
+}
+
+export async function isMember(db: Db, orgId: string, userId: string): Promise<boolean> {
+  const found = await db
+    .selectFrom('organization_members')
+    .select('user_id')
+    .where('organization_id', '=', orgId)
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
+  return found !== undefined
+}

@@ -1,0 +1,533 @@
+import { gzipSync } from 'node:zlib'
+import { sql } from 'kysely'
+import { describe, expect, it } from 'vitest'
+import { baseUrl, eventually, useApp } from '../../../test/app.ts'
+import { aMember, aToken } from '../../../test/builders.ts'
+import { aRunningJob, endLongAgo, sendChunk, sendLog, type RunningScene } from '../../../test/job-runs.ts'
+import { jobNamed } from '../../../test/runs.ts'
+import { removeUnclaimed } from '../../blobs/unclaimed.ts'
+import { newId } from '../../lib/ids.ts'
+import { compactLogs } from './compact.ts'
+
+const app = useApp({ env: { MILLRACE_LOG_MAX_BYTES: '100000' } })
+
+const plain = { Accept: 'text/plain' }
+const textOf = async ({ long, admin }: RunningScene) =>
+  (await app.request('GET', `${long}/log`, { token: admin.token, headers: plain })).text
+const chunksOf = async (jobId: string) => {
+  const { rows } = await sql`select from job_log_chunks where job_id = ${jobId}`.execute(app.db)
+  return rows.length
+}
+const blobOf = (jobId: string) =>
+  app.db.selectFrom('job_logs').select(['blob_key', 'size']).where('job_id', '=', jobId).executeTakeFirst()
+
+/** The two lives of a log: in chunks, and in the blob store. */
+const lives = [
+  { life: 'a running job', settle: async () => {} },
+  {
+    life: 'a finished log',
+    settle: async ({ run }: RunningScene) => {
+      await endLongAgo(app, run)
+      await compactLogs(app.ctx)
+      expect(await chunksOf(run.id)).toBe(0)
+    },
+  },
+]
+
+describe.each(lives)('GET …/jobs/{job.id}/log of $life', ({ settle }) => {
+  const content =
+    '\x1b_bk;t=1700000000123\x07--- Setup\r\nnaïve "€" \\ <b>\r\n\x1b_bk;t=1700000001456\x07+++ Tests\r\nok'
+
+  it('answers on both routes with url, content, size and header_times', async () => {
+    const scene = await aRunningJob(app)
+    await sendLog(app, scene.run, content)
+    await settle(scene)
+    for (const path of [scene.short, scene.long]) {
+      const answer = await app.request('GET', `${path}/log`, { token: scene.admin.token })
+      expect(answer.status).toBe(200)
+      expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
+      expect(answer.body).toEqual({
+        url: `${baseUrl}${scene.long}/log`,
+        content,
+        size: Buffer.byteLength(content),
+        header_times: [1700000000123000000, 1700000001456000000],
+      })
+      expect(answer.text).toContain('"header_times":[1700000000123000000,1700000001456000000]')
+    }
+  })
+
+  it.each(['/log', '/log.txt'])('answers %s as text, byte by byte', async (path) => {
+    const scene = await aRunningJob(app)
+    const bytes = Buffer.concat([Buffer.from(content), Buffer.from([0xff, 0x00, 0xc3])])
+    await sendLog(app, scene.run, bytes)
+    await settle(scene)
+    for (const form of [scene.short, scene.long]) {
+      const response = await fetch(`${app.address}${form}${path}`, {
+        headers: { ...plain, Authorization: `Bearer ${scene.admin.token}` },
+      })
+      expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+      expect(response.headers.get('content-length')).toBe(String(bytes.length))
+      expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true)
+    }
+  })
+
+  it('answers as a page that can do nothing, by Accept and by suffix', async () => {
+    const scene = await aRunningJob(app)
+    await sendLog(app, scene.run, content)
+    await settle(scene)
+    const requests = [
+      { path: `${scene.short}/log.html`, headers: {} },
+      { path: `${scene.long}/log`, headers: { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } },
+    ]
+    for (const { path, headers } of requests) {
+      const answer = await app.request('GET', path, { token: scene.admin.token, headers })
+      expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
+      expect(answer.headers.get('content-security-policy')).toContain('sandbox')
+      expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+      expect(answer.text).toContain('naïve &quot;€&quot; \\ &lt;b&gt;')
+      expect(answer.text).not.toContain('bk;t=')
+    }
+  })
+
+  it('answers bytes=-N of the text with 206 and says which bytes they are', async () => {
+    const scene = await aRunningJob(app)
+    await sendLog(app, scene.run, '0123456789')
+    await settle(scene)
+    const last = (range: string, path = '/log') =>
+      app.request('GET', `${scene.long}${path}`, {
+        token: scene.admin.token,
+        headers: { ...plain, Range: range },
+      })
+    const tail = await last('bytes=-3')
+    expect([tail.status, tail.text]).toEqual([206, '789'])
+    expect(tail.headers.get('content-range')).toBe('bytes 7-9/10')
+    expect(tail.headers.get('accept-ranges')).toBe('bytes')
+    expect(tail.headers.get('content-length')).toBe('3')
+    const more = await last('bytes=-11', '/log.txt')
+    expect([more.status, more.text, more.headers.get('content-range')]).toEqual([
+      206,
+      '0123456789',
+      'bytes 0-9/10',
+    ])
+  })
+
+  it('answers HEAD with the size', async () => {
+    const scene = await aRunningJob(app)
+    await sendLog(app, scene.run, '0123456789')
+    await settle(scene)
+    for (const path of [scene.short, scene.long]) {
+      const answer = await app.request('HEAD', `${path}/log`, { token: scene.admin.token })
+      expect([answer.status, answer.text]).toEqual([200, ''])
+      expect(answer.headers.get('content-length')).toBe('10')
+      expect(answer.headers.get('accept-ranges')).toBe('bytes')
+    }
+  })
+})
+
+describe('GET …/jobs/{job.id}/log', () => {
+  it.each(['bytes=0-3', 'bytes=3-', 'bytes=-0', 'bytes=-1,-2', 'lines=-3', 'bytes=-x'])(
+    'refuses the range %s with 400',
+    async (range) => {
+      const { long, admin, run } = await aRunningJob(app)
+      await sendLog(app, run, '0123456789')
+      const answer = await app.request('GET', `${long}/log`, {
+        token: admin.token,
+        headers: { ...plain, Range: range },
+      })
+      expect([answer.status, Object.keys(answer.body)]).toEqual([400, ['message']])
+    },
+  )
+
+  it('refuses a range with 400 where not the text is asked for, and with 416 where the log is empty', async () => {
+    const { long, admin } = await aRunningJob(app)
+    const headers = { Range: 'bytes=-3' }
+    expect((await app.request('GET', `${long}/log`, { token: admin.token, headers })).status).toBe(400)
+    const empty = await app.request('GET', `${long}/log`, {
+      token: admin.token,
+      headers: { ...headers, ...plain },
+    })
+    expect([empty.status, empty.body]).toEqual([416, { message: 'The log is empty.' }])
+  })
+
+  it('is empty for a job that has not begun, whose HEAD is 404; other kinds of jobs have none', async () => {
+    const { org, admin, build, buildPath } = await aRunningJob(
+      app,
+      '{steps: [{command: one}, {command: two}, {wait: }]}',
+    )
+    const url = `${org.path}/jobs/${await jobNamed(app, build, 'two')}/log`
+    const answer = await app.request('GET', url, { token: admin.token })
+    expect(answer.body).toMatchObject({ content: '', size: 0, header_times: [] })
+    expect((await app.request('HEAD', url, { token: admin.token })).status).toBe(404)
+    const wait = `${buildPath}/jobs/${await jobNamed(app, build, 'waiter')}/log`
+    expect((await app.request('GET', wait, { token: admin.token })).body).toEqual({ message: 'No log found' })
+    expect((await app.request('DELETE', wait, { token: admin.token })).status).toBe(404)
+  })
+
+  it('takes the header times that an agent reports before those in the output', async () => {
+    const scene = await aRunningJob(app)
+    await sendLog(app, scene.run, '--- One\nx\n--- Two\n')
+    const report = (times: object) =>
+      scene.run.call('POST', `jobs/${scene.run.id}/header_times`, { body: { header_times: times } })
+    expect(
+      (await report({ 1: '2026-01-02T03:04:05.123456789Z', 2: 'nonsense', x: '2026-01-02T03:04:05Z' }))
+        .status,
+    ).toBe(200)
+    expect((await report({ 0: '2026-01-02T03:04:04+00:00' })).status).toBe(200)
+    const answer = await app.request('GET', `${scene.long}/log`, { token: scene.admin.token })
+    expect(answer.text).toContain('"header_times":[1767323044000000000,1767323045123456789]')
+  })
+
+  it('refuses without read_build_logs, hides the jobs of others, and 404s another build', async () => {
+    const { short, long, org, admin, pipeline, run } = await aRunningJob(app)
+    const weak = await aToken(app, admin, { scopes: ['read_builds', 'write_build_logs'] })
+    expect((await app.request('GET', `${short}/log`, { token: weak })).status).toBe(403)
+    const other = await aRunningJob(app)
+    expect(
+      (await app.request('GET', `${org.path}/jobs/${other.run.id}/log`, { token: admin.token })).status,
+    ).toBe(404)
+    const wrongBuild = `${pipeline.path}/builds/99/jobs/${run.id}/log`
+    expect((await app.request('GET', wrongBuild, { token: admin.token })).status).toBe(404)
+    expect((await app.request('GET', `${long}/log`, {})).status).toBe(401)
+    expect((await app.request('GET', `${org.path}/jobs/${newId()}/log`, { token: admin.token })).status).toBe(
+      404,
+    )
+  })
+})
+
+describe('DELETE …/jobs/{job.id}/log', () => {
+  it.each(lives)('of $life answers 204, and nothing of it is left', async ({ settle }) => {
+    const scene = await aRunningJob(app)
+    await sendLog(app, scene.run, 'secret')
+    await settle(scene)
+    const before = await blobOf(scene.run.id)
+    expect((await app.request('DELETE', `${scene.short}/log`, { token: scene.admin.token })).status).toBe(204)
+    for (const [method, path] of [
+      ['GET', '/log'],
+      ['GET', '/log.txt'],
+      ['HEAD', '/log'],
+      ['GET', '/log/lines'],
+      ['GET', '/log/stream'],
+      ['DELETE', '/log'],
+    ] as const) {
+      const answer = await app.request(method, `${scene.long}${path}`, { token: scene.admin.token })
+      expect([method, path, answer.status]).toEqual([method, path, 404])
+    }
+    expect(await chunksOf(scene.run.id)).toBe(0)
+    const object = before?.blob_key ? await app.ctx.blobs.head(before.blob_key) : null
+    expect(object).toBeNull()
+    expect((await sendChunk(app, scene.run, { sequence: 2, offset: 6, text: 'more' })).status).toBe(200)
+    expect(await chunksOf(scene.run.id)).toBe(0)
+  })
+
+  it('needs write_build_logs', async () => {
+    const { long, admin } = await aRunningJob(app)
+    const weak = await aToken(app, admin, { scopes: ['read_build_logs', 'write_builds'] })
+    expect((await app.request('DELETE', `${long}/log`, { token: weak })).status).toBe(403)
+  })
+})
+
+describe('POST /v3/jobs/:id/chunks', () => {
+  it('ends what is shown at the first gap while the job runs, and shows all when it is filled', async () => {
+    const scene = await aRunningJob(app)
+    await sendChunk(app, scene.run, { sequence: 1, offset: 0, text: 'one ' })
+    await sendChunk(app, scene.run, { sequence: 3, offset: 8, text: 'three' })
+    expect(await textOf(scene)).toBe('one ')
+    await sendChunk(app, scene.run, { sequence: 2, offset: 4, text: 'two ' })
+    expect(await textOf(scene)).toBe('one two three')
+  })
+
+  it('says what was lost when the job has ended with a gap', async () => {
+    const scene = await aRunningJob(app)
+    await sendChunk(app, scene.run, { sequence: 1, offset: 0, text: 'one ' })
+    await sendChunk(app, scene.run, { sequence: 3, offset: 8, text: 'three' })
+    await endLongAgo(app, scene.run)
+    const text = 'one \r\n[4 bytes of this log were lost on their way here]\r\nthree'
+    expect(await textOf(scene)).toBe(text)
+    await compactLogs(app.ctx)
+    expect(await textOf(scene)).toBe(text)
+  })
+
+  it('takes the same chunk once, also when it is sent at the same time', async () => {
+    const scene = await aRunningJob(app)
+    const chunk = { sequence: 1, offset: 0, text: 'once' }
+    const answers = await Promise.all(Array.from({ length: 8 }, () => sendChunk(app, scene.run, chunk)))
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200))
+    expect(await textOf(scene)).toBe('once')
+  })
+
+  it('takes chunks without compression, and those that begin with sequence 0', async () => {
+    const scene = await aRunningJob(app)
+    const answer = await fetch(`${app.address}/v3/jobs/${scene.run.id}/chunks?sequence=0&offset=0&size=5`, {
+      method: 'POST',
+      headers: { Authorization: `Token ${scene.run.token}`, 'Content-Type': 'text/plain' },
+      body: 'plain',
+    })
+    expect([answer.status, await textOf(scene)]).toEqual([200, 'plain'])
+  })
+
+  it('keeps what lies within the limit, says in the last line that there was more, and answers 200', async () => {
+    const scene = await aRunningJob(app)
+    const half = 'x'.repeat(60_000)
+    const lastLine = '\r\n[This log is longer than 100000 bytes: the rest was not kept]\r\n'
+    const sent = [1, 2, 3, 4].map((sequence) => ({ sequence, offset: (sequence - 1) * 60_000, text: half }))
+    for (const chunk of sent) expect((await sendChunk(app, scene.run, chunk)).status).toBe(200)
+    expect(await textOf(scene)).toBe('x'.repeat(100_000) + lastLine)
+    await endLongAgo(app, scene.run)
+    await compactLogs(app.ctx)
+    expect(await textOf(scene)).toBe('x'.repeat(100_000) + lastLine)
+  })
+
+  it('stops keeping what overlaps itself without end', async () => {
+    const scene = await aRunningJob(app)
+    const rows = Array.from({ length: 5 }, (_, sequence) => ({
+      job_id: scene.run.id,
+      sequence: sequence + 100,
+      byte_offset: 0,
+      size: 50_000,
+      data: Buffer.alloc(0),
+    }))
+    await app.db.insertInto('job_log_chunks').values(rows).execute()
+    let sequence = 1000
+    const sendMore = async () => {
+      const before = await chunksOf(scene.run.id)
+      await Promise.all(
+        Array.from({ length: 64 }, () =>
+          sendChunk(app, scene.run, { sequence: sequence++, offset: 0, text: 'x' }),
+        ),
+      )
+      return (await chunksOf(scene.run.id)) - before
+    }
+    await eventually('nothing more is kept', async () => (await sendMore()) === 0)
+    expect(await sendMore()).toBe(0)
+  })
+
+  it.each([
+    ['sequence=x&offset=0&size=1', 400],
+    ['offset=0&size=1', 400],
+    ['sequence=1&size=1', 400],
+    ['sequence=-1&offset=0', 400],
+    ['sequence=1&offset=99999999999999999999', 400],
+  ])('refuses ?%s', async (query, status) => {
+    const { run } = await aRunningJob(app)
+    expect((await run.call('POST', `jobs/${run.id}/chunks?${query}`, { body: 'x' })).status).toBe(status)
+  })
+
+  it('refuses a body that is not the gzip it says, and one that inflates without end', async () => {
+    const { run } = await aRunningJob(app)
+    const post = (body: Buffer) =>
+      fetch(`${app.address}/v3/jobs/${run.id}/chunks?sequence=1&offset=0&size=1`, {
+        method: 'POST',
+        headers: { Authorization: `Token ${run.token}`, 'Content-Encoding': 'gzip' },
+        body,
+      })
+    expect((await post(Buffer.from('not gzip'))).status).toBe(400)
+    expect((await post(gzipSync(Buffer.alloc(64 * 1024 * 1024)))).status).toBe(413)
+  })
+
+  it('is taken for a while after the job has ended, and then answered but not kept', async () => {
+    const scene = await aRunningJob(app)
+    await sendChunk(app, scene.run, { sequence: 1, offset: 0, text: 'in time, ' })
+    await scene.run.finish()
+    expect((await sendChunk(app, scene.run, { sequence: 2, offset: 9, text: 'late' })).status).toBe(200)
+    expect(await textOf(scene)).toBe('in time, late')
+    await endLongAgo(app, scene.run)
+    expect((await sendChunk(app, scene.run, { sequence: 3, offset: 13, text: 'too late' })).status).toBe(200)
+    expect(await textOf(scene)).toBe('in time, late')
+  })
+
+  it('takes no chunk for the job of another', async () => {
+    const [ours, theirs] = [await aRunningJob(app), await aRunningJob(app)]
+    const answer = await sendChunk(
+      app,
+      { id: theirs.run.id, token: ours.run.token },
+      { sequence: 1, offset: 0, text: 'x' },
+    )
+    expect(answer.status).toBe(403)
+    expect(
+      (await sendChunk(app, { id: ours.run.id, token: 'mrjt_x' }, { sequence: 1, offset: 0, text: 'x' }))
+        .status,
+    ).toBe(401)
+  })
+})
+
+describe('putting logs together', () => {
+  it('leaves the logs of jobs that run, or ended just now', async () => {
+    const [running, ended] = [await aRunningJob(app), await aRunningJob(app)]
+    await sendLog(app, running.run, 'a')
+    await sendLog(app, ended.run, 'b')
+    await ended.run.finish()
+    await compactLogs(app.ctx)
+    expect([await chunksOf(running.run.id), await chunksOf(ended.run.id)]).toEqual([1, 1])
+  })
+
+  it('is done once by workers that meet, and tried again where one died', async () => {
+    const scene = await aRunningJob(app)
+    await sendLog(app, scene.run, 'together')
+    await endLongAgo(app, scene.run)
+    await sql`insert into job_logs (job_id, organization_id, compacting_until)
+      values (${scene.run.id}, ${scene.org.id}, now() + interval '1 minute')`.execute(app.db)
+    await compactLogs(app.ctx)
+    expect(await chunksOf(scene.run.id)).toBe(1)
+    await sql`update job_logs set compacting_until = now() - interval '1 second' where job_id = ${scene.run.id}`.execute(
+      app.db,
+    )
+    await Promise.all([compactLogs(app.ctx), compactLogs(app.ctx), compactLogs(app.ctx)])
+    expect([await chunksOf(scene.run.id), await textOf(scene)]).toEqual([0, 'together'])
+    const { rows } = await sql`select from unclaimed_blobs where key like ${`%${scene.run.id}%`}`.execute(
+      app.db,
+    )
+    expect(rows).toHaveLength(0)
+  })
+
+  it('loses nothing when the store fails', async () => {
+    const scene = await aRunningJob(app)
+    await sendLog(app, scene.run, 'kept')
+    await endLongAgo(app, scene.run)
+    const failing = { ...app.ctx.blobs, put: async () => Promise.reject(new Error('The disk is full.')) }
+    await compactLogs({ ...app.ctx, blobs: failing })
+    expect(await textOf(scene)).toBe('kept')
+    await sql`update job_logs set compacting_until = now() where job_id = ${scene.run.id}`.execute(app.db)
+    await compactLogs(app.ctx)
+    expect([await chunksOf(scene.run.id), await textOf(scene)]).toEqual([0, 'kept'])
+  })
+
+  it('loses nothing that came while the object was written, and nothing when it all fails after that', async () => {
+    const scene = await aRunningJob(app)
+    await sendLog(app, scene.run, 'one ')
+    await endLongAgo(app, scene.run)
+    const { put } = app.ctx.blobs
+    const meanwhile: typeof put = async (...args) => {
+      await put(...args)
+      await app.db
+        .insertInto('job_log_chunks')
+        .values({ job_id: scene.run.id, sequence: 2, byte_offset: 4, size: 3, data: gzipSync('two') })
+        .execute()
+    }
+    await compactLogs({ ...app.ctx, blobs: { ...app.ctx.blobs, put: meanwhile } })
+    expect([await chunksOf(scene.run.id), await textOf(scene)]).toEqual([2, 'one two'])
+    await sql`update job_logs set compacting_until = now() where job_id = ${scene.run.id}`.execute(app.db)
+    await compactLogs(app.ctx)
+    expect([await chunksOf(scene.run.id), await textOf(scene)]).toEqual([0, 'one two'])
+  })
+
+  it('sweeps away the chunks of jobs that are gone, and the object when a finished one goes', async () => {
+    const [early, late] = [await aRunningJob(app), await aRunningJob(app)]
+    await sendLog(app, early.run, 'x')
+    await sendLog(app, late.run, 'y')
+    await endLongAgo(app, late.run)
+    await compactLogs(app.ctx)
+    const key = (await blobOf(late.run.id))?.blob_key ?? ''
+    await app.db.deleteFrom('builds').where('id', 'in', [early.build.id, late.build.id]).execute()
+    await compactLogs(app.ctx)
+    expect(await chunksOf(early.run.id)).toBe(0)
+    expect(await app.ctx.blobs.head(key)).toEqual({ size: 1 })
+    await removeUnclaimed(app.db, app.ctx.blobs)
+    expect(await app.ctx.blobs.head(key)).toBeNull()
+  })
+})
+
+describe('GET …/jobs/{job.id}/log/lines', () => {
+  const content =
+    '\x1b_bk;t=1700000000123\x07one\r\ntwo\n\n\x1b_bk;t=1700000001000\x07fo\x1b_bk;t=1700000002000\x07ur'
+
+  it('gives lines with their offsets and times, and where to go on', async () => {
+    const scene = await aRunningJob(app)
+    await sendLog(app, scene.run, content)
+    const lines = (query = '') =>
+      app.request('GET', `${scene.short}/log/lines${query}`, { token: scene.admin.token })
+    const all = await lines()
+    expect(all.body.lines).toEqual([
+      { offset: 0, time: '2023-11-14T22:13:20.123Z', text: 'one' },
+      { offset: 26, time: null, text: 'two' },
+      { offset: 30, time: null, text: '' },
+    ])
+    expect(all.body.next_offset).toBe(31)
+    await scene.run.finish()
+    expect((await lines('?offset=31')).body).toEqual({
+      lines: [{ offset: 31, time: '2023-11-14T22:13:21.000Z', text: 'four' }],
+      next_offset: null,
+    })
+    expect((await lines('?offset=3&limit=1')).body).toEqual({
+      lines: [{ offset: 26, time: null, text: 'two' }],
+      next_offset: 30,
+    })
+    expect((await lines('?offset=9999')).body).toEqual({ lines: [], next_offset: null })
+    expect((await lines('?limit=0')).status).toBe(400)
+  })
+})
+
+describe('GET …/jobs/{job.id}/log/stream', () => {
+  /** The events as they come; `more` waits until there are so many. */
+  async function follow(scene: RunningScene, headers: Record<string, string> = {}) {
+    const leaving = new AbortController()
+    const response = await fetch(`${app.address}${scene.long}/log/stream`, {
+      headers: { Authorization: `Bearer ${scene.admin.token}`, ...headers },
+      signal: leaving.signal,
+    })
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+    let read = ''
+    const events = () =>
+      read
+        .split('\n\n')
+        .slice(0, -1)
+        .filter((event) => event.includes('data:'))
+    return {
+      response,
+      async until(count: number): Promise<string[]> {
+        while (events().length < count) {
+          const { done, value } = (await reader?.read()) ?? { done: true, value: undefined }
+          if (done) break
+          read += value
+        }
+        return events()
+      },
+      leave: () => leaving.abort(),
+    }
+  }
+
+  it('gives what is there, then what comes, and ends with the job', async () => {
+    const scene = await aRunningJob(app)
+    await sendLog(app, scene.run, 'one\n')
+    const stream = await follow(scene)
+    expect(stream.response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+    expect(await stream.until(1)).toEqual(['id: 4\ndata: {"text":"one\\n"}'])
+    const euro = Buffer.from('€')
+    await sendChunk(app, scene.run, {
+      sequence: 2,
+      offset: 4,
+      text: Buffer.concat([Buffer.from('two'), euro.subarray(0, 2)]),
+    })
+    expect((await stream.until(2))[1]).toBe('id: 7\ndata: {"text":"two"}')
+    await sendChunk(app, scene.run, { sequence: 3, offset: 9, text: euro.subarray(2) })
+    expect((await stream.until(3))[2]).toBe('id: 10\ndata: {"text":"€"}')
+    await scene.run.finish()
+    expect((await stream.until(5)).slice(3)).toEqual(['id: 10\nevent: end\ndata: {"size":10}'])
+  })
+
+  it.each(lives)('goes on where a reader of $life was, by Last-Event-ID', async ({ settle }) => {
+    const scene = await aRunningJob(app)
+    await sendLog(app, scene.run, 'one two')
+    await settle(scene)
+    const stream = await follow(scene, { 'Last-Event-ID': '4' })
+    expect((await stream.until(1))[0]).toBe('id: 7\ndata: {"text":"two"}')
+    stream.leave()
+  })
+
+  it('tells a reader when the log is deleted', async () => {
+    const scene = await aRunningJob(app)
+    await sendLog(app, scene.run, 'x')
+    const stream = await follow(scene)
+    await stream.until(1)
+    await app.request('DELETE', `${scene.long}/log`, { token: scene.admin.token })
+    expect((await stream.until(3)).at(-1)).toBe('event: deleted\ndata: {}')
+  })
+
+  it('refuses a Last-Event-ID that is none, and needs read_build_logs', async () => {
+    const scene = await aRunningJob(app)
+    const bad = await follow(scene, { 'Last-Event-ID': 'x' })
+    expect(bad.response.status).toBe(400)
+    const member = await aMember(app, scene.org)
+    const token = await aToken(app, member, { scopes: ['read_builds'] })
+    expect((await app.request('GET', `${scene.long}/log/stream`, { token })).status).toBe(403)
+  })
+})

@@ -1,0 +1,176 @@
+import { sql } from 'kysely'
+import type { Db, Trx } from '../../db/pool.ts'
+import type { StoredChunk } from './plan.ts'
+
+/** Chunks of a job that has ended are taken for so long. */
+const graceSeconds = 60
+/** Then a statement that began within the grace has ended too, whichever way. */
+const settledSeconds = 120
+
+export interface Chunk extends StoredChunk {
+  data: Buffer
+}
+
+/** The same chunk again changes nothing. One that comes too late, or after the log was deleted, is thrown away. */
+export async function insertChunk(db: Db, orgId: string, jobId: string, chunk: Chunk): Promise<void> {
+  await sql`
+    insert into job_log_chunks (job_id, sequence, byte_offset, size, data)
+    select j.id, ${chunk.sequence}::int, ${chunk.byte_offset}::bigint, ${chunk.size}::int, ${chunk.data}::bytea
+    from jobs j
+    where j.organization_id = ${orgId} and j.id = ${jobId}
+      and (j.finished_at is null or j.finished_at > now() - make_interval(secs => ${graceSeconds}))
+      and not exists (select from job_logs l where l.job_id = j.id
+        and (l.deleted_at is not null or l.finished_at is not null or l.is_full))
+    on conflict (job_id, sequence) do nothing`.execute(db)
+}
+
+export async function markTruncated(db: Db, orgId: string, jobId: string): Promise<void> {
+  await sql`
+    insert into job_logs as l (job_id, organization_id, is_truncated) values (${jobId}, ${orgId}, true)
+    on conflict (job_id) do update set is_truncated = true
+      where not l.is_truncated and l.finished_at is null and l.deleted_at is null`.execute(db)
+}
+
+/** No log of `mostBytes` needs more than twice that; what sends more overlaps itself over and over. */
+export async function closeOverfull(db: Db, orgId: string, jobId: string, mostBytes: number): Promise<void> {
+  await sql`
+    insert into job_logs (job_id, organization_id, is_truncated, is_full)
+    select job_id, ${orgId}, true, true from job_log_chunks where job_id = ${jobId}
+    group by job_id having sum(size) > ${2 * mostBytes}::bigint
+    on conflict (job_id) do update set is_truncated = true, is_full = true`.execute(db)
+}
+
+export async function mergeHeaderTimes(
+  db: Db,
+  orgId: string,
+  jobId: string,
+  times: Record<string, string>,
+): Promise<void> {
+  await sql`
+    insert into job_logs as l (job_id, organization_id, header_times)
+    values (${jobId}, ${orgId}, ${JSON.stringify(times)})
+    on conflict (job_id) do update set header_times = l.header_times || excluded.header_times
+      where l.deleted_at is null`.execute(db)
+}
+
+export interface LogRow {
+  kind: string
+  is_started: boolean
+  is_ended: boolean
+  is_deleted: boolean
+  is_truncated: boolean
+  header_times: Record<string, string>
+  blob_key: string | null
+  size: number
+}
+
+/** Also of a job that has written nothing. */
+export async function find(db: Db, orgId: string, jobId: string): Promise<LogRow | undefined> {
+  const { rows } = await sql<LogRow>`
+    select j.kind, j.started_at is not null as is_started, j.finished_at is not null as is_ended,
+      l.deleted_at is not null as is_deleted, coalesce(l.is_truncated, false) as is_truncated,
+      coalesce(l.header_times, '{}') as header_times, l.blob_key, coalesce(l.size, 0) as size
+    from jobs j left join job_logs l on l.job_id = j.id
+    where j.organization_id = ${orgId} and j.id = ${jobId}`.execute(db)
+  return rows[0]
+}
+
+/** Those that reach beyond `from`. */
+export async function listChunks(db: Db, jobId: string, from: number): Promise<StoredChunk[]> {
+  const { rows } = await sql<StoredChunk>`
+    select sequence, byte_offset, size from job_log_chunks
+    where job_id = ${jobId} and byte_offset + size > ${from}::bigint`.execute(db)
+  return rows
+}
+
+export async function readChunks(
+  db: Db,
+  jobId: string,
+  sequences: readonly number[],
+): Promise<Map<number, Buffer>> {
+  const { rows } = await sql<{ sequence: number; data: Buffer }>`
+    select sequence, data from job_log_chunks
+    where job_id = ${jobId} and sequence = any (${sequences}::int[])`.execute(db)
+  return new Map(rows.map(({ sequence, data }) => [sequence, data]))
+}
+
+/** False: it has been before. */
+export async function markDeleted(trx: Trx, orgId: string, jobId: string): Promise<boolean> {
+  const { rows } = await sql`
+    insert into job_logs as l (job_id, organization_id, deleted_at) values (${jobId}, ${orgId}, now())
+    on conflict (job_id) do update set deleted_at = now(), blob_key = null, size = 0, header_times = '{}'
+      where l.deleted_at is null
+    returning job_id`.execute(trx)
+  return rows.length > 0
+}
+
+/** The object that holds the log, which then stays as it is until the end of the transaction. */
+export async function lockBlob(trx: Trx, jobId: string): Promise<string | null> {
+  const row = await trx
+    .selectFrom('job_logs')
+    .select('blob_key')
+    .where('job_id', '=', jobId)
+    .forUpdate()
+    .executeTakeFirst()
+  return row?.blob_key ?? null
+}
+
+export async function deleteChunks(trx: Trx, jobId: string): Promise<number> {
+  const { numDeletedRows } = await trx
+    .deleteFrom('job_log_chunks')
+    .where('job_id', '=', jobId)
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
+}
+
+export interface EndedLog {
+  job_id: string
+  /** null: the job is gone. */
+  organization_id: string | null
+}
+
+/** Jobs whose chunks are all there will ever be, and nobody is putting together. */
+export async function listEnded(db: Db, limit: number): Promise<EndedLog[]> {
+  const { rows } = await sql<EndedLog>`
+    with recursive with_chunks as (
+      (select job_id from job_log_chunks order by job_id limit 1)
+      union all
+      select (select c.job_id from job_log_chunks c where c.job_id > w.job_id order by c.job_id limit 1)
+      from with_chunks w where w.job_id is not null
+    )
+    select w.job_id, j.organization_id
+    from with_chunks w left join jobs j on j.id = w.job_id left join job_logs l on l.job_id = w.job_id
+    where w.job_id is not null and (l.compacting_until is null or l.compacting_until < now())
+      and (j.id is null or j.finished_at < now() - make_interval(secs => ${settledSeconds}))
+    limit ${limit}`.execute(db)
+  return rows
+}
+
+/** Whether the log is ours to put together: nobody else is at it, and it neither is done nor deleted. */
+export async function claimCompaction(db: Db, orgId: string, jobId: string): Promise<boolean> {
+  const { rows } = await sql`
+    insert into job_logs as l (job_id, organization_id, compacting_until)
+    values (${jobId}, ${orgId}, now() + interval '10 minutes')
+    on conflict (job_id) do update set compacting_until = excluded.compacting_until
+      where l.finished_at is null and l.deleted_at is null
+        and (l.compacting_until is null or l.compacting_until < now())
+    returning job_id`.execute(db)
+  return rows.length > 0
+}
+
+/** Chunks that came although the log was finished or deleted. */
+export async function deleteStrays(db: Db, jobId: string): Promise<void> {
+  await sql`
+    delete from job_log_chunks c using job_logs l
+    where c.job_id = ${jobId} and l.job_id = ${jobId}
+      and (l.finished_at is not null or l.deleted_at is not null)`.execute(db)
+}
+
+/** False: the log was deleted meanwhile. */
+export async function finishCompaction(trx: Trx, jobId: string, key: string, size: number): Promise<boolean> {
+  const { rows } = await sql`
+    update job_logs set blob_key = ${key}, size = ${size}, finished_at = now(), compacting_until = null
+    where job_id = ${jobId} and finished_at is null and deleted_at is null
+    returning job_id`.execute(trx)
+  return rows.length > 0
+}

@@ -1,0 +1,258 @@
+import { Readable } from 'node:stream'
+import type { IncomingHttpHeaders } from 'node:http'
+import { Type } from 'typebox'
+import type { Caller, Organization } from '../../auth/caller.ts'
+import type { Context } from '../../context.ts'
+import { noContent, ok, type Answer } from '../../http/answer.ts'
+import { number, text, uuid } from '../../http/params.ts'
+import { route } from '../../http/route.ts'
+import { notFound } from '../../lib/errors.ts'
+import { getBuildableJob, getVisibleJob, type JobInPlace, type JobParams } from '../jobs/access.ts'
+import { deleteLog } from './delete.ts'
+import { follow } from './follow.ts'
+import { readLines } from './lines.ts'
+import { asBytes, asHtml, asJson, htmlPolicy, logUrl } from './present.ts'
+import { formOf, readOffset, readRange, type Form } from './rules.ts'
+import { JobLog, LogLines } from './schema.ts'
+import { findLog, type Log } from './source.ts'
+
+interface Asked {
+  ctx: Context
+  method: string
+  headers: IncomingHttpHeaders
+  org: Organization
+  caller: Caller
+  params: JobParams
+}
+
+const byId = { job: uuid('job') }
+const inBuild = { pipeline: text('pipeline'), build: number('build'), ...byId }
+const rangeErrors = { 400: 'A range is asked for other than `bytes=-N`, or not of the text.' }
+
+const get = {
+  method: 'GET',
+  summary: 'Get the log of a job: as JSON, as text/plain, or as text/html, as the request accepts',
+  scope: 'read_build_logs',
+  answers: { 200: JobLog },
+  errors: rangeErrors,
+  handler: (asked: Asked) => answerLog(asked, formOf(asked.headers.accept)),
+} as const
+
+const getById = route({
+  ...get,
+  url: '/v2/organizations/:org/jobs/:job/log',
+  permission: 'member',
+  params: byId,
+})
+
+const getInBuild = route({
+  ...get,
+  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log',
+  permission: 'read_pipeline',
+  params: inBuild,
+})
+
+const getText = {
+  method: 'GET',
+  summary: 'Get the log of a job as it was written; the last bytes of it with Range: bytes=-N',
+  scope: 'read_build_logs',
+  answers: { 200: Type.String({ contentMediaType: 'text/plain' }) },
+  errors: rangeErrors,
+  handler: (asked: Asked) => answerLog(asked, 'text'),
+} as const
+
+const getTextById = route({
+  ...getText,
+  url: '/v2/organizations/:org/jobs/:job/log.txt',
+  permission: 'member',
+  params: byId,
+})
+
+const getTextInBuild = route({
+  ...getText,
+  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log.txt',
+  permission: 'read_pipeline',
+  params: inBuild,
+})
+
+const getHtml = {
+  method: 'GET',
+  summary: 'Get the log of a job as a page, as a terminal would show it',
+  scope: 'read_build_logs',
+  answers: { 200: Type.String({ contentMediaType: 'text/html' }) },
+  errors: rangeErrors,
+  handler: (asked: Asked) => answerLog(asked, 'html'),
+} as const
+
+const getHtmlById = route({
+  ...getHtml,
+  url: '/v2/organizations/:org/jobs/:job/log.html',
+  permission: 'member',
+  params: byId,
+})
+
+const getHtmlInBuild = route({
+  ...getHtml,
+  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log.html',
+  permission: 'read_pipeline',
+  params: inBuild,
+})
+
+const offset = Type.Optional(
+  Type.Integer({ minimum: 0, maximum: 2 ** 50, default: 0, description: 'In bytes.' }),
+)
+
+const getLines = {
+  method: 'GET',
+  summary: 'Get lines of the log of a job with their times, from a place in it',
+  scope: 'read_build_logs',
+  query: { offset, limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 5000, default: 1000 })) },
+  answers: { 200: LogLines },
+  errors: { 400: 'The offset or the limit is not a whole number in range.' },
+} as const
+
+const getLinesById = route({
+  ...getLines,
+  url: '/v2/organizations/:org/jobs/:job/log/lines',
+  permission: 'member',
+  params: byId,
+  handler: answerLines,
+})
+
+const getLinesInBuild = route({
+  ...getLines,
+  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log/lines',
+  permission: 'read_pipeline',
+  params: inBuild,
+  handler: answerLines,
+})
+
+const followIt = {
+  method: 'GET',
+  summary: 'Follow the log of a job as server-sent events; Last-Event-ID or `offset` says from where',
+  scope: 'read_build_logs',
+  query: { offset },
+  answers: { 200: Type.String({ contentMediaType: 'text/event-stream' }) },
+  errors: { 400: 'Last-Event-ID or the offset is not a place in a log.' },
+} as const
+
+const followById = route({
+  ...followIt,
+  url: '/v2/organizations/:org/jobs/:job/log/stream',
+  permission: 'member',
+  params: byId,
+  handler: answerStream,
+})
+
+const followInBuild = route({
+  ...followIt,
+  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log/stream',
+  permission: 'read_pipeline',
+  params: inBuild,
+  handler: answerStream,
+})
+
+const remove = {
+  method: 'DELETE',
+  summary: 'Delete the log of a job',
+  scope: 'write_build_logs',
+  answers: { 204: null },
+} as const
+
+const removeById = route({
+  ...remove,
+  url: '/v2/organizations/:org/jobs/:job/log',
+  permission: 'member',
+  params: byId,
+  handler: answerRemoval,
+})
+
+const removeInBuild = route({
+  ...remove,
+  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log',
+  permission: 'build_pipeline',
+  params: inBuild,
+  handler: answerRemoval,
+})
+
+async function answerLog(asked: Asked, form: Form): Promise<Answer> {
+  const { job, log } = await getLog(asked)
+  const common = { Vary: 'Accept', 'Accept-Ranges': 'bytes', 'Cache-Control': 'private, no-cache' }
+  if (asked.method === 'HEAD') return answerSize(log, common)
+  const range = readRange(asked.headers.range, form, log.size)
+  const { start, end } = range ?? { start: 0, end: log.size }
+  switch (form) {
+    case 'json': {
+      const url = logUrl(asked.ctx.config.url, asked.org.slug, job)
+      return { status: 200, stream: asJson(log, url), headers: common }
+    }
+    case 'html': {
+      const headers = { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': htmlPolicy }
+      return { status: 200, stream: asHtml(log), headers: { ...common, ...headers } }
+    }
+    case 'text': {
+      const partial = range === null ? {} : { 'Content-Range': `bytes ${start}-${end - 1}/${log.size}` }
+      const headers = {
+        ...common,
+        ...partial,
+        'Content-Type': textType,
+        'Content-Length': String(end - start),
+      }
+      return { status: range === null ? 200 : 206, stream: asBytes(log, start, end), headers }
+    }
+  }
+}
+
+const textType = 'text/plain; charset=utf-8'
+
+function answerSize(log: Log, headers: Record<string, string>): Answer {
+  if (!log.isStarted) throw notFound('No log found')
+  const sized = { ...headers, 'Content-Type': textType, 'Content-Length': String(log.size) }
+  return { status: 200, stream: Readable.from([]), headers: sized }
+}
+
+async function answerLines(asked: Asked & { query: { offset?: number; limit?: number } }): Promise<Answer> {
+  const { log } = await getLog(asked)
+  return ok(await readLines(log, asked.query.offset ?? 0, asked.query.limit ?? 1000))
+}
+
+async function answerStream(asked: Asked & { query: { offset?: number } }): Promise<Answer> {
+  const { job } = await getLog(asked)
+  const from = readOffset(asked.headers['last-event-id'], asked.query.offset)
+  const headers = {
+    'Content-Type': 'text/event-stream; charset=utf-8',
+    'Cache-Control': 'no-store',
+    'X-Accel-Buffering': 'no',
+  }
+  const stream = asked.method === 'HEAD' ? Readable.from([]) : follow(asked.ctx, asked.org.id, job.id, from)
+  return { status: 200, stream, headers }
+}
+
+async function answerRemoval({ ctx, org, caller, params }: Asked): Promise<Answer> {
+  const job = await getBuildableJob(ctx.db, org, caller, params)
+  if (job.kind !== 'script') throw notFound('No log found')
+  await deleteLog(ctx, org.id, job.id)
+  return noContent()
+}
+
+async function getLog({ ctx, org, caller, params }: Asked): Promise<{ job: JobInPlace; log: Log }> {
+  const job = await getVisibleJob(ctx.db, org, caller, params)
+  const log = await findLog(ctx, org.id, job.id)
+  if (log === null) throw notFound('No log found')
+  return { job, log }
+}
+
+export const logRoutes = [
+  getById,
+  getInBuild,
+  getTextById,
+  getTextInBuild,
+  getHtmlById,
+  getHtmlInBuild,
+  getLinesById,
+  getLinesInBuild,
+  followById,
+  followInBuild,
+  removeById,
+  removeInBuild,
+]

@@ -1,0 +1,36 @@
+// Which form of a log a request asks for, and which part.
+import { ApiError, badRequest } from '../../lib/errors.ts'
+
+export type Form = 'json' | 'text' | 'html'
+
+/** Browsers ask for HTML without naming JSON; programs that name nothing get JSON. */
+export function formOf(accept: string | undefined): Form {
+  if (accept?.includes('text/plain')) return 'text'
+  if (accept?.includes('text/html') && !accept.includes('application/json')) return 'html'
+  return 'json'
+}
+
+/** The last bytes, as `bytes=-N` names them; null: all of it. The end is not part of it. */
+export function readRange(
+  range: string | undefined,
+  form: Form,
+  size: number,
+): { start: number; end: number } | null {
+  if (range === undefined) return null
+  if (form !== 'text') throw badRequest('A range can be asked for only of the text: send Accept: text/plain.')
+  const wanted = /^bytes=-(\d{1,15})$/.exec(range.trim())?.[1]
+  if (wanted === undefined || Number(wanted) === 0) {
+    throw badRequest('Only the end of a log can be asked for: Range: bytes=-N, with N from 1.')
+  }
+  if (size === 0) throw new ApiError(416, 'The log is empty.')
+  return { start: Math.max(size - Number(wanted), 0), end: size }
+}
+
+/** What comes first wins: the header of a reader that comes back, then the query. */
+export function readOffset(lastEventId: string | string[] | undefined, offset: number | undefined): number {
+  if (lastEventId === undefined || lastEventId === '') return offset ?? 0
+  if (typeof lastEventId !== 'string' || !/^\d{1,15}$/.test(lastEventId)) {
+    throw badRequest('Last-Event-ID must be the id of an event of this stream.')
+  }
+  return Number(lastEventId)
+}

@@ -1,0 +1,81 @@
+import { sql } from 'kysely'
+import type { Db, Trx } from '../../db/pool.ts'
+
+export interface MaintainerRow {
+  id: string
+  user: { id: string; name: string; email: string } | null
+  team: { id: string; name: string; slug: string } | null
+}
+
+const select = sql`
+  select m.id,
+    case when u.id is not null then json_build_object('id', u.id, 'name', u.name, 'email', u.email) end as "user",
+    case when t.id is not null then json_build_object('id', t.id, 'name', t.name, 'slug', t.slug) end as team
+  from cluster_maintainers m left join users u on u.id = m.user_id left join teams t on t.id = m.team_id`
+
+export async function listInCluster(
+  db: Db,
+  orgId: string,
+  clusterId: string,
+  page: { limit: number; offset: number },
+): Promise<MaintainerRow[]> {
+  const { rows } = await sql<MaintainerRow>`${select}
+    where m.organization_id = ${orgId} and m.cluster_id = ${clusterId}
+    order by m.created_at, m.id limit ${page.limit} offset ${page.offset}`.execute(db)
+  return rows
+}
+
+export async function findInCluster(
+  db: Db,
+  orgId: string,
+  clusterId: string,
+  id: string,
+): Promise<MaintainerRow | undefined> {
+  const { rows } = await sql<MaintainerRow>`${select}
+    where m.organization_id = ${orgId} and m.cluster_id = ${clusterId} and m.id = ${id}`.execute(db)
+  return rows[0]
+}
+
+export type Actor = { kind: 'user'; id: string } | { kind: 'team'; id: string }
+
+/** The name of a member or team of the organization, who cannot leave until the transaction ends; null: neither. */
+export async function holdActor(trx: Trx, orgId: string, actor: Actor): Promise<string | null> {
+  const { rows } =
+    actor.kind === 'user'
+      ? await sql<{ name: string }>`
+          select u.name from organization_members m join users u on u.id = m.user_id
+          where m.organization_id = ${orgId} and m.user_id = ${actor.id} for key share of m`.execute(trx)
+      : await sql<{ name: string }>`
+          select t.name from teams t
+          where t.organization_id = ${orgId} and t.id = ${actor.id} for key share`.execute(trx)
+  return rows[0]?.name ?? null
+}
+
+export async function insert(
+  trx: Trx,
+  row: {
+    id: string
+    organization_id: string
+    cluster_id: string
+    user_id: string | null
+    team_id: string | null
+  },
+): Promise<void> {
+  await trx.insertInto('cluster_maintainers').values(row).execute()
+}
+
+/** Whether it was there: of two who delete at once, one did. */
+export async function deleteInCluster(
+  trx: Trx,
+  orgId: string,
+  clusterId: string,
+  id: string,
+): Promise<boolean> {
+  const { numDeletedRows } = await trx
+    .deleteFrom('cluster_maintainers')
+    .where('organization_id', '=', orgId)
+    .where('cluster_id', '=', clusterId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return numDeletedRows > 0n
+}

@@ -1,0 +1,36 @@
+import { Type, type Static } from 'typebox'
+
+const Uuid = Type.String({ format: 'uuid' })
+
+export const Maintainer = Type.Object(
+  {
+    id: Uuid,
+    actor: Type.Union([
+      Type.Object({
+        id: Uuid,
+        graphql_id: Type.String(),
+        name: Type.String(),
+        email: Type.String(),
+        type: Type.Literal('user'),
+      }),
+      Type.Object({
+        id: Uuid,
+        graphql_id: Type.String(),
+        name: Type.String(),
+        slug: Type.String(),
+        type: Type.Literal('team'),
+      }),
+    ]),
+  },
+  { title: 'ClusterMaintainer' },
+)
+
+export const CreateMaintainer = Type.Object(
+  {
+    user: Type.Optional(Type.String({ description: 'UUID of a member of the organization' })),
+    team: Type.Optional(Type.String({ description: 'UUID of a team of the organization' })),
+  },
+  { title: 'CreateClusterMaintainer', examples: [{ user: '01885682-55a7-44f5-84f3-0402fb452e66' }] },
+)
+
+export type CreateMaintainerBody = Static<typeof CreateMaintainer>

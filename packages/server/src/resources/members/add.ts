@@ -1,0 +1,92 @@
+import { sql } from 'kysely'
+import { recordAudit, type Origin } from '../../audit/record.ts'
+import type { MemberRole } from '../../auth/caller.ts'
+import type { Db, Trx } from '../../db/pool.ts'
+import { inTransaction } from '../../db/transaction.ts'
+import { notFound, validationFailed } from '../../lib/errors.ts'
+import { newId } from '../../lib/ids.ts'
+import { acceptInvitation } from '../invitations/accept.ts'
+import { joinDefaultTeams, joinTeams } from '../teams/join.ts'
+import { requireEmail } from './rules.ts'
+
+export interface NewMember {
+  email: string
+  name: string
+  organizationSlug: string
+  role: MemberRole
+  passwordHash: string | null
+}
+
+export interface AddedMember {
+  id: string
+  email: string
+  name: string
+  role: MemberRole
+}
+
+/** Makes the user unless the address is known, and makes them a member. If they were invited, they accept. */
+export async function addMember(db: Db, origin: Origin, member: NewMember): Promise<AddedMember> {
+  requireEmail(member.email)
+  return inTransaction(db, async (trx) => {
+    // Locked, so that nobody is invited, and no default team made, while they become a member.
+    const org = await trx
+      .selectFrom('organizations')
+      .select(['id', 'slug'])
+      .where('slug', '=', member.organizationSlug)
+      .forNoKeyUpdate()
+      .executeTakeFirst()
+    if (org === undefined) throw notFound(`There is no organization "${member.organizationSlug}".`)
+    const user = await findOrInsertUser(trx, member)
+    const invitation = await acceptInvitation(trx, origin, org.id, user)
+    const { numInsertedOrUpdatedRows } = await trx
+      .insertInto('organization_members')
+      .values({
+        organization_id: org.id,
+        user_id: user.id,
+        role: member.role,
+        ...(invitation === undefined ? {} : { sso_mode: invitation.sso_mode }),
+      })
+      .onConflict((conflict) => conflict.doNothing())
+      .executeTakeFirstOrThrow()
+    if (numInsertedOrUpdatedRows === 0n) {
+      throw validationFailed(`${user.email} is already a member of "${org.slug}"`)
+    }
+    if (invitation !== undefined) await joinTeams(trx, org.id, user.id, invitation.teams)
+    await joinDefaultTeams(trx, org.id, user.id)
+    await recordAudit(trx, origin, {
+      organizationId: org.id,
+      type: 'ORGANIZATION_MEMBER_CREATED',
+      subject: { type: 'OrganizationMember', uuid: user.id, name: user.name },
+      data: { email: user.email, role: member.role },
+    })
+    return { ...user, role: member.role }
+  })
+}
+
+interface KnownUser {
+  id: string
+  email: string
+  name: string
+}
+
+async function findOrInsertUser(trx: Trx, member: NewMember): Promise<KnownUser> {
+  const found = await findUser(trx, member.email)
+  if (found !== undefined) return found
+  if (member.name.trim() === '') throw validationFailed('the name must not be blank')
+  // Another organization may be adding the same person at this moment.
+  await trx
+    .insertInto('users')
+    .values({ id: newId(), email: member.email, name: member.name, password_hash: member.passwordHash })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+  const user = await findUser(trx, member.email)
+  if (user === undefined) throw new Error('A user vanished in the transaction that made it.')
+  return user
+}
+
+const findUser = (trx: Trx, email: string): Promise<KnownUser | undefined> =>
+  trx
+    .selectFrom('users')
+    .select(['id', 'email', 'name'])
+    .where(sql`lower(email)`, '=', sql`lower(${email})`)
+    .executeTakeFirst()

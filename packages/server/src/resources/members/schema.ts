@@ -1,0 +1,28 @@
+import { Type, type Static } from 'typebox'
+
+export const MemberRole = Type.Union([Type.Literal('admin'), Type.Literal('member')])
+export const SsoMode = Type.Union([Type.Literal('required'), Type.Literal('optional')])
+
+export type SsoMode = Static<typeof SsoMode>
+
+export const Member = Type.Object(
+  {
+    id: Type.String({ format: 'uuid', description: 'The id of the user.' }),
+    name: Type.String(),
+    email: Type.String(),
+    role: MemberRole,
+    sso_mode: Type.Optional(
+      Type.Union(SsoMode.anyOf, {
+        description: 'Shown to administrators, and to everyone on their own membership.',
+      }),
+    ),
+  },
+  { title: 'Member' },
+)
+
+export const UpdateMember = Type.Object(
+  { role: Type.Optional(MemberRole), sso_mode: Type.Optional(SsoMode) },
+  { title: 'UpdateMember', description: 'At least one of the two.', examples: [{ role: 'admin' }] },
+)
+
+export type UpdateMemberBody = Static<typeof UpdateMember>

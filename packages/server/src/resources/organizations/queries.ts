@@ -1,0 +1,31 @@
+import { sql } from 'kysely'
+import type { Caller, MemberRole } from '../../auth/caller.ts'
+import type { Db } from '../../db/pool.ts'
+import { isInRanges } from '../../lib/ip-ranges.ts'
+
+export interface OrganizationRow {
+  id: string
+  slug: string
+  name: string
+  created_at: string
+}
+
+export interface ReachedOrganization extends OrganizationRow {
+  /** The caller's own role there. */
+  role: MemberRole
+  teams_enabled: boolean
+}
+
+/** Every organization that the token reaches from where the caller is and its owner is a member of, oldest first. */
+export async function listOfCaller(db: Db, caller: Caller): Promise<ReachedOrganization[]> {
+  const reached = caller.token.organization_ids
+  const { rows } = await sql<ReachedOrganization & { allowed_ip_addresses: string | null }>`
+    select o.id, o.slug, o.name, o.created_at, o.allowed_ip_addresses, m.role,
+      o.teams_enabled_at is not null as teams_enabled
+    from organization_members m join organizations o on o.id = m.organization_id
+    where m.user_id = ${caller.user.id} and (${reached}::uuid[] is null or o.id = any (${reached}::uuid[]))
+    order by o.created_at, o.id`.execute(db)
+  return rows.filter(
+    ({ allowed_ip_addresses: ranges }) => ranges === null || isInRanges(caller.request.ip, ranges),
+  )
+}

@@ -1,0 +1,51 @@
+import { Type } from 'typebox'
+import { ok } from '../../http/answer.ts'
+import { pageAnswer, readPage } from '../../http/paging.ts'
+import { route } from '../../http/route.ts'
+import { presentOrganization, presentRateLimit } from './present.ts'
+import * as organizations from './queries.ts'
+import { Organization, RateLimitScopes } from './schema.ts'
+
+const listOrganizations = route({
+  method: 'GET',
+  url: '/v2/organizations',
+  summary: 'List the organizations the token may access, oldest first',
+  scope: 'read_organizations',
+  permission: 'token',
+  paging: 'pages',
+  answers: { 200: Type.Array(Organization) },
+  async handler({ ctx, caller, url }) {
+    const page = readPage(url)
+    const reached = await organizations.listOfCaller(ctx.db, caller)
+    return pageAnswer(page, reached.slice(page.offset, page.offset + page.limit), (org) =>
+      presentOrganization(ctx.config.url, org),
+    )
+  },
+})
+
+const getOrganization = route({
+  method: 'GET',
+  url: '/v2/organizations/:org',
+  summary: 'Get an organization',
+  scope: 'read_organizations',
+  permission: 'member',
+  answers: { 200: Organization },
+  async handler({ ctx, org }) {
+    return ok(presentOrganization(ctx.config.url, org))
+  },
+})
+
+const getRateLimit = route({
+  method: 'GET',
+  url: '/v2/organizations/:org/rate_limit',
+  summary: 'Get how much of the rate limit the organization has used',
+  scope: 'read_organizations',
+  permission: 'member',
+  answers: { 200: RateLimitScopes },
+  async handler({ ctx, org }) {
+    const rest = await ctx.limits.peek(org.id)
+    return ok(presentRateLimit(rest, { isEnforced: ctx.config.rateLimits.enforced, now: ctx.now() }))
+  },
+})
+
+export const organizationRoutes = [listOrganizations, getOrganization, getRateLimit]

@@ -1,0 +1,47 @@
+import { byCaller, changedAttributes, recordAudit } from '../../audit/record.ts'
+import type { Caller, Organization } from '../../auth/caller.ts'
+import type { Context } from '../../context.ts'
+import { inTransaction } from '../../db/transaction.ts'
+import { notFound } from '../../lib/errors.ts'
+import * as pipelines from '../pipelines/queries.ts'
+import { refuseUnreadable } from './create.ts'
+import * as templates from './queries.ts'
+import type { UpdatePipelineTemplateBody } from './schema.ts'
+
+/** The pipelines that have the template change with it. */
+export async function updateTemplate(
+  ctx: Context,
+  org: Organization,
+  caller: Caller,
+  id: string,
+  body: UpdatePipelineTemplateBody,
+): Promise<templates.TemplateRow> {
+  if (body.configuration !== undefined) refuseUnreadable(body.configuration)
+  return inTransaction(ctx.db, async (trx) => {
+    await templates.lockInOrg(trx, org.id, id)
+    const before = await templates.findVisible(trx, org, id)
+    if (before === undefined) throw notFound('No pipeline template found')
+    await templates.updateInOrg(trx, org.id, id, {
+      name: body.name ?? before.name,
+      configuration: body.configuration ?? before.configuration,
+      description: body.description === undefined ? before.description : (body.description ?? ''),
+      available: body.available ?? before.available,
+      updated_at: ctx.now().toISOString(),
+      updated_by: caller.user.id,
+    })
+    const after = await templates.findVisible(trx, org, id)
+    if (after === undefined) throw new Error('A template vanished while it was locked.')
+    const isRewritten = after.configuration !== before.configuration
+    if (isRewritten) await pipelines.followTemplate(trx, org.id, id, after.configuration)
+    await recordAudit(trx, byCaller(caller), {
+      organizationId: org.id,
+      type: 'PIPELINE_TEMPLATE_UPDATED',
+      subject: { type: 'PipelineTemplate', uuid: id, name: after.name },
+      data: {
+        ...changedAttributes(before, after, ['name', 'description', 'available']),
+        ...(isRewritten ? { configuration_changed: true } : {}),
+      },
+    })
+    return after
+  })
+}

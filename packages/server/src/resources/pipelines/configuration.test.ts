@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest'
+import { checkConfiguration, isStepList, problemsOf, viewSteps, writeSteps } from './configuration.ts'
+
+describe('checkConfiguration', () => {
+  it('says line, column, step and cause, with the nearest right name', () => {
+    expect(checkConfiguration('steps:\n  - label: test\n    comand: make\n')).toEqual([
+      {
+        field: 'configuration',
+        code: expect.stringMatching(/^line 2, column 5.*missing a type.*`command`\?$/),
+      },
+    ])
+  })
+
+  it('leaves variables as they are written', () => {
+    expect(checkConfiguration('steps:\n  - command: make ${TARGET?}\n')).toEqual([])
+    expect(viewSteps('steps:\n  - command: make $TARGET\n')).toMatchObject([{ command: 'make $TARGET' }])
+  })
+})
+
+describe('writeSteps', () => {
+  it('writes a document that reads back as the steps given', () => {
+    const configuration = writeSteps([
+      {
+        type: 'script',
+        name: 'Test: "all" # of it',
+        command: 'make\nmake install',
+        artifact_paths: 'log/*',
+        branch_configuration: 'main !wip',
+        env: { A: '1', B: 2 },
+        timeout_in_minutes: 5,
+        agent_query_rules: ['queue=big', 'os=linux'],
+      },
+      { type: 'waiter' },
+      { type: 'manual', label: 'Go?' },
+      {
+        type: 'trigger',
+        label: 'Deploy',
+        trigger_project_slug: 'deploy',
+        trigger_commit: 'HEAD',
+        trigger_branch: 'main',
+        trigger_async: true,
+      },
+    ])
+    expect(problemsOf(configuration)).toEqual([])
+    expect(isStepList(configuration)).toBe(true)
+    const view = viewSteps(configuration)
+    expect(view).toMatchObject([
+      {
+        type: 'script',
+        name: 'Test: "all" # of it',
+        command: 'make\nmake install',
+        artifact_paths: 'log/*',
+        branch_configuration: 'main !wip',
+        env: { A: '1', B: '2' },
+        timeout_in_minutes: 5,
+        agent_query_rules: ['queue=big', 'os=linux'],
+      },
+      { type: 'waiter' },
+      { type: 'manual', label: 'Go?' },
+      {
+        type: 'trigger',
+        label: 'Deploy',
+        pipeline: 'deploy',
+        build: { commit: 'HEAD', branch: 'main' },
+        async: true,
+      },
+    ])
+    expect(viewSteps(writeSteps(view))).toEqual(view)
+  })
+
+  it('knows a list of no steps again, and text that people wrote as text', () => {
+    expect(isStepList(writeSteps([]))).toBe(true)
+    expect(isStepList('steps: []')).toBe(false)
+    expect(isStepList('{"steps": []}')).toBe(false)
+  })
+})

@@ -1,0 +1,45 @@
+import { randomBytes } from 'node:crypto'
+import { byCaller, recordAudit } from '../../audit/record.ts'
+import type { Caller, Organization } from '../../auth/caller.ts'
+import type { Context } from '../../context.ts'
+import { inTransaction } from '../../db/transaction.ts'
+import { newId } from '../../lib/ids.ts'
+import { setTeams } from '../team-pipelines/assign.ts'
+import { auditedAttributes } from './audited.ts'
+import * as pipelines from './queries.ts'
+import type { CreatePipelineBody } from './schema.ts'
+import { settleNew } from './settle.ts'
+import { teamsOfNew } from './teams.ts'
+
+const newAddress = () => randomBytes(25).toString('hex')
+
+export async function createPipeline(
+  ctx: Context,
+  org: Organization,
+  caller: Caller,
+  body: CreatePipelineBody,
+): Promise<pipelines.PipelineRow> {
+  return inTransaction(ctx.db, async (trx) => {
+    const teams = await teamsOfNew(trx, org, caller, body)
+    const fields = await settleNew(trx, org, body)
+    const id = newId()
+    await pipelines.insert(trx, {
+      ...fields,
+      id,
+      organization_id: org.id,
+      created_by: caller.user.id,
+      webhook_token: newAddress(),
+      badge_token: newAddress(),
+    })
+    await recordAudit(trx, byCaller(caller), {
+      organizationId: org.id,
+      type: 'PIPELINE_CREATED',
+      subject: { type: 'Pipeline', uuid: id, name: fields.name },
+      data: auditedAttributes(fields),
+    })
+    await setTeams(trx, org, caller, { id, name: fields.name }, teams)
+    const pipeline = await pipelines.findInOrg(trx, org, caller, id)
+    if (pipeline === undefined) throw new Error('A pipeline vanished in the transaction that made it.')
+    return pipeline
+  })
+}

@@ -1,0 +1,23 @@
+import { byCaller, recordAudit } from '../../audit/record.ts'
+import type { Caller, Organization } from '../../auth/caller.ts'
+import type { Context } from '../../context.ts'
+import { inTransaction } from '../../db/transaction.ts'
+import { notFound } from '../../lib/errors.ts'
+import * as pipelines from './queries.ts'
+
+export async function deletePipeline(
+  ctx: Context,
+  org: Organization,
+  caller: Caller,
+  slug: string,
+): Promise<void> {
+  await inTransaction(ctx.db, async (trx) => {
+    const pipeline = await pipelines.deleteBySlug(trx, org.id, slug)
+    if (pipeline === undefined) throw notFound('No pipeline found')
+    await recordAudit(trx, byCaller(caller), {
+      organizationId: org.id,
+      type: 'PIPELINE_DELETED',
+      subject: { type: 'Pipeline', uuid: pipeline.id, name: pipeline.name },
+    })
+  })
+}

@@ -1,0 +1,147 @@
+// Where a repository is hosted, and what a pipeline may be told about the events that come from there. Only what
+// somebody set is stored; the rest is filled in from the defaults of the host.
+import { checkCondition } from '@millrace/engine/conditions/check.ts'
+import { nearestName } from '@millrace/engine/nearest-name.ts'
+import type { FieldError } from '../../lib/errors.ts'
+
+export type ProviderId = 'github' | 'gitlab' | 'bitbucket' | 'private'
+export type Setting = boolean | string | null
+export type Settings = Readonly<Record<string, Setting>>
+
+const hosts: Readonly<Record<string, ProviderId>> = {
+  'github.com': 'github',
+  'www.github.com': 'github',
+  'ssh.github.com': 'github',
+  'gitlab.com': 'gitlab',
+  'altssh.gitlab.com': 'gitlab',
+  'bitbucket.org': 'bitbucket',
+  'altssh.bitbucket.org': 'bitbucket',
+}
+
+const common: Settings = {
+  filter_enabled: false,
+  filter_condition: null,
+  build_branches: true,
+  build_pull_requests: true,
+  build_tags: false,
+  publish_commit_status: true,
+  publish_commit_status_per_step: false,
+  pull_request_branch_filter_enabled: false,
+  pull_request_branch_filter_configuration: null,
+  skip_pull_request_builds_for_existing_commits: true,
+  ignore_default_branch_pull_requests: false,
+}
+
+const github: Settings = {
+  trigger_mode: 'code',
+  build_pull_request_forks: false,
+  prefix_pull_request_fork_branch_names: true,
+  publish_blocked_as_pending: false,
+  separate_pull_request_statuses: false,
+  skip_builds_for_existing_commits: false,
+  skip_builds_for_closed_pull_requests: true,
+  cancel_deleted_branch_builds: false,
+  use_step_key_as_commit_status: false,
+  build_pull_request_base_branch_changed: false,
+  build_pull_request_labels_changed: false,
+  build_pull_request_ready_for_review: false,
+  build_pull_request_reopened: false,
+  build_pull_request_edited: false,
+  build_pull_request_converted_to_draft: false,
+  build_pull_request_review_requested: false,
+  build_pull_request_review_submitted: false,
+  build_pull_request_review_dismissed: false,
+  build_pull_request_review_comment_created: false,
+  build_pull_request_dequeued: false,
+  build_pull_request_stacks: false,
+  build_pull_request_merge_commits: false,
+  build_merge_group_checks_requested: false,
+  cancel_when_merge_group_destroyed: false,
+  use_merge_group_base_commit_for_git_diff_base: false,
+  build_release_published: false,
+  build_release_created: false,
+  build_release_released: false,
+  build_issue_comment_created: false,
+  issue_comment_command_word: '/bk',
+  issue_comment_match_mode: 'exact',
+  review_comment_command_word: '/bk',
+  review_comment_match_mode: 'exact',
+  build_check_run_completed: false,
+  build_deployment_status_created: false,
+  build_create_event: false,
+  prevent_custom_statuses_from_using_buildkite_prefix: false,
+  github_workflow_access_tokens_enabled: false,
+}
+
+const gitlab: Settings = { build_pull_request_merge: false }
+
+const defaults: Readonly<Record<ProviderId, Settings>> = {
+  github: { ...common, ...github },
+  gitlab: { ...common, ...gitlab },
+  bitbucket: common,
+  private: {},
+}
+
+const known: Settings = { ...common, ...github, ...gitlab }
+
+const choices: Readonly<Record<string, readonly string[]>> = {
+  trigger_mode: ['code', 'deployment', 'fork', 'none'],
+  issue_comment_match_mode: ['exact', 'contains'],
+  review_comment_match_mode: ['exact', 'contains'],
+}
+
+export function providerOf(repository: string): ProviderId {
+  const host = locate(repository)?.host.toLowerCase() ?? ''
+  return (Object.hasOwn(hosts, host) ? hosts[host] : undefined) ?? 'private'
+}
+
+/** What is shown: the defaults of the host, what was set, and the repository's name there. */
+export function showSettings(repository: string, set: Settings): Record<string, Setting> {
+  const provider = providerOf(repository)
+  const name = locate(repository)?.path ?? null
+  return { ...defaults[provider], ...set, ...(provider === 'private' ? {} : { repository: name }) }
+}
+
+/** Every setting is known to every host, so that a repository may move to another without losing any. */
+export function checkSettings(given: Readonly<Record<string, unknown>>): FieldError[] {
+  return Object.entries(given).flatMap(([name, value]) => {
+    const code = problemOf(name, value)
+    return code === null ? [] : [{ field: `provider_settings.${name}`, code }]
+  })
+}
+
+/** What is read only may be sent back as it was read. */
+export const writableSettings = (given: Readonly<Record<string, Setting>>): Record<string, Setting> =>
+  Object.fromEntries(Object.entries(given).filter(([name]) => name !== 'repository'))
+
+function problemOf(name: string, value: unknown): string | null {
+  if (name === 'repository') return null
+  if (!Object.hasOwn(known, name)) {
+    const near = nearestName(name, Object.keys(known))
+    return `is not a provider setting${near === null ? '' : `; did you mean ${near}?`}`
+  }
+  if (typeof known[name] === 'boolean') return typeof value === 'boolean' ? null : 'must be a boolean'
+  const allowed = choices[name]
+  if (allowed !== undefined) {
+    return typeof value === 'string' && allowed.includes(value)
+      ? null
+      : `must be one of ${allowed.join(', ')}`
+  }
+  if (value !== null && typeof value !== 'string') return 'must be a string or null'
+  return name === 'filter_condition' && value ? conditionProblem(value) : null
+}
+
+function conditionProblem(condition: string): string | null {
+  const checked = checkCondition(condition, 'filter')
+  return checked.ok ? null : `is not a condition: ${checked.message}, at character ${checked.offset + 1}`
+}
+
+/** `git@github.com:acme/app.git` and `https://github.com/acme/app.git` are both acme/app at github.com. */
+function locate(repository: string): { host: string; path: string } | null {
+  const match =
+    /^[a-z][a-z0-9+.-]*:\/\/(?:[^@/]*@)?([^/:]+)(?::\d+)?\/(.*)$/i.exec(repository) ??
+    /^(?:[^@/:]+@)?([^/:]+):(?!\/\/)(.*)$/.exec(repository)
+  if (match === null) return null
+  const [, host = '', path = ''] = match
+  return { host, path: path.replace(/^\/+|\/+$/g, '').replace(/\.git$/, '') }
+}

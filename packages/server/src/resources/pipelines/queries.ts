@@ -1,0 +1,303 @@
+import { sql, type RawBuilder } from 'kysely'
+import type { Caller, Organization } from '../../auth/caller.ts'
+import { accessColumn, visiblePipelines, type PipelineAccess } from '../../auth/pipeline-access.ts'
+import type { Db, Trx } from '../../db/pool.ts'
+import { violatedUnique } from '../../db/transaction.ts'
+import { invalidFields } from '../../lib/errors.ts'
+import { userJson, type UserRow } from '../user/queries.ts'
+import type { Settings } from './provider.ts'
+import type { Visibility } from './schema.ts'
+
+export interface PipelineFields {
+  cluster_id: string | null
+  pipeline_template_id: string | null
+  slug: string
+  name: string
+  description: string
+  repository: string
+  clone_mirror_url: string | null
+  default_branch: string
+  configuration: string
+  env: Readonly<Record<string, string>>
+  branch_configuration: string | null
+  skip_queued_branch_builds: boolean
+  skip_queued_branch_builds_filter: string | null
+  cancel_running_branch_builds: boolean
+  cancel_running_branch_builds_filter: string | null
+  allow_rebuilds: boolean
+  default_command_step_timeout: number | null
+  maximum_command_step_timeout: number | null
+  visibility: Visibility
+  tags: string[]
+  emoji: string | null
+  color: string | null
+  provider_id: string
+  /** Only what somebody set. */
+  provider_settings: Settings
+}
+
+export const fieldNames = [
+  'cluster_id',
+  'pipeline_template_id',
+  'slug',
+  'name',
+  'description',
+  'repository',
+  'clone_mirror_url',
+  'default_branch',
+  'configuration',
+  'env',
+  'branch_configuration',
+  'skip_queued_branch_builds',
+  'skip_queued_branch_builds_filter',
+  'cancel_running_branch_builds',
+  'cancel_running_branch_builds_filter',
+  'allow_rebuilds',
+  'default_command_step_timeout',
+  'maximum_command_step_timeout',
+  'visibility',
+  'tags',
+  'emoji',
+  'color',
+  'provider_id',
+  'provider_settings',
+] as const satisfies ReadonlyArray<keyof PipelineFields>
+
+export interface PipelineRow extends PipelineFields {
+  id: string
+  webhook_token: string
+  badge_token: string
+  webhooks_disabled_at: string | null
+  webhooks_disabled_by: string | null
+  created_at: string
+  created_by: UserRow | null
+  archived_at: string | null
+  /** What the caller who asked may do with it. */
+  access: PipelineAccess
+  scheduled_builds: number
+  running_builds: number
+  scheduled_jobs: number
+  running_jobs: number
+  waiting_jobs: number
+}
+
+/** What of the caller's organization decides about pipelines. */
+export type PipelineOwner = Pick<Organization, 'id' | 'role' | 'teams_enabled'>
+
+const columns = (org: PipelineOwner, caller: Caller) => sql`
+  p.id, ${sql.join(fieldNames.map((name) => sql.ref(`p.${name}`)))}, p.webhook_token, p.badge_token, p.webhooks_disabled_at,
+  disabler.name as webhooks_disabled_by, p.created_at, ${userJson('creator')} as created_by, p.archived_at,
+  ${accessColumn(org, caller)} as access, tally.*`
+
+const joins = sql`
+  left join users creator on creator.id = p.created_by
+  left join users disabler on disabler.id = p.webhooks_disabled_by
+  cross join lateral (
+    select coalesce(sum(scheduled_builds), 0) as scheduled_builds, coalesce(sum(running_builds), 0) as running_builds,
+      coalesce(sum(scheduled_jobs), 0) as scheduled_jobs, coalesce(sum(running_jobs), 0) as running_jobs,
+      coalesce(sum(waiting_jobs), 0) as waiting_jobs
+    from pipeline_tallies where pipeline_id = p.id
+  ) tally`
+
+async function selectWhere(
+  db: Db,
+  org: PipelineOwner,
+  caller: Caller,
+  condition: RawBuilder<unknown>,
+): Promise<PipelineRow[]> {
+  const { rows } = await sql<PipelineRow>`
+    select ${columns(org, caller)} from pipelines p ${joins}
+    where p.organization_id = ${org.id} and ${condition}`.execute(db)
+  return rows
+}
+
+/** For routes whose permission has asked already whether the caller may know of it. */
+export async function findBySlug(
+  db: Db,
+  org: PipelineOwner,
+  caller: Caller,
+  slug: string,
+): Promise<PipelineRow | undefined> {
+  const [row] = await selectWhere(db, org, caller, sql`p.slug = ${slug}`)
+  return row
+}
+
+export async function findInOrg(
+  db: Db,
+  org: PipelineOwner,
+  caller: Caller,
+  id: string,
+): Promise<PipelineRow | undefined> {
+  const [row] = await selectWhere(db, org, caller, sql`p.id = ${id}`)
+  return row
+}
+
+/** For lists of what belongs to pipelines, in no order. */
+export const findManyInOrg = (
+  db: Db,
+  org: PipelineOwner,
+  caller: Caller,
+  ids: readonly string[],
+): Promise<PipelineRow[]> => selectWhere(db, org, caller, sql`p.id = any (${ids}::uuid[])`)
+
+export interface PipelineFilter {
+  name: string | undefined
+  repository: string | undefined
+  includeArchived: boolean
+}
+
+export async function listVisible(
+  db: Db,
+  org: PipelineOwner,
+  caller: Caller,
+  { name, repository, includeArchived, limit, offset }: PipelineFilter & { limit: number; offset: number },
+): Promise<PipelineRow[]> {
+  const contains = (column: 'name' | 'repository', text: string | undefined) =>
+    text === undefined ? sql`true` : sql`strpos(lower(${sql.ref(`p.${column}`)}), lower(${text})) > 0`
+  const { rows } = await sql<PipelineRow>`
+    select ${columns(org, caller)}
+    from (
+      select * from pipelines p
+      where p.organization_id = ${org.id} and ${visiblePipelines(org, caller)}
+        and ${contains('name', name)} and ${contains('repository', repository)}
+        and (p.archived_at is null or ${includeArchived})
+      order by p.created_at, p.id limit ${limit} offset ${offset}
+    ) p ${joins}
+    order by p.created_at, p.id`.execute(db)
+  return rows
+}
+
+/** Who is meant by a slug, for what lies below a pipeline. */
+export function findIdBySlug(
+  db: Db,
+  orgId: string,
+  slug: string,
+): Promise<{ id: string; slug: string; default_branch: string } | undefined> {
+  return db
+    .selectFrom('pipelines')
+    .select(['id', 'slug', 'default_branch'])
+    .where('organization_id', '=', orgId)
+    .where('slug', '=', slug)
+    .executeTakeFirst()
+}
+
+/** The pipeline, which cannot be deleted until the transaction ends. */
+export async function holdInOrg(
+  trx: Trx,
+  orgId: string,
+  id: string,
+): Promise<{ id: string; name: string } | undefined> {
+  const { rows } = await sql<{ id: string; name: string }>`
+    select id, name from pipelines where organization_id = ${orgId} and id = ${id} for key share`.execute(trx)
+  return rows[0]
+}
+
+/** Holds the pipeline against change and deletion until the transaction ends; its builds go on. */
+export async function lockBySlug(trx: Trx, orgId: string, slug: string): Promise<string | undefined> {
+  const { rows } = await sql<{ id: string }>`
+    select id from pipelines where organization_id = ${orgId} and slug = ${slug} for no key update`.execute(
+    trx,
+  )
+  return rows[0]?.id
+}
+
+export async function countInCluster(db: Db, orgId: string, clusterId: string): Promise<number> {
+  return count(db, orgId, sql`cluster_id = ${clusterId}`)
+}
+
+export async function countWithTemplate(db: Db, orgId: string, templateId: string): Promise<number> {
+  return count(db, orgId, sql`pipeline_template_id = ${templateId}`)
+}
+
+async function count(db: Db, orgId: string, condition: RawBuilder<unknown>): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) from pipelines where organization_id = ${orgId} and ${condition}`.execute(db)
+  return rows[0]?.count ?? 0
+}
+
+export async function insert(
+  trx: Trx,
+  row: PipelineFields & {
+    id: string
+    organization_id: string
+    created_by: string
+    webhook_token: string
+    badge_token: string
+  },
+): Promise<void> {
+  await trx
+    .insertInto('pipelines')
+    .values({
+      ...row,
+      env: JSON.stringify(row.env),
+      provider_settings: JSON.stringify(row.provider_settings),
+    })
+    .execute()
+    .catch(refuseTaken)
+}
+
+export async function updateInOrg(
+  trx: Trx,
+  orgId: string,
+  id: string,
+  {
+    env,
+    provider_settings: settings,
+    ...plain
+  }: Partial<
+    PipelineFields & {
+      archived_at: string | null
+      webhooks_disabled_at: string | null
+      webhooks_disabled_by: string | null
+    }
+  >,
+): Promise<void> {
+  await trx
+    .updateTable('pipelines')
+    .set({
+      ...plain,
+      ...(env === undefined ? {} : { env: JSON.stringify(env) }),
+      ...(settings === undefined ? {} : { provider_settings: JSON.stringify(settings) }),
+    })
+    .where('organization_id', '=', orgId)
+    .where('id', '=', id)
+    .execute()
+    .catch(refuseTaken)
+}
+
+/** What a template says, its pipelines do. */
+export async function followTemplate(
+  trx: Trx,
+  orgId: string,
+  templateId: string,
+  configuration: string,
+): Promise<void> {
+  await trx
+    .updateTable('pipelines')
+    .set({ configuration })
+    .where('organization_id', '=', orgId)
+    .where('pipeline_template_id', '=', templateId)
+    .execute()
+}
+
+/** Its builds, schedules and rules go with it. */
+export function deleteBySlug(
+  trx: Trx,
+  orgId: string,
+  slug: string,
+): Promise<{ id: string; name: string } | undefined> {
+  return trx
+    .deleteFrom('pipelines')
+    .where('organization_id', '=', orgId)
+    .where('slug', '=', slug)
+    .returning(['id', 'name'])
+    .executeTakeFirst()
+}
+
+function refuseTaken(error: unknown): never {
+  const constraint = violatedUnique(error)
+  const field =
+    constraint === 'pipelines_name_key' ? 'name' : constraint === 'pipelines_slug_key' ? 'slug' : null
+  if (field === null) throw error
+  throw invalidFields([{ field, code: `is taken: another pipeline has this ${field}` }])
+}

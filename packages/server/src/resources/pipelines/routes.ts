@@ -1,0 +1,218 @@
+import { Type } from 'typebox'
+import { created, noContent, ok } from '../../http/answer.ts'
+import { pageAnswer, readPage } from '../../http/paging.ts'
+import { text } from '../../http/params.ts'
+import { route } from '../../http/route.ts'
+import { notFound, refused } from '../../lib/errors.ts'
+import { createPipeline } from './create.ts'
+import { deletePipeline } from './delete.ts'
+import { presentGithubWebhooks, presentPipeline } from './present.ts'
+import * as pipelines from './queries.ts'
+import { CreatePipeline, GithubWebhooks, Pipeline, UpdatePipeline } from './schema.ts'
+import {
+  archivePipeline,
+  requireGithub,
+  switchWebhooks,
+  unarchivePipeline,
+  updatePipeline,
+} from './update.ts'
+
+/** A configuration of a mebibyte, written as a JSON string. */
+const bodyLimitBytes = 4 * 1024 * 1024
+
+const listPipelines = route({
+  method: 'GET',
+  url: '/v2/organizations/:org/pipelines',
+  summary: 'List pipelines that the caller may see, oldest first',
+  scope: 'read_pipelines',
+  permission: 'member',
+  query: {
+    name: Type.Optional(Type.String({ description: 'Part of the name, in any case.' })),
+    repository: Type.Optional(Type.String({ description: 'Part of the repository, in any case.' })),
+    include_archived: Type.Optional(Type.Boolean({ description: 'Archived ones too. Default false.' })),
+  },
+  paging: 'pages',
+  answers: { 200: Type.Array(Pipeline) },
+  async handler({ ctx, org, caller, query, url }) {
+    const page = readPage(url)
+    const { name, repository, include_archived: includeArchived = false } = query
+    const filter = { name, repository, includeArchived, ...page }
+    const rows = await pipelines.listVisible(ctx.db, org, caller, filter)
+    return pageAnswer(page, rows, (row) => presentPipeline(ctx.config.url, org.slug, row, caller))
+  },
+})
+
+const getPipeline = route({
+  method: 'GET',
+  url: '/v2/organizations/:org/pipelines/:pipeline',
+  summary: 'Get a pipeline',
+  scope: 'read_pipelines',
+  permission: 'read_pipeline',
+  params: { pipeline: text('pipeline') },
+  answers: { 200: Pipeline },
+  async handler({ ctx, org, caller, params }) {
+    const pipeline = await pipelines.findBySlug(ctx.db, org, caller, params.pipeline)
+    if (pipeline === undefined) throw notFound('No pipeline found')
+    return ok(presentPipeline(ctx.config.url, org.slug, pipeline, caller))
+  },
+})
+
+const postPipeline = route({
+  method: 'POST',
+  url: '/v2/organizations/:org/pipelines',
+  summary: 'Create a pipeline',
+  scope: 'write_pipelines',
+  permission: 'member',
+  body: CreatePipeline,
+  badBody: 'errors',
+  bodyLimitBytes,
+  answers: { 201: Pipeline },
+  errors: {
+    403: 'Teams decide who creates pipelines, and none of the caller does.',
+    422: 'The body is not valid; `errors` says which fields and why. The configuration comes with line and column.',
+  },
+  async handler({ ctx, org, caller, body }) {
+    const pipeline = await createPipeline(ctx, org, caller, body)
+    return created(presentPipeline(ctx.config.url, org.slug, pipeline, caller))
+  },
+})
+
+const patchPipeline = route({
+  method: ['PUT', 'PATCH'],
+  url: '/v2/organizations/:org/pipelines/:pipeline',
+  summary: 'Update a pipeline; a new name without a slug makes a new slug',
+  scope: 'write_pipelines',
+  permission: 'edit_pipeline',
+  params: { pipeline: text('pipeline') },
+  body: UpdatePipeline,
+  badBody: 'errors',
+  bodyLimitBytes,
+  answers: { 200: Pipeline },
+  errors: { 422: 'The body is not valid; `errors` says which fields and why. Or the pipeline is archived.' },
+  async handler({ ctx, org, caller, params, body }) {
+    const pipeline = await updatePipeline(ctx, org, caller, params.pipeline, body)
+    return ok(presentPipeline(ctx.config.url, org.slug, pipeline, caller))
+  },
+})
+
+const removePipeline = route({
+  method: 'DELETE',
+  url: '/v2/organizations/:org/pipelines/:pipeline',
+  summary: 'Delete a pipeline with its builds and schedules',
+  scope: 'write_pipelines',
+  permission: 'edit_pipeline',
+  params: { pipeline: text('pipeline') },
+  answers: { 204: null },
+  async handler({ ctx, org, caller, params }) {
+    await deletePipeline(ctx, org, caller, params.pipeline)
+    return noContent()
+  },
+})
+
+const postArchive = route({
+  method: 'POST',
+  url: '/v2/organizations/:org/pipelines/:pipeline/archive',
+  summary: 'Archive a pipeline: it is no longer listed, built or changed',
+  scope: 'write_pipelines',
+  permission: 'edit_pipeline',
+  params: { pipeline: text('pipeline') },
+  answers: { 200: Pipeline },
+  errors: { 422: 'The pipeline is archived already.' },
+  async handler({ ctx, org, caller, params }) {
+    const pipeline = await archivePipeline(ctx, org, caller, params.pipeline)
+    return ok(presentPipeline(ctx.config.url, org.slug, pipeline, caller))
+  },
+})
+
+const postUnarchive = route({
+  method: 'POST',
+  url: '/v2/organizations/:org/pipelines/:pipeline/unarchive',
+  summary: 'Take a pipeline back from the archive',
+  scope: 'write_pipelines',
+  permission: 'edit_pipeline',
+  params: { pipeline: text('pipeline') },
+  answers: { 200: Pipeline },
+  errors: { 422: 'The pipeline is not archived.' },
+  async handler({ ctx, org, caller, params }) {
+    const pipeline = await unarchivePipeline(ctx, org, caller, params.pipeline)
+    return ok(presentPipeline(ctx.config.url, org.slug, pipeline, caller))
+  },
+})
+
+const postWebhook = route({
+  method: 'POST',
+  url: '/v2/organizations/:org/pipelines/:pipeline/webhook',
+  summary: 'Create the webhook at the host of the repository',
+  scope: 'write_pipelines',
+  permission: 'edit_pipeline',
+  params: { pipeline: text('pipeline') },
+  answers: { 201: Pipeline },
+  errors: { 422: 'This installation holds no account at the host of the repository, or there is none.' },
+  async handler({ ctx, org, caller, params }) {
+    const pipeline = await pipelines.findBySlug(ctx.db, org, caller, params.pipeline)
+    if (pipeline === undefined) throw notFound('No pipeline found')
+    throw refused(
+      pipeline.provider_id === 'private'
+        ? 'Auto-creating webhooks is not supported for your repository.'
+        : 'Webhooks could not be created for your repository.',
+    )
+  },
+})
+
+const getGithubWebhooks = route({
+  method: 'GET',
+  url: '/v2/organizations/:org/pipelines/:pipeline/github-webhooks',
+  summary: 'Get whether events from GitHub make builds',
+  scope: 'read_pipelines',
+  permission: 'edit_pipeline',
+  params: { pipeline: text('pipeline') },
+  answers: { 200: GithubWebhooks },
+  async handler({ ctx, org, caller, params }) {
+    const pipeline = await pipelines.findBySlug(ctx.db, org, caller, params.pipeline)
+    if (pipeline === undefined) throw notFound('No pipeline found')
+    requireGithub(pipeline)
+    return ok(presentGithubWebhooks(ctx.config.url, org.slug, pipeline))
+  },
+})
+
+const putGithubWebhooks = route({
+  method: 'PUT',
+  url: '/v2/organizations/:org/pipelines/:pipeline/github-webhooks',
+  summary: 'Let events from GitHub make builds',
+  scope: 'write_pipelines',
+  permission: 'edit_pipeline',
+  params: { pipeline: text('pipeline') },
+  answers: { 200: GithubWebhooks },
+  async handler({ ctx, org, caller, params }) {
+    const pipeline = await switchWebhooks(ctx, org, caller, params.pipeline, 'enabled')
+    return ok(presentGithubWebhooks(ctx.config.url, org.slug, pipeline))
+  },
+})
+
+const deleteGithubWebhooks = route({
+  method: 'DELETE',
+  url: '/v2/organizations/:org/pipelines/:pipeline/github-webhooks',
+  summary: 'Stop events from GitHub from making builds',
+  scope: 'write_pipelines',
+  permission: 'edit_pipeline',
+  params: { pipeline: text('pipeline') },
+  answers: { 200: GithubWebhooks },
+  async handler({ ctx, org, caller, params }) {
+    const pipeline = await switchWebhooks(ctx, org, caller, params.pipeline, 'disabled')
+    return ok(presentGithubWebhooks(ctx.config.url, org.slug, pipeline))
+  },
+})
+
+export const pipelineRoutes = [
+  listPipelines,
+  getPipeline,
+  postPipeline,
+  patchPipeline,
+  removePipeline,
+  postArchive,
+  postUnarchive,
+  postWebhook,
+  getGithubWebhooks,
+  putGithubWebhooks,
+  deleteGithubWebhooks,
+]

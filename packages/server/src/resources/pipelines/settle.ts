@@ -1,0 +1,202 @@
+// What a pipeline will be: what it was, changed by what a body says. Create and update both ask here, so that
+// nothing can be reached by one that the other refuses.
+import type { Organization } from '../../auth/caller.ts'
+import type { Trx } from '../../db/pool.ts'
+import { invalidFields, type FieldError } from '../../lib/errors.ts'
+import { isUuid } from '../../lib/ids.ts'
+import * as clusters from '../clusters/queries.ts'
+import * as pipelineSettings from '../pipeline-settings/queries.ts'
+import * as templates from '../pipeline-templates/queries.ts'
+import { checkConfiguration, isStepList, problemsOf, writeSteps } from './configuration.ts'
+import { checkSettings, providerOf, writableSettings } from './provider.ts'
+import type { PipelineFields } from './queries.ts'
+import { checkMirrorUrl, checkTimeouts, readEnv, readPlainFields, slugOf } from './rules.ts'
+import type { CreatePipelineBody, UpdatePipelineBody } from './schema.ts'
+
+export async function settleNew(
+  trx: Trx,
+  org: Organization,
+  body: CreatePipelineBody,
+): Promise<PipelineFields> {
+  const settings = await pipelineSettings.getOfOrg(trx, org.id)
+  const blank = {
+    ...newPipeline,
+    name: body.name,
+    repository: body.repository,
+    default_branch: settings.default_branch ?? 'main',
+  }
+  const cluster_id = body.cluster_id
+    ? await readCluster(trx, org, body.cluster_id)
+    : await defaultCluster(trx, org, settings.default_cluster_id)
+  return settle(trx, org, null, { ...blank, cluster_id }, body)
+}
+
+export async function settleChange(
+  trx: Trx,
+  org: Organization,
+  before: PipelineFields,
+  body: UpdatePipelineBody,
+): Promise<PipelineFields> {
+  const { cluster_id } = before
+  return settle(
+    trx,
+    org,
+    before,
+    { ...before, cluster_id: await changedCluster(trx, org, cluster_id, body) },
+    body,
+  )
+}
+
+const newPipeline: Omit<PipelineFields, 'name' | 'repository'> = {
+  cluster_id: null,
+  pipeline_template_id: null,
+  slug: '',
+  description: '',
+  clone_mirror_url: null,
+  default_branch: 'main',
+  configuration: '',
+  env: {},
+  branch_configuration: null,
+  skip_queued_branch_builds: false,
+  skip_queued_branch_builds_filter: null,
+  cancel_running_branch_builds: false,
+  cancel_running_branch_builds_filter: null,
+  allow_rebuilds: true,
+  default_command_step_timeout: null,
+  maximum_command_step_timeout: null,
+  visibility: 'private',
+  tags: [],
+  emoji: null,
+  color: null,
+  provider_id: 'private',
+  provider_settings: {},
+}
+
+async function settle(
+  trx: Trx,
+  org: Organization,
+  before: PipelineFields | null,
+  base: PipelineFields,
+  body: UpdatePipelineBody,
+): Promise<PipelineFields> {
+  const template = await readTemplate(trx, org, base.pipeline_template_id, body.pipeline_template_uuid)
+  const plain = { ...base, ...readPlainFields(body) }
+  const fields: PipelineFields = {
+    ...plain,
+    slug: readSlug(before, plain.name, body.slug),
+    default_branch: body.default_branch || base.default_branch,
+    pipeline_template_id: template?.id ?? null,
+    configuration: readConfiguration(before, body, template),
+    provider_id: providerOf(plain.repository),
+    provider_settings: { ...base.provider_settings, ...writableSettings(body.provider_settings ?? {}) },
+  }
+  // A pipeline written in YAML keeps its variables there.
+  const env = body.env === undefined ? base.env : readEnv(body.env)
+  fields.env = isStepList(fields.configuration) ? env : {}
+  const problems = [
+    ...checkSettings(body.provider_settings ?? {}),
+    ...checkTimeouts(fields),
+    ...checkMirrorUrl(fields.clone_mirror_url),
+    ...(await checkVisibility(trx, org, before, fields)),
+  ]
+  if (problems.length > 0) throw invalidFields(problems)
+  return fields
+}
+
+/** A new name without a slug makes a new slug; sending the old name back changes nothing. */
+function readSlug(before: PipelineFields | null, name: string, given: string | null | undefined): string {
+  if (given) return given
+  if (before?.name === name) return before.slug
+  const slug = slugOf(name)
+  if (slug !== '') return slug
+  throw invalidFields([{ field: 'slug', code: 'cannot be made from the name; give one' }])
+}
+
+function readConfiguration(
+  before: PipelineFields | null,
+  body: UpdatePipelineBody,
+  template: templates.AssignableTemplate | null,
+): string {
+  const given = body.configuration?.trim() ? body.configuration : undefined
+  if (template !== null) {
+    const isOther = given !== undefined && given !== before?.configuration && given !== template.configuration
+    if (isOther) throw wrongSteps('configuration', ['comes from the template; unassign it to give another'])
+    return template.configuration
+  }
+  if (given !== undefined) return readable(given, before)
+  const isEmptied = before !== null && typeof body.configuration === 'string'
+  if (body.steps && !isEmptied) return fromSteps(before, body.steps)
+  if (before !== null && !isEmptied) return before.configuration
+  throw wrongSteps('configuration', ['Step configuration is missing, expected YAML with a list of steps'])
+}
+
+function readable(configuration: string, before: PipelineFields | null): string {
+  if (configuration === before?.configuration) return configuration
+  const problems = checkConfiguration(configuration)
+  if (problems.length > 0) throw invalidFields(problems)
+  return configuration
+}
+
+function fromSteps(before: PipelineFields | null, steps: NonNullable<UpdatePipelineBody['steps']>): string {
+  if (before !== null && !isStepList(before.configuration)) {
+    throw wrongSteps('steps', [
+      'cannot be changed alone: this pipeline is written in YAML; give configuration',
+    ])
+  }
+  const configuration = writeSteps(steps)
+  const problems = problemsOf(configuration)
+  if (problems.length > 0) throw wrongSteps('steps', problems)
+  return configuration
+}
+
+const wrongSteps = (field: 'configuration' | 'steps', codes: readonly string[]) =>
+  invalidFields(codes.map((code): FieldError => ({ field, code })))
+
+async function checkVisibility(
+  trx: Trx,
+  org: Organization,
+  before: PipelineFields | null,
+  fields: PipelineFields,
+): Promise<FieldError[]> {
+  if (fields.visibility === 'private' || before?.visibility === 'public') return []
+  const { public_pipelines_enabled_at: enabledAt } = await pipelineSettings.getOfOrg(trx, org.id)
+  if (enabledAt !== null) return []
+  return [{ field: 'visibility', code: 'cannot be public: the organization does not allow public pipelines' }]
+}
+
+async function readCluster(trx: Trx, org: Organization, id: string): Promise<string> {
+  if (isUuid(id) && (await clusters.holdInOrg(trx, org.id, id))) return id
+  throw invalidFields([{ field: 'cluster_id', code: 'is not the id of a cluster of this organization' }])
+}
+
+async function defaultCluster(trx: Trx, org: Organization, chosen: string | null): Promise<string> {
+  if (chosen !== null && (await clusters.holdInOrg(trx, org.id, chosen))) return chosen
+  const [only, another] = await clusters.listInOrg(trx, org.id, { limit: 2, offset: 0 })
+  if (only !== undefined && another === undefined) return readCluster(trx, org, only.id)
+  throw invalidFields([{ field: 'cluster_id', code: 'is required: the organization has no default cluster' }])
+}
+
+async function changedCluster(
+  trx: Trx,
+  org: Organization,
+  current: string | null,
+  { cluster_id: wanted }: UpdatePipelineBody,
+): Promise<string | null> {
+  if (wanted === undefined || wanted === current) return current
+  return wanted ? readCluster(trx, org, wanted) : null
+}
+
+/** A template that members may not use is to them as if it did not exist, unless the pipeline has it already. */
+async function readTemplate(
+  trx: Trx,
+  org: Organization,
+  current: string | null,
+  wanted: string | null | undefined,
+): Promise<templates.AssignableTemplate | null> {
+  const id = wanted === undefined ? current : wanted
+  if (!id) return null
+  const template = isUuid(id) ? await templates.holdToAssign(trx, org.id, id) : undefined
+  if (template !== undefined && (template.available || org.role === 'admin' || id === current))
+    return template
+  throw invalidFields([{ field: 'pipeline_template_uuid', code: 'is not a template that you may use' }])
+}

@@ -1,0 +1,33 @@
+import { byCaller, recordAudit } from '../../audit/record.ts'
+import type { Caller, Organization } from '../../auth/caller.ts'
+import type { Context } from '../../context.ts'
+import { inTransaction } from '../../db/transaction.ts'
+import { notFound, refused } from '../../lib/errors.ts'
+import * as clusters from '../clusters/queries.ts'
+import * as queues from './queries.ts'
+
+export async function deleteQueue(
+  ctx: Context,
+  org: Organization,
+  caller: Caller,
+  clusterId: string,
+  queueId: string,
+): Promise<void> {
+  await inTransaction(ctx.db, async (trx) => {
+    // Whoever chooses a default queue holds the cluster too, so it cannot become this one meanwhile.
+    const cluster = await clusters.lockInOrg(trx, org.id, clusterId)
+    if (cluster === undefined) throw notFound('No cluster found')
+    const queue = await queues.lockInCluster(trx, org.id, clusterId, queueId)
+    if (queue === undefined) throw notFound('No queue found')
+    if (cluster.default_queue_id === queueId) {
+      throw refused(`${queue.key} is the default queue of this cluster; choose another default queue first`)
+    }
+    await queues.deleteInCluster(trx, org.id, clusterId, queueId)
+    await recordAudit(trx, byCaller(caller), {
+      organizationId: org.id,
+      type: 'CLUSTER_QUEUE_DELETED',
+      subject: { type: 'ClusterQueue', uuid: queueId, name: queue.key },
+      data: { cluster_id: clusterId },
+    })
+  })
+}

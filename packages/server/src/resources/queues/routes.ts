@@ -1,0 +1,135 @@
+import { Type } from 'typebox'
+import { created, noContent, ok } from '../../http/answer.ts'
+import { pageAnswer, readPage } from '../../http/paging.ts'
+import { uuid } from '../../http/params.ts'
+import { route } from '../../http/route.ts'
+import { notFound } from '../../lib/errors.ts'
+import * as clusters from '../clusters/queries.ts'
+import { createQueue } from './create.ts'
+import { deleteQueue } from './delete.ts'
+import { presentQueue } from './present.ts'
+import * as queues from './queries.ts'
+import { CreateQueue, PauseDispatch, Queue, UpdateQueue } from './schema.ts'
+import { pauseDispatch, resumeDispatch, updateQueue } from './update.ts'
+
+const listQueues = route({
+  method: 'GET',
+  url: '/v2/organizations/:org/clusters/:cluster/queues',
+  summary: 'List the queues of a cluster, oldest first',
+  scope: 'read_clusters',
+  permission: 'member',
+  params: { cluster: uuid('cluster') },
+  paging: 'pages',
+  answers: { 200: Type.Array(Queue) },
+  async handler({ ctx, org, params, url }) {
+    if (!(await clusters.existsInOrg(ctx.db, org.id, params.cluster))) throw notFound('No cluster found')
+    const page = readPage(url)
+    const rows = await queues.listInCluster(ctx.db, org.id, params.cluster, page)
+    return pageAnswer(page, rows, (row) => presentQueue(ctx.config.url, org.slug, row))
+  },
+})
+
+const getQueue = route({
+  method: 'GET',
+  url: '/v2/organizations/:org/clusters/:cluster/queues/:queue',
+  summary: 'Get a queue',
+  scope: 'read_clusters',
+  permission: 'member',
+  params: { cluster: uuid('cluster'), queue: uuid('queue') },
+  answers: { 200: Queue },
+  async handler({ ctx, org, params }) {
+    const queue = await queues.findInCluster(ctx.db, org.id, params.cluster, params.queue)
+    if (queue === undefined) throw notFound('No queue found')
+    return ok(presentQueue(ctx.config.url, org.slug, queue))
+  },
+})
+
+const postQueue = route({
+  method: 'POST',
+  url: '/v2/organizations/:org/clusters/:cluster/queues',
+  summary: 'Create a queue',
+  scope: 'write_clusters',
+  permission: 'manage_cluster',
+  params: { cluster: uuid('cluster') },
+  body: CreateQueue,
+  answers: { 201: Queue },
+  errors: {
+    422: 'The body is not valid, the key is taken, the cluster is full, or it is not hosted but the queue is.',
+  },
+  async handler({ ctx, org, caller, params, body }) {
+    const queue = await createQueue(ctx, org, caller, params.cluster, body)
+    return created(presentQueue(ctx.config.url, org.slug, queue))
+  },
+})
+
+const putQueue = route({
+  method: ['PUT', 'PATCH'],
+  url: '/v2/organizations/:org/clusters/:cluster/queues/:queue',
+  summary: 'Update a queue',
+  scope: 'write_clusters',
+  permission: 'manage_cluster',
+  params: { cluster: uuid('cluster'), queue: uuid('queue') },
+  body: UpdateQueue,
+  answers: { 200: Queue },
+  errors: { 422: 'The body is not valid, or would change the key, the kind of queue or more than its size.' },
+  async handler({ ctx, org, caller, params, body }) {
+    const queue = await updateQueue(ctx, org, caller, params, body)
+    return ok(presentQueue(ctx.config.url, org.slug, queue))
+  },
+})
+
+const removeQueue = route({
+  method: 'DELETE',
+  url: '/v2/organizations/:org/clusters/:cluster/queues/:queue',
+  summary: 'Delete a queue',
+  scope: 'write_clusters',
+  permission: 'manage_cluster',
+  params: { cluster: uuid('cluster'), queue: uuid('queue') },
+  answers: { 204: null },
+  errors: { 422: 'The queue is the default queue of its cluster.' },
+  async handler({ ctx, org, caller, params }) {
+    await deleteQueue(ctx, org, caller, params.cluster, params.queue)
+    return noContent()
+  },
+})
+
+const postPauseDispatch = route({
+  method: 'POST',
+  url: '/v2/organizations/:org/clusters/:cluster/queues/:queue/pause_dispatch',
+  summary: 'Stop handing out the jobs of a queue',
+  scope: 'write_clusters',
+  permission: 'manage_cluster',
+  params: { cluster: uuid('cluster'), queue: uuid('queue') },
+  body: PauseDispatch,
+  answers: { 200: Queue },
+  errors: { 422: 'The queue is already paused.' },
+  async handler({ ctx, org, caller, params, body }) {
+    const queue = await pauseDispatch(ctx, org, caller, params, body)
+    return ok(presentQueue(ctx.config.url, org.slug, queue))
+  },
+})
+
+const postResumeDispatch = route({
+  method: 'POST',
+  url: '/v2/organizations/:org/clusters/:cluster/queues/:queue/resume_dispatch',
+  summary: 'Hand out the jobs of a queue again',
+  scope: 'write_clusters',
+  permission: 'manage_cluster',
+  params: { cluster: uuid('cluster'), queue: uuid('queue') },
+  answers: { 200: Queue },
+  errors: { 422: 'The queue is not paused.' },
+  async handler({ ctx, org, caller, params }) {
+    const queue = await resumeDispatch(ctx, org, caller, params)
+    return ok(presentQueue(ctx.config.url, org.slug, queue))
+  },
+})
+
+export const queueRoutes = [
+  listQueues,
+  getQueue,
+  postQueue,
+  putQueue,
+  removeQueue,
+  postPauseDispatch,
+  postResumeDispatch,
+]

@@ -1,0 +1,62 @@
+import { validationFailed } from '../../lib/errors.ts'
+import type { QueueFields, QueueRow } from './queries.ts'
+import { instanceShapes, type UpdateQueueBody } from './schema.ts'
+
+export const mostQueues = 50
+
+export interface InstanceShape {
+  machine_type: 'linux' | 'macos'
+  architecture: 'amd64' | 'arm64'
+  cpu: number
+  memory: number
+  name: string
+}
+
+/** `LINUX_AMD64_2X4`: a Linux machine with 2 vCPUs and 4 GB. */
+export function readShape(name: string): InstanceShape {
+  const [, system, architecture, cpu, memory] =
+    /^(LINUX|MACOS)_(AMD64|ARM64)_.*?(\d+)X(\d+)$/.exec(name) ?? []
+  return {
+    machine_type: system === 'MACOS' ? 'macos' : 'linux',
+    architecture: architecture === 'ARM64' ? 'arm64' : 'amd64',
+    cpu: Number(cpu),
+    memory: Number(memory),
+    name,
+  }
+}
+
+/** The fields that an update sets. What a queue is, its key and its kind of machine, never changes. */
+export function readChange(queue: QueueRow, body: UpdateQueueBody): Partial<QueueFields> {
+  if (body.key !== undefined && body.key !== queue.key) throw validationFailed('key cannot be changed')
+  return {
+    ...(body.description === undefined ? {} : { description: body.description || null }),
+    ...(body.retry_agent_affinity === undefined ? {} : { retry_agent_affinity: body.retry_agent_affinity }),
+    ...(body.hostedAgents === undefined ? {} : readHosted(queue, body.hostedAgents)),
+  }
+}
+
+function readHosted(
+  queue: QueueRow,
+  { instanceShape = '', agentImageRef }: NonNullable<UpdateQueueBody['hostedAgents']>,
+): Partial<QueueFields> {
+  if (queue.instance_shape === null) {
+    throw validationFailed('hostedAgents can only be set on a hosted queue, and a queue cannot become one')
+  }
+  if (!isSameMachine(queue.instance_shape, instanceShape)) {
+    throw validationFailed(`Instance shape cannot be changed to ${instanceShape}`)
+  }
+  if (agentImageRef && readShape(queue.instance_shape).machine_type === 'macos') {
+    throw validationFailed('Agent image ref cannot be configured for hosted mac queues')
+  }
+  return {
+    instance_shape: instanceShape,
+    ...(agentImageRef === undefined ? {} : { agent_image_ref: agentImageRef || null }),
+  }
+}
+
+/** Only the size may change. */
+function isSameMachine(from: string, to: string): boolean {
+  if (!instanceShapes.some((name) => name === to)) return false
+  const [a, b] = [readShape(from), readShape(to)]
+  return a.machine_type === b.machine_type && a.architecture === b.architecture
+}

@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest'
+import { useApp } from '../../../test/app.ts'
+
+const app = useApp()
+
+describe('GET /', () => {
+  it('greets programs, with the time', async () => {
+    const before = Math.floor(Date.now() / 1000)
+    const answer = await app.request('GET', '/', { headers: { Accept: '*/*' } })
+    expect(answer.status).toBe(200)
+    expect(answer.body).toEqual({ message: '🛠', timestamp: expect.any(Number) })
+    expect(Number(answer.body.timestamp)).toBeGreaterThanOrEqual(before)
+    expect(Number(answer.body.timestamp)).toBeLessThanOrEqual(Date.now() / 1000)
+  })
+
+  it('sends browsers to the documentation', async () => {
+    const headers = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }
+    const answer = await app.request('GET', '/', { headers })
+    expect([answer.status, answer.headers.get('location')]).toEqual([302, '/docs'])
+    expect((await app.request('GET', '/docs')).text).toContain('<!doctype html>')
+  })
+})

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest'
+import { readJunit } from './junit.ts'
+
+const read = (cases: string) => [
+  ...readJunit(`<testsuites><testsuite name="s">${cases}</testsuite></testsuites>`),
+]
+
+describe('readJunit', () => {
+  it('reads a test that passed', () => {
+    expect(read('<testcase classname="Cart" name="adds" time="1,234.5" file="cart.rb" line="7"/>')).toEqual([
+      {
+        id: expect.any(String),
+        scope: 'Cart',
+        name: 'adds',
+        location: 'cart.rb:7',
+        fileName: 'cart.rb',
+        result: 'passed',
+        failureReason: null,
+        failureExpanded: [],
+        durationSeconds: 1234.5,
+      },
+    ])
+  })
+
+  it.each([
+    [
+      '<failure message="1 != 2">at line 3\nat line 4</failure>',
+      'failed',
+      '1 != 2',
+      ['at line 3', 'at line 4'],
+    ],
+    ['<error>boom\nthere</error>', 'failed', 'boom', ['boom', 'there']],
+    ['<failure><![CDATA[<b> & more]]></failure>', 'failed', '<b> & more', ['<b> & more']],
+    ['<failure message="only"/>', 'failed', 'only', null],
+    ['<skipped message="later"/>', 'skipped', null, null],
+    ['<system-out>failure</system-out>', 'passed', null, null],
+    ['<rerunFailure message="flaky">x</rerunFailure>', 'passed', null, null],
+    ['<skipped/><failure message="both"/>', 'failed', 'both', null],
+  ])('understands %s', (inside, result, reason, lines) => {
+    const [test] = read(`<testcase classname="A" name="b">${inside}</testcase>`)
+    expect(test).toMatchObject({ result, failureReason: reason, durationSeconds: null, location: null })
+    expect(test?.failureExpanded).toEqual(lines === null ? [] : [{ expanded: lines, backtrace: [] }])
+  })
+
+  it('keeps what each of several failures says', () => {
+    const [test] = read(
+      '<testcase classname="A" name="b"><failure>one</failure><failure>two</failure></testcase>',
+    )
+    expect(test).toMatchObject({
+      failureReason: 'one',
+      failureExpanded: [{ expanded: ['one'] }, { expanded: ['two'] }],
+    })
+  })
+
+  it('leaves a gap for a test without a class or a name', () => {
+    expect(read('<testcase name="a"/><testcase classname="A"/><testcase classname="" name="b"/>')).toEqual([
+      null,
+      null,
+      null,
+    ])
+  })
+})

@@ -1,0 +1,60 @@
+// JUnit's XML: `<testcase classname name time file>`, with `<failure>`, `<error>` or `<skipped>` inside.
+import { makeResult, type FailurePart, type TestResult } from './results.ts'
+import { readXml } from './xml.ts'
+
+interface Case {
+  attributes: ReadonlyMap<string, string>
+  result: TestResult['result']
+  reason: string | null
+  parts: FailurePart[]
+}
+
+/** null in place of a test without `classname` or `name`. Throws what xml.ts throws. */
+export function* readJunit(source: string): Generator<TestResult | null> {
+  let test: Case | null = null
+  /** Of the failure that is being read. */
+  let text: { message: string | null; pieces: string[] } | null = null
+  for (const piece of readXml(source)) {
+    if (piece.kind === 'text') text?.pieces.push(piece.text)
+    else if (piece.kind === 'open') {
+      if (piece.name === 'testcase')
+        test = { attributes: piece.attributes, result: 'passed', reason: null, parts: [] }
+      else if (test === null || text !== null) continue
+      else if (piece.name === 'skipped' && test.result === 'passed') test.result = 'skipped'
+      else if (isFailure(piece.name)) text = { message: piece.attributes.get('message') ?? null, pieces: [] }
+    } else if (test !== null && text !== null && isFailure(piece.name)) {
+      fail(test, text.message, text.pieces.join(''))
+      text = null
+    } else if (test !== null && piece.name === 'testcase') {
+      yield finish(test)
+      test = null
+      text = null
+    }
+  }
+}
+
+const isFailure = (name: string) => name === 'failure' || name === 'error'
+
+function fail(test: Case, message: string | null, text: string): void {
+  const lines = text.trim() === '' ? [] : text.trim().split('\n')
+  test.result = 'failed'
+  test.reason ??= message || lines[0] || null
+  test.parts.push({ expanded: lines, backtrace: [] })
+}
+
+function finish({ attributes, result, reason, parts }: Case): TestResult | null {
+  const [scope, name] = [attributes.get('classname'), attributes.get('name')]
+  if (!scope || !name) return null
+  const [fileName, line] = [attributes.get('file') ?? null, attributes.get('line')]
+  return makeResult({
+    scope,
+    name,
+    location: fileName !== null && line ? `${fileName}:${line}` : fileName,
+    fileName,
+    result,
+    failureReason: reason,
+    failureExpanded: parts,
+    // Some write thousands with a comma.
+    durationSeconds: Number.parseFloat(attributes.get('time')?.replaceAll(',', '') ?? ''),
+  })
+}

@@ -1,0 +1,64 @@
+import { Type } from 'typebox'
+import { ok } from '../../http/answer.ts'
+import { pageAnswer, readPage } from '../../http/paging.ts'
+import { number, text, uuid } from '../../http/params.ts'
+import { route } from '../../http/route.ts'
+import { notFound } from '../../lib/errors.ts'
+import * as builds from '../builds/queries.ts'
+import * as suites from '../suites/queries.ts'
+import { presentRun } from './present.ts'
+import * as runs from './queries.ts'
+import { TestRun } from './schema.ts'
+
+const listRunsOfBuild = route({
+  method: 'GET',
+  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/test_runs',
+  summary: 'List the test runs of a build, oldest first',
+  scope: 'read_builds',
+  permission: 'read_pipeline',
+  params: { pipeline: text('pipeline'), build: number('build') },
+  paging: 'pages',
+  answers: { 200: Type.Array(TestRun) },
+  async handler({ ctx, org, params, url }) {
+    const build = await builds.findByNumber(ctx.db, org.id, params.pipeline, params.build)
+    if (build === undefined) throw notFound('No build found')
+    const page = readPage(url)
+    const rows = await runs.listOfBuild(ctx.db, org.id, build.id, page)
+    return pageAnswer(page, rows, (row) => presentRun(ctx.config.url, org.slug, row))
+  },
+})
+
+const listRunsOfSuite = route({
+  method: 'GET',
+  url: '/v2/organizations/:org/suites/:suite/test_runs',
+  summary: 'List the runs of a test suite, newest first',
+  scope: 'read_suites',
+  permission: 'member',
+  params: { suite: text('suite') },
+  paging: 'pages',
+  answers: { 200: Type.Array(TestRun) },
+  async handler({ ctx, org, caller, params, url }) {
+    const suite = await suites.findBySlug(ctx.db, org.id, params.suite)
+    if (suite === undefined) throw notFound('No suite found')
+    const page = readPage(url)
+    const rows = await runs.listOfSuite(ctx.db, org, caller, suite.id, page)
+    return pageAnswer(page, rows, (row) => presentRun(ctx.config.url, org.slug, row))
+  },
+})
+
+const getRun = route({
+  method: 'GET',
+  url: '/v2/organizations/:org/suites/:suite/test_runs/:test_run',
+  summary: 'Get a run of a test suite, with what its failures say',
+  scope: 'read_suites',
+  permission: 'member',
+  params: { suite: text('suite'), test_run: uuid('test run') },
+  answers: { 200: TestRun },
+  async handler({ ctx, org, caller, params }) {
+    const run = await runs.findInSuite(ctx.db, org, caller, params.suite, params.test_run)
+    if (run === undefined) throw notFound('No test run found')
+    return ok(presentRun(ctx.config.url, org.slug, run))
+  },
+})
+
+export const testRunRoutes = [listRunsOfBuild, listRunsOfSuite, getRun]

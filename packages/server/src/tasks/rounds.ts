@@ -1,0 +1,33 @@
+// Work that is looked for every few seconds, too often for a queue: each worker makes its rounds, and whatever two
+// of them find at once is done by one and refused to the other.
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type { RunningTasks } from './run.ts'
+
+export interface Round<Context> {
+  everySeconds: number
+  run(context: Context): Promise<unknown>
+}
+
+export function makeRounds<Context>(
+  log: Logger,
+  context: Context,
+  rounds: Readonly<Record<string, Round<Context>>>,
+): RunningTasks {
+  const stopping = new AbortController()
+  const go = async (name: string, { everySeconds, run }: Round<Context>): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      await run(context).catch((error: unknown) =>
+        log.error({ err: error, round: name }, 'A round ended with an error.'),
+      )
+      await delay(everySeconds * 1000, undefined, { signal: stopping.signal }).catch(() => {})
+    }
+  }
+  const ended = Promise.all(Object.entries(rounds).map(([name, round]) => go(name, round)))
+  return {
+    async stop() {
+      stopping.abort()
+      await ended
+    },
+  }
+}

@@ -1,0 +1,221 @@
+// A whole server on a database of its own, spoken to over real HTTP. Every answer is checked against the schema
+// that its route declares, so a test of one field is a test of all the others too.
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import { sql } from 'kysely'
+import pino from 'pino'
+import { Compile } from 'typebox/compile'
+import { afterAll, beforeAll, inject } from 'vitest'
+import { serveAgents, slices } from '../src/app.ts'
+import { readConfig } from '../src/config.ts'
+import { createContext, type Context } from '../src/context.ts'
+import { openDatabase, type Database, type Db } from '../src/db/pool.ts'
+import type { HostedDriver } from '../src/hosted/driver.ts'
+import { buildServer } from '../src/http/server.ts'
+import { cloneTemplate, dropClone } from './database.ts'
+
+export interface TestApp {
+  ctx: Context
+  db: Db
+  /** To start a second server on: `startApp({}, app.database)`. */
+  database: Database
+  /** Where it listens. Links in answers begin with `ctx.config.url` instead. */
+  address: string
+  logLines: string[]
+  request(method: string, path: string, options?: RequestOptions): Promise<TestAnswer>
+  close(): Promise<void>
+}
+
+export interface RequestOptions {
+  token?: string
+  body?: unknown
+  /** Sent as it is, instead of `body`. */
+  text?: string
+  headers?: Record<string, string>
+}
+
+export interface TestAnswer {
+  status: number
+  headers: Headers
+  text: string
+  body: Json
+  /** The body of a list: a bare array, or the `items` of a cursor list. */
+  list: Json[]
+}
+
+/** A JSON value read the way a client reads it: by the names of its fields. */
+export interface Json {
+  [key: string]: Json
+}
+
+export interface AppOptions {
+  env?: Record<string, string>
+  hosted?: HostedDriver | null
+}
+
+export const baseUrl = 'http://millrace.test'
+
+export async function startApp(options: AppOptions = {}, database?: Database): Promise<TestApp> {
+  const server = inject('database')
+  const connection = database === undefined ? await cloneTemplate(server) : null
+  const opened = database ?? openDatabase(connection ?? {}, 10)
+  const dataDir = await mkdtemp(join(tmpdir(), 'millrace-data-'))
+  const read = readConfig({ MILLRACE_URL: baseUrl, MILLRACE_DATA_DIR: dataDir, ...options.env })
+  if (!read.ok) throw new Error(read.problems.join(' '))
+  const logLines: string[] = []
+  const log = pino({ level: 'info' }, { write: (line: string) => void logLines.push(line) })
+  const secretKeys = ['a secret key that only tests know, 32+ characters']
+  const ctx = createContext({
+    config: read.config,
+    db: opened.db,
+    pool: opened.pool,
+    log,
+    secretKeys,
+    hosted: options.hosted ?? null,
+  })
+  const app = await buildServer(ctx, opened.pool, slices)
+  await serveAgents(app, ctx, opened.pool)
+  checkAnswers(app)
+  const address = await app.listen({ host: '127.0.0.1', port: 0 })
+
+  return {
+    ctx,
+    db: opened.db,
+    database: opened,
+    address,
+    logLines,
+    async request(method, path, { token, body, text, headers = {} } = {}) {
+      const payload = text ?? (body === undefined ? undefined : JSON.stringify(body))
+      const response = await fetch(address + path, {
+        method,
+        redirect: 'manual',
+        headers: {
+          ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+          ...(payload === undefined || text !== undefined ? {} : { 'Content-Type': 'application/json' }),
+          ...headers,
+        },
+        ...(payload === undefined ? {} : { body: payload }),
+      })
+      const answer = await response.text()
+      const isJson = response.headers.get('content-type')?.includes('json') ?? false
+      const parsed = (isJson && answer !== '' ? JSON.parse(answer) : {}) as Json
+      const list = (
+        Array.isArray(parsed) ? parsed : Array.isArray(parsed.items) ? parsed.items : []
+      ) as Json[]
+      return { status: response.status, headers: response.headers, text: answer, body: parsed, list }
+    },
+    async close() {
+      const closed = app.close()
+      // A connection that fetch opened ahead of need counts as busy, and would be waited for.
+      app.server.closeAllConnections()
+      await closed
+      await ctx.tokenUse.flush()
+      await rm(dataDir, { recursive: true, force: true })
+      if (connection === null) return
+      await opened.close()
+      await dropClone(server, connection.database ?? '')
+    },
+  }
+}
+
+/** One server for all the tests of a file. */
+export function useApp(options: AppOptions = {}): TestApp {
+  let running: TestApp | undefined
+  beforeAll(async () => {
+    running = await startApp(options)
+  })
+  afterAll(async () => running?.close())
+  const current = () => {
+    if (running === undefined) throw new Error('The app runs only while tests do.')
+    return running
+  }
+  return {
+    get ctx() {
+      return current().ctx
+    },
+    get db() {
+      return current().db
+    },
+    get database() {
+      return current().database
+    },
+    get address() {
+      return current().address
+    },
+    get logLines() {
+      return current().logLines
+    },
+    request: (...args) => current().request(...args),
+    close: () => current().close(),
+  }
+}
+
+function checkAnswers(app: FastifyInstance): void {
+  const schemas = new Map<string, ReturnType<typeof Compile> | null>(
+    Object.values(slices)
+      .flat()
+      .flatMap((route) =>
+        route.methods.flatMap((method) =>
+          Object.entries(route.answers).map(
+            ([status, schema]) =>
+              [`${method} ${route.url} ${status}`, schema === null ? null : Compile(closed(schema))] as const,
+          ),
+        ),
+      ),
+  )
+  app.addHook('onSend', async (request, reply, payload) => {
+    if (reply.statusCode >= 400 || request.method === 'HEAD') return payload
+    const schema = schemas.get(`${request.method} ${request.routeOptions.url} ${reply.statusCode}`)
+    if (!schema || typeof payload !== 'string') return payload
+    const isJson = String(reply.getHeader('content-type')).includes('json')
+    const [wrong] = schema.Errors(isJson ? JSON.parse(payload) : payload)
+    if (wrong === undefined) return payload
+    throw new Error(`The answer does not fit its schema: ${JSON.stringify(wrong)} in ${payload}`)
+  })
+}
+
+/** The same schema, refusing keys it does not name. */
+function closed(schema: object): object {
+  if (Array.isArray(schema)) return schema.map((entry: object) => closed(entry))
+  const copy = Object.fromEntries(
+    Object.entries(schema).map(([key, value]: [string, unknown]) => [
+      key,
+      typeof value === 'object' && value !== null ? closed(value) : value,
+    ]),
+  )
+  const isOpen = copy['type'] !== 'object' || !('properties' in copy) || 'additionalProperties' in copy
+  return isOpen ? copy : { ...copy, additionalProperties: false }
+}
+
+/** Waits until the condition holds; fails after the deadline instead of hanging. */
+export async function eventually<T>(
+  what: string,
+  look: () => Promise<T | undefined | false>,
+  withinMs = 10_000,
+): Promise<T> {
+  const deadline = AbortSignal.timeout(withinMs)
+  for (;;) {
+    const seen = await look()
+    if (seen !== undefined && seen !== false) return seen
+    if (deadline.aborted) throw new Error(`Not within ${withinMs} ms: ${what}`)
+    await once(AbortSignal.timeout(20), 'abort')
+  }
+}
+
+/** Until a statement of this app waits for a lock that another transaction holds. */
+export async function untilBlocked(app: TestApp): Promise<void> {
+  await eventually('a statement waits for a lock', async () => {
+    const { rows } = await sql`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+      app.db,
+    )
+    return rows.length > 0
+  })
+}
+
+/** The statuses of answers to simultaneous requests, which come in no order of their own. */
+export const sortedStatuses = (answers: ReadonlyArray<{ status: number }>): number[] =>
+  answers.map(({ status }) => status).sort((a, b) => a - b)

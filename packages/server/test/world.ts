@@ -1,0 +1,169 @@
+// An organization with one of everything, for tests that walk all endpoints. Its ids are kept by the names the
+// URLs give them; an endpoint with a placeholder nobody filled in makes those tests fail until it is considered.
+import type { Route } from '../src/http/route.ts'
+import { hashToken, newId } from '../src/lib/ids.ts'
+import type { TestApp } from './app.ts'
+import {
+  aMember,
+  anAdmin,
+  anOrganization,
+  unique,
+  withFeature,
+  type TestOrganization,
+  type TestUser,
+} from './builders.ts'
+
+export interface World {
+  org: TestOrganization
+  admin: TestUser
+  ids: Record<string, string>
+}
+
+export async function aWorld(app: TestApp): Promise<World> {
+  const org = await anOrganization(app)
+  const admin = await anAdmin(app, org)
+  const member = await aMember(app, org)
+  await withFeature(app, org, 'custom_agent_images', true)
+  const make = async (path: string, body: object, key = 'id'): Promise<string> => {
+    const answer = await app.request('POST', `${org.path}${path}`, { token: admin.token, body })
+    const made = answer.list[0] ?? answer.body
+    if (answer.status !== 201) throw new Error(`POST ${path}: ${answer.text}`)
+    return String(made[key])
+  }
+  const cluster = await make('/clusters', { name: 'World' })
+  const team = await make('/teams', { name: 'World' })
+  await make(`/teams/${team}/members`, { user_id: member.id }, 'user_id')
+  const pipeline = await make(
+    '/pipelines',
+    {
+      name: unique('world'),
+      repository: 'https://git.example.com/world.git',
+      cluster_id: cluster,
+      configuration: 'steps: [{command: turn}]',
+    },
+    'slug',
+  )
+  const { id: pipelineId } = await app.db
+    .selectFrom('pipelines')
+    .select('id')
+    .where('slug', '=', pipeline)
+    .executeTakeFirstOrThrow()
+  const build = await make(`/pipelines/${pipeline}/builds`, { commit: 'HEAD', branch: 'main' }, 'number')
+  const job = await app.db
+    .selectFrom('jobs')
+    .select(['id', 'build_id'])
+    .where('pipeline_id', '=', pipelineId)
+    .executeTakeFirstOrThrow()
+  const upload = newId()
+  await app.db
+    .insertInto('step_uploads')
+    .values({
+      id: upload,
+      organization_id: org.id,
+      build_id: job.build_id,
+      source_job_id: job.id,
+      state: 'applied',
+      definition_yaml: 'steps: []',
+    })
+    .execute()
+  const target = await make(
+    '/pipelines',
+    { name: unique('moon'), repository: 'https://git.example.com/moon.git', configuration: 'steps: []' },
+    'slug',
+  )
+  const agent = newId()
+  await app.db
+    .insertInto('agents')
+    .values({
+      id: agent,
+      organization_id: org.id,
+      cluster_id: cluster,
+      name: 'World',
+      session_hash: hashToken(agent),
+    })
+    .execute()
+  const artifact = newId()
+  await app.db
+    .insertInto('artifacts')
+    .values({
+      id: artifact,
+      organization_id: org.id,
+      build_id: job.build_id,
+      job_id: job.id,
+      batch_id: newId(),
+      batch_index: 0,
+      path: 'world.txt',
+      file_size: 0,
+      sha1sum: '',
+      mime_type: 'text/plain',
+    })
+    .execute()
+  const suite = await make('/suites', { name: unique('world') }, 'slug')
+  const { id: suiteId } = await app.db
+    .selectFrom('test_suites')
+    .select('id')
+    .where('slug', '=', suite)
+    .executeTakeFirstOrThrow()
+  const at = new Date().toISOString()
+  const testRun = newId()
+  await app.db
+    .insertInto('test_runs')
+    .values({
+      id: testRun,
+      organization_id: org.id,
+      suite_id: suiteId,
+      key: 'world',
+      created_at: at,
+      updated_at: at,
+    })
+    .execute()
+  const events = await app.request('GET', `${org.path}/audit_events`, { token: admin.token })
+  const ids = {
+    artifact,
+    cluster,
+    team,
+    user: member.id,
+    queue: await make(`/clusters/${cluster}/queues`, { key: 'world' }),
+    token: await make(`/clusters/${cluster}/tokens`, { description: 'World' }),
+    maintainer: await make(`/clusters/${cluster}/maintainers`, { user: member.id }),
+    secret: await make(`/clusters/${cluster}/secrets`, { key: 'WORLD', value: 'round' }),
+    image: 'abc123def4567',
+    invitation: await make('/invitations', { emails: ['guest@example.com'] }),
+    event: String(events.list[0]?.uuid),
+    pipeline,
+    build,
+    job: job.id,
+    upload,
+    agent,
+    suite,
+    test_run: testRun,
+    annotation: await make(`/pipelines/${pipeline}/builds/${build}/annotations`, { body: 'round' }),
+    schedule: await make(`/pipelines/${pipeline}/schedules`, { cronline: '@daily' }),
+    template: await make('/pipeline-templates', { name: 'World', configuration: 'steps: []' }, 'uuid'),
+    rule: await make(
+      '/rules',
+      {
+        type: 'pipeline.trigger_build.pipeline',
+        value: { source_pipeline: pipeline, target_pipeline: target },
+      },
+      'uuid',
+    ),
+    team_pipeline: await make(
+      `/teams/${team}/pipelines`,
+      { pipeline_id: pipelineId, access_level: 'read_only' },
+      'pipeline_id',
+    ),
+  }
+  return { org, admin, ids }
+}
+
+/** The route's URL in a world; `swapped` takes the ids of those placeholders from another world. */
+export function urlIn(world: World, route: Pick<Route, 'url'>, swapped: Record<string, string> = {}): string {
+  return route.url.replace(/:(\w+)/g, (_, name: string) => {
+    if (name === 'org') return world.org.slug
+    const id = swapped[name] ?? world.ids[name]
+    if (id === undefined)
+      throw new Error(`test/world.ts has nothing for the placeholder :${name} of ${route.url}.`)
+    return encodeURIComponent(id)
+  })
+}

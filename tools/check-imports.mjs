@@ -1,0 +1,170 @@
+// Refuses imports that go the wrong way: between packages, up the ladder inside server/src, across folders of one
+// rung, into a routes.ts, in a circle; and clocks and randomness inside the engine.
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** What each package may import of the others. `types` allows only `import type`, `program` one lazy door. */
+const packages = {
+  engine: {},
+  protocol: {},
+  server: { engine: 'all', protocol: 'all' },
+  agent: { engine: 'all', protocol: 'all' },
+  cli: { engine: 'all', agent: 'all', server: 'program' },
+  web: { server: 'types' },
+}
+
+/** What only one package may import from outside. */
+const onlyIn = { yaml: ['packages/engine/src/yaml.ts'] }
+
+/** Top of the ladder first; a file imports only from lower rungs, and on its own rung only from its own folder. */
+const ladder = [
+  ['main.ts', 'app.ts', 'worker.ts', 'wire.ts', 'bootstrap.ts', 'backup', 'program'],
+  ['agent-api'],
+  ['resources'],
+  ['http', 'conductor'],
+  ['notifications'],
+  ['context.ts'],
+  ['audit'],
+  ['hosted', 'blobs', 'auth', 'events', 'tasks'],
+  ['db', 'config.ts'],
+  ['lib'],
+]
+
+const problems = []
+const graph = new Map()
+for (const name of Object.keys(packages)) {
+  for (const file of listTypeScript(join(root, 'packages', name, 'src'))) inspect(name, file)
+}
+for (const circle of findCircles(graph)) problems.push(`circle: ${circle.map(short).join(' -> ')}`)
+if (problems.length > 0) {
+  console.error(problems.join('\n'))
+  process.exit(1)
+}
+console.log(`Imports: ${graph.size} files, all arrows point down.`)
+
+function inspect(name, file) {
+  const text = readFileSync(file, 'utf8')
+  const isTest = file.endsWith('.test.ts')
+  const targets = []
+  for (const { specifier, isTypeOnly, isDynamic } of importsOf(text)) {
+    if (specifier.startsWith('.')) {
+      const target = resolve(dirname(file), specifier)
+      if (!isTypeOnly) targets.push(target)
+      if (!isTest) checkInside(name, file, target)
+    } else if (specifier.startsWith('@millrace/')) {
+      checkBetween(name, file, specifier, { isTypeOnly, isDynamic })
+    } else if (!isTest) {
+      checkOutside(name, file, specifier)
+    }
+  }
+  graph.set(file, targets)
+  if (name === 'engine' && !isTest) {
+    for (const banned of ['Date.now(', 'new Date()', 'Math.random(']) {
+      if (text.includes(banned))
+        problems.push(`${short(file)}: the engine has no clock and no dice (${banned})`)
+    }
+  }
+}
+
+function checkInside(name, file, target) {
+  const own = relative(join(root, 'packages', name, 'src'), file)
+  const other = relative(join(root, 'packages', name, 'src'), target)
+  if (other.startsWith('..')) {
+    problems.push(`${short(file)}: imports ${specifierOf(target)} from outside its src`)
+    return
+  }
+  if (name !== 'server') return
+  if (other.endsWith('routes.ts') && own !== 'app.ts')
+    problems.push(`${short(file)}: only app.ts imports a routes.ts`)
+  const [from, to] = [rungOf(own), rungOf(other)]
+  if (from === -1) problems.push(`${short(file)}: stands on no rung of the ladder`)
+  if (to < from) problems.push(`${short(file)}: imports ${other}, which is above it`)
+  if (to === from && from !== 0 && own.split('/')[0] !== other.split('/')[0]) {
+    problems.push(`${short(file)}: imports ${other}, a neighbour on its rung`)
+  }
+  if (own.endsWith('/schema.ts') && !other.endsWith('/schema.ts') && !own.startsWith('http')) {
+    problems.push(`${short(file)}: a schema.ts imports only other schema.ts files`)
+  }
+}
+
+function checkBetween(name, file, specifier, { isTypeOnly, isDynamic }) {
+  const [, other, ...rest] = specifier.split('/')
+  const allowed = packages[name][other]
+  const door = rest.join('/')
+  if (allowed === 'all') return
+  if (allowed !== undefined && isTypeOnly) {
+    if (door !== 'wire.ts' && door !== 'main.ts')
+      problems.push(`${short(file)}: takes types of ${other} only from its doors`)
+    return
+  }
+  if (allowed === 'program' && isDynamic && door === 'main.ts') return
+  problems.push(`${short(file)}: ${name} may not import ${specifier} like this`)
+}
+
+function checkOutside(name, file, specifier) {
+  if (name === 'engine' && specifier !== 'yaml')
+    problems.push(`${short(file)}: the engine imports nothing (${specifier})`)
+  const places = onlyIn[specifier]
+  if (places !== undefined && !places.includes(short(file))) {
+    problems.push(`${short(file)}: ${specifier} is imported only by ${places.join(', ')}`)
+  }
+}
+
+function rungOf(path) {
+  const first = path.split('/')[0]
+  return ladder.findIndex((rung) => rung.includes(first))
+}
+
+function importsOf(text) {
+  const found = []
+  for (const match of text.matchAll(/^(import|export)\s([^'"]*?\sfrom\s)?['"]([^'"]+)['"]/gm)) {
+    const clause = match[2] ?? ''
+    const named = /\{([^}]*)\}/.exec(clause)?.[1] ?? ''
+    const allTypes =
+      named.trim() !== '' &&
+      named.split(',').every((part) => part.trim() === '' || part.trim().startsWith('type '))
+    const isTypeOnly = clause.startsWith('type ') || (allTypes && !/^\s*\w+\s*,/.test(clause))
+    found.push({ specifier: match[3], isTypeOnly, isDynamic: false })
+  }
+  for (const match of text.matchAll(/\bimport\(\s*['"]([^'"]+)['"]\s*\)/g)) {
+    found.push({ specifier: match[1], isTypeOnly: false, isDynamic: true })
+  }
+  return found
+}
+
+function findCircles(edges) {
+  const circles = []
+  const done = new Set()
+  const visit = (file, path) => {
+    if (path.includes(file)) {
+      circles.push([...path.slice(path.indexOf(file)), file])
+      return
+    }
+    if (done.has(file)) return
+    for (const next of edges.get(file) ?? []) visit(next, [...path, file])
+    done.add(file)
+  }
+  for (const file of edges.keys()) visit(file, [])
+  return circles
+}
+
+function listTypeScript(folder) {
+  try {
+    return readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
+      .map((entry) => join(entry.parentPath, entry.name))
+  } catch {
+    return []
+  }
+}
+
+function short(file) {
+  return relative(root, file)
+}
+
+function specifierOf(target) {
+  return relative(root, target)
+}

@@ -1,0 +1,159 @@
+/*
+ * Makes a fresh clone ready to run: installs the packages of package-lock.json and compiles. It runs before
+ * anything is installed and on every supported Node, so it is plain JavaScript and uses only what Node brings.
+ */
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmdirSync,
+  writeFileSync,
+} from 'node:fs'
+import { homedir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { withLock } from './lock.mjs'
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)))
+
+const localCache = join(root, '.npm-cache')
+const modules = join(root, 'node_modules')
+const stampFile = join(modules, '.millrace-installed')
+const compiler = join(modules, 'typescript', 'bin', 'tsc')
+
+/** Something the operator has to put right; the message is all there is to say. */
+export class PrepareError extends Error {}
+
+/**
+ * Installs and builds what is missing. Without `dev`, packages that only development needs may be missing when
+ * everything is built already, as in an image made for production.
+ */
+export async function prepare({ dev }) {
+  if (!isWritable(root) || !isWritable(localCache)) return checkReadOnly(dev)
+  await withLock(join(localCache, 'prepare.lock'), async () => {
+    if (!isInstalled(dev) || !(isBuilt() || existsSync(compiler))) await install()
+    if (existsSync(compiler)) await build()
+  })
+}
+
+/** For the entry points: a sentence on stderr and exit code 1 instead of a stack. */
+export async function prepareOrExit(options) {
+  try {
+    await prepare(options)
+  } catch (error) {
+    if (!(error instanceof PrepareError)) throw error
+    console.error(error.message)
+    process.exit(1)
+  }
+}
+
+function checkReadOnly(dev) {
+  if (isInstalled(dev) && isBuilt()) return
+  throw new PrepareError(
+    `${root} is not writable and not ready to run: give this user access, or run npm start there once as its owner.`,
+  )
+}
+
+async function install() {
+  console.error('Installing packages…')
+  const options = ['--include=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
+  const cache = isWritable(npmCache()) ? [] : ['--cache', localCache]
+  const { code, output } = await run(...npmCommand(), ['ci', ...options, ...cache])
+  if (code !== 0) {
+    // After a mistake in its input npm goes on with its whole manual.
+    const message = output.trim().split('\n').slice(0, 20).join('\n')
+    throw new PrepareError(
+      `${message}\nThe packages could not be installed: see npm's message above, then start again.`,
+    )
+  }
+  writeFileSync(stampFile, lockHash())
+}
+
+async function build() {
+  if (!isBuilt()) console.error('Building…')
+  const { code, output } = await run(process.execPath, [], [compiler, '-b'])
+  if (code !== 0)
+    throw new PrepareError(`${output.trim()}\nThe build failed: see the compiler's message above.`)
+}
+
+function isBuilt() {
+  const { references } = readJson(join(root, 'tsconfig.json'))
+  const packages = references.filter(({ path }) => path.startsWith('packages/'))
+  return packages.every(({ path }) => existsSync(join(root, path, 'dist')))
+}
+
+/**
+ * The stamp says that this very lock file was installed for this platform. Without it, an installation made by
+ * npm itself is accepted when npm's own record of it has everything the lock file asks for.
+ */
+function isInstalled(dev) {
+  const record = join(modules, '.package-lock.json')
+  if (!existsSync(record)) return false
+  if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === lockHash()) return true
+  const installed = readJson(record).packages
+  const wanted = Object.entries(readJson(join(root, 'package-lock.json')).packages)
+  return wanted
+    .filter(([path, entry]) => path.includes('node_modules/') && isRequired(entry, dev))
+    .every(([path, { version }]) => installed[path] !== undefined && installed[path].version === version)
+}
+
+/** Optional packages are required only when they are the ones for this platform. */
+function isRequired({ os, cpu, libc, optional, devOptional, dev: isDev }, dev) {
+  if (!dev && (isDev || devOptional)) return false
+  if (!optional && !devOptional) return true
+  return Boolean(os ?? cpu) && !libc && includes(os, process.platform) && includes(cpu, process.arch)
+}
+
+function includes(list, value) {
+  return list === undefined || list.includes(value)
+}
+
+function lockHash() {
+  const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')))
+  return `${hash.digest('hex')} ${process.platform}-${process.arch}\n`
+}
+
+/** The npm that runs us, else the one on the path. */
+function npmCommand() {
+  const npm = process.env.npm_execpath
+  return npm && basename(npm) === 'npm-cli.js' ? [process.execPath, [npm]] : ['npm', []]
+}
+
+function npmCache() {
+  return process.env.npm_config_cache ?? join(homedir(), '.npm')
+}
+
+/** Tried out, because permissions alone do not tell of a read-only file system or of root's many rights. */
+function isWritable(directory) {
+  try {
+    mkdirSync(directory, { recursive: true })
+    rmdirSync(mkdtempSync(join(directory, '.writable-')))
+    const inner = join(directory, '_cacache')
+    if (existsSync(inner)) accessSync(inner, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function run(file, before, args) {
+  return new Promise((resolve) => {
+    const child = spawn(file, [...before, ...args], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+    let output = ''
+    child.stdout.on('data', (chunk) => (output += chunk))
+    child.stderr.on('data', (chunk) => (output += chunk))
+    child.on('error', (error) => resolve({ code: 1, output: String(error) }))
+    child.on('close', (code) => resolve({ code, output }))
+  })
+}
+
+function readJson(path) {
+  return JSON.parse(readFileSync(path, 'utf8'))
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await prepareOrExit({ dev: true })
