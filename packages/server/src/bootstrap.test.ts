@@ -26,6 +26,7 @@ describe('bootstrap', () => {
       'CLUSTER_QUEUE_CREATED',
       'ORGANIZATION_CREATED',
       'ORGANIZATION_MEMBER_CREATED',
+      'PIPELINE_CREATED',
     ])
     await app.close()
   })

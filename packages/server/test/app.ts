@@ -14,6 +14,7 @@ import { readConfig } from '../src/config.ts'
 import { createContext, type Context } from '../src/context.ts'
 import { openDatabase, type Database, type Db } from '../src/db/pool.ts'
 import type { HostedDriver } from '../src/hosted/driver.ts'
+import { closer } from '../src/http/close.ts'
 import { buildServer } from '../src/http/server.ts'
 import { cloneTemplate, dropClone } from './database.ts'
 
@@ -79,6 +80,7 @@ export async function startApp(options: AppOptions = {}, database?: Database): P
   const app = await buildServer(ctx, opened.pool, slices)
   await serveAgents(app, ctx, opened.pool)
   checkAnswers(app)
+  const close = closer(app, 10_000)
   const address = await app.listen({ host: '127.0.0.1', port: 0 })
 
   return {
@@ -108,10 +110,7 @@ export async function startApp(options: AppOptions = {}, database?: Database): P
       return { status: response.status, headers: response.headers, text: answer, body: parsed, list }
     },
     async close() {
-      const closed = app.close()
-      // A connection that fetch opened ahead of need counts as busy, and would be waited for.
-      app.server.closeAllConnections()
-      await closed
+      await close()
       await ctx.tokenUse.flush()
       await rm(dataDir, { recursive: true, force: true })
       if (connection === null) return

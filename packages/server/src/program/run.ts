@@ -1,6 +1,6 @@
 // A process that serves or works: it owns its database, starts what its roles ask for, and stops in the reverse order.
 import { EventEmitter, once } from 'node:events'
-import { createServer, type Socket } from 'node:net'
+import { createServer } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
 import pino from 'pino'
@@ -10,6 +10,7 @@ import { createContext, type Context } from '../context.ts'
 import { findHolder } from '../db/embedded/data-lock.ts'
 import { errorCode, StartupError } from '../db/embedded/startup-error.ts'
 import type { Db } from '../db/pool.ts'
+import { closer } from '../http/close.ts'
 import { localAgentToken } from './local-agents.ts'
 import { migrateOrRefuse, openOwn } from './own-database.ts'
 import { within } from './within.ts'
@@ -152,26 +153,11 @@ async function startLocalAgents(
   return startAgents({ endpoint, token, count: config.localAgents, dataDir: config.dataDir })
 }
 
-/** Returns how to stop: requests in flight are finished; whoever holds on longer than that is cut off. */
+/** Returns how to stop. */
 async function listen(app: FastifyInstance, config: Config): Promise<Close> {
-  const connections = new Set<Socket>()
-  app.server.on('connection', (socket: Socket) => {
-    connections.add(socket)
-    socket.on('close', () => connections.delete(socket))
-  })
+  const close = closer(app, finishMs)
   await app.listen({ host: config.host, port: config.port }).catch(refusePort(config))
-  return async () => {
-    // A connection kept alive becomes idle when its last answer ends, and then nobody closes it but us. One that a
-    // browser opened ahead of need never counts as idle.
-    const sweeping = setInterval(() => {
-      app.server.closeIdleConnections()
-      for (const socket of connections) if (socket.bytesRead === 0) socket.destroy()
-    }, 50)
-    const cutting = setTimeout(() => app.server.closeAllConnections(), finishMs)
-    await app.close()
-    clearInterval(sweeping)
-    clearTimeout(cutting)
-  }
+  return close
 }
 
 /** Sees that the port is free before anything is made, and settles which it is when any will do. */
