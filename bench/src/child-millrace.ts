@@ -1,5 +1,4 @@
 // The server under measurement, as it runs in production, logging included.
-import { createWriteStream } from 'node:fs'
 import pino from 'pino'
 import { serveAgents, slices } from '@millrace/server/app.ts'
 import { readConfig } from '@millrace/server/config.ts'
@@ -11,7 +10,7 @@ import { tell } from './children.ts'
 const read = readConfig(process.env)
 if (!read.ok) throw new Error(read.problems.join(' '))
 const database = openDatabase(process.env['DATABASE_URL'] ?? '')
-const log = pino({ level: 'info' }, createWriteStream('/dev/null'))
+const log = pino({ level: 'info' }, pino.destination('/dev/null'))
 const ctx = createContext({
   config: read.config,
   db: database.db,

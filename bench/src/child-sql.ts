@@ -1,4 +1,5 @@
 // Yardstick: the bare SQL query of the endpoint, through the driver alone, from as many callers as the load has connections.
+import { createHash } from 'node:crypto'
 import pg from 'pg'
 import type { Measured } from './load.ts'
 import { tell } from './children.ts'
@@ -18,13 +19,14 @@ process.on('message', ({ text, values, callers, seconds }: Question) => {
 tell('ready')
 
 async function measure(text: string, values: unknown[], callers: number, seconds: number): Promise<Measured> {
+  const name = createHash('sha256').update(text).digest('hex').slice(0, 20)
   const latencies: number[] = []
   const start = performance.now()
   const end = start + seconds * 1000
   await Promise.all(
     Array.from({ length: callers }, async () => {
       for (let at = performance.now(); at < end;) {
-        await pool.query({ name: 'yardstick', text, values })
+        await pool.query({ name, text, values })
         const now = performance.now()
         latencies.push(now - at)
         at = now

@@ -19,14 +19,13 @@ export async function startChild(
     env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
-  const [ready] = (await Promise.race([once(forked, 'message'), failure(forked, file)])) as [unknown]
+  const ready = await nextMessage(forked, file)
   return {
     ready,
     child: {
-      async ask<T>(question: unknown) {
+      ask<T>(question: unknown) {
         forked.send(question as object)
-        const [answer] = (await Promise.race([once(forked, 'message'), failure(forked, file)])) as [T]
-        return answer
+        return nextMessage<T>(forked, file)
       },
       async stop() {
         forked.kill('SIGTERM')
@@ -36,13 +35,21 @@ export async function startChild(
   }
 }
 
-async function failure(child: ChildProcess, file: string): Promise<never> {
-  await once(child, 'exit')
-  throw new Error(`${file} ended before it answered.`)
+function nextMessage<T>(child: ChildProcess, file: string): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const end = () => reject(new Error(`${file} ended before it answered.`))
+    child.once('exit', end)
+    child.once('message', (message) => {
+      child.off('exit', end)
+      resolve(message as T)
+    })
+  })
 }
 
-/** Used by the children: a message to the process that measures, whose end is also theirs. */
+// Of a child: the end of the process that measures is also its own.
+if (process.send !== undefined) process.once('disconnect', () => process.exit(0))
+
+/** Used by the children: a message to the process that measures. */
 export function tell(message: unknown): void {
   process.send?.(message)
-  process.once('disconnect', () => process.exit(0))
 }
