@@ -163,7 +163,7 @@ describe('cancel', () => {
     const id = server.offer({
       BUILDKITE_COMMAND: `sh -c 'echo $$ > ${folder}/pid; echo ready; sleep 1000'; true`,
     })
-    await server.logHas(id, 'ready')
+    await server.logHas(id, '\nready\n')
     server.jobState = 'canceling'
     expect(await server.finished(id)).toMatchObject({
       exit_status: '-1',
@@ -179,7 +179,7 @@ describe('cancel', () => {
     const id = server.offer({
       BUILDKITE_COMMAND: "trap '' TERM; echo ready; while true; do sleep 0.05; done",
     })
-    await server.logHas(id, 'ready')
+    await server.logHas(id, '\nready\n')
     server.jobState = 'canceling'
     expect(await server.finished(id)).toMatchObject({
       exit_status: '-1',
@@ -195,7 +195,7 @@ describe('cancel', () => {
       'echo "timed out: $BUILDKITE_JOB_TIMED_OUT, canceled: $BUILDKITE_JOB_CANCELLED"',
     )
     const id = server.offer({ BUILDKITE_COMMAND: 'echo ready; sleep 1000' })
-    await server.logHas(id, 'ready')
+    await server.logHas(id, '\nready\n')
     server.jobState = 'timing_out'
     expect(await server.finished(id)).toMatchObject({
       exit_status: '-1',
@@ -208,9 +208,9 @@ describe('cancel', () => {
   it('finds processes that left their group', async () => {
     const { server, folder } = await anAgent()
     const id = server.offer({
-      BUILDKITE_COMMAND: `setsid sh -c 'echo $$ > ${folder}/pid; sleep 1000' & sleep 0.1; echo ready; wait`,
+      BUILDKITE_COMMAND: `setsid sh -c 'echo $$ > ${folder}/pid; sleep 1000' & until [ -s ${folder}/pid ]; do sleep 0.01; done; echo ready; wait`,
     })
-    await server.logHas(id, 'ready')
+    await server.logHas(id, '\nready\n')
     server.jobState = 'canceling'
     await server.finished(id)
     const pid = Number(await readFile(join(folder, 'pid'), 'utf8'))
@@ -220,7 +220,7 @@ describe('cancel', () => {
   it('stops the job when its token is no longer good', async () => {
     const { server } = await anAgent()
     const id = server.offer({ BUILDKITE_COMMAND: 'echo ready; sleep 1000' })
-    await server.logHas(id, 'ready')
+    await server.logHas(id, '\nready\n')
     server.answer(new RegExp(`^GET /v3/jobs/${id}$`), () => ({ status: 401, body: { message: 'no' } }))
     expect(await server.finished(id)).toMatchObject({ signal_reason: 'cancel' })
   })
@@ -228,7 +228,7 @@ describe('cancel', () => {
   it('gives the job back as stopped when the agent must end', async () => {
     const { server, pool } = await anAgent()
     const id = server.offer({ BUILDKITE_COMMAND: 'echo ready; sleep 1000' })
-    await server.logHas(id, 'ready')
+    await server.logHas(id, '\nready\n')
     await pool.stop('force')
     expect(await server.finished(id)).toMatchObject({ exit_status: '-1', signal_reason: 'agent_stop' })
     expect(server.find(/disconnect$/)).toHaveLength(1)

@@ -121,7 +121,7 @@ describe('an agent', () => {
   it('lets the job end before it stops gracefully', async () => {
     const { server, pool } = await anAgent()
     const id = server.offer({ BUILDKITE_COMMAND: 'echo ready; sleep 0.2; echo done' })
-    await server.logHas(id, 'ready')
+    await server.logHas(id, '\nready\n')
     await pool.stop('graceful')
     expect(await server.finished(id)).toMatchObject({ exit_status: '0' })
     expect(server.log(id)).toContain('done\n')
