@@ -22,6 +22,13 @@ export async function jobEnds(ctx: Context, db: Db, seeded: Seeded): Promise<Omi
   const rows: Report['rows'] = []
   const targets: Report['targets'] = []
   for (const [shape, configuration] of Object.entries(shapes)) {
+    // The first builds of a process pay for compiling and planning; nobody's size should.
+    await endJobs(
+      ctx,
+      db,
+      seeded,
+      await seedPipeline(db, seeded, `${shape.replaceAll(' ', '-')}-warm-up`, configuration(100)),
+    )
     const medians: number[] = []
     for (const size of sizes) {
       const pipelineId = await seedPipeline(

@@ -8,7 +8,6 @@ const width = 4096
 /** A sequence that does not end within this is no sequence. */
 const longestSequence = 4096
 
-// oxlint-disable-next-line no-control-regex
 const controlCharacter = /[\x00-\x1f\x7f]/g
 
 interface Line {
