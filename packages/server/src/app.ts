@@ -49,6 +49,7 @@ import { rootRoutes } from './resources/root/routes.ts'
 import { ruleRoutes } from './resources/rules/routes.ts'
 import { scheduleRoutes } from './resources/schedules/routes.ts'
 import { secretRoutes } from './resources/secrets/routes.ts'
+import { serviceRoutes } from './resources/services/routes.ts'
 import { stepUploadRoutes } from './resources/step-uploads/routes.ts'
 import { suiteRoutes } from './resources/suites/routes.ts'
 import { teamMemberRoutes } from './resources/team-members/routes.ts'
@@ -86,6 +87,7 @@ export const slices: Slices = {
   rules: ruleRoutes,
   schedules: scheduleRoutes,
   secrets: secretRoutes,
+  services: serviceRoutes,
   'step-uploads': stepUploadRoutes,
   suites: suiteRoutes,
   'team-members': teamMemberRoutes,

@@ -23,6 +23,8 @@ export interface Config {
   readonly trustedProxies: readonly string[]
   /** The ranges our webhooks come from, for receivers to allow. */
   readonly webhookIps: readonly string[]
+  /** Ranges that URLs set by users may lead to although they are not public. */
+  readonly outboundAllow: readonly string[]
   readonly rateLimits: {
     readonly enforced: boolean
     readonly organizationPerMinute: number
@@ -141,6 +143,7 @@ export function readConfig(env: Record<string, string | undefined>): ConfigResul
     logLevel,
     trustedProxies: ranges('MILLRACE_TRUSTED_PROXIES'),
     webhookIps: ranges('MILLRACE_WEBHOOK_IPS'),
+    outboundAllow: ranges('MILLRACE_OUTBOUND_ALLOW'),
     rateLimits: {
       enforced: flag('MILLRACE_RATE_LIMIT'),
       organizationPerMinute: integer('MILLRACE_RATE_LIMIT_ORGANIZATION', 200, 1, 10_000_000),

@@ -10,6 +10,7 @@ import type { BlobStore } from './blobs/store.ts'
 import type { Config } from './config.ts'
 import type { Db } from './db/pool.ts'
 import type { HostedDriver } from './hosted/driver.ts'
+import { outboundClient, type OutboundClient } from './lib/outbound.ts'
 
 export interface Context {
   config: Config
@@ -21,6 +22,8 @@ export interface Context {
   findToken: FindToken
   tokenUse: TokenUse
   limits: RateLimits
+  /** For every URL that a user can set. */
+  outbound: OutboundClient
   /** null: this installation has no hosted clusters. */
   hosted: HostedDriver | null
 }
@@ -48,6 +51,7 @@ export function createContext({ config, db, pool, log, secretKeys, hosted }: Par
       log.warn({ err: error }, 'Could not record when tokens were used.'),
     ),
     limits: rateLimits(config.rateLimits, pool),
+    outbound: outboundClient({ allow: config.outboundAllow.join(' ') }),
     hosted,
   }
 }

@@ -5,11 +5,14 @@ import type { Context } from './context.ts'
 import { discardBlobs, expireArtifacts } from './resources/artifacts/expire.ts'
 import { expireInvitations } from './resources/invitations/expire.ts'
 import { revokeInactiveTokens } from './resources/access-token/revoke-inactive.ts'
+import { startNotifications } from './notifications/start.ts'
 import { compactLogs } from './resources/log/compact.ts'
 import { fireDueSchedules } from './resources/schedules/fire.ts'
+import { snapshotsOf } from './resources/services/snapshots.ts'
 import { forgetIdempotencyKeys, forgetRateLimits } from './tasks/forget.ts'
 import type { Handlers } from './tasks/kinds.ts'
 import type { Round } from './tasks/rounds.ts'
+import type { RunningTasks } from './tasks/run.ts'
 
 export const handlers: Handlers<Context> = {
   expire_invitations: (ctx) => expireInvitations(ctx.db),
@@ -17,6 +20,10 @@ export const handlers: Handlers<Context> = {
   forget_idempotency_keys: (ctx) => forgetIdempotencyKeys(ctx.db),
   forget_rate_limits: (ctx) => forgetRateLimits(ctx.db),
 }
+
+/** Tells services what has happened, until it is stopped. */
+export const startTelling = (ctx: Context): RunningTasks =>
+  startNotifications(ctx, snapshotsOf(ctx.config.url))
 
 /** What every worker looks for again and again. */
 export const rounds: Readonly<Record<string, Round<Context>>> = {

@@ -138,6 +138,10 @@ export async function aWorld(app: TestApp): Promise<World> {
     suite,
     test_run: testRun,
     annotation: await make(`/pipelines/${pipeline}/builds/${build}/annotations`, { body: 'round' }),
+    service: await make('/services', {
+      provider: 'webhook',
+      settings: { url: 'https://hooks.example.com/world' },
+    }),
     schedule: await make(`/pipelines/${pipeline}/schedules`, { cronline: '@daily' }),
     template: await make('/pipeline-templates', { name: 'World', configuration: 'steps: []' }, 'uuid'),
     rule: await make(

@@ -65,7 +65,7 @@ export async function run(
     await migrateOrRefuse(database.pool)
     const log = pino({ level: config.logLevel }, pino.destination(2))
     const ctx = createContext({ config, db: database.db, pool: database.pool, log, secretKeys, hosted: null })
-    closing.push(ctx.tokenUse.flush)
+    closing.push(ctx.tokenUse.flush, ctx.outbound.close)
     const services: Close[] = []
     closing.push(() => Promise.all(services.map((stop) => stop())))
     if (roles.includes('worker')) services.push(await startTasks(ctx, database.pool))
@@ -129,14 +129,15 @@ async function buildApi(ctx: Context, pool: pg.Pool): Promise<FastifyInstance> {
 }
 
 async function startTasks(ctx: Context, pool: pg.Pool): Promise<Close> {
-  const [{ handlers, rounds }, { runTasks }, { makeRounds }] = await Promise.all([
+  const [{ handlers, rounds, startTelling }, { runTasks }, { makeRounds }] = await Promise.all([
     import('../worker.ts'),
     import('../tasks/run.ts'),
     import('../tasks/rounds.ts'),
   ])
   const tasks = await runTasks(pool, ctx.log, ctx, handlers)
   const walking = makeRounds(ctx.log, ctx, rounds)
-  return () => Promise.all([tasks.stop(), walking.stop()])
+  const telling = startTelling(ctx)
+  return () => Promise.all([tasks.stop(), walking.stop(), telling.stop()])
 }
 
 async function startLocalAgents(
