@@ -1092,6 +1092,7 @@ CREATE INDEX notification_deliveries_message ON notification_deliveries USING bt
 CREATE INDEX notification_deliveries_page ON notification_deliveries USING btree (service_id, created_at, id);
 CREATE INDEX notification_deliveries_pending ON notification_deliveries USING btree (owner_id, lane, seq) WHERE (state = 'pending'::text);
 CREATE INDEX notification_lanes_due ON notification_lanes USING btree (owner_id, due_at);
+CREATE INDEX notification_messages_age ON notification_messages USING btree (occurred_at);
 CREATE INDEX notification_oauth_starts_age ON notification_oauth_starts USING btree (expires_at);
 CREATE INDEX notification_service_targets_cluster ON notification_service_targets USING btree (cluster_id) WHERE (cluster_id IS NOT NULL);
 CREATE INDEX notification_service_targets_pipeline ON notification_service_targets USING btree (pipeline_id) WHERE (pipeline_id IS NOT NULL);

@@ -69,6 +69,7 @@ create table notification_messages (
   -- Not jsonb: receivers see the keys in the order they were written.
   data json not null
 );
+create index notification_messages_age on notification_messages (occurred_at);
 
 create table notification_deliveries (
   -- The receiver sees it, the same for every attempt.

@@ -32,6 +32,7 @@ import { buildRoutes } from './resources/builds/routes.ts'
 import { cacheVolumeRoutes } from './resources/cache_volumes/routes.ts'
 import { clusterTokenRoutes } from './resources/cluster-tokens/routes.ts'
 import { clusterRoutes } from './resources/clusters/routes.ts'
+import { deliveryRoutes } from './resources/deliveries/routes.ts'
 import { emojiRoutes } from './resources/emojis/routes.ts'
 import { invitationRoutes } from './resources/invitations/routes.ts'
 import { jobRoutes } from './resources/jobs/routes.ts'
@@ -70,6 +71,7 @@ export const slices: Slices = {
   cache_volumes: cacheVolumeRoutes,
   'cluster-tokens': clusterTokenRoutes,
   clusters: clusterRoutes,
+  deliveries: deliveryRoutes,
   emojis: emojiRoutes,
   invitations: invitationRoutes,
   jobs: jobRoutes,

@@ -5,6 +5,7 @@ import type { Context } from './context.ts'
 import { discardBlobs, expireArtifacts } from './resources/artifacts/expire.ts'
 import { expireInvitations } from './resources/invitations/expire.ts'
 import { revokeInactiveTokens } from './resources/access-token/revoke-inactive.ts'
+import { forgetDeliveries } from './notifications/forget.ts'
 import { startNotifications } from './notifications/start.ts'
 import { compactLogs } from './resources/log/compact.ts'
 import { fireDueSchedules } from './resources/schedules/fire.ts'
@@ -19,6 +20,7 @@ export const handlers: Handlers<Context> = {
   revoke_inactive_tokens: (ctx) => revokeInactiveTokens(ctx.db),
   forget_idempotency_keys: (ctx) => forgetIdempotencyKeys(ctx.db),
   forget_rate_limits: (ctx) => forgetRateLimits(ctx.db),
+  forget_deliveries: (ctx) => forgetDeliveries(ctx.db, ctx.now()),
 }
 
 /** Tells services what has happened, until it is stopped. */

@@ -63,7 +63,7 @@ export async function apply(
   for (const effect of effects) {
     if (effect.kind === 'set_meta_data') await setMetaData(trx, scope, effect.values)
   }
-  await appendEvents(trx, scope, at, effects)
+  await appendEvents(trx, scope, at, effects, event)
   await wakeFreedAgents(trx, moves)
   await saveChanges(trx, changes, { scope, timers: ctx.config.timers, at, buildBefore: build, moves })
   await wakeQueuesOf(

@@ -3,6 +3,7 @@
 import { sql } from 'kysely'
 import type { Effect } from '@millrace/engine/advance/effects.ts'
 import type { Trx } from '../db/pool.ts'
+import type { EventAt } from './advance.ts'
 import type { Scope } from './scope.ts'
 
 interface EventRow {
@@ -16,8 +17,9 @@ export async function appendEvents(
   scope: Scope,
   at: string,
   effects: readonly Effect[],
+  cause: EventAt,
 ): Promise<void> {
-  const rows = eventRows(effects)
+  const rows = eventRows(effects, cause.type === 'promise' ? (cause.reason ?? null) : null)
   if (rows.length === 0) return
   await sql`
     insert into events (organization_id, pipeline_id, build_id, job_id, kind, data, created_at)
@@ -27,7 +29,7 @@ export async function appendEvents(
   )
 }
 
-function eventRows(effects: readonly Effect[]): EventRow[] {
+function eventRows(effects: readonly Effect[], reason: string | null): EventRow[] {
   const news = effects.filter((effect) => effect.kind === 'notify')
   const told = new Set<Effect>()
   const newsOf = (jobId: string | null) =>
@@ -66,7 +68,7 @@ function eventRows(effects: readonly Effect[]): EventRow[] {
     ...untold.map((item) => ({
       kind: item.news,
       job_id: 'jobId' in item ? item.jobId : null,
-      data: 'stepId' in item ? { step_id: item.stepId } : {},
+      data: 'stepId' in item ? { step_id: item.stepId } : { reason },
     })),
   ]
 }

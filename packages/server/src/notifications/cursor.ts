@@ -26,6 +26,8 @@ export interface EventData {
   /** What it is called by those who listen. */
   news?: readonly string[]
   step_id?: string
+  /** Of a promise to fail. */
+  reason?: string | null
   agent_id?: string
   cluster_id?: string
   cluster_token_id?: string

@@ -31,6 +31,7 @@ export function startDelivering(ctx: Context): Delivering {
   const recorder = startRecorder(ctx)
   const owners = new Map<string, Owner>()
   const underWay = new Set<Promise<void>>()
+  const served = new Set<string>()
   let alarm = new AbortController()
   const wake = () => alarm.abort()
 
@@ -38,7 +39,9 @@ export function startDelivering(ctx: Context): Delivering {
     const slots = mostLanes - underWay.size
     if (slots <= 0) return 0
     const free = new Map([...owners].map(([id, owner]) => [id, mayTake(owner)]))
-    const lanes = await claimLanes(ctx.db, ctx.now(), { slots, perOwner: lanesPerOwner, free })
+    const claimed = await claimLanes(ctx.db, ctx.now(), { slots, perOwner: lanesPerOwner, free })
+    // A process that was held up may have outlived its own lease.
+    const lanes = claimed.filter((lane) => !served.has(keyOf(lane)))
     if (lanes.length === 0) return 0
     const pending = await listPending(ctx.db, lanes, deliveriesAtOnce)
     for (const lane of lanes) {
@@ -54,12 +57,14 @@ export function startDelivering(ctx: Context): Delivering {
     const owner = owners.get(lane.owner_id) ?? { inFlight: 0, failures: 0 }
     owners.set(lane.owner_id, owner)
     owner.inFlight += 1
+    served.add(keyOf(lane))
     const task = sendAll(lane, owner, first)
       .catch((error: unknown) =>
         ctx.log.error({ err: error }, 'Deliveries could not be recorded; they will be sent again.'),
       )
       .finally(() => {
         underWay.delete(task)
+        served.delete(keyOf(lane))
         owner.inFlight -= 1
         if (owner.inFlight === 0 && owner.failures === 0) owners.delete(lane.owner_id)
         wake()
@@ -68,14 +73,19 @@ export function startDelivering(ctx: Context): Delivering {
   }
 
   const sendAll = async (lane: Lane, owner: Owner, pending: PendingDelivery[]): Promise<void> => {
-    if (pending.length === 0) return recorder.release(lane)
+    if (pending.length === 0) await recorder.release(lane)
     for (const [n, delivery] of pending.entries()) {
       const result = await attemptDelivery(ctx, delivery)
       owner.failures = result.error === null ? 0 : owner.failures + 1
       const verdict = judge(ctx, delivery, result)
       const isLast = verdict.kind === 'retry' || n === pending.length - 1 || stopping.signal.aborted
-      await recorder.record({ pending: delivery, result, verdict, isLast })
+      const isOpen = await recorder.record({ pending: delivery, result, verdict, isLast })
       if (isLast) return
+      // What was loaded with it was discarded as well, or deleted.
+      if (!isOpen) {
+        await recorder.release(lane)
+        return
+      }
     }
   }
 
@@ -100,6 +110,8 @@ export function startDelivering(ctx: Context): Delivering {
     },
   }
 }
+
+const keyOf = ({ owner_id: owner, lane }: Lane) => `${owner} ${lane}`
 
 const mayTake = ({ inFlight, failures }: Owner) =>
   Math.max(0, (failures >= patience ? 1 : lanesPerOwner) - inFlight)

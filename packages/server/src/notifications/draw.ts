@@ -92,6 +92,9 @@ function dataOf(occasion: EventOccasion, pictures: Pictures): MessageData | null
     pipeline,
     ...(job === null ? {} : { job: jobAsOf(job.job, row) }),
     ...(hasFailures(occasion) ? { failed_jobs: failed } : {}),
+    ...(occasion.event === 'job.promised_exit_status'
+      ? { more: { promised_exit_status_reason: row.data.reason ?? null } }
+      : {}),
   }
 }
 

@@ -12,7 +12,8 @@ export interface NewDelivery {
   lane: string
 }
 
-const giveUpAfterMs = 24 * 60 * 60 * 1000
+/** When a delivery that begins now is given up. */
+export const giveUpAt = (now: Date): string => new Date(now.getTime() + 24 * 60 * 60 * 1000).toISOString()
 
 /** In the order given, which is the order within each lane. `eventIds`: the rows of the outbox, by message. */
 export async function enqueue(
@@ -24,7 +25,6 @@ export async function enqueue(
   if (deliveries.length === 0) return
   await insertMessages(trx, deliveries, eventIds)
   const at = now.toISOString()
-  const giveUpAt = new Date(now.getTime() + giveUpAfterMs).toISOString()
   const rows = deliveries.map(({ id, message, organizationId, serviceId, lane }, n) => ({
     n,
     id,
@@ -36,7 +36,7 @@ export async function enqueue(
   await sql`
     insert into notification_deliveries
       (id, organization_id, message_id, service_id, owner_id, lane, give_up_at, created_at)
-    select d.id, d.organization_id, d.message_id, d.service_id, d.service_id, d.lane, ${giveUpAt}, ${at}
+    select d.id, d.organization_id, d.message_id, d.service_id, d.service_id, d.lane, ${giveUpAt(now)}, ${at}
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
       as d (n integer, id uuid, organization_id uuid, message_id uuid, service_id uuid, lane text)
     order by d.n`.execute(trx)

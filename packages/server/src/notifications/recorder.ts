@@ -18,16 +18,16 @@ export interface Outcome {
 }
 
 export interface Recorder {
-  /** Returns when it is written. */
-  record(outcome: Outcome): Promise<void>
+  /** When it is written: whether the rest of the lane may be sent, or was discarded in the meantime. */
+  record(outcome: Outcome): Promise<boolean>
   /** Gives back a lane without having tried anything. */
-  release(lane: Lane): Promise<void>
+  release(lane: Lane): Promise<unknown>
 }
 
 interface Entry {
   lane: Lane
   outcome: Outcome | null
-  done(): void
+  done(isOpen: boolean): void
   fail(error: unknown): void
 }
 
@@ -41,8 +41,8 @@ export function startRecorder(ctx: Context): Recorder {
       const entries = waiting
       waiting = []
       try {
-        await inTransaction(ctx.db, (trx) => writeAll(trx, ctx, entries))
-        for (const { done } of entries) done()
+        const open = await inTransaction(ctx.db, (trx) => writeAll(trx, ctx, entries))
+        for (const { outcome, done } of entries) done(open.has(outcome?.pending.id ?? ''))
       } catch (error) {
         for (const { fail } of entries) fail(error)
       }
@@ -50,7 +50,7 @@ export function startRecorder(ctx: Context): Recorder {
     isWriting = false
   }
   const add = (lane: Lane, outcome: Outcome | null) =>
-    new Promise<void>((done, fail) => {
+    new Promise<boolean>((done, fail) => {
       waiting.push({ lane, outcome, done, fail })
       void write()
     })
@@ -60,7 +60,8 @@ export function startRecorder(ctx: Context): Recorder {
   }
 }
 
-async function writeAll(trx: Trx, ctx: Context, entries: readonly Entry[]): Promise<void> {
+/** Returns the deliveries whose lane is still to be sent. */
+async function writeAll(trx: Trx, ctx: Context, entries: readonly Entry[]): Promise<Set<string>> {
   const now = ctx.now().toISOString()
   const outcomes = entries.flatMap(({ outcome }) => outcome ?? [])
   const lanes = entries.map(({ lane, outcome }) => ({
@@ -74,13 +75,14 @@ async function writeAll(trx: Trx, ctx: Context, entries: readonly Entry[]): Prom
     join jsonb_to_recordset(${JSON.stringify(lanes)}::jsonb) as w (owner_id uuid, lane text)
       on w.owner_id = l.owner_id and w.lane = l.lane
     order by l.owner_id, l.lane for update of l`.execute(trx)
-  if (outcomes.length > 0) await writeOutcomes(trx, outcomes, now)
+  const open = outcomes.length === 0 ? new Set<string>() : await writeOutcomes(trx, outcomes, now)
   await keepMemories(trx, outcomes)
   await countDeadLetters(trx, outcomes, now)
   await settleLanes(trx, lanes)
+  return open
 }
 
-async function writeOutcomes(trx: Trx, outcomes: readonly Outcome[], now: string): Promise<void> {
+async function writeOutcomes(trx: Trx, outcomes: readonly Outcome[], now: string): Promise<Set<string>> {
   const rows = outcomes.map(({ pending, result, verdict }) => ({
     delivery_id: pending.id,
     organization_id: pending.organization_id,
@@ -93,22 +95,26 @@ async function writeOutcomes(trx: Trx, outcomes: readonly Outcome[], now: string
   }))
   const json = JSON.stringify(rows)
   // One that was discarded or deleted in the meantime stays so.
-  await sql`
+  const { rows: moved } = await sql<{ id: string }>`
     with told as (
       select * from jsonb_to_recordset(${json}::jsonb) as t (delivery_id uuid, organization_id uuid, number integer,
         started_at timestamptz, duration_ms integer, error text, exchanges jsonb, state text)
     ), moved as (
       update notification_deliveries d set attempts = t.number,
         state = case d.state when 'pending' then t.state else d.state end,
-        finished_at = case when d.state = 'pending' and t.state <> 'pending' then ${now}::timestamptz else d.finished_at end
+        finished_at = case when d.state = 'pending' and t.state <> 'pending' then ${now}::timestamptz
+          else d.finished_at end
       from told t where d.id = t.delivery_id
-      returning d.id
+      returning d.id, d.state = t.state as is_open
+    ), kept as (
+      insert into notification_attempts
+        (delivery_id, organization_id, number, started_at, duration_ms, error, exchanges)
+      select t.delivery_id, t.organization_id, t.number, t.started_at, t.duration_ms, t.error, t.exchanges
+      from told t join moved m on m.id = t.delivery_id
+      on conflict (delivery_id, number) do nothing
     )
-    insert into notification_attempts
-      (delivery_id, organization_id, number, started_at, duration_ms, error, exchanges)
-    select t.delivery_id, t.organization_id, t.number, t.started_at, t.duration_ms, t.error, t.exchanges
-    from told t join moved m on m.id = t.delivery_id
-    on conflict (delivery_id, number) do nothing`.execute(trx)
+    select id from moved where is_open`.execute(trx)
+  return new Set(moved.map(({ id }) => id))
 }
 
 /** Locked by now, so what is pending is known: an empty lane goes, another waits or is due. */

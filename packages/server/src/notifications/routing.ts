@@ -1,7 +1,7 @@
 // Which services are told of what.
 import { sql } from 'kysely'
 import { matchesBranch } from '@millrace/engine/branches.ts'
-import type { Db } from '../db/pool.ts'
+import type { Db, Trx } from '../db/pool.ts'
 import type { EventOccasion } from './occasions.ts'
 import type { BuildStateName, ProviderId, ScopeName } from './names.ts'
 import { findSender } from './providers/table.ts'
@@ -28,15 +28,15 @@ export interface Setting {
   teamIds: readonly string[]
 }
 
-/** Enabled services of the organizations. */
-export async function listListeners(db: Db, orgIds: readonly string[]): Promise<Listener[]> {
+/** Enabled services of the organizations. Until the transaction ends none of them is disabled, changed or deleted. */
+export async function listListeners(trx: Trx, orgIds: readonly string[]): Promise<Listener[]> {
   const { rows } = await sql<Listener>`
     select s.id, s.organization_id, s.provider, s.scope, s.branch_configuration, s.build_states, s.settings,
       array(select coalesce(t.pipeline_id, t.team_id, t.cluster_id) from notification_service_targets t
         where t.service_id = s.id) as targets
     from notification_services s
     where s.organization_id = any (${orgIds}::uuid[]) and s.disabled_at is null and s.broken_at is null
-    order by s.created_at, s.id`.execute(db)
+    order by s.id for share of s`.execute(trx)
   return rows
 }
 

@@ -8,6 +8,7 @@ export interface Kinds {
   revoke_inactive_tokens: NoPayload
   forget_idempotency_keys: NoPayload
   forget_rate_limits: NoPayload
+  forget_deliveries: NoPayload
 }
 
 export type Kind = keyof Kinds
@@ -26,4 +27,5 @@ export const schedule: Readonly<Record<Kind, string>> = {
   revoke_inactive_tokens: '7 * * * *',
   forget_idempotency_keys: '*/15 * * * *',
   forget_rate_limits: '*/5 * * * *',
+  forget_deliveries: '*/10 * * * *',
 }

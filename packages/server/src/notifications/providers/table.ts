@@ -1,7 +1,7 @@
 // The table of contents of providers. Every one has settings; those that also tell have a sender.
 import type { ProviderId } from '../names.ts'
 import type { Provider, Sender } from '../provider.ts'
-import { chat } from './chat.ts'
+import { chat, chatSender } from './chat.ts'
 import { chatWorkspace } from './chat-workspace.ts'
 import { cloudEventBus } from './cloud-event-bus.ts'
 import { eventLogApi } from './event-log-api.ts'
@@ -23,6 +23,7 @@ export const providers: Readonly<Record<ProviderId, Provider>> = {
 
 const senders = {
   webhook: webhookSender,
+  chat: chatSender,
 } satisfies Partial<Record<ProviderId, Sender>>
 
 type Silent = Exclude<ProviderId, keyof typeof senders>
@@ -32,7 +33,6 @@ type Silent = Exclude<ProviderId, keyof typeof senders>
  * nor in none does this compile.
  */
 export const silent: Readonly<Record<Silent, string>> = {
-  chat: 'has no sender yet',
   cloud_event_bus: 'has no sender yet',
   monitoring_pipeline_visibility: 'has no sender yet',
   open_telemetry_tracing: 'has no sender yet',

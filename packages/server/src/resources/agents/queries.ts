@@ -2,6 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Caller, Organization } from '../../auth/caller.ts'
 import { visiblePipelines } from '../../auth/pipeline-access.ts'
 import type { Db, Trx } from '../../db/pool.ts'
+import { tellMoved } from '../../events/agents.ts'
 import { jobJson, jobsInPlace } from '../jobs/job-json.ts'
 import { userJson, type UserRow } from '../user/queries.ts'
 
@@ -150,13 +151,12 @@ export async function lockInOrg(trx: Trx, orgId: string, id: string): Promise<Lo
   return rows[0]
 }
 
-export async function setStopping(trx: Trx, orgId: string, id: string): Promise<void> {
-  await trx
-    .updateTable('agents')
-    .set({ connection_state: 'stopping' })
-    .where('organization_id', '=', orgId)
-    .where('id', '=', id)
-    .execute()
+export async function setStopping(trx: Trx, orgId: string, id: string, at: string): Promise<void> {
+  await sql`
+    with moved as (
+      update agents set connection_state = 'stopping' where organization_id = ${orgId} and id = ${id} returning *
+    ) ${tellMoved(sql`'agent.stopping'`, at)}
+    select from moved`.execute(trx)
 }
 
 export interface Pause {
