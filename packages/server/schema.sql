@@ -565,6 +565,18 @@ create table notification_lanes (
   constraint notification_lanes_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
 );
 
+create table notification_log_entries (
+  service_id uuid not null,
+  id bigint not null,
+  organization_id uuid not null,
+  message_id uuid not null,
+  created_at timestamp(3) with time zone not null,
+  constraint notification_log_entries_pkey PRIMARY KEY (service_id, id),
+  constraint notification_log_entries_message_id_fkey FOREIGN KEY (message_id) REFERENCES notification_messages(id) ON DELETE CASCADE,
+  constraint notification_log_entries_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+  constraint notification_log_entries_service_id_fkey FOREIGN KEY (service_id) REFERENCES notification_services(id) ON DELETE CASCADE
+);
+
 create table notification_memories (
   service_id uuid not null,
   key text not null,
@@ -1092,6 +1104,7 @@ CREATE INDEX notification_deliveries_message ON notification_deliveries USING bt
 CREATE INDEX notification_deliveries_page ON notification_deliveries USING btree (service_id, created_at, id);
 CREATE INDEX notification_deliveries_pending ON notification_deliveries USING btree (owner_id, lane, seq) WHERE (state = 'pending'::text);
 CREATE INDEX notification_lanes_due ON notification_lanes USING btree (owner_id, due_at);
+CREATE INDEX notification_log_entries_message ON notification_log_entries USING btree (message_id);
 CREATE INDEX notification_messages_age ON notification_messages USING btree (occurred_at);
 CREATE INDEX notification_oauth_starts_age ON notification_oauth_starts USING btree (expires_at);
 CREATE INDEX notification_service_targets_cluster ON notification_service_targets USING btree (cluster_id) WHERE (cluster_id IS NOT NULL);

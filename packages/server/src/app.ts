@@ -50,6 +50,7 @@ import { rootRoutes } from './resources/root/routes.ts'
 import { ruleRoutes } from './resources/rules/routes.ts'
 import { scheduleRoutes } from './resources/schedules/routes.ts'
 import { secretRoutes } from './resources/secrets/routes.ts'
+import { serviceEventRoutes } from './resources/service-events/routes.ts'
 import { serviceRoutes } from './resources/services/routes.ts'
 import { stepUploadRoutes } from './resources/step-uploads/routes.ts'
 import { suiteRoutes } from './resources/suites/routes.ts'
@@ -89,6 +90,7 @@ export const slices: Slices = {
   rules: ruleRoutes,
   schedules: scheduleRoutes,
   secrets: secretRoutes,
+  'service-events': serviceEventRoutes,
   services: serviceRoutes,
   'step-uploads': stepUploadRoutes,
   suites: suiteRoutes,

@@ -25,6 +25,17 @@ export interface Config {
   readonly webhookIps: readonly string[]
   /** Ranges that URLs set by users may lead to although they are not public. */
   readonly outboundAllow: readonly string[]
+  /** Who mails come from; null: none are sent. */
+  readonly mailFrom: string | null
+  /** Where the events of cloud_event_bus services go. */
+  readonly eventBus: {
+    /** null: Amazon's own, by region. */
+    readonly endpoint: string | null
+    /** The bus of the account that a service names. */
+    readonly name: string
+    /** Who says it. */
+    readonly source: string
+  }
   readonly rateLimits: {
     readonly enforced: boolean
     readonly organizationPerMinute: number
@@ -42,6 +53,8 @@ export interface Config {
     /** Absent: made once and kept in the data directory. Several, separated by commas: the first seals, all open. */
     readonly keys: string | undefined
     readonly adminToken: string | undefined
+    /** The server that takes mails, with the password for it. */
+    readonly smtpUrl: string | undefined
     /** Empty unless blobs lie in S3. */
     readonly s3: S3Credentials
   }
@@ -127,6 +140,10 @@ export function readConfig(env: Record<string, string | undefined>): ConfigResul
       'MILLRACE_SECRET_KEY must have at least 32 characters (for each key, when several are given).',
     )
   }
+  const smtpUrl = env['MILLRACE_SMTP_URL']?.trim() || undefined
+  if (smtpUrl !== undefined && !(URL.canParse(smtpUrl) && /^smtps?:/.test(smtpUrl))) {
+    problems.push('MILLRACE_SMTP_URL must look like smtp://user:password@host:587 or smtps://….')
+  }
   const logLevel = text('MILLRACE_LOG_LEVEL', 'info')
   if (!logLevels.includes(logLevel)) {
     problems.push(`MILLRACE_LOG_LEVEL must be one of ${logLevels.join(', ')}, not "${logLevel}".`)
@@ -144,6 +161,12 @@ export function readConfig(env: Record<string, string | undefined>): ConfigResul
     trustedProxies: ranges('MILLRACE_TRUSTED_PROXIES'),
     webhookIps: ranges('MILLRACE_WEBHOOK_IPS'),
     outboundAllow: ranges('MILLRACE_OUTBOUND_ALLOW'),
+    mailFrom: text('MILLRACE_MAIL_FROM', '') || null,
+    eventBus: {
+      endpoint: text('MILLRACE_EVENT_BUS_ENDPOINT', '').replace(/\/+$/, '') || null,
+      name: text('MILLRACE_EVENT_BUS_NAME', 'default'),
+      source: text('MILLRACE_EVENT_BUS_SOURCE', 'millrace'),
+    },
     rateLimits: {
       enforced: flag('MILLRACE_RATE_LIMIT'),
       organizationPerMinute: integer('MILLRACE_RATE_LIMIT_ORGANIZATION', 200, 1, 10_000_000),
@@ -160,7 +183,14 @@ export function readConfig(env: Record<string, string | undefined>): ConfigResul
     logMaxBytes: integer('MILLRACE_LOG_MAX_BYTES', 1024 ** 3, 1, 16 * 1024 ** 3),
     artifactDays: integer('MILLRACE_ARTIFACT_DAYS', 90, 1, 36_500),
     deepestListing: integer('MILLRACE_DEEPEST_LISTING', 10_000, 100, 10_000_000),
-    secrets: { keys, adminToken, s3: readS3Credentials(env) },
+    secrets: { keys, adminToken, smtpUrl, s3: readS3Credentials(env) },
+  }
+  if ((smtpUrl === undefined) !== (config.mailFrom === null)) {
+    problems.push('MILLRACE_SMTP_URL and MILLRACE_MAIL_FROM belong together: set both or none.')
+  }
+  const { endpoint } = config.eventBus
+  if (endpoint !== null && !(URL.canParse(endpoint) && /^https?:/.test(endpoint))) {
+    problems.push(`MILLRACE_EVENT_BUS_ENDPOINT must be an http or https address, not "${endpoint}".`)
   }
   if (config.blobs.kind === 's3' && !(config.secrets.s3.accessKeyId && config.secrets.s3.secretAccessKey)) {
     problems.push('MILLRACE_BLOBS is in S3: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.')

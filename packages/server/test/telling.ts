@@ -33,8 +33,8 @@ export interface Telling {
 }
 
 /** One app and one worker for all the tests of a file. */
-export function useTelling(): Telling {
-  const app = useApp({ env: { MILLRACE_OUTBOUND_ALLOW: '127.0.0.0/8' } })
+export function useTelling(env: Record<string, string> = {}): Telling {
+  const app = useApp({ env: { MILLRACE_OUTBOUND_ALLOW: '127.0.0.0/8', ...env } })
   let aheadMs = 0
   let telling: { stop(): Promise<void> }
   const receivers: Receiver[] = []

@@ -30,6 +30,7 @@ export interface Tables {
   notification_cursor: NotificationCursor
   notification_deliveries: NotificationDeliveries
   notification_lanes: NotificationLanes
+  notification_log_entries: NotificationLogEntries
   notification_memories: NotificationMemories
   notification_messages: NotificationMessages
   notification_oauth_starts: NotificationOauthStarts
@@ -514,6 +515,14 @@ export interface NotificationLanes {
   organization_id: string
   due_at: string
   leased_until: string | null
+}
+
+export interface NotificationLogEntries {
+  service_id: string
+  id: number
+  organization_id: string
+  message_id: string
+  created_at: string
 }
 
 export interface NotificationMemories {

@@ -23,6 +23,8 @@ export interface CursorRequest {
   url: RequestUrl
   list: string
   keys: Keyring
+  /** The list goes on growing at its end: `next` is there even when nothing follows yet. */
+  isEndless?: true
 }
 
 export const CursorQuery = {
@@ -75,9 +77,19 @@ export function cursorAnswer<T>(
     ...(first !== undefined && (request.before ? more : !isFirst)
       ? { prev: to({ before: code(first) }) }
       : {}),
-    ...(last !== undefined && (request.before ? true : more) ? { next: to({ after: code(last) }) } : {}),
+    ...nextLink(request, last === undefined ? null : code(last), more, to),
   }
   return { status: 200, body: { items: page.map(present), links }, headers: linkHeader(links) }
+}
+
+function nextLink(
+  { after, before, isEndless, list, keys }: CursorRequest,
+  last: string | null,
+  more: boolean,
+  to: (change: { after: string }) => string,
+): { next?: string } {
+  if (last !== null && (before !== null || more || isEndless)) return { next: to({ after: last }) }
+  return isEndless && after !== null ? { next: to({ after: encodePlace(after, list, keys) }) } : {}
 }
 
 export function encodePlace(place: Place, list: string, keys: Keyring): string {

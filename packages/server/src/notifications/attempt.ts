@@ -4,8 +4,10 @@ import { createHash } from 'node:crypto'
 import type { Context } from '../context.ts'
 import { OutboundError, type OutboundResponse } from '../lib/outbound.ts'
 import type { PendingDelivery } from './lanes.ts'
+import type { Means } from './means.ts'
 import { changeSecrets, openService } from './open-service.ts'
 import { findSender, silent } from './providers/table.ts'
+import { deliverTo } from './targets.ts'
 import { DeliveryFailed, type Delivery, type Send, type SentRequest, type Settings } from './provider.ts'
 
 export interface Exchange {
@@ -33,7 +35,11 @@ export interface AttemptResult {
   memories: Map<string, object | null>
 }
 
-export async function attemptDelivery(ctx: Context, pending: PendingDelivery): Promise<AttemptResult> {
+export async function attemptDelivery(
+  ctx: Context,
+  means: Means,
+  pending: PendingDelivery,
+): Promise<AttemptResult> {
   const startedAt = ctx.now()
   const began = performance.now()
   const exchanges: Exchange[] = []
@@ -47,7 +53,7 @@ export async function attemptDelivery(ctx: Context, pending: PendingDelivery): P
     memories,
   })
   try {
-    await deliver(ctx, pending, startedAt, recording(ctx.outbound.send, exchanges), memories)
+    await deliver(ctx, means, pending, startedAt, recording(ctx.outbound.send, exchanges), memories)
     return end(null, false)
   } catch (error) {
     if (error instanceof DeliveryFailed) return end(error.message, error.isFinal)
@@ -59,28 +65,36 @@ export async function attemptDelivery(ctx: Context, pending: PendingDelivery): P
 
 async function deliver(
   ctx: Context,
+  means: Means,
   pending: PendingDelivery,
   now: Date,
   send: Send,
   memories: Map<string, object | null>,
 ): Promise<void> {
-  if (pending.service === null)
+  const { id, event, occurred_at: occurredAt, data } = pending.message
+  const message = { id, event, occurredAt, ...data }
+  if (pending.target !== null) {
+    const delivery = { id: pending.id, organizationId: pending.organization_id, message, send }
+    return deliverTo(pending.target, delivery, means)
+  }
+  if (pending.service === null) {
     throw new DeliveryFailed('Nobody sends this kind of notification.', { isFinal: true })
+  }
   const sender = findSender(pending.service.provider)
   if (sender === undefined) {
     const reason = Reflect.get(silent, pending.service.provider) as string
     throw new DeliveryFailed(`The provider ${pending.service.provider} ${reason}.`, { isFinal: true })
   }
   const service = openService(ctx.keys, pending.service)
-  const { id, event, occurred_at: occurredAt, data } = pending.message
   const delivery: Delivery = {
     id: pending.id,
     attempt: pending.attempts + 1,
-    message: { id, event, occurredAt, ...data },
+    message,
     service,
     now,
     send,
     db: ctx.db,
+    cloudBus: means.cloudBus,
     memory: {
       find: async (key) => {
         const kept = await ctx.db

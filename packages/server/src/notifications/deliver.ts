@@ -5,6 +5,7 @@ import type { Context } from '../context.ts'
 import { attemptDelivery, type AttemptResult } from './attempt.ts'
 import { backoffMs } from './backoff.ts'
 import { claimLanes, listPending, type Lane, type PendingDelivery } from './lanes.ts'
+import { openMeans } from './means.ts'
 import { startRecorder, type Verdict } from './recorder.ts'
 
 export interface Delivering {
@@ -28,6 +29,7 @@ interface Owner {
 
 export function startDelivering(ctx: Context): Delivering {
   const stopping = new AbortController()
+  const means = openMeans(ctx.config)
   const recorder = startRecorder(ctx)
   const owners = new Map<string, Owner>()
   const underWay = new Set<Promise<void>>()
@@ -75,7 +77,7 @@ export function startDelivering(ctx: Context): Delivering {
   const sendAll = async (lane: Lane, owner: Owner, pending: PendingDelivery[]): Promise<void> => {
     if (pending.length === 0) await recorder.release(lane)
     for (const [n, delivery] of pending.entries()) {
-      const result = await attemptDelivery(ctx, delivery)
+      const result = await attemptDelivery(ctx, means, delivery)
       owner.failures = result.error === null ? 0 : owner.failures + 1
       const verdict = judge(ctx, delivery, result)
       const isLast = verdict.kind === 'retry' || n === pending.length - 1 || stopping.signal.aborted

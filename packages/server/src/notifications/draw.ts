@@ -23,7 +23,7 @@ export async function drawMessages(
 }
 
 type Drawn<D> = D extends Draw<infer T> ? Map<string, T> : never
-type Pictures = { [Name in Exclude<keyof Snapshots, 'organizations'>]: Drawn<Snapshots[Name]> } & {
+type Pictures = { [Name in Exclude<keyof Snapshots, 'organizations' | 'facts'>]: Drawn<Snapshots[Name]> } & {
   organizations: Map<string, Shown>
 }
 

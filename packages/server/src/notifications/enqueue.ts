@@ -3,12 +3,17 @@ import { sql } from 'kysely'
 import type { Trx } from '../db/pool.ts'
 import { newId } from '../lib/ids.ts'
 import type { Message } from './message.ts'
+import type { Target } from './targets.ts'
 
 export interface NewDelivery {
   id: string
   message: Message
   organizationId: string
-  serviceId: string
+  /** null: what a pipeline asks for itself, at `target`. */
+  serviceId: string | null
+  target?: Target
+  /** Whose lanes it stands in; unless said, the service's. */
+  ownerId?: string
   lane: string
 }
 
@@ -25,26 +30,25 @@ export async function enqueue(
   if (deliveries.length === 0) return
   await insertMessages(trx, deliveries, eventIds)
   const at = now.toISOString()
-  const rows = deliveries.map(({ id, message, organizationId, serviceId, lane }, n) => ({
+  const rows = deliveries.map(({ id, message, organizationId, serviceId, target, ownerId, lane }, n) => ({
     n,
     id,
     organization_id: organizationId,
     message_id: message.id,
     service_id: serviceId,
+    target: target ?? null,
+    owner_id: ownerId ?? serviceId ?? organizationId,
     lane,
   }))
   await sql`
     insert into notification_deliveries
-      (id, organization_id, message_id, service_id, owner_id, lane, give_up_at, created_at)
-    select d.id, d.organization_id, d.message_id, d.service_id, d.service_id, d.lane, ${giveUpAt(now)}, ${at}
+      (id, organization_id, message_id, service_id, target, owner_id, lane, give_up_at, created_at)
+    select d.id, d.organization_id, d.message_id, d.service_id, d.target, d.owner_id, d.lane, ${giveUpAt(now)}, ${at}
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-      as d (n integer, id uuid, organization_id uuid, message_id uuid, service_id uuid, lane text)
+      as d (n integer, id uuid, organization_id uuid, message_id uuid, service_id uuid, target jsonb, owner_id uuid,
+        lane text)
     order by d.n`.execute(trx)
-  await openLanes(
-    trx,
-    rows.map((row) => ({ ...row, owner_id: row.service_id })),
-    at,
-  )
+  await openLanes(trx, rows, at)
 }
 
 /**
@@ -64,9 +68,9 @@ export async function openLanes(
     on conflict (owner_id, lane) do update set due_at = notification_lanes.due_at`.execute(trx)
 }
 
-async function insertMessages(
+export async function insertMessages(
   trx: Trx,
-  deliveries: readonly NewDelivery[],
+  deliveries: ReadonlyArray<Pick<NewDelivery, 'message' | 'organizationId'>>,
   eventIds: ReadonlyMap<string, number>,
 ): Promise<void> {
   const messages = new Map(

@@ -5,6 +5,7 @@ import type { Db } from '../db/pool.ts'
 import type { MessageData } from './message.ts'
 import type { EventName } from './names.ts'
 import type { SealedService } from './open-service.ts'
+import type { Target } from './targets.ts'
 
 export interface Lane {
   owner_id: string
@@ -53,8 +54,9 @@ export interface PendingDelivery extends Lane {
   attempts: number
   give_up_at: string
   message: { id: string; event: EventName; occurred_at: string; data: MessageData }
-  /** null: what a pipeline asks for itself. */
+  /** null: what a pipeline asks for itself, at `target`. */
   service: SealedService | null
+  target: Target | null
 }
 
 interface PendingRow extends Lane {
@@ -62,6 +64,7 @@ interface PendingRow extends Lane {
   organization_id: string
   attempts: number
   give_up_at: string
+  target: Target | null
   message_id: string
   event: EventName
   occurred_at: string
@@ -82,7 +85,7 @@ export async function listPending(
   mostPerLane: number,
 ): Promise<PendingDelivery[]> {
   const { rows } = await sql<PendingRow>`
-    select d.id, d.owner_id, d.lane, d.organization_id, d.attempts, d.give_up_at, m.id as message_id, m.event,
+    select d.id, d.owner_id, d.lane, d.organization_id, d.attempts, d.give_up_at, d.target, m.id as message_id, m.event,
       m.occurred_at, m.data, s.id as service_id, s.provider, s.build_states, s.settings, s.secrets_sealed,
       s.secrets_key_id,
       case when u.id is not null then json_build_object('id', u.id, 'name', u.name) end as creator

@@ -5,6 +5,7 @@ import type { Feature } from '../auth/features.ts'
 import type { Db } from '../db/pool.ts'
 import type { OutboundRequest, OutboundResponse } from '../lib/outbound.ts'
 import type { Message } from './message.ts'
+import type { CloudBus } from './cloud-bus.ts'
 import type { BuildStateName, EventName, ProviderId } from './names.ts'
 
 export type Settings = Readonly<Record<string, unknown>>
@@ -83,6 +84,7 @@ export interface Delivery {
   send: Send
   /** For reading what a message does not hold. */
   db: Db
+  cloudBus: CloudBus
   /** What the provider has kept under the key. What it keeps now is written with the success of the delivery. */
   memory: { find(key: string): Promise<unknown>; keep(key: string, data: object | null): void }
   /** Replaces secret settings at once, such as a token that was refreshed, whatever becomes of the delivery. */

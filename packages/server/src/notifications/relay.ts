@@ -7,7 +7,9 @@ import { newId } from '../lib/ids.ts'
 import { hasUnread, takeEvents } from './cursor.ts'
 import { drawMessages } from './draw.ts'
 import { enqueue, type NewDelivery } from './enqueue.ts'
+import { findAsked, ownerOf } from './notify.ts'
 import { occasionsOf, type EventOccasion } from './occasions.ts'
+import { keepInLog } from './log.ts'
 import { findSender } from './providers/table.ts'
 import {
   findBuildSettings,
@@ -20,6 +22,7 @@ import {
 } from './routing.ts'
 import type { Message } from './message.ts'
 import type { Snapshots } from './snapshots.ts'
+import type { Target } from './targets.ts'
 
 const mostEvents = 500
 
@@ -45,19 +48,54 @@ async function relaySome(
   if (events === null) return null
   const occasions = events.flatMap(occasionsOf)
   const told = await findAudience(trx, occasions)
-  const messages = await drawMessages(
-    trx,
-    snapshots,
-    told.map(({ occasion }) => occasion),
-  )
-  const deliveries = told.flatMap(({ occasion, listeners }) => {
+  const asked = await findAsked(trx, snapshots, withTold(occasions, told))
+  const messages = await drawMessages(trx, snapshots, [
+    ...new Set([...told, ...asked].map(({ occasion }) => occasion)),
+  ])
+  const heard = told.flatMap(({ occasion, listeners }) => {
     const message = messages.get(occasion)
-    return message === undefined ? [] : listeners.map((listener) => newDelivery(listener, occasion, message))
+    return message === undefined ? [] : listeners.map((listener) => ({ listener, occasion, message }))
   })
+  const deliveries = [
+    ...heard.flatMap(({ listener, occasion, message }) =>
+      isLog(listener) ? [] : [newDelivery(listener, occasion, message)],
+    ),
+    ...asked.flatMap(({ occasion, targets }) => targetDeliveries(occasion, targets, messages.get(occasion))),
+  ]
+  const entries = heard.flatMap(({ listener: { id, organization_id: orgId, provider }, message }) =>
+    isLog({ provider }) ? [{ serviceId: id, organizationId: orgId, message }] : [],
+  )
   const eventIds = new Map([...messages].map(([{ row }, { id }]) => [id, row.id]))
   await enqueue(trx, deliveries, ctx.now(), eventIds)
+  const written = new Set(deliveries.map(({ message }) => message.id))
+  await keepInLog(trx, entries, ctx.now(), written, eventIds)
   return { events: events.length, deliveries: deliveries.length }
 }
+
+/** Where services are told of the same, their occasion, which knows more. */
+function withTold(occasions: readonly EventOccasion[], told: readonly Told[]): EventOccasion[] {
+  const known = new Map(told.map(({ occasion }) => [`${occasion.row.id} ${occasion.event}`, occasion]))
+  return occasions.map((occasion) => known.get(`${occasion.row.id} ${occasion.event}`) ?? occasion)
+}
+
+function targetDeliveries(
+  { row }: EventOccasion,
+  targets: readonly Target[],
+  message: Message | undefined,
+): NewDelivery[] {
+  if (message === undefined) return []
+  return targets.map((target) => ({
+    id: newId(),
+    message,
+    organizationId: row.organization_id,
+    serviceId: null,
+    target,
+    ownerId: ownerOf(row.organization_id, target),
+    lane: row.build_id ?? String(row.id),
+  }))
+}
+
+const isLog = ({ provider }: Pick<Listener, 'provider'>) => provider === 'event_log_api'
 
 interface Told {
   occasion: EventOccasion

@@ -4,7 +4,7 @@ import { matchesBranch } from '@millrace/engine/branches.ts'
 import type { Db, Trx } from '../db/pool.ts'
 import type { EventOccasion } from './occasions.ts'
 import type { BuildStateName, ProviderId, ScopeName } from './names.ts'
-import { findSender } from './providers/table.ts'
+import { findWants } from './providers/table.ts'
 import type { Settings } from './provider.ts'
 
 /** As much of a service as decides what it hears of. */
@@ -42,7 +42,7 @@ export async function listListeners(trx: Trx, orgIds: readonly string[]): Promis
 
 export const wantsOccasion = (listener: Listener, occasion: EventOccasion): boolean =>
   listener.organization_id === occasion.row.organization_id &&
-  (findSender(listener.provider)?.wants(
+  (findWants(listener.provider)?.(
     { settings: listener.settings, buildStates: listener.build_states },
     occasion,
   ) ??

@@ -1,5 +1,6 @@
 // How things look to those who are told. The shapes are the REST API's, which stands above this folder, so whoever
 // starts the relay hands in who draws them.
+import type { ConditionFacts } from '@millrace/engine/conditions/facts.ts'
 import type { Db } from '../db/pool.ts'
 import type { FailedJob, Person, Shown } from './message.ts'
 
@@ -15,6 +16,11 @@ export interface Snapshots {
   /** By build. */
   failedJobs: Draw<readonly FailedJob[]>
   agents: Draw<Shown>
+  /** What conditions may know of builds. */
+  facts(
+    db: Db,
+    builds: ReadonlyArray<{ orgId: string; buildId: string }>,
+  ): Promise<Map<string, ConditionFacts>>
   clusterTokens: Draw<Shown>
 }
 

@@ -1,7 +1,15 @@
 // Puts events on a bus of a cloud account.
 import { Type } from 'typebox'
-import type { Provider } from '../provider.ts'
-import { setAtCreation } from './schemas.ts'
+import { type Provider, type Sender, type Service } from '../provider.ts'
+import type { Message } from '../message.ts'
+import { detailOf, detailTypes } from './cloud-event.ts'
+import { setAtCreation, unlessNarrowed } from './schemas.ts'
+
+interface BusSettings {
+  cloud_region: string
+  cloud_account_id: string
+  include_build_meta_data?: boolean
+}
 
 export const cloudEventBus: Provider = {
   id: 'cloud_event_bus',
@@ -41,3 +49,25 @@ export const cloudEventBus: Provider = {
     },
   },
 }
+
+export const cloudEventBusSender: Sender = {
+  wants: (service, occasion) => occasion.event !== 'ping' && unlessNarrowed(service, occasion),
+  async deliver({ id, message, service, send, cloudBus }) {
+    const { cloud_region: region, cloud_account_id: account } = settingsOf(service)
+    await cloudBus.put(
+      send,
+      { region, account },
+      {
+        detailType: detailTypes[message.event],
+        detail: detailText(service, message, id),
+        at: message.occurredAt,
+        resources: [],
+      },
+    )
+  },
+}
+
+const settingsOf = ({ settings }: Pick<Service, 'settings'>) => settings as unknown as BusSettings
+
+const detailText = (service: Service, message: Message, id: string) =>
+  JSON.stringify(detailOf(message, id, settingsOf(service).include_build_meta_data ?? false))

@@ -1,5 +1,6 @@
 // Sends nothing: whoever wants the organization's events asks for them.
-import type { Provider } from '../provider.ts'
+import type { EventName } from '../names.ts'
+import type { Provider, Sender } from '../provider.ts'
 import { EventNames } from './schemas.ts'
 
 export const eventLogApi: Provider = {
@@ -13,3 +14,6 @@ export const eventLogApi: Provider = {
     events: { schema: EventNames, isRequired: true, initial: () => ['build.finished'], shown: 'full' },
   },
 }
+
+export const logWants: Sender['wants'] = ({ settings }, { event }) =>
+  (settings['events'] as readonly EventName[]).includes(event)

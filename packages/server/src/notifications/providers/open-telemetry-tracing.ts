@@ -1,7 +1,13 @@
-// Sends each build as a trace, over OTLP.
+// Sends each build as a trace, over OTLP/HTTP.
+import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer'
 import { Type } from 'typebox'
-import type { Provider } from '../provider.ts'
-import { TextMap, urlField } from './schemas.ts'
+import type { Db } from '../../db/pool.ts'
+import type { OutboundResponse } from '../../lib/outbound.ts'
+import { getHistory } from '../history.ts'
+import type { Message } from '../message.ts'
+import { DeliveryFailed, expectSuccess, type Provider, type Sender, type Service } from '../provider.ts'
+import { spansOf, type TracingSettings } from './otlp-spans.ts'
+import { TextMap, unlessNarrowed, urlField } from './schemas.ts'
 
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}$/
 const headerValue = /^[\x20-\x7e\t]*$/
@@ -38,4 +44,74 @@ export const openTelemetryTracing: Provider = {
       feature: 'tracestate',
     },
   },
+}
+
+/** Collectors refuse requests of many megabytes. */
+const spansAtOnce = 2000
+
+export const openTelemetryTracingSender: Sender = {
+  wants: (service, occasion) => occasion.event === 'build.finished' && unlessNarrowed(service, occasion),
+  async deliver({ message, service, send, db }) {
+    const settings = service.settings as unknown as TracingSettings
+    // A test asks with a request that holds nothing: it is answered like any other.
+    const spans = message.event === 'ping' ? [] : await spansOfEnd(db, service, message)
+    for (let from = 0; from === 0 || from < spans.length; from += spansAtOnce) {
+      const body = ProtobufTraceSerializer.serializeRequest(spans.slice(from, from + spansAtOnce))
+      if (body === undefined) throw new Error('The trace could not be written as protobuf.')
+      const headers = ownHeaders(settings.headers ?? {})
+      const response = await send({
+        method: 'POST',
+        url: tracesUrl(settings.endpoint),
+        headers: { ...headers, 'Content-Type': 'application/x-protobuf' },
+        secretHeaders: Object.keys(headers).map((name) => name.toLowerCase()),
+        body,
+      })
+      expectTaken(response)
+    }
+  },
+}
+
+const spansOfEnd = async (db: Db, service: Service, message: Message) =>
+  spansOf(
+    service.settings as unknown as TracingSettings,
+    message,
+    await getHistory(db, service.organizationId, message),
+  )
+
+/** The endpoint is given without the path of traces; who gives it whole means the same. */
+function tracesUrl(endpoint: string): string {
+  const url = new URL(endpoint)
+  const path = url.pathname.replace(/\/+$/, '')
+  url.pathname = path.endsWith('/v1/traces') ? path : `${path}/v1/traces`
+  return url.href
+}
+
+const ours = new Set(['connection', 'content-length', 'content-type', 'host', 'transfer-encoding', 'upgrade'])
+
+const ownHeaders = (headers: Record<string, string>) =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !ours.has(name.toLowerCase())))
+
+/** Receivers may answer 200 and yet refuse spans; sending those again is of no use. */
+function expectTaken(response: OutboundResponse): void {
+  if (response.status === 400) {
+    throw new DeliveryFailed('The receiver answered 400: it does not take the trace.', { isFinal: true })
+  }
+  expectSuccess(response)
+  const isProtobuf = response.headers['content-type']?.startsWith('application/x-protobuf') ?? false
+  if (!isProtobuf || response.body.length === 0) return
+  const refused = readRefusal(response.body)
+  if (refused !== null) throw new DeliveryFailed(refused, { isFinal: true })
+}
+
+function readRefusal(body: Uint8Array): string | null {
+  try {
+    const { rejectedSpans = 0, errorMessage = '' } =
+      ProtobufTraceSerializer.deserializeResponse(body).partialSuccess ?? {}
+    return rejectedSpans > 0
+      ? `The receiver refused ${rejectedSpans} spans: ${errorMessage.slice(0, 500)}`
+      : null
+  } catch {
+    // The status said that all is well; a body that cannot be read says nothing against it.
+    return null
+  }
 }

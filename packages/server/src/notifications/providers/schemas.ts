@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { isOutboundUrl } from '../../lib/outbound.ts'
 import { eventNames } from '../names.ts'
-import type { Field } from '../provider.ts'
+import type { Field, Sender } from '../provider.ts'
 
 /** An address that a request can be sent to. */
 export const urlField = {
@@ -45,3 +45,7 @@ export const credential = {
 } satisfies Field
 
 export const setAtCreation = fixed('can only be set at creation')
+
+/** For providers that want everything, unless somebody has chosen among the states. */
+export const unlessNarrowed: Sender['wants'] = ({ buildStates }, { states }) =>
+  buildStates.length === 0 || states.length === 0 || states.some((state) => buildStates.includes(state))

@@ -3,11 +3,14 @@ import type { ProviderId } from '../names.ts'
 import type { Provider, Sender } from '../provider.ts'
 import { chat, chatSender } from './chat.ts'
 import { chatWorkspace } from './chat-workspace.ts'
-import { cloudEventBus } from './cloud-event-bus.ts'
-import { eventLogApi } from './event-log-api.ts'
+import { cloudEventBus, cloudEventBusSender } from './cloud-event-bus.ts'
+import { eventLogApi, logWants } from './event-log-api.ts'
 import { issueTracker } from './issue-tracker.ts'
-import { monitoringPipelineVisibility } from './monitoring-pipeline-visibility.ts'
-import { openTelemetryTracing } from './open-telemetry-tracing.ts'
+import {
+  monitoringPipelineVisibility,
+  monitoringPipelineVisibilitySender,
+} from './monitoring-pipeline-visibility.ts'
+import { openTelemetryTracing, openTelemetryTracingSender } from './open-telemetry-tracing.ts'
 import { webhook, webhookSender } from './webhook.ts'
 
 export const providers: Readonly<Record<ProviderId, Provider>> = {
@@ -24,6 +27,9 @@ export const providers: Readonly<Record<ProviderId, Provider>> = {
 const senders = {
   webhook: webhookSender,
   chat: chatSender,
+  cloud_event_bus: cloudEventBusSender,
+  monitoring_pipeline_visibility: monitoringPipelineVisibilitySender,
+  open_telemetry_tracing: openTelemetryTracingSender,
 } satisfies Partial<Record<ProviderId, Sender>>
 
 type Silent = Exclude<ProviderId, keyof typeof senders>
@@ -33,14 +39,15 @@ type Silent = Exclude<ProviderId, keyof typeof senders>
  * nor in none does this compile.
  */
 export const silent: Readonly<Record<Silent, string>> = {
-  cloud_event_bus: 'has no sender yet',
-  monitoring_pipeline_visibility: 'has no sender yet',
-  open_telemetry_tracing: 'has no sender yet',
   event_log_api: 'is read by whoever asks',
   chat_workspace: 'has no sender yet',
   issue_tracker: 'has no sender yet',
 }
 
 export const findSender = (id: ProviderId): Sender | undefined => (id in silent ? undefined : table[id])
+
+/** Whoever sends wants something; so does the event log, which keeps what it hears. */
+export const findWants = (id: ProviderId): Sender['wants'] | undefined =>
+  id === 'event_log_api' ? logWants : findSender(id)?.wants
 
 const table: Partial<Record<ProviderId, Sender>> = senders

@@ -95,6 +95,7 @@ async function sent(service: Service, message: Message, now: Date): Promise<Sent
       return { status: 200, headers: {}, body: Buffer.alloc(0), isCut: false }
     },
     db: undefined as never,
+    cloudBus: undefined as never,
     memory: { find: async () => null, keep: () => {} },
     keepSecrets: async () => {},
   }

@@ -1,5 +1,7 @@
 // How the REST API draws what services are told of.
 import { sql } from 'kysely'
+import type { ConditionFacts } from '@millrace/engine/conditions/facts.ts'
+import { findKnownBuild, uploadFacts } from '../../conductor/facts.ts'
 import type { FailedJob, Person, Shown } from '../../notifications/message.ts'
 import type { BuildPeople, Snapshots } from '../../notifications/snapshots.ts'
 import { presentAgent } from '../agents/present.ts'
@@ -91,6 +93,15 @@ export function snapshotsOf(url: string): Snapshots {
         byBuild.set(buildId, [...(byBuild.get(buildId) ?? []), job])
       }
       return byBuild
+    },
+
+    async facts(db, builds) {
+      const facts = new Map<string, ConditionFacts>()
+      for (const { orgId, buildId } of builds) {
+        const build = await findKnownBuild(db, orgId, buildId)
+        if (build !== undefined) facts.set(buildId, uploadFacts(build, build.uploadedEnv))
+      }
+      return facts
     },
 
     async agents(db, orgIds, ids) {
