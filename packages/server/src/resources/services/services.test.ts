@@ -462,7 +462,7 @@ describe('secrets', () => {
       { token: 'a-long-webhook-token' },
       'a-long-webhook-token',
     ],
-    ['chat', { url: 'https://chat.example.com/T0/secret' }, { theme: 'text' }, 'secret'],
+    ['chat', { url: 'https://chat.example.com/T0/hush' }, { theme: 'text' }, 'T0/hush'],
     [
       'cloud_event_bus',
       { cloud_region: 'eu-west-1', cloud_account_id: '123456789012' },
