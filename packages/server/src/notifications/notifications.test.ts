@@ -41,8 +41,12 @@ describe('a webhook', () => {
   it('is sent the events it chose, in order, with the objects of the REST API', async () => {
     const { org, admin } = await anOrg()
     const events = [
-      ...['build.scheduled', 'build.running', 'build.finished'],
-      ...['job.scheduled', 'job.started', 'job.finished'],
+      'build.scheduled',
+      'build.running',
+      'build.finished',
+      'job.scheduled',
+      'job.started',
+      'job.finished',
     ]
     const service = await aService(org, admin, { settings: { events } })
     const pipeline = await aPipeline(app, org, 'steps: [{command: turn, label: Turn}]')
@@ -54,14 +58,12 @@ describe('a webhook', () => {
     await runJob(app, build, 'turn')
     const told = await toldUntilEnd(service, build)
     expect(told.map(({ event }) => event)).toEqual([
-      ...[
-        'job.scheduled',
-        'build.scheduled',
-        'job.started',
-        'build.running',
-        'job.finished',
-        'build.finished',
-      ],
+      'job.scheduled',
+      'build.scheduled',
+      'job.started',
+      'build.running',
+      'job.finished',
+      'build.finished',
     ])
     for (const { build: shown, pipeline: of, sender } of told) {
       expect(shown).toMatchObject({ id: build.id, number: build.number, meta_data: { release: '1' } })
@@ -117,7 +119,7 @@ describe('a webhook', () => {
       'job.promised_exit_status',
       'build.finished',
     ])
-    expect(told[0]?.build).toMatchObject({ blocked: true, state: 'passed', finished_at: null })
+    expect(told[0]?.build).toMatchObject({ blocked: true, state: 'passed' })
     expect(told[1]).toMatchObject({ job: { type: 'manual' }, sender: { id: admin.id } })
     expect(told[3]).toMatchObject({
       promised_exit_status_reason: 'no disk',

@@ -12,6 +12,8 @@ export function occasionsOf(row: OutboxEvent): EventOccasion[] {
   return newsOf(row).flatMap((news): EventOccasion[] => {
     // A build that waits for a person has come to an end for the time being.
     if (news === 'build.blocked') return [{ row, event: 'build.finished', states: ['build_blocked'] }]
+    // The engine says both where nothing but a person can move it on.
+    if (news === 'build.finished' && row.data.to === 'blocked') return []
     return isEventName(news) ? [{ row, event: news, states: statesOf(news, row.data.to) }] : []
   })
 }
