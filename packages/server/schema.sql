@@ -645,6 +645,7 @@ create table notification_services (
   broken_at timestamp(3) with time zone,
   broken_reason text,
   dead_letters_in_a_row integer not null default 0,
+  listening_since timestamp(3) with time zone not null default now(),
   created_at timestamp(3) with time zone not null default now(),
   created_by uuid,
   constraint notification_services_pkey PRIMARY KEY (id),

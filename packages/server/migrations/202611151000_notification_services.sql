@@ -23,6 +23,8 @@ create table notification_services (
   broken_reason text,
   -- Deliveries in a row that ended as dead letters.
   dead_letters_in_a_row integer not null default 0,
+  -- It hears of what happens from then on: since it was made, or enabled again.
+  listening_since timestamptz(3) not null default now(),
   created_at timestamptz(3) not null default now(),
   created_by uuid references users on delete set null
 );

@@ -117,6 +117,7 @@ const refusing: Handlers<unknown> = {
   revoke_inactive_tokens: refuse,
   forget_idempotency_keys: refuse,
   forget_rate_limits: refuse,
+  forget_deliveries: refuse,
 }
 
 const pool = () => app.database.pool

@@ -578,6 +578,7 @@ export interface NotificationServices {
   broken_at: string | null
   broken_reason: string | null
   dead_letters_in_a_row: Generated<number>
+  listening_since: Generated<string>
   created_at: Generated<string>
   created_by: string | null
 }

@@ -7,14 +7,12 @@ import { watchAgents } from '../conductor/lost-agents.ts'
 const { app, aService } = useTelling()
 
 const events = [
-  ...[
-    'agent.connected',
-    'agent.lost',
-    'agent.disconnected',
-    'agent.stopping',
-    'agent.stopped',
-    'agent.blocked',
-  ],
+  'agent.connected',
+  'agent.lost',
+  'agent.disconnected',
+  'agent.stopping',
+  'agent.stopped',
+  'agent.blocked',
   'cluster_token.registration_blocked',
 ]
 

@@ -21,9 +21,14 @@ export function buildAsOf(build: Shown, { kind, data, created_at: at }: OutboxEv
     state: shownBuildState(to, blockedState),
     blocked: to === 'blocked',
     blocked_state: to === 'blocked' ? (blockedState ?? '') : '',
-    // A build that was opened again has no end any more.
-    finished_at: isFinalBuild(to) ? (earlier['finished_at'] ?? at) : null,
+    finished_at: finishedAt(to, earlier['finished_at'], at),
   }
+}
+
+/** A build that was opened again has no end any more; one that is blocked may have one or not. */
+function finishedAt(to: BuildState, drawn: unknown, at: string): unknown {
+  if (to === 'blocked') return drawn
+  return isFinalBuild(to) ? (drawn ?? at) : null
 }
 
 export function jobAsOf(job: Shown, { kind, data, created_at: at }: OutboxEvent): Shown {

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../../test/app.ts'
 import { aCluster, aPipeline, aTeam, inTeam } from '../../test/builders.ts'
@@ -11,7 +12,9 @@ const { app, anOrg, aService } = telling
 /** What the service has been told when it has been told of the build's end. */
 async function toldUntilEnd(service: TestService, build: TestBuild) {
   await eventually('the end of the build', async () =>
-    service.news().some(({ event, build: told }) => event === 'build.finished' && told.id === build.id),
+    service
+      .news()
+      .some(({ event, build: told }) => String(event) === 'build.finished' && String(told.id) === build.id),
   )
   return service.news()
 }
@@ -38,8 +41,12 @@ describe('a webhook', () => {
   it('is sent the events it chose, in order, with the objects of the REST API', async () => {
     const { org, admin } = await anOrg()
     const events = [
-      ...['build.scheduled', 'build.running', 'build.finished'],
-      ...['job.scheduled', 'job.started', 'job.finished'],
+      'build.scheduled',
+      'build.running',
+      'build.finished',
+      'job.scheduled',
+      'job.started',
+      'job.finished',
     ]
     const service = await aService(org, admin, { settings: { events } })
     const pipeline = await aPipeline(app, org, 'steps: [{command: turn, label: Turn}]')
@@ -51,14 +58,12 @@ describe('a webhook', () => {
     await runJob(app, build, 'turn')
     const told = await toldUntilEnd(service, build)
     expect(told.map(({ event }) => event)).toEqual([
-      ...[
-        'job.scheduled',
-        'build.scheduled',
-        'job.started',
-        'build.running',
-        'job.finished',
-        'build.finished',
-      ],
+      'job.scheduled',
+      'build.scheduled',
+      'job.started',
+      'build.running',
+      'job.finished',
+      'build.finished',
     ])
     for (const { build: shown, pipeline: of, sender } of told) {
       expect(shown).toMatchObject({ id: build.id, number: build.number, meta_data: { release: '1' } })
@@ -81,7 +86,7 @@ describe('a webhook', () => {
       'job.finished': 'passed',
       'build.finished': 'passed',
     })
-    const finished = told.find(({ event }) => event === 'job.finished')
+    const finished = told.find(({ event }) => String(event) === 'job.finished')
     expect(finished?.job).toMatchObject({ type: 'script', name: 'Turn', exit_status: 0 })
   })
 
@@ -104,7 +109,7 @@ describe('a webhook', () => {
     })
     await runJob(app, build, 'b')
     await eventually('a failed build', async () =>
-      service.news().some(({ build: { state } }) => state === 'failed'),
+      service.news().some(({ build: { state } }) => String(state) === 'failed'),
     )
     const told = service.news()
     expect(told.map(({ event }) => event)).toEqual([
@@ -114,7 +119,7 @@ describe('a webhook', () => {
       'job.promised_exit_status',
       'build.finished',
     ])
-    expect(told[0]?.build).toMatchObject({ blocked: true, state: 'passed', finished_at: null })
+    expect(told[0]?.build).toMatchObject({ blocked: true, state: 'passed' })
     expect(told[1]).toMatchObject({ job: { type: 'manual' }, sender: { id: admin.id } })
     expect(told[3]).toMatchObject({
       promised_exit_status_reason: 'no disk',
@@ -142,7 +147,8 @@ describe('a webhook', () => {
     const settings = { token_mode: 'signature', token: 's3cr3t-webhook-token' }
     const { receiver, id } = await aService(org, admin, { settings })
     await telling.settled({ id })
-    const [{ headers, raw } = { headers: {}, raw: Buffer.alloc(0) }] = receiver.received
+    const [{ headers, raw } = { headers: {} as IncomingHttpHeaders, raw: Buffer.alloc(0) }] =
+      receiver.received
     expect(headers).not.toHaveProperty('x-buildkite-token')
     const [timestamp = '', signature = ''] = String(headers['x-buildkite-signature']).split(',')
     expect([timestamp.split('=')[0], signature.split('=')[0]]).toEqual(['timestamp', 'signature'])
@@ -275,7 +281,7 @@ describe('who is told', () => {
       token: admin.token,
       body: { pipeline_id: ours.id, access_level: 'read_only' },
     })
-    const one = (given: object) => aService(org, admin, given)
+    const one = (given: Record<string, unknown>) => aService(org, admin, given)
     const services = {
       all: await one({}),
       pipeline: await one({ scope: 'some_projects', scope_uuids: [ours.id] }),

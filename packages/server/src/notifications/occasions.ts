@@ -9,11 +9,11 @@ export interface EventOccasion extends Occasion {
 
 /** Without `build_fixed`, which takes a look at the builds before. */
 export function occasionsOf(row: OutboxEvent): EventOccasion[] {
-  const all = newsOf(row)
-  return all.flatMap((news): EventOccasion[] => {
-    // A build that waits for a person has come to an end for the time being, which is told once.
-    if (news === 'build.finished' && all.includes('build.blocked')) return []
+  return newsOf(row).flatMap((news): EventOccasion[] => {
+    // A build that waits for a person has come to an end for the time being.
     if (news === 'build.blocked') return [{ row, event: 'build.finished', states: ['build_blocked'] }]
+    // The engine says both where nothing but a person can move it on.
+    if (news === 'build.finished' && row.data.to === 'blocked') return []
     return isEventName(news) ? [{ row, event: news, states: statesOf(news, row.data.to) }] : []
   })
 }

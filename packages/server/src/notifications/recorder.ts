@@ -70,6 +70,8 @@ async function writeAll(trx: Trx, ctx: Context, entries: readonly Entry[]): Prom
     is_released: outcome?.isLast ?? true,
     due_at: outcome?.verdict.kind === 'retry' ? outcome.verdict.at : now,
   }))
+  // Services before lanes before deliveries, as everywhere: those who change a service hold it first, too.
+  const broken = await countDeadLetters(trx, outcomes)
   await sql`
     select from notification_lanes l
     join jsonb_to_recordset(${JSON.stringify(lanes)}::jsonb) as w (owner_id uuid, lane text)
@@ -77,7 +79,7 @@ async function writeAll(trx: Trx, ctx: Context, entries: readonly Entry[]): Prom
     order by l.owner_id, l.lane for update of l`.execute(trx)
   const open = outcomes.length === 0 ? new Set<string>() : await writeOutcomes(trx, outcomes, now)
   await keepMemories(trx, outcomes)
-  await countDeadLetters(trx, outcomes, now)
+  for (const service of broken) await markBroken(trx, service, lastErrorOf(service, outcomes), now)
   await settleLanes(trx, lanes)
   return open
 }
@@ -157,8 +159,15 @@ async function keepMemories(trx: Trx, outcomes: readonly Outcome[]): Promise<voi
 
 const mostDeadLetters = 50
 
-/** So many in a row, and the service is taken to be broken: nothing more is sent until somebody enables it. */
-async function countDeadLetters(trx: Trx, outcomes: readonly Outcome[], now: string): Promise<void> {
+interface BrokenService {
+  id: string
+  organization_id: string
+  description: string
+  provider: string
+}
+
+/** So many in a row, and a service is taken to be broken: nothing more is sent until somebody enables it. */
+async function countDeadLetters(trx: Trx, outcomes: readonly Outcome[]): Promise<BrokenService[]> {
   const ids = (kind: Verdict['kind']) =>
     outcomes.flatMap(({ pending, verdict }) =>
       verdict.kind === kind && pending.service ? [pending.service.id] : [],
@@ -170,35 +179,22 @@ async function countDeadLetters(trx: Trx, outcomes: readonly Outcome[], now: str
       where id = any (${[...delivered]}::uuid[]) and dead_letters_in_a_row > 0`.execute(trx)
   }
   const counted = dead.filter((id) => !delivered.has(id))
-  if (counted.length === 0) return
-  const { rows } = await sql<{
-    id: string
-    organization_id: string
-    description: string
-    provider: string
-    count: number
-  }>`
+  if (counted.length === 0) return []
+  const { rows } = await sql<BrokenService & { count: number }>`
     update notification_services s set dead_letters_in_a_row = dead_letters_in_a_row + w.count
     from (select id, count(*)::int as count from unnest(${counted}::uuid[]) as d (id) group by id) w
     where s.id = w.id
     returning s.id, s.organization_id, s.description, s.provider, s.dead_letters_in_a_row as count`.execute(
     trx,
   )
-  for (const service of rows) {
-    if (service.count < mostDeadLetters) continue
-    const last = outcomes.findLast(
-      ({ pending, result }) => pending.service?.id === service.id && result.error !== null,
-    )
-    await markBroken(trx, service, last?.result.error ?? '', now)
-  }
+  return rows.filter(({ count }) => count >= mostDeadLetters)
 }
 
-async function markBroken(
-  trx: Trx,
-  service: { id: string; organization_id: string; description: string; provider: string },
-  lastError: string,
-  now: string,
-): Promise<void> {
+const lastErrorOf = ({ id }: BrokenService, outcomes: readonly Outcome[]): string =>
+  outcomes.findLast(({ pending, result }) => pending.service?.id === id && result.error !== null)?.result
+    .error ?? ''
+
+async function markBroken(trx: Trx, service: BrokenService, lastError: string, now: string): Promise<void> {
   const reason = `${mostDeadLetters} deliveries in a row were given up. The last one: ${lastError}`
   const marked = await trx
     .updateTable('notification_services')

@@ -18,6 +18,7 @@ export interface Listener {
   build_states: readonly BuildStateName[]
   /** Without secrets. */
   settings: Settings
+  listening_since: string
 }
 
 /** Where something happened. A build has a branch and stands in a pipeline; an agent stands in a cluster alone. */
@@ -31,7 +32,7 @@ export interface Setting {
 /** Enabled services of the organizations. Until the transaction ends none of them is disabled, changed or deleted. */
 export async function listListeners(trx: Trx, orgIds: readonly string[]): Promise<Listener[]> {
   const { rows } = await sql<Listener>`
-    select s.id, s.organization_id, s.provider, s.scope, s.branch_configuration, s.build_states, s.settings,
+    select s.id, s.organization_id, s.provider, s.scope, s.branch_configuration, s.build_states, s.settings, s.listening_since,
       array(select coalesce(t.pipeline_id, t.team_id, t.cluster_id) from notification_service_targets t
         where t.service_id = s.id) as targets
     from notification_services s
@@ -42,6 +43,7 @@ export async function listListeners(trx: Trx, orgIds: readonly string[]): Promis
 
 export const wantsOccasion = (listener: Listener, occasion: EventOccasion): boolean =>
   listener.organization_id === occasion.row.organization_id &&
+  listener.listening_since <= occasion.row.created_at &&
   (findWants(listener.provider)?.(
     { settings: listener.settings, buildStates: listener.build_states },
     occasion,

@@ -1,10 +1,11 @@
+import { Type } from 'typebox'
 import { created, ok } from '../../http/answer.ts'
 import { cursorAnswer, readCursor } from '../../http/cursors.ts'
 import { uuid } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
 import { notFound } from '../../lib/errors.ts'
-import { openService } from '../../notifications/open-service.ts'
 import { findSender } from '../../notifications/providers/table.ts'
+import { openRow } from '../services/open.ts'
 import * as services from '../services/queries.ts'
 import { testService } from '../services/test.ts'
 import { presentAttempt, presentDelivery } from './present.ts'
@@ -19,7 +20,7 @@ const listDeliveries = route({
   scope: 'read_notification_services',
   permission: 'manage_notification_services',
   params: { service: uuid('notification service') },
-  query: { state: DeliveryState },
+  query: { state: Type.Optional(DeliveryState) },
   paging: 'cursor',
   answers: { 200: DeliveryList },
   errors: { 400: 'Both `after` and `before` are given, a cursor is invalid, or `per_page` is out of range.' },
@@ -49,7 +50,7 @@ const getDelivery = route({
     const row = await services.findInOrg(ctx.db, org.id, params.service)
     const delivery = await deliveries.findOfService(ctx.db, org.id, params.service, params.delivery)
     if (row === undefined || delivery === undefined) throw notFound('No delivery found')
-    const service = openService(ctx.keys, { ...row, creator: row.created_by })
+    const service = openRow(ctx.keys, row)
     const { data, message_id: id, event, occurred_at: occurredAt } = delivery
     return ok({
       ...presentDelivery(ctx.config.url, org.slug, row.id, delivery),

@@ -9,6 +9,7 @@ import {
 } from '../../../test/builders.ts'
 import { aBuild, runJob } from '../../../test/runs.ts'
 import { useTelling } from '../../../test/telling.ts'
+import { forgetDeliveries } from '../../notifications/forget.ts'
 
 const telling = useTelling()
 const { app, anOrg } = telling
@@ -66,6 +67,8 @@ describe('GET /v2/organizations/{org.slug}/services/{uuid}/events', () => {
     expect(more.list.map(({ event }) => event)).toEqual(['build.scheduled', 'job.finished', 'build.finished'])
     const whole = await read(log.path)
     expect(new Set(whole.list.map(({ id }) => id)).size).toBe(6)
+    await forgetDeliveries(app.db, new Date(Date.now() + 8 * 24 * 60 * 60 * 1000))
+    expect((await read(log.path)).list).toEqual([])
   })
 
   it('keeps what happened while the service was disabled to itself', async () => {

@@ -34,6 +34,7 @@ export async function createService(
       build_states: states,
       settings: plain,
       ...sealSecrets(ctx.keys, secrets),
+      listening_since: ctx.now().toISOString(),
       created_by: caller.user.id,
     })
     if (targets !== null) await services.replaceTargets(trx, org.id, id, targets.table, targets.ids)

@@ -4,10 +4,10 @@ import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { notFound, refused } from '../../lib/errors.ts'
 import { OutboundError } from '../../lib/outbound.ts'
-import { openService } from '../../notifications/open-service.ts'
 import { providers } from '../../notifications/providers/table.ts'
 import { DeliveryFailed } from '../../notifications/provider.ts'
 import { subjectOf } from './audited.ts'
+import { openRow } from './open.ts'
 import * as services from './queries.ts'
 
 /** What waits to be sent goes with it. */
@@ -35,8 +35,7 @@ export async function deleteService(
 
 async function disconnect(ctx: Context, row: services.ServiceRow): Promise<void> {
   try {
-    const service = openService(ctx.keys, { ...row, creator: row.created_by })
-    await providers[row.provider].disconnect?.(service, ctx.outbound.send)
+    await providers[row.provider].disconnect?.(openRow(ctx.keys, row), ctx.outbound.send)
   } catch (error) {
     if (!(error instanceof DeliveryFailed) && !(error instanceof OutboundError)) throw error
     throw refused(`The provider’s configuration could not be removed: ${error.message} Asking again is safe.`)

@@ -75,6 +75,7 @@ export interface ServiceFields {
   settings: Settings
   secrets_sealed: Buffer | null
   secrets_key_id: string | null
+  listening_since: string
 }
 
 export async function insert(

@@ -25,6 +25,7 @@ export const enableService = (
       broken_at: null,
       broken_reason: null,
       dead_letters_in_a_row: 0,
+      listening_since: ctx.now().toISOString(),
     })
     return true
   })
