@@ -980,6 +980,16 @@ CREATE INDEX test_suites_page ON test_suites USING btree (organization_id, creat
 CREATE INDEX unclaimed_blobs_due ON unclaimed_blobs USING btree (delete_after);
 CREATE UNIQUE INDEX users_email_key ON users USING btree (lower(email));
 
+CREATE OR REPLACE FUNCTION public.announce_access_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('access_changed', '');
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.iso(at timestamp with time zone)
  RETURNS text
  LANGUAGE sql
@@ -1004,7 +1014,11 @@ begin
   return null;
 end $function$;
 
+CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OF token_hash, user_id, description, scopes, organization_ids, allowed_ip_addresses, created_at, expires_at, revoked_at OR TRUNCATE ON api_access_tokens FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
 CREATE TRIGGER artifacts_leave_their_blob AFTER DELETE ON artifacts FOR EACH ROW WHEN ((old.blob_key IS NOT NULL)) EXECUTE FUNCTION unclaim_blob();
 CREATE TRIGGER audit_events_are_append_only BEFORE DELETE OR UPDATE ON audit_events FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER audit_events_are_never_emptied BEFORE TRUNCATE ON audit_events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER job_logs_leave_their_blob AFTER DELETE ON job_logs FOR EACH ROW WHEN ((old.blob_key IS NOT NULL)) EXECUTE FUNCTION unclaim_blob();
+CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OR TRUNCATE ON organization_members FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
+CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OR TRUNCATE ON organizations FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
+CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OR TRUNCATE ON users FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();

@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import { hash } from '@node-rs/argon2'
 import type { Origin } from './audit/record.ts'
+import { settleAccess } from './auth/access-watch.ts'
 import type { MemberRole } from './auth/caller.ts'
 import { restoreBackup, type Restored } from './backup/restore.ts'
 import { writeBackup, type Backup } from './backup/write.ts'
@@ -140,7 +141,9 @@ function readSettings(env: Environment): Config {
 const administer = <T>(env: Environment, verb: (db: Db) => Promise<T>): Promise<T> =>
   borrow(readSettings(env), async ({ db, pool }) => {
     await migrateOrRefuse(pool)
-    return verb(db)
+    const done = await verb(db)
+    await settleAccess(db)
+    return done
   })
 
 const blobsDir = ({ dataDir }: Config) => join(dataDir, 'blobs')

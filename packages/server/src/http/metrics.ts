@@ -24,9 +24,10 @@ export function serveMetrics(app: FastifyInstance, pool: pg.Pool): void {
       connections.set({ state: 'waited_for' }, pool.waitingCount)
     },
   })
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, next) => {
     const route = request.routeOptions.url ?? 'unknown'
     seconds.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000)
+    next()
   })
 
   app.get('/healthz', async () => ({ status: 'ok' }))

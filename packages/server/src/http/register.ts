@@ -1,12 +1,13 @@
 // Puts routes on the server: access before the body is read, then the body, then the handler.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { settleAccess } from '../auth/access-watch.ts'
 import type { Context } from '../context.ts'
 import { ApiError, badRequest } from '../lib/errors.ts'
 import { authorize, type Access } from './access.ts'
 import type { Answer } from './answer.ts'
 import { fingerprint, once, onceOutside, readKey, type KeyedRequest } from './idempotency.ts'
 import type { RawQuery } from './query.ts'
-import { rateLimitHeaders } from './rate-limit-headers.ts'
+import { setRateLimitHeaders } from './rate-limit-headers.ts'
 import type { Method, RawInput, Route } from './route.ts'
 
 declare module 'fastify' {
@@ -25,11 +26,13 @@ export function registerRoutes(app: FastifyInstance, ctx: Context, routes: reado
       url: route.url,
       bodyLimit: route.bodyLimitBytes,
       onRequest: async (request, reply) => {
-        request.access = await authorize(ctx, route, request, (spent) => {
-          void reply.headers(rateLimitHeaders(spent))
-        })
+        request.access = await authorize(ctx, route, request, (spent) => setRateLimitHeaders(reply, spent))
       },
-      handler: async (request, reply) => send(reply, await answer(ctx, route, request)),
+      handler: async (request, reply) => {
+        const made = await answer(ctx, route, request)
+        if (route.changesAccess) await settleAccess(ctx.db)
+        return send(reply, made)
+      },
     })
   }
   refuseOtherMethods(app, routes)

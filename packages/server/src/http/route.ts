@@ -55,6 +55,8 @@ interface Definition<
   bodyLimitBytes?: number
   /** It talks to something outside this process, so it cannot run inside the transaction of an Idempotency-Key. */
   callsOut?: true
+  /** It may take away what somebody could do until now: answered when no server remembers it otherwise. */
+  changesAccess?: true
   answers: Record<number, TSchema | null>
   errors?: Errors
   handler(input: Input<Url, Access, Params, Query, Body>): Promise<Answer>
@@ -86,6 +88,7 @@ export interface Route {
   badBody: 400 | 422
   bodyLimitBytes: number
   callsOut: boolean
+  changesAccess: boolean
   answers: Record<number, TSchema | null>
   errors: Errors
   run(input: RawInput): Promise<Answer>
@@ -131,6 +134,7 @@ export function route<
     badBody: definition.badBody === 400 ? 400 : 422,
     bodyLimitBytes: definition.bodyLimitBytes ?? 1024 * 1024,
     callsOut: definition.callsOut ?? false,
+    changesAccess: definition.changesAccess ?? false,
     answers: definition.answers,
     errors: definition.errors ?? {},
     async run(input) {

@@ -3,7 +3,6 @@ import { EventEmitter, once } from 'node:events'
 import { createServer } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
-import pino from 'pino'
 import { readSecretKeys, type FirstOrganization } from '../bootstrap.ts'
 import type { Config, Role } from '../config.ts'
 import { createContext, type Context } from '../context.ts'
@@ -12,6 +11,7 @@ import { errorCode, StartupError } from '../db/embedded/startup-error.ts'
 import type { Db } from '../db/pool.ts'
 import { closer } from '../http/close.ts'
 import { localAgentToken } from './local-agents.ts'
+import { openLog } from './log.ts'
 import { migrateOrRefuse, openOwn } from './own-database.ts'
 import { within } from './within.ts'
 
@@ -63,7 +63,7 @@ export async function run(
     closing.push(database.close)
     const secretKeys = readSecretKeys(config.dataDir, config.secrets.keys)
     await migrateOrRefuse(database.pool)
-    const log = pino({ level: config.logLevel }, pino.destination(2))
+    const log = openLog(config.logLevel)
     const ctx = createContext({ config, db: database.db, pool: database.pool, log, secretKeys, hosted: null })
     closing.push(ctx.tokenUse.flush)
     const services: Close[] = []
