@@ -75,27 +75,23 @@ async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
 
 /** Holds the lock and lets the memory be trusted, until the connection breaks or `signal` says stop. */
 async function vouch(client: pg.PoolClient, memory: TokenMemory, signal: AbortSignal): Promise<void> {
-  let heard = 0
-  let wake = new AbortController()
-  client.on('notification', () => {
-    heard++
+  let changed = new AbortController()
+  const forget = () => {
     memory.forget()
-    wake.abort()
-  })
-  client.on('end', () => {
-    memory.forget()
-    wake.abort()
-  })
+    changed.abort()
+  }
+  client.on('notification', forget)
+  client.on('end', forget)
   while (!signal.aborted) {
-    const heardBefore = heard
+    changed = new AbortController()
+    const over = AbortSignal.any([signal, changed.signal])
     await ask(client, 'select pg_advisory_lock_shared($1)')
-    while (heard === heardBefore && !signal.aborted) {
+    while (!over.aborted) {
       const askedAt = performance.now()
       await ask(client, 'select $1::bigint')
-      if (heard !== heardBefore) break
+      if (over.aborted) break
       memory.trustUntil(askedAt + trustMs)
-      wake = new AbortController()
-      await delay(beatMs, undefined, { signal: AbortSignal.any([signal, wake.signal]) }).catch(() => {})
+      await delay(beatMs, undefined, { signal: over }).catch(() => {})
     }
     await ask(client, 'select pg_advisory_unlock_shared($1)')
   }
