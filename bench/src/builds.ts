@@ -6,6 +6,7 @@ import { startTemporary } from '@millrace/server/db/embedded/temporary.ts'
 import { migrate } from '@millrace/server/db/migrate.ts'
 import { openDatabase } from '@millrace/server/db/pool.ts'
 import pino from 'pino'
+import { bigLists } from './big-lists.ts'
 import { jobEnds } from './job-ends.ts'
 import { startChild } from './children.ts'
 import { listPages } from './list-pages.ts'
@@ -43,7 +44,8 @@ export async function benchBuilds(): Promise<Report> {
   for (const part of [
     await jobEnds(ctx, database.db, seeded),
     await readerTimes(),
-    await listPages({ db: database.db, databaseUrl: postgres.url, seeded, server, address }),
+    await bigLists(database, postgres.url, seeded),
+    await listPages({ ctx, database, databaseUrl: postgres.url, seeded, address }),
   ]) {
     rows.push(...part.rows)
     targets.push(...part.targets)
