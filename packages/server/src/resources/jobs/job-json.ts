@@ -107,6 +107,7 @@ const fields = {
   signal: text(sql`j.signal`),
   signal_reason: text(sql`j.signal_reason`),
   broken_reason: where(sql`j.state = 'broken'`, text(sql`j.reason`)),
+  state_reason: text(sql`j.reason`),
   artifact_paths: text(sql`j.work ->> 'artifactPaths'`),
   agent,
   created_at: time(sql`j.created_at`),
