@@ -130,7 +130,6 @@ create table build_edges (
   allow_failure boolean not null,
   whole boolean not null,
   constraint build_edges_pkey PRIMARY KEY (from_step, to_step, kind),
-  constraint build_edges_build_id_fkey FOREIGN KEY (build_id) REFERENCES builds(id) ON DELETE CASCADE,
   constraint build_edges_from_step_fkey FOREIGN KEY (from_step) REFERENCES build_steps(id) ON DELETE CASCADE,
   constraint build_edges_to_step_fkey FOREIGN KEY (to_step) REFERENCES build_steps(id) ON DELETE CASCADE
 );
@@ -253,8 +252,7 @@ create table builds (
   constraint builds_source_check CHECK ((source = ANY (ARRAY['webhook'::text, 'api'::text, 'ui'::text, 'trigger_job'::text, 'schedule'::text]))),
   constraint builds_canceled_by_fkey FOREIGN KEY (canceled_by) REFERENCES users(id) ON DELETE SET NULL,
   constraint builds_creator_id_fkey FOREIGN KEY (creator_id) REFERENCES users(id) ON DELETE SET NULL,
-  constraint builds_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
-  constraint builds_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
+  constraint builds_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
 );
 
 create table cache_entries (
@@ -706,6 +704,13 @@ create unlogged table rate_limits (
   constraint rate_limits_pkey PRIMARY KEY (key)
 );
 
+create table removed_pipelines (
+  pipeline_id uuid not null,
+  organization_id uuid not null,
+  removed_at timestamp(3) with time zone not null default now(),
+  constraint removed_pipelines_pkey PRIMARY KEY (pipeline_id)
+);
+
 create table rules (
   id uuid not null,
   organization_id uuid not null,
@@ -911,9 +916,9 @@ CREATE UNIQUE INDEX annotations_build_context_key ON annotations USING btree (bu
 CREATE UNIQUE INDEX annotations_job_context_key ON annotations USING btree (job_id, context) WHERE (job_id IS NOT NULL);
 CREATE INDEX annotations_page ON annotations USING btree (build_id, priority DESC, created_at, id);
 CREATE INDEX api_access_tokens_user ON api_access_tokens USING btree (user_id);
-CREATE INDEX artifacts_build ON artifacts USING btree (build_id, created_at, id) WHERE (state <> 'deleted'::text);
+CREATE INDEX artifacts_build ON artifacts USING btree (build_id, created_at, id);
 CREATE INDEX artifacts_expiry ON artifacts USING btree (expires_at) WHERE (state = 'finished'::text);
-CREATE INDEX artifacts_job ON artifacts USING btree (job_id, created_at, id) WHERE (state <> 'deleted'::text);
+CREATE INDEX artifacts_job ON artifacts USING btree (job_id, created_at, id);
 CREATE INDEX artifacts_unfinished ON artifacts USING btree (created_at) WHERE (state = 'new'::text);
 CREATE INDEX audit_events_page ON audit_events USING btree (organization_id, occurred_at, id);
 CREATE INDEX build_edges_to ON build_edges USING btree (to_step);
@@ -933,6 +938,7 @@ CREATE INDEX builds_pipeline_branch ON builds USING btree (pipeline_id, branch, 
 CREATE INDEX builds_pipeline_page ON builds USING btree (pipeline_id, created_at, id);
 CREATE INDEX builds_pipeline_state ON builds USING btree (pipeline_id, shown_state, created_at, id);
 CREATE UNIQUE INDEX builds_triggered_from_key ON builds USING btree (triggered_from_job_id) WHERE (triggered_from_job_id IS NOT NULL);
+CREATE INDEX builds_triggered_open ON builds USING btree (triggered_from_job_id) WHERE ((triggered_from_job_id IS NOT NULL) AND (state = ANY (ARRAY['scheduled'::text, 'running'::text, 'failing'::text])));
 CREATE INDEX builds_unfinished ON builds USING btree (pipeline_id, branch, number) WHERE (state = ANY (ARRAY['creating'::text, 'scheduled'::text, 'running'::text, 'failing'::text, 'blocked'::text]));
 CREATE INDEX cache_entries_expiry ON cache_entries USING btree (registry_id, expires_at);
 CREATE INDEX cache_entries_place ON cache_entries USING btree (registry_id, paths_hash, committed_at DESC);
@@ -953,7 +959,7 @@ CREATE UNIQUE INDEX jobs_on_agent_key ON jobs USING btree (agent_id) WHERE (stat
 CREATE INDEX jobs_queue_open ON jobs USING btree (queue_id) WHERE (finished_at IS NULL);
 CREATE INDEX jobs_reserved_by ON jobs USING btree (reserved_by) WHERE (reserved_by IS NOT NULL);
 CREATE INDEX jobs_runnable ON jobs USING btree (queue_id, priority DESC, scheduled_at, "position", id) WHERE (state = 'scheduled'::text);
-CREATE INDEX jobs_step ON jobs USING btree (step_id, slot) WHERE (retried_in_job_id IS NULL);
+CREATE INDEX jobs_step ON jobs USING btree (step_id, slot);
 CREATE INDEX jobs_trigger_canceled ON jobs USING btree (finished_at) WHERE ((kind = 'trigger'::text) AND (state = 'canceled'::text));
 CREATE INDEX jobs_triggering ON jobs USING btree (started_at) WHERE ((kind = 'trigger'::text) AND (finished_at IS NULL));
 CREATE INDEX jobs_without_queue ON jobs USING btree (cluster_id) WHERE ((queue_id IS NULL) AND (finished_at IS NULL));
@@ -996,6 +1002,16 @@ CREATE OR REPLACE FUNCTION public.iso(at timestamp with time zone)
  IMMUTABLE PARALLEL SAFE
 RETURN to_char((at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'::text);
 
+CREATE OR REPLACE FUNCTION public.note_removed_pipeline()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into removed_pipelines (pipeline_id, organization_id) values (old.id, old.organization_id)
+  on conflict (pipeline_id) do nothing;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.refuse_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1021,4 +1037,5 @@ CREATE TRIGGER audit_events_are_never_emptied BEFORE TRUNCATE ON audit_events FO
 CREATE TRIGGER job_logs_leave_their_blob AFTER DELETE ON job_logs FOR EACH ROW WHEN ((old.blob_key IS NOT NULL)) EXECUTE FUNCTION unclaim_blob();
 CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OR TRUNCATE ON organization_members FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
 CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OR TRUNCATE ON organizations FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
+CREATE TRIGGER pipelines_leave_their_builds AFTER DELETE ON pipelines FOR EACH ROW EXECUTE FUNCTION note_removed_pipeline();
 CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OR TRUNCATE ON users FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();

@@ -1,5 +1,6 @@
 // The table of contents of background work: one handler per kind. A missing one does not compile.
 import { watchAgents } from './conductor/lost-agents.ts'
+import { removeBuilds } from './conductor/remove-builds.ts'
 import { sweep } from './conductor/sweep.ts'
 import type { Context } from './context.ts'
 import { discardBlobs, expireArtifacts } from './resources/artifacts/expire.ts'
@@ -22,6 +23,7 @@ export const handlers: Handlers<Context> = {
 export const rounds: Readonly<Record<string, Round<Context>>> = {
   sweep: { everySeconds: 1, run: sweep },
   agents: { everySeconds: 2, run: watchAgents },
+  remove_builds: { everySeconds: 2, run: removeBuilds },
   fire_schedules: { everySeconds: 5, run: fireDueSchedules },
   compact_logs: { everySeconds: 10, run: compactLogs },
   expire_artifacts: { everySeconds: 60, run: expireArtifacts },

@@ -36,6 +36,7 @@ export interface Tables {
   pipeline_templates: PipelineTemplates
   pipelines: Pipelines
   rate_limits: RateLimits
+  removed_pipelines: RemovedPipelines
   rules: Rules
   stack_notifications: StackNotifications
   stacks: Stacks
@@ -612,6 +613,12 @@ export interface RateLimits {
   key: string
   points: Generated<number>
   expire: number | null
+}
+
+export interface RemovedPipelines {
+  pipeline_id: string
+  organization_id: string
+  removed_at: Generated<string>
 }
 
 export interface Rules {
