@@ -8,6 +8,7 @@ export const auditTypes = [
   'API_ACCESS_TOKEN_CREATED',
   'API_ACCESS_TOKEN_DELETED',
   'API_ACCESS_TOKEN_ORGANIZATION_ACCESS_REVOKED',
+  'ARTIFACT_DELETED', // ours
   'BUILD_CANCELED', // ours
   'BUILD_CREATED', // ours
   'BUILD_FAILED_JOBS_RETRIED', // ours
@@ -24,6 +25,7 @@ export const auditTypes = [
   'CLUSTER_TOKEN_UPDATED',
   'CLUSTER_UPDATED',
   'JOB_CANCELED', // ours
+  'JOB_LOG_DELETED', // ours
   'JOB_REPRIORITIZED', // ours
   'JOB_RETRIED', // ours
   'JOB_UNBLOCKED', // ours

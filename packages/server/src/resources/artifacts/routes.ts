@@ -221,8 +221,7 @@ async function answerDownload({ ctx, org, caller, params }: AskedForOne): Promis
 
 async function answerRemoval({ ctx, org, caller, params }: AskedForOne): Promise<Answer> {
   const job = await getBuildableJob(ctx.db, org, caller, params)
-  const { id } = await getArtifact(ctx, org, job, params.artifact)
-  await deleteArtifact(ctx, org.id, id)
+  await deleteArtifact(ctx, org.id, caller, await getArtifact(ctx, org, job, params.artifact))
   return noContent()
 }
 
