@@ -53,6 +53,24 @@ describe('millrace backup and millrace restore', () => {
     expect(existsSync(join(folder, 'data', 'secret-key'))).toBe(false)
   })
 
+  it('say plainly that what lies in S3 is not in it', async () => {
+    const file = join(aDirectory(), 'backup.tar.gz')
+    const settings = {
+      MILLRACE_DATA_DIR: aDirectory(),
+      MILLRACE_BLOBS: 's3://ci-files/prod?endpoint=http://127.0.0.1:1',
+      AWS_ACCESS_KEY_ID: 'key',
+      AWS_SECRET_ACCESS_KEY: 'secret',
+    }
+    expect((await millrace(['org', 'create', 'acme', '--name', 'Acme'], settings)).code).toBe(0)
+    const told = await millrace(['backup', file], settings)
+    expect([told.code, told.stdout]).toEqual([
+      0,
+      expect.stringContaining('The logs and artifacts in s3://ci-files/prod/ are NOT in it'),
+    ])
+    const json = await millrace(['backup', file, '--json'], settings)
+    expect(JSON.parse(json.stdout)).toMatchObject({ left_out: 's3://ci-files/prod/' })
+  })
+
   it('refuse in one sentence what cannot be read or written, and keep nothing of it', async () => {
     const folder = aDirectory()
     const file = join(folder, 'backup.tar.gz')

@@ -51,11 +51,12 @@ export async function work(env: Environment, audience: Audience): Promise<void> 
 export const migrateDatabase = (env: Environment): Promise<string[]> =>
   borrowOrMake(readSettings(env), ({ pool }) => migrateOrRefuse(pool))
 
+/** `leftOut`: where logs and artifacts are that no file of ours can hold. */
 export async function backupTo(
   env: Environment,
   file: string,
   options: { withSecretKey: boolean },
-): Promise<Backup> {
+): Promise<Backup & { leftOut: string | null }> {
   const config = readSettings(env)
   const keys = options.withSecretKey ? findSecretKeys(config.dataDir, config.secrets.keys) : null
   if (keys?.length === 0) {
@@ -64,7 +65,11 @@ export async function backupTo(
     )
   }
   const secretKey = keys?.join(',') ?? null
-  return borrow(config, ({ pool }) => writeBackup(pool, file, { blobsDir: blobsDir(config), secretKey }))
+  const backup = await borrow(config, ({ pool }) =>
+    writeBackup(pool, file, { blobsDir: blobsDir(config), secretKey }),
+  )
+  const { blobs } = config
+  return { ...backup, leftOut: blobs.kind === 's3' ? `s3://${blobs.bucket}/${blobs.prefix}` : null }
 }
 
 export async function restoreFrom(env: Environment, file: string): Promise<Restored> {
