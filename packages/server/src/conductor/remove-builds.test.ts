@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { useApp } from '../../test/app.ts'
 import { anAdmin, anOrganization, aPipeline } from '../../test/builders.ts'
-import { aBuild, startJob, statesOf } from '../../test/runs.ts'
+import { aBuild, jobNamed, startJob, statesOf } from '../../test/runs.ts'
 import { removeBuilds } from './remove-builds.ts'
 import { sweep } from './sweep.ts'
 
@@ -43,10 +43,7 @@ describe('deleting a pipeline', () => {
   it('hides its builds and jobs at once, and lets nothing go on in them', async () => {
     const { org, admin, pipeline, remove } = await deleted('[{command: a}, wait, {command: b}]')
     const build = await aBuild(app, org, pipeline)
-    const { jobs } = (
-      await app.request('GET', `${pipeline.path}/builds/${build.number}`, { token: admin.token })
-    ).body
-    const [{ id: jobId = '' } = {}] = jobs as unknown as Array<{ id: string }>
+    const jobId = await jobNamed(app, build, 'a')
     await remove()
     expect(await statesOf(app, build)).toEqual({ a: 'canceled', waiter: 'canceled', b: 'canceled' })
     for (const path of [
@@ -54,10 +51,10 @@ describe('deleting a pipeline', () => {
       `${org.path}/jobs/${jobId}/artifacts`,
       `${org.path}/jobs/${jobId}/log`,
     ]) {
-      expect((await app.request('GET', path, { token: admin.token })).status, path).toBe(404)
+      expect((await app.request('GET', path, { token: admin.token })).status).toBe(404)
     }
     for (const list of ['/v2/builds', `${org.path}/builds`]) {
-      expect((await app.request('GET', list, { token: admin.token })).list, list).toEqual([])
+      expect((await app.request('GET', list, { token: admin.token })).list).toEqual([])
     }
     await sweep({ ...app.ctx, now: () => new Date(Date.now() + 60 * 24 * 60 * 60 * 1000) })
     expect(await statesOf(app, build)).toMatchObject({ a: 'canceled' })
