@@ -61,8 +61,12 @@ describe('a trigger step where there are teams', () => {
   ) => {
     const build = await aBuild(app, org, parent, { creatorId: by?.id ?? null })
     const { body } = await app.request('GET', `${parent.path}/builds/${build.number}`, { token: admin.token })
-    const job = (body.jobs as unknown as Array<{ state: string; state_reason: string | null }>)[0]
-    return { state: job?.state, reason: job?.state_reason, made: (await childOf(org, child)) !== undefined }
+    const job = (body.jobs as unknown as Array<{ state: string; state_reason?: string }>)[0]
+    return {
+      state: job?.state,
+      reason: job?.state_reason ?? null,
+      made: (await childOf(org, child)) !== undefined,
+    }
   }
 
   it('fails when who made the build may not build the target, and says so', async () => {

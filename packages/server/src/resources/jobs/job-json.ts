@@ -107,7 +107,6 @@ const fields = {
   signal: text(sql`j.signal`),
   signal_reason: text(sql`j.signal_reason`),
   broken_reason: where(sql`j.state = 'broken'`, text(sql`j.reason`)),
-  state_reason: text(sql`j.reason`),
   artifact_paths: text(sql`j.work ->> 'artifactPaths'`),
   agent,
   created_at: time(sql`j.created_at`),
@@ -140,6 +139,7 @@ const isManual = sql`j.kind = 'manual'`
 const isTrigger = sql`j.kind = 'trigger'`
 
 const fieldsOfSome = [
+  fieldWhere(sql`j.reason is not null and j.state <> 'broken'`, 'state_reason', text(sql`j.reason`)),
   fieldWhere(sql`j.group_key is not null`, 'group_key', text(sql`j.group_key`)),
   fieldWhere(hasPromised, 'promised_exit_status', bare(sql`j.promised_exit_status`)),
   fieldWhere(hasPromised, 'promised_exit_status_at', time(sql`j.promised_at`)),

@@ -75,11 +75,11 @@ export const Job = Type.Object(
         description: 'Why a broken job never runs: `conditional_failed`, `branch_mismatch` or a text.',
       }),
     ),
-    state_reason: orNull(
+    state_reason: Type.Optional(
       Type.String({
         description:
-          'Why the job is in its state, where more is to be said: why a trigger job got no build, `job_limit` ' +
-          'when the build had no room for a retry, and the same as `broken_reason`.',
+          'Ours, present where more is to be said: why a trigger job got no build, `job_limit` when the build had ' +
+          'no room for a retry.',
       }),
     ),
     artifact_paths: TextOrNull,
