@@ -42,7 +42,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['e2e/**/*.test.ts'],
-          globalSetup: ['e2e/build.ts'],
+          globalSetup: ['e2e/build.ts', 'e2e/installation.ts'],
           pool: 'forks',
           testTimeout: 120_000,
           hookTimeout: 60_000,

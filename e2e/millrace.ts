@@ -1,11 +1,11 @@
 // Real processes, known only by what they print and answer.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach } from 'vitest'
+import { afterEach, inject } from 'vitest'
 
 const program = fileURLToPath(new URL('../packages/cli/bin/millrace.js', import.meta.url))
 
@@ -52,6 +52,13 @@ export function aDirectory(): string {
   return path
 }
 
+/** A data directory with a migrated database that has no organization yet: its first server makes one. */
+export function aDataDirectory(): string {
+  const path = join(aDirectory(), 'data')
+  cpSync(inject('emptyInstallation'), path, { recursive: true })
+  return path
+}
+
 /** Starts `millrace …` with these settings and no others. */
 export function spawnMillrace(args: readonly string[], settings: Settings): Running {
   const startedAt = Date.now()
@@ -87,7 +94,7 @@ export function spawnMillrace(args: readonly string[], settings: Settings): Runn
 export const millrace = (args: readonly string[], settings: Settings): Promise<Ended> =>
   spawnMillrace(args, settings).ended
 
-export interface Server extends Running {
+export interface Client {
   url: string
   /** Of the first start on an empty database; empty otherwise. */
   token: string
@@ -95,6 +102,8 @@ export interface Server extends Running {
   get(path: string, token?: string): Promise<Answer>
   post(path: string, body: object, token?: string): Promise<Answer>
 }
+
+export type Server = Running & Client
 
 export interface Answer {
   status: number
@@ -121,7 +130,16 @@ export async function startServer(settings: Settings, command = 'up'): Promise<S
     database: string
     first: { token: string } | null
   }
-  const token = first?.token ?? ''
+  return { ...running, ...clientOf({ url, token: first?.token ?? '', database }) }
+}
+
+/** The server that all tests share. What a test makes there has a name of its own. */
+export function theServer(): Client & { settings: Settings } {
+  const { dataDir, ...server } = inject('sharedServer')
+  return { ...clientOf(server), settings: { MILLRACE_DATA_DIR: dataDir } }
+}
+
+function clientOf({ url, token, database }: Pick<Client, 'url' | 'token' | 'database'>): Client {
   const ask = async (path: string, as: string, init: RequestInit = {}): Promise<Answer> => {
     const headers = { Authorization: `Bearer ${as}`, 'Content-Type': 'application/json' }
     const response = await fetch(url + path, { ...init, headers })
@@ -129,7 +147,6 @@ export async function startServer(settings: Settings, command = 'up'): Promise<S
     return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as Json }
   }
   return {
-    ...running,
     url,
     token,
     database,

@@ -5,6 +5,7 @@ import { hash } from '@node-rs/argon2'
 import type { Origin } from './audit/record.ts'
 import { settleAccess } from './auth/access-watch.ts'
 import type { MemberRole } from './auth/caller.ts'
+import { scopes } from './auth/scopes.ts'
 import { restoreBackup, type Restored } from './backup/restore.ts'
 import { writeBackup, type Backup } from './backup/write.ts'
 import { bootstrap, findSecretKeys, keepSecretKey } from './bootstrap.ts'
@@ -125,8 +126,14 @@ export async function createUser(env: Environment, request: UserRequest): Promis
   )
 }
 
+/** The scope `all` stands for every scope there is today. */
 export const createToken = (env: Environment, request: TokenRequest): Promise<IssuedToken> =>
-  administer(env, (db) => issueToken(db, operator('token create'), request))
+  administer(env, (db) =>
+    issueToken(db, operator('token create'), {
+      ...request,
+      scopes: request.scopes.includes('all') ? scopes : request.scopes,
+    }),
+  )
 
 export async function revokeToken(env: Environment, id: string): Promise<void> {
   if (!isUuid(id)) throw new StartupError(`"${id}" is not the id of a token: it looks like ${exampleId}.`)
