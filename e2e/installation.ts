@@ -14,7 +14,7 @@ import type { TestProject } from 'vitest/node'
 declare module 'vitest' {
   interface ProvidedContext {
     emptyInstallation: string
-    sharedServer: { dataDir: string; url: string; token: string; database: string }
+    sharedServer: { dataDir: string; pid: number; url: string; token: string; database: string }
   }
 }
 
@@ -44,20 +44,18 @@ async function startShared(dataDir: string) {
   const lines = createInterface({ input: child.stdout })
   const first = await Promise.race([once(lines, 'line'), ended])
   if (child.exitCode !== null) throw new Error('The shared server ended: its reason is above.')
-  const {
-    url,
-    database,
-    first: made,
-  } = JSON.parse(String(first[0])) as {
+  const started = JSON.parse(String(first[0])) as {
+    pid: number
     url: string
     database: string
     first: { token: string }
   }
+  const { pid, url, database } = started
   const stop = async () => {
     child.kill('SIGTERM')
     await ended
   }
-  return { said: { url, database, token: made.token }, stop }
+  return { said: { pid, url, database, token: started.first.token }, stop }
 }
 
 const settings = (dataDir: string) => ({

@@ -134,9 +134,9 @@ export async function startServer(settings: Settings, command = 'up'): Promise<S
 }
 
 /** The server that all tests share. What a test makes there has a name of its own. */
-export function theServer(): Client & { settings: Settings } {
-  const { dataDir, ...server } = inject('sharedServer')
-  return { ...clientOf(server), settings: { MILLRACE_DATA_DIR: dataDir } }
+export function theServer(): Client & { pid: number; settings: Settings } {
+  const { dataDir, pid, ...server } = inject('sharedServer')
+  return { ...clientOf(server), pid, settings: { MILLRACE_DATA_DIR: dataDir } }
 }
 
 function clientOf({ url, token, database }: Pick<Client, 'url' | 'token' | 'database'>): Client {

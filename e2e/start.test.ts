@@ -63,9 +63,8 @@ describe('millrace up', () => {
   })
 
   it('says which process holds the data directory', async () => {
-    const settings = { MILLRACE_DATA_DIR: aDataDirectory(), PORT: String(await aFreePort()) }
-    const first = await startServer(settings)
-    const second = await millrace(['up'], settings)
+    const { settings, ...first } = theServer()
+    const second = await millrace(['up'], { ...settings, PORT: new URL(first.url).port })
     expect(second).toMatchObject({ code: 1, stdout: '' })
     expect(second.stderr).toMatch(sentence)
     expect(second.stderr).toContain(`in use by process ${first.pid}:`)
