@@ -15,6 +15,7 @@ import { createContext, type Context } from '../src/context.ts'
 import { openDatabase, type Database, type Db } from '../src/db/pool.ts'
 import type { HostedDriver } from '../src/hosted/driver.ts'
 import { closer } from '../src/http/close.ts'
+import type { Route } from '../src/http/route.ts'
 import { buildServer } from '../src/http/server.ts'
 import { cloneTemplate, dropClone } from './database.ts'
 
@@ -153,7 +154,7 @@ export function useApp(options: AppOptions = {}): TestApp {
 }
 
 function checkAnswers(app: FastifyInstance): void {
-  const answers = new Map(
+  const answers = new Map<string, Route['answers']>(
     Object.values(slices)
       .flat()
       .flatMap((route) => route.methods.map((method) => [`${method} ${route.url}`, route.answers] as const)),
