@@ -4,7 +4,7 @@
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -22,6 +22,8 @@ const program = fileURLToPath(new URL('../packages/cli/bin/millrace.js', import.
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-e2e-'))
+  // Under root without user namespaces another user has to come by.
+  chmodSync(folder, 0o755)
   const empty = join(folder, 'empty')
   execFileSync(process.execPath, [program, 'migrate'], { env: settings(empty), stdio: 'pipe' })
   project.provide('emptyInstallation', empty)
@@ -51,9 +53,14 @@ async function startShared(dataDir: string) {
     first: { token: string }
   }
   const { pid, url, database } = started
+  const end = () => void child.kill('SIGTERM')
+  // A run that is cut short comes here only.
+  process.once('exit', end)
   const stop = async () => {
-    child.kill('SIGTERM')
-    await ended
+    process.off('exit', end)
+    end()
+    const [code] = await ended
+    if (code !== 0) throw new Error(`The shared server stopped with ${String(code)}.`)
   }
   return { said: { pid, url, database, token: started.first.token }, stop }
 }

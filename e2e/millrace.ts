@@ -54,7 +54,7 @@ export function aDirectory(): string {
 
 /** A data directory with a migrated database that has no organization yet: its first server makes one. */
 export function aDataDirectory(): string {
-  const path = join(aDirectory(), 'data')
+  const path = aDirectory()
   cpSync(inject('emptyInstallation'), path, { recursive: true })
   return path
 }

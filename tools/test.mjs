@@ -23,6 +23,7 @@ function runVitest(args) {
   const child = spawn(process.execPath, [vitest, 'run', ...reporters, ...args], {
     cwd: root,
     stdio: 'inherit',
+    env: { ...process.env, MILLRACE_BUILT: 'yes' },
   })
   // The terminal sends Ctrl-C to both of us; we stay to count.
   process.on('SIGINT', () => {})
