@@ -1,10 +1,12 @@
 import chromium from '@sparticuz/chromium'
 import { chromium as playwright } from 'playwright-core'
 import { expect, it } from 'vitest'
-import { theServer } from './millrace.ts'
+import { aDirectory, theServer } from './millrace.ts'
 
 it('renders the API at /docs, asking no other host for anything, and lets one call it with a token', async () => {
   const server = theServer()
+  // The browser is unpacked there: in a place of our own, neither another user's nor left by a run that was killed.
+  process.env['TMPDIR'] = aDirectory()
   const browser = await playwright.launch({
     executablePath: await chromium.executablePath(),
     args: [...chromium.args, '--disable-background-networking', '--disable-component-update'],
