@@ -10,6 +10,7 @@ import type { PipelineDocument } from '@millrace/engine/steps/types.ts'
 import { NO_BUILD_TALLY } from '@millrace/engine/tally.ts'
 import type { Context } from '../context.ts'
 import type { Trx } from '../db/pool.ts'
+import { together, type Statement } from '../db/together.ts'
 import { inTransaction } from '../db/transaction.ts'
 import type { FieldError } from '../lib/errors.ts'
 import { newId } from '../lib/ids.ts'
@@ -17,7 +18,7 @@ import { apply, type FollowUp } from './advance.ts'
 import { conditionFacts, personJson, type Creator } from './facts.ts'
 import { setMetaData } from './meta-data.ts'
 import { columnName } from './rows.ts'
-import { loadScope } from './scope.ts'
+import { selectPipelineScope, type PipelineScope } from './scope.ts'
 import { storedVariables } from './variables.ts'
 
 export interface PullRequest {
@@ -75,6 +76,7 @@ interface PipelineRow {
   archived_at: string | null
   organization_slug: string
   creator: Creator | null
+  scope: PipelineScope
 }
 
 export function createBuild(
@@ -123,14 +125,18 @@ export function createBuild(
     if (!planned.ok) {
       throw new PlanRefused([{ field: 'configuration', code: planned.message }])
     }
-    await insertBuild(trx, organizationId, { id, number, at }, pipeline, request, read.document)
-    await setMetaData(trx, { buildId: id, organizationId }, request.metaData)
-    const scope = await loadScope(trx, organizationId, id)
-    if (scope === undefined) throw new Error('A build vanished in the transaction that made it.')
-    const begun = await apply(trx, ctx, scope, newBuild(id, request.dueAt ?? at), {
-      type: 'begin',
-      plan: planned.plan,
-    })
+    const triggeredFromJobId = request.triggeredFrom?.job_id ?? null
+    const scope = { ...pipeline.scope, buildId: id, triggeredFromJobId }
+    const begun = await apply(
+      trx,
+      ctx,
+      { scope, build: newBuild(id, request.dueAt ?? at) },
+      { type: 'begin', plan: planned.plan },
+      [
+        ...insertBuild(trx, { id, number, at }, pipeline, request, read.document),
+        ...setMetaData(scope, request.metaData),
+      ],
+    )
     if (!begun.ok) throw new Error(`A new build refused its own steps: ${begun.message}`)
     return { ok: true, buildId: id, number, followUps: begun.followUps }
   }).catch((error: unknown): CreatedBuild => {
@@ -159,13 +165,17 @@ async function findPipeline(
   organizationId: string,
   request: BuildRequest,
 ): Promise<PipelineRow | undefined> {
-  const { rows } = await sql<PipelineRow>`
+  const creator = personJson(organizationId, sql`${request.creatorId}::uuid`)
+  const pipeline = sql<Omit<PipelineRow, 'scope'>>`
     select p.id, p.slug, p.name, p.repository, p.default_branch, p.configuration, p.env, p.branch_configuration,
-      p.archived_at, o.slug as organization_slug,
-      ${personJson(organizationId, sql`${request.creatorId}::uuid`)} as creator
+      p.archived_at, o.slug as organization_slug, ${creator} as creator
     from pipelines p join organizations o on o.id = p.organization_id
-    where p.organization_id = ${organizationId} and p.id = ${request.pipelineId}`.execute(trx)
-  return rows[0]
+    where p.organization_id = ${organizationId} and p.id = ${request.pipelineId}`
+  const [[found], [scope]] = await together(trx, [
+    pipeline,
+    selectPipelineScope(organizationId, request.pipelineId),
+  ])
+  return found && scope && { ...found, scope }
 }
 
 function refusalOf(pipeline: PipelineRow, request: BuildRequest): string | null {
@@ -187,43 +197,40 @@ async function takeNumber(trx: Trx, pipelineId: string): Promise<number | undefi
   return rows[0]?.number
 }
 
-async function insertBuild(
+function insertBuild(
   trx: Trx,
-  organizationId: string,
   { id, number, at }: { id: string; number: number; at: string },
   pipeline: PipelineRow,
   request: BuildRequest,
   document: PipelineDocument,
-): Promise<void> {
-  await trx
-    .insertInto('builds')
-    .values({
-      id,
-      organization_id: organizationId,
-      pipeline_id: pipeline.id,
-      number,
-      state: 'creating',
-      message: request.message,
-      commit: request.commit,
-      branch: request.branch,
-      tag: request.tag,
-      env: JSON.stringify(request.env),
-      stored_env: JSON.stringify({ ...pipeline.env, ...Object.fromEntries(document.env) }),
-      notify: JSON.stringify(document.notify),
-      source: request.source,
-      creator_id: request.creatorId,
-      author: request.author === null ? null : JSON.stringify(request.author),
-      pull_request: request.pullRequest === null ? null : JSON.stringify(request.pullRequest),
-      clean_checkout: request.cleanCheckout,
-      rebuilt_from: request.rebuiltFrom === null ? null : JSON.stringify(request.rebuiltFrom),
-      triggered_from: request.triggeredFrom === null ? null : JSON.stringify(request.triggeredFrom),
-      triggered_from_job_id: request.triggeredFrom?.job_id ?? null,
-      created_at: at,
-      scheduled_at: request.dueAt ?? at,
-    })
-    .execute()
+): Statement[] {
+  const build = trx.insertInto('builds').values({
+    id,
+    organization_id: pipeline.scope.organizationId,
+    pipeline_id: pipeline.id,
+    number,
+    state: 'creating',
+    message: request.message,
+    commit: request.commit,
+    branch: request.branch,
+    tag: request.tag,
+    env: JSON.stringify(request.env),
+    stored_env: JSON.stringify({ ...pipeline.env, ...Object.fromEntries(document.env) }),
+    notify: JSON.stringify(document.notify),
+    source: request.source,
+    creator_id: request.creatorId,
+    author: request.author === null ? null : JSON.stringify(request.author),
+    pull_request: request.pullRequest === null ? null : JSON.stringify(request.pullRequest),
+    clean_checkout: request.cleanCheckout,
+    rebuilt_from: request.rebuiltFrom === null ? null : JSON.stringify(request.rebuiltFrom),
+    triggered_from: request.triggeredFrom === null ? null : JSON.stringify(request.triggeredFrom),
+    triggered_from_job_id: request.triggeredFrom?.job_id ?? null,
+    created_at: at,
+    scheduled_at: request.dueAt ?? at,
+  })
   const counters = Object.keys(NO_BUILD_TALLY).map(columnName)
-  await sql`
+  const tally = sql`
     insert into build_tallies (build_id, jobs, uploads, impossible, ever_started, cancel_requested, ${sql.raw(counters.join(', '))})
-    values (${id}, 0, 0, 0, false, false, ${sql.raw(counters.map(() => '0').join(', '))})`.execute(trx)
+    values (${id}, 0, 0, 0, false, false, ${sql.raw(counters.map(() => '0').join(', '))})`
+  return [build, tally]
 }

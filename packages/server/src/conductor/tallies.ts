@@ -2,7 +2,7 @@
 // difference, in its own transaction; nothing is ever recounted.
 import { sql } from 'kysely'
 import type { BuildState, JobState } from '@millrace/engine/states.ts'
-import type { Trx } from '../db/pool.ts'
+import type { Statement } from '../db/together.ts'
 
 export interface PipelineTally {
   scheduled_builds: number
@@ -28,11 +28,11 @@ export class TallyChange {
   }
 
   /** The last statement of a transaction, so that the row is held for as short as possible. */
-  async write(trx: Trx, pipelineId: string, buildId: string): Promise<void> {
+  write(pipelineId: string, buildId: string): Statement[] {
     const changed = [...this.change].filter(([, by]) => by !== 0)
-    if (changed.length === 0) return
+    if (changed.length === 0) return []
     const by = (counter: Counter) => this.change.get(counter) ?? 0
-    await sql`
+    const statement = sql`
       insert into pipeline_tallies as t
         (pipeline_id, slot, scheduled_builds, running_builds, scheduled_jobs, running_jobs, waiting_jobs)
       values (${pipelineId}, ${slotOf(buildId)}, ${by('scheduled_builds')}, ${by('running_builds')},
@@ -42,7 +42,8 @@ export class TallyChange {
         running_builds = t.running_builds + excluded.running_builds,
         scheduled_jobs = t.scheduled_jobs + excluded.scheduled_jobs,
         running_jobs = t.running_jobs + excluded.running_jobs,
-        waiting_jobs = t.waiting_jobs + excluded.waiting_jobs`.execute(trx)
+        waiting_jobs = t.waiting_jobs + excluded.waiting_jobs`
+    return [statement]
   }
 
   private move(from: Counter | null, to: Counter | null): void {

@@ -19,6 +19,8 @@ export function openDatabase(connection: string | pg.PoolConfig, maxConnections 
     Client: NamedStatementClient,
     types: { getTypeParser: (oid, format) => parsers[oid] ?? pg.types.getTypeParser(oid, format) },
     max: maxConnections,
+    // A statement need not wait for the answer to the one before it; see together.ts.
+    pipeline: true,
     application_name: 'millrace',
     options: '-c timezone=UTC -c statement_timeout=30000 -c idle_in_transaction_session_timeout=60000',
   })
