@@ -56,7 +56,7 @@ export async function runJob(host: JobHost, job: Job, place: Workplace): Promise
   const own = openSession(session.endpoint, job.token ?? session.token, session.headers)
   const api: Api = { session: own, clock: settings.clock }
   try {
-    await jobs.start(api, job.id)
+    if (job.state !== 'running') await jobs.start(api, job.id)
   } catch (error) {
     settings.log.warn({ job: job.id, error: messageOf(error) }, 'The job cannot be started.')
     return null

@@ -173,6 +173,41 @@ describe('PUT /v3/jobs/:job/acquire', () => {
   })
 })
 
+describe('PUT /v3/jobs/:job/accept with start', () => {
+  async function offered() {
+    const world = await anAgentWorld(app)
+    const made = await build(world, '[{ command: one }]')
+    const agent = await anAgent(app, world.token)
+    const id = (await agent.offered()) ?? ''
+    const take = () => agent.call('PUT', `jobs/${id}/accept`, { body: { start: true } })
+    return { made, id, take }
+  }
+
+  it('starts the job too, and says so; the same again when repeated', async () => {
+    const { made, id, take } = await offered()
+    const first = await take()
+    expect(first).toMatchObject({ status: 200, body: { id, state: 'running', token: expect.any(String) } })
+    const { started_at } = await jobRow(id)
+    expect(await statesOf(app, made)).toEqual({ one: 'running' })
+    expect(await take()).toMatchObject({ status: 200, body: first.body })
+    expect((await jobRow(id)).started_at).toBe(started_at)
+  })
+
+  it('gives way to a cancel, whichever was first, and leaves no job on an agent that will not run it', async () => {
+    const before = await offered()
+    await tell(app, before.made, { type: 'cancel_build', reason: null })
+    expect((await before.take()).status).toBe(422)
+    expect(await buildState(app, before.made)).toBe('canceled')
+
+    // The answer to the first was lost.
+    const between = await offered()
+    await between.take()
+    await tell(app, between.made, { type: 'cancel_build', reason: null })
+    expect((await between.take()).status).toBe(422)
+    expect(await buildState(app, between.made)).toBe('canceled')
+  })
+})
+
 describe('PUT /v3/jobs/:job/start', () => {
   it('starts the job and its build, once', async () => {
     const { run, build: made } = await accepted()

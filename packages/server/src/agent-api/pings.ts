@@ -135,6 +135,11 @@ async function* instructions(
     said = isBusy ? null : JSON.stringify(told)
     const woken = await waitFor(dispatcher, agent, closesAt - Date.now(), gone)
     if (woken.kind === 'nothing') return
+    if (woken.kind === 'assigned') {
+      const job: StreamPingsResponse = { action: 'job', job_id: woken.jobId }
+      yield job
+      said = JSON.stringify(job)
+    }
     agent = await getAgent(ctx.db, agent.organizationId, agent.id)
   }
 }

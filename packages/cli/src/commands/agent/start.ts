@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { InvalidArgumentError, type Command } from 'commander'
+import type { PingMode } from '@millrace/agent/pool.ts'
+import { Option, InvalidArgumentError, type Command } from 'commander'
 import { command, print, type Output } from '../../command.ts'
 
 interface Options extends Output {
@@ -13,6 +14,7 @@ interface Options extends Output {
   name: string
   buildPath: string
   hooksPath?: string
+  pingMode: PingMode
 }
 
 export const agentStart = (): Command =>
@@ -29,6 +31,11 @@ export const agentStart = (): Command =>
     .option('--name <name>', 'what to call them', '%hostname-%spawn')
     .option('--build-path <path>', 'where jobs check out and run', join(tmpdir(), 'millrace-builds'))
     .option('--hooks-path <path>', 'a folder of hooks that every job runs')
+    .addOption(
+      new Option('--ping-mode <mode>', 'how it hears of jobs: on a stream where there is one, or by asking')
+        .choices(['auto', 'poll-only', 'stream-only'])
+        .default('auto'),
+    )
     .action(async ({ queue, tags, hooksPath, ...options }: Options) => {
       const { startAgents } = await import('@millrace/agent/pool.ts')
       const pool = startAgents({
