@@ -89,22 +89,32 @@ async function withKin(trx: Trx, found: StepRow[]): Promise<StepRow[]> {
 async function jobWithStep(trx: Trx, buildId: string, jobId: string): Promise<Answer> {
   const isIt = sql`j.build_id = ${buildId} and j.id = ${jobId}`
   const [jobs, found] = await together(trx, [
-    sql<JobRow>`select ${jobFields} from jobs j where ${isIt}`,
+    sql<JobRow>`select ${jobFields} from jobs j where ${isIt} for update`,
     sql<StepRow>`select ${stepFields} from jobs j join build_steps s on s.id = j.step_id where ${isIt}`,
   ])
   return jobs.length === 0 ? {} : { jobs, steps: await withKin(trx, found) }
 }
 
 async function jobsOf(trx: Trx, stepIds: readonly string[]): Promise<Answer> {
-  const { rows } = await sql<JobRow>`
-    select ${jobFields} from jobs j where j.step_id = any (${[...stepIds]}::uuid[]) and ${isNewest}
-    order by j.step_id, j.slot`.execute(trx)
-  return { jobs: rows, jobsOf: stepIds }
+  const where = sql`j.step_id = any (${[...stepIds]}::uuid[]) and ${isNewest}`
+  return { jobs: await lockedJobs(trx, where, sql`j.step_id, j.slot`), jobsOf: stepIds }
+}
+
+/** Agents take scheduled jobs without the build's lock (claim.ts), so those are held back before they are looked at. */
+async function lockedJobs(
+  trx: Trx,
+  where: RawBuilder<unknown>,
+  order: RawBuilder<unknown>,
+): Promise<JobRow[]> {
+  const [, jobs] = await together(trx, [
+    sql`select from jobs j where ${where} and j.state = 'scheduled' order by j.id for update`,
+    sql<JobRow>`select ${jobFields} from jobs j where ${where} order by ${order}`,
+  ])
+  return jobs
 }
 
 async function jobsWithSteps(trx: Trx, where: RawBuilder<unknown>): Promise<Answer> {
-  const { rows: jobs } = await sql<JobRow>`select ${jobFields} from jobs j where ${where}
-    order by j.position, j.id`.execute(trx)
+  const jobs = await lockedJobs(trx, where, sql`j.position, j.id`)
   if (jobs.length === 0) return {}
   const stepIds = [...new Set(jobs.map((job) => job.stepId))]
   return { jobs, ...(await steps(trx, sql`s.id = any (${stepIds}::uuid[])`)) }

@@ -5,7 +5,7 @@ import type { CompiledQuery, RawBuilder } from 'kysely'
 import type { Trx } from './pool.ts'
 
 export interface Statement {
-  compile(trx: Trx): CompiledQuery<unknown>
+  compile(trx: Trx): CompiledQuery
 }
 
 type Rows<S> = S extends RawBuilder<infer Row> ? Row[] : unknown[]
