@@ -8,13 +8,14 @@ import { expireInvitations } from './resources/invitations/expire.ts'
 import { revokeInactiveTokens } from './resources/access-token/revoke-inactive.ts'
 import { compactLogs } from './resources/log/compact.ts'
 import { fireDueSchedules } from './resources/schedules/fire.ts'
-import { forgetIdempotencyKeys, forgetRateLimits } from './tasks/forget.ts'
+import { forgetAgents, forgetIdempotencyKeys, forgetRateLimits } from './tasks/forget.ts'
 import type { Handlers } from './tasks/kinds.ts'
 import type { Round } from './tasks/rounds.ts'
 
 export const handlers: Handlers<Context> = {
   expire_invitations: (ctx) => expireInvitations(ctx.db),
   revoke_inactive_tokens: (ctx) => revokeInactiveTokens(ctx.db),
+  forget_agents: (ctx) => forgetAgents(ctx.db, ctx.now(), ctx.config.agentDays),
   forget_idempotency_keys: (ctx) => forgetIdempotencyKeys(ctx.db),
   forget_rate_limits: (ctx) => forgetRateLimits(ctx.db),
 }

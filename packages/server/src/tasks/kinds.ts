@@ -6,6 +6,7 @@ export type NoPayload = Record<string, never>
 export interface Kinds {
   expire_invitations: NoPayload
   revoke_inactive_tokens: NoPayload
+  forget_agents: NoPayload
   forget_idempotency_keys: NoPayload
   forget_rate_limits: NoPayload
 }
@@ -24,6 +25,7 @@ export type Handlers<Context> = {
 export const schedule: Readonly<Record<Kind, string>> = {
   expire_invitations: '*/10 * * * *',
   revoke_inactive_tokens: '7 * * * *',
+  forget_agents: '37 * * * *',
   forget_idempotency_keys: '*/15 * * * *',
   forget_rate_limits: '*/5 * * * *',
 }
