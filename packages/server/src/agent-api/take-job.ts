@@ -4,7 +4,8 @@ import { sql } from 'kysely'
 import type { JobState } from '@millrace/engine/states.ts'
 import type { Job } from '@millrace/protocol/jobs.ts'
 import { carryOut } from '../conductor/act.ts'
-import { advanceIn, type FollowUp } from '../conductor/advance.ts'
+import { apply, type FollowUp } from '../conductor/advance.ts'
+import { lockBuild } from '../conductor/load.ts'
 import type { Context } from '../context.ts'
 import type { Trx } from '../db/pool.ts'
 import { together } from '../db/together.ts'
@@ -85,13 +86,21 @@ async function take(
     if (job === undefined) throw notFound('No job found')
     const moves = decide(job)
     const hand = sql`update jobs set agent_id = ${agent.id}, token_hash = ${hashToken(token)} where id = ${jobId}`
-    if (moves.length === 0) await hand.execute(trx)
+    if (moves.length === 0) {
+      await hand.execute(trx)
+      return []
+    }
+    const locked = await lockBuild(trx, agent.organizationId, job.buildId)
+    if (locked === undefined) throw notFound('No job found')
+    const { scope } = locked
+    let { build } = locked
     const after: FollowUp[] = []
     for (const [index, type] of moves.entries()) {
       const first = index === 0 ? [hand] : []
-      const advanced = await advanceIn(trx, ctx, agent.organizationId, job.buildId, { type, jobId }, first)
+      const advanced = await apply(trx, ctx, { scope, build }, { type, jobId }, first)
       if (!advanced.ok) throw refused(`${advanced.message}.`)
       after.push(...advanced.followUps)
+      build = advanced.build
     }
     return after
   }).catch((error: unknown) => {

@@ -26,7 +26,15 @@ export type FollowUp =
   | { kind: 'decide_slots'; organizationId: string; group: string }
   | { kind: 'supersede'; organizationId: string; buildId: string }
 
-export type Advanced = { ok: true; followUps: FollowUp[]; newJobs: string[] } | Refusal
+export type Advanced =
+  | {
+      ok: true
+      followUps: FollowUp[]
+      newJobs: string[]
+      /** As it is now. */
+      build: BuildRow
+    }
+  | Refusal
 
 const noBuild: Refusal = { ok: false, reason: 'not_found', message: 'No build found' }
 
@@ -39,10 +47,9 @@ export async function advanceIn(
   organizationId: string,
   buildId: string,
   event: EventAt,
-  first: readonly Statement[] = [],
 ): Promise<Advanced> {
   const locked = await lockBuild(trx, organizationId, buildId)
-  return locked === undefined ? noBuild : apply(trx, ctx, locked, event, first)
+  return locked === undefined ? noBuild : apply(trx, ctx, locked, event)
 }
 
 export interface LockedBuild {
@@ -87,6 +94,7 @@ export async function apply(
     ok: true,
     followUps: followUpsOf(scope, effects),
     newJobs: changes.newJobs.map(({ row }) => row.id),
+    build: { ...build, ...changes.build },
   }
 }
 
