@@ -14,7 +14,7 @@ import { seedAgents, seedPipeline } from './seed.ts'
 const agentCounts = [2, 50]
 const jobs = 1000
 const targets = { http: 150, conductor: 500 }
-const perBuild = 100
+const perBuild = 1
 const configuration = `steps: [{command: "true", parallelism: ${perBuild}}]`
 
 export async function jobRate(bench: BenchServer): Promise<Omit<Report, 'name'>> {

@@ -96,7 +96,7 @@ async function take(
     let { build } = locked
     const after: FollowUp[] = []
     for (const [index, type] of moves.entries()) {
-      const first = index === 0 ? [hand] : []
+      const first = () => (index === 0 ? [hand] : [])
       const advanced = await apply(trx, ctx, { scope, build }, { type, jobId }, first)
       if (!advanced.ok) throw refused(`${advanced.message}.`)
       after.push(...advanced.followUps)

@@ -57,13 +57,13 @@ export interface LockedBuild {
   build: BuildRow
 }
 
-/** With the build's lock held, and its row as it stands; `first` is written before what the event changes. */
+/** With the build's lock held, and its row as it stands; `first` is written before what the event makes of it. */
 export async function apply(
   trx: Trx,
   ctx: Context,
   { scope, build }: LockedBuild,
   event: EventAt,
-  first: readonly Statement[] = [],
+  first: (after: BuildRow) => Statement[] = () => [],
 ): Promise<Advanced> {
   const at = ctx.now().toISOString()
   const steps = advance(build, { ...event, at }, { mint: newId })
@@ -78,10 +78,11 @@ export async function apply(
   if (!outcome.ok) return outcome
   const { changes, effects } = outcome
   const moves = effects.filter((effect) => effect.kind === 'job_state_changed')
+  const after = { ...build, ...changes.build }
   const { timers } = ctx.config
   const runnable = effects.flatMap((effect) => (effect.kind === 'job_runnable' ? [effect.jobId] : []))
   await together(trx, [
-    ...first,
+    ...first(after),
     ...effects.flatMap((effect) =>
       effect.kind === 'set_meta_data' ? setMetaData(scope, effect.values) : [],
     ),
@@ -94,7 +95,7 @@ export async function apply(
     ok: true,
     followUps: followUpsOf(scope, effects),
     newJobs: changes.newJobs.map(({ row }) => row.id),
-    build: { ...build, ...changes.build },
+    build: after,
   }
 }
 

@@ -7,7 +7,7 @@ import { plan } from '@millrace/engine/plan.ts'
 import { DEFAULT_MAX_BYTES, readPipeline } from '@millrace/engine/steps/document.ts'
 import { describeProblem, type Problem } from '@millrace/engine/problem.ts'
 import type { PipelineDocument } from '@millrace/engine/steps/types.ts'
-import { NO_BUILD_TALLY } from '@millrace/engine/tally.ts'
+import type { BuildRow } from '@millrace/engine/rows.ts'
 import type { Context } from '../context.ts'
 import type { Trx } from '../db/pool.ts'
 import { together, type Statement } from '../db/together.ts'
@@ -17,7 +17,7 @@ import { newId } from '../lib/ids.ts'
 import { apply, type FollowUp } from './advance.ts'
 import { conditionFacts, personJson, type Creator } from './facts.ts'
 import { setMetaData } from './meta-data.ts'
-import { columnName } from './rows.ts'
+import { columnName, tallyColumns } from './rows.ts'
 import { selectPipelineScope, type PipelineScope } from './scope.ts'
 import { storedVariables } from './variables.ts'
 
@@ -132,8 +132,8 @@ export function createBuild(
       ctx,
       { scope, build: newBuild(id, request.dueAt ?? at) },
       { type: 'begin', plan: planned.plan },
-      [
-        ...insertBuild(trx, { id, number, at }, pipeline, request, read.document),
+      (after) => [
+        ...insertBuild(trx, { number, at, after }, pipeline, request, read.document),
         ...setMetaData(scope, request.metaData),
       ],
     )
@@ -199,17 +199,19 @@ async function takeNumber(trx: Trx, pipelineId: string): Promise<number | undefi
 
 function insertBuild(
   trx: Trx,
-  { id, number, at }: { id: string; number: number; at: string },
+  { number, at, after }: { number: number; at: string; after: BuildRow },
   pipeline: PipelineRow,
   request: BuildRequest,
   document: PipelineDocument,
 ): Statement[] {
   const build = trx.insertInto('builds').values({
-    id,
+    id: after.id,
     organization_id: pipeline.scope.organizationId,
     pipeline_id: pipeline.id,
     number,
-    state: 'creating',
+    state: after.state,
+    blocked_state: after.blockedState,
+    cancel_reason: after.cancelReason,
     message: request.message,
     commit: request.commit,
     branch: request.branch,
@@ -226,11 +228,14 @@ function insertBuild(
     triggered_from: request.triggeredFrom === null ? null : JSON.stringify(request.triggeredFrom),
     triggered_from_job_id: request.triggeredFrom?.job_id ?? null,
     created_at: at,
-    scheduled_at: request.dueAt ?? at,
+    scheduled_at: after.scheduledAt,
+    started_at: after.startedAt,
+    failing_at: after.failingAt,
+    finished_at: after.finishedAt,
   })
-  const counters = Object.keys(NO_BUILD_TALLY).map(columnName)
+  const fields = Object.keys(tallyColumns) as Array<keyof typeof tallyColumns>
   const tally = sql`
-    insert into build_tallies (build_id, jobs, uploads, impossible, ever_started, cancel_requested, ${sql.raw(counters.join(', '))})
-    values (${id}, 0, 0, 0, false, false, ${sql.raw(counters.map(() => '0').join(', '))})`
+    insert into build_tallies (build_id, ${sql.raw(fields.map(columnName).join(', '))})
+    values (${after.id}, ${sql.join(fields.map((field) => after[field]))})`
   return [build, tally]
 }

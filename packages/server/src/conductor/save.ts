@@ -28,7 +28,7 @@ export interface Saving {
 }
 
 export function saveChanges(changes: Changes, saving: Saving): Statement[] {
-  const { scope } = saving
+  const { scope, buildBefore } = saving
   return [
     ...(changes.newSteps.length > 0 ? [insertSteps(changes, scope)] : []),
     ...insertWiring(changes, scope),
@@ -36,7 +36,10 @@ export function saveChanges(changes: Changes, saving: Saving): Statement[] {
     ...sameColumns(changes.jobs).map((group) => updateJobs(group, saving)),
     ...sameColumns(changes.steps).map(updateSteps),
     ...remove(changes),
-    ...(changes.build === null ? [] : updateBuild(scope.buildId, changes.build)),
+    // A new one is written as it begins; see create-build.ts.
+    ...(changes.build === null || buildBefore.state === 'creating'
+      ? []
+      : updateBuild(scope.buildId, changes.build)),
     ...count(changes, saving).write(scope.pipelineId, scope.buildId),
   ]
 }
