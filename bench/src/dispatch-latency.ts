@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { BenchServer } from './bench-server.ts'
+import { settle, type BenchServer } from './bench-server.ts'
 import { row, type Report } from './report.ts'
 import { seedPipeline } from './seed.ts'
 
@@ -94,6 +94,7 @@ async function measure(bench: BenchServer, runner: Runner): Promise<number[]> {
   try {
     const times: number[] = []
     for (let count = 0; count < warmUp + builds; count++) {
+      if (count === warmUp) await settle(bench)
       const ms = await oneBuild(bench)
       if (count >= warmUp) times.push(ms)
       // The agent has time to be idle again, and is asked at no particular moment of its rhythm.
