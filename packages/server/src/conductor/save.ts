@@ -40,7 +40,7 @@ export function saveChanges(changes: Changes, saving: Saving): Statement[] {
     ...(changes.build === null || buildBefore.state === 'creating'
       ? []
       : updateBuild(scope.buildId, changes.build)),
-    ...count(changes, saving).write(scope.pipelineId, scope.buildId),
+    ...count(changes, saving).write(scope.pipelineId),
   ]
 }
 
