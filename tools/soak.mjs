@@ -4,10 +4,10 @@ import { fileURLToPath } from 'node:url'
 import { prepare } from './prepare.mjs'
 
 await prepare({ dev: true })
-for (const [name, args] of [
-  ['main', process.argv.slice(2)],
-  ['big-log-main', []],
-]) {
+run('main', process.argv.slice(2))
+run('big-log-main', [])
+
+function run(name, args) {
   const program = fileURLToPath(new URL(`../bench/dist/soak/${name}.js`, import.meta.url))
   const { status } = spawnSync(process.execPath, [program, ...args], { stdio: 'inherit' })
   if (status !== 0) process.exit(status ?? 1)

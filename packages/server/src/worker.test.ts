@@ -112,6 +112,7 @@ const refuse = async () => {
 const refusing: Handlers<unknown> = {
   expire_invitations: refuse,
   revoke_inactive_tokens: refuse,
+  forget_agents: refuse,
   forget_idempotency_keys: refuse,
   forget_rate_limits: refuse,
 }

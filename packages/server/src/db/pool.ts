@@ -32,6 +32,14 @@ export function openDatabase(connection: string | pg.PoolConfig, maxConnections 
   return { pool, db, close: () => db.destroy() }
 }
 
+/** A connection outside the pool, for COPY, which bears no other statement on its way beside it. */
+export async function connectAlone(pool: pg.Pool): Promise<pg.Client> {
+  const client = new pg.Client({ ...pool.options, pipeline: false })
+  client.on('error', () => {})
+  await client.connect()
+  return client
+}
+
 const parsers: Record<number, (text: string) => unknown> = {
   [pg.types.builtins.TIMESTAMPTZ]: toIso,
   [pg.types.builtins.INT8]: Number,
