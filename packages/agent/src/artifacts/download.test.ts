@@ -63,7 +63,7 @@ describe('downloadArtifact', () => {
     const { server, api, folder } = await setUp()
     server.answer(/^GET \/first/, () => ({ status: 302, headers: { Location: '/store/a1' } }))
     const found = artifact(server, 'deep/er/a.txt', { url: `${server.origin}/first` })
-    const target = await downloadArtifact(api, found, { folder, destination: 'out' })
+    const target = await downloadArtifact(api, found, { folder, destination: 'out', env: {} })
     expect(target).toBe(join(folder, 'out/deep/er/a.txt'))
     expect(await readFile(target, 'utf8')).toBe(CONTENT)
     expect(server.told.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined])
@@ -74,7 +74,7 @@ describe('downloadArtifact', () => {
     const outside = await aFolder()
     await mkdir(join(folder, 'out'))
     await symlink(outside, join(folder, 'out', 'linked'))
-    const inside = { folder, destination: 'out' }
+    const inside = { folder, destination: 'out', env: {} }
     await expect(downloadArtifact(api, artifact(server, 'linked/a.txt'), inside)).rejects.toThrow(
       'not a folder',
     )
@@ -89,7 +89,7 @@ describe('downloadArtifact', () => {
   it('leaves nothing behind when the bytes are not the right ones', async () => {
     const { server, api, folder } = await setUp()
     const wrong = artifact(server, 'a.txt', { sha256sum: '0'.repeat(64) })
-    await expect(downloadArtifact(api, wrong, { folder, destination: '.' })).rejects.toThrow(
+    await expect(downloadArtifact(api, wrong, { folder, destination: '.', env: {} })).rejects.toThrow(
       'not those that were uploaded',
     )
     expect(await readdir(folder)).toEqual([])
