@@ -35,6 +35,7 @@ create table agents (
   paused_note text,
   paused_timeout_in_minutes integer,
   resume_at timestamp(3) with time zone,
+  job_heard_at timestamp with time zone,
   constraint agents_pkey PRIMARY KEY (id),
   constraint agents_session_key UNIQUE (session_hash),
   constraint agents_connection_state_check CHECK ((connection_state = ANY (ARRAY['never_connected'::text, 'connected'::text, 'disconnected'::text, 'stopping'::text, 'stopped'::text, 'lost'::text]))),

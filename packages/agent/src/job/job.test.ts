@@ -1,7 +1,16 @@
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
-import { anAgent, anAgentFor, aCounterpart } from '../../test/agent.ts'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { aFolder, anAgent, anAgentFor, aCounterpart } from '../../test/agent.ts'
+
+afterEach(() => vi.unstubAllEnvs())
+
+async function removeWorkplaces(folder: string): Promise<void> {
+  const names = await readdir(folder)
+  for (const name of names.filter((one) => one.startsWith('mr-job-'))) {
+    await rm(join(folder, name), { recursive: true })
+  }
+}
 
 describe('a job', () => {
   it('runs its command and reports its status', async () => {
@@ -74,6 +83,45 @@ describe('a job', () => {
     expect(server.log(missing)).toContain('Missing BUILDKITE_PIPELINE_PROVIDER')
     const empty = server.offer({ BUILDKITE_COMMAND: ' ' })
     expect((await server.finished(empty)).exit_status).toBe('1')
+  })
+
+  it('runs although what was prepared for it is gone, as temporary files may be', async () => {
+    const temporary = await aFolder()
+    vi.stubEnv('TMPDIR', temporary)
+    const { server, pool } = await anAgent()
+    await pool.connected
+    await removeWorkplaces(temporary)
+    const id = server.offer({ BUILDKITE_COMMAND: 'echo still here' })
+    expect(await server.finished(id)).toMatchObject({ exit_status: '0' })
+    expect(server.log(id)).toContain('still here')
+  })
+
+  it('is reported as not run when nothing can be prepared for it', async () => {
+    const temporary = await aFolder()
+    vi.stubEnv('TMPDIR', temporary)
+    const { server, pool } = await anAgent()
+    await pool.connected
+    await removeWorkplaces(temporary)
+    vi.stubEnv('TMPDIR', join(temporary, 'no', 'such', 'folder'))
+    const refused = server.offer({ BUILDKITE_COMMAND: 'true' })
+    expect(await server.finished(refused)).toMatchObject({
+      exit_status: '-1',
+      signal_reason: 'process_run_error',
+    })
+    expect(server.log(refused)).toContain('Error: ENOENT')
+    vi.stubEnv('TMPDIR', temporary)
+    const next = server.offer({ BUILDKITE_COMMAND: 'true' })
+    expect(await server.finished(next)).toMatchObject({ exit_status: '0' })
+  })
+
+  it('is reported also when the answer to its start never came', async () => {
+    const { server } = await anAgent()
+    server.answer(/^PUT .*start$/, () => ({ status: 503, body: {} }))
+    const id = server.offer({ BUILDKITE_COMMAND: 'true' })
+    expect(await server.finished(id)).toMatchObject({
+      exit_status: '-1',
+      signal_reason: 'process_run_error',
+    })
   })
 
   it('refuses a signed step, because it has no key', async () => {

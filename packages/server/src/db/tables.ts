@@ -87,6 +87,7 @@ export interface Agents {
   paused_note: string | null
   paused_timeout_in_minutes: number | null
   resume_at: string | null
+  job_heard_at: string | null
 }
 
 export interface Annotations {
