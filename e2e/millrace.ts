@@ -59,16 +59,31 @@ export function aDataDirectory(): string {
   return path
 }
 
-/** Starts `millrace …` with these settings and no others. */
+/** Starts `millrace …` with these settings and no others; killed after the test if it still runs. */
 export function spawnMillrace(args: readonly string[], settings: Settings): Running {
+  return launch(process.execPath, [program, ...args], settings, started)
+}
+
+/** The same, for whoever ends it in another way: several tests use it, or the test is about its end. */
+export function keepMillrace(args: readonly string[], settings: Settings): Running {
+  return launch(process.execPath, [program, ...args], settings)
+}
+
+/** Starts any program with this environment and no other. */
+export function launch(
+  file: string,
+  args: readonly string[],
+  settings: Settings,
+  among?: Set<ChildProcess>,
+): Running {
   const startedAt = Date.now()
-  const child = spawn(process.execPath, [program, ...args], {
+  const child = spawn(file, args, {
     cwd: tmpdir(),
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   })
-  started.add(child)
+  among?.add(child)
   const { pid } = child
   if (pid === undefined) throw new Error('The process did not start.')
   let stdout = ''
@@ -101,6 +116,7 @@ export interface Client {
   database: string
   get(path: string, token?: string): Promise<Answer>
   post(path: string, body: object, token?: string): Promise<Answer>
+  put(path: string, body: object, token?: string): Promise<Answer>
 }
 
 export type Server = Running & Client
@@ -115,16 +131,27 @@ export interface Json {
   [key: string]: Json
 }
 
+/** Making a database takes a while on a machine that does much else. */
+const startMs = 100_000
+
 /** `millrace up` on a free port, returned when it says that it runs. */
-export async function startServer(settings: Settings, command = 'up'): Promise<Server> {
-  const running = spawnMillrace([command, '--json'], { PORT: '0', ...settings })
+export async function startServer(
+  settings: Settings,
+  command = 'up',
+  start = spawnMillrace,
+): Promise<Server> {
+  const running = start([command, '--json'], { PORT: '0', ...settings })
   let isOver = false
   void running.ended.then(() => (isOver = true))
-  const line = await eventually(`millrace ${command} says that it runs`, async () => {
-    if (isOver) throw new Error(`millrace ${command} ended: ${running.output().stderr}`)
-    const { stdout } = running.output()
-    return stdout.includes('\n') && stdout
-  })
+  const line = await eventually(
+    `millrace ${command} says that it runs`,
+    async () => {
+      if (isOver) throw new Error(`millrace ${command} ended: ${running.output().stderr}`)
+      const { stdout } = running.output()
+      return stdout.includes('\n') && stdout
+    },
+    startMs,
+  )
   const { url, database, first } = JSON.parse(line) as {
     url: string
     database: string
@@ -152,6 +179,7 @@ function clientOf({ url, token, database }: Pick<Client, 'url' | 'token' | 'data
     database,
     get: (path, as = token) => ask(path, as),
     post: (path, body, as = token) => ask(path, as, { method: 'POST', body: JSON.stringify(body) }),
+    put: (path, body, as = token) => ask(path, as, { method: 'PUT', body: JSON.stringify(body) }),
   }
 }
 
@@ -165,12 +193,13 @@ export async function eventually<T>(
   what: string,
   look: () => Promise<T | undefined | false>,
   withinMs = 30_000,
+  everyMs = 20,
 ): Promise<T> {
   const deadline = Date.now() + withinMs
   for (;;) {
     const seen = await look()
     if (seen !== undefined && seen !== false) return seen
     if (Date.now() > deadline) throw new Error(`Not within ${withinMs} ms: ${what}`)
-    await once(AbortSignal.timeout(20), 'abort')
+    await once(AbortSignal.timeout(everyMs), 'abort')
   }
 }
