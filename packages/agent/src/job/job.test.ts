@@ -322,3 +322,48 @@ async function isRunning(pid: number): Promise<boolean> {
   const line = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null)
   return line !== null && !line.includes(') Z ')
 }
+
+describe('abuse case 20: secrets in the log of a job', () => {
+  const key = [
+    '-----BEGIN KEY-----',
+    'MIIEpAIBAAKCAQEA7bq',
+    'q9v+Z/8sV0hKJ1xWn3==',
+    '-----END KEY-----',
+  ].join('\n')
+  const command = String.raw`
+    echo "$DEPLOY_PRIVATE_KEY"
+    printf '%s\n' "$DEPLOY_PRIVATE_KEY" | sed -n 2p
+    printf '%s' "$DEPLOY_PRIVATE_KEY" | base64
+    printf '%s' "$DEPLOY_PRIVATE_KEY" | base64 | tr -d '\n='; echo
+    printf 'user:%s' "$LONG_PASSWORD" | base64
+    printf 'x:%s:y' "$LONG_PASSWORD" | base64
+    printf '%s' "$LONG_PASSWORD" | base64 | tr '+/' '-_'
+    for n in $(seq 0 29); do printf '%s' "\${LONG_PASSWORD:$n:1}"; sleep 0.01; done; echo
+    env | grep -E 'TOKEN|KEY|PASSWORD'`
+
+  it('are hidden whole, line by line, in every usual base64, and however slowly they are written', async () => {
+    const { server } = await anAgent()
+    const password = 'correct horse/battery?staple>>1'
+    const id = server.offer({
+      BUILDKITE_COMMAND: command,
+      DEPLOY_PRIVATE_KEY: key,
+      LONG_PASSWORD: password,
+    })
+    expect((await server.finished(id)).exit_status).toBe('0')
+    const log = server.log(id)
+    const base64 = (text: string) => Buffer.from(text).toString('base64')
+    const steady = (text: string) => base64(text).replaceAll('=', '').slice(4, -4)
+    for (const leak of [
+      ...key.split('\n'),
+      steady(key),
+      password,
+      steady(password),
+      base64(`user:${password}`).slice(8, -6),
+      base64(`x:${password}:y`).slice(8, -8),
+      `job-token-${id}`,
+    ]) {
+      expect(log).not.toContain(leak)
+    }
+    expect(log.split('[REDACTED]').length).toBeGreaterThan(8)
+  })
+})
