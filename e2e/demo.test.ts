@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { aDataDirectory, eventually, startServer, stop, theServer } from './millrace.ts'
 
@@ -19,6 +20,33 @@ describe('the first build', () => {
     })
   })
 
+  it('that is running when everything is killed ends after the next start, and its process too', async () => {
+    const settings = { MILLRACE_DATA_DIR: aDirectory() }
+    const killed = await startServer(settings)
+    const file = `${aDirectory()}/pid`
+    await killed.post('/v2/organizations/default/pipelines', {
+      name: 'Long',
+      repository: 'none',
+      configuration: `env: {BUILDKITE_SKIP_CHECKOUT: "true"}\nsteps: [{command: "echo $$$$ > ${file}; sleep 600"}]`,
+    })
+    const builds = '/v2/organizations/default/pipelines/long/builds'
+    await killed.post(builds, { commit: 'HEAD', branch: 'main' })
+    const pid = await eventually('the job runs', async () => {
+      return existsSync(file) && Number(readFileSync(file, 'utf8'))
+    })
+    killed.killGroup()
+    await killed.ended
+    expect(isAlive(pid)).toBe(true)
+
+    const server = await startServer(settings)
+    const build = await eventually('the build ends', async () => {
+      const { body } = await server.get(`${builds}/1`, killed.token)
+      return body.finished_at !== null && body
+    })
+    expect(build).toMatchObject({ state: 'failed', jobs: [{ state: 'failed', exit_status: -1 }] })
+    expect(isAlive(pid)).toBe(false)
+  })
+
   it('that is running when the server stops is stopped with it', async () => {
     const server = await startServer({ MILLRACE_DATA_DIR: aDataDirectory() })
     const made = await server.post('/v2/organizations/default/pipelines', {
@@ -38,3 +66,12 @@ describe('the first build', () => {
     expect(ms).toBeLessThan(60_000)
   })
 })
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -22,14 +22,17 @@ async function startLocalAgents({
   token,
   count,
   dataDir,
+  isAlone,
 }: LocalAgents): Promise<() => Promise<unknown>> {
-  const { startAgents } = await import('@millrace/agent/pool.ts')
+  const { endLeftovers, startAgents } = await import('@millrace/agent/pool.ts')
+  const buildPath = join(dataDir, 'builds')
+  if (isAlone) await endLeftovers(buildPath)
   const pool = startAgents({
     endpoint,
     token,
     spawn: count,
     name: '%hostname-%spawn',
-    buildPath: join(dataDir, 'builds'),
+    buildPath,
     cancelGraceSeconds: 2,
   })
   await pool.connected
