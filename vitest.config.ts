@@ -60,8 +60,8 @@ export default defineConfig({
           include: ['e2e/**/*.test.ts'],
           globalSetup: ['e2e/build.ts', 'e2e/installation.ts'],
           pool: 'forks',
-          // The cases of agent-conformance.test.ts mostly wait, all of them at once.
-          maxConcurrency: 60,
+          // The cases of agent-conformance.test.ts mostly wait, so many of them at once.
+          maxConcurrency: 16,
           testTimeout: 120_000,
           hookTimeout: 60_000,
         },

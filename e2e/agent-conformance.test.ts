@@ -24,18 +24,8 @@ afterAll(async () => {
   await site?.close()
 })
 
-const variants = programs.flatMap((program) => modes.map((mode) => `${program.title}, ${mode}`))
-const all = variants.flatMap((variant) => cases.map(({ name, run }) => ({ variant, name, run })))
-
-it.concurrent.for(all)('$variant: $name', async ({ variant, run }) => {
-  const bench = benches.get(variant)
-  if (bench === undefined) throw new Error('The shared agents did not start.')
-  await expect(run(bench)).resolves.toBeUndefined()
-})
-
-it.concurrent.for(programs)(
-  '$title, both: the server is killed and started again during jobs',
-  async (program) => {
+for (const program of programs) {
+  it.concurrent(`${program.title}: the server is killed and started again during jobs`, async () => {
     const shaken = await Site.start()
     const own: Bench[] = []
     try {
@@ -45,5 +35,15 @@ it.concurrent.for(programs)(
       await Promise.all(own.map((bench) => bench.close()))
       await shaken.close()
     }
-  },
-)
+  })
+
+  for (const mode of modes) {
+    for (const { name, run } of cases) {
+      it.concurrent(`${program.title}, ${mode}: ${name}`, async () => {
+        const bench = benches.get(`${program.title}, ${mode}`)
+        if (bench === undefined) throw new Error('The shared agents did not start.')
+        await expect(run(bench)).resolves.toBeUndefined()
+      })
+    }
+  }
+}

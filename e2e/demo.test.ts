@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { aDataDirectory, eventually, startServer, stop, theServer } from './millrace.ts'
+import { aDirectory, aDataDirectory, eventually, startServer, stop, theServer } from './millrace.ts'
 
 const demo = '/v2/organizations/default/pipelines/demo/builds'
 
@@ -21,7 +21,7 @@ describe('the first build', () => {
   })
 
   it('that is running when everything is killed ends after the next start, and its process too', async () => {
-    const settings = { MILLRACE_DATA_DIR: aDirectory() }
+    const settings = { MILLRACE_DATA_DIR: aDataDirectory() }
     const killed = await startServer(settings)
     const file = `${aDirectory()}/pid`
     await killed.post('/v2/organizations/default/pipelines', {

@@ -1,6 +1,8 @@
 // What a case works with: agents of one program, heard in one way, and builds for them.
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { launch, type Running } from '../millrace.ts'
+import { Door } from './door.ts'
 import type { AgentProgram } from './programs.ts'
 import type { Build, Cluster, Site } from './site.ts'
 
@@ -11,6 +13,8 @@ export interface AgentFlags {
   endpoint?: string
   /** The one that proves the mode, unless a case wants another. */
   pingMode?: 'auto' | 'poll-only' | 'stream-only'
+  /** Scripts of the agent's owner, by their names. */
+  hooks?: Readonly<Record<string, string>>
   flags?: readonly string[]
 }
 
@@ -31,6 +35,7 @@ export class Bench {
   private readonly cluster: Cluster
   private readonly prefix: string
   private readonly agents: AgentProcess[] = []
+  private readonly doors: Door[] = []
   private shared: AgentProcess | null = null
 
   private constructor(site: Site, program: AgentProgram, mode: Mode, cluster: Cluster) {
@@ -44,23 +49,35 @@ export class Bench {
   static async open(site: Site, program: AgentProgram, mode: Mode): Promise<Bench> {
     const bench = new Bench(site, program, mode, await site.cluster(`${program.title}, ${mode}`))
     // For the cases that are about jobs and not about agents.
-    bench.shared = await bench.start('shared', { flags: ['--spawn', '6'] })
+    bench.shared = await bench.start('shared', { flags: ['--spawn', '4'] })
     return bench
   }
 
   async close(): Promise<void> {
     for (const agent of this.agents) agent.signal('SIGTERM')
     await Promise.all(this.agents.map(({ ended }) => ended))
+    for (const door of this.doors) door.close()
+  }
+
+  /** Between an agent and the server; shut for good when the bench closes. */
+  async door(): Promise<Door> {
+    const door = await Door.open(this.site.server.url)
+    this.doors.push(door)
+    return door
   }
 
   /** An agent with a queue of its own, named after what it is for. */
   async start(
     purpose: string,
-    { endpoint, pingMode = pingModes[this.mode], flags = [] }: AgentFlags = {},
+    { endpoint, pingMode = pingModes[this.mode], hooks = {}, flags = [] }: AgentFlags = {},
   ): Promise<AgentProcess> {
     const queue = await this.site.queue(this.cluster, purpose)
     const folder = this.site.aFolder()
     const name = `${this.prefix}-${purpose}`
+    mkdirSync(join(folder, 'hooks'))
+    for (const [hook, script] of Object.entries(hooks)) {
+      writeFileSync(join(folder, 'hooks', hook), script, { mode: 0o755 })
+    }
     const running = launch(
       this.program.file,
       [
@@ -89,6 +106,10 @@ export class Bench {
   /** Of steps for the shared agents, or for one of the case's own. */
   build(steps: readonly object[], agent: AgentProcess | null = this.shared): Promise<Build> {
     return this.site.build(this.cluster, { agents: { queue: agent?.queue ?? '' }, steps })
+  }
+
+  async secret(key: string, value: string): Promise<void> {
+    await this.site.post(`/clusters/${this.cluster.id}/secrets`, { key, value })
   }
 
   /** A queue that no agent serves. */

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect } from 'vitest'
 import type { Json } from '../millrace.ts'
-import type { Bench } from './bench.ts'
-import { Door, type Interception } from './door.ts'
+import type { AgentProcess, Bench } from './bench.ts'
+import type { Interception } from './door.ts'
 import type { Build, Site } from './site.ts'
 
 export interface Case {
@@ -39,7 +39,49 @@ const ending = ({ state, exit_status, signal, signal_reason }: Json) => ({
   signal_reason,
 })
 
+// Those that take longest come first, so that the others run meanwhile.
 export const cases: readonly Case[] = [
+  {
+    name: 'lost agent',
+    async run(bench) {
+      const agent = await bench.start('lost')
+      const gate = aGate(bench)
+      const build = await bench.build(one(`echo re""ady; ${gate.command}`), agent)
+      await bench.site.says(build, 'one', 'ready')
+      agent.killGroup()
+      expect(ending(await bench.site.ended(build, 'one'))).toEqual({
+        state: 'failed',
+        exit_status: -1,
+        signal: null,
+        signal_reason: null,
+      })
+      await bench.site.agent(`${agent.name}-1`, 'lost')
+      // The command itself outlived its agent.
+      gate.open()
+    },
+  },
+  {
+    name: 'no answer and 503 during a job: no line of the log is lost',
+    async run(bench) {
+      const door = await bench.door()
+      const pingMode = bench.mode === 'polling' ? 'poll-only' : 'auto'
+      const agent = await bench.start('outage', { endpoint: door.endpoint, pingMode })
+      const gate = aGate(bench)
+      const build = await bench.build(one(`${count(60)}; ${gate.command}; echo 000061`), agent)
+      await bench.site.says(build, 'one', '000003')
+      door.slam()
+      gate.open()
+      await bench.site.until('the agent finds nobody there', async () => door.refusals >= 2)
+      door.breakDown()
+      await bench.site.until('the agent meets the broken door', async () =>
+        door.seen.some(({ path, status }) => path.endsWith('/chunks') && status === 503),
+      )
+      door.repair()
+      const job = await bench.site.ended(build, 'one')
+      expect(job).toMatchObject({ state: 'passed', exit_status: 0 })
+      expect(numbersIn(await bench.site.log(build, job), 6)).toEqual(upTo(61))
+    },
+  },
   {
     name: 'idle, until it is told to disconnect',
     async run(bench) {
@@ -123,7 +165,7 @@ export const cases: readonly Case[] = [
   {
     name: 'pipeline upload: 202',
     async run(bench) {
-      const door = await Door.open(bench.site.server.url)
+      const door = await bench.door()
       door.interceptWith(answerLater(bench.site.server.url))
       const agent = await bench.start('later', { endpoint: door.endpoint })
       const build = await bench.build(one(upload({ key: 'two', command: 'true' }, agent.queue)), agent)
@@ -195,28 +237,6 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: 'no answer and 503 during a job: no line of the log is lost',
-    async run(bench) {
-      const door = await Door.open(bench.site.server.url)
-      const pingMode = bench.mode === 'polling' ? 'poll-only' : 'auto'
-      const agent = await bench.start('outage', { endpoint: door.endpoint, pingMode })
-      const gate = aGate(bench)
-      const build = await bench.build(one(`${count(60)}; ${gate.command}; echo 000061`), agent)
-      await bench.site.says(build, 'one', '000003')
-      door.slam()
-      gate.open()
-      await bench.site.until('the agent finds nobody there', async () => door.refusals >= 2)
-      door.breakDown()
-      await bench.site.until('the agent meets the broken door', async () =>
-        door.seen.some(({ path, status }) => path.endsWith('/chunks') && status === 503),
-      )
-      door.repair()
-      const job = await bench.site.ended(build, 'one')
-      expect(job).toMatchObject({ state: 'passed', exit_status: 0 })
-      expect(numbersIn(await bench.site.log(build, job), 6)).toEqual(upTo(61))
-    },
-  },
-  {
     name: 'acquire: 422',
     async run(bench) {
       const build = await bench.build(one('true'))
@@ -236,7 +256,7 @@ export const cases: readonly Case[] = [
       ])
       await bench.site.running(build, 'one')
       const two = await bench.site.job(build, 'two', 'waits', (job) => String(job.state) === 'waiting')
-      const door = await Door.open(bench.site.server.url)
+      const door = await bench.door()
       const agent = await bench.start('patient', {
         endpoint: door.endpoint,
         flags: ['--acquire-job', String(two.id)],
@@ -283,22 +303,85 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: 'lost agent',
+    name: 'SIGTERM lets the job end',
     async run(bench) {
-      const agent = await bench.start('lost')
+      const agent = await bench.start('graceful')
       const gate = aGate(bench)
-      const build = await bench.build(one(`echo re""ady; ${gate.command}`), agent)
+      const build = await bench.build(one(`echo re""ady; ${gate.command}; echo done`), agent)
       await bench.site.says(build, 'one', 'ready')
-      agent.killGroup()
+      agent.signal('SIGTERM')
+      await bench.site.until('the agent has heard it', async () =>
+        /gracefully|forcefully/i.test(textOf(agent)),
+      )
+      gate.open()
+      expect(await passed(bench, build, 'one')).toContain('done')
+      expect((await agent.ended).code).toBe(0)
+      await bench.site.agent(`${agent.name}-1`, 'disconnected')
+    },
+  },
+  {
+    name: 'SIGTERM twice ends the job as stopped',
+    async run(bench) {
+      const agent = await bench.start('hasty')
+      const build = await bench.build(one('echo re""ady; sleep 600'), agent)
+      await bench.site.says(build, 'one', 'ready')
+      agent.signal('SIGTERM')
+      await bench.site.until('the agent has heard it', async () =>
+        /gracefully|forcefully/i.test(textOf(agent)),
+      )
+      agent.signal('SIGTERM')
       expect(ending(await bench.site.ended(build, 'one'))).toEqual({
         state: 'failed',
         exit_status: -1,
-        signal: null,
-        signal_reason: null,
+        signal: 'SIGTERM',
+        signal_reason: 'agent_stop',
       })
-      await bench.site.agent(`${agent.name}-1`, 'lost')
-      // The command itself outlived its agent.
-      gate.open()
+      await agent.ended
+    },
+  },
+  {
+    name: 'hooks of the agent',
+    async run(bench) {
+      const agent = await bench.start('hooked', {
+        hooks: {
+          environment: 'export FROM_HOOK="set by a hook"',
+          'pre-command': 'echo "before: $FROM_HOOK"',
+          'post-command': 'echo "after: $BUILDKITE_COMMAND_EXIT_STATUS"',
+          'pre-exit': 'echo "at the end: $BUILDKITE_STEP_KEY"',
+        },
+      })
+      const build = await bench.build(one('echo "command: $FROM_HOOK"; exit 7'), agent)
+      const job = await bench.site.ended(build, 'one')
+      expect(job).toMatchObject({ state: 'failed', exit_status: 7 })
+      const log = await bench.site.log(build, job)
+      const said = ['before: set by a hook', 'command: set by a hook', 'after: 7', 'at the end: one']
+      expect(said.filter((line) => !log.includes(line))).toEqual([])
+    },
+  },
+  {
+    name: 'commands of the agent inside a job',
+    async run(bench) {
+      await bench.secret('deploy_key', 'swordfish-99')
+      const build = await bench.build(
+        one(
+          `set -e
+          test "$(buildkite-agent step get label)" = 'At first'
+          buildkite-agent step update label 'At last'
+          test "$(buildkite-agent secret get deploy_key)" = sword""fish-99
+          echo "the secret is $(buildkite-agent secret get deploy_key)"
+          buildkite-agent oidc request-token --audience them --skip-redaction | tr . '\n' | wc -l
+          printf battery-staple | buildkite-agent redactor add
+          echo "hidden: battery-""staple"
+          printf '{"ADDED":"later"}' | buildkite-agent env set --input-format=json -
+          test "$(buildkite-agent env get ADDED)" = later`,
+          { label: 'At first' },
+        ),
+      )
+      const log = await passed(bench, build, 'one')
+      expect(log).toContain('the secret is [REDACTED]')
+      expect(log).toContain('hidden: [REDACTED]')
+      expect(log).not.toContain('swordfish-99')
+      expect(await bench.site.ended(build, 'one')).toMatchObject({ name: 'At last' })
     },
   },
 ]
@@ -391,6 +474,8 @@ const upTo = (last: number) => Array.from({ length: last }, (_, index) => index 
 
 /** Numbers of six digits, some every second. */
 const count = (last: number) => `for n in $(seq -f %06.0f 1 ${last}); do echo $n; sleep 0.05; done`
+
+const textOf = (agent: AgentProcess) => `${agent.output().stdout}${agent.output().stderr}`
 
 /** Lines that are one number of so many digits. */
 function numbersIn(log: string, digits: number): number[] {

@@ -65,6 +65,11 @@ export class Door {
     this.server.closeAllConnections()
   }
 
+  close(): void {
+    this.server.close()
+    this.server.closeAllConnections()
+  }
+
   private async pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.on('finish', () => {
       this.seen.push({

@@ -19,10 +19,10 @@ export interface Build {
 
 /** Long enough for an agent that waits before it repeats a call. */
 const patienceMs = 100_000
-const everyMs = 150
+const everyMs = 200
 
 /** Silence after which an agent is lost; a third of it is the time between heartbeats. */
-const lostSeconds = 12
+const lostSeconds = 20
 
 export class Site {
   server: Server

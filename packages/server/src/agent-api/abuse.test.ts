@@ -98,10 +98,9 @@ describe('abuse case 8: an agent reads or writes the files of another build', ()
     const file = aFile('a.txt')
     const mine = batchOf(await announce(own.run, [file], { multipart_supported: false }))
     const theirs = batchOf(await announce(stranger.run, [file], { multipart_supported: false }))
-    const [id = '', victim = ''] = [mine.artifact_ids[0], theirs.artifact_ids[0]]
-    const { action, data = {} } = mine.per_artifact_instructions?.[id] ?? {}
-    if (action === undefined) throw new Error('There are no instructions.')
-    expect((await send(app, { action, data: { ...data, artifact_id: victim } }, file)).status).toBe(403)
+    const instructions = mine.per_artifact_instructions?.[mine.artifact_ids[0] ?? ''] ?? {}
+    const data = { ...instructions.data, artifact_id: theirs.artifact_ids[0] ?? '' }
+    expect((await send(app, { ...instructions, data }, file)).status).toBe(403)
   })
 
   it('may look for files in its own cluster and in no other', async () => {

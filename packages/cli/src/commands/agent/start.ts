@@ -92,8 +92,10 @@ async function run(options: Options): Promise<void> {
     agents.map((agent) => `Agent ${agent.name} is connected.`).join('\n'),
   )
   process.once('SIGQUIT', () => void pool.stop('force'))
-  await Promise.race([nextSignal(), pool.ended])
-  // The first signal lets running jobs end; the second, like SIGQUIT, does not.
+  const cause = await Promise.race([nextSignal().then(() => 'signal'), pool.ended])
+  if (cause === 'signal') {
+    agentLog.info({}, 'Stopping gracefully: jobs that run may end first. The next signal cancels them.')
+  }
   const stopped = pool.stop('graceful')
   void nextSignal().then(() => pool.stop('force'))
   const end = await stopped
