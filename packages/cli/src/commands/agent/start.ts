@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { command, print, type Output } from '../../command.ts'
+import { Refused } from '../../run/refused.ts'
 import { agentLog } from './log.ts'
 
 interface Options extends Output {
@@ -85,7 +86,9 @@ async function run(options: Options): Promise<void> {
     environment: process.env,
     log: agentLog,
   })
-  const agents = await pool.connected
+  const agents = await pool.connected.catch((error: unknown) => {
+    throw new Refused(`The agents could not start: ${error instanceof Error ? error.message : String(error)}`)
+  })
   print(
     options,
     { agents, pid: process.pid },
