@@ -2,9 +2,9 @@
 // `npm run conformance:agent` runs this file alone.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { Bench, type Mode } from './conformance/bench.ts'
-import { cases, surviveCrash } from './conformance/cases.ts'
-import { ownRunner, publicAgent } from './conformance/programs.ts'
-import { Site } from './conformance/site.ts'
+import { cases, loseAgents, surviveCrash } from './conformance/cases.ts'
+import { ownRunner, publicAgent, type AgentProgram } from './conformance/programs.ts'
+import { Site, type SiteSettings } from './conformance/site.ts'
 
 const found = publicAgent()
 const programs = found === null ? [ownRunner] : [ownRunner, found]
@@ -26,15 +26,11 @@ afterAll(async () => {
 
 for (const program of programs) {
   it.concurrent(`${program.title}: the server is killed and started again during jobs`, async () => {
-    const shaken = await Site.start()
-    const own: Bench[] = []
-    try {
-      for (const mode of modes) own.push(await Bench.open(shaken, program, mode))
-      await expect(surviveCrash(shaken, own)).resolves.toBeUndefined()
-    } finally {
-      await Promise.all(own.map((bench) => bench.close()))
-      await shaken.close()
-    }
+    await expect(withOwnSite(program, {}, surviveCrash)).resolves.toBeUndefined()
+  })
+
+  it.concurrent(`${program.title}: an agent that is killed is lost`, async () => {
+    await expect(withOwnSite(program, { lostSeconds: 10 }, loseAgents)).resolves.toBeUndefined()
   })
 
   for (const mode of modes) {
@@ -45,5 +41,22 @@ for (const program of programs) {
         await expect(run(bench)).resolves.toBeUndefined()
       })
     }
+  }
+}
+
+/** In both modes at once. */
+async function withOwnSite(
+  program: AgentProgram,
+  settings: SiteSettings,
+  work: (site: Site, own: readonly Bench[]) => Promise<void>,
+): Promise<void> {
+  const own = await Site.start(settings)
+  const ownBenches: Bench[] = []
+  try {
+    for (const mode of modes) ownBenches.push(await Bench.open(own, program, mode))
+    await work(own, ownBenches)
+  } finally {
+    await Promise.all(ownBenches.map((bench) => bench.close()))
+    await own.close()
   }
 }

@@ -87,7 +87,6 @@ export class Bench {
           endpoint: endpoint ?? `${this.site.server.url}/v3`,
           tags: `queue=${queue}`,
           name: `${name}-%spawn`,
-          'cancel-grace-period': '3',
           'ping-mode': pingMode,
           'build-path': join(folder, 'build'),
           'hooks-path': join(folder, 'hooks'),

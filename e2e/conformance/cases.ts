@@ -42,25 +42,6 @@ const ending = ({ state, exit_status, signal, signal_reason }: Json) => ({
 // Those that take longest come first, so that the others run meanwhile.
 export const cases: readonly Case[] = [
   {
-    name: 'lost agent',
-    async run(bench) {
-      const agent = await bench.start('lost')
-      const gate = aGate(bench)
-      const build = await bench.build(one(`echo re""ady; ${gate.command}`), agent)
-      await bench.site.says(build, 'one', 'ready')
-      agent.killGroup()
-      expect(ending(await bench.site.ended(build, 'one'))).toEqual({
-        state: 'failed',
-        exit_status: -1,
-        signal: null,
-        signal_reason: null,
-      })
-      await bench.site.agent(`${agent.name}-1`, 'lost')
-      // The command itself outlived its agent.
-      gate.open()
-    },
-  },
-  {
     name: 'no answer and 503 during a job: no line of the log is lost',
     async run(bench) {
       const door = await bench.door()
@@ -385,6 +366,30 @@ export const cases: readonly Case[] = [
     },
   },
 ]
+
+/** Not among the cases, because it needs a server of its own: one that soon takes agents for lost. */
+export async function loseAgents(site: Site, benches: readonly Bench[]): Promise<void> {
+  const gates = benches.map(aGate)
+  const agents = await Promise.all(benches.map((bench) => bench.start('lost')))
+  const builds = await Promise.all(
+    benches.map((bench, index) =>
+      bench.build(one(`echo re""ady; ${gates[index]?.command}`), agents[index] ?? null),
+    ),
+  )
+  await Promise.all(builds.map((build) => site.says(build, 'one', 'ready')))
+  for (const agent of agents) agent.killGroup()
+  for (const build of builds) {
+    expect(ending(await site.ended(build, 'one'))).toEqual({
+      state: 'failed',
+      exit_status: -1,
+      signal: null,
+      signal_reason: null,
+    })
+  }
+  for (const agent of agents) await site.agent(`${agent.name}-1`, 'lost')
+  // The commands themselves outlived their agents.
+  for (const gate of gates) gate.open()
+}
 
 /** Not among the cases, because it needs a server of its own. */
 export async function surviveCrash(site: Site, benches: readonly Bench[]): Promise<void> {

@@ -21,8 +21,10 @@ export interface Build {
 const patienceMs = 100_000
 const everyMs = 200
 
-/** Silence after which an agent is lost; a third of it is the time between heartbeats. */
-const lostSeconds = 20
+export interface SiteSettings {
+  /** Silence after which an agent is lost. Far from what a busy machine delays, unless a test is about it. */
+  lostSeconds?: number
+}
 
 export class Site {
   server: Server
@@ -36,17 +38,17 @@ export class Site {
     this.token = server.token
   }
 
-  static async start(): Promise<Site> {
+  static async start({ lostSeconds = 180 }: SiteSettings = {}): Promise<Site> {
     const folder = mkdtempSync(join(tmpdir(), 'mr-conf-'))
     makeRepository(join(folder, 'repository'))
-    return new Site(await start(folder, '0'), folder)
+    return new Site(await start(folder, '0', lostSeconds), folder)
   }
 
   /** Killed, with its database, and started again at the same address. */
   async crash(): Promise<void> {
     this.server.killGroup()
     await this.server.ended
-    this.server = await start(this.folder, new URL(this.server.url).port)
+    this.server = await start(this.folder, new URL(this.server.url).port, 180)
   }
 
   async close(): Promise<void> {
@@ -169,7 +171,7 @@ export class Site {
 
 const organization = '/v2/organizations/default'
 
-const start = (folder: string, port: string): Promise<Server> =>
+const start = (folder: string, port: string, lostSeconds: number): Promise<Server> =>
   startServer(
     {
       PORT: port,
