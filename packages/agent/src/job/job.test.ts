@@ -5,11 +5,15 @@ import { aFolder, anAgent, anAgentFor, aCounterpart } from '../../test/agent.ts'
 
 afterEach(() => vi.unstubAllEnvs())
 
+/** Once they are whole: a pipe and a socket each. */
 async function removeWorkplaces(folder: string): Promise<void> {
-  const names = await readdir(folder)
-  for (const name of names.filter((one) => one.startsWith('mr-job-'))) {
-    await rm(join(folder, name), { recursive: true })
-  }
+  const places = await vi.waitFor(async () => {
+    const names = (await readdir(folder)).filter((name) => name.startsWith('mr-job-'))
+    expect(names).not.toEqual([])
+    for (const name of names) expect(await readdir(join(folder, name))).toHaveLength(2)
+    return names
+  })
+  for (const place of places) await rm(join(folder, place), { recursive: true })
 }
 
 describe('a job', () => {
