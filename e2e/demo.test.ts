@@ -44,7 +44,8 @@ describe('the first build', () => {
       return body.finished_at !== null && body
     })
     expect(build).toMatchObject({ state: 'failed', jobs: [{ state: 'failed', exit_status: -1 }] })
-    expect(isAlive(pid)).toBe(false)
+    const isGone = await eventually('its process is ended', async () => !isAlive(pid))
+    expect(isGone).toBe(true)
   })
 
   it('that is running when the server stops is stopped with it', async () => {
