@@ -248,6 +248,7 @@ create table builds (
   started_at timestamp(3) with time zone,
   failing_at timestamp(3) with time zone,
   finished_at timestamp(3) with time zone,
+  host_event jsonb,
   constraint builds_pkey PRIMARY KEY (id),
   constraint builds_number_key UNIQUE (pipeline_id, number),
   constraint builds_source_check CHECK ((source = ANY (ARRAY['webhook'::text, 'api'::text, 'ui'::text, 'trigger_job'::text, 'schedule'::text]))),
@@ -383,6 +384,37 @@ create table clusters (
   constraint clusters_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL,
   constraint clusters_default_queue_fkey FOREIGN KEY (default_queue_id) REFERENCES cluster_queues(id) ON DELETE SET NULL,
   constraint clusters_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
+);
+
+create table commit_status_cursor (
+  single boolean not null default true,
+  xid bigint not null,
+  id bigint not null,
+  constraint commit_status_cursor_pkey PRIMARY KEY (single),
+  constraint commit_status_cursor_single_check CHECK (single)
+);
+
+create table commit_statuses (
+  id uuid not null,
+  organization_id uuid not null,
+  pipeline_id uuid not null,
+  build_id uuid not null,
+  build_number integer not null,
+  commit text not null,
+  context text not null,
+  state text not null,
+  description text not null,
+  version integer not null default 1,
+  delivered_version integer not null default 0,
+  changed_at timestamp(3) with time zone not null,
+  attempts integer not null default 0,
+  next_attempt_at timestamp(3) with time zone,
+  error text,
+  constraint commit_statuses_pkey PRIMARY KEY (id),
+  constraint commit_statuses_context_key UNIQUE (pipeline_id, commit, context),
+  constraint commit_statuses_build_id_fkey FOREIGN KEY (build_id) REFERENCES builds(id) ON DELETE CASCADE,
+  constraint commit_statuses_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+  constraint commit_statuses_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
 );
 
 create table events (
@@ -598,6 +630,18 @@ create table organizations (
   constraint organizations_slug_check CHECK ((slug ~ '^[a-z0-9][a-z0-9-]{0,99}$'::text))
 );
 
+create table pipeline_polls (
+  pipeline_id uuid not null,
+  organization_id uuid not null,
+  repository text not null,
+  next_poll_at timestamp(3) with time zone not null,
+  claim uuid,
+  polled_at timestamp(3) with time zone,
+  error text,
+  constraint pipeline_polls_pkey PRIMARY KEY (pipeline_id),
+  constraint pipeline_polls_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
+);
+
 create table pipeline_schedules (
   id uuid not null,
   organization_id uuid not null,
@@ -685,17 +729,40 @@ create table pipelines (
   created_at timestamp(3) with time zone not null default now(),
   created_by uuid,
   archived_at timestamp(3) with time zone,
+  repository_host text default regexp_replace(lower(COALESCE("substring"(repository, '^[A-Za-z][A-Za-z0-9+.-]*://(?:[^@/]*@)?([^/:]+)'::text), "substring"(repository, '^(?:[^@/:]+@)?([^/:]+):(?!//)'::text))), '^(?:www|ssh|altssh)\.(github\.com|gitlab\.com|bitbucket\.org)$'::text, '\1'::text),
+  poll_interval_seconds integer,
   constraint pipelines_pkey PRIMARY KEY (id),
   constraint pipelines_badge_token_key UNIQUE (badge_token),
   constraint pipelines_name_key UNIQUE (organization_id, name),
   constraint pipelines_slug_key UNIQUE (organization_id, slug),
   constraint pipelines_webhook_token_key UNIQUE (webhook_token),
+  constraint pipelines_poll_interval_check CHECK (((poll_interval_seconds >= 30) AND (poll_interval_seconds <= 86400))),
   constraint pipelines_visibility_check CHECK ((visibility = ANY (ARRAY['private'::text, 'public'::text]))),
   constraint pipelines_cluster_fkey FOREIGN KEY (cluster_id) REFERENCES clusters(id),
   constraint pipelines_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL,
   constraint pipelines_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
   constraint pipelines_template_fkey FOREIGN KEY (pipeline_template_id) REFERENCES pipeline_templates(id),
   constraint pipelines_webhooks_disabled_by_fkey FOREIGN KEY (webhooks_disabled_by) REFERENCES users(id) ON DELETE SET NULL
+);
+
+create table polled_refs (
+  pipeline_id uuid not null,
+  ref text not null,
+  commit text not null,
+  constraint polled_refs_pkey PRIMARY KEY (pipeline_id, ref),
+  constraint polled_refs_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipeline_polls(pipeline_id) ON DELETE CASCADE
+);
+
+create table pull_requests (
+  pipeline_id uuid not null,
+  number text not null,
+  organization_id uuid not null,
+  branch text not null,
+  is_fork boolean not null,
+  data jsonb not null,
+  updated_at timestamp(3) with time zone not null,
+  constraint pull_requests_pkey PRIMARY KEY (pipeline_id, number),
+  constraint pull_requests_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
 );
 
 create unlogged table rate_limits (
@@ -710,6 +777,30 @@ create table removed_pipelines (
   organization_id uuid not null,
   removed_at timestamp(3) with time zone not null default now(),
   constraint removed_pipelines_pkey PRIMARY KEY (pipeline_id)
+);
+
+create table repository_connections (
+  id uuid not null,
+  organization_id uuid not null,
+  type text not null,
+  url text not null,
+  api_url text not null,
+  host text not null,
+  token_sealed bytea,
+  token_key_id text,
+  token_hint text,
+  webhook_secret_sealed bytea,
+  webhook_secret_key_id text,
+  webhook_secret_hint text,
+  problem text,
+  problem_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null default now(),
+  created_by uuid,
+  constraint repository_connections_pkey PRIMARY KEY (id),
+  constraint repository_connections_host_key UNIQUE (organization_id, host),
+  constraint repository_connections_type_check CHECK ((type = ANY (ARRAY['github'::text, 'gitlab'::text, 'bitbucket'::text, 'gitea'::text, 'forgejo'::text, 'git'::text]))),
+  constraint repository_connections_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL,
+  constraint repository_connections_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
 );
 
 create table rules (
@@ -909,6 +1000,16 @@ create table users (
   constraint users_pkey PRIMARY KEY (id)
 );
 
+create table webhook_deliveries (
+  pipeline_id uuid not null,
+  delivery_id text not null,
+  organization_id uuid not null,
+  answer jsonb,
+  received_at timestamp(3) with time zone not null,
+  constraint webhook_deliveries_pkey PRIMARY KEY (pipeline_id, delivery_id),
+  constraint webhook_deliveries_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
+);
+
 CREATE INDEX agents_gone ON agents USING btree (COALESCE(disconnected_at, lost_at, created_at)) WHERE (connection_state = ANY (ARRAY['never_connected'::text, 'disconnected'::text, 'stopped'::text, 'lost'::text]));
 CREATE INDEX agents_page ON agents USING btree (organization_id, created_at, id) WHERE (connection_state = ANY (ARRAY['connected'::text, 'stopping'::text]));
 CREATE INDEX agents_queue ON agents USING btree (queue_id) WHERE (connection_state = ANY (ARRAY['connected'::text, 'stopping'::text]));
@@ -948,6 +1049,8 @@ CREATE INDEX cluster_queues_page ON cluster_queues USING btree (cluster_id, crea
 CREATE INDEX cluster_secrets_page ON cluster_secrets USING btree (cluster_id, created_at, id);
 CREATE INDEX cluster_tokens_page ON cluster_tokens USING btree (cluster_id, created_at, id);
 CREATE INDEX clusters_page ON clusters USING btree (organization_id, created_at, id);
+CREATE INDEX commit_statuses_build ON commit_statuses USING btree (build_id);
+CREATE INDEX commit_statuses_due ON commit_statuses USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
 CREATE INDEX events_build ON events USING btree (build_id, id) WHERE (build_id IS NOT NULL);
 CREATE INDEX events_order ON events USING btree (xid, id);
 CREATE INDEX events_org ON events USING btree (organization_id, id);
@@ -969,11 +1072,14 @@ CREATE INDEX organization_invitations_page ON organization_invitations USING btr
 CREATE UNIQUE INDEX organization_invitations_pending_key ON organization_invitations USING btree (organization_id, lower(email)) WHERE (state = 'pending'::text);
 CREATE INDEX organization_members_page ON organization_members USING btree (organization_id, created_at, user_id);
 CREATE INDEX organization_members_user ON organization_members USING btree (user_id);
+CREATE INDEX pipeline_polls_due ON pipeline_polls USING btree (next_poll_at);
 CREATE INDEX pipeline_schedules_due ON pipeline_schedules USING btree (next_build_at) WHERE enabled;
 CREATE INDEX pipeline_schedules_page ON pipeline_schedules USING btree (pipeline_id, created_at, id);
 CREATE INDEX pipelines_cluster ON pipelines USING btree (cluster_id);
 CREATE INDEX pipelines_page ON pipelines USING btree (organization_id, created_at, id);
+CREATE INDEX pipelines_repository_host ON pipelines USING btree (organization_id, repository_host);
 CREATE INDEX pipelines_template ON pipelines USING btree (pipeline_template_id);
+CREATE INDEX pull_requests_branch ON pull_requests USING btree (pipeline_id, branch) WHERE (NOT is_fork);
 CREATE INDEX rules_page ON rules USING btree (organization_id, created_at, id);
 CREATE INDEX stack_notifications_job ON stack_notifications USING btree (job_id, occurred_at, id);
 CREATE INDEX stack_notifications_stack ON stack_notifications USING btree (stack_id);
@@ -987,6 +1093,7 @@ CREATE INDEX test_runs_page ON test_runs USING btree (suite_id, created_at, id);
 CREATE INDEX test_suites_page ON test_suites USING btree (organization_id, created_at, id);
 CREATE INDEX unclaimed_blobs_due ON unclaimed_blobs USING btree (delete_after);
 CREATE UNIQUE INDEX users_email_key ON users USING btree (lower(email));
+CREATE INDEX webhook_deliveries_received ON webhook_deliveries USING btree (received_at);
 
 CREATE OR REPLACE FUNCTION public.announce_access_change()
  RETURNS trigger

@@ -32,6 +32,7 @@ import { buildRoutes } from './resources/builds/routes.ts'
 import { cacheVolumeRoutes } from './resources/cache_volumes/routes.ts'
 import { clusterTokenRoutes } from './resources/cluster-tokens/routes.ts'
 import { clusterRoutes } from './resources/clusters/routes.ts'
+import { deliverRoutes } from './resources/deliver/routes.ts'
 import { emojiRoutes } from './resources/emojis/routes.ts'
 import { invitationRoutes } from './resources/invitations/routes.ts'
 import { jobRoutes } from './resources/jobs/routes.ts'
@@ -45,6 +46,7 @@ import { pipelineSettingsRoutes } from './resources/pipeline-settings/routes.ts'
 import { pipelineTemplateRoutes } from './resources/pipeline-templates/routes.ts'
 import { pipelineRoutes } from './resources/pipelines/routes.ts'
 import { queueRoutes } from './resources/queues/routes.ts'
+import { repositoryConnectionRoutes } from './resources/repository_connections/routes.ts'
 import { rootRoutes } from './resources/root/routes.ts'
 import { ruleRoutes } from './resources/rules/routes.ts'
 import { scheduleRoutes } from './resources/schedules/routes.ts'
@@ -69,6 +71,7 @@ export const slices: Slices = {
   cache_volumes: cacheVolumeRoutes,
   'cluster-tokens': clusterTokenRoutes,
   clusters: clusterRoutes,
+  deliver: deliverRoutes,
   emojis: emojiRoutes,
   invitations: invitationRoutes,
   jobs: jobRoutes,
@@ -82,6 +85,7 @@ export const slices: Slices = {
   'pipeline-templates': pipelineTemplateRoutes,
   pipelines: pipelineRoutes,
   queues: queueRoutes,
+  repository_connections: repositoryConnectionRoutes,
   root: rootRoutes,
   rules: ruleRoutes,
   schedules: scheduleRoutes,

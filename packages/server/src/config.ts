@@ -23,6 +23,10 @@ export interface Config {
   readonly trustedProxies: readonly string[]
   /** The ranges our webhooks come from, for receivers to allow. */
   readonly webhookIps: readonly string[]
+  /** Ranges that URLs set by users may lead to although they are not public. */
+  readonly outboundAllow: readonly string[]
+  /** Directories whose repositories may be polled; empty: none on this machine's disk. */
+  readonly pollDirectories: readonly string[]
   readonly rateLimits: {
     readonly enforced: boolean
     readonly organizationPerMinute: number
@@ -143,6 +147,8 @@ export function readConfig(env: Record<string, string | undefined>): ConfigResul
     logLevel,
     trustedProxies: ranges('MILLRACE_TRUSTED_PROXIES'),
     webhookIps: ranges('MILLRACE_WEBHOOK_IPS'),
+    outboundAllow: ranges('MILLRACE_OUTBOUND_ALLOW'),
+    pollDirectories: text('MILLRACE_POLL_DIRECTORIES', '').split(':').filter(Boolean).map((path) => resolve(path)),
     rateLimits: {
       enforced: flag('MILLRACE_RATE_LIMIT'),
       organizationPerMinute: integer('MILLRACE_RATE_LIMIT_ORGANIZATION', 200, 1, 10_000_000),

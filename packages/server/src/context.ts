@@ -11,6 +11,7 @@ import type { BlobStore } from './blobs/store.ts'
 import type { Config } from './config.ts'
 import type { Db } from './db/pool.ts'
 import type { HostedDriver } from './hosted/driver.ts'
+import { outboundClient, type OutboundClient } from './lib/outbound.ts'
 
 export interface Context {
   config: Config
@@ -22,6 +23,8 @@ export interface Context {
   tokens: TokenMemory
   tokenUse: TokenUse
   limits: RateLimits
+  /** For every URL that a user can set. */
+  outbound: OutboundClient
   /** null: this installation has no hosted clusters. */
   hosted: HostedDriver | null
 }
@@ -49,6 +52,7 @@ export function createContext({ config, db, pool, log, secretKeys, hosted }: Par
       log.warn({ err: error }, 'Could not record when tokens were used.'),
     ),
     limits: rateLimits(config.rateLimits, pool),
+    outbound: outboundClient({ allow: config.outboundAllow.join(' ') }),
     hosted,
   }
 }

@@ -4,6 +4,7 @@ import { removeBuilds } from './conductor/remove-builds.ts'
 import { sweep } from './conductor/sweep.ts'
 import type { Context } from './context.ts'
 import { discardBlobs, expireArtifacts } from './resources/artifacts/expire.ts'
+import { forgetDeliveries } from './resources/deliver/queries.ts'
 import { expireInvitations } from './resources/invitations/expire.ts'
 import { revokeInactiveTokens } from './resources/access-token/revoke-inactive.ts'
 import { compactLogs } from './resources/log/compact.ts'
@@ -18,6 +19,7 @@ export const handlers: Handlers<Context> = {
   forget_agents: (ctx) => forgetAgents(ctx.db, ctx.now(), ctx.config.agentDays),
   forget_idempotency_keys: (ctx) => forgetIdempotencyKeys(ctx.db),
   forget_rate_limits: (ctx) => forgetRateLimits(ctx.db),
+  forget_webhook_deliveries: (ctx) => forgetDeliveries(ctx.db),
 }
 
 /** What every worker looks for again and again. */

@@ -113,6 +113,7 @@ export async function startApp(options: AppOptions = {}, database?: Database): P
     async close() {
       await close()
       await ctx.tokenUse.flush()
+      await ctx.outbound.close()
       await rm(dataDir, { recursive: true, force: true })
       if (connection === null) return
       await opened.close()

@@ -27,6 +27,19 @@ export interface PullRequest {
   repository: string | null
   labels: readonly string[]
   draft: boolean | null
+  /** Whether its commits come from another repository; unsaid where nobody but the caller would know. */
+  fork?: boolean
+  /** Its newest commit, where what is built is how it would merge. */
+  head?: string
+}
+
+/** What the source host said beside the commit. */
+export interface HostEvent {
+  event: string
+  action: string | null
+  /** Of a labeled or unlabeled event. */
+  label: string | null
+  mergeQueue: { baseBranch: string; baseCommit: string } | null
 }
 
 export interface Author {
@@ -46,6 +59,8 @@ export interface BuildRequest {
   env: Readonly<Record<string, string>>
   metaData: Readonly<Record<string, string>>
   pullRequest: PullRequest | null
+  /** Only for what a source host told of. */
+  hostEvent?: HostEvent | null
   cleanCheckout: boolean
   ignoreBranchFilters: boolean
   rebuiltFrom: { id: string; number: number } | null
@@ -223,6 +238,7 @@ function insertBuild(
     creator_id: request.creatorId,
     author: request.author === null ? null : JSON.stringify(request.author),
     pull_request: request.pullRequest === null ? null : JSON.stringify(request.pullRequest),
+    host_event: request.hostEvent ? JSON.stringify(request.hostEvent) : null,
     clean_checkout: request.cleanCheckout,
     rebuilt_from: request.rebuiltFrom === null ? null : JSON.stringify(request.rebuiltFrom),
     triggered_from: request.triggeredFrom === null ? null : JSON.stringify(request.triggeredFrom),

@@ -14,6 +14,9 @@ declare module 'fastify' {
   interface FastifyRequest {
     access: Access | null
   }
+  interface FastifyContextConfig {
+    rawBody?: boolean
+  }
 }
 
 const allMethods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
@@ -25,8 +28,10 @@ export function registerRoutes(app: FastifyInstance, ctx: Context, routes: reado
       method: [...route.methods],
       url: route.url,
       bodyLimit: route.bodyLimitBytes,
+      config: { rawBody: route.rawBody !== null },
       onRequest: async (request, reply) => {
         request.access = await authorize(ctx, route, request, (spent) => setRateLimitHeaders(reply, spent))
+        await route.rawBody?.admit(ctx, request.params as Record<string, string>)
       },
       handler: async (request, reply) => {
         const made = await answer(ctx, route, request)

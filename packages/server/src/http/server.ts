@@ -83,14 +83,17 @@ function addCommonHeaders(app: FastifyInstance): void {
   })
 }
 
-/** One line per request. The path is logged without its query, and no header is: neither may leak a secret. */
+/**
+ * One line per request. The path is logged without its query, and no header is: neither may leak a secret. Where the
+ * path itself is one, only its beginning is logged.
+ */
 function logRequests(app: FastifyInstance): void {
   app.addHook('onResponse', (request, reply, next) => {
     request.log.info(
       {
         request_id: request.id,
         method: request.method,
-        path: request.url.split('?')[0],
+        path: request.url.split('?')[0]?.replace(/^\/(deliver|badges)\/.*/, '/$1/…'),
         status: reply.statusCode,
         ms: Math.round(reply.elapsedTime * 10) / 10,
         ip: request.ip,

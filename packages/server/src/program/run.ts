@@ -67,7 +67,7 @@ export async function run(
     await migrateOrRefuse(database.pool)
     const log = openLog(config.logLevel)
     const ctx = createContext({ config, db: database.db, pool: database.pool, log, secretKeys, hosted: null })
-    closing.push(ctx.tokenUse.flush)
+    closing.push(ctx.tokenUse.flush, ctx.outbound.close)
     const services: Close[] = []
     closing.push(() => Promise.all(services.map((stop) => stop())))
     if (roles.includes('worker')) services.push(await startTasks(ctx, database.pool))

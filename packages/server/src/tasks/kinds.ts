@@ -9,6 +9,7 @@ export interface Kinds {
   forget_agents: NoPayload
   forget_idempotency_keys: NoPayload
   forget_rate_limits: NoPayload
+  forget_webhook_deliveries: NoPayload
 }
 
 export type Kind = keyof Kinds
@@ -28,4 +29,5 @@ export const schedule: Readonly<Record<Kind, string>> = {
   forget_agents: '37 * * * *',
   forget_idempotency_keys: '*/15 * * * *',
   forget_rate_limits: '*/5 * * * *',
+  forget_webhook_deliveries: '23 * * * *',
 }
