@@ -389,7 +389,6 @@ create table clusters (
 create table commit_status_cursor (
   single boolean not null default true,
   xid bigint not null,
-  id bigint not null,
   constraint commit_status_cursor_pkey PRIMARY KEY (single),
   constraint commit_status_cursor_single_check CHECK (single)
 );
@@ -405,10 +404,11 @@ create table commit_statuses (
   state text not null,
   description text not null,
   version integer not null default 1,
-  delivered_version integer not null default 0,
   changed_at timestamp(3) with time zone not null,
+  delivered_at timestamp(3) with time zone,
   attempts integer not null default 0,
   next_attempt_at timestamp(3) with time zone,
+  leased_until timestamp(3) with time zone,
   error text,
   constraint commit_statuses_pkey PRIMARY KEY (id),
   constraint commit_statuses_context_key UNIQUE (pipeline_id, commit, context),
@@ -1050,7 +1050,8 @@ CREATE INDEX cluster_secrets_page ON cluster_secrets USING btree (cluster_id, cr
 CREATE INDEX cluster_tokens_page ON cluster_tokens USING btree (cluster_id, created_at, id);
 CREATE INDEX clusters_page ON clusters USING btree (organization_id, created_at, id);
 CREATE INDEX commit_statuses_build ON commit_statuses USING btree (build_id);
-CREATE INDEX commit_statuses_due ON commit_statuses USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+CREATE INDEX commit_statuses_due ON commit_statuses USING btree (pipeline_id, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+CREATE INDEX commit_statuses_leased ON commit_statuses USING btree (pipeline_id, leased_until) WHERE (leased_until IS NOT NULL);
 CREATE INDEX events_build ON events USING btree (build_id, id) WHERE (build_id IS NOT NULL);
 CREATE INDEX events_order ON events USING btree (xid, id);
 CREATE INDEX events_org ON events USING btree (organization_id, id);
@@ -1077,6 +1078,7 @@ CREATE INDEX pipeline_schedules_due ON pipeline_schedules USING btree (next_buil
 CREATE INDEX pipeline_schedules_page ON pipeline_schedules USING btree (pipeline_id, created_at, id);
 CREATE INDEX pipelines_cluster ON pipelines USING btree (cluster_id);
 CREATE INDEX pipelines_page ON pipelines USING btree (organization_id, created_at, id);
+CREATE INDEX pipelines_polled ON pipelines USING btree (id) WHERE (poll_interval_seconds IS NOT NULL);
 CREATE INDEX pipelines_repository_host ON pipelines USING btree (organization_id, repository_host);
 CREATE INDEX pipelines_template ON pipelines USING btree (pipeline_template_id);
 CREATE INDEX pull_requests_branch ON pull_requests USING btree (pipeline_id, branch) WHERE (NOT is_fork);

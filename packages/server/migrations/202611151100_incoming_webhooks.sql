@@ -37,6 +37,7 @@ create index pipelines_repository_host on pipelines (organization_id, repository
 -- Null: the repository is not asked for news.
 alter table pipelines add column poll_interval_seconds integer;
 alter table pipelines add constraint pipelines_poll_interval_check check (poll_interval_seconds between 30 and 86400);
+create index pipelines_polled on pipelines (id) where poll_interval_seconds is not null;
 
 -- What the source host said beside the commit: event, action, label, merge queue.
 alter table builds add column host_event jsonb;
@@ -86,7 +87,7 @@ create table polled_refs (
 );
 
 -- What a commit is to be called at its host, by context. Only the newest state counts, so there is one row for each
--- commit and context; `version` moves with the state, and what is not delivered yet is due.
+-- commit and context; `version` moves with the state.
 create table commit_statuses (
   id uuid primary key,
   organization_id uuid not null references organizations (id) on delete cascade,
@@ -98,22 +99,22 @@ create table commit_statuses (
   state text not null,
   description text not null,
   version integer not null default 1,
-  delivered_version integer not null default 0,
   changed_at timestamptz(3) not null,
+  delivered_at timestamptz(3),
   attempts integer not null default 0,
   -- Null: nothing to do, because it is delivered or given up.
   next_attempt_at timestamptz(3),
+  -- While somebody is at it, nobody else is, so that states arrive in their order.
+  leased_until timestamptz(3),
   error text,
   constraint commit_statuses_context_key unique (pipeline_id, commit, context)
 );
-create index commit_statuses_due on commit_statuses (next_attempt_at) where next_attempt_at is not null;
+create index commit_statuses_due on commit_statuses (pipeline_id, next_attempt_at) where next_attempt_at is not null;
+create index commit_statuses_leased on commit_statuses (pipeline_id, leased_until) where leased_until is not null;
 create index commit_statuses_build on commit_statuses (build_id);
 
--- How far the events have been read for commit statuses. Begins with what happens from now on.
+-- Events of transactions before this one have been looked at for commit statuses.
 create table commit_status_cursor (
   single boolean primary key default true check (single),
-  xid bigint not null,
-  id bigint not null
+  xid bigint not null
 );
-insert into commit_status_cursor (xid, id)
-select coalesce(max(xid), 0), coalesce(max(id), 0) from events;

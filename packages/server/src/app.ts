@@ -28,11 +28,13 @@ import { annotationRoutes } from './resources/annotations/routes.ts'
 import { apiSettingsRoutes } from './resources/api-settings/routes.ts'
 import { artifactRoutes } from './resources/artifacts/routes.ts'
 import { auditEventRoutes } from './resources/audit_events/routes.ts'
+import { badgeRoutes } from './resources/badges/routes.ts'
 import { buildRoutes } from './resources/builds/routes.ts'
 import { cacheVolumeRoutes } from './resources/cache_volumes/routes.ts'
 import { clusterTokenRoutes } from './resources/cluster-tokens/routes.ts'
 import { clusterRoutes } from './resources/clusters/routes.ts'
 import { deliverRoutes } from './resources/deliver/routes.ts'
+import { commitStatusRoutes } from './resources/commit-statuses/routes.ts'
 import { emojiRoutes } from './resources/emojis/routes.ts'
 import { invitationRoutes } from './resources/invitations/routes.ts'
 import { jobRoutes } from './resources/jobs/routes.ts'
@@ -67,10 +69,12 @@ export const slices: Slices = {
   'api-settings': apiSettingsRoutes,
   artifacts: artifactRoutes,
   audit_events: auditEventRoutes,
+  badges: badgeRoutes,
   builds: buildRoutes,
   cache_volumes: cacheVolumeRoutes,
   'cluster-tokens': clusterTokenRoutes,
   clusters: clusterRoutes,
+  'commit-statuses': commitStatusRoutes,
   deliver: deliverRoutes,
   emojis: emojiRoutes,
   invitations: invitationRoutes,

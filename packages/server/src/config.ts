@@ -148,7 +148,10 @@ export function readConfig(env: Record<string, string | undefined>): ConfigResul
     trustedProxies: ranges('MILLRACE_TRUSTED_PROXIES'),
     webhookIps: ranges('MILLRACE_WEBHOOK_IPS'),
     outboundAllow: ranges('MILLRACE_OUTBOUND_ALLOW'),
-    pollDirectories: text('MILLRACE_POLL_DIRECTORIES', '').split(':').filter(Boolean).map((path) => resolve(path)),
+    pollDirectories: text('MILLRACE_POLL_DIRECTORIES', '')
+      .split(':')
+      .filter(Boolean)
+      .map((path) => resolve(path)),
     rateLimits: {
       enforced: flag('MILLRACE_RATE_LIMIT'),
       organizationPerMinute: integer('MILLRACE_RATE_LIMIT_ORGANIZATION', 200, 1, 10_000_000),

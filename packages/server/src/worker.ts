@@ -4,6 +4,9 @@ import { removeBuilds } from './conductor/remove-builds.ts'
 import { sweep } from './conductor/sweep.ts'
 import type { Context } from './context.ts'
 import { discardBlobs, expireArtifacts } from './resources/artifacts/expire.ts'
+import { publishStatuses } from './resources/commit-statuses/publish.ts'
+import { settleStatuses } from './resources/commit-statuses/settle.ts'
+import { pollRepositories } from './resources/deliver/poll.ts'
 import { forgetDeliveries } from './resources/deliver/queries.ts'
 import { expireInvitations } from './resources/invitations/expire.ts'
 import { revokeInactiveTokens } from './resources/access-token/revoke-inactive.ts'
@@ -28,6 +31,9 @@ export const rounds: Readonly<Record<string, Round<Context>>> = {
   agents: { everySeconds: 2, run: watchAgents },
   remove_builds: { everySeconds: 2, run: removeBuilds },
   fire_schedules: { everySeconds: 5, run: fireDueSchedules },
+  settle_statuses: { everySeconds: 1, run: settleStatuses },
+  publish_statuses: { everySeconds: 1, run: publishStatuses },
+  poll_repositories: { everySeconds: 2, run: pollRepositories },
   compact_logs: { everySeconds: 10, run: compactLogs },
   expire_artifacts: { everySeconds: 60, run: expireArtifacts },
   discard_blobs: { everySeconds: 30, run: discardBlobs },

@@ -370,7 +370,6 @@ export interface Clusters {
 export interface CommitStatusCursor {
   single: Generated<boolean>
   xid: number
-  id: number
 }
 
 export interface CommitStatuses {
@@ -384,10 +383,11 @@ export interface CommitStatuses {
   state: string
   description: string
   version: Generated<number>
-  delivered_version: Generated<number>
   changed_at: string
+  delivered_at: string | null
   attempts: Generated<number>
   next_attempt_at: string | null
+  leased_until: string | null
   error: string | null
 }
 

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import type { Pull, PullRequestReason, Received, Tiding } from './event.ts'
-import { authorOf, Commit, cutMessage, maybe, Number, reader, RefName, Text } from './fields.ts'
+import { authorOf, Commit, cutMessage, maybe, Number, reader, RefName, Short, Text } from './fields.ts'
 
 /** Pull requests name their commits by the first twelve characters. */
 const ShortCommit = Type.String({
@@ -9,9 +9,9 @@ const ShortCommit = Type.String({
 })
 
 const Repository = Type.Object({
-  uuid: maybe(Text),
-  full_name: maybe(Text),
-  links: maybe(Type.Object({ html: maybe(Type.Object({ href: maybe(Text) })) })),
+  uuid: maybe(Short),
+  full_name: maybe(Short),
+  links: maybe(Type.Object({ html: maybe(Type.Object({ href: maybe(Short) })) })),
 })
 
 const readAbout = reader(Type.Object({ repository: maybe(Repository) }))
@@ -80,7 +80,7 @@ const Side = Type.Object({
 })
 const PullRequest = Type.Object({
   id: Number,
-  title: Text,
+  title: Short,
   state: maybe(Text),
   draft: maybe(Type.Boolean()),
   author: maybe(Type.Object({ display_name: maybe(Text) })),

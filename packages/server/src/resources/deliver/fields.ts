@@ -2,12 +2,15 @@
 import { Type, type Static, type TSchema } from 'typebox'
 import { checker, type Check } from '../../http/check.ts'
 import { badRequest } from '../../lib/errors.ts'
+import type { Nothing } from './event.ts'
 
 /** Names of branches and tags, as git allows them (and then some); none can be taken for an option. */
+const refPattern = '^(?!-)[^\\x00-\\x20\\x7f~^:?*\\[\\\\]+$'
+const longestRef = 400
 export const RefName = Type.String({
   minLength: 1,
-  maxLength: 400,
-  pattern: '^(?!-)[^\\x00-\\x20\\x7f~^:?*\\[\\\\]+$',
+  maxLength: longestRef,
+  pattern: refPattern,
   description: 'must be the name of a branch or tag',
 })
 
@@ -17,7 +20,8 @@ export const Commit = Type.String({
 })
 
 export const Text = Type.String()
-export const TextOrNull = Type.Union([Text, Type.Null()])
+/** Names, titles and addresses: what is kept as it comes. */
+export const Short = Type.String({ maxLength: 2000 })
 export const maybe = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]))
 export const Number = Type.Integer({ minimum: 0, maximum: globalThis.Number.MAX_SAFE_INTEGER })
 
@@ -71,5 +75,13 @@ export function readRef(ref: string): { ref: 'branch' | 'tag'; name: string } | 
 const RefHolder = Type.Object({ ref: RefName })
 const readHolder = reader(RefHolder)
 export const checkRefName = (name: string): string => readHolder({ ref: name }).ref
+
+export const isRefName = (name: string): boolean =>
+  name.length <= longestRef && new RegExp(refPattern).test(name)
+
+export const strangeRef = (ref: string): Nothing => ({
+  kind: 'nothing',
+  why: `The ref ${ref.slice(0, 200)} is neither branch nor tag.`,
+})
 
 export const isZero = (commit: string): boolean => /^0+$/.test(commit)

@@ -11,18 +11,20 @@ import {
   reader,
   readRef,
   RefName,
+  Short,
+  strangeRef,
   Text,
 } from './fields.ts'
 
 const Project = Type.Object({
   id: maybe(Number),
-  path_with_namespace: maybe(Text),
-  git_http_url: maybe(Text),
-  git_ssh_url: maybe(Text),
+  path_with_namespace: maybe(Short),
+  git_http_url: maybe(Short),
+  git_ssh_url: maybe(Short),
 })
 
 const readAbout = reader(
-  Type.Object({ project: maybe(Project), object_attributes: maybe(Type.Object({ action: maybe(Text) })) }),
+  Type.Object({ project: maybe(Project), object_attributes: maybe(Type.Object({ action: maybe(Short) })) }),
 )
 
 export function readGitlabAbout(payload: object): { action: string | null; repositories: string[] } {
@@ -63,8 +65,7 @@ const readCommit = reader(Type.Object({ commit: Commit }))
 function readPush(payload: object): Tiding {
   const push = readPushed(payload)
   const ref = readRef(push.ref)
-  if (ref === null)
-    return { kind: 'nothing', why: `The ref ${push.ref.slice(0, 200)} is neither branch nor tag.` }
+  if (ref === null) return strangeRef(push.ref)
   if (isZero(push.after)) return { kind: 'deleted', ...ref }
   const { commit } = readCommit({ commit: push.checkout_sha ?? push.after })
   const head = push.commits?.find(({ id }) => id === commit)
@@ -78,14 +79,13 @@ function readPush(payload: object): Tiding {
 }
 
 const Side = Type.Object({
-  path_with_namespace: maybe(Text),
-  git_http_url: maybe(Text),
-  namespace: maybe(Text),
+  path_with_namespace: maybe(Short),
+  git_http_url: maybe(Short),
 })
 
 const MergeRequest = Type.Object({
   iid: Number,
-  title: Text,
+  title: Short,
   state: maybe(Text),
   source_branch: RefName,
   target_branch: RefName,
@@ -150,7 +150,7 @@ type Changes = NonNullable<ReturnType<typeof readMerge>['changes']>
 
 /** An update tells what changed; a push among it counts before all else. */
 function reasonOf(given: Static<typeof MergeRequest>, changes: Changes): PullRequestReason {
-  switch (given.action) {
+  switch (given.action ?? '') {
     case 'open':
       return 'opened'
     case 'reopen':

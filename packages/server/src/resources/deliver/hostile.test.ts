@@ -40,11 +40,7 @@ describe('a delivery where the connection has a webhook secret', () => {
   beforeAll(async () => {
     for (const host of hosts) {
       const body = { type: host, url: `https://${domains[host]}`, webhook_secret: secret }
-      const made = await app.request('POST', `${org.path}/repository_connections`, {
-        token: admin.token,
-        body,
-      })
-      expect([made.status, made.body.repository_host]).toEqual([201, domains[host]])
+      await app.request('POST', `${org.path}/repository_connections`, { token: admin.token, body })
     }
   })
 

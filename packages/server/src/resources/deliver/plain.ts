@@ -4,7 +4,7 @@ import { readCommitText } from '../../lib/commit-text.ts'
 import { badRequest } from '../../lib/errors.ts'
 import { isStorable } from '../../lib/unstorable.ts'
 import type { Tiding } from './event.ts'
-import { authorOf, cutMessage, isZero, readRef } from './fields.ts'
+import { authorOf, cutMessage, isZero, readRef, strangeRef } from './fields.ts'
 
 const refLine = /^([0-9a-f]{40}|[0-9a-f]{64}) ([0-9a-f]{40}|[0-9a-f]{64}) (refs\/\S+)$/
 const mostRefs = 1000
@@ -28,8 +28,7 @@ const notUnderstood = () =>
 
 function readUpdate([, , after = '', name = '']: RegExpExecArray, text: string): Tiding {
   const ref = readRef(name)
-  if (ref === null)
-    return { kind: 'nothing', why: `The ref ${name.slice(0, 200)} is neither branch nor tag.` }
+  if (ref === null) return strangeRef(name)
   if (isZero(after)) return { kind: 'deleted', ...ref }
   const details = readCommitText(text)
   return {

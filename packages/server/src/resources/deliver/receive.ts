@@ -49,7 +49,7 @@ async function replay(trx: Trx, target: Target, { id }: Delivery): Promise<Deliv
 export async function takeIn(
   trx: Trx,
   ctx: Context,
-  { organization_id, id }: Target,
+  { organization_id, id }: Pick<Target, 'organization_id' | 'id'>,
   delivery: Delivery,
 ): Promise<Taken> {
   const target = await deliveries.lockTarget(trx, organization_id, id)

@@ -200,7 +200,7 @@ function wantPull({ settings, host }: Rules, event: PullRequestChanged, pull: Pu
   const ref = refOf(host, settings, event.number, pull)
   const isNews = event.reason === 'opened' || event.reason === 'pushed'
   return {
-    branch: isPrefixed ? `${pull.owner ?? 'unknown'}:${pull.branch}` : pull.branch,
+    branch: isPrefixed ? `${prefixOf(pull)}:${pull.branch}` : pull.branch,
     commit: ref.commit,
     tag: null,
     message: pull.title || null,
@@ -223,6 +223,9 @@ function wantPull({ settings, host }: Rules, event: PullRequestChanged, pull: Pu
           : null,
   }
 }
+
+/** The repository of a fork may be gone, and with it the name of its owner. */
+const prefixOf = ({ owner }: Pull) => owner?.replace(/^-+|[^\w./-]/g, '').slice(0, 80) || 'unknown'
 
 /** Where an agent finds the commit: not every one is on a branch of the repository. */
 function refOf(

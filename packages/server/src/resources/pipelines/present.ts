@@ -64,6 +64,8 @@ export function presentPipeline(
     color: pipeline.color,
     default_command_step_timeout: pipeline.default_command_step_timeout,
     maximum_command_step_timeout: pipeline.maximum_command_step_timeout,
+    poll_interval_seconds: pipeline.poll_interval_seconds,
+    poll_error: pipeline.poll_error,
     configuration: pipeline.configuration,
     steps: viewSteps(pipeline.configuration),
   }

@@ -105,7 +105,7 @@ export type HostSettings = {
 }
 
 /** What counts when a host tells of something: whatever is set, on whichever host, and the defaults of the rest. */
-export const hostSettings = (set: Settings): HostSettings => ({ ...everything, ...set }) as HostSettings
+export const hostSettings = (set: Settings): HostSettings => ({ ...everything, ...set })
 
 /** Clients know these, and nothing here could honour them. */
 const unsupported: Readonly<Record<string, string>> = {

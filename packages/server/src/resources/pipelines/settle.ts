@@ -70,6 +70,7 @@ const newPipeline: Omit<PipelineFields, 'name' | 'repository'> = {
   tags: [],
   emoji: null,
   color: null,
+  poll_interval_seconds: null,
   provider_id: 'private',
   provider_settings: {},
 }

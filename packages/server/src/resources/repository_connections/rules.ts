@@ -65,3 +65,24 @@ export function providerOfConnection(type: ConnectionType, host: string): Provid
   if (type === 'gitlab' && host !== 'gitlab.com') return 'gitlab_ee'
   return type === 'git' ? 'private' : type
 }
+
+/** How a request to the API of a host says who sends it. */
+export function apiHeaders(type: Exclude<ConnectionType, 'git'>, token: string): Record<string, string> {
+  const json = { 'Content-Type': 'application/json', Accept: 'application/json' }
+  switch (type) {
+    case 'github':
+      return {
+        ...json,
+        Accept: 'application/vnd.github+json',
+        Authorization: `Bearer ${token}`,
+        'X-GitHub-Api-Version': '2022-11-28',
+      }
+    case 'gitlab':
+      return { ...json, 'PRIVATE-TOKEN': token }
+    case 'bitbucket':
+      return { ...json, Authorization: `Bearer ${token}` }
+    case 'gitea':
+    case 'forgejo':
+      return { ...json, Authorization: `token ${token}` }
+  }
+}
