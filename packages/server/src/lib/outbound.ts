@@ -187,9 +187,9 @@ const flat = (headers: Record<string, string | string[] | undefined>): Record<st
 
 function explained(error: unknown, timeoutMs: number): OutboundError {
   if (error instanceof OutboundError) return error
-  const code = error instanceof Error ? String(Reflect.get(error, 'code') ?? error.name) : ''
+  const code = error instanceof Error ? String(Reflect.get(error, 'code')) : ''
   const isLate =
-    code === 'TimeoutError' ||
+    (error instanceof Error && error.name === 'TimeoutError') ||
     error instanceof errors.ConnectTimeoutError ||
     error instanceof errors.HeadersTimeoutError ||
     error instanceof errors.BodyTimeoutError
