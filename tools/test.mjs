@@ -26,9 +26,12 @@ function runVitest(args) {
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${results}`]
   const child = spawn(process.execPath, [vitest, 'run', ...reporters, ...args], {
     cwd: root,
-    env: { ...process.env, ...(binary === null ? {} : { BUILDKITE_AGENT_BIN: binary }) },
+    env: {
+      ...process.env,
+      MILLRACE_BUILT: 'yes',
+      ...(binary === null ? {} : { BUILDKITE_AGENT_BIN: binary }),
+    },
     stdio: 'inherit',
-    env: { ...process.env, MILLRACE_BUILT: 'yes' },
   })
   // The terminal sends Ctrl-C to both of us; we stay to count.
   process.on('SIGINT', () => {})
