@@ -543,6 +543,137 @@ create table migrations (
   constraint migrations_pkey PRIMARY KEY (name)
 );
 
+create table notification_attempts (
+  delivery_id uuid not null,
+  number integer not null,
+  organization_id uuid not null,
+  started_at timestamp(3) with time zone not null,
+  duration_ms integer not null,
+  error text,
+  exchanges jsonb not null,
+  constraint notification_attempts_pkey PRIMARY KEY (delivery_id, number),
+  constraint notification_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES notification_deliveries(id) ON DELETE CASCADE
+);
+
+create table notification_cursor (
+  is_only boolean not null default true,
+  from_xid bigint not null,
+  to_xid bigint not null,
+  last_event_id bigint not null,
+  constraint notification_cursor_pkey PRIMARY KEY (is_only),
+  constraint notification_cursor_only_check CHECK (is_only)
+);
+
+create table notification_deliveries (
+  id uuid not null,
+  seq bigint not null,
+  organization_id uuid not null,
+  message_id uuid not null,
+  service_id uuid,
+  target jsonb,
+  owner_id uuid not null,
+  lane text not null,
+  state text not null default 'pending'::text,
+  attempts integer not null default 0,
+  give_up_at timestamp(3) with time zone not null,
+  created_at timestamp(3) with time zone not null,
+  finished_at timestamp(3) with time zone,
+  constraint notification_deliveries_pkey PRIMARY KEY (id),
+  constraint notification_deliveries_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'dead'::text, 'discarded'::text]))),
+  constraint notification_deliveries_target_check CHECK ((num_nonnulls(service_id, target) = 1)),
+  constraint notification_deliveries_message_id_fkey FOREIGN KEY (message_id) REFERENCES notification_messages(id) ON DELETE CASCADE,
+  constraint notification_deliveries_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+  constraint notification_deliveries_service_id_fkey FOREIGN KEY (service_id) REFERENCES notification_services(id) ON DELETE CASCADE
+);
+
+create table notification_lanes (
+  owner_id uuid not null,
+  lane text not null,
+  organization_id uuid not null,
+  due_at timestamp(3) with time zone not null,
+  leased_until timestamp(3) with time zone,
+  constraint notification_lanes_pkey PRIMARY KEY (owner_id, lane),
+  constraint notification_lanes_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
+);
+
+create table notification_memories (
+  service_id uuid not null,
+  key text not null,
+  organization_id uuid not null,
+  data jsonb not null,
+  updated_at timestamp(3) with time zone not null default now(),
+  constraint notification_memories_pkey PRIMARY KEY (service_id, key),
+  constraint notification_memories_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+  constraint notification_memories_service_id_fkey FOREIGN KEY (service_id) REFERENCES notification_services(id) ON DELETE CASCADE
+);
+
+create table notification_messages (
+  id uuid not null,
+  organization_id uuid not null,
+  event_id bigint,
+  event text not null,
+  occurred_at timestamp(3) with time zone not null,
+  data json not null,
+  constraint notification_messages_pkey PRIMARY KEY (id),
+  constraint notification_messages_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
+);
+
+create table notification_oauth_starts (
+  state_hash bytea not null,
+  organization_id uuid not null,
+  user_id uuid not null,
+  provider text not null,
+  verifier_sealed bytea not null,
+  verifier_key_id text not null,
+  created_at timestamp(3) with time zone not null default now(),
+  expires_at timestamp(3) with time zone not null,
+  constraint notification_oauth_starts_pkey PRIMARY KEY (state_hash),
+  constraint notification_oauth_starts_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+  constraint notification_oauth_starts_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+
+create table notification_service_targets (
+  organization_id uuid not null,
+  service_id uuid not null,
+  position integer not null,
+  pipeline_id uuid,
+  team_id uuid,
+  cluster_id uuid,
+  constraint notification_service_targets_pkey PRIMARY KEY (service_id, "position"),
+  constraint notification_service_targets_one_check CHECK ((num_nonnulls(pipeline_id, team_id, cluster_id) = 1)),
+  constraint notification_service_targets_cluster_id_fkey FOREIGN KEY (cluster_id) REFERENCES clusters(id) ON DELETE CASCADE,
+  constraint notification_service_targets_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+  constraint notification_service_targets_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE,
+  constraint notification_service_targets_service_id_fkey FOREIGN KEY (service_id) REFERENCES notification_services(id) ON DELETE CASCADE,
+  constraint notification_service_targets_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id) ON DELETE CASCADE
+);
+
+create table notification_services (
+  id uuid not null,
+  organization_id uuid not null,
+  provider text not null,
+  description text not null default ''::text,
+  scope text not null default 'all'::text,
+  branch_configuration text not null default ''::text,
+  build_states text[] not null default '{}'::text[],
+  settings jsonb not null default '{}'::jsonb,
+  secrets_sealed bytea,
+  secrets_key_id text,
+  is_connected boolean not null default false,
+  disabled_at timestamp(3) with time zone,
+  broken_at timestamp(3) with time zone,
+  broken_reason text,
+  dead_letters_in_a_row integer not null default 0,
+  listening_since timestamp(3) with time zone not null default now(),
+  created_at timestamp(3) with time zone not null default now(),
+  created_by uuid,
+  constraint notification_services_pkey PRIMARY KEY (id),
+  constraint notification_services_provider_check CHECK ((provider = ANY (ARRAY['webhook'::text, 'chat'::text, 'cloud_event_bus'::text, 'monitoring_pipeline_visibility'::text, 'open_telemetry_tracing'::text, 'event_log_api'::text, 'chat_workspace'::text, 'issue_tracker'::text]))),
+  constraint notification_services_scope_check CHECK ((scope = ANY (ARRAY['all'::text, 'some_projects'::text, 'some_teams'::text, 'some_clusters'::text]))),
+  constraint notification_services_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL,
+  constraint notification_services_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
+);
+
 create table oidc_keys (
   id text not null,
   private_key_sealed bytea not null,
@@ -1069,6 +1200,17 @@ CREATE INDEX jobs_step ON jobs USING btree (step_id, slot);
 CREATE INDEX jobs_trigger_canceled ON jobs USING btree (finished_at) WHERE ((kind = 'trigger'::text) AND (state = 'canceled'::text));
 CREATE INDEX jobs_triggering ON jobs USING btree (started_at) WHERE ((kind = 'trigger'::text) AND (finished_at IS NULL));
 CREATE INDEX jobs_without_queue ON jobs USING btree (cluster_id) WHERE ((queue_id IS NULL) AND (finished_at IS NULL));
+CREATE INDEX notification_deliveries_age ON notification_deliveries USING btree (finished_at) WHERE (finished_at IS NOT NULL);
+CREATE INDEX notification_deliveries_message ON notification_deliveries USING btree (message_id);
+CREATE INDEX notification_deliveries_page ON notification_deliveries USING btree (service_id, created_at, id);
+CREATE INDEX notification_deliveries_pending ON notification_deliveries USING btree (owner_id, lane, seq) WHERE (state = 'pending'::text);
+CREATE INDEX notification_lanes_due ON notification_lanes USING btree (owner_id, due_at);
+CREATE INDEX notification_messages_age ON notification_messages USING btree (occurred_at);
+CREATE INDEX notification_oauth_starts_age ON notification_oauth_starts USING btree (expires_at);
+CREATE INDEX notification_service_targets_cluster ON notification_service_targets USING btree (cluster_id) WHERE (cluster_id IS NOT NULL);
+CREATE INDEX notification_service_targets_pipeline ON notification_service_targets USING btree (pipeline_id) WHERE (pipeline_id IS NOT NULL);
+CREATE INDEX notification_service_targets_team ON notification_service_targets USING btree (team_id) WHERE (team_id IS NOT NULL);
+CREATE INDEX notification_services_page ON notification_services USING btree (organization_id, created_at, id);
 CREATE INDEX organization_invitations_page ON organization_invitations USING btree (organization_id, created_at, id);
 CREATE UNIQUE INDEX organization_invitations_pending_key ON organization_invitations USING btree (organization_id, lower(email)) WHERE (state = 'pending'::text);
 CREATE INDEX organization_members_page ON organization_members USING btree (organization_id, created_at, user_id);

@@ -35,6 +35,7 @@ import { clusterTokenRoutes } from './resources/cluster-tokens/routes.ts'
 import { clusterRoutes } from './resources/clusters/routes.ts'
 import { deliverRoutes } from './resources/deliver/routes.ts'
 import { commitStatusRoutes } from './resources/commit-statuses/routes.ts'
+import { deliveryRoutes } from './resources/deliveries/routes.ts'
 import { emojiRoutes } from './resources/emojis/routes.ts'
 import { invitationRoutes } from './resources/invitations/routes.ts'
 import { jobRoutes } from './resources/jobs/routes.ts'
@@ -53,6 +54,7 @@ import { rootRoutes } from './resources/root/routes.ts'
 import { ruleRoutes } from './resources/rules/routes.ts'
 import { scheduleRoutes } from './resources/schedules/routes.ts'
 import { secretRoutes } from './resources/secrets/routes.ts'
+import { serviceRoutes } from './resources/services/routes.ts'
 import { stepUploadRoutes } from './resources/step-uploads/routes.ts'
 import { suiteRoutes } from './resources/suites/routes.ts'
 import { teamMemberRoutes } from './resources/team-members/routes.ts'
@@ -76,6 +78,7 @@ export const slices: Slices = {
   clusters: clusterRoutes,
   'commit-statuses': commitStatusRoutes,
   deliver: deliverRoutes,
+  deliveries: deliveryRoutes,
   emojis: emojiRoutes,
   invitations: invitationRoutes,
   jobs: jobRoutes,
@@ -94,6 +97,7 @@ export const slices: Slices = {
   rules: ruleRoutes,
   schedules: scheduleRoutes,
   secrets: secretRoutes,
+  services: serviceRoutes,
   'step-uploads': stepUploadRoutes,
   suites: suiteRoutes,
   'team-members': teamMemberRoutes,

@@ -116,6 +116,7 @@ const refusing: Handlers<unknown> = {
   forget_idempotency_keys: refuse,
   forget_rate_limits: refuse,
   forget_webhook_deliveries: refuse,
+  forget_deliveries: refuse,
 }
 
 /** Without the clock, which at some minutes would add tasks of its own. */

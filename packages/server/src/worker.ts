@@ -7,14 +7,18 @@ import { discardBlobs, expireArtifacts } from './resources/artifacts/expire.ts'
 import { publishStatuses } from './resources/commit-statuses/publish.ts'
 import { settleStatuses } from './resources/commit-statuses/settle.ts'
 import { pollRepositories } from './resources/deliver/poll.ts'
-import { forgetDeliveries } from './resources/deliver/queries.ts'
+import { forgetWebhookDeliveries } from './resources/deliver/queries.ts'
 import { expireInvitations } from './resources/invitations/expire.ts'
 import { revokeInactiveTokens } from './resources/access-token/revoke-inactive.ts'
+import { forgetDeliveries } from './notifications/forget.ts'
+import { startNotifications } from './notifications/start.ts'
 import { compactLogs } from './resources/log/compact.ts'
 import { fireDueSchedules } from './resources/schedules/fire.ts'
+import { snapshotsOf } from './resources/services/snapshots.ts'
 import { forgetAgents, forgetIdempotencyKeys, forgetRateLimits } from './tasks/forget.ts'
 import type { Handlers } from './tasks/kinds.ts'
 import type { Round } from './tasks/rounds.ts'
+import type { RunningTasks } from './tasks/run.ts'
 
 export const handlers: Handlers<Context> = {
   expire_invitations: (ctx) => expireInvitations(ctx.db),
@@ -22,8 +26,13 @@ export const handlers: Handlers<Context> = {
   forget_agents: (ctx) => forgetAgents(ctx.db, ctx.now(), ctx.config.agentDays),
   forget_idempotency_keys: (ctx) => forgetIdempotencyKeys(ctx.db),
   forget_rate_limits: (ctx) => forgetRateLimits(ctx.db),
-  forget_webhook_deliveries: (ctx) => forgetDeliveries(ctx.db),
+  forget_webhook_deliveries: (ctx) => forgetWebhookDeliveries(ctx.db),
+  forget_deliveries: (ctx) => forgetDeliveries(ctx.db, ctx.now()),
 }
+
+/** Tells services what has happened, until it is stopped. */
+export const startTelling = (ctx: Context): RunningTasks =>
+  startNotifications(ctx, snapshotsOf(ctx.config.url))
 
 /** What every worker looks for again and again. */
 export const rounds: Readonly<Record<string, Round<Context>>> = {

@@ -117,6 +117,10 @@ export async function aWorld(app: TestApp): Promise<World> {
       updated_at: at,
     })
     .execute()
+  const service = await make('/services', {
+    provider: 'webhook',
+    settings: { url: 'https://hooks.example.com/world' },
+  })
   const events = await app.request('GET', `${org.path}/audit_events`, { token: admin.token })
   const ids = {
     artifact,
@@ -142,6 +146,8 @@ export async function aWorld(app: TestApp): Promise<World> {
     suite,
     test_run: testRun,
     annotation: await make(`/pipelines/${pipeline}/builds/${build}/annotations`, { body: 'round' }),
+    service,
+    delivery: await make(`/services/${service}/test`, {}),
     schedule: await make(`/pipelines/${pipeline}/schedules`, { cronline: '@daily' }),
     template: await make('/pipeline-templates', { name: 'World', configuration: 'steps: []' }, 'uuid'),
     rule: await make(

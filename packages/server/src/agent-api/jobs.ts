@@ -112,11 +112,12 @@ const promiseFailure = agentRoute({
     exit_status: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
     reason: maybe(Type.String({ maxLength: 10_000 })),
   }),
-  async handler({ ctx, job, body: { exit_status: exitStatus } }) {
+  async handler({ ctx, job, body: { exit_status: exitStatus, reason } }) {
     const promised = await act(ctx, job.organizationId, job.buildId, {
       type: 'promise',
       jobId: job.id,
       exitStatus,
+      reason: reason ?? null,
     })
     if (promised.ok) return noContent()
     if (promised.reason !== 'already_promised') throw refused(`${promised.message}.`)

@@ -88,11 +88,11 @@ async function findSpeaker(
     case 'registration':
       return { registration: await tokens.findRegistration(ctx, token, request.ip) }
     case 'session':
-      return { agent: await tokens.findSession(ctx.db, token) }
+      return { agent: await tokens.findSession(ctx, token, request.ip) }
     case 'ended_session':
       return { agent: await tokens.findEndedSession(ctx.db, token) }
     case 'session_or_job':
-      return { agent: await findAgentOfEither(ctx, token) }
+      return { agent: await findAgentOfEither(ctx, token, request.ip) }
     case 'suite':
       return { suite: await findSuite(ctx.db, token) }
     case 'job':
@@ -106,8 +106,8 @@ async function findSpeaker(
   }
 }
 
-async function findAgentOfEither(ctx: Context, token: string): Promise<tokens.Agent> {
-  if (!token.startsWith('mrjt_')) return tokens.findSession(ctx.db, token)
+async function findAgentOfEither(ctx: Context, token: string, ip: string): Promise<tokens.Agent> {
+  if (!token.startsWith('mrjt_')) return tokens.findSession(ctx, token, ip)
   const job = await tokens.findRunningJob(ctx.db, token)
   return tokens.getAgent(ctx.db, job.organizationId, job.agent.id)
 }

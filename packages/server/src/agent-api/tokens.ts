@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { isFinal, type JobState } from '@millrace/engine/states.ts'
 import type { Context } from '../context.ts'
 import type { Db } from '../db/pool.ts'
+import { tellBlocked } from '../events/agents.ts'
 import { forbidden, unauthorized } from '../lib/errors.ts'
 import { hashToken } from '../lib/ids.ts'
 import { isInRanges } from '../lib/ip-ranges.ts'
@@ -33,6 +34,8 @@ export interface Agent {
   ignoreInDispatches: boolean
   lastJobPassedAt: string | null
   job: { id: string; buildId: string; state: JobState; heardAt: string | null } | null
+  /** What it registered with; null: deleted since. */
+  clusterToken: { id: string; allowedIpAddresses: string } | null
 }
 
 /** A job that an agent has accepted. */
@@ -69,7 +72,18 @@ export async function findRegistration(ctx: Context, token: string, ip: string):
   if (found === undefined) throw unauthorized('The agent token is not known: it was revoked, or mistyped.')
   const { isExpired, allowedIpAddresses, ...registration } = found
   if (isExpired) throw unauthorized('The agent token has expired.')
-  if (!isInRanges(ip, allowedIpAddresses)) throw forbidden(`The agent token may not be used from ${ip}.`)
+  if (!isInRanges(ip, allowedIpAddresses)) {
+    const { organization, cluster, tokenId } = registration
+    const blocked = {
+      organizationId: organization.id,
+      clusterId: cluster.id,
+      clusterTokenId: tokenId,
+      agentId: null,
+      ip,
+    }
+    await tellBlocked(ctx.db, blocked, ctx.now().toISOString())
+    throw forbidden(`The agent token may not be used from ${ip}.`)
+  }
   return registration
 }
 
@@ -81,7 +95,9 @@ const agentColumns = sql`
   a.priority, a.connection_state as "connectionState", a.paused_at as "pausedAt", a.paused_note as "pausedNote",
   a.ignore_in_dispatches as "ignoreInDispatches", a.last_job_passed_at as "lastJobPassedAt",
   case when j.id is not null then json_build_object('id', j.id, 'buildId', j.build_id, 'state', j.state,
-    'heardAt', ${heardOfJob}) end as job`
+    'heardAt', ${heardOfJob}) end as job,
+  (select json_build_object('id', t.id, 'allowedIpAddresses', t.allowed_ip_addresses)
+    from cluster_tokens t where t.id = a.cluster_token_id) as "clusterToken"`
 
 const jobOfAgent = sql`
   left join jobs j on j.agent_id = a.id
@@ -90,10 +106,17 @@ const jobOfAgent = sql`
 const isOver = (state: Agent['connectionState']) =>
   state === 'disconnected' || state === 'stopped' || state === 'lost'
 
-export async function findSession(db: Db, token: string): Promise<Agent> {
-  const agent = await findEndedSession(db, token)
+export async function findSession(ctx: Context, token: string, ip: string): Promise<Agent> {
+  const agent = await findEndedSession(ctx.db, token)
   if (isOver(agent.connectionState)) {
     throw unauthorized(`The agent's session is over: it is ${agent.connectionState}.`)
+  }
+  // The ranges of its token may have changed since it registered.
+  if (agent.clusterToken !== null && !isInRanges(ip, agent.clusterToken.allowedIpAddresses)) {
+    const { organizationId, clusterId, id: agentId, clusterToken } = agent
+    const blocked = { organizationId, clusterId, clusterTokenId: clusterToken.id, agentId, ip }
+    await tellBlocked(ctx.db, blocked, ctx.now().toISOString())
+    throw forbidden(`The agent token may not be used from ${ip}.`)
   }
   return agent
 }

@@ -111,11 +111,29 @@ async function load(
       value,
     ])
   }
+  await rebaseOutbox(client, tables)
   for (const { table, name, definition } of foreignKeys) {
     await client.query(`alter table ${table} add constraint ${client.escapeIdentifier(name)} ${definition}`)
   }
   await setTriggers(client, tables, 'enable')
   return { ...contents, made_at: manifest.made_at, secret_key: secretKey }
+}
+
+/**
+ * Events carry the number of the transaction that wrote them, and here others are given out. What had been read from the
+ * outbox gets one that is past, the rest that of this transaction.
+ */
+async function rebaseOutbox(client: pg.ClientBase, tables: readonly string[]): Promise<void> {
+  if (!tables.includes('notification_cursor')) {
+    if (tables.includes('events')) await client.query('update events set xid = 0')
+    return
+  }
+  await client.query(`
+    update events e set xid = case
+      when e.xid < c.from_xid or (e.xid < c.to_xid and e.id <= c.last_event_id) then 0
+      else (pg_current_xact_id()::text)::bigint end
+    from notification_cursor c`)
+  await client.query('update notification_cursor set from_xid = 1, to_xid = 1, last_event_id = 0')
 }
 
 /** The migrations the backup was made under, all of which this version must know. */

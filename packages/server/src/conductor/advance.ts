@@ -86,7 +86,7 @@ export async function apply(
     ...effects.flatMap((effect) =>
       effect.kind === 'set_meta_data' ? setMetaData(scope, effect.values) : [],
     ),
-    ...appendEvents(scope, at, effects),
+    ...appendEvents(scope, at, effects, event),
     ...wakeFreedAgents(moves),
     ...saveChanges(changes, { scope, timers, at, buildBefore: build, moves, jobsBefore }),
     ...wakeQueuesOf(runnable),

@@ -3,6 +3,7 @@
 // them find at once is done by one.
 import { sql } from 'kysely'
 import type { Context } from '../context.ts'
+import { tellMoved } from '../events/agents.ts'
 import { act } from './act.ts'
 import { wakeAgent } from './wake.ts'
 
@@ -30,11 +31,14 @@ export async function watchAgents(ctx: Context): Promise<void> {
 export async function disconnectAgent(ctx: Context, agent: LeavingAgent): Promise<void> {
   const at = ctx.now().toISOString()
   await sql`
-    update agents set
-      connection_state = case connection_state when 'stopping' then 'stopped' else 'disconnected' end,
-      stopped_at = case connection_state when 'stopping' then ${at}::timestamptz end, disconnected_at = ${at}
-    where organization_id = ${agent.organizationId} and id = ${agent.id}
-      and connection_state in ('never_connected', 'connected', 'stopping')`.execute(ctx.db)
+    with moved as (
+      update agents set
+        connection_state = case connection_state when 'stopping' then 'stopped' else 'disconnected' end,
+        stopped_at = case connection_state when 'stopping' then ${at}::timestamptz end, disconnected_at = ${at}
+      where organization_id = ${agent.organizationId} and id = ${agent.id}
+        and connection_state in ('never_connected', 'connected', 'stopping') returning *
+    ) ${tellMoved(sql`'agent.' || connection_state`, at)}
+    select from moved`.execute(ctx.db)
   if (agent.job !== null) await takeFromAgent(ctx, agent.organizationId, agent.job)
   await wakeAgent(ctx.db, agent.id)
 }
@@ -48,10 +52,14 @@ async function loseSilentAgents(ctx: Context): Promise<void> {
   const cutoff = ctx.now().getTime() - ctx.config.timers.agentLostSeconds * 1000
   // After the whole installation was down, nobody could be heard: agents then get the same time again.
   if (cutoff < performance.timeOrigin) return
+  const at = ctx.now().toISOString()
   const { rows } = await sql<{ id: string }>`
-    update agents set connection_state = 'lost', lost_at = ${ctx.now().toISOString()}
-    where connection_state in ('connected', 'stopping') and last_seen_at <= ${new Date(cutoff).toISOString()}
-    returning id`.execute(ctx.db)
+    with moved as (
+      update agents set connection_state = 'lost', lost_at = ${at}
+      where connection_state in ('connected', 'stopping') and last_seen_at <= ${new Date(cutoff).toISOString()}
+      returning *
+    ) ${tellMoved(sql`'agent.lost'`, at)}
+    select id from moved`.execute(ctx.db)
   for (const { id } of rows) await wakeAgent(ctx.db, id)
 }
 

@@ -3,6 +3,7 @@
 import { sql } from 'kysely'
 import type { Effect } from '@millrace/engine/advance/effects.ts'
 import type { Statement } from '../db/together.ts'
+import type { EventAt } from './advance.ts'
 import type { Scope } from './scope.ts'
 
 interface EventRow {
@@ -11,8 +12,13 @@ interface EventRow {
   data: Record<string, unknown>
 }
 
-export function appendEvents(scope: Scope, at: string, effects: readonly Effect[]): Statement[] {
-  const rows = eventRows(effects)
+export function appendEvents(
+  scope: Scope,
+  at: string,
+  effects: readonly Effect[],
+  cause: EventAt,
+): Statement[] {
+  const rows = eventRows(effects, cause.type === 'promise' ? (cause.reason ?? null) : null)
   if (rows.length === 0) return []
   const statement = sql`
     insert into events (organization_id, pipeline_id, build_id, job_id, kind, data, created_at)
@@ -21,7 +27,7 @@ export function appendEvents(scope: Scope, at: string, effects: readonly Effect[
   return [statement]
 }
 
-function eventRows(effects: readonly Effect[]): EventRow[] {
+function eventRows(effects: readonly Effect[], reason: string | null): EventRow[] {
   const news = effects.filter((effect) => effect.kind === 'notify')
   const told = new Set<Effect>()
   const newsOf = (jobId: string | null) =>
@@ -60,7 +66,7 @@ function eventRows(effects: readonly Effect[]): EventRow[] {
     ...untold.map((item) => ({
       kind: item.news,
       job_id: 'jobId' in item ? item.jobId : null,
-      data: 'stepId' in item ? { step_id: item.stepId } : {},
+      data: 'stepId' in item ? { step_id: item.stepId } : { reason },
     })),
   ]
 }

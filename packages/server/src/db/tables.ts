@@ -28,6 +28,15 @@ export interface Tables {
   job_logs: JobLogs
   jobs: Jobs
   migrations: Migrations
+  notification_attempts: NotificationAttempts
+  notification_cursor: NotificationCursor
+  notification_deliveries: NotificationDeliveries
+  notification_lanes: NotificationLanes
+  notification_memories: NotificationMemories
+  notification_messages: NotificationMessages
+  notification_oauth_starts: NotificationOauthStarts
+  notification_service_targets: NotificationServiceTargets
+  notification_services: NotificationServices
   oidc_keys: OidcKeys
   organization_invitations: OrganizationInvitations
   organization_members: OrganizationMembers
@@ -498,6 +507,105 @@ export interface Migrations {
   name: string
   sha256: string
   applied_at: Generated<string>
+}
+
+export interface NotificationAttempts {
+  delivery_id: string
+  number: number
+  organization_id: string
+  started_at: string
+  duration_ms: number
+  error: string | null
+  exchanges: ColumnType<unknown, string, string>
+}
+
+export interface NotificationCursor {
+  is_only: Generated<boolean>
+  from_xid: number
+  to_xid: number
+  last_event_id: number
+}
+
+export interface NotificationDeliveries {
+  id: string
+  seq: number
+  organization_id: string
+  message_id: string
+  service_id: string | null
+  target: ColumnType<unknown, string | null | undefined, string | null>
+  owner_id: string
+  lane: string
+  state: Generated<string>
+  attempts: Generated<number>
+  give_up_at: string
+  created_at: string
+  finished_at: string | null
+}
+
+export interface NotificationLanes {
+  owner_id: string
+  lane: string
+  organization_id: string
+  due_at: string
+  leased_until: string | null
+}
+
+export interface NotificationMemories {
+  service_id: string
+  key: string
+  organization_id: string
+  data: ColumnType<unknown, string, string>
+  updated_at: Generated<string>
+}
+
+export interface NotificationMessages {
+  id: string
+  organization_id: string
+  event_id: number | null
+  event: string
+  occurred_at: string
+  data: ColumnType<unknown, string, string>
+}
+
+export interface NotificationOauthStarts {
+  state_hash: Buffer
+  organization_id: string
+  user_id: string
+  provider: string
+  verifier_sealed: Buffer
+  verifier_key_id: string
+  created_at: Generated<string>
+  expires_at: string
+}
+
+export interface NotificationServiceTargets {
+  organization_id: string
+  service_id: string
+  position: number
+  pipeline_id: string | null
+  team_id: string | null
+  cluster_id: string | null
+}
+
+export interface NotificationServices {
+  id: string
+  organization_id: string
+  provider: string
+  description: Generated<string>
+  scope: Generated<string>
+  branch_configuration: Generated<string>
+  build_states: Generated<string[]>
+  settings: ColumnType<unknown, string | undefined, string>
+  secrets_sealed: Buffer | null
+  secrets_key_id: string | null
+  is_connected: Generated<boolean>
+  disabled_at: string | null
+  broken_at: string | null
+  broken_reason: string | null
+  dead_letters_in_a_row: Generated<number>
+  listening_since: Generated<string>
+  created_at: Generated<string>
+  created_by: string | null
 }
 
 export interface OidcKeys {

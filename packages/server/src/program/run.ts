@@ -131,14 +131,15 @@ async function buildApi(ctx: Context, pool: pg.Pool): Promise<FastifyInstance> {
 }
 
 async function startTasks(ctx: Context, pool: pg.Pool): Promise<Close> {
-  const [{ handlers, rounds }, { runTasks }, { makeRounds }] = await Promise.all([
+  const [{ handlers, rounds, startTelling }, { runTasks }, { makeRounds }] = await Promise.all([
     import('../worker.ts'),
     import('../tasks/run.ts'),
     import('../tasks/rounds.ts'),
   ])
   const tasks = await runTasks(pool, ctx.log, ctx, handlers)
   const walking = makeRounds(ctx.log, ctx, rounds)
-  return () => Promise.all([tasks.stop(), walking.stop()])
+  const telling = startTelling(ctx)
+  return () => Promise.all([tasks.stop(), walking.stop(), telling.stop()])
 }
 
 async function startLocalAgents(

@@ -10,6 +10,7 @@ export interface Kinds {
   forget_idempotency_keys: NoPayload
   forget_rate_limits: NoPayload
   forget_webhook_deliveries: NoPayload
+  forget_deliveries: NoPayload
 }
 
 export type Kind = keyof Kinds
@@ -30,4 +31,5 @@ export const schedule: Readonly<Record<Kind, string>> = {
   forget_idempotency_keys: '*/15 * * * *',
   forget_rate_limits: '*/5 * * * *',
   forget_webhook_deliveries: '23 * * * *',
+  forget_deliveries: '*/10 * * * *',
 }
