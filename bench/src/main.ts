@@ -5,6 +5,7 @@ import { cpus } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { benchApi } from './api.ts'
 import { benchBuilds } from './builds.ts'
+import { benchDispatch } from './dispatch.ts'
 import { benchNotify } from './notify.ts'
 import type { Report } from './report.ts'
 import { printReport } from './report.ts'
@@ -12,6 +13,7 @@ import { printReport } from './report.ts'
 const benchmarks: Record<string, () => Promise<Report>> = {
   api: benchApi,
   builds: benchBuilds,
+  dispatch: benchDispatch,
   notify: benchNotify,
 }
 

@@ -35,6 +35,7 @@ create table agents (
   paused_note text,
   paused_timeout_in_minutes integer,
   resume_at timestamp(3) with time zone,
+  job_heard_at timestamp with time zone,
   constraint agents_pkey PRIMARY KEY (id),
   constraint agents_session_key UNIQUE (session_hash),
   constraint agents_connection_state_check CHECK ((connection_state = ANY (ARRAY['never_connected'::text, 'connected'::text, 'disconnected'::text, 'stopping'::text, 'stopped'::text, 'lost'::text]))),
@@ -130,7 +131,6 @@ create table build_edges (
   allow_failure boolean not null,
   whole boolean not null,
   constraint build_edges_pkey PRIMARY KEY (from_step, to_step, kind),
-  constraint build_edges_build_id_fkey FOREIGN KEY (build_id) REFERENCES builds(id) ON DELETE CASCADE,
   constraint build_edges_from_step_fkey FOREIGN KEY (from_step) REFERENCES build_steps(id) ON DELETE CASCADE,
   constraint build_edges_to_step_fkey FOREIGN KEY (to_step) REFERENCES build_steps(id) ON DELETE CASCADE
 );
@@ -248,13 +248,13 @@ create table builds (
   started_at timestamp(3) with time zone,
   failing_at timestamp(3) with time zone,
   finished_at timestamp(3) with time zone,
+  host_event jsonb,
   constraint builds_pkey PRIMARY KEY (id),
   constraint builds_number_key UNIQUE (pipeline_id, number),
   constraint builds_source_check CHECK ((source = ANY (ARRAY['webhook'::text, 'api'::text, 'ui'::text, 'trigger_job'::text, 'schedule'::text]))),
   constraint builds_canceled_by_fkey FOREIGN KEY (canceled_by) REFERENCES users(id) ON DELETE SET NULL,
   constraint builds_creator_id_fkey FOREIGN KEY (creator_id) REFERENCES users(id) ON DELETE SET NULL,
-  constraint builds_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
-  constraint builds_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
+  constraint builds_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
 );
 
 create table cache_entries (
@@ -384,6 +384,37 @@ create table clusters (
   constraint clusters_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL,
   constraint clusters_default_queue_fkey FOREIGN KEY (default_queue_id) REFERENCES cluster_queues(id) ON DELETE SET NULL,
   constraint clusters_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
+);
+
+create table commit_status_cursor (
+  single boolean not null default true,
+  xid bigint not null,
+  constraint commit_status_cursor_pkey PRIMARY KEY (single),
+  constraint commit_status_cursor_single_check CHECK (single)
+);
+
+create table commit_statuses (
+  id uuid not null,
+  organization_id uuid not null,
+  pipeline_id uuid not null,
+  build_id uuid not null,
+  build_number integer not null,
+  commit text not null,
+  context text not null,
+  state text not null,
+  description text not null,
+  version integer not null default 1,
+  changed_at timestamp(3) with time zone not null,
+  delivered_at timestamp(3) with time zone,
+  attempts integer not null default 0,
+  next_attempt_at timestamp(3) with time zone,
+  leased_until timestamp(3) with time zone,
+  error text,
+  constraint commit_statuses_pkey PRIMARY KEY (id),
+  constraint commit_statuses_context_key UNIQUE (pipeline_id, commit, context),
+  constraint commit_statuses_build_id_fkey FOREIGN KEY (build_id) REFERENCES builds(id) ON DELETE CASCADE,
+  constraint commit_statuses_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+  constraint commit_statuses_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
 );
 
 create table events (
@@ -742,6 +773,18 @@ create table organizations (
   constraint organizations_slug_check CHECK ((slug ~ '^[a-z0-9][a-z0-9-]{0,99}$'::text))
 );
 
+create table pipeline_polls (
+  pipeline_id uuid not null,
+  organization_id uuid not null,
+  repository text not null,
+  next_poll_at timestamp(3) with time zone not null,
+  claim uuid,
+  polled_at timestamp(3) with time zone,
+  error text,
+  constraint pipeline_polls_pkey PRIMARY KEY (pipeline_id),
+  constraint pipeline_polls_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
+);
+
 create table pipeline_schedules (
   id uuid not null,
   organization_id uuid not null,
@@ -829,11 +872,14 @@ create table pipelines (
   created_at timestamp(3) with time zone not null default now(),
   created_by uuid,
   archived_at timestamp(3) with time zone,
+  repository_host text default regexp_replace(lower(COALESCE("substring"(repository, '^[A-Za-z][A-Za-z0-9+.-]*://(?:[^@/]*@)?([^/:]+)'::text), "substring"(repository, '^(?:[^@/:]+@)?([^/:]+):(?!//)'::text))), '^(?:www|ssh|altssh)\.(github\.com|gitlab\.com|bitbucket\.org)$'::text, '\1'::text),
+  poll_interval_seconds integer,
   constraint pipelines_pkey PRIMARY KEY (id),
   constraint pipelines_badge_token_key UNIQUE (badge_token),
   constraint pipelines_name_key UNIQUE (organization_id, name),
   constraint pipelines_slug_key UNIQUE (organization_id, slug),
   constraint pipelines_webhook_token_key UNIQUE (webhook_token),
+  constraint pipelines_poll_interval_check CHECK (((poll_interval_seconds >= 30) AND (poll_interval_seconds <= 86400))),
   constraint pipelines_visibility_check CHECK ((visibility = ANY (ARRAY['private'::text, 'public'::text]))),
   constraint pipelines_cluster_fkey FOREIGN KEY (cluster_id) REFERENCES clusters(id),
   constraint pipelines_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL,
@@ -842,11 +888,62 @@ create table pipelines (
   constraint pipelines_webhooks_disabled_by_fkey FOREIGN KEY (webhooks_disabled_by) REFERENCES users(id) ON DELETE SET NULL
 );
 
+create table polled_refs (
+  pipeline_id uuid not null,
+  ref text not null,
+  commit text not null,
+  constraint polled_refs_pkey PRIMARY KEY (pipeline_id, ref),
+  constraint polled_refs_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipeline_polls(pipeline_id) ON DELETE CASCADE
+);
+
+create table pull_requests (
+  pipeline_id uuid not null,
+  number text not null,
+  organization_id uuid not null,
+  branch text not null,
+  is_fork boolean not null,
+  data jsonb not null,
+  updated_at timestamp(3) with time zone not null,
+  constraint pull_requests_pkey PRIMARY KEY (pipeline_id, number),
+  constraint pull_requests_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
+);
+
 create unlogged table rate_limits (
   key text not null,
   points integer not null default 0,
   expire bigint,
   constraint rate_limits_pkey PRIMARY KEY (key)
+);
+
+create table removed_pipelines (
+  pipeline_id uuid not null,
+  organization_id uuid not null,
+  removed_at timestamp(3) with time zone not null default now(),
+  constraint removed_pipelines_pkey PRIMARY KEY (pipeline_id)
+);
+
+create table repository_connections (
+  id uuid not null,
+  organization_id uuid not null,
+  type text not null,
+  url text not null,
+  api_url text not null,
+  host text not null,
+  token_sealed bytea,
+  token_key_id text,
+  token_hint text,
+  webhook_secret_sealed bytea,
+  webhook_secret_key_id text,
+  webhook_secret_hint text,
+  problem text,
+  problem_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null default now(),
+  created_by uuid,
+  constraint repository_connections_pkey PRIMARY KEY (id),
+  constraint repository_connections_host_key UNIQUE (organization_id, host),
+  constraint repository_connections_type_check CHECK ((type = ANY (ARRAY['github'::text, 'gitlab'::text, 'bitbucket'::text, 'gitea'::text, 'forgejo'::text, 'git'::text]))),
+  constraint repository_connections_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL,
+  constraint repository_connections_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
 );
 
 create table rules (
@@ -1046,6 +1143,17 @@ create table users (
   constraint users_pkey PRIMARY KEY (id)
 );
 
+create table webhook_deliveries (
+  pipeline_id uuid not null,
+  delivery_id text not null,
+  organization_id uuid not null,
+  answer jsonb,
+  received_at timestamp(3) with time zone not null,
+  constraint webhook_deliveries_pkey PRIMARY KEY (pipeline_id, delivery_id),
+  constraint webhook_deliveries_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
+);
+
+CREATE INDEX agents_gone ON agents USING btree (COALESCE(disconnected_at, lost_at, created_at)) WHERE (connection_state = ANY (ARRAY['never_connected'::text, 'disconnected'::text, 'stopped'::text, 'lost'::text]));
 CREATE INDEX agents_page ON agents USING btree (organization_id, created_at, id) WHERE (connection_state = ANY (ARRAY['connected'::text, 'stopping'::text]));
 CREATE INDEX agents_queue ON agents USING btree (queue_id) WHERE (connection_state = ANY (ARRAY['connected'::text, 'stopping'::text]));
 CREATE INDEX agents_resume ON agents USING btree (resume_at) WHERE (resume_at IS NOT NULL);
@@ -1054,9 +1162,9 @@ CREATE UNIQUE INDEX annotations_build_context_key ON annotations USING btree (bu
 CREATE UNIQUE INDEX annotations_job_context_key ON annotations USING btree (job_id, context) WHERE (job_id IS NOT NULL);
 CREATE INDEX annotations_page ON annotations USING btree (build_id, priority DESC, created_at, id);
 CREATE INDEX api_access_tokens_user ON api_access_tokens USING btree (user_id);
-CREATE INDEX artifacts_build ON artifacts USING btree (build_id, created_at, id) WHERE (state <> 'deleted'::text);
+CREATE INDEX artifacts_build ON artifacts USING btree (build_id, created_at, id);
 CREATE INDEX artifacts_expiry ON artifacts USING btree (expires_at) WHERE (state = 'finished'::text);
-CREATE INDEX artifacts_job ON artifacts USING btree (job_id, created_at, id) WHERE (state <> 'deleted'::text);
+CREATE INDEX artifacts_job ON artifacts USING btree (job_id, created_at, id);
 CREATE INDEX artifacts_unfinished ON artifacts USING btree (created_at) WHERE (state = 'new'::text);
 CREATE INDEX audit_events_page ON audit_events USING btree (organization_id, occurred_at, id);
 CREATE INDEX build_edges_to ON build_edges USING btree (to_step);
@@ -1076,6 +1184,7 @@ CREATE INDEX builds_pipeline_branch ON builds USING btree (pipeline_id, branch, 
 CREATE INDEX builds_pipeline_page ON builds USING btree (pipeline_id, created_at, id);
 CREATE INDEX builds_pipeline_state ON builds USING btree (pipeline_id, shown_state, created_at, id);
 CREATE UNIQUE INDEX builds_triggered_from_key ON builds USING btree (triggered_from_job_id) WHERE (triggered_from_job_id IS NOT NULL);
+CREATE INDEX builds_triggered_open ON builds USING btree (triggered_from_job_id) WHERE ((triggered_from_job_id IS NOT NULL) AND (state = ANY (ARRAY['scheduled'::text, 'running'::text, 'failing'::text])));
 CREATE INDEX builds_unfinished ON builds USING btree (pipeline_id, branch, number) WHERE (state = ANY (ARRAY['creating'::text, 'scheduled'::text, 'running'::text, 'failing'::text, 'blocked'::text]));
 CREATE INDEX cache_entries_expiry ON cache_entries USING btree (registry_id, expires_at);
 CREATE INDEX cache_entries_place ON cache_entries USING btree (registry_id, paths_hash, committed_at DESC);
@@ -1083,6 +1192,9 @@ CREATE INDEX cluster_queues_page ON cluster_queues USING btree (cluster_id, crea
 CREATE INDEX cluster_secrets_page ON cluster_secrets USING btree (cluster_id, created_at, id);
 CREATE INDEX cluster_tokens_page ON cluster_tokens USING btree (cluster_id, created_at, id);
 CREATE INDEX clusters_page ON clusters USING btree (organization_id, created_at, id);
+CREATE INDEX commit_statuses_build ON commit_statuses USING btree (build_id);
+CREATE INDEX commit_statuses_due ON commit_statuses USING btree (pipeline_id, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+CREATE INDEX commit_statuses_leased ON commit_statuses USING btree (pipeline_id, leased_until) WHERE (leased_until IS NOT NULL);
 CREATE INDEX events_build ON events USING btree (build_id, id) WHERE (build_id IS NOT NULL);
 CREATE INDEX events_order ON events USING btree (xid, id);
 CREATE INDEX events_org ON events USING btree (organization_id, id);
@@ -1096,7 +1208,7 @@ CREATE UNIQUE INDEX jobs_on_agent_key ON jobs USING btree (agent_id) WHERE (stat
 CREATE INDEX jobs_queue_open ON jobs USING btree (queue_id) WHERE (finished_at IS NULL);
 CREATE INDEX jobs_reserved_by ON jobs USING btree (reserved_by) WHERE (reserved_by IS NOT NULL);
 CREATE INDEX jobs_runnable ON jobs USING btree (queue_id, priority DESC, scheduled_at, "position", id) WHERE (state = 'scheduled'::text);
-CREATE INDEX jobs_step ON jobs USING btree (step_id, slot) WHERE (retried_in_job_id IS NULL);
+CREATE INDEX jobs_step ON jobs USING btree (step_id, slot);
 CREATE INDEX jobs_trigger_canceled ON jobs USING btree (finished_at) WHERE ((kind = 'trigger'::text) AND (state = 'canceled'::text));
 CREATE INDEX jobs_triggering ON jobs USING btree (started_at) WHERE ((kind = 'trigger'::text) AND (finished_at IS NULL));
 CREATE INDEX jobs_without_queue ON jobs USING btree (cluster_id) WHERE ((queue_id IS NULL) AND (finished_at IS NULL));
@@ -1116,11 +1228,15 @@ CREATE INDEX organization_invitations_page ON organization_invitations USING btr
 CREATE UNIQUE INDEX organization_invitations_pending_key ON organization_invitations USING btree (organization_id, lower(email)) WHERE (state = 'pending'::text);
 CREATE INDEX organization_members_page ON organization_members USING btree (organization_id, created_at, user_id);
 CREATE INDEX organization_members_user ON organization_members USING btree (user_id);
+CREATE INDEX pipeline_polls_due ON pipeline_polls USING btree (next_poll_at);
 CREATE INDEX pipeline_schedules_due ON pipeline_schedules USING btree (next_build_at) WHERE enabled;
 CREATE INDEX pipeline_schedules_page ON pipeline_schedules USING btree (pipeline_id, created_at, id);
 CREATE INDEX pipelines_cluster ON pipelines USING btree (cluster_id);
 CREATE INDEX pipelines_page ON pipelines USING btree (organization_id, created_at, id);
+CREATE INDEX pipelines_polled ON pipelines USING btree (id) WHERE (poll_interval_seconds IS NOT NULL);
+CREATE INDEX pipelines_repository_host ON pipelines USING btree (organization_id, repository_host);
 CREATE INDEX pipelines_template ON pipelines USING btree (pipeline_template_id);
+CREATE INDEX pull_requests_branch ON pull_requests USING btree (pipeline_id, branch) WHERE (NOT is_fork);
 CREATE INDEX rules_page ON rules USING btree (organization_id, created_at, id);
 CREATE INDEX stack_notifications_job ON stack_notifications USING btree (job_id, occurred_at, id);
 CREATE INDEX stack_notifications_stack ON stack_notifications USING btree (stack_id);
@@ -1134,12 +1250,33 @@ CREATE INDEX test_runs_page ON test_runs USING btree (suite_id, created_at, id);
 CREATE INDEX test_suites_page ON test_suites USING btree (organization_id, created_at, id);
 CREATE INDEX unclaimed_blobs_due ON unclaimed_blobs USING btree (delete_after);
 CREATE UNIQUE INDEX users_email_key ON users USING btree (lower(email));
+CREATE INDEX webhook_deliveries_received ON webhook_deliveries USING btree (received_at);
+
+CREATE OR REPLACE FUNCTION public.announce_access_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('access_changed', '');
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION public.iso(at timestamp with time zone)
  RETURNS text
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN to_char((at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'::text);
+
+CREATE OR REPLACE FUNCTION public.note_removed_pipeline()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into removed_pipelines (pipeline_id, organization_id) values (old.id, old.organization_id)
+  on conflict (pipeline_id) do nothing;
+  return null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.refuse_change()
  RETURNS trigger
@@ -1159,7 +1296,12 @@ begin
   return null;
 end $function$;
 
+CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OF token_hash, user_id, description, scopes, organization_ids, allowed_ip_addresses, created_at, expires_at, revoked_at OR TRUNCATE ON api_access_tokens FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
 CREATE TRIGGER artifacts_leave_their_blob AFTER DELETE ON artifacts FOR EACH ROW WHEN ((old.blob_key IS NOT NULL)) EXECUTE FUNCTION unclaim_blob();
 CREATE TRIGGER audit_events_are_append_only BEFORE DELETE OR UPDATE ON audit_events FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER audit_events_are_never_emptied BEFORE TRUNCATE ON audit_events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER job_logs_leave_their_blob AFTER DELETE ON job_logs FOR EACH ROW WHEN ((old.blob_key IS NOT NULL)) EXECUTE FUNCTION unclaim_blob();
+CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OR TRUNCATE ON organization_members FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
+CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OR TRUNCATE ON organizations FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
+CREATE TRIGGER pipelines_leave_their_builds AFTER DELETE ON pipelines FOR EACH ROW EXECUTE FUNCTION note_removed_pipeline();
+CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OR TRUNCATE ON users FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();

@@ -47,8 +47,12 @@ export interface Config {
   readonly logMaxBytes: number
   /** How long artifacts are kept. */
   readonly artifactDays: number
+  /** How long an agent that is gone, and ran none of the jobs there are, is remembered. */
+  readonly agentDays: number
   /** The deepest row that page numbers reach in a list of builds; beyond it the caller narrows, or follows cursors. */
   readonly deepestListing: number
+  /** Directories whose repositories may be polled; empty: none on this machine's disk. */
+  readonly pollDirectories: readonly string[]
   readonly secrets: {
     /** Absent: made once and kept in the data directory. Several, separated by commas: the first seals, all open. */
     readonly keys: string | undefined
@@ -182,7 +186,12 @@ export function readConfig(env: Record<string, string | undefined>): ConfigResul
     blobs: readBlobs(text('MILLRACE_BLOBS', ''), problems),
     logMaxBytes: integer('MILLRACE_LOG_MAX_BYTES', 1024 ** 3, 1, 16 * 1024 ** 3),
     artifactDays: integer('MILLRACE_ARTIFACT_DAYS', 90, 1, 36_500),
+    agentDays: integer('MILLRACE_AGENT_DAYS', 30, 1, 36_500),
     deepestListing: integer('MILLRACE_DEEPEST_LISTING', 10_000, 100, 10_000_000),
+    pollDirectories: text('MILLRACE_POLL_DIRECTORIES', '')
+      .split(':')
+      .filter(Boolean)
+      .map((path) => resolve(path)),
     secrets: { keys, adminToken, smtpUrl, s3: readS3Credentials(env) },
   }
   if ((smtpUrl === undefined) !== (config.mailFrom === null)) {

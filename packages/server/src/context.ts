@@ -1,9 +1,10 @@
 // What a handler may use, built once when the process starts.
 import type pg from 'pg'
 import type { Logger } from 'pino'
-import { tokenFinder, type FindToken } from './auth/find-tokens.ts'
+import { tokenFinder } from './auth/find-tokens.ts'
 import { keyring, type Keyring } from './auth/keyring.ts'
 import { rateLimits, type RateLimits } from './auth/rate-limits.ts'
+import { rememberTokens, type TokenMemory } from './auth/token-memory.ts'
 import { trackTokenUse, type TokenUse } from './auth/token-use.ts'
 import { openBlobs } from './blobs/open.ts'
 import type { BlobStore } from './blobs/store.ts'
@@ -19,7 +20,7 @@ export interface Context {
   log: Logger
   now: () => Date
   keys: Keyring
-  findToken: FindToken
+  tokens: TokenMemory
   tokenUse: TokenUse
   limits: RateLimits
   /** For every URL that a user can set. */
@@ -46,7 +47,7 @@ export function createContext({ config, db, pool, log, secretKeys, hosted }: Par
     log,
     now: () => new Date(),
     keys: keyring(secretKeys),
-    findToken: tokenFinder(db),
+    tokens: rememberTokens(tokenFinder(db), { now: Date.now, monotonicNow: () => performance.now() }),
     tokenUse: trackTokenUse(db, Date.now, (error) =>
       log.warn({ err: error }, 'Could not record when tokens were used.'),
     ),

@@ -130,6 +130,10 @@ export async function aWorld(app: TestApp): Promise<World> {
     queue: await make(`/clusters/${cluster}/queues`, { key: 'world' }),
     token: await make(`/clusters/${cluster}/tokens`, { description: 'World' }),
     maintainer: await make(`/clusters/${cluster}/maintainers`, { user: member.id }),
+    connection: await make('/repository_connections', {
+      type: 'gitea',
+      url: `https://${org.slug}.example.com`,
+    }),
     secret: await make(`/clusters/${cluster}/secrets`, { key: 'WORLD', value: 'round' }),
     image: 'abc123def4567',
     invitation: await make('/invitations', { emails: ['guest@example.com'] }),

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import type pg from 'pg'
 import { startDispatcher } from '../conductor/dispatch.ts'
+import { noteJobHeard } from '../conductor/lost-agents.ts'
 import type { Context } from '../context.ts'
 import type { RawQuery } from '../http/query.ts'
 import { badRequest, notFound, unauthorized } from '../lib/errors.ts'
@@ -98,6 +99,7 @@ async function findSpeaker(
     case 'ended_job': {
       const find = route.token === 'job' ? tokens.findRunningJob : tokens.findEndedJob
       const job = await find(ctx.db, token)
+      await noteJobHeard(ctx, job)
       await requireReach(ctx, route, job, (request.params as Record<string, string>)['job'])
       return { job }
     }

@@ -33,7 +33,7 @@ export interface Agent {
   pausedNote: string | null
   ignoreInDispatches: boolean
   lastJobPassedAt: string | null
-  job: { id: string; buildId: string; state: JobState } | null
+  job: { id: string; buildId: string; state: JobState; heardAt: string | null } | null
   /** What it registered with; null: deleted since. */
   clusterToken: { id: string; allowedIpAddresses: string } | null
 }
@@ -49,7 +49,13 @@ export interface RunningJob {
   organizationSlug: string
   clusterId: string | null
   queueId: string | null
-  agent: { id: string; name: string; connectionState: Agent['connectionState']; ipAddress: string | null }
+  agent: {
+    id: string
+    name: string
+    connectionState: Agent['connectionState']
+    ipAddress: string | null
+    jobHeardAt: string | null
+  }
 }
 
 export async function findRegistration(ctx: Context, token: string, ip: string): Promise<Registration> {
@@ -81,11 +87,15 @@ export async function findRegistration(ctx: Context, token: string, ip: string):
   return registration
 }
 
+/** What was heard before the job started was about another. */
+const heardOfJob = sql`case when a.job_heard_at >= j.started_at then a.job_heard_at end`
+
 const agentColumns = sql`
   a.id, a.name, a.organization_id as "organizationId", a.cluster_id as "clusterId", a.queue_id as "queueId", a.tags,
   a.priority, a.connection_state as "connectionState", a.paused_at as "pausedAt", a.paused_note as "pausedNote",
   a.ignore_in_dispatches as "ignoreInDispatches", a.last_job_passed_at as "lastJobPassedAt",
-  case when j.id is not null then json_build_object('id', j.id, 'buildId', j.build_id, 'state', j.state) end as job,
+  case when j.id is not null then json_build_object('id', j.id, 'buildId', j.build_id, 'state', j.state,
+    'heardAt', ${heardOfJob}) end as job,
   (select json_build_object('id', t.id, 'allowedIpAddresses', t.allowed_ip_addresses)
     from cluster_tokens t where t.id = a.cluster_token_id) as "clusterToken"`
 
@@ -142,7 +152,8 @@ export async function findEndedJob(db: Db, token: string): Promise<RunningJob> {
     select j.id, j.state, j.step_id as "stepId", j.build_id as "buildId", j.pipeline_id as "pipelineId",
       j.organization_id as "organizationId", o.slug as "organizationSlug", j.cluster_id as "clusterId",
       j.queue_id as "queueId", json_build_object('id', a.id, 'name', a.name,
-        'connectionState', a.connection_state, 'ipAddress', a.ip_address) as agent
+        'connectionState', a.connection_state, 'ipAddress', a.ip_address,
+        'jobHeardAt', ${heardOfJob}) as agent
     from jobs j join organizations o on o.id = j.organization_id join agents a on a.id = j.agent_id
     where j.token_hash = ${hashToken(token)}`.execute(db)
   const [job] = rows

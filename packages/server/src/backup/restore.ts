@@ -12,6 +12,7 @@ import { createGunzip } from 'node:zlib'
 import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import tar from 'tar-stream'
+import { connectAlone } from '../db/pool.ts'
 import { errorCode, StartupError } from '../db/embedded/startup-error.ts'
 import { createMigrationsTable, listMigrations, type Migration } from '../db/migrate.ts'
 import {
@@ -45,7 +46,7 @@ interface ForeignKey {
 export async function restoreBackup(pool: pg.Pool, file: string, target: RestoreTarget): Promise<Restored> {
   const archive = openArchive(file)
   const staging = `${target.blobsDir}.restoring`
-  const client = await pool.connect()
+  const client = await connectAlone(pool)
   try {
     await client.query('begin')
     await client.query('set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0')
@@ -59,12 +60,12 @@ export async function restoreBackup(pool: pg.Pool, file: string, target: Restore
   } finally {
     archive.close()
     // Ending the session is what rolls back, whatever state a failed COPY left it in.
-    client.release(true)
+    await client.end()
   }
 }
 
 async function load(
-  client: pg.PoolClient,
+  client: pg.ClientBase,
   archive: Archive,
   target: RestoreTarget,
   staging: string,
@@ -122,7 +123,7 @@ async function load(
  * Events carry the number of the transaction that wrote them, and here others are given out. What had been read from the
  * outbox gets one that is past, the rest that of this transaction.
  */
-async function rebaseOutbox(client: pg.PoolClient, tables: readonly string[]): Promise<void> {
+async function rebaseOutbox(client: pg.ClientBase, tables: readonly string[]): Promise<void> {
   if (!tables.includes('notification_cursor')) {
     if (tables.includes('events')) await client.query('update events set xid = 0')
     return
@@ -159,7 +160,7 @@ async function findMigrations(manifest: Manifest): Promise<Migration[]> {
   })
 }
 
-async function makeSchema(client: pg.PoolClient, migrations: readonly Migration[]): Promise<void> {
+async function makeSchema(client: pg.ClientBase, migrations: readonly Migration[]): Promise<void> {
   await client.query(createMigrationsTable)
   await client.query('lock table migrations in access exclusive mode')
   const { rows } = await client.query<{ name: string }>('select name from migrations order by name')
@@ -178,7 +179,7 @@ async function makeSchema(client: pg.PoolClient, migrations: readonly Migration[
   await client.query('delete from migrations')
 }
 
-async function refuseUsed(client: pg.PoolClient): Promise<void> {
+async function refuseUsed(client: pg.ClientBase): Promise<void> {
   await client.query('lock table organizations in access exclusive mode')
   const { rowCount } = await client.query('select from organizations limit 1')
   if (rowCount === 0) return
@@ -199,7 +200,7 @@ async function refuseUsedBlobs(blobsDir: string): Promise<void> {
   )
 }
 
-async function dropForeignKeys(client: pg.PoolClient): Promise<ForeignKey[]> {
+async function dropForeignKeys(client: pg.ClientBase): Promise<ForeignKey[]> {
   const { rows } = await client.query<ForeignKey>(
     `select conrelid::regclass::text as "table", conname as name, pg_get_constraintdef(oid) as definition
      from pg_constraint where contype = 'f' and connamespace = 'public'::regnamespace and conparentid = 0
@@ -212,7 +213,7 @@ async function dropForeignKeys(client: pg.PoolClient): Promise<ForeignKey[]> {
 }
 
 /** Every table rows are loaded into, known to be empty from here to the end of the transaction. */
-async function emptyTables(client: pg.PoolClient): Promise<string[]> {
+async function emptyTables(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     `select relname as name from pg_class
      where relnamespace = 'public'::regnamespace and relkind = 'r' and relpersistence = 'p' order by relname`,
@@ -229,7 +230,7 @@ async function emptyTables(client: pg.PoolClient): Promise<string[]> {
 
 /** Rows are taken as they were: what a trigger did to them, it did when they were made. */
 async function setTriggers(
-  client: pg.PoolClient,
+  client: pg.ClientBase,
   tables: readonly string[],
   to: 'enable' | 'disable',
 ): Promise<void> {
@@ -238,7 +239,7 @@ async function setTriggers(
   }
 }
 
-async function loadTable(client: pg.PoolClient, archive: Archive, table: string): Promise<number> {
+async function loadTable(client: pg.ClientBase, archive: Archive, table: string): Promise<number> {
   const rows = client.query(copyFrom(`copy public.${client.escapeIdentifier(table)} from stdin`))
   await pipeline(partsOf(archive, table), rows)
   return rows.rowCount

@@ -20,6 +20,8 @@ export interface Tables {
   cluster_secrets: ClusterSecrets
   cluster_tokens: ClusterTokens
   clusters: Clusters
+  commit_status_cursor: CommitStatusCursor
+  commit_statuses: CommitStatuses
   events: Events
   idempotency_keys: IdempotencyKeys
   job_log_chunks: JobLogChunks
@@ -41,11 +43,16 @@ export interface Tables {
   organization_members: OrganizationMembers
   organization_pipeline_settings: OrganizationPipelineSettings
   organizations: Organizations
+  pipeline_polls: PipelinePolls
   pipeline_schedules: PipelineSchedules
   pipeline_tallies: PipelineTallies
   pipeline_templates: PipelineTemplates
   pipelines: Pipelines
+  polled_refs: PolledRefs
+  pull_requests: PullRequests
   rate_limits: RateLimits
+  removed_pipelines: RemovedPipelines
+  repository_connections: RepositoryConnections
   rules: Rules
   stack_notifications: StackNotifications
   stacks: Stacks
@@ -59,6 +66,7 @@ export interface Tables {
   test_suites: TestSuites
   unclaimed_blobs: UnclaimedBlobs
   users: Users
+  webhook_deliveries: WebhookDeliveries
 }
 
 export interface Agents {
@@ -96,6 +104,7 @@ export interface Agents {
   paused_note: string | null
   paused_timeout_in_minutes: number | null
   resume_at: string | null
+  job_heard_at: string | null
 }
 
 export interface Annotations {
@@ -273,6 +282,7 @@ export interface Builds {
   started_at: string | null
   failing_at: string | null
   finished_at: string | null
+  host_event: ColumnType<unknown, string | null | undefined, string | null>
 }
 
 export interface CacheEntries {
@@ -365,6 +375,30 @@ export interface Clusters {
   default_queue_id: string | null
   created_at: Generated<string>
   created_by: string | null
+}
+
+export interface CommitStatusCursor {
+  single: Generated<boolean>
+  xid: number
+}
+
+export interface CommitStatuses {
+  id: string
+  organization_id: string
+  pipeline_id: string
+  build_id: string
+  build_number: number
+  commit: string
+  context: string
+  state: string
+  description: string
+  version: Generated<number>
+  changed_at: string
+  delivered_at: string | null
+  attempts: Generated<number>
+  next_attempt_at: string | null
+  leased_until: string | null
+  error: string | null
 }
 
 export interface Events {
@@ -647,6 +681,16 @@ export interface Organizations {
   created_at: Generated<string>
 }
 
+export interface PipelinePolls {
+  pipeline_id: string
+  organization_id: string
+  repository: string
+  next_poll_at: string
+  claim: string | null
+  polled_at: string | null
+  error: string | null
+}
+
 export interface PipelineSchedules {
   id: string
   organization_id: string
@@ -723,12 +767,55 @@ export interface Pipelines {
   created_at: Generated<string>
   created_by: string | null
   archived_at: string | null
+  repository_host: Generated<string | null>
+  poll_interval_seconds: number | null
+}
+
+export interface PolledRefs {
+  pipeline_id: string
+  ref: string
+  commit: string
+}
+
+export interface PullRequests {
+  pipeline_id: string
+  number: string
+  organization_id: string
+  branch: string
+  is_fork: boolean
+  data: ColumnType<unknown, string, string>
+  updated_at: string
 }
 
 export interface RateLimits {
   key: string
   points: Generated<number>
   expire: number | null
+}
+
+export interface RemovedPipelines {
+  pipeline_id: string
+  organization_id: string
+  removed_at: Generated<string>
+}
+
+export interface RepositoryConnections {
+  id: string
+  organization_id: string
+  type: string
+  url: string
+  api_url: string
+  host: string
+  token_sealed: Buffer | null
+  token_key_id: string | null
+  token_hint: string | null
+  webhook_secret_sealed: Buffer | null
+  webhook_secret_key_id: string | null
+  webhook_secret_hint: string | null
+  problem: string | null
+  problem_at: string | null
+  created_at: Generated<string>
+  created_by: string | null
 }
 
 export interface Rules {
@@ -873,4 +960,12 @@ export interface Users {
   name: string
   password_hash: string | null
   created_at: Generated<string>
+}
+
+export interface WebhookDeliveries {
+  pipeline_id: string
+  delivery_id: string
+  organization_id: string
+  answer: ColumnType<unknown, string | null | undefined, string | null>
+  received_at: string
 }

@@ -3,7 +3,6 @@ import { EventEmitter, once } from 'node:events'
 import { createServer } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
-import pino from 'pino'
 import { readSecretKeys, type FirstOrganization } from '../bootstrap.ts'
 import type { Config, Role } from '../config.ts'
 import { createContext, type Context } from '../context.ts'
@@ -11,7 +10,8 @@ import { findHolder } from '../db/embedded/data-lock.ts'
 import { errorCode, StartupError } from '../db/embedded/startup-error.ts'
 import type { Db } from '../db/pool.ts'
 import { closer } from '../http/close.ts'
-import { localAgentToken } from './local-agents.ts'
+import { localAgentToken, loseLocalAgents } from './local-agents.ts'
+import { openLog } from './log.ts'
 import { migrateOrRefuse, openOwn } from './own-database.ts'
 import { within } from './within.ts'
 
@@ -31,6 +31,8 @@ export interface LocalAgents {
   token: string
   count: number
   dataDir: string
+  /** No other process runs agents in this data directory. */
+  isAlone: boolean
 }
 
 export interface Audience {
@@ -63,7 +65,7 @@ export async function run(
     closing.push(database.close)
     const secretKeys = readSecretKeys(config.dataDir, config.secrets.keys)
     await migrateOrRefuse(database.pool)
-    const log = pino({ level: config.logLevel }, pino.destination(2))
+    const log = openLog(config.logLevel)
     const ctx = createContext({ config, db: database.db, pool: database.pool, log, secretKeys, hosted: null })
     closing.push(ctx.tokenUse.flush, ctx.outbound.close)
     const services: Close[] = []
@@ -149,9 +151,11 @@ async function startLocalAgents(
   if (!roles.includes('agent') || config.localAgents === 0 || startAgents === undefined) return null
   const token = await localAgentToken(ctx, config.organizationSlug)
   if (token === null) return null
+  const isAlone = config.database.kind === 'embedded'
+  if (isAlone) await loseLocalAgents(ctx, token)
   const host = config.host === '0.0.0.0' ? '127.0.0.1' : config.host === '::' ? '::1' : config.host
   const endpoint = `http://${host.includes(':') ? `[${host}]` : host}:${config.port}/v3`
-  return startAgents({ endpoint, token, count: config.localAgents, dataDir: config.dataDir })
+  return startAgents({ endpoint, token, count: config.localAgents, dataDir: config.dataDir, isAlone })
 }
 
 /** Returns how to stop. */

@@ -139,8 +139,7 @@ describe.each(providerIds)('the provider %s', (id) => {
     const shownAs = (key: string, how: Field['shown']) => {
       const value = whole[id][key]
       if (how === 'never') return []
-      const masked = 'X'.repeat(String(value).length - 4) + String(value).slice(-4)
-      return [[key, how === 'masked' ? masked : value]]
+      return [[key, how === 'masked' ? String(value).replace(/.(?=.{4})/gs, 'X') : value]]
     }
     const expected = Object.entries(providers[id].fields).flatMap(([key, { shown }]) => shownAs(key, shown))
     expect(got.body.settings).toEqual(Object.fromEntries(expected))

@@ -31,6 +31,8 @@ export interface PipelineFields {
   tags: string[]
   emoji: string | null
   color: string | null
+  /** How often the repository is asked for news; null: never. */
+  poll_interval_seconds: number | null
   provider_id: string
   /** Only what somebody set. */
   provider_settings: Settings
@@ -59,6 +61,7 @@ export const fieldNames = [
   'tags',
   'emoji',
   'color',
+  'poll_interval_seconds',
   'provider_id',
   'provider_settings',
 ] as const satisfies ReadonlyArray<keyof PipelineFields>
@@ -72,6 +75,8 @@ export interface PipelineRow extends PipelineFields {
   created_at: string
   created_by: UserRow | null
   archived_at: string | null
+  /** Why the repository could not be asked the last time. */
+  poll_error: string | null
   /** What the caller who asked may do with it. */
   access: PipelineAccess
   scheduled_builds: number
@@ -87,6 +92,7 @@ export type PipelineOwner = Pick<Organization, 'id' | 'role' | 'teams_enabled'>
 const columns = (access: RawBuilder<PipelineAccess>) => sql`
   p.id, ${sql.join(fieldNames.map((name) => sql.ref(`p.${name}`)))}, p.webhook_token, p.badge_token, p.webhooks_disabled_at,
   disabler.name as webhooks_disabled_by, p.created_at, ${userJson('creator')} as created_by, p.archived_at,
+  (select poll.error from pipeline_polls poll where poll.pipeline_id = p.id) as poll_error,
   ${access} as access, tally.*`
 
 const joins = sql`
