@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest'
+import { readConfig } from './config.ts'
+
+describe('MILLRACE_HOSTED', () => {
+  const hosted = (env: Record<string, string>) => {
+    const read = readConfig(env)
+    return read.ok ? read.config.hosted : read.problems
+  }
+
+  it('is absent: no hosted clusters, whatever else is set', () => {
+    expect(hosted({})).toBeNull()
+    expect(hosted({ MILLRACE_HOSTED_CPUS: 'many' })).toBeNull()
+  })
+
+  it('names the socket of a container engine', () => {
+    expect(hosted({ MILLRACE_HOSTED: 'docker:///var/run/docker.sock', PORT: '4000' })).toMatchObject({
+      engine: { kind: 'docker', socketPath: '/var/run/docker.sock' },
+      endpoint: 'http://127.0.0.1:4000/v3',
+      registry: 'localhost/millrace',
+    })
+  })
+
+  it('names a namespace, and then needs a registry', () => {
+    const MILLRACE_HOSTED = 'kubernetes:ci'
+    const MILLRACE_HOSTED_REGISTRY = 'registry.example.com:5000/millrace'
+    expect(hosted({ MILLRACE_HOSTED, MILLRACE_HOSTED_REGISTRY })).toMatchObject({
+      engine: { kind: 'kubernetes', namespace: 'ci' },
+      registry: MILLRACE_HOSTED_REGISTRY,
+    })
+    expect(hosted({ MILLRACE_HOSTED })).toEqual([expect.stringContaining('MILLRACE_HOSTED_REGISTRY')])
+  })
+
+  it.each(['docker', 'docker://', 'docker://relative.sock', 'kubernetes:', 'kubernetes:A_B', 'podman'])(
+    'is refused: %s',
+    (MILLRACE_HOSTED) => {
+      expect(hosted({ MILLRACE_HOSTED })).toEqual([expect.stringContaining('MILLRACE_HOSTED must')])
+    },
+  )
+
+  it.each([
+    ['MILLRACE_HOSTED_ENDPOINT', 'ftp://host'],
+    ['MILLRACE_HOSTED_REGISTRY', 'Upper Case'],
+    ['MILLRACE_HOSTED_BASE_IMAGE', 'a\nRUN b'],
+    ['MILLRACE_HOSTED_IMAGE_BUILDS', '0'],
+    ['MILLRACE_HOSTED_CACHE_GB', '-1'],
+  ])('comes with a setting that is refused: %s=%j', (name, value) => {
+    const problems = hosted({ MILLRACE_HOSTED: 'docker:///d.sock', [name]: value })
+    expect(problems).toEqual([expect.stringContaining(name)])
+  })
+})
