@@ -2,6 +2,8 @@
 import { watchAgents } from './conductor/lost-agents.ts'
 import { sweep } from './conductor/sweep.ts'
 import type { Context } from './context.ts'
+import { buildImages } from './resources/agent-images/build.ts'
+import { sweepImages } from './resources/agent-images/sweep.ts'
 import { discardBlobs, expireArtifacts } from './resources/artifacts/expire.ts'
 import { expireInvitations } from './resources/invitations/expire.ts'
 import { revokeInactiveTokens } from './resources/access-token/revoke-inactive.ts'
@@ -26,4 +28,6 @@ export const rounds: Readonly<Record<string, Round<Context>>> = {
   compact_logs: { everySeconds: 10, run: compactLogs },
   expire_artifacts: { everySeconds: 60, run: expireArtifacts },
   discard_blobs: { everySeconds: 30, run: discardBlobs },
+  build_images: { everySeconds: 1, run: buildImages },
+  sweep_images: { everySeconds: 60, run: sweepImages },
 }

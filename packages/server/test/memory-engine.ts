@@ -154,6 +154,7 @@ export class MemoryEngine {
         setShared(at, id, 'container_cache', enabled),
       ),
       listSwitches: guarded('listSwitches', () => listSwitches(at)),
+      tidy: guarded('tidy', () => {}),
       close: guarded('close', () => {}),
     }
   }

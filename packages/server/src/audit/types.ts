@@ -2,6 +2,8 @@
 // not known to clients of other services of this kind.
 
 export const auditTypes = [
+  'AGENT_IMAGE_CREATED', // ours
+  'AGENT_IMAGE_DELETED', // ours
   'ANNOTATION_CREATED', // ours
   'ANNOTATION_DELETED', // ours
   'ANNOTATION_UPDATED', // ours

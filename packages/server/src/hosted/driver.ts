@@ -32,12 +32,17 @@ export interface HostedDriver {
   deleteVolume(id: string): Promise<void>
   listVolumes(): Promise<VolumeStatus[]>
 
-  /** What containers of a cluster share. Switched off, what was in it is lost; for containers that start afterwards. */
+  /**
+   * What the containers of a cluster share. Switched off, what was in it is lost; while a container has it, it stays
+   * in the list of switches, to be switched off again later.
+   */
   setGitMirror(clusterId: string, enabled: boolean): Promise<void>
   setContainerCache(clusterId: string, enabled: boolean): Promise<void>
   /** The clusters whose shared volumes exist. */
   listSwitches(): Promise<ClusterSwitches[]>
 
+  /** Removes what processes left behind in the middle of something, and nothing else would find. */
+  tidy(): Promise<void>
   close(): Promise<void>
 }
 
@@ -89,7 +94,7 @@ export interface ImageBuild {
 export interface AttachedVolume {
   id: string
   clusterId: string
-  /** A kept volume; null: it begins empty. */
+  /** A kept volume, which must not be deleted before the copy is made; null: it begins empty. */
   from: string | null
   /** How much it should be able to hold. Not every engine can promise or enforce it. */
   sizeMb: number

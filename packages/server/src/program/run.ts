@@ -10,6 +10,7 @@ import { createContext, type Context } from '../context.ts'
 import { findHolder } from '../db/embedded/data-lock.ts'
 import { errorCode, StartupError } from '../db/embedded/startup-error.ts'
 import type { Db } from '../db/pool.ts'
+import { openHosted } from '../hosted/open.ts'
 import { closer } from '../http/close.ts'
 import { localAgentToken } from './local-agents.ts'
 import { migrateOrRefuse, openOwn } from './own-database.ts'
@@ -64,7 +65,10 @@ export async function run(
     const secretKeys = readSecretKeys(config.dataDir, config.secrets.keys)
     await migrateOrRefuse(database.pool)
     const log = pino({ level: config.logLevel }, pino.destination(2))
-    const ctx = createContext({ config, db: database.db, pool: database.pool, log, secretKeys, hosted: null })
+    const { db, pool } = database
+    const hosted = config.hosted === null ? null : await openHosted(db, config.hosted, null)
+    if (hosted !== null) closing.push(hosted.close)
+    const ctx = createContext({ config, db, pool, log, secretKeys, hosted })
     closing.push(ctx.tokenUse.flush)
     const services: Close[] = []
     closing.push(() => Promise.all(services.map((stop) => stop())))

@@ -1,0 +1,175 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type Docker from 'dockerode'
+import { causeStatus, isOurs, label, labels, orNull, ours, unlessGone, type Engine } from './docker-engine.ts'
+import { ensureImage } from './docker-images.ts'
+import { joinNetwork, leaveNetwork } from './docker-networks.ts'
+import { ensureRunner, type Runner } from './docker-runner.ts'
+import { findSharedMount } from './docker-shared.ts'
+import { findVolumeMount } from './docker-volumes.ts'
+import {
+  HostedNotFound,
+  HostedRefused,
+  mostOutputBytes,
+  runnerPath,
+  type Container,
+  type ContainerStatus,
+  type Mount,
+} from './driver.ts'
+
+export interface ContainerSettings {
+  registry: string
+  runner: Runner | null
+}
+
+const nameOf = (id: string) => `millrace-${id}`
+
+export async function startContainer(
+  engine: Engine,
+  settings: ContainerSettings,
+  container: Container,
+): Promise<void> {
+  const found = await findContainer(engine, container.id)
+  if (found === null) {
+    await ensureImage(engine, container.image, settings.registry)
+    await createContainer(engine, container, {
+      mounts: await findMounts(engine, settings, container),
+      network: await joinNetwork(engine, container),
+    })
+  } else if (found.State.Status !== 'created') return
+  try {
+    await engine.ask((docker) => docker.getContainer(nameOf(container.id)).start())
+  } catch (error) {
+    // Another start was quicker.
+    if (causeStatus(error) === 304) return
+    const isBadCommand = error instanceof Error && badCommand.test(error.message)
+    if (isBadCommand || error instanceof HostedRefused) await stopContainer(engine, container.id)
+    throw isBadCommand ? new HostedRefused(error.message, { cause: error }) : error
+  }
+}
+
+/** Engines say with many a status that the command is not in the image. */
+const badCommand =
+  /executable file .* not found|executable file not found|exec: .*: (no such file|permission denied)/i
+
+async function createContainer(
+  engine: Engine,
+  container: Container,
+  { mounts, network }: { mounts: Docker.MountSettings[]; network: string },
+): Promise<void> {
+  const { limits } = container
+  const memory = limits.memoryMb * 1024 * 1024
+  const options: Docker.ContainerCreateOptions = {
+    name: nameOf(container.id),
+    Image: container.image,
+    Entrypoint: [...container.command],
+    Cmd: [],
+    User: '0',
+    Env: Object.entries(container.environment).map(([name, value]) => `${name}=${value}`),
+    Labels: labels(engine, 'container', container.clusterId, container.id),
+    HostConfig: {
+      Mounts: mounts,
+      NetworkMode: network,
+      NanoCpus: limits.cpus * 1e9,
+      Memory: memory,
+      // The same again: no swap on top.
+      MemorySwap: memory,
+      PidsLimit: limits.processes,
+      // What a job in a container of its own has no use for; the rest is what package managers need.
+      CapDrop: ['AUDIT_WRITE', 'MKNOD', 'NET_RAW'],
+      SecurityOpt: ['no-new-privileges'],
+      LogConfig: { Type: 'json-file', Config: { 'max-size': '1m', 'max-file': '1' } },
+    },
+  }
+  await engine
+    .ask((docker) => docker.createContainer(options))
+    .catch((error: unknown) => {
+      // There is one of that name: another request was quicker.
+      if (causeStatus(error) !== 409) throw error
+    })
+}
+
+async function findMounts(
+  engine: Engine,
+  { runner }: ContainerSettings,
+  container: Container,
+): Promise<Docker.MountSettings[]> {
+  const find = async (mount: Mount): Promise<Docker.MountSettings> => ({
+    Type: 'volume',
+    Target: mount.path,
+    Source:
+      mount.kind === 'volume'
+        ? await findVolumeMount(engine, mount.id)
+        : await findSharedMount(engine, container.clusterId, mount.kind),
+    ReadOnly: mount.kind !== 'volume' && mount.readOnly,
+    // What the image has at that path does not get into the volume.
+    VolumeOptions: { NoCopy: true, Labels: {}, DriverConfig: { Name: 'local', Options: {} } },
+  })
+  const mounts = await Promise.all(container.mounts.map(find))
+  if (runner === null) return mounts
+  const source = await ensureRunner(engine, runner, container.image)
+  return [...mounts, { Type: 'volume', Target: runnerPath, Source: source, ReadOnly: true }]
+}
+
+export async function stopContainer(engine: Engine, id: string): Promise<void> {
+  // A removal that another request began is waited for.
+  for (;;) {
+    const found = await findContainer(engine, id)
+    if (found === null) break
+    const removal = engine.ask((docker) => docker.getContainer(found.Id).remove({ force: true, v: true }))
+    const isUnderWay = await removal.then(
+      () => false,
+      (error: unknown) => {
+        if (causeStatus(error) === 409) return true
+        return unlessGone(error) ?? false
+      },
+    )
+    if (!isUnderWay) break
+    await delay(50)
+  }
+  await leaveNetwork(engine, id)
+}
+
+export async function listContainers(engine: Engine): Promise<ContainerStatus[]> {
+  const found = await engine.ask((docker) =>
+    docker.listContainers({ all: true, filters: ours(engine, 'container') }),
+  )
+  return Promise.all(
+    found.map(async ({ Id, State, Labels }) => ({
+      id: Labels[label.id] ?? '',
+      clusterId: Labels[label.cluster] ?? '',
+      exitStatus: State === 'exited' || State === 'dead' ? await exitStatusOf(engine, Id) : null,
+    })),
+  )
+}
+
+/** What was removed meanwhile was killed. */
+async function exitStatusOf(engine: Engine, engineId: string): Promise<number> {
+  const found = await engine.ask((docker) => docker.getContainer(engineId).inspect()).catch(orNull)
+  return found?.State.ExitCode ?? 137
+}
+
+export async function readOutput(engine: Engine, id: string): Promise<string> {
+  const found = await findContainer(engine, id)
+  if (found === null) throw new HostedNotFound(`There is no container ${id}.`)
+  const log = await engine.ask((docker) =>
+    docker.getContainer(found.Id).logs({ stdout: true, stderr: true, follow: false, tail: 2000 }),
+  )
+  return withoutHeaders(log).subarray(-mostOutputBytes).toString('utf8')
+}
+
+/** Each piece comes behind 8 bytes: which stream it is of, and its length. */
+function withoutHeaders(log: Buffer): Buffer {
+  const pieces: Buffer[] = []
+  for (let at = 0; at + 8 <= log.length;) {
+    const end = at + 8 + log.readUInt32BE(at + 4)
+    pieces.push(log.subarray(at + 8, end))
+    at = end
+  }
+  return Buffer.concat(pieces)
+}
+
+/** null also for a container of another installation. */
+async function findContainer(engine: Engine, id: string): Promise<Docker.ContainerInspectInfo | null> {
+  const found = await engine.ask((docker) => docker.getContainer(nameOf(id)).inspect()).catch(orNull)
+  return found !== null && isOurs(engine, found.Config.Labels) ? found : null
+}
