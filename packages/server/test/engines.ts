@@ -21,6 +21,8 @@ export interface TestEngine {
   socketPath: string
   /** Where containers reach this machine. */
   hostAddress: string
+  /** Of the namespace it runs in. */
+  networkName: string
   docker: Docker
   /** An image with /etc/one, /etc/two and a few programs. */
   base: string
@@ -66,7 +68,15 @@ export async function startEngine(name: EngineName): Promise<TestEngine> {
     await untilAnswers(docker, daemon)
     const base = 'localhost/millrace-test/base:1'
     await importImage(docker, base)
-    return { name, socketPath, hostAddress: network.hostAddress, docker, base, stop }
+    return {
+      name,
+      socketPath,
+      hostAddress: network.hostAddress,
+      networkName: network.name,
+      docker,
+      base,
+      stop,
+    }
   } catch (error) {
     await stop()
     throw new Error(`${name} does not start here: ${output.join('').slice(-2000)}`, { cause: error })

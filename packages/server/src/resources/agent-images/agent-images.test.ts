@@ -20,7 +20,11 @@ const driver = engine.open('tests of agent images')
 const env = { MILLRACE_HOSTED: 'docker:///in/memory.sock', MILLRACE_HOSTED_BASE_IMAGE: 'base:1' }
 const app = useApp({ hosted: driver, env })
 const withoutService = useApp()
-beforeEach(() => engine.recover())
+beforeEach(async () => {
+  engine.recover()
+  // What earlier tests created and did not build would be built first.
+  await sql`update agent_images set status = 'FAILED' where status = 'BUILDING'`.execute(app.db)
+})
 
 const image = { name: 'tools', dockerfile: 'RUN cp /etc/two /tool' }
 const noImage = { message: 'No agent image found with the given ID.' }
