@@ -20,17 +20,11 @@ describe('MILLRACE_HOSTED', () => {
     })
   })
 
-  it('names a namespace, and then needs a registry', () => {
-    const MILLRACE_HOSTED = 'kubernetes:ci'
-    const MILLRACE_HOSTED_REGISTRY = 'registry.example.com:5000/millrace'
-    expect(hosted({ MILLRACE_HOSTED, MILLRACE_HOSTED_REGISTRY })).toMatchObject({
-      engine: { kind: 'kubernetes', namespace: 'ci' },
-      registry: MILLRACE_HOSTED_REGISTRY,
-    })
-    expect(hosted({ MILLRACE_HOSTED })).toEqual([expect.stringContaining('MILLRACE_HOSTED_REGISTRY')])
+  it('says plainly that there is no driver for Kubernetes', () => {
+    expect(hosted({ MILLRACE_HOSTED: 'kubernetes:ci' })).toEqual([expect.stringContaining('no driver')])
   })
 
-  it.each(['docker', 'docker://', 'docker://relative.sock', 'kubernetes:', 'kubernetes:A_B', 'podman'])(
+  it.each(['docker', 'docker://', 'docker://relative.sock', 'kube', 'podman'])(
     'is refused: %s',
     (MILLRACE_HOSTED) => {
       expect(hosted({ MILLRACE_HOSTED })).toEqual([expect.stringContaining('MILLRACE_HOSTED must')])

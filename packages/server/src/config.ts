@@ -84,9 +84,10 @@ export interface HostedSettings {
   readonly cacheLimitMb: number
 }
 
-export type HostedEngine =
-  | { readonly kind: 'docker'; readonly socketPath: string }
-  | { readonly kind: 'kubernetes'; readonly namespace: string }
+export interface HostedEngine {
+  readonly kind: 'docker'
+  readonly socketPath: string
+}
 
 export interface Timers {
   readonly agentLostSeconds: number
@@ -216,7 +217,7 @@ function readBlobs(text: string, problems: string[]): Config['blobs'] {
   }
 }
 
-/** `docker:///var/run/docker.sock`, which Podman's socket is too, or `kubernetes:NAMESPACE`; nothing: none. */
+/** `docker:///var/run/docker.sock`, which may be Podman's; nothing: none. */
 function readHosted(
   text: (name: string, fallback: string) => string,
   integer: (name: string, fallback: number, min: number, max: number) => number,
@@ -228,7 +229,9 @@ function readHosted(
   const engine = readEngine(given)
   if (engine === null) {
     problems.push(
-      'MILLRACE_HOSTED must look like docker:///var/run/docker.sock or kubernetes:NAMESPACE (or be absent: no hosted clusters).',
+      given.startsWith('kubernetes:')
+        ? 'MILLRACE_HOSTED names Kubernetes, for which this version has no driver: give it the socket of a container engine, such as docker:///var/run/docker.sock.'
+        : 'MILLRACE_HOSTED must look like docker:///var/run/docker.sock (or be absent: no hosted clusters).',
     )
     return null
   }
@@ -236,13 +239,9 @@ function readHosted(
   if (!URL.canParse(endpoint) || !/^https?:/.test(endpoint)) {
     problems.push(`MILLRACE_HOSTED_ENDPOINT must be an http or https address, not "${endpoint}".`)
   }
-  const registry = text('MILLRACE_HOSTED_REGISTRY', engine.kind === 'docker' ? 'localhost/millrace' : '')
+  const registry = text('MILLRACE_HOSTED_REGISTRY', 'localhost/millrace')
   if (!/^[a-z0-9][a-z0-9.-]*(:\d+)?(\/[a-z0-9]+([._-][a-z0-9]+)*)*$/.test(registry)) {
-    problems.push(
-      registry === ''
-        ? 'MILLRACE_HOSTED_REGISTRY must say where images are pushed to, such as registry.example.com/millrace: Kubernetes pulls them from there.'
-        : `MILLRACE_HOSTED_REGISTRY must look like registry.example.com/millrace, not "${registry}".`,
-    )
+    problems.push(`MILLRACE_HOSTED_REGISTRY must look like registry.example.com/millrace, not "${registry}".`)
   }
   const baseImage = text('MILLRACE_HOSTED_BASE_IMAGE', 'docker.io/library/buildpack-deps:bookworm-scm')
   if (!/^[\w.:/@-]+$/.test(baseImage)) {
@@ -263,9 +262,7 @@ function readHosted(
 
 function readEngine(text: string): HostedEngine | null {
   const [, socketPath] = /^(?:docker|unix):\/\/(\/[^?#]+)$/.exec(text) ?? []
-  if (socketPath !== undefined) return { kind: 'docker', socketPath }
-  const [, namespace] = /^kubernetes:([a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)$/.exec(text) ?? []
-  return namespace === undefined ? null : { kind: 'kubernetes', namespace }
+  return socketPath === undefined ? null : { kind: 'docker', socketPath }
 }
 
 const readS3Credentials = (env: Record<string, string | undefined>): S3Credentials => ({

@@ -103,11 +103,10 @@ const podmanCommand = (root: string, socketPath: string) => [
   ...['--tmpdir', join(root, 'tmp'), 'system', 'service', '--time', '0', `unix://${socketPath}`],
 ]
 
-/** Where a process may not raise its limits, containers cannot have the usual ones. */
+/** runc, because crun refuses machines that mount both versions of control groups. */
 const podmanSettings = (root: string) => `
-[containers]
-default_ulimits = ["nofile=1024:4096", "nproc=1024:4096"]
 [engine]
+runtime = "runc"
 volume_path = "${join(root, 'volumes')}"
 cgroup_manager = "cgroupfs"
 events_logger = "file"
@@ -168,14 +167,14 @@ async function untilAnswers(docker: Docker, daemon: ChildProcess): Promise<void>
 
 export async function importImage(docker: Docker, ref: string, more: readonly string[] = []): Promise<void> {
   const at = ref.lastIndexOf(':')
-  const files = await rootFilesystem(more)
-  const stream = await docker.importImage(Readable.from(files), {
-    repo: ref.slice(0, at),
-    tag: ref.slice(at + 1),
+  const name = { repo: ref.slice(0, at), tag: ref.slice(at + 1) }
+  const stream = await docker.importImage(Readable.from(await rootFilesystem(more)), name)
+  const said = await new Promise<Array<{ status?: string }>>((resolve, reject) => {
+    docker.modem.followProgress(stream, (error, lines) => (error ? reject(error) : resolve(lines)))
   })
-  await new Promise((resolve, reject) => {
-    docker.modem.followProgress(stream, (error, said) => (error ? reject(error) : resolve(said)))
-  })
+  // Podman makes the image and forgets its name.
+  const id = said.map(({ status = '' }) => /sha256:[0-9a-f]{64}/.exec(status)?.[0]).find(Boolean)
+  if (id !== undefined) await docker.getImage(id).tag(name)
 }
 
 async function endContainers(docker: Docker): Promise<void> {

@@ -1,6 +1,5 @@
 // What every hosted driver promises, asked of each of them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { eventually } from '../../test/app.ts'
 import {
   missing,
   startEngine,
@@ -9,6 +8,7 @@ import {
   type Gate,
   type TestEngine,
 } from '../../test/engines.ts'
+import { eventually } from '../../test/eventually.ts'
 import { MemoryEngine } from '../../test/memory-engine.ts'
 import { newId } from '../lib/ids.ts'
 import { openDocker } from './docker.ts'

@@ -1,14 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type Docker from 'dockerode'
-import { causeStatus, isOurs, label, labels, orNull, ours, unlessGone, type Engine } from './docker-engine.ts'
+import { causeStatus, isOurs, label, labels, orNull, ours, type Engine } from './docker-engine.ts'
 import { ensureImage } from './docker-images.ts'
 import { joinNetwork, leaveNetwork } from './docker-networks.ts'
+import { removeContainer } from './docker-remove.ts'
 import { ensureRunner, type Runner } from './docker-runner.ts'
 import { findSharedMount } from './docker-shared.ts'
+import { ulimits } from './docker-ulimits.ts'
 import { findVolumeMount } from './docker-volumes.ts'
 import {
   HostedNotFound,
   HostedRefused,
+  HostedUnavailable,
   mostOutputBytes,
   runnerPath,
   type Container,
@@ -28,22 +31,37 @@ export async function startContainer(
   settings: ContainerSettings,
   container: Container,
 ): Promise<void> {
-  const found = await findContainer(engine, container.id)
-  if (found === null) {
-    await ensureImage(engine, container.image, settings.registry)
-    await createContainer(engine, container, {
-      mounts: await findMounts(engine, settings, container),
-      network: await joinNetwork(engine, container),
-    })
-  } else if (found.State.Status !== 'created') return
+  for (let attempt = 1; ; attempt++) {
+    const found = await findContainer(engine, container.id)
+    if (found !== null && found.State.Status !== 'created') return
+    if (found === null) {
+      await ensureImage(engine, container.image, settings.registry)
+      await createContainer(engine, container, {
+        mounts: await findMounts(engine, settings, container),
+        network: await joinNetwork(engine, container),
+      })
+    }
+    const isStarted = await startCreated(engine, container.id)
+    if (isStarted) return
+    // The name was held by a creation that was cut off and is being taken back.
+    if (attempt === 50) throw new HostedUnavailable(`The container ${container.id} could not be created.`)
+    await delay(100)
+  }
+}
+
+/** False: there is no such container. */
+async function startCreated(engine: Engine, id: string): Promise<boolean> {
   try {
-    await engine.ask((docker) => docker.getContainer(nameOf(container.id)).start())
+    await engine.ask((docker) => docker.getContainer(nameOf(id)).start())
+    return true
   } catch (error) {
     // Another start was quicker.
-    if (causeStatus(error) === 304) return
+    if (causeStatus(error) === 304) return true
     const isBadCommand = error instanceof Error && badCommand.test(error.message)
-    if (isBadCommand || error instanceof HostedRefused) await stopContainer(engine, container.id)
-    throw isBadCommand ? new HostedRefused(error.message, { cause: error }) : error
+    if (isBadCommand || error instanceof HostedRefused) await stopContainer(engine, id)
+    if (isBadCommand) throw new HostedRefused(error.message, { cause: error })
+    if (error instanceof HostedNotFound) return false
+    throw error
   }
 }
 
@@ -74,6 +92,7 @@ async function createContainer(
       // The same again: no swap on top.
       MemorySwap: memory,
       PidsLimit: limits.processes,
+      Ulimits: ulimits,
       // What a job in a container of its own has no use for; the rest is what package managers need.
       CapDrop: ['AUDIT_WRITE', 'MKNOD', 'NET_RAW'],
       SecurityOpt: ['no-new-privileges'],
@@ -111,21 +130,8 @@ async function findMounts(
 }
 
 export async function stopContainer(engine: Engine, id: string): Promise<void> {
-  // A removal that another request began is waited for.
-  for (;;) {
-    const found = await findContainer(engine, id)
-    if (found === null) break
-    const removal = engine.ask((docker) => docker.getContainer(found.Id).remove({ force: true, v: true }))
-    const isUnderWay = await removal.then(
-      () => false,
-      (error: unknown) => {
-        if (causeStatus(error) === 409) return true
-        return unlessGone(error) ?? false
-      },
-    )
-    if (!isUnderWay) break
-    await delay(50)
-  }
+  const found = await findContainer(engine, id)
+  if (found !== null) await removeContainer(engine, found.Id)
   await leaveNetwork(engine, id)
 }
 

@@ -1,6 +1,9 @@
 // Short work inside the engine, where its volumes are: a container that runs one shell script and is gone.
 import { randomUUID } from 'node:crypto'
-import { labels, ours, type Engine } from './docker-engine.ts'
+import type Docker from 'dockerode'
+import { label, labels, ours, type Engine } from './docker-engine.ts'
+import { removeContainer } from './docker-remove.ts'
+import { ulimits } from './docker-ulimits.ts'
 import { HostedUnavailable } from './driver.ts'
 
 export interface HelperMount {
@@ -15,6 +18,8 @@ const helperSeconds = 600
 export async function runHelper(
   engine: Engine,
   image: string,
+  /** What it works for. */
+  id: string,
   script: string,
   mounts: readonly HelperMount[],
 ): Promise<string> {
@@ -27,9 +32,10 @@ export async function runHelper(
       User: '0',
       // Its output comes as it is, not in pieces with headers.
       Tty: true,
-      Labels: labels(engine, 'helper', '', ''),
+      Labels: labels(engine, 'helper', '', id),
       HostConfig: {
         NetworkMode: 'none',
+        Ulimits: ulimits,
         LogConfig: { Type: 'json-file', Config: {} },
         Mounts: mounts.map(({ volume, path, readOnly }) => ({
           Type: 'volume',
@@ -53,13 +59,19 @@ export async function runHelper(
   }
 }
 
-/** Those whose process died while it waited for them. Nothing lasts longer than a helper may take. */
+/** Those that worked for this, and whose process died or was cut off while it waited for them. */
+export async function removeHelpers(engine: Engine, id: string): Promise<void> {
+  await remove(engine, (helper) => helper.Labels[label.id] === id)
+}
+
+/** Nothing lasts longer than a helper may take. */
 export async function removeOldHelpers(engine: Engine): Promise<void> {
+  await remove(engine, ({ Created }) => Created * 1000 < Date.now() - 2 * helperSeconds * 1000)
+}
+
+async function remove(engine: Engine, isMeant: (helper: Docker.ContainerInfo) => boolean): Promise<void> {
   const helpers = await engine.ask((docker) =>
     docker.listContainers({ all: true, filters: ours(engine, 'helper') }),
   )
-  const old = helpers.filter(({ Created }) => Created * 1000 < Date.now() - 2 * helperSeconds * 1000)
-  await Promise.all(
-    old.map(({ Id }) => engine.ask((docker) => docker.getContainer(Id).remove({ force: true, v: true }))),
-  )
+  await Promise.all(helpers.filter(isMeant).map(({ Id }) => removeContainer(engine, Id)))
 }

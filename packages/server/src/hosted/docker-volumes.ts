@@ -6,7 +6,7 @@
  *
  * Marks are made last and removed first, so a layer that no mark names is what a dying process left.
  */
-import { runHelper } from './docker-helper.ts'
+import { removeHelpers, runHelper } from './docker-helper.ts'
 import { label, labels, type Engine } from './docker-engine.ts'
 import { ensureNamed, findNamed, listNamed, removeNamed, type NamedVolume } from './docker-named-volumes.ts'
 import {
@@ -84,10 +84,10 @@ export async function snapshotVolume(
   if (layers.length >= mostLayers) {
     const melted = await ensureNamed(engine, nameOf(id, 'melted'), mark('melted'))
     const to = { volume: melted.name, path: '/to', readOnly: false }
-    output = await runHelper(engine, helperImage, 'cp -a /from/. /to/ && du -sm /to', [from, to])
+    output = await runHelper(engine, helperImage, id, 'cp -a /from/. /to/ && du -sm /to', [from, to])
     layers = [melted.name]
   } else {
-    output = await runHelper(engine, helperImage, 'du -sm /from', [from])
+    output = await runHelper(engine, helperImage, id, 'du -sm /from', [from])
   }
   const sizeMb = Number.parseInt(output, 10)
   if (Number.isNaN(sizeMb)) throw new HostedUnavailable(`The size of a volume could not be read: ${output}`)
@@ -107,7 +107,7 @@ export async function deleteVolume(engine: Engine, id: string): Promise<void> {
 async function forget(engine: Engine, id: string, part: 'attached' | 'kept'): Promise<void> {
   const before = await listNamed(engine, 'volume')
   const mark = before.find((volume) => idOf(volume) === id && partOf(volume) === part)
-  if (mark !== undefined && !(await removeNamed(engine, mark.name))) throw inUse(id)
+  if (mark !== undefined) await release(engine, id, mark.name)
   const marks = before.filter((volume) => isMark(volume) && volume !== mark)
   const named = new Set(marks.flatMap(layersOf))
   const isAttached = marks.some((volume) => idOf(volume) === id && partOf(volume) === 'attached')
@@ -116,12 +116,16 @@ async function forget(engine: Engine, id: string, part: 'attached' | 'kept'): Pr
     if (mark !== undefined && layersOf(mark).includes(volume.name)) return true
     return idOf(volume) === id && !isAttached
   }
-  for (const { name } of before.filter(isFree)) {
-    if (!(await removeNamed(engine, name))) throw inUse(id)
-  }
+  for (const { name } of before.filter(isFree)) await release(engine, id, name)
 }
 
-const inUse = (id: string) => new HostedUnavailable(`A container still has the volume ${id}.`)
+/** A helper that was cut off does not stand in the way. */
+async function release(engine: Engine, id: string, name: string): Promise<void> {
+  if (await removeNamed(engine, name)) return
+  await removeHelpers(engine, id)
+  if (await removeNamed(engine, name)) return
+  throw new HostedUnavailable(`A container still has the volume ${id}.`)
+}
 
 export async function listVolumes(engine: Engine): Promise<VolumeStatus[]> {
   const all = await listNamed(engine, 'volume')

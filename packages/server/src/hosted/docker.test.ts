@@ -7,7 +7,6 @@ import { promisify } from 'node:util'
 import tar from 'tar-stream'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { eventually } from '../../test/app.ts'
 import {
   importImage,
   missing,
@@ -16,6 +15,7 @@ import {
   type Gate,
   type TestEngine,
 } from '../../test/engines.ts'
+import { eventually } from '../../test/eventually.ts'
 import { newId } from '../lib/ids.ts'
 import { openDocker, type DockerSettings } from './docker.ts'
 import { HostedUnavailable, type Container } from './driver.ts'
@@ -140,7 +140,7 @@ describe.each(engines)('hosted containers on $name', { timeout: 120_000 }, ({ na
     server.listen(0, engine.hostAddress)
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
-    const dial = (address: string, at: number) => `timeout 5 cat < /dev/tcp/${address}/${at}`
+    const dial = (address: string, at: number) => `timeout 5 bash -c 'cat < /dev/tcp/${address}/${at}'`
     expect((await bash(dial(engine.hostAddress, port))).output).toContain('hello')
     server.close()
 
@@ -263,11 +263,6 @@ describe.each(engines)('hosted containers on $name', { timeout: 120_000 }, ({ na
       if (!isCut) break
     }
     await driver.deleteVolume(first)
-    // Helpers that were cut off are removed when they are old.
-    const helpers = (await engine.docker.listContainers({ all: true })).filter(({ Names }) =>
-      Names.some((one) => one.includes('helper')),
-    )
-    await Promise.all(helpers.map(({ Id }) => engine.docker.getContainer(Id).remove({ force: true })))
     expect(await count()).toEqual(before)
   })
 

@@ -4,19 +4,13 @@ import type { Runner } from './docker-runner.ts'
 import type { HostedDriver } from './driver.ts'
 import { getInstallationId } from './installation.ts'
 
-/** Loads a driver only where it is wanted: most installations have none. */
+/** Loads a driver only where it is wanted: most installations have none. The engine is not asked yet. */
 export async function openHosted(
   db: Db,
   { engine, registry, baseImage }: HostedSettings,
   runner: Runner | null,
 ): Promise<HostedDriver> {
   const installationId = await getInstallationId(db)
-  switch (engine.kind) {
-    case 'docker': {
-      const { openDocker } = await import('./docker.ts')
-      return openDocker({ ...engine, installationId, registry, helperImage: baseImage, runner })
-    }
-    case 'kubernetes':
-      throw new Error('There is no driver for Kubernetes yet.')
-  }
+  const { openDocker } = await import('./docker.ts')
+  return openDocker({ ...engine, installationId, registry, helperImage: baseImage, runner })
 }
