@@ -69,6 +69,8 @@ async function startCreated(engine: Engine, id: string): Promise<boolean> {
 const badCommand =
   /executable file .* not found|executable file not found|exec: .*: (no such file|permission denied)/i
 
+const nameTaken = /name is already in use|name .* is in use/i
+
 async function createContainer(
   engine: Engine,
   container: Container,
@@ -102,8 +104,9 @@ async function createContainer(
   await engine
     .ask((docker) => docker.createContainer(options))
     .catch((error: unknown) => {
-      // There is one of that name: another request was quicker.
-      if (causeStatus(error) !== 409) throw error
+      // There is one of that name, or about to be: another request was quicker. Podman says so with status 500.
+      const isTaken = causeStatus(error) === 409 || (error instanceof Error && nameTaken.test(error.message))
+      if (!isTaken) throw error
     })
 }
 
