@@ -4,6 +4,11 @@ import { sweep } from './conductor/sweep.ts'
 import type { Context } from './context.ts'
 import { buildImages } from './resources/agent-images/build.ts'
 import { sweepImages } from './resources/agent-images/sweep.ts'
+import { updateMirrors } from './hosting/mirrors.ts'
+import { whileReachable } from './hosting/reachable.ts'
+import { reconcile, tidyEngine } from './hosting/reconcile.ts'
+import { switchReconciler } from './hosting/switches.ts'
+import { dropVolumes } from './hosting/volumes.ts'
 import { discardBlobs, expireArtifacts } from './resources/artifacts/expire.ts'
 import { expireInvitations } from './resources/invitations/expire.ts'
 import { revokeInactiveTokens } from './resources/access-token/revoke-inactive.ts'
@@ -26,6 +31,11 @@ export const rounds: Readonly<Record<string, Round<Context>>> = {
   agents: { everySeconds: 2, run: watchAgents },
   fire_schedules: { everySeconds: 5, run: fireDueSchedules },
   compact_logs: { everySeconds: 10, run: compactLogs },
+  reconcile_hosted: { everySeconds: 5, run: whileReachable(reconcile) },
+  reconcile_switches: { everySeconds: 30, run: whileReachable(switchReconciler()) },
+  tidy_hosted: { everySeconds: 300, run: whileReachable(tidyEngine) },
+  update_git_mirrors: { everySeconds: 5, run: whileReachable(updateMirrors) },
+  drop_cache_volumes: { everySeconds: 5, run: whileReachable(dropVolumes) },
   expire_artifacts: { everySeconds: 60, run: expireArtifacts },
   discard_blobs: { everySeconds: 30, run: discardBlobs },
   build_images: { everySeconds: 1, run: buildImages },

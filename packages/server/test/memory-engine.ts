@@ -101,6 +101,13 @@ export class MemoryEngine {
     this.#hold = null
   }
 
+  /** As they were asked for. */
+  containers(installationId: string): Container[] {
+    return [...(this.#installations.get(installationId)?.containers.values() ?? [])].map(
+      ({ container }) => container,
+    )
+  }
+
   open(installationId: string): HostedDriver {
     const at = this.#installations.get(installationId) ?? {
       containers: new Map(),

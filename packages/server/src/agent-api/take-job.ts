@@ -32,6 +32,7 @@ export async function acceptJob(ctx: Context, agent: Agent, jobId: string): Prom
 export async function acquireJob(ctx: Context, agent: Agent, jobId: string): Promise<Job> {
   return take(ctx, agent, jobId, async (trx, job) => {
     if (job.kind !== 'script') throw refused('Only command jobs run on agents.')
+    if (agent.isHosted) throw refused('A hosted agent takes only the job it was started for.')
     if (job.agentId === agent.id && job.state === 'accepted') return []
     if (waiting.has(job.state)) throw new ApiError(423, `The job is ${job.state}; ask again when it can run.`)
     if (job.state !== 'scheduled' && job.state !== 'reserved') throw refused(`The job is ${job.state}.`)

@@ -14,6 +14,7 @@ export const auditTypes = [
   'BUILD_CREATED', // ours
   'BUILD_FAILED_JOBS_RETRIED', // ours
   'BUILD_REBUILT', // ours
+  'CACHE_VOLUME_DELETED', // ours
   'CLUSTER_CREATED',
   'CLUSTER_DELETED',
   'CLUSTER_PERMISSION_CREATED',

@@ -126,6 +126,7 @@ export interface Agents {
   paused_note: string | null
   paused_timeout_in_minutes: number | null
   resume_at: string | null
+  is_hosted: Generated<boolean>
 }
 
 export interface Annotations {
@@ -343,6 +344,8 @@ export interface CacheVolumes {
   detached_at: string | null
   used_at: string | null
   deleted_at: string | null
+  purpose: Generated<string>
+  requested_mb: Generated<number>
 }
 
 export interface ClusterMaintainers {
@@ -368,6 +371,7 @@ export interface ClusterQueues {
   dispatch_paused_note: string | null
   created_at: Generated<string>
   created_by: string | null
+  hosted_used_at: string | null
 }
 
 export interface ClusterSecrets {
@@ -455,6 +459,7 @@ export interface HostedAgents {
   started_at: string | null
   assigned_at: string | null
   ends_at: string
+  last_error: string | null
 }
 
 export interface IdempotencyKeys {

@@ -5,11 +5,12 @@ import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
 import pino from 'pino'
 import { readSecretKeys, type FirstOrganization } from '../bootstrap.ts'
-import type { Config, Role } from '../config.ts'
+import type { Config, HostedSettings, Role } from '../config.ts'
 import { createContext, type Context } from '../context.ts'
 import { findHolder } from '../db/embedded/data-lock.ts'
 import { errorCode, StartupError } from '../db/embedded/startup-error.ts'
 import type { Db } from '../db/pool.ts'
+import type { HostedDriver } from '../hosted/driver.ts'
 import { openHosted } from '../hosted/open.ts'
 import { closer } from '../http/close.ts'
 import { localAgentToken } from './local-agents.ts'
@@ -66,7 +67,7 @@ export async function run(
     await migrateOrRefuse(database.pool)
     const log = pino({ level: config.logLevel }, pino.destination(2))
     const { db, pool } = database
-    const hosted = config.hosted === null ? null : await openHosted(db, config.hosted, null)
+    const hosted = config.hosted === null ? null : await openHostedFor(config.hosted, db, roles)
     if (hosted !== null) closing.push(hosted.close)
     const ctx = createContext({ config, db, pool, log, secretKeys, hosted })
     closing.push(ctx.tokenUse.flush)
@@ -140,7 +141,23 @@ async function startTasks(ctx: Context, pool: pg.Pool): Promise<Close> {
   ])
   const tasks = await runTasks(pool, ctx.log, ctx, handlers)
   const walking = makeRounds(ctx.log, ctx, rounds)
-  return () => Promise.all([tasks.stop(), walking.stop()])
+  const hosting = ctx.hosted === null ? null : await startHosting(ctx, pool)
+  return () => Promise.all([tasks.stop(), walking.stop(), hosting?.stop()])
+}
+
+/** Only a worker starts containers, and so needs what runs in them. */
+async function openHostedFor(
+  settings: HostedSettings,
+  db: Db,
+  roles: readonly Role[],
+): Promise<HostedDriver> {
+  const { loadRunner } = await import('../hosted/runner.ts')
+  return openHosted(db, settings, roles.includes('worker') ? await loadRunner() : null)
+}
+
+async function startHosting(ctx: Context, pool: pg.Pool): Promise<{ stop: Close }> {
+  const { hostAgents } = await import('../hosting/run.ts')
+  return hostAgents(ctx, pool)
 }
 
 async function startLocalAgents(
@@ -174,7 +191,11 @@ async function findPort(config: Config): Promise<Config> {
   const address = probe.address()
   const port = typeof address === 'object' && address !== null ? address.port : config.port
   await new Promise((closed) => probe.close(closed))
-  return { ...config, port, url: config.url.replace(/:0$/, `:${port}`) }
+  const hosted = config.hosted && {
+    ...config.hosted,
+    endpoint: config.hosted.endpoint.replace(/:0\/v3$/, `:${port}/v3`),
+  }
+  return { ...config, port, url: config.url.replace(/:0$/, `:${port}`), hosted }
 }
 
 const refusePort =
