@@ -5,10 +5,15 @@ import { cpus } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { benchApi } from './api.ts'
 import { benchBuilds } from './builds.ts'
+import { benchHosted } from './hosted.ts'
 import type { Report } from './report.ts'
 import { printReport } from './report.ts'
 
-const benchmarks: Record<string, () => Promise<Report>> = { api: benchApi, builds: benchBuilds }
+const benchmarks: Record<string, () => Promise<Report>> = {
+  api: benchApi,
+  builds: benchBuilds,
+  hosted: benchHosted,
+}
 
 const wanted = process.argv.slice(2)
 const unknown = wanted.filter((name) => !(name in benchmarks))
