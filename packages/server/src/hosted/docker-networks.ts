@@ -1,35 +1,51 @@
 // Containers reach the world and not each other. Docker has networks whose members cannot speak to one another, so
 // one is enough. Podman has none, so each container gets a network to itself.
 import { causeStatus, label, labels, ours, unlessGone, type Engine } from './docker-engine.ts'
-import type { Container } from './driver.ts'
+import { HostedUnavailable, type Container } from './driver.ts'
 
 const sharedName = (engine: Engine) => `millrace-${engine.installationId}`
 const ownName = (containerId: string) => `millrace-${containerId}`
 
-/** Returns the name of the network the container is to be in. */
+/** Returns the id of the network the container is to be in: engines allow several of one name. */
 export async function joinNetwork(engine: Engine, { id, clusterId }: Container): Promise<string> {
   const isPodman = await engine.isPodman()
   const name = isPodman ? ownName(id) : sharedName(engine)
-  const existing = await engine.ask((docker) =>
-    docker.listNetworks({ filters: { name: [name], ...ours(engine, 'network') } }),
-  )
-  if (existing.some((network) => network.Name === name)) return name
-  const options = isPodman ? { isolate: 'true' } : { 'com.docker.network.bridge.enable_icc': 'false' }
-  await engine
+  const existing = await findNetwork(engine, name)
+  if (existing !== null) return existing
+  const made = await engine
     .ask((docker) =>
       docker.createNetwork({
         Name: name,
         Driver: 'bridge',
         CheckDuplicate: true,
-        Options: options,
+        Options: isPodman ? { isolate: 'true' } : { 'com.docker.network.bridge.enable_icc': 'false' },
         Labels: labels(engine, 'network', clusterId, isPodman ? id : engine.installationId),
       }),
     )
     .catch((error: unknown) => {
       // Another request made it.
       if (causeStatus(error) !== 409) throw error
+      return null
     })
-  return name
+  const chosen = await findNetwork(engine, name)
+  if (chosen === null) throw new HostedUnavailable(`The network ${name} vanished after it was made.`)
+  // Of several that were made at once all take the same one.
+  if (made !== null && made.id !== chosen) {
+    await engine.ask((docker) => docker.getNetwork(made.id).remove()).catch(unlessGone)
+  }
+  return chosen
+}
+
+/** The oldest of that name. */
+async function findNetwork(engine: Engine, name: string): Promise<string | null> {
+  const found = await engine.ask((docker) =>
+    docker.listNetworks({ filters: { name: [name], ...ours(engine, 'network') } }),
+  )
+  const order = ({ Created, Id }: { Created?: string; Id: string }) => `${Created ?? ''} ${Id}`
+  const [oldest] = found
+    .filter((network) => network.Name === name)
+    .toSorted((a, b) => (order(a) < order(b) ? -1 : 1))
+  return oldest?.Id ?? null
 }
 
 /** What the container had to itself goes with it. */
