@@ -1,6 +1,6 @@
 // Containers reach the world and not each other. Docker has networks whose members cannot speak to one another, so
 // one is enough. Podman has none, so each container gets a network to itself.
-import { causeStatus, label, labels, ours, unlessGone, type Engine } from './docker-engine.ts'
+import { label, labels, ours, unlessGone, type Engine } from './docker-engine.ts'
 import { HostedUnavailable, type Container } from './driver.ts'
 
 const sharedName = (engine: Engine) => `millrace-${engine.installationId}`
@@ -22,9 +22,9 @@ export async function joinNetwork(engine: Engine, { id, clusterId }: Container):
         Labels: labels(engine, 'network', clusterId, isPodman ? id : engine.installationId),
       }),
     )
-    .catch((error: unknown) => {
-      // Another request made it.
-      if (causeStatus(error) !== 409) throw error
+    .catch(async (error: unknown) => {
+      // Another request may have made it, which Podman says with status 500.
+      if ((await findNetwork(engine, name)) === null) throw error
       return null
     })
   const chosen = await findNetwork(engine, name)
@@ -51,7 +51,8 @@ async function findNetwork(engine: Engine, name: string): Promise<string | null>
 /** What the container had to itself goes with it. */
 export async function leaveNetwork(engine: Engine, containerId: string): Promise<void> {
   if (!(await engine.isPodman())) return
-  await engine.ask((docker) => docker.getNetwork(ownName(containerId)).remove()).catch(unlessGone)
+  const own = await findNetwork(engine, ownName(containerId))
+  if (own !== null) await engine.ask((docker) => docker.getNetwork(own).remove()).catch(unlessGone)
 }
 
 /** Those whose container was never made, or removed by somebody else. One that is in use cannot be removed. */
