@@ -65,10 +65,13 @@ export const labels = (
   [label.id]: id,
 })
 
-/** For lists: what this installation made of that kind. */
-export const ours = (engine: Engine, kind: Kind): { label: string[] } => ({
-  label: [`${label.installation}=${engine.installationId}`, `${label.kind}=${kind}`],
+/** For lists: what this installation made. By more than one label Podman finds too much, or nothing. */
+export const ours = (engine: Engine): { label: string[] } => ({
+  label: [`${label.installation}=${engine.installationId}`],
 })
+
+export const isKind = (kind: Kind, found: Record<string, string> | null | undefined): boolean =>
+  found?.[label.kind] === kind
 
 export const isOurs = (engine: Engine, found: Record<string, string> | null | undefined): boolean =>
   found?.[label.installation] === engine.installationId

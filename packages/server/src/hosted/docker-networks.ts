@@ -39,7 +39,7 @@ export async function joinNetwork(engine: Engine, { id, clusterId }: Container):
 /** The oldest of that name. */
 async function findNetwork(engine: Engine, name: string): Promise<string | null> {
   const found = await engine.ask((docker) =>
-    docker.listNetworks({ filters: { name: [name], ...ours(engine, 'network') } }),
+    docker.listNetworks({ filters: { name: [name], ...ours(engine) } }),
   )
   const order = ({ Created, Id }: { Created?: string; Id: string }) => `${Created ?? ''} ${Id}`
   const [oldest] = found
@@ -58,10 +58,8 @@ export async function leaveNetwork(engine: Engine, containerId: string): Promise
 /** Those whose container was never made, or removed by somebody else. One that is in use cannot be removed. */
 export async function removeEmptyNetworks(engine: Engine): Promise<void> {
   if (!(await engine.isPodman())) return
-  const networks = await engine.ask((docker) => docker.listNetworks({ filters: ours(engine, 'network') }))
-  const containers = await engine.ask((docker) =>
-    docker.listContainers({ all: true, filters: ours(engine, 'container') }),
-  )
+  const networks = await engine.ask((docker) => docker.listNetworks({ filters: ours(engine) }))
+  const containers = await engine.ask((docker) => docker.listContainers({ all: true, filters: ours(engine) }))
   const used = new Set(containers.map(({ Labels }) => Labels[label.id]))
   const isYoung = ({ Created = '' }) => Date.parse(Created) > Date.now() - 600_000
   for (const network of networks) {

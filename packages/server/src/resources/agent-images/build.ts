@@ -36,7 +36,7 @@ export async function buildImages(ctx: Context): Promise<void> {
 
 /** Until nothing is being built by this process. */
 export async function finishedBuilds(ctx: Context): Promise<void> {
-  await Promise.all(running.get(ctx) ?? [])
+  await Promise.all([...(running.get(ctx) ?? [])])
 }
 
 async function buildOne(
