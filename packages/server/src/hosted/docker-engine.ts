@@ -1,4 +1,5 @@
 // The Docker Engine API, which Podman serves too: one client, its time limits, and what its errors mean.
+import { setTimeout as delay } from 'node:timers/promises'
 import Docker from 'dockerode'
 import { HostedNotFound, HostedRefused, HostedUnavailable } from './driver.ts'
 
@@ -69,6 +70,19 @@ export const labels = (
 export const ours = (engine: Engine): { label: string[] } => ({
   label: [`${label.installation}=${engine.installationId}`],
 })
+
+/** Podman fails a list when a container goes away meanwhile; asked again it has the answer. */
+export async function listOurContainers(engine: Engine): Promise<Docker.ContainerInfo[]> {
+  for (let tried = 1; ; tried++) {
+    try {
+      return await engine.ask((docker) => docker.listContainers({ all: true, filters: ours(engine) }))
+    } catch (error) {
+      const isPassing = error instanceof Error && error.message.includes('no such container')
+      if (!isPassing || tried === 100) throw error
+      await delay(50)
+    }
+  }
+}
 
 export const isKind = (kind: Kind, found: Record<string, string> | null | undefined): boolean =>
   found?.[label.kind] === kind

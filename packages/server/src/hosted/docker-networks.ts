@@ -1,6 +1,6 @@
 // Containers reach the world and not each other. Docker has networks whose members cannot speak to one another, so
 // one is enough. Podman has none, so each container gets a network to itself.
-import { label, labels, ours, unlessGone, type Engine } from './docker-engine.ts'
+import { label, labels, listOurContainers, ours, unlessGone, type Engine } from './docker-engine.ts'
 import { HostedUnavailable, type Container } from './driver.ts'
 
 const sharedName = (engine: Engine) => `millrace-${engine.installationId}`
@@ -59,7 +59,7 @@ export async function leaveNetwork(engine: Engine, containerId: string): Promise
 export async function removeEmptyNetworks(engine: Engine): Promise<void> {
   if (!(await engine.isPodman())) return
   const networks = await engine.ask((docker) => docker.listNetworks({ filters: ours(engine) }))
-  const containers = await engine.ask((docker) => docker.listContainers({ all: true, filters: ours(engine) }))
+  const containers = await listOurContainers(engine)
   const used = new Set(containers.map(({ Labels }) => Labels[label.id]))
   const isYoung = ({ Created = '' }) => Date.parse(Created) > Date.now() - 600_000
   for (const network of networks) {
