@@ -83,25 +83,15 @@ export async function startEngine(name: EngineName): Promise<TestEngine> {
   }
 }
 
-const dockerCommand = (root: string, socketPath: string) => [
-  'dockerd',
-  ...['--host', `unix://${socketPath}`],
-  ...['--data-root', join(root, 'data'), '--exec-root', join(root, 'exec'), '--pidfile', join(root, 'pid')],
-  ...['--log-level', 'warn'],
-]
+const dockerCommand = (root: string, socketPath: string) =>
+  `dockerd --host unix://${socketPath} --data-root ${root}/data --exec-root ${root}/exec --pidfile ${root}/pid --log-level warn`.split(
+    ' ',
+  )
 
-const podmanCommand = (root: string, socketPath: string) => [
-  'podman',
-  ...[
-    '--root',
-    join(root, 'data'),
-    '--runroot',
-    join(root, 'run'),
-    '--network-config-dir',
-    join(root, 'net'),
-  ],
-  ...['--tmpdir', join(root, 'tmp'), 'system', 'service', '--time', '0', `unix://${socketPath}`],
-]
+const podmanCommand = (root: string, socketPath: string) =>
+  `podman --root ${root}/data --runroot ${root}/run --network-config-dir ${root}/net --tmpdir ${root}/tmp system service --time 0 unix://${socketPath}`.split(
+    ' ',
+  )
 
 /** runc, because crun refuses machines that mount both versions of control groups. */
 const podmanSettings = (root: string) => `

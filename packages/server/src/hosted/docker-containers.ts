@@ -1,6 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type Docker from 'dockerode'
-import { causeStatus, isOurs, label, labels, orNull, ours, type Engine } from './docker-engine.ts'
+import {
+  causeStatus,
+  isKind,
+  isOurs,
+  label,
+  labels,
+  listOurContainers,
+  orNull,
+  type Engine,
+} from './docker-engine.ts'
 import { ensureImage } from './docker-images.ts'
 import { joinNetwork, leaveNetwork } from './docker-networks.ts'
 import { removeContainer } from './docker-remove.ts'
@@ -139,9 +148,8 @@ export async function stopContainer(engine: Engine, id: string): Promise<void> {
 }
 
 export async function listContainers(engine: Engine): Promise<ContainerStatus[]> {
-  const found = await engine.ask((docker) =>
-    docker.listContainers({ all: true, filters: ours(engine, 'container') }),
-  )
+  const all = await listOurContainers(engine)
+  const found = all.filter(({ Labels }) => isKind('container', Labels))
   return Promise.all(
     found.map(async ({ Id, State, Labels }) => ({
       id: Labels[label.id] ?? '',

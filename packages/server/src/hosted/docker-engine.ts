@@ -1,4 +1,5 @@
 // The Docker Engine API, which Podman serves too: one client, its time limits, and what its errors mean.
+import { setTimeout as delay } from 'node:timers/promises'
 import Docker from 'dockerode'
 import { HostedNotFound, HostedRefused, HostedUnavailable } from './driver.ts'
 
@@ -65,10 +66,26 @@ export const labels = (
   [label.id]: id,
 })
 
-/** For lists: what this installation made of that kind. */
-export const ours = (engine: Engine, kind: Kind): { label: string[] } => ({
-  label: [`${label.installation}=${engine.installationId}`, `${label.kind}=${kind}`],
+/** For lists: what this installation made. By more than one label Podman finds too much, or nothing. */
+export const ours = (engine: Engine): { label: string[] } => ({
+  label: [`${label.installation}=${engine.installationId}`],
 })
+
+/** Podman fails a list when a container goes away meanwhile; asked again it has the answer. */
+export async function listOurContainers(engine: Engine): Promise<Docker.ContainerInfo[]> {
+  for (let tried = 1; ; tried++) {
+    try {
+      return await engine.ask((docker) => docker.listContainers({ all: true, filters: ours(engine) }))
+    } catch (error) {
+      const isPassing = error instanceof Error && error.message.includes('no such container')
+      if (!isPassing || tried === 100) throw error
+      await delay(50)
+    }
+  }
+}
+
+export const isKind = (kind: Kind, found: Record<string, string> | null | undefined): boolean =>
+  found?.[label.kind] === kind
 
 export const isOurs = (engine: Engine, found: Record<string, string> | null | undefined): boolean =>
   found?.[label.installation] === engine.installationId

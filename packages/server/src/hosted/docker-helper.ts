@@ -1,7 +1,7 @@
 // Short work inside the engine, where its volumes are: a container that runs one shell script and is gone.
 import { randomUUID } from 'node:crypto'
 import type Docker from 'dockerode'
-import { label, labels, ours, type Engine } from './docker-engine.ts'
+import { isKind, label, labels, listOurContainers, type Engine } from './docker-engine.ts'
 import { removeContainer } from './docker-remove.ts'
 import { ulimits } from './docker-ulimits.ts'
 import { HostedUnavailable } from './driver.ts'
@@ -70,8 +70,7 @@ export async function removeOldHelpers(engine: Engine): Promise<void> {
 }
 
 async function remove(engine: Engine, isMeant: (helper: Docker.ContainerInfo) => boolean): Promise<void> {
-  const helpers = await engine.ask((docker) =>
-    docker.listContainers({ all: true, filters: ours(engine, 'helper') }),
-  )
+  const all = await listOurContainers(engine)
+  const helpers = all.filter(({ Labels }) => isKind('helper', Labels))
   await Promise.all(helpers.filter(isMeant).map(({ Id }) => removeContainer(engine, Id)))
 }

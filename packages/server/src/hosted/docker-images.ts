@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import tar from 'tar-stream'
 import { buildkitLog } from './buildkit-log.ts'
-import { isOurs, label, labels, orNull, reasonOf, unlessGone, type Engine } from './docker-engine.ts'
+import { isOurs, label, labels, orNull, ours, reasonOf, unlessGone, type Engine } from './docker-engine.ts'
 import { isImageName } from './image-name.ts'
 import { HostedNotFound, HostedRefused, HostedUnavailable, type ImageBuild } from './driver.ts'
 
@@ -103,9 +103,7 @@ export async function deleteImage(engine: Engine, ref: string): Promise<void> {
 }
 
 export async function listImages(engine: Engine): Promise<string[]> {
-  // Podman finds no image by two labels at once; by the installation's it finds nothing but images of this kind.
-  const filters = { label: [`${label.installation}=${engine.installationId}`] }
-  const images = await engine.ask((docker) => docker.listImages({ filters }))
+  const images = await engine.ask((docker) => docker.listImages({ filters: ours(engine) }))
   return images.flatMap(({ Labels }) => Labels?.[label.id] ?? [])
 }
 

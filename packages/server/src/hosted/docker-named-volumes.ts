@@ -1,5 +1,5 @@
 import type Docker from 'dockerode'
-import { causeStatus, orNull, ours, unlessGone, type Engine, type Kind } from './docker-engine.ts'
+import { causeStatus, isKind, orNull, ours, unlessGone, type Engine, type Kind } from './docker-engine.ts'
 
 export interface NamedVolume {
   name: string
@@ -14,8 +14,8 @@ export async function findNamed(engine: Engine, name: string): Promise<NamedVolu
 }
 
 export async function listNamed(engine: Engine, kind: Kind): Promise<NamedVolume[]> {
-  const { Volumes } = await engine.ask((docker) => docker.listVolumes({ filters: ours(engine, kind) }))
-  return (Volumes ?? []).map(read)
+  const { Volumes } = await engine.ask((docker) => docker.listVolumes({ filters: ours(engine) }))
+  return (Volumes ?? []).filter(({ Labels }) => isKind(kind, Labels)).map(read)
 }
 
 const read = ({ Name, Mountpoint, Labels }: Docker.VolumeInspectInfo): NamedVolume => ({

@@ -28,7 +28,7 @@ describe('isImageName', () => {
     'a:b:c',
     'e',
     'cafe12',
-    `${'0a'.repeat(32)}`,
+    '0a'.repeat(32),
     `sha256:${'0a'.repeat(32)}:x`,
     'é',
     `${'a/'.repeat(300)}a`,

@@ -36,7 +36,8 @@ export async function buildImages(ctx: Context): Promise<void> {
 
 /** Until nothing is being built by this process. */
 export async function finishedBuilds(ctx: Context): Promise<void> {
-  await Promise.all(running.get(ctx) ?? [])
+  const builds = running.get(ctx)
+  if (builds !== undefined) await Promise.all(builds)
 }
 
 async function buildOne(
