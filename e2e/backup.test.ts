@@ -1,13 +1,13 @@
 import { existsSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { aDirectory, millrace, startServer, stop } from './millrace.ts'
+import { aDataDirectory, aDirectory, millrace, startServer, stop } from './millrace.ts'
 
 describe('millrace backup and millrace restore', () => {
   it('carry an installation to another data directory, with its secret key when asked to', async () => {
     const folder = aDirectory()
     const file = join(folder, 'monday.tar.gz')
-    const settings = { MILLRACE_DATA_DIR: aDirectory() }
+    const settings = { MILLRACE_DATA_DIR: aDataDirectory() }
     const server = await startServer(settings)
     await server.post('/v2/organizations/default/clusters', { name: 'carried over' })
     const { body: queue } = await server.get('/v2/organizations/default/clusters')
@@ -43,7 +43,7 @@ describe('millrace backup and millrace restore', () => {
   it('leave the secret key out otherwise, and say so', async () => {
     const folder = aDirectory()
     const file = join(folder, 'backup.tar.gz')
-    const settings = { MILLRACE_DATA_DIR: aDirectory() }
+    const settings = { MILLRACE_DATA_DIR: aDataDirectory() }
     expect((await millrace(['org', 'create', 'acme', '--name', 'Acme'], settings)).code).toBe(0)
     expect((await millrace(['backup', file], settings)).stdout).toContain('without the secret key')
     const elsewhere = { MILLRACE_DATA_DIR: join(folder, 'data') }
@@ -53,10 +53,28 @@ describe('millrace backup and millrace restore', () => {
     expect(existsSync(join(folder, 'data', 'secret-key'))).toBe(false)
   })
 
+  it('say plainly that what lies in S3 is not in it', async () => {
+    const file = join(aDirectory(), 'backup.tar.gz')
+    const settings = {
+      MILLRACE_DATA_DIR: aDirectory(),
+      MILLRACE_BLOBS: 's3://ci-files/prod?endpoint=http://127.0.0.1:1',
+      AWS_ACCESS_KEY_ID: 'key',
+      AWS_SECRET_ACCESS_KEY: 'secret',
+    }
+    expect((await millrace(['org', 'create', 'acme', '--name', 'Acme'], settings)).code).toBe(0)
+    const told = await millrace(['backup', file], settings)
+    expect([told.code, told.stdout]).toEqual([
+      0,
+      expect.stringContaining('The logs and artifacts in s3://ci-files/prod/ are NOT in it'),
+    ])
+    const json = await millrace(['backup', file, '--json'], settings)
+    expect(JSON.parse(json.stdout)).toMatchObject({ left_out: 's3://ci-files/prod/' })
+  })
+
   it('refuse in one sentence what cannot be read or written, and keep nothing of it', async () => {
     const folder = aDirectory()
     const file = join(folder, 'backup.tar.gz')
-    const settings = { MILLRACE_DATA_DIR: aDirectory() }
+    const settings = { MILLRACE_DATA_DIR: aDataDirectory() }
     expect((await millrace(['org', 'create', 'acme', '--name', 'Acme'], settings)).code).toBe(0)
     const nowhere = await millrace(['backup', join(folder, 'missing', 'file')], settings)
     expect(nowhere).toMatchObject({ code: 1, stdout: '' })

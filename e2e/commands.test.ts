@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { aDirectory, millrace, startServer, type Json, type Settings } from './millrace.ts'
+import { aDirectory, millrace, startServer, theServer, type Json, type Settings } from './millrace.ts'
 
 const groups = [[], ['org'], ['user'], ['token'], ['pipeline'], ['agent']]
 const commands = [
@@ -101,9 +101,7 @@ describe('administration without a running server', () => {
 
 describe('administration beside a running server', () => {
   it('makes organizations, people and tokens that count at once', async () => {
-    const settings = { MILLRACE_DATA_DIR: aDirectory() }
-    const server = await startServer(settings)
-
+    const { settings, ...server } = theServer()
     const org = await json(['org', 'create', 'acme', '--name', 'Acme Inc.'], settings)
     expect(org).toMatchObject({ slug: 'acme', name: 'Acme Inc.' })
     const person = ['user', 'create', '--email', 'ada@example.com', '--name', 'Ada Example']
@@ -143,16 +141,21 @@ describe('administration beside a running server', () => {
   })
 
   it('turns features on and off', async () => {
-    const settings = { MILLRACE_DATA_DIR: aDirectory() }
-    const server = await startServer(settings)
-    expect((await server.get('/v2/organizations/default/audit_events')).status).toBe(200)
+    const { settings, ...server } = theServer()
+    await json(['org', 'create', 'switches', '--name', 'Switches'], settings)
+    const person = ['--email', 'grace@example.com', '--name', 'Grace Example']
+    await json(['user', 'create', ...person, '--org', 'switches', '--role', 'admin'], settings)
+    const issued = await json(['token', 'create', '--user', 'grace@example.com', '--scope', 'all'], settings)
+    const token = String(issued['token'])
+
+    expect((await server.get('/v2/organizations/switches/audit_events', token)).status).toBe(200)
     const off = await json(
-      ['org', 'set', 'default', '--feature', 'audit_log=off', '--feature', 'tracestate=on'],
+      ['org', 'set', 'switches', '--feature', 'audit_log=off', '--feature', 'tracestate=on'],
       settings,
     )
-    expect(off).toEqual({ slug: 'default', features: ['tracestate', 'members_view_teams'] })
-    expect((await server.get('/v2/organizations/default/audit_events')).status).toBe(403)
-    const unknown = await millrace(['org', 'set', 'default', '--feature', 'flying=on'], settings)
+    expect(off).toEqual({ slug: 'switches', features: ['tracestate', 'members_view_teams'] })
+    expect((await server.get('/v2/organizations/switches/audit_events', token)).status).toBe(403)
+    const unknown = await millrace(['org', 'set', 'switches', '--feature', 'flying=on'], settings)
     expect(unknown).toMatchObject({ code: 1, stdout: '' })
     expect(unknown.stderr).toContain('there is no feature "flying"')
     const nobody = await millrace(['org', 'set', 'nobody', '--feature', 'audit_log=on'], settings)

@@ -1,11 +1,11 @@
 // Real processes, known only by what they print and answer.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach } from 'vitest'
+import { afterEach, inject } from 'vitest'
 
 const program = fileURLToPath(new URL('../packages/cli/bin/millrace.js', import.meta.url))
 
@@ -52,16 +52,38 @@ export function aDirectory(): string {
   return path
 }
 
-/** Starts `millrace …` with these settings and no others. */
+/** A data directory with a migrated database that has no organization yet: its first server makes one. */
+export function aDataDirectory(): string {
+  const path = aDirectory()
+  cpSync(inject('emptyInstallation'), path, { recursive: true })
+  return path
+}
+
+/** Starts `millrace …` with these settings and no others; killed after the test if it still runs. */
 export function spawnMillrace(args: readonly string[], settings: Settings): Running {
+  return launch(process.execPath, [program, ...args], settings, started)
+}
+
+/** The same, for whoever ends it in another way: several tests use it, or the test is about its end. */
+export function keepMillrace(args: readonly string[], settings: Settings): Running {
+  return launch(process.execPath, [program, ...args], settings)
+}
+
+/** Starts any program with this environment and no other. */
+export function launch(
+  file: string,
+  args: readonly string[],
+  settings: Settings,
+  among?: Set<ChildProcess>,
+): Running {
   const startedAt = Date.now()
-  const child = spawn(process.execPath, [program, ...args], {
+  const child = spawn(file, args, {
     cwd: tmpdir(),
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   })
-  started.add(child)
+  among?.add(child)
   const { pid } = child
   if (pid === undefined) throw new Error('The process did not start.')
   let stdout = ''
@@ -87,14 +109,17 @@ export function spawnMillrace(args: readonly string[], settings: Settings): Runn
 export const millrace = (args: readonly string[], settings: Settings): Promise<Ended> =>
   spawnMillrace(args, settings).ended
 
-export interface Server extends Running {
+export interface Client {
   url: string
   /** Of the first start on an empty database; empty otherwise. */
   token: string
   database: string
   get(path: string, token?: string): Promise<Answer>
   post(path: string, body: object, token?: string): Promise<Answer>
+  put(path: string, body: object, token?: string): Promise<Answer>
 }
+
+export type Server = Running & Client
 
 export interface Answer {
   status: number
@@ -106,22 +131,42 @@ export interface Json {
   [key: string]: Json
 }
 
+/** Making a database takes a while on a machine that does much else. */
+const startMs = 100_000
+
 /** `millrace up` on a free port, returned when it says that it runs. */
-export async function startServer(settings: Settings, command = 'up'): Promise<Server> {
-  const running = spawnMillrace([command, '--json'], { PORT: '0', ...settings })
+export async function startServer(
+  settings: Settings,
+  command = 'up',
+  start = spawnMillrace,
+): Promise<Server> {
+  const running = start([command, '--json'], { PORT: '0', ...settings })
   let isOver = false
   void running.ended.then(() => (isOver = true))
-  const line = await eventually(`millrace ${command} says that it runs`, async () => {
-    if (isOver) throw new Error(`millrace ${command} ended: ${running.output().stderr}`)
-    const { stdout } = running.output()
-    return stdout.includes('\n') && stdout
-  })
+  const line = await eventually(
+    `millrace ${command} says that it runs`,
+    async () => {
+      if (isOver) throw new Error(`millrace ${command} ended: ${running.output().stderr}`)
+      const { stdout } = running.output()
+      return stdout.includes('\n') && stdout
+    },
+    startMs,
+  )
   const { url, database, first } = JSON.parse(line) as {
     url: string
     database: string
     first: { token: string } | null
   }
-  const token = first?.token ?? ''
+  return { ...running, ...clientOf({ url, token: first?.token ?? '', database }) }
+}
+
+/** The server that all tests share. What a test makes there has a name of its own. */
+export function theServer(): Client & { pid: number; settings: Settings } {
+  const { dataDir, pid, ...server } = inject('sharedServer')
+  return { ...clientOf(server), pid, settings: { MILLRACE_DATA_DIR: dataDir } }
+}
+
+function clientOf({ url, token, database }: Pick<Client, 'url' | 'token' | 'database'>): Client {
   const ask = async (path: string, as: string, init: RequestInit = {}): Promise<Answer> => {
     const headers = { Authorization: `Bearer ${as}`, 'Content-Type': 'application/json' }
     const response = await fetch(url + path, { ...init, headers })
@@ -129,12 +174,12 @@ export async function startServer(settings: Settings, command = 'up'): Promise<S
     return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as Json }
   }
   return {
-    ...running,
     url,
     token,
     database,
     get: (path, as = token) => ask(path, as),
     post: (path, body, as = token) => ask(path, as, { method: 'POST', body: JSON.stringify(body) }),
+    put: (path, body, as = token) => ask(path, as, { method: 'PUT', body: JSON.stringify(body) }),
   }
 }
 
@@ -148,12 +193,13 @@ export async function eventually<T>(
   what: string,
   look: () => Promise<T | undefined | false>,
   withinMs = 30_000,
+  everyMs = 20,
 ): Promise<T> {
   const deadline = Date.now() + withinMs
   for (;;) {
     const seen = await look()
     if (seen !== undefined && seen !== false) return seen
     if (Date.now() > deadline) throw new Error(`Not within ${withinMs} ms: ${what}`)
-    await once(AbortSignal.timeout(20), 'abort')
+    await once(AbortSignal.timeout(everyMs), 'abort')
   }
 }

@@ -1,12 +1,11 @@
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
-import { aDirectory, millrace, startServer, stop, type Server } from './millrace.ts'
+import { aDirectory, millrace, startServer, stop, theServer } from './millrace.ts'
 
 describe('several processes on one DATABASE_URL', () => {
   it('make one first organization between them when they start at once', async () => {
-    const host = await startServer({ MILLRACE_DATA_DIR: aDirectory() })
     const settings = {
-      DATABASE_URL: await anEmptyDatabase(host),
+      DATABASE_URL: await anEmptyDatabase('replicas'),
       MILLRACE_SECRET_KEY: 'a key of 32+ characters that all replicas share',
       MILLRACE_DATA_DIR: `${aDirectory()}/never-made`,
     }
@@ -32,9 +31,8 @@ describe('several processes on one DATABASE_URL', () => {
 
 describe('millrace serve and millrace worker', () => {
   it('take one role each, and make no first organization', async () => {
-    const host = await startServer({ MILLRACE_DATA_DIR: aDirectory() })
     const settings = {
-      DATABASE_URL: await anEmptyDatabase(host),
+      DATABASE_URL: await anEmptyDatabase('roles'),
       MILLRACE_DATA_DIR: aDirectory(),
     }
     const api = await startServer(settings, 'serve')
@@ -53,14 +51,14 @@ describe('millrace serve and millrace worker', () => {
   })
 })
 
-/** Beside the database of a running server, in the same PostgreSQL. */
-async function anEmptyDatabase(host: Server): Promise<string> {
-  const files = /files in (.*)$/.exec(host.database)?.[1] ?? ''
+/** Beside the database of the shared server, in the same PostgreSQL. */
+async function anEmptyDatabase(name: string): Promise<string> {
+  const files = /files in (.*)$/.exec(theServer().database)?.[1] ?? ''
   const url = (database: string) =>
     `postgresql:///${database}?host=${encodeURIComponent(`${files}/run`)}&port=54329&user=millrace`
   const client = new pg.Client({ connectionString: url('millrace') })
   await client.connect()
-  await client.query('create database another')
+  await client.query(`create database ${name}`)
   await client.end()
-  return url('another')
+  return url(name)
 }

@@ -5,7 +5,16 @@ import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { aDirectory, eventually, millrace, spawnMillrace, startServer, stop } from './millrace.ts'
+import {
+  aDataDirectory,
+  aDirectory,
+  eventually,
+  millrace,
+  spawnMillrace,
+  startServer,
+  stop,
+  theServer,
+} from './millrace.ts'
 
 const sentence = /^[A-Z].*\.\n$/
 
@@ -29,11 +38,12 @@ describe('millrace up', () => {
     const second = spawnMillrace(['up'], settings)
     await eventually('the second welcome', async () => second.output().stdout.includes('Ctrl-C'))
     expect(second.output().stdout).not.toContain('mrt_')
+    expect(second.output().stdout).toContain('token create --user admin@localhost --scope all')
     expect((await stop(second)).code).toBe(0)
   })
 
   it('makes an organization, an administrator with all scopes, and a cluster with a default queue', async () => {
-    const server = await startServer({ MILLRACE_DATA_DIR: aDirectory() })
+    const server = theServer()
     const { body: token } = await server.get('/v2/access-token')
     expect(token['scopes']).toContain('write_clusters')
     const { body: clusters } = await server.get('/v2/organizations/default/clusters')
@@ -45,7 +55,7 @@ describe('millrace up', () => {
   it('takes the first token and organization from the settings', async () => {
     const token = 'a-token-chosen-by-a-script'
     const server = await startServer({
-      MILLRACE_DATA_DIR: aDirectory(),
+      MILLRACE_DATA_DIR: aDataDirectory(),
       MILLRACE_ADMIN_TOKEN: token,
       MILLRACE_ORG: 'acme',
     })
@@ -53,9 +63,8 @@ describe('millrace up', () => {
   })
 
   it('says which process holds the data directory', async () => {
-    const settings = { MILLRACE_DATA_DIR: aDirectory(), PORT: String(await aFreePort()) }
-    const first = await startServer(settings)
-    const second = await millrace(['up'], settings)
+    const { settings, ...first } = theServer()
+    const second = await millrace(['up'], { ...settings, PORT: new URL(first.url).port })
     expect(second).toMatchObject({ code: 1, stdout: '' })
     expect(second.stderr).toMatch(sentence)
     expect(second.stderr).toContain(`in use by process ${first.pid}:`)
@@ -63,7 +72,7 @@ describe('millrace up', () => {
   })
 
   it('recovers by itself after kill -9 of the whole process group', async () => {
-    const settings = { MILLRACE_DATA_DIR: aDirectory() }
+    const settings = { MILLRACE_DATA_DIR: aDataDirectory() }
     const first = await startServer(settings)
     const { status } = await first.post('/v2/organizations/default/clusters', { name: 'kept' })
     expect(status).toBe(201)
@@ -76,7 +85,7 @@ describe('millrace up', () => {
   })
 
   it('says so and ends when its database ends', async () => {
-    const dataDir = aDirectory()
+    const dataDir = aDataDirectory()
     const server = await startServer({ MILLRACE_DATA_DIR: dataDir })
     const files = /files in (.*)$/.exec(server.database)?.[1] ?? ''
     const postmaster = Number(readFileSync(join(files, 'cluster', 'postmaster.pid'), 'utf8').split('\n')[0])

@@ -3,13 +3,20 @@ import { existsSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { aDirectory, eventually, spawnMillrace, startServer, type Server } from './millrace.ts'
+import {
+  aDataDirectory,
+  aDirectory,
+  eventually,
+  spawnMillrace,
+  startServer,
+  type Server,
+} from './millrace.ts'
 
 const soonMs = 10_000
 
 describe('SIGTERM', () => {
   it('takes no more requests, finishes those in flight, and ends with 0 within 10 s', async () => {
-    const server = await startServer({ MILLRACE_DATA_DIR: aDirectory() })
+    const server = await startServer({ MILLRACE_DATA_DIR: aDataDirectory() })
     const idle = await open(server)
     const request = await beginPost(server, '{"name":"made while stopping"}')
     const askedAt = Date.now()
@@ -34,7 +41,7 @@ describe('SIGTERM', () => {
   })
 
   it('does not wait for a client that never finishes its request', async () => {
-    const server = await startServer({ MILLRACE_DATA_DIR: aDirectory() })
+    const server = await startServer({ MILLRACE_DATA_DIR: aDataDirectory() })
     const request = await beginPost(server, '{"name":"never finished"}')
     const askedAt = Date.now()
     server.signal('SIGTERM')
@@ -46,7 +53,7 @@ describe('SIGTERM', () => {
 
 describe('SIGINT', () => {
   it('counts once when npm passes on what the terminal sent already', async () => {
-    const server = await startServer({ MILLRACE_DATA_DIR: aDirectory() })
+    const server = await startServer({ MILLRACE_DATA_DIR: aDataDirectory() })
     const request = await beginPost(server, '{"name":"finished in peace"}')
     server.signal('SIGINT')
     server.signal('SIGINT')
@@ -56,7 +63,7 @@ describe('SIGINT', () => {
   })
 
   it('ends the process at once when it comes again later', async () => {
-    const server = await startServer({ MILLRACE_DATA_DIR: aDirectory() })
+    const server = await startServer({ MILLRACE_DATA_DIR: aDataDirectory() })
     const request = await beginPost(server, '{"name":"cut off"}')
     let isOver = false
     void server.ended.then(() => (isOver = true))

@@ -6,9 +6,13 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { describeAgentBinary, findAgentBinary } from './agent-binary.mjs'
 import { prepareOrExit, root } from './prepare.mjs'
 
 await prepareOrExit({ dev: true })
+
+const binary = findAgentBinary()
+console.log(describeAgentBinary(binary))
 
 const scratch = mkdtempSync(join(tmpdir(), 'millrace-results-'))
 const results = join(scratch, 'results.json')
@@ -22,6 +26,11 @@ function runVitest(args) {
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${results}`]
   const child = spawn(process.execPath, [vitest, 'run', ...reporters, ...args], {
     cwd: root,
+    env: {
+      ...process.env,
+      MILLRACE_BUILT: 'yes',
+      ...(binary === null ? {} : { BUILDKITE_AGENT_BIN: binary }),
+    },
     stdio: 'inherit',
   })
   // The terminal sends Ctrl-C to both of us; we stay to count.

@@ -1,13 +1,12 @@
 // Builds: how fast they are made, what the end of one job costs in small and large builds, what a page of a list
 // costs at a thousand and at a million builds, and how long the reader takes.
-import { readConfig } from '@millrace/server/config.ts'
-import { createContext, type Context } from '@millrace/server/context.ts'
 import { startTemporary } from '@millrace/server/db/embedded/temporary.ts'
 import { migrate } from '@millrace/server/db/migrate.ts'
 import { openDatabase } from '@millrace/server/db/pool.ts'
-import pino from 'pino'
+import { bigLists } from './big-lists.ts'
 import { jobEnds } from './job-ends.ts'
 import { startChild } from './children.ts'
+import { contextOn } from './context.ts'
 import { listPages } from './list-pages.ts'
 import { loadRequests } from './load.ts'
 import { readerTimes } from './reader-times.ts'
@@ -43,7 +42,8 @@ export async function benchBuilds(): Promise<Report> {
   for (const part of [
     await jobEnds(ctx, database.db, seeded),
     await readerTimes(),
-    await listPages({ db: database.db, databaseUrl: postgres.url, seeded, server, address }),
+    await bigLists(database, postgres.url, seeded),
+    await listPages({ ctx, database, databaseUrl: postgres.url, seeded, address }),
   ]) {
     rows.push(...part.rows)
     targets.push(...part.targets)
@@ -52,11 +52,4 @@ export async function benchBuilds(): Promise<Report> {
   await database.close()
   await postgres.stop()
   return { name: 'builds', rows, targets }
-}
-
-function contextOn({ db, pool }: ReturnType<typeof openDatabase>): Context {
-  const read = readConfig({})
-  if (!read.ok) throw new Error(read.problems.join(' '))
-  const log = pino({ level: 'silent' })
-  return createContext({ config: read.config, db, pool, log, secretKeys: ['x'.repeat(32)], hosted: null })
 }

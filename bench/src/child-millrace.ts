@@ -1,16 +1,16 @@
 // The server under measurement, as it runs in production, logging included.
-import pino from 'pino'
 import { serveAgents, slices } from '@millrace/server/app.ts'
 import { readConfig } from '@millrace/server/config.ts'
 import { createContext } from '@millrace/server/context.ts'
 import { openDatabase } from '@millrace/server/db/pool.ts'
 import { buildServer } from '@millrace/server/http/server.ts'
+import { openLog } from '@millrace/server/program/log.ts'
 import { tell } from './children.ts'
 
 const read = readConfig(process.env)
 if (!read.ok) throw new Error(read.problems.join(' '))
 const database = openDatabase(process.env['DATABASE_URL'] ?? '')
-const log = pino({ level: 'info' }, pino.destination('/dev/null'))
+const log = openLog('info', '/dev/null')
 const ctx = createContext({
   config: read.config,
   db: database.db,

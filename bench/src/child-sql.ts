@@ -1,40 +1,42 @@
-// Yardstick: the bare SQL query of the endpoint, through the driver alone, from as many callers as the load has connections.
+// Yardstick: the bare SQL of the endpoint, through the driver alone, from as many callers as the load has connections.
 import { createHash } from 'node:crypto'
 import pg from 'pg'
-import type { Measured } from './load.ts'
+import type { Statement } from './capture.ts'
+import { summary, type Measured } from './load.ts'
 import { tell } from './children.ts'
 
 interface Question {
-  text: string
-  values: unknown[]
+  /** One after the other, as the endpoint asks them. */
+  statements: Statement[]
   callers: number
   seconds: number
 }
 
 const pool = new pg.Pool({ connectionString: process.env['DATABASE_URL'] ?? '', max: 20 })
 
-process.on('message', ({ text, values, callers, seconds }: Question) => {
-  void measure(text, values, callers, seconds).then(tell)
+process.on('message', (question: Question) => {
+  void measure(question).then(tell)
 })
 tell('ready')
 
-async function measure(text: string, values: unknown[], callers: number, seconds: number): Promise<Measured> {
-  const name = createHash('sha256').update(text).digest('hex').slice(0, 20)
+async function measure({ statements, callers, seconds }: Question): Promise<Measured> {
+  const named = statements.map(({ text, values }) => ({
+    name: createHash('sha256').update(text).digest('hex').slice(0, 20),
+    text,
+    values: [...values],
+  }))
   const latencies: number[] = []
   const start = performance.now()
   const end = start + seconds * 1000
   await Promise.all(
     Array.from({ length: callers }, async () => {
       for (let at = performance.now(); at < end;) {
-        await pool.query({ name, text, values })
+        for (const statement of named) await pool.query(statement)
         const now = performance.now()
         latencies.push(now - at)
         at = now
       }
     }),
   )
-  const elapsed = (performance.now() - start) / 1000
-  latencies.sort((a, b) => a - b)
-  const at = (share: number) => latencies[Math.floor(latencies.length * share)] ?? 0
-  return { perSecond: latencies.length / elapsed, p50: at(0.5), p95: at(0.95), p99: at(0.99) }
+  return summary(latencies, (performance.now() - start) / 1000)
 }

@@ -2,7 +2,7 @@
 // step with that many parallel jobs.
 import { sql } from 'kysely'
 import { act } from '@millrace/server/conductor/act.ts'
-import { createBuild } from '@millrace/server/conductor/create-build.ts'
+import { createBuild, type BuildRequest } from '@millrace/server/conductor/create-build.ts'
 import type { Context } from '@millrace/server/context.ts'
 import type { Db } from '@millrace/server/db/pool.ts'
 import { row, type Report } from './report.ts'
@@ -53,27 +53,11 @@ export async function jobEnds(ctx: Context, db: Db, seeded: Seeded): Promise<Omi
 }
 
 /** Several small builds where one has too few jobs to measure. */
-async function endJobs(ctx: Context, db: Db, { orgId, userId }: Seeded, pipelineId: string): Promise<number> {
+async function endJobs(ctx: Context, db: Db, seeded: Seeded, pipelineId: string): Promise<number> {
+  const { orgId } = seeded
   const times: number[] = []
   while (times.length < ends) {
-    const created = await createBuild(ctx, orgId, {
-      pipelineId,
-      source: 'api',
-      creatorId: userId,
-      author: null,
-      commit: 'HEAD',
-      branch: 'main',
-      tag: null,
-      message: null,
-      env: {},
-      metaData: {},
-      pullRequest: null,
-      cleanCheckout: false,
-      ignoreBranchFilters: false,
-      rebuiltFrom: null,
-      triggeredFrom: null,
-      dueAt: null,
-    })
+    const created = await createBuild(ctx, orgId, aBuildRequest(seeded, pipelineId))
     if (!created.ok) throw new Error(JSON.stringify(created))
     const { rows: jobs } = await sql<{ id: string }>`
       select id from jobs where build_id = ${created.buildId} and state = 'scheduled' order by position limit ${ends - times.length}`.execute(
@@ -98,3 +82,22 @@ async function endJobs(ctx: Context, db: Db, { orgId, userId }: Seeded, pipeline
   times.sort((a, b) => a - b)
   return times[Math.floor(times.length / 2)] ?? 0
 }
+
+export const aBuildRequest = ({ userId }: Seeded, pipelineId: string): BuildRequest => ({
+  pipelineId,
+  source: 'api',
+  creatorId: userId,
+  author: null,
+  commit: 'HEAD',
+  branch: 'main',
+  tag: null,
+  message: null,
+  env: {},
+  metaData: {},
+  pullRequest: null,
+  cleanCheckout: false,
+  ignoreBranchFilters: false,
+  rebuiltFrom: null,
+  triggeredFrom: null,
+  dueAt: null,
+})

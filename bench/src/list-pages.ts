@@ -1,137 +1,148 @@
 // A page of 30 builds with 10 jobs each, at a thousand, a hundred thousand and a million builds, in all three list
-// forms and with each filter; and the memory of the server while it lists builds of 4,000 jobs.
-import pg from 'pg'
-import type { Db } from '@millrace/server/db/pool.ts'
-import type { Child } from './children.ts'
-import { loadUrl } from './load.ts'
-import { row, type Report } from './report.ts'
+// forms and with each filter, beside the bare SQL of each.
+import type { FastifyInstance } from 'fastify'
+import { slices } from '@millrace/server/app.ts'
+import type { Context } from '@millrace/server/context.ts'
+import type { Database } from '@millrace/server/db/pool.ts'
+import { buildServer } from '@millrace/server/http/server.ts'
+import { capture, type Statement } from './capture.ts'
+import { startChild, type Child } from './children.ts'
+import { fillBuilds, timeOfBuild } from './fill-builds.ts'
+import { median, requestInTurn, type Measured } from './load.ts'
+import type { Report } from './report.ts'
 import { seedPipeline, type Seeded } from './seed.ts'
 
 const sizes = [1000, 100_000, Number(process.env['MILLRACE_BENCH_BUILDS'] ?? 1_000_000)]
-const most = 2
-const mostMegabytes = 512
+const mostGrowth = 2
+const leastOfBare = 0.5
+const callers = 4
+const rounds = 3
+const seconds = 0.2
 
 export interface Setting {
-  db: Db
+  ctx: Context
+  database: Database
   databaseUrl: string
   seeded: Seeded
-  server: Child
   address: string
 }
 
-export async function listPages({
-  db,
-  databaseUrl,
-  seeded,
-  server,
-  address,
-}: Setting): Promise<Omit<Report, 'name'>> {
-  const rows: Report['rows'] = []
-  const targets: Report['targets'] = []
-  const pipelineId = await seedPipeline(db, seeded, 'many-builds', 'steps: [{command: "true"}]')
-  const p95 = new Map<string, number[]>()
+export async function listPages(setting: Setting): Promise<Omit<Report, 'name'>> {
+  const { ctx, database, databaseUrl, seeded, address } = setting
+  const pipelineId = await seedPipeline(database.db, seeded, 'many-builds', 'steps: [{command: "true"}]')
+  const captured = capture(database.pool)
+  const inside = await buildServer({ ...ctx, db: captured.db }, database.pool, slices)
+  const statementsOf = async (path: string) => {
+    await ask(inside, path, seeded.token)
+    captured.take()
+    await ask(inside, path, seeded.token)
+    return captured.take()
+  }
+  const { child: sqlChild } = await startChild('./child-sql.js', { DATABASE_URL: databaseUrl })
+  const measured = new Map<string, Pair[]>()
   let have = 0
   for (const size of sizes) {
-    await fill(databaseUrl, seeded, pipelineId, have, size)
+    await fillBuilds(databaseUrl, seeded, pipelineId, { from: have, to: size, jobs: 10 })
     have = size
     for (const [name, path] of Object.entries(forms(seeded, size))) {
-      const { p95: ms } = await loadUrl(address + path, seeded.token, 4, 2)
-      p95.set(name, [...(p95.get(name) ?? []), ms])
+      const statements = await statementsOf(path)
+      const pair = await measurePair(sqlChild, statements, address + path, seeded.token)
+      measured.set(name, [...(measured.get(name) ?? []), pair])
     }
   }
-  for (const [name, measured] of p95) {
-    const ratio = (measured.at(-1) ?? 0) / Math.max(measured[0] ?? 1, 1)
-    rows.push(
-      row(
-        `30 builds, ${name}`,
-        measured.map((ms) => `${ms} ms`).join(' / '),
-        `p95 at ${sizes.join(' / ')} builds`,
-      ),
-    )
-    targets.push({
-      what: `p95 of ${name}, ${sizes.at(-1)} : ${sizes[0]} builds`,
-      target: `< ${most}`,
-      measured: ratio.toFixed(2),
-      met: ratio < most,
-    })
+  await sqlChild.stop()
+  await inside.close()
+  return report(measured)
+}
+
+interface Pair {
+  ours: Measured
+  bare: Measured
+}
+
+async function ask(app: FastifyInstance, path: string, token: string): Promise<void> {
+  const { statusCode } = await app.inject({ url: path, headers: { authorization: `Bearer ${token}` } })
+  if (statusCode !== 200) throw new Error(`${path} answers ${statusCode}.`)
+}
+
+/** The two take turns, so that whatever else the machine does disturbs them alike. */
+async function measurePair(
+  sqlChild: Child,
+  statements: readonly Statement[],
+  url: string,
+  token: string,
+): Promise<Pair> {
+  const [ours, bare]: [Measured[], Measured[]] = [[], []]
+  for (let round = 0; round < rounds; round++) {
+    ours.push(await requestInTurn({ url, token, callers, seconds }))
+    bare.push(await sqlChild.ask<Measured>({ statements, callers, seconds }))
   }
-  const megabytes = await server.ask<number>('memory')
-  rows.push(row('memory of the server after all lists', `${Math.round(megabytes)} MB`))
-  targets.push({
-    what: 'memory of the server',
-    target: `< ${mostMegabytes} MB`,
-    measured: `${Math.round(megabytes)} MB`,
-    met: megabytes < mostMegabytes,
-  })
+  return { ours: median(ours), bare: median(bare) }
+}
+
+function report(measured: ReadonlyMap<string, Pair[]>): Omit<Report, 'name'> {
+  const rows: Report['rows'] = []
+  const targets: Report['targets'] = []
+  for (const [name, pairs] of measured) {
+    const p95 = pairs.map(({ ours }) => ours.p95)
+    const growth = (p95.at(-1) ?? Infinity) / (p95[0] ?? 0)
+    const share = Math.min(...pairs.map(({ ours, bare }) => ours.perSecond / bare.perSecond))
+    rows.push({
+      what: `30 builds, ${name}`,
+      measured: `p95 ${p95.map((ms) => ms.toFixed(1)).join(' / ')} ms`,
+      more: `${pairs.map(({ ours }) => Math.round(ours.perSecond)).join(' / ')} per s, bare SQL ${pairs
+        .map(({ bare }) => Math.round(bare.perSecond))
+        .join(' / ')}, at ${sizes.join(' / ')} builds`,
+    })
+    targets.push(
+      {
+        what: `p95 of ${name}, ${sizes.at(-1)} : ${sizes[0]} builds`,
+        target: `< ${mostGrowth}`,
+        measured: growth.toFixed(2),
+        met: growth < mostGrowth,
+      },
+      {
+        what: `${name}, of the bare SQL`,
+        target: `≥ ${leastOfBare}`,
+        measured: share.toFixed(2),
+        met: share >= leastOfBare,
+      },
+    )
+  }
   return { rows, targets }
 }
 
 function forms({ slug, userId }: Seeded, size: number): Record<string, string> {
+  const middle = Math.floor(size / 2)
+  const at = (n: number) => timeOfBuild(n).toISOString()
   const org = `/v2/organizations/${slug}/builds`
   const pipeline = `/v2/organizations/${slug}/pipelines/many-builds/builds`
-  const middle = Math.floor(size / 2)
-  return {
-    'all organizations': '/v2/builds',
-    organization: org,
-    pipeline,
-    'pipeline, page 300': `${pipeline}?page=${Math.min(300, Math.floor(size / 30))}`,
-    'by branch': `${pipeline}?branch=branch-${middle % 50}`,
-    'by state': `${org}?state=failed`,
-    'by two states': `${org}?state[]=failed&state[]=canceled`,
-    'by commit': `${org}?commit=commit-${middle}`,
-    'by creator': `${org}?creator=${userId}`,
-    'by meta-data': `${org}?meta_data[parity]=odd`,
-    'by creation time': `${org}?created_to=${new Date(epoch + middle * 1000).toISOString()}`,
-    'by end time': `${org}?finished_from=${new Date(epoch + (size - 20) * 1000).toISOString()}`,
+  const filters = {
+    branch: `branch=branch-${middle % 50}`,
+    'several branches': 'branch[]=branch-3&branch[]=branch-7',
+    'a branch pattern': 'branch=branch-1*',
+    'a branch pattern that fits nothing': 'branch=release/*',
+    state: 'state=failed',
+    'several states': 'state[]=failed&state[]=canceled',
+    'the state finished': 'state=finished',
+    'the state running': 'state=running',
+    commit: `commit=commit-${middle}`,
+    creator: `creator=${userId}`,
+    'meta-data': 'meta_data[parity]=odd',
+    created_from: `created_from=${at(middle)}`,
+    created_to: `created_to=${at(middle)}`,
+    finished_from: `finished_from=${at(middle)}`,
+    'finished_from with few': `finished_from=${at(size - 20)}`,
+    'the end of the page limit': `page=${Math.min(300, Math.floor(size / 30))}`,
+    'retried jobs': 'include_retried_jobs=true',
+    'no jobs and no pipeline': 'exclude_jobs=true&exclude_pipeline=true',
   }
-}
-
-const epoch = Date.UTC(2025, 0, 1)
-
-/** Rows as finished builds leave them, written in bulk. */
-async function fill(
-  databaseUrl: string,
-  { orgId, userId, clusterId }: Seeded,
-  pipelineId: string,
-  from: number,
-  to: number,
-): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl })
-  await client.connect()
-  await client.query('set synchronous_commit = off')
-  const step = 50_000
-  for (let start = from + 1; start <= to; start += step) {
-    const end = Math.min(to, start + step - 1)
-    await client.query(
-      `with made as (
-        insert into builds (id, organization_id, pipeline_id, number, state, message, commit, branch, source, creator_id,
-          created_at, scheduled_at, started_at, finished_at)
-        select gen_random_uuid(), $1, $2, n, (array['passed', 'passed', 'failed', 'canceled'])[n % 4 + 1], 'Build ' || n,
-          'commit-' || n, 'branch-' || n % 50, 'api', $3, t, t, t, t + interval '60 s'
-        from generate_series($4::int, $5::int) n, lateral (select to_timestamp($6::float8 + n) as t) times
-        returning id, created_at, number
-      ), tallied as (
-        insert into build_tallies select id, 0, 0, 0, 0, 0, 0, 10, 0, 0, 0, 0, 10, 0, 0, true, false from made
-      ), noted as (
-        insert into build_meta_data select id, 'parity', case when number % 2 = 0 then 'even' else 'odd' end, $1, created_at from made
-      ), stepped as (
-        insert into build_steps (id, organization_id, build_id, kind, position, continue_on_failure, phase, missing, impossible, total,
-          open, on_agent, broken, soft_failed, hard_failed, canceled, timed_out, not_run, promised, unmet, held, failed, cut, tolerated,
-          uploads_open, uploads_held, uploads_failed, uploads_cut, definition)
-        select gen_random_uuid(), $1, id, 'command', '0001', false, 'ready', 0, false, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, '{}'
-        from made returning id, build_id
-      )
-      insert into jobs (id, organization_id, pipeline_id, build_id, step_id, kind, state, slot, position, policy, work, cluster_id,
-        fail_fast, unblockable, soft_failed, cut_short, exit_status, promised_hard, retries_count, rule_uses, created_at, scheduled_at,
-        runnable_at, started_at, finished_at)
-      select gen_random_uuid(), $1, $2, m.id, s.id, 'script', 'passed', j, '0001.' || lpad(j::text, 5, '0'), '{}',
-        '{"kind": "script", "label": "Test", "command": "make test", "agents": [], "env": {}}', $7, false, false, false, false, 0, false, 0, '{}',
-        m.created_at, m.created_at, m.created_at, m.created_at, m.created_at + interval '30 s'
-      from made m join stepped s on s.build_id = m.id, generate_series(0, 9) j`,
-      [orgId, pipelineId, userId, start, end, epoch / 1000, clusterId],
-    )
-  }
-  await client.query('update pipelines set last_build_number = $2 where id = $1', [pipelineId, to])
-  await client.query('vacuum analyze')
-  await client.end()
+  return Object.fromEntries(
+    Object.entries({ 'all organizations': '/v2/builds', organization: org, pipeline }).flatMap(
+      ([form, path]) => [
+        [form, path],
+        ...Object.entries(filters).map(([name, query]) => [`${form}, ${name}`, `${path}?${query}`]),
+      ],
+    ),
+  )
 }

@@ -5,14 +5,18 @@ import { cpus } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { benchApi } from './api.ts'
 import { benchBuilds } from './builds.ts'
+import { benchDispatch } from './dispatch.ts'
 import { benchHosted } from './hosted.ts'
+import { benchNotify } from './notify.ts'
 import type { Report } from './report.ts'
 import { printReport } from './report.ts'
 
 const benchmarks: Record<string, () => Promise<Report>> = {
   api: benchApi,
   builds: benchBuilds,
+  dispatch: benchDispatch,
   hosted: benchHosted,
+  notify: benchNotify,
 }
 
 const wanted = process.argv.slice(2)

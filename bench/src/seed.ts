@@ -1,7 +1,7 @@
 // An organization with an administrator, a token and a cluster, straight into the tables.
 import { scopes } from '@millrace/server/auth/scopes.ts'
 import type { Db } from '@millrace/server/db/pool.ts'
-import { newId } from '@millrace/server/lib/ids.ts'
+import { hashToken, newId } from '@millrace/server/lib/ids.ts'
 import { issueToken } from '@millrace/server/resources/access-token/issue.ts'
 import { addMember } from '@millrace/server/resources/members/add.ts'
 import { createOrganization } from '@millrace/server/resources/organizations/create.ts'
@@ -76,4 +76,38 @@ export async function seedPipeline(
     })
     .execute()
   return id
+}
+
+/** Connected agents of the default queue, whom nobody runs. */
+export async function seedAgents(
+  db: Db,
+  { orgId, clusterId }: Seeded,
+  count: number,
+): Promise<{ agentIds: string[]; queueId: string }> {
+  const queue = await db
+    .selectFrom('cluster_queues')
+    .select('id')
+    .where('cluster_id', '=', clusterId)
+    .executeTakeFirstOrThrow()
+  const agentIds = Array.from({ length: count }, newId)
+  const at = new Date().toISOString()
+  await db
+    .insertInto('agents')
+    .values(
+      agentIds.map((id) => ({
+        id,
+        organization_id: orgId,
+        cluster_id: clusterId,
+        queue_id: queue.id,
+        name: id,
+        hostname: 'bench',
+        tags: ['queue=default'],
+        connection_state: 'connected',
+        session_hash: hashToken(id),
+        connected_at: at,
+        last_seen_at: at,
+      })),
+    )
+    .execute()
+  return { agentIds, queueId: queue.id }
 }

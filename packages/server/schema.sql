@@ -80,6 +80,7 @@ create table agents (
   paused_timeout_in_minutes integer,
   resume_at timestamp(3) with time zone,
   is_hosted boolean not null default false,
+  job_heard_at timestamp with time zone,
   constraint agents_pkey PRIMARY KEY (id),
   constraint agents_session_key UNIQUE (session_hash),
   constraint agents_connection_state_check CHECK ((connection_state = ANY (ARRAY['never_connected'::text, 'connected'::text, 'disconnected'::text, 'stopping'::text, 'stopped'::text, 'lost'::text]))),
@@ -175,7 +176,6 @@ create table build_edges (
   allow_failure boolean not null,
   whole boolean not null,
   constraint build_edges_pkey PRIMARY KEY (from_step, to_step, kind),
-  constraint build_edges_build_id_fkey FOREIGN KEY (build_id) REFERENCES builds(id) ON DELETE CASCADE,
   constraint build_edges_from_step_fkey FOREIGN KEY (from_step) REFERENCES build_steps(id) ON DELETE CASCADE,
   constraint build_edges_to_step_fkey FOREIGN KEY (to_step) REFERENCES build_steps(id) ON DELETE CASCADE
 );
@@ -293,13 +293,13 @@ create table builds (
   started_at timestamp(3) with time zone,
   failing_at timestamp(3) with time zone,
   finished_at timestamp(3) with time zone,
+  host_event jsonb,
   constraint builds_pkey PRIMARY KEY (id),
   constraint builds_number_key UNIQUE (pipeline_id, number),
   constraint builds_source_check CHECK ((source = ANY (ARRAY['webhook'::text, 'api'::text, 'ui'::text, 'trigger_job'::text, 'schedule'::text]))),
   constraint builds_canceled_by_fkey FOREIGN KEY (canceled_by) REFERENCES users(id) ON DELETE SET NULL,
   constraint builds_creator_id_fkey FOREIGN KEY (creator_id) REFERENCES users(id) ON DELETE SET NULL,
-  constraint builds_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
-  constraint builds_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
+  constraint builds_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
 );
 
 create table cache_entries (
@@ -454,6 +454,37 @@ create table clusters (
   constraint clusters_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL,
   constraint clusters_default_queue_fkey FOREIGN KEY (default_queue_id) REFERENCES cluster_queues(id) ON DELETE SET NULL,
   constraint clusters_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
+);
+
+create table commit_status_cursor (
+  single boolean not null default true,
+  xid bigint not null,
+  constraint commit_status_cursor_pkey PRIMARY KEY (single),
+  constraint commit_status_cursor_single_check CHECK (single)
+);
+
+create table commit_statuses (
+  id uuid not null,
+  organization_id uuid not null,
+  pipeline_id uuid not null,
+  build_id uuid not null,
+  build_number integer not null,
+  commit text not null,
+  context text not null,
+  state text not null,
+  description text not null,
+  version integer not null default 1,
+  changed_at timestamp(3) with time zone not null,
+  delivered_at timestamp(3) with time zone,
+  attempts integer not null default 0,
+  next_attempt_at timestamp(3) with time zone,
+  leased_until timestamp(3) with time zone,
+  error text,
+  constraint commit_statuses_pkey PRIMARY KEY (id),
+  constraint commit_statuses_context_key UNIQUE (pipeline_id, commit, context),
+  constraint commit_statuses_build_id_fkey FOREIGN KEY (build_id) REFERENCES builds(id) ON DELETE CASCADE,
+  constraint commit_statuses_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+  constraint commit_statuses_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
 );
 
 create table events (
@@ -634,6 +665,137 @@ create table migrations (
   constraint migrations_pkey PRIMARY KEY (name)
 );
 
+create table notification_attempts (
+  delivery_id uuid not null,
+  number integer not null,
+  organization_id uuid not null,
+  started_at timestamp(3) with time zone not null,
+  duration_ms integer not null,
+  error text,
+  exchanges jsonb not null,
+  constraint notification_attempts_pkey PRIMARY KEY (delivery_id, number),
+  constraint notification_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES notification_deliveries(id) ON DELETE CASCADE
+);
+
+create table notification_cursor (
+  is_only boolean not null default true,
+  from_xid bigint not null,
+  to_xid bigint not null,
+  last_event_id bigint not null,
+  constraint notification_cursor_pkey PRIMARY KEY (is_only),
+  constraint notification_cursor_only_check CHECK (is_only)
+);
+
+create table notification_deliveries (
+  id uuid not null,
+  seq bigint not null,
+  organization_id uuid not null,
+  message_id uuid not null,
+  service_id uuid,
+  target jsonb,
+  owner_id uuid not null,
+  lane text not null,
+  state text not null default 'pending'::text,
+  attempts integer not null default 0,
+  give_up_at timestamp(3) with time zone not null,
+  created_at timestamp(3) with time zone not null,
+  finished_at timestamp(3) with time zone,
+  constraint notification_deliveries_pkey PRIMARY KEY (id),
+  constraint notification_deliveries_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'dead'::text, 'discarded'::text]))),
+  constraint notification_deliveries_target_check CHECK ((num_nonnulls(service_id, target) = 1)),
+  constraint notification_deliveries_message_id_fkey FOREIGN KEY (message_id) REFERENCES notification_messages(id) ON DELETE CASCADE,
+  constraint notification_deliveries_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+  constraint notification_deliveries_service_id_fkey FOREIGN KEY (service_id) REFERENCES notification_services(id) ON DELETE CASCADE
+);
+
+create table notification_lanes (
+  owner_id uuid not null,
+  lane text not null,
+  organization_id uuid not null,
+  due_at timestamp(3) with time zone not null,
+  leased_until timestamp(3) with time zone,
+  constraint notification_lanes_pkey PRIMARY KEY (owner_id, lane),
+  constraint notification_lanes_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
+);
+
+create table notification_memories (
+  service_id uuid not null,
+  key text not null,
+  organization_id uuid not null,
+  data jsonb not null,
+  updated_at timestamp(3) with time zone not null default now(),
+  constraint notification_memories_pkey PRIMARY KEY (service_id, key),
+  constraint notification_memories_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+  constraint notification_memories_service_id_fkey FOREIGN KEY (service_id) REFERENCES notification_services(id) ON DELETE CASCADE
+);
+
+create table notification_messages (
+  id uuid not null,
+  organization_id uuid not null,
+  event_id bigint,
+  event text not null,
+  occurred_at timestamp(3) with time zone not null,
+  data json not null,
+  constraint notification_messages_pkey PRIMARY KEY (id),
+  constraint notification_messages_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
+);
+
+create table notification_oauth_starts (
+  state_hash bytea not null,
+  organization_id uuid not null,
+  user_id uuid not null,
+  provider text not null,
+  verifier_sealed bytea not null,
+  verifier_key_id text not null,
+  created_at timestamp(3) with time zone not null default now(),
+  expires_at timestamp(3) with time zone not null,
+  constraint notification_oauth_starts_pkey PRIMARY KEY (state_hash),
+  constraint notification_oauth_starts_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+  constraint notification_oauth_starts_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+
+create table notification_service_targets (
+  organization_id uuid not null,
+  service_id uuid not null,
+  position integer not null,
+  pipeline_id uuid,
+  team_id uuid,
+  cluster_id uuid,
+  constraint notification_service_targets_pkey PRIMARY KEY (service_id, "position"),
+  constraint notification_service_targets_one_check CHECK ((num_nonnulls(pipeline_id, team_id, cluster_id) = 1)),
+  constraint notification_service_targets_cluster_id_fkey FOREIGN KEY (cluster_id) REFERENCES clusters(id) ON DELETE CASCADE,
+  constraint notification_service_targets_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+  constraint notification_service_targets_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE,
+  constraint notification_service_targets_service_id_fkey FOREIGN KEY (service_id) REFERENCES notification_services(id) ON DELETE CASCADE,
+  constraint notification_service_targets_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id) ON DELETE CASCADE
+);
+
+create table notification_services (
+  id uuid not null,
+  organization_id uuid not null,
+  provider text not null,
+  description text not null default ''::text,
+  scope text not null default 'all'::text,
+  branch_configuration text not null default ''::text,
+  build_states text[] not null default '{}'::text[],
+  settings jsonb not null default '{}'::jsonb,
+  secrets_sealed bytea,
+  secrets_key_id text,
+  is_connected boolean not null default false,
+  disabled_at timestamp(3) with time zone,
+  broken_at timestamp(3) with time zone,
+  broken_reason text,
+  dead_letters_in_a_row integer not null default 0,
+  listening_since timestamp(3) with time zone not null default now(),
+  created_at timestamp(3) with time zone not null default now(),
+  created_by uuid,
+  constraint notification_services_pkey PRIMARY KEY (id),
+  constraint notification_services_provider_check CHECK ((provider = ANY (ARRAY['webhook'::text, 'chat'::text, 'cloud_event_bus'::text, 'monitoring_pipeline_visibility'::text, 'open_telemetry_tracing'::text, 'event_log_api'::text, 'chat_workspace'::text, 'issue_tracker'::text]))),
+  constraint notification_services_scope_check CHECK ((scope = ANY (ARRAY['all'::text, 'some_projects'::text, 'some_teams'::text, 'some_clusters'::text]))),
+  constraint notification_services_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL,
+  constraint notification_services_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
+);
+
 create table oidc_keys (
   id text not null,
   private_key_sealed bytea not null,
@@ -719,6 +881,18 @@ create table organizations (
   constraint organizations_pkey PRIMARY KEY (id),
   constraint organizations_slug_key UNIQUE (slug),
   constraint organizations_slug_check CHECK ((slug ~ '^[a-z0-9][a-z0-9-]{0,99}$'::text))
+);
+
+create table pipeline_polls (
+  pipeline_id uuid not null,
+  organization_id uuid not null,
+  repository text not null,
+  next_poll_at timestamp(3) with time zone not null,
+  claim uuid,
+  polled_at timestamp(3) with time zone,
+  error text,
+  constraint pipeline_polls_pkey PRIMARY KEY (pipeline_id),
+  constraint pipeline_polls_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
 );
 
 create table pipeline_schedules (
@@ -808,11 +982,14 @@ create table pipelines (
   created_at timestamp(3) with time zone not null default now(),
   created_by uuid,
   archived_at timestamp(3) with time zone,
+  repository_host text default regexp_replace(lower(COALESCE("substring"(repository, '^[A-Za-z][A-Za-z0-9+.-]*://(?:[^@/]*@)?([^/:]+)'::text), "substring"(repository, '^(?:[^@/:]+@)?([^/:]+):(?!//)'::text))), '^(?:www|ssh|altssh)\.(github\.com|gitlab\.com|bitbucket\.org)$'::text, '\1'::text),
+  poll_interval_seconds integer,
   constraint pipelines_pkey PRIMARY KEY (id),
   constraint pipelines_badge_token_key UNIQUE (badge_token),
   constraint pipelines_name_key UNIQUE (organization_id, name),
   constraint pipelines_slug_key UNIQUE (organization_id, slug),
   constraint pipelines_webhook_token_key UNIQUE (webhook_token),
+  constraint pipelines_poll_interval_check CHECK (((poll_interval_seconds >= 30) AND (poll_interval_seconds <= 86400))),
   constraint pipelines_visibility_check CHECK ((visibility = ANY (ARRAY['private'::text, 'public'::text]))),
   constraint pipelines_cluster_fkey FOREIGN KEY (cluster_id) REFERENCES clusters(id),
   constraint pipelines_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL,
@@ -821,11 +998,62 @@ create table pipelines (
   constraint pipelines_webhooks_disabled_by_fkey FOREIGN KEY (webhooks_disabled_by) REFERENCES users(id) ON DELETE SET NULL
 );
 
+create table polled_refs (
+  pipeline_id uuid not null,
+  ref text not null,
+  commit text not null,
+  constraint polled_refs_pkey PRIMARY KEY (pipeline_id, ref),
+  constraint polled_refs_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipeline_polls(pipeline_id) ON DELETE CASCADE
+);
+
+create table pull_requests (
+  pipeline_id uuid not null,
+  number text not null,
+  organization_id uuid not null,
+  branch text not null,
+  is_fork boolean not null,
+  data jsonb not null,
+  updated_at timestamp(3) with time zone not null,
+  constraint pull_requests_pkey PRIMARY KEY (pipeline_id, number),
+  constraint pull_requests_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
+);
+
 create unlogged table rate_limits (
   key text not null,
   points integer not null default 0,
   expire bigint,
   constraint rate_limits_pkey PRIMARY KEY (key)
+);
+
+create table removed_pipelines (
+  pipeline_id uuid not null,
+  organization_id uuid not null,
+  removed_at timestamp(3) with time zone not null default now(),
+  constraint removed_pipelines_pkey PRIMARY KEY (pipeline_id)
+);
+
+create table repository_connections (
+  id uuid not null,
+  organization_id uuid not null,
+  type text not null,
+  url text not null,
+  api_url text not null,
+  host text not null,
+  token_sealed bytea,
+  token_key_id text,
+  token_hint text,
+  webhook_secret_sealed bytea,
+  webhook_secret_key_id text,
+  webhook_secret_hint text,
+  problem text,
+  problem_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null default now(),
+  created_by uuid,
+  constraint repository_connections_pkey PRIMARY KEY (id),
+  constraint repository_connections_host_key UNIQUE (organization_id, host),
+  constraint repository_connections_type_check CHECK ((type = ANY (ARRAY['github'::text, 'gitlab'::text, 'bitbucket'::text, 'gitea'::text, 'forgejo'::text, 'git'::text]))),
+  constraint repository_connections_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL,
+  constraint repository_connections_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
 );
 
 create table rules (
@@ -1025,8 +1253,19 @@ create table users (
   constraint users_pkey PRIMARY KEY (id)
 );
 
+create table webhook_deliveries (
+  pipeline_id uuid not null,
+  delivery_id text not null,
+  organization_id uuid not null,
+  answer jsonb,
+  received_at timestamp(3) with time zone not null,
+  constraint webhook_deliveries_pkey PRIMARY KEY (pipeline_id, delivery_id),
+  constraint webhook_deliveries_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
+);
+
 CREATE INDEX agent_images_building ON agent_images USING btree (created_at) WHERE (status = 'BUILDING'::text);
 CREATE INDEX agent_images_deleting ON agent_images USING btree (deleting_at) WHERE (deleting_at IS NOT NULL);
+CREATE INDEX agents_gone ON agents USING btree (COALESCE(disconnected_at, lost_at, created_at)) WHERE (connection_state = ANY (ARRAY['never_connected'::text, 'disconnected'::text, 'stopped'::text, 'lost'::text]));
 CREATE INDEX agents_page ON agents USING btree (organization_id, created_at, id) WHERE (connection_state = ANY (ARRAY['connected'::text, 'stopping'::text]));
 CREATE INDEX agents_queue ON agents USING btree (queue_id) WHERE (connection_state = ANY (ARRAY['connected'::text, 'stopping'::text]));
 CREATE INDEX agents_resume ON agents USING btree (resume_at) WHERE (resume_at IS NOT NULL);
@@ -1035,9 +1274,9 @@ CREATE UNIQUE INDEX annotations_build_context_key ON annotations USING btree (bu
 CREATE UNIQUE INDEX annotations_job_context_key ON annotations USING btree (job_id, context) WHERE (job_id IS NOT NULL);
 CREATE INDEX annotations_page ON annotations USING btree (build_id, priority DESC, created_at, id);
 CREATE INDEX api_access_tokens_user ON api_access_tokens USING btree (user_id);
-CREATE INDEX artifacts_build ON artifacts USING btree (build_id, created_at, id) WHERE (state <> 'deleted'::text);
+CREATE INDEX artifacts_build ON artifacts USING btree (build_id, created_at, id);
 CREATE INDEX artifacts_expiry ON artifacts USING btree (expires_at) WHERE (state = 'finished'::text);
-CREATE INDEX artifacts_job ON artifacts USING btree (job_id, created_at, id) WHERE (state <> 'deleted'::text);
+CREATE INDEX artifacts_job ON artifacts USING btree (job_id, created_at, id);
 CREATE INDEX artifacts_unfinished ON artifacts USING btree (created_at) WHERE (state = 'new'::text);
 CREATE INDEX audit_events_page ON audit_events USING btree (organization_id, occurred_at, id);
 CREATE INDEX build_edges_to ON build_edges USING btree (to_step);
@@ -1057,6 +1296,7 @@ CREATE INDEX builds_pipeline_branch ON builds USING btree (pipeline_id, branch, 
 CREATE INDEX builds_pipeline_page ON builds USING btree (pipeline_id, created_at, id);
 CREATE INDEX builds_pipeline_state ON builds USING btree (pipeline_id, shown_state, created_at, id);
 CREATE UNIQUE INDEX builds_triggered_from_key ON builds USING btree (triggered_from_job_id) WHERE (triggered_from_job_id IS NOT NULL);
+CREATE INDEX builds_triggered_open ON builds USING btree (triggered_from_job_id) WHERE ((triggered_from_job_id IS NOT NULL) AND (state = ANY (ARRAY['scheduled'::text, 'running'::text, 'failing'::text])));
 CREATE INDEX builds_unfinished ON builds USING btree (pipeline_id, branch, number) WHERE (state = ANY (ARRAY['creating'::text, 'scheduled'::text, 'running'::text, 'failing'::text, 'blocked'::text]));
 CREATE INDEX cache_entries_expiry ON cache_entries USING btree (registry_id, expires_at);
 CREATE INDEX cache_entries_place ON cache_entries USING btree (registry_id, paths_hash, committed_at DESC);
@@ -1067,6 +1307,9 @@ CREATE INDEX cluster_queues_page ON cluster_queues USING btree (cluster_id, crea
 CREATE INDEX cluster_secrets_page ON cluster_secrets USING btree (cluster_id, created_at, id);
 CREATE INDEX cluster_tokens_page ON cluster_tokens USING btree (cluster_id, created_at, id);
 CREATE INDEX clusters_page ON clusters USING btree (organization_id, created_at, id);
+CREATE INDEX commit_statuses_build ON commit_statuses USING btree (build_id);
+CREATE INDEX commit_statuses_due ON commit_statuses USING btree (pipeline_id, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+CREATE INDEX commit_statuses_leased ON commit_statuses USING btree (pipeline_id, leased_until) WHERE (leased_until IS NOT NULL);
 CREATE INDEX events_build ON events USING btree (build_id, id) WHERE (build_id IS NOT NULL);
 CREATE INDEX events_order ON events USING btree (xid, id);
 CREATE INDEX events_org ON events USING btree (organization_id, id);
@@ -1083,19 +1326,34 @@ CREATE UNIQUE INDEX jobs_on_agent_key ON jobs USING btree (agent_id) WHERE (stat
 CREATE INDEX jobs_queue_open ON jobs USING btree (queue_id) WHERE (finished_at IS NULL);
 CREATE INDEX jobs_reserved_by ON jobs USING btree (reserved_by) WHERE (reserved_by IS NOT NULL);
 CREATE INDEX jobs_runnable ON jobs USING btree (queue_id, priority DESC, scheduled_at, "position", id) WHERE (state = 'scheduled'::text);
-CREATE INDEX jobs_step ON jobs USING btree (step_id, slot) WHERE (retried_in_job_id IS NULL);
+CREATE INDEX jobs_step ON jobs USING btree (step_id, slot);
 CREATE INDEX jobs_trigger_canceled ON jobs USING btree (finished_at) WHERE ((kind = 'trigger'::text) AND (state = 'canceled'::text));
 CREATE INDEX jobs_triggering ON jobs USING btree (started_at) WHERE ((kind = 'trigger'::text) AND (finished_at IS NULL));
 CREATE INDEX jobs_without_queue ON jobs USING btree (cluster_id) WHERE ((queue_id IS NULL) AND (finished_at IS NULL));
+CREATE INDEX notification_deliveries_age ON notification_deliveries USING btree (finished_at) WHERE (finished_at IS NOT NULL);
+CREATE INDEX notification_deliveries_message ON notification_deliveries USING btree (message_id);
+CREATE INDEX notification_deliveries_page ON notification_deliveries USING btree (service_id, created_at, id);
+CREATE INDEX notification_deliveries_pending ON notification_deliveries USING btree (owner_id, lane, seq) WHERE (state = 'pending'::text);
+CREATE INDEX notification_lanes_due ON notification_lanes USING btree (owner_id, due_at);
+CREATE INDEX notification_messages_age ON notification_messages USING btree (occurred_at);
+CREATE INDEX notification_oauth_starts_age ON notification_oauth_starts USING btree (expires_at);
+CREATE INDEX notification_service_targets_cluster ON notification_service_targets USING btree (cluster_id) WHERE (cluster_id IS NOT NULL);
+CREATE INDEX notification_service_targets_pipeline ON notification_service_targets USING btree (pipeline_id) WHERE (pipeline_id IS NOT NULL);
+CREATE INDEX notification_service_targets_team ON notification_service_targets USING btree (team_id) WHERE (team_id IS NOT NULL);
+CREATE INDEX notification_services_page ON notification_services USING btree (organization_id, created_at, id);
 CREATE INDEX organization_invitations_page ON organization_invitations USING btree (organization_id, created_at, id);
 CREATE UNIQUE INDEX organization_invitations_pending_key ON organization_invitations USING btree (organization_id, lower(email)) WHERE (state = 'pending'::text);
 CREATE INDEX organization_members_page ON organization_members USING btree (organization_id, created_at, user_id);
 CREATE INDEX organization_members_user ON organization_members USING btree (user_id);
+CREATE INDEX pipeline_polls_due ON pipeline_polls USING btree (next_poll_at);
 CREATE INDEX pipeline_schedules_due ON pipeline_schedules USING btree (next_build_at) WHERE enabled;
 CREATE INDEX pipeline_schedules_page ON pipeline_schedules USING btree (pipeline_id, created_at, id);
 CREATE INDEX pipelines_cluster ON pipelines USING btree (cluster_id);
 CREATE INDEX pipelines_page ON pipelines USING btree (organization_id, created_at, id);
+CREATE INDEX pipelines_polled ON pipelines USING btree (id) WHERE (poll_interval_seconds IS NOT NULL);
+CREATE INDEX pipelines_repository_host ON pipelines USING btree (organization_id, repository_host);
 CREATE INDEX pipelines_template ON pipelines USING btree (pipeline_template_id);
+CREATE INDEX pull_requests_branch ON pull_requests USING btree (pipeline_id, branch) WHERE (NOT is_fork);
 CREATE INDEX rules_page ON rules USING btree (organization_id, created_at, id);
 CREATE INDEX stack_notifications_job ON stack_notifications USING btree (job_id, occurred_at, id);
 CREATE INDEX stack_notifications_stack ON stack_notifications USING btree (stack_id);
@@ -1109,12 +1367,33 @@ CREATE INDEX test_runs_page ON test_runs USING btree (suite_id, created_at, id);
 CREATE INDEX test_suites_page ON test_suites USING btree (organization_id, created_at, id);
 CREATE INDEX unclaimed_blobs_due ON unclaimed_blobs USING btree (delete_after);
 CREATE UNIQUE INDEX users_email_key ON users USING btree (lower(email));
+CREATE INDEX webhook_deliveries_received ON webhook_deliveries USING btree (received_at);
+
+CREATE OR REPLACE FUNCTION public.announce_access_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('access_changed', '');
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION public.iso(at timestamp with time zone)
  RETURNS text
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN to_char((at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'::text);
+
+CREATE OR REPLACE FUNCTION public.note_removed_pipeline()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into removed_pipelines (pipeline_id, organization_id) values (old.id, old.organization_id)
+  on conflict (pipeline_id) do nothing;
+  return null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.refuse_change()
  RETURNS trigger
@@ -1134,7 +1413,12 @@ begin
   return null;
 end $function$;
 
+CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OF token_hash, user_id, description, scopes, organization_ids, allowed_ip_addresses, created_at, expires_at, revoked_at OR TRUNCATE ON api_access_tokens FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
 CREATE TRIGGER artifacts_leave_their_blob AFTER DELETE ON artifacts FOR EACH ROW WHEN ((old.blob_key IS NOT NULL)) EXECUTE FUNCTION unclaim_blob();
 CREATE TRIGGER audit_events_are_append_only BEFORE DELETE OR UPDATE ON audit_events FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER audit_events_are_never_emptied BEFORE TRUNCATE ON audit_events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER job_logs_leave_their_blob AFTER DELETE ON job_logs FOR EACH ROW WHEN ((old.blob_key IS NOT NULL)) EXECUTE FUNCTION unclaim_blob();
+CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OR TRUNCATE ON organization_members FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
+CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OR TRUNCATE ON organizations FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
+CREATE TRIGGER pipelines_leave_their_builds AFTER DELETE ON pipelines FOR EACH ROW EXECUTE FUNCTION note_removed_pipeline();
+CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OR TRUNCATE ON users FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();

@@ -1,7 +1,9 @@
 // Several agents in one process, started and stopped together.
 
 import { setMaxListeners } from 'node:events'
+import { resolve } from 'node:path'
 import { makeCommandsFolder } from './commands-folder.ts'
+import { killByVariable } from './job/processes.ts'
 import { settle } from './settings.ts'
 import type { AgentOptions, Settings } from './settings.ts'
 import { keepLocks } from './sockets/locks.ts'
@@ -82,6 +84,14 @@ export function startAgents(options: AgentOptions): AgentPool {
       return ended
     },
   }
+}
+
+/**
+ * What jobs in this folder left running when their agents were killed. For whoever knows that no agent uses the folder
+ * now; where the system does not show the environment of processes, nothing is found.
+ */
+export async function endLeftovers(buildPath: string): Promise<void> {
+  await killByVariable('BUILDKITE_BUILD_PATH', resolve(buildPath))
 }
 
 /** Offers to keep the locks of this machine whenever a job begins; usually somebody does already. */

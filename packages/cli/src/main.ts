@@ -36,7 +36,8 @@ export async function main(args: readonly string[]): Promise<number> {
   ]).version(readVersion())
   try {
     await millrace.parseAsync(args, { from: 'user' })
-    return 0
+    // A command that ends in more ways than these sets its own.
+    return Number(process.exitCode ?? 0)
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
     if (error instanceof Refused) {

@@ -20,9 +20,10 @@ describe('job states', () => {
     expect(JOB_STATES.filter((state) => isFinal(state) && isActive(state))).toEqual([])
   })
 
-  it('lead nowhere once final, but for jobs that did not run', () => {
+  it('lead nowhere once final, but for jobs that did not run and triggers whose build is opened again', () => {
     const open = JOB_STATES.filter(isFinal).filter((from) => JOB_STATES.some((to) => mayFollow(from, to)))
-    expect(open).toEqual(['unblocked', 'waiting_failed', 'blocked_failed'])
+    expect(new Set(open)).toEqual(new Set(['unblocked', 'waiting_failed', 'blocked_failed', 'failed']))
+    expect(JOB_STATES.filter((to) => mayFollow('failed', to))).toEqual(['running'])
   })
 
   it('can all be reached from pending', () => {

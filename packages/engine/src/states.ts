@@ -107,7 +107,8 @@ const JOB_TRANSITIONS = {
   accepted: ['running', 'scheduled', 'canceling', 'skipped'],
   running: ['passed', 'failed', 'timing_out', 'canceling', 'canceled', 'skipped'],
   passed: [],
-  failed: [],
+  // A trigger job, when the build it waits for is opened again.
+  failed: ['running'],
   timing_out: ['timed_out', 'passed'],
   timed_out: [],
   canceling: ['canceled'],

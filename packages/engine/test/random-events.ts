@@ -183,6 +183,7 @@ export function nextEventOf(job: JobRow, exitStatus: number, at: string): BuildE
 }
 
 const isRunningScript = ({ state, kind }: JobRow): boolean => state === 'running' && kind === 'script'
+const isFailedTrigger = ({ state, kind }: JobRow): boolean => state === 'failed' && kind === 'trigger'
 const isRunningTrigger = ({ state, kind }: JobRow): boolean => state === 'running' && kind === 'trigger'
 
 /** Which jobs an event probably means; any job for the others. */
@@ -196,7 +197,7 @@ const LIKELY: Partial<Record<Move['type'], (job: JobRow) => boolean>> = {
   time_out: isRunningScript,
   lose_agent: isRunningScript,
   give_up_on_agent: ({ state }) => state === 'timing_out' || state === 'canceling',
-  child_changed: isRunningTrigger,
+  child_changed: (job) => isRunningTrigger(job) || isFailedTrigger(job),
   child_created: isRunningTrigger,
   child_refused: isRunningTrigger,
   retry: ({ state }) => ['failed', 'timed_out', 'canceled', 'expired'].includes(state),

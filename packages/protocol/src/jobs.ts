@@ -18,6 +18,13 @@ export interface Job {
   priority?: number
   traceparent?: string
   tracestate?: string
+  /** `running`: it was asked for, and done, that the job is started too. */
+  state?: string
+}
+
+export interface AcceptRequest {
+  /** Whether the job is started as well. A server that does not know this leaves `state` out of its answer. */
+  start: boolean
 }
 
 /** The step as it was uploaded; further keys pass through. */

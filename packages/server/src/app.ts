@@ -28,10 +28,14 @@ import { annotationRoutes } from './resources/annotations/routes.ts'
 import { apiSettingsRoutes } from './resources/api-settings/routes.ts'
 import { artifactRoutes } from './resources/artifacts/routes.ts'
 import { auditEventRoutes } from './resources/audit_events/routes.ts'
+import { badgeRoutes } from './resources/badges/routes.ts'
 import { buildRoutes } from './resources/builds/routes.ts'
 import { cacheVolumeRoutes } from './resources/cache_volumes/routes.ts'
 import { clusterTokenRoutes } from './resources/cluster-tokens/routes.ts'
 import { clusterRoutes } from './resources/clusters/routes.ts'
+import { deliverRoutes } from './resources/deliver/routes.ts'
+import { commitStatusRoutes } from './resources/commit-statuses/routes.ts'
+import { deliveryRoutes } from './resources/deliveries/routes.ts'
 import { emojiRoutes } from './resources/emojis/routes.ts'
 import { invitationRoutes } from './resources/invitations/routes.ts'
 import { jobRoutes } from './resources/jobs/routes.ts'
@@ -45,10 +49,12 @@ import { pipelineSettingsRoutes } from './resources/pipeline-settings/routes.ts'
 import { pipelineTemplateRoutes } from './resources/pipeline-templates/routes.ts'
 import { pipelineRoutes } from './resources/pipelines/routes.ts'
 import { queueRoutes } from './resources/queues/routes.ts'
+import { repositoryConnectionRoutes } from './resources/repository_connections/routes.ts'
 import { rootRoutes } from './resources/root/routes.ts'
 import { ruleRoutes } from './resources/rules/routes.ts'
 import { scheduleRoutes } from './resources/schedules/routes.ts'
 import { secretRoutes } from './resources/secrets/routes.ts'
+import { serviceRoutes } from './resources/services/routes.ts'
 import { stepUploadRoutes } from './resources/step-uploads/routes.ts'
 import { suiteRoutes } from './resources/suites/routes.ts'
 import { teamMemberRoutes } from './resources/team-members/routes.ts'
@@ -65,10 +71,14 @@ export const slices: Slices = {
   'api-settings': apiSettingsRoutes,
   artifacts: artifactRoutes,
   audit_events: auditEventRoutes,
+  badges: badgeRoutes,
   builds: buildRoutes,
   cache_volumes: cacheVolumeRoutes,
   'cluster-tokens': clusterTokenRoutes,
   clusters: clusterRoutes,
+  'commit-statuses': commitStatusRoutes,
+  deliver: deliverRoutes,
+  deliveries: deliveryRoutes,
   emojis: emojiRoutes,
   invitations: invitationRoutes,
   jobs: jobRoutes,
@@ -82,10 +92,12 @@ export const slices: Slices = {
   'pipeline-templates': pipelineTemplateRoutes,
   pipelines: pipelineRoutes,
   queues: queueRoutes,
+  repository_connections: repositoryConnectionRoutes,
   root: rootRoutes,
   rules: ruleRoutes,
   schedules: scheduleRoutes,
   secrets: secretRoutes,
+  services: serviceRoutes,
   'step-uploads': stepUploadRoutes,
   suites: suiteRoutes,
   'team-members': teamMemberRoutes,

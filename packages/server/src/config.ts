@@ -23,6 +23,8 @@ export interface Config {
   readonly trustedProxies: readonly string[]
   /** The ranges our webhooks come from, for receivers to allow. */
   readonly webhookIps: readonly string[]
+  /** Ranges that URLs set by users may lead to although they are not public. */
+  readonly outboundAllow: readonly string[]
   readonly rateLimits: {
     readonly enforced: boolean
     readonly organizationPerMinute: number
@@ -36,8 +38,12 @@ export interface Config {
   readonly logMaxBytes: number
   /** How long artifacts are kept. */
   readonly artifactDays: number
+  /** How long an agent that is gone, and ran none of the jobs there are, is remembered. */
+  readonly agentDays: number
   /** The deepest row that page numbers reach in a list of builds; beyond it the caller narrows, or follows cursors. */
   readonly deepestListing: number
+  /** Directories whose repositories may be polled; empty: none on this machine's disk. */
+  readonly pollDirectories: readonly string[]
   readonly secrets: {
     /** Absent: made once and kept in the data directory. Several, separated by commas: the first seals, all open. */
     readonly keys: string | undefined
@@ -167,6 +173,7 @@ export function readConfig(env: Record<string, string | undefined>): ConfigResul
     logLevel,
     trustedProxies: ranges('MILLRACE_TRUSTED_PROXIES'),
     webhookIps: ranges('MILLRACE_WEBHOOK_IPS'),
+    outboundAllow: ranges('MILLRACE_OUTBOUND_ALLOW'),
     rateLimits: {
       enforced: flag('MILLRACE_RATE_LIMIT'),
       organizationPerMinute: integer('MILLRACE_RATE_LIMIT_ORGANIZATION', 200, 1, 10_000_000),
@@ -183,7 +190,12 @@ export function readConfig(env: Record<string, string | undefined>): ConfigResul
     hosted: readHosted(text, integer, url, problems),
     logMaxBytes: integer('MILLRACE_LOG_MAX_BYTES', 1024 ** 3, 1, 16 * 1024 ** 3),
     artifactDays: integer('MILLRACE_ARTIFACT_DAYS', 90, 1, 36_500),
+    agentDays: integer('MILLRACE_AGENT_DAYS', 30, 1, 36_500),
     deepestListing: integer('MILLRACE_DEEPEST_LISTING', 10_000, 100, 10_000_000),
+    pollDirectories: text('MILLRACE_POLL_DIRECTORIES', '')
+      .split(':')
+      .filter(Boolean)
+      .map((path) => resolve(path)),
     secrets: { keys, adminToken, s3: readS3Credentials(env) },
   }
   if (config.blobs.kind === 's3' && !(config.secrets.s3.accessKeyId && config.secrets.s3.secretAccessKey)) {

@@ -1,15 +1,17 @@
 // What a handler may use, built once when the process starts.
 import type pg from 'pg'
 import type { Logger } from 'pino'
-import { tokenFinder, type FindToken } from './auth/find-tokens.ts'
+import { tokenFinder } from './auth/find-tokens.ts'
 import { keyring, type Keyring } from './auth/keyring.ts'
 import { rateLimits, type RateLimits } from './auth/rate-limits.ts'
+import { rememberTokens, type TokenMemory } from './auth/token-memory.ts'
 import { trackTokenUse, type TokenUse } from './auth/token-use.ts'
 import { openBlobs } from './blobs/open.ts'
 import type { BlobStore } from './blobs/store.ts'
 import type { Config } from './config.ts'
 import type { Db } from './db/pool.ts'
 import type { HostedDriver } from './hosted/driver.ts'
+import { outboundClient, type OutboundClient } from './lib/outbound.ts'
 
 export interface Context {
   config: Config
@@ -18,9 +20,11 @@ export interface Context {
   log: Logger
   now: () => Date
   keys: Keyring
-  findToken: FindToken
+  tokens: TokenMemory
   tokenUse: TokenUse
   limits: RateLimits
+  /** For every URL that a user can set. */
+  outbound: OutboundClient
   /** null: this installation has no hosted clusters. */
   hosted: HostedDriver | null
 }
@@ -43,11 +47,12 @@ export function createContext({ config, db, pool, log, secretKeys, hosted }: Par
     log,
     now: () => new Date(),
     keys: keyring(secretKeys),
-    findToken: tokenFinder(db),
+    tokens: rememberTokens(tokenFinder(db), { now: Date.now, monotonicNow: () => performance.now() }),
     tokenUse: trackTokenUse(db, Date.now, (error) =>
       log.warn({ err: error }, 'Could not record when tokens were used.'),
     ),
     limits: rateLimits(config.rateLimits, pool),
+    outbound: outboundClient({ allow: config.outboundAllow.join(' ') }),
     hosted,
   }
 }

@@ -3,7 +3,9 @@
 import { join } from 'node:path'
 import { hash } from '@node-rs/argon2'
 import type { Origin } from './audit/record.ts'
+import { settleAccess } from './auth/access-watch.ts'
 import type { MemberRole } from './auth/caller.ts'
+import { scopes } from './auth/scopes.ts'
 import { restoreBackup, type Restored } from './backup/restore.ts'
 import { writeBackup, type Backup } from './backup/write.ts'
 import { bootstrap, findSecretKeys, keepSecretKey } from './bootstrap.ts'
@@ -50,11 +52,12 @@ export async function work(env: Environment, audience: Audience): Promise<void> 
 export const migrateDatabase = (env: Environment): Promise<string[]> =>
   borrowOrMake(readSettings(env), ({ pool }) => migrateOrRefuse(pool))
 
+/** `leftOut`: where logs and artifacts are that no file of ours can hold. */
 export async function backupTo(
   env: Environment,
   file: string,
   options: { withSecretKey: boolean },
-): Promise<Backup> {
+): Promise<Backup & { leftOut: string | null }> {
   const config = readSettings(env)
   const keys = options.withSecretKey ? findSecretKeys(config.dataDir, config.secrets.keys) : null
   if (keys?.length === 0) {
@@ -63,7 +66,11 @@ export async function backupTo(
     )
   }
   const secretKey = keys?.join(',') ?? null
-  return borrow(config, ({ pool }) => writeBackup(pool, file, { blobsDir: blobsDir(config), secretKey }))
+  const backup = await borrow(config, ({ pool }) =>
+    writeBackup(pool, file, { blobsDir: blobsDir(config), secretKey }),
+  )
+  const { blobs } = config
+  return { ...backup, leftOut: blobs.kind === 's3' ? `s3://${blobs.bucket}/${blobs.prefix}` : null }
 }
 
 export async function restoreFrom(env: Environment, file: string): Promise<Restored> {
@@ -119,8 +126,14 @@ export async function createUser(env: Environment, request: UserRequest): Promis
   )
 }
 
+/** The scope `all` stands for every scope there is today. */
 export const createToken = (env: Environment, request: TokenRequest): Promise<IssuedToken> =>
-  administer(env, (db) => issueToken(db, operator('token create'), request))
+  administer(env, (db) =>
+    issueToken(db, operator('token create'), {
+      ...request,
+      scopes: request.scopes.includes('all') ? scopes : request.scopes,
+    }),
+  )
 
 export async function revokeToken(env: Environment, id: string): Promise<void> {
   if (!isUuid(id)) throw new StartupError(`"${id}" is not the id of a token: it looks like ${exampleId}.`)
@@ -140,7 +153,9 @@ function readSettings(env: Environment): Config {
 const administer = <T>(env: Environment, verb: (db: Db) => Promise<T>): Promise<T> =>
   borrow(readSettings(env), async ({ db, pool }) => {
     await migrateOrRefuse(pool)
-    return verb(db)
+    const done = await verb(db)
+    await settleAccess(db)
+    return done
   })
 
 const blobsDir = ({ dataDir }: Config) => join(dataDir, 'blobs')

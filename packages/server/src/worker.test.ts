@@ -47,8 +47,7 @@ describe('background work', () => {
 
   it('is tried again when it fails', async () => {
     const seen: string[] = []
-    running = await runTasks(pool(), app.ctx.log, seen, {
-      ...refusing,
+    running = await runWith(seen, {
       forget_rate_limits: async () => {
         seen.push('tried')
         throw new Error('The disk is on fire.')
@@ -69,8 +68,7 @@ describe('background work', () => {
     let finish = () => {}
     let isBegun = false
     let isFinished = false
-    running = await runTasks(pool(), app.ctx.log, null, {
-      ...refusing,
+    running = await runWith(null, {
       forget_rate_limits: async () => {
         isBegun = true
         await new Promise<void>((resolve) => (finish = resolve))
@@ -89,8 +87,7 @@ describe('background work', () => {
 
   it('begins anew after the database cut every connection', async () => {
     const seen: number[] = []
-    running = await runTasks(pool(), app.ctx.log, null, {
-      ...refusing,
+    running = await runWith(null, {
       forget_rate_limits: async () => seen.push(1),
     })
     const other = openDatabase(pool().options, 1)
@@ -115,9 +112,16 @@ const refuse = async () => {
 const refusing: Handlers<unknown> = {
   expire_invitations: refuse,
   revoke_inactive_tokens: refuse,
+  forget_agents: refuse,
   forget_idempotency_keys: refuse,
   forget_rate_limits: refuse,
+  forget_webhook_deliveries: refuse,
+  forget_deliveries: refuse,
 }
+
+/** Without the clock, which at some minutes would add tasks of its own. */
+const runWith = <Context>(context: Context, some: Partial<Handlers<Context>>) =>
+  runTasks(pool(), app.ctx.log, context, { ...refusing, ...some }, {})
 
 const pool = () => app.database.pool
 

@@ -1,5 +1,6 @@
 // The table of contents of background work: one handler per kind. A missing one does not compile.
 import { watchAgents } from './conductor/lost-agents.ts'
+import { removeBuilds } from './conductor/remove-builds.ts'
 import { sweep } from './conductor/sweep.ts'
 import type { Context } from './context.ts'
 import { buildImages } from './resources/agent-images/build.ts'
@@ -10,26 +11,45 @@ import { reconcile, tidyEngine } from './hosting/reconcile.ts'
 import { switchReconciler } from './hosting/switches.ts'
 import { dropVolumes } from './hosting/volumes.ts'
 import { discardBlobs, expireArtifacts } from './resources/artifacts/expire.ts'
+import { publishStatuses } from './resources/commit-statuses/publish.ts'
+import { settleStatuses } from './resources/commit-statuses/settle.ts'
+import { pollRepositories } from './resources/deliver/poll.ts'
+import { forgetWebhookDeliveries } from './resources/deliver/queries.ts'
 import { expireInvitations } from './resources/invitations/expire.ts'
 import { revokeInactiveTokens } from './resources/access-token/revoke-inactive.ts'
+import { forgetDeliveries } from './notifications/forget.ts'
+import { startNotifications } from './notifications/start.ts'
 import { compactLogs } from './resources/log/compact.ts'
 import { fireDueSchedules } from './resources/schedules/fire.ts'
-import { forgetIdempotencyKeys, forgetRateLimits } from './tasks/forget.ts'
+import { snapshotsOf } from './resources/services/snapshots.ts'
+import { forgetAgents, forgetIdempotencyKeys, forgetRateLimits } from './tasks/forget.ts'
 import type { Handlers } from './tasks/kinds.ts'
 import type { Round } from './tasks/rounds.ts'
+import type { RunningTasks } from './tasks/run.ts'
 
 export const handlers: Handlers<Context> = {
   expire_invitations: (ctx) => expireInvitations(ctx.db),
   revoke_inactive_tokens: (ctx) => revokeInactiveTokens(ctx.db),
+  forget_agents: (ctx) => forgetAgents(ctx.db, ctx.now(), ctx.config.agentDays),
   forget_idempotency_keys: (ctx) => forgetIdempotencyKeys(ctx.db),
   forget_rate_limits: (ctx) => forgetRateLimits(ctx.db),
+  forget_webhook_deliveries: (ctx) => forgetWebhookDeliveries(ctx.db),
+  forget_deliveries: (ctx) => forgetDeliveries(ctx.db, ctx.now()),
 }
+
+/** Tells services what has happened, until it is stopped. */
+export const startTelling = (ctx: Context): RunningTasks =>
+  startNotifications(ctx, snapshotsOf(ctx.config.url))
 
 /** What every worker looks for again and again. */
 export const rounds: Readonly<Record<string, Round<Context>>> = {
   sweep: { everySeconds: 1, run: sweep },
   agents: { everySeconds: 2, run: watchAgents },
+  remove_builds: { everySeconds: 2, run: removeBuilds },
   fire_schedules: { everySeconds: 5, run: fireDueSchedules },
+  settle_statuses: { everySeconds: 1, run: settleStatuses },
+  publish_statuses: { everySeconds: 1, run: publishStatuses },
+  poll_repositories: { everySeconds: 2, run: pollRepositories },
   compact_logs: { everySeconds: 10, run: compactLogs },
   reconcile_hosted: { everySeconds: 5, run: whileReachable(reconcile) },
   reconcile_switches: { everySeconds: 30, run: whileReachable(switchReconciler()) },

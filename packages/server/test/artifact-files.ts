@@ -3,7 +3,8 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { ArtifactBatchResponse, UploadInstructions } from '@millrace/protocol/artifacts.ts'
 import type { TestRun, AgentAnswer } from './agent-client.ts'
-import { baseUrl, type TestApp } from './app.ts'
+import { baseUrl, type Json, type TestApp } from './app.ts'
+import type { RunningScene } from './job-runs.ts'
 
 export interface TestFile {
   path: string
@@ -148,4 +149,22 @@ export async function upload(
   const answer = await report(run, entries)
   if (answer.status !== 200) throw new Error(`artifact states: ${answer.text}`)
   return ids
+}
+
+/** The artifact as the REST API shows it. */
+export const show = async (
+  app: TestApp,
+  { short, admin }: RunningScene,
+  id: string | undefined,
+): Promise<Json> => (await app.request('GET', `${short}/artifacts/${id}`, { token: admin.token })).body
+
+/** Its file, through the download. */
+export async function read(
+  app: TestApp,
+  { short, admin }: RunningScene,
+  id: string | undefined,
+): Promise<Buffer> {
+  const { body } = await app.request('GET', `${short}/artifacts/${id}/download`, { token: admin.token })
+  const response = await fetch(here(app, String(body.url)))
+  return Buffer.from(await response.arrayBuffer())
 }

@@ -10,6 +10,7 @@ import { hashToken, newId } from '../src/lib/ids.ts'
 import { issueToken } from '../src/resources/access-token/issue.ts'
 import { addMember } from '../src/resources/members/add.ts'
 import { createOrganization } from '../src/resources/organizations/create.ts'
+import { settleAccess } from '../src/auth/access-watch.ts'
 import { setFeature } from '../src/resources/organizations/set-feature.ts'
 import type { TestApp } from './app.ts'
 
@@ -41,6 +42,7 @@ export async function withFeature(
   isOn: boolean,
 ): Promise<void> {
   await setFeature(app.db, operator, org.slug, feature, isOn)
+  await settleAccess(app.db)
 }
 
 export interface TestUser {

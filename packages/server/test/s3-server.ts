@@ -8,11 +8,15 @@ import type { AddressInfo } from 'node:net'
 export interface S3Server {
   endpoint: string
   objects: Map<string, Buffer>
-  uploads: Map<string, { path: string; parts: Map<number, Buffer> }>
   close(): Promise<void>
 }
 
+type Uploads = Map<string, { path: string; parts: Map<number, Buffer> }>
+
 export const s3Keys = { accessKeyId: 'AKIDTEST', secretAccessKey: 'a secret that both sides know' }
+
+/** Of every part but the last. */
+const leastPartBytes = 5 * 1024 ** 2
 
 class Refusal extends Error {
   readonly status: number
@@ -27,7 +31,7 @@ class Refusal extends Error {
 
 export async function startS3(bucket: string): Promise<S3Server> {
   const objects: S3Server['objects'] = new Map()
-  const uploads: S3Server['uploads'] = new Map()
+  const uploads: Uploads = new Map()
   const server = createServer((request, response) => {
     answer(request, { bucket, objects, uploads }).then(
       ({ status, headers, body }) =>
@@ -41,7 +45,6 @@ export async function startS3(bucket: string): Promise<S3Server> {
   return {
     endpoint: `http://127.0.0.1:${port}`,
     objects,
-    uploads,
     async close() {
       server.closeAllConnections()
       server.close()
@@ -53,7 +56,7 @@ export async function startS3(bucket: string): Promise<S3Server> {
 interface Bucket {
   bucket: string
   objects: S3Server['objects']
-  uploads: S3Server['uploads']
+  uploads: Uploads
 }
 
 interface Given {
@@ -123,6 +126,8 @@ function partOf(
       throw new Refusal(400, 'InvalidPart')
     return part
   })
+  if (parts.slice(0, -1).some(({ length }) => length < leastPartBytes))
+    throw new Refusal(400, 'EntityTooSmall')
   uploads.delete(uploadId)
   objects.set(path, Buffer.concat(parts))
   return xml(200, '<CompleteMultipartUploadResult></CompleteMultipartUploadResult>')
@@ -161,8 +166,34 @@ function checkSignature(request: IncomingMessage, url: URL): void {
   }
   const signedHeaders = read('SignedHeaders').split(';')
   if (!signedHeaders.includes('host')) throw new Refusal(403, 'SignatureDoesNotMatch')
+  const expected = signatureOf({
+    method: request.method ?? '',
+    url,
+    headers: Object.fromEntries(signedHeaders.map((name) => [name, String(request.headers[name])])),
+    payload: inQuery ? 'UNSIGNED-PAYLOAD' : String(request.headers['x-amz-content-sha256']),
+    time,
+    region: region ?? '',
+    secret: s3Keys.secretAccessKey,
+  })
+  if (expected !== read('Signature')) throw new Refusal(403, 'SignatureDoesNotMatch')
+}
+
+export interface Signed {
+  method: string
+  url: URL
+  /** Those that are signed, in the order of their names. */
+  headers: Record<string, string>
+  payload: string
+  time: string
+  region: string
+  secret: string
+}
+
+/** AWS Signature Version 4, written from its description and not from the client we use. */
+export function signatureOf({ method, url, headers, payload, time, region, secret }: Signed): string {
+  const names = Object.keys(headers)
   const canonical = [
-    request.method,
+    method,
     url.pathname
       .split('/')
       .map((part) => encode(decodeURIComponent(part)))
@@ -172,18 +203,16 @@ function checkSignature(request: IncomingMessage, url: URL): void {
       .map(([name, value]) => `${encode(name)}=${encode(value)}`)
       .sort((a, b) => (a < b ? -1 : 1))
       .join('&'),
-    ...signedHeaders.map((name) => `${name}:${String(request.headers[name]).trim().replace(/\s+/g, ' ')}`),
+    ...names.map((name) => `${name}:${headers[name]?.trim().replace(/\s+/g, ' ')}`),
     '',
-    signedHeaders.join(';'),
-    inQuery ? 'UNSIGNED-PAYLOAD' : String(request.headers['x-amz-content-sha256']),
+    names.join(';'),
+    payload,
   ].join('\n')
+  const day = time.slice(0, 8)
   const scope = `${day}/${region}/s3/aws4_request`
   const toSign = ['AWS4-HMAC-SHA256', time, scope, sha256(canonical)].join('\n')
-  const key = [region, 's3', 'aws4_request'].reduce<Buffer>(
-    (previous, part) => hmac(previous, part ?? ''),
-    hmac(`AWS4${s3Keys.secretAccessKey}`, day ?? ''),
-  )
-  if (hmac(key, toSign).toString('hex') !== read('Signature')) throw new Refusal(403, 'SignatureDoesNotMatch')
+  const key = [region, 's3', 'aws4_request'].reduce<Buffer>(hmac, hmac(`AWS4${secret}`, day))
+  return hmac(key, toSign).toString('hex')
 }
 
 async function readBody(request: IncomingMessage): Promise<Buffer> {

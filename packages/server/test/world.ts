@@ -117,6 +117,10 @@ export async function aWorld(app: TestApp): Promise<World> {
       updated_at: at,
     })
     .execute()
+  const service = await make('/services', {
+    provider: 'webhook',
+    settings: { url: 'https://hooks.example.com/world' },
+  })
   const events = await app.request('GET', `${org.path}/audit_events`, { token: admin.token })
   const ids = {
     artifact,
@@ -126,6 +130,10 @@ export async function aWorld(app: TestApp): Promise<World> {
     queue: await make(`/clusters/${cluster}/queues`, { key: 'world' }),
     token: await make(`/clusters/${cluster}/tokens`, { description: 'World' }),
     maintainer: await make(`/clusters/${cluster}/maintainers`, { user: member.id }),
+    connection: await make('/repository_connections', {
+      type: 'gitea',
+      url: `https://${org.slug}.example.com`,
+    }),
     secret: await make(`/clusters/${cluster}/secrets`, { key: 'WORLD', value: 'round' }),
     image: 'abc123def4567',
     invitation: await make('/invitations', { emails: ['guest@example.com'] }),
@@ -138,6 +146,8 @@ export async function aWorld(app: TestApp): Promise<World> {
     suite,
     test_run: testRun,
     annotation: await make(`/pipelines/${pipeline}/builds/${build}/annotations`, { body: 'round' }),
+    service,
+    delivery: await make(`/services/${service}/test`, {}),
     schedule: await make(`/pipelines/${pipeline}/schedules`, { cronline: '@daily' }),
     template: await make('/pipeline-templates', { name: 'World', configuration: 'steps: []' }, 'uuid'),
     rule: await make(

@@ -1,4 +1,5 @@
 import type {
+  AcceptRequest,
   FinishRequest,
   Job,
   JobStateResponse,
@@ -12,7 +13,8 @@ import { ask, path, send } from '../http/call.ts'
 import type { Api } from '../http/call.ts'
 
 export function accept(api: Api, jobId: string): Promise<Job> {
-  return ask(api, 'accept', { method: 'PUT', path: path('jobs', jobId, 'accept') })
+  const json: AcceptRequest = { start: true }
+  return ask(api, 'accept', { method: 'PUT', path: path('jobs', jobId, 'accept'), json })
 }
 
 export function acquire(api: Api, jobId: string): Promise<Job> {

@@ -37,10 +37,13 @@ describe('targetPath', () => {
     expect(at('logs/a.log', '.')).toBe('/w/logs/a.log')
     expect(at('logs/a.log', 'out')).toBe('/w/out/logs/a.log')
     expect(at('logs/a.log', 'logs/')).toBe('/w/logs/a.log')
-    expect(at('%2e%2e/a', 'out')).toBe('/w/out/%2e%2e/a')
   })
+})
 
-  it('refuses every path that could lead elsewhere', () => {
+describe('abuse case 5: the path of an artifact that leads out of the folder', () => {
+  it('is refused in every form, and encoded it is the odd name it looks like', () => {
+    const odd = targetPath('%2e%2e/%2e%2e%2fetc/passwd', { folder: '/w', destination: 'out' })
+    expect(odd).toBe('/w/out/%2e%2e/%2e%2e%2fetc/passwd')
     for (const path of [
       '../a',
       'a/../../b',
@@ -63,18 +66,29 @@ describe('downloadArtifact', () => {
     const { server, api, folder } = await setUp()
     server.answer(/^GET \/first/, () => ({ status: 302, headers: { Location: '/store/a1' } }))
     const found = artifact(server, 'deep/er/a.txt', { url: `${server.origin}/first` })
-    const target = await downloadArtifact(api, found, { folder, destination: 'out' })
+    const target = await downloadArtifact(api, found, { folder, destination: 'out', env: {} })
     expect(target).toBe(join(folder, 'out/deep/er/a.txt'))
     expect(await readFile(target, 'utf8')).toBe(CONTENT)
     expect(server.told.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined])
   })
 
-  it('writes through no link, neither of a folder nor of a file', async () => {
+  it('leaves nothing behind when the bytes are not the right ones', async () => {
+    const { server, api, folder } = await setUp()
+    const wrong = artifact(server, 'a.txt', { sha256sum: '0'.repeat(64) })
+    await expect(downloadArtifact(api, wrong, { folder, destination: '.', env: {} })).rejects.toThrow(
+      'not those that were uploaded',
+    )
+    expect(await readdir(folder)).toEqual([])
+  })
+})
+
+describe('abuse case 9: a link in the folder that artifacts are downloaded to', () => {
+  it('is not written through, neither one to a folder nor one to a file', async () => {
     const { server, api, folder } = await setUp()
     const outside = await aFolder()
     await mkdir(join(folder, 'out'))
     await symlink(outside, join(folder, 'out', 'linked'))
-    const inside = { folder, destination: 'out' }
+    const inside = { folder, destination: 'out', env: {} }
     await expect(downloadArtifact(api, artifact(server, 'linked/a.txt'), inside)).rejects.toThrow(
       'not a folder',
     )
@@ -84,14 +98,5 @@ describe('downloadArtifact', () => {
     expect(await readFile(join(outside, 'victim'), 'utf8')).toBe('old')
     expect((await lstat(join(folder, 'out', 'a.txt'))).isFile()).toBe(true)
     expect(await readdir(outside)).toEqual(['victim'])
-  })
-
-  it('leaves nothing behind when the bytes are not the right ones', async () => {
-    const { server, api, folder } = await setUp()
-    const wrong = artifact(server, 'a.txt', { sha256sum: '0'.repeat(64) })
-    await expect(downloadArtifact(api, wrong, { folder, destination: '.' })).rejects.toThrow(
-      'not those that were uploaded',
-    )
-    expect(await readdir(folder)).toEqual([])
   })
 })

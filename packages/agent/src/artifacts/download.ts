@@ -12,6 +12,8 @@ import { openRequest } from '../http/exchange.ts'
 import { Refused, repeat } from '../http/retry.ts'
 import { RETRIES } from '../http/retry-table.ts'
 import { USER_AGENT } from '../version.ts'
+import { objectUrl, openS3, readingHeaders } from './s3.ts'
+import type { Variables } from './s3.ts'
 
 const MAX_REDIRECTS = 5
 const STALL_MS = 300_000
@@ -21,10 +23,15 @@ export interface Place {
   folder: string
   /** As it was asked for. */
   destination: string
+  /** Where the credentials of buckets are. */
+  env: Variables
 }
 
 /** Where the artifact goes. Throws when that would not be below the destination. */
-export function targetPath(artifactPath: string, { folder, destination }: Place): string {
+export function targetPath(
+  artifactPath: string,
+  { folder, destination }: Pick<Place, 'folder' | 'destination'>,
+): string {
   const root = resolve(folder, destination)
   const segments = artifactPath.split('/')
   const isPlain = segments.every((name) => name !== '' && name !== '.' && name !== '..')
@@ -38,9 +45,7 @@ export function targetPath(artifactPath: string, { folder, destination }: Place)
 }
 
 export async function downloadArtifact(api: Api, artifact: FoundArtifact, place: Place): Promise<string> {
-  if (artifact.upload_destination !== undefined && artifact.upload_destination !== '') {
-    throw new Error(`this agent cannot download from ${artifact.upload_destination}`)
-  }
+  const source = await sourceOf(artifact, place.env)
   const target = targetPath(artifact.path, place)
   await makeFolder(resolve(place.folder, place.destination), dirname(target))
   // Renaming replaces a link that stands in the way instead of writing through it.
@@ -48,13 +53,28 @@ export async function downloadArtifact(api: Api, artifact: FoundArtifact, place:
   try {
     await repeat(RETRIES.artifactDownload, api, async () => {
       await rm(part, { force: true })
-      await fetchTo(artifact, part, api.signal)
+      await fetchTo(artifact, await source(), part, api.signal)
     })
     await rename(part, target)
   } finally {
     await rm(part, { force: true })
   }
   return target
+}
+
+interface Source {
+  url: URL
+  /** For that address alone. */
+  headers: Record<string, string>
+}
+
+/** Asked before each attempt, because signatures grow old. */
+async function sourceOf(artifact: FoundArtifact, env: Variables): Promise<() => Promise<Source>> {
+  const { upload_destination: destination = '', path } = artifact
+  if (destination === '') return async () => ({ url: new URL(artifact.url), headers: {} })
+  const bucket = await openS3(destination, env)
+  const url = objectUrl(bucket, path)
+  return async () => ({ url, headers: await readingHeaders(bucket, url) })
 }
 
 /** Every folder on the way is a real one below the destination, not a link to somewhere else. */
@@ -77,10 +97,11 @@ async function makeFolder(root: string, folder: string): Promise<void> {
 
 async function fetchTo(
   artifact: FoundArtifact,
+  source: Source,
   part: string,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const response = await follow(new URL(artifact.url), signal)
+  const response = await follow(source, signal)
   const digest = createHash('sha256')
   response.on('data', (bytes: Buffer) => digest.update(bytes))
   await pipeline(response, createWriteStream(part, { flags: 'wx' }))
@@ -90,10 +111,10 @@ async function fetchTo(
   }
 }
 
-async function follow(start: URL, signal: AbortSignal | undefined): Promise<IncomingMessage> {
-  let url = start
+async function follow(source: Source, signal: AbortSignal | undefined): Promise<IncomingMessage> {
+  let { url } = source
   for (let hops = 0; hops <= MAX_REDIRECTS; hops += 1) {
-    const response = await get(url, signal)
+    const response = await get(url, hops === 0 ? source.headers : {}, signal)
     const status = response.statusCode ?? 0
     if (status >= 200 && status <= 299) return response
     response.resume()
@@ -106,9 +127,13 @@ async function follow(start: URL, signal: AbortSignal | undefined): Promise<Inco
   throw new Error('too many redirects')
 }
 
-function get(url: URL, signal: AbortSignal | undefined): Promise<IncomingMessage> {
+function get(
+  url: URL,
+  more: Readonly<Record<string, string>>,
+  signal: AbortSignal | undefined,
+): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const headers = { 'User-Agent': USER_AGENT }
+    const headers = { 'User-Agent': USER_AGENT, ...more }
     const request = openRequest(url, { method: 'GET', headers, ...(signal ? { signal } : {}) })
     request.setTimeout(STALL_MS, () => request.destroy(new Error('the download stalled')))
     request.on('error', reject)

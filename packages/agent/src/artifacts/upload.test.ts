@@ -13,8 +13,9 @@ async function setUp() {
   const folder = await aFolder()
   const api = { session: openSession(server.endpoint, 'job-token'), clock: hastyClock }
   const said: string[] = []
+  const say = (line: string) => said.push(line)
   const upload = (patterns: string) =>
-    uploadArtifacts(api, { jobId: 'j1', patterns, folder, destination: '', say: (line) => said.push(line) })
+    uploadArtifacts(api, { jobId: 'j1', patterns, folder, destination: '', env: {}, say })
   return { server, folder, upload, said }
 }
 

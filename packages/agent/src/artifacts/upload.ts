@@ -9,6 +9,8 @@ import { contentTypeOf } from './content-type.ts'
 import { digestFile } from './digest.ts'
 import { findFiles } from './find.ts'
 import type { FoundFile } from './find.ts'
+import { objectUrl, openS3, putObject } from './s3.ts'
+import type { S3Place, Variables } from './s3.ts'
 import { sendFile } from './transfer.ts'
 
 export interface UploadOptions {
@@ -16,8 +18,10 @@ export interface UploadOptions {
   /** Separated by semicolons. */
   patterns: string
   folder: string
-  /** Empty: wherever the server says. */
+  /** Empty: wherever the server says. Else a bucket, such as `s3://bucket/folder`. */
   destination: string
+  /** Where the credentials of a bucket are. */
+  env: Variables
   /** Absent: by the file's name. */
   contentType?: string
   say: (line: string) => void
@@ -27,8 +31,8 @@ const BATCH = 30
 
 /** Throws when a file could not be uploaded; the others are uploaded all the same. Returns how many there were. */
 export async function uploadArtifacts(api: Api, options: UploadOptions): Promise<number> {
-  const { patterns, folder, destination, say } = options
-  if (destination !== '') throw new Error(`this agent cannot upload to ${destination}`)
+  const { patterns, folder, destination, env, say } = options
+  const bucket = destination === '' ? null : await openS3(destination, env)
   const files = await findFiles(patterns, folder)
   if (files.length === 0) {
     say(`No files match ${patterns}`)
@@ -37,18 +41,26 @@ export async function uploadArtifacts(api: Api, options: UploadOptions): Promise
   say(`Uploading ${files.length} ${files.length === 1 ? 'file' : 'files'}`)
   let failed = 0
   for (let start = 0; start < files.length; start += BATCH) {
-    failed += await uploadBatch(api, options, files.slice(start, start + BATCH))
+    failed += await uploadBatch(api, options, bucket, files.slice(start, start + BATCH))
   }
   if (failed > 0) throw new Error(`${failed} of ${files.length} artifacts could not be uploaded`)
   return files.length
 }
 
-async function uploadBatch(api: Api, options: UploadOptions, found: readonly FoundFile[]): Promise<number> {
-  const { jobId, say } = options
-  const artifacts = await inParallel(found, (file) => describe(file, options.contentType))
+async function uploadBatch(
+  api: Api,
+  options: UploadOptions,
+  bucket: S3Place | null,
+  found: readonly FoundFile[],
+): Promise<number> {
+  const { jobId, destination, say } = options
+  const artifacts = await inParallel(found, async (file) => ({
+    ...(await describe(file, options.contentType)),
+    ...(bucket === null ? {} : { url: objectUrl(bucket, file.path).href }),
+  }))
   const batch = await createArtifacts(api, jobId, {
     id: randomUUID(),
-    upload_destination: '',
+    upload_destination: destination,
     multipart_supported: true,
     artifacts,
   })
@@ -57,7 +69,10 @@ async function uploadBatch(api: Api, options: UploadOptions, found: readonly Fou
     throw new Error('the server numbered the artifacts wrongly')
   const states = await inParallel(numbered, async ({ file, id }): Promise<ArtifactStateEntry> => {
     try {
-      const sent = await sendFile(api, file, instructionsFor(batch, id))
+      const sent =
+        bucket === null
+          ? await sendFile(api, file, instructionsFor(batch, id))
+          : await putObject(api, bucket, file)
       say(`  ${file.path} (${file.file_size} bytes)`)
       return { id, state: 'finished', ...sent }
     } catch (error) {

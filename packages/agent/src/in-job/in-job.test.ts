@@ -25,6 +25,7 @@ async function aJob() {
       env,
       cwd,
       readInput: async () => input,
+      hasInput: () => input !== '',
       print: (text) => {
         out += text
       },
@@ -302,7 +303,7 @@ describe('pipeline upload', () => {
     })
     const states = ['pending', 'processing', 'applied']
     server.answer(/^GET .*pipelines/, () => ({ status: 200, body: { state: states.shift(), message: '' } }))
-    expect(await run(['pipeline', 'upload', '-'], '[wait]')).toMatchObject({ status: 0 })
+    expect(await run(['pipeline', 'upload'], '[wait]')).toMatchObject({ status: 0 })
     expect(states).toEqual([])
     server.answer(/^GET .*pipelines/, () => ({
       status: 200,

@@ -1,5 +1,6 @@
 // Run by the script in a job's PATH.
 
+import { fstatSync } from 'node:fs'
 import { systemClock } from '../clock.ts'
 import { main } from './main.ts'
 
@@ -9,10 +10,20 @@ async function readInput(): Promise<string> {
   return Buffer.concat(parts).toString()
 }
 
+/** A terminal and /dev/null are character devices. */
+function hasInput(): boolean {
+  try {
+    return !fstatSync(0).isCharacterDevice()
+  } catch {
+    return false
+  }
+}
+
 const status = await main(process.argv.slice(2), {
   env: process.env,
   cwd: process.cwd(),
   readInput,
+  hasInput,
   print: (text) => void process.stdout.write(text),
   tell: (line) => void process.stderr.write(`${line}\n`),
   clock: systemClock,

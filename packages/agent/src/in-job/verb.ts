@@ -9,6 +9,8 @@ export interface Io {
   cwd: string
   /** All of standard input. */
   readInput: () => Promise<string>
+  /** Whether somebody has piped anything in, or a file. */
+  hasInput: () => boolean
   print: (text: string) => void
   /** For people; standard error. */
   tell: (line: string) => void

@@ -13,6 +13,7 @@ export async function runArtifactPhase(run: JobRun): Promise<number> {
     patterns,
     folder: run.cwd,
     destination: run.env['BUILDKITE_ARTIFACT_UPLOAD_DESTINATION'] ?? '',
+    env: run.env,
     say: (line) => run.log.say(line),
   })
   await runHooks(run, 'post-artifact', ['agent', 'repository', 'plugin'])

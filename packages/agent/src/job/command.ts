@@ -1,6 +1,7 @@
-import { chmod, stat } from 'node:fs/promises'
+import { chmod } from 'node:fs/promises'
 import { relative, resolve } from 'node:path'
 import { JobFailure } from './failure.ts'
+import { fileAt } from './file-at.ts'
 import { runHooks, runReplacement } from './hooks.ts'
 import { runProcess, statusOf } from './run.ts'
 import type { Command, JobRun } from './run.ts'
@@ -41,8 +42,8 @@ async function scriptIn(run: JobRun, command: string): Promise<string | null> {
   if (/[\n\0]/.test(name)) return null
   const path = resolve(run.cwd, name)
   if (relative(run.checkoutPath, path).startsWith('..')) return null
-  const found = await stat(path).catch(() => null)
-  if (!found?.isFile()) return null
+  const found = fileAt(path)
+  if (found === null) return null
   if ((found.mode & 0o111) === 0) await chmod(path, found.mode | 0o100)
   return `'${path.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -1,10 +1,11 @@
 // Scripts of the agent's owner, of the repository and of plugins around the phases of a job. A shell hook is sourced,
 // and what it exports, unsets and where it moves to is carried on; any other program is run as it is.
 
-import { open, readFile, rm, stat } from 'node:fs/promises'
+import { open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SHELL_PATH } from '../shell.ts'
 import { JobFailure } from './failure.ts'
+import { fileAt } from './file-at.ts'
 import { runProcess, statusOf } from './run.ts'
 import type { JobRun } from './run.ts'
 
@@ -33,7 +34,7 @@ interface Hook {
 /** All that are there, in the order of the scopes. The first that fails ends the phase. */
 export async function runHooks(run: JobRun, name: HookName, scopes: readonly HookScope[]): Promise<void> {
   for (const scope of scopes) {
-    for (const hook of await findHooks(run, name, scope)) await mustRunHook(run, hook)
+    for (const hook of findHooks(run, name, scope)) await mustRunHook(run, hook)
   }
 }
 
@@ -44,7 +45,7 @@ export async function runReplacement(
   scopes: readonly HookScope[],
 ): Promise<number | null> {
   for (const scope of scopes) {
-    const [hook] = await findHooks(run, name, scope)
+    const [hook] = findHooks(run, name, scope)
     if (hook) return await runHook(run, hook)
   }
   return null
@@ -64,7 +65,7 @@ async function runHook(run: JobRun, hook: Hook): Promise<number> {
   return status
 }
 
-async function findHooks(run: JobRun, name: HookName, scope: HookScope): Promise<Hook[]> {
+function findHooks(run: JobRun, name: HookName, scope: HookScope): Hook[] {
   const candidates: Hook[] =
     scope === 'plugin'
       ? run.plugins.map((plugin) => ({
@@ -74,8 +75,7 @@ async function findHooks(run: JobRun, name: HookName, scope: HookScope): Promise
           env: plugin.env,
         }))
       : [{ name, title: `${scope} ${name}`, path: join(hooksFolder(run, scope), name), env: {} }]
-  const exist = await Promise.all(candidates.map(({ path }) => isFile(path)))
-  return candidates.filter((_, index) => exist[index])
+  return candidates.filter(({ path }) => fileAt(path) !== null)
 }
 
 function hooksFolder({ settings, checkoutPath }: JobRun, scope: 'agent' | 'repository'): string {
@@ -135,13 +135,6 @@ function parseEnv(text: string): Map<string, string> {
     return at > 0 ? [[entry.slice(0, at), entry.slice(at + 1)]] : []
   })
   return new Map(entries)
-}
-
-async function isFile(path: string): Promise<boolean> {
-  return await stat(path).then(
-    (found) => found.isFile(),
-    () => false,
-  )
 }
 
 /** Anything but a compiled program and a script that names another interpreter. */

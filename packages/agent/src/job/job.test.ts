@@ -1,7 +1,20 @@
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
-import { anAgent, anAgentFor, aCounterpart } from '../../test/agent.ts'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { aFolder, anAgent, anAgentFor, aCounterpart } from '../../test/agent.ts'
+
+afterEach(() => vi.unstubAllEnvs())
+
+/** Once they are whole: a pipe and a socket each. */
+async function removeWorkplaces(folder: string): Promise<void> {
+  const places = await vi.waitFor(async () => {
+    const names = (await readdir(folder)).filter((name) => name.startsWith('mr-job-'))
+    expect(names).not.toEqual([])
+    for (const name of names) expect(await readdir(join(folder, name))).toHaveLength(2)
+    return names
+  })
+  for (const place of places) await rm(join(folder, place), { recursive: true })
+}
 
 describe('a job', () => {
   it('runs its command and reports its status', async () => {
@@ -74,6 +87,45 @@ describe('a job', () => {
     expect(server.log(missing)).toContain('Missing BUILDKITE_PIPELINE_PROVIDER')
     const empty = server.offer({ BUILDKITE_COMMAND: ' ' })
     expect((await server.finished(empty)).exit_status).toBe('1')
+  })
+
+  it('runs although what was prepared for it is gone, as temporary files may be', async () => {
+    const temporary = await aFolder()
+    vi.stubEnv('TMPDIR', temporary)
+    const { server, pool } = await anAgent()
+    await pool.connected
+    await removeWorkplaces(temporary)
+    const id = server.offer({ BUILDKITE_COMMAND: 'echo still here' })
+    expect(await server.finished(id)).toMatchObject({ exit_status: '0' })
+    expect(server.log(id)).toContain('still here')
+  })
+
+  it('is reported as not run when nothing can be prepared for it', async () => {
+    const temporary = await aFolder()
+    vi.stubEnv('TMPDIR', temporary)
+    const { server, pool } = await anAgent()
+    await pool.connected
+    await removeWorkplaces(temporary)
+    vi.stubEnv('TMPDIR', join(temporary, 'no', 'such', 'folder'))
+    const refused = server.offer({ BUILDKITE_COMMAND: 'true' })
+    expect(await server.finished(refused)).toMatchObject({
+      exit_status: '-1',
+      signal_reason: 'process_run_error',
+    })
+    expect(server.log(refused)).toContain('Error: ENOENT')
+    vi.stubEnv('TMPDIR', temporary)
+    const next = server.offer({ BUILDKITE_COMMAND: 'true' })
+    expect(await server.finished(next)).toMatchObject({ exit_status: '0' })
+  })
+
+  it('is reported also when the answer to its start never came', async () => {
+    const { server } = await anAgent()
+    server.answer(/^PUT .*start$/, () => ({ status: 503, body: {} }))
+    const id = server.offer({ BUILDKITE_COMMAND: 'true' })
+    expect(await server.finished(id)).toMatchObject({
+      exit_status: '-1',
+      signal_reason: 'process_run_error',
+    })
   })
 
   it('refuses a signed step, because it has no key', async () => {
@@ -274,3 +326,48 @@ async function isRunning(pid: number): Promise<boolean> {
   const line = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null)
   return line !== null && !line.includes(') Z ')
 }
+
+describe('abuse case 20: secrets in the log of a job', () => {
+  const key = [
+    '-----BEGIN KEY-----',
+    'MIIEpAIBAAKCAQEA7bq',
+    'q9v+Z/8sV0hKJ1xWn3==',
+    '-----END KEY-----',
+  ].join('\n')
+  const command = String.raw`
+    echo "$DEPLOY_PRIVATE_KEY"
+    printf '%s\n' "$DEPLOY_PRIVATE_KEY" | sed -n 2p
+    printf '%s' "$DEPLOY_PRIVATE_KEY" | base64
+    printf '%s' "$DEPLOY_PRIVATE_KEY" | base64 | tr -d '\n='; echo
+    printf 'user:%s' "$LONG_PASSWORD" | base64
+    printf 'x:%s:y' "$LONG_PASSWORD" | base64
+    printf '%s' "$LONG_PASSWORD" | base64 | tr '+/' '-_'
+    for n in $(seq 0 29); do printf '%s' "\${LONG_PASSWORD:$n:1}"; sleep 0.01; done; echo
+    env | grep -E 'TOKEN|KEY|PASSWORD'`
+
+  it('are hidden whole, line by line, in every usual base64, and however slowly they are written', async () => {
+    const { server } = await anAgent()
+    const password = 'correct horse/battery?staple>>1'
+    const id = server.offer({
+      BUILDKITE_COMMAND: command,
+      DEPLOY_PRIVATE_KEY: key,
+      LONG_PASSWORD: password,
+    })
+    expect((await server.finished(id)).exit_status).toBe('0')
+    const log = server.log(id)
+    const base64 = (text: string) => Buffer.from(text).toString('base64')
+    const steady = (text: string) => base64(text).replaceAll('=', '').slice(4, -4)
+    for (const leak of [
+      ...key.split('\n'),
+      steady(key),
+      password,
+      steady(password),
+      base64(`user:${password}`).slice(8, -6),
+      base64(`x:${password}:y`).slice(8, -8),
+      `job-token-${id}`,
+    ]) {
+      expect(log).not.toContain(leak)
+    }
+    expect(log.split('[REDACTED]').length).toBeGreaterThan(8)
+  })
+})

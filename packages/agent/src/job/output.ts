@@ -38,6 +38,12 @@ export function openPipe(path: string, onBytes: (bytes: Buffer) => void): Output
   const marks: Mark[] = []
   let carried: Buffer = Buffer.alloc(0)
   const socket = new Socket({ fd: reader, readable: true, writable: false })
+  let isClosed = false
+  // Nobody waits for what can no longer come.
+  socket.on('close', () => {
+    isClosed = true
+    for (const { seen } of marks.splice(0)) seen()
+  })
   socket.on('error', () => {})
   socket.on('data', (bytes: Buffer) => {
     let rest = carried.length === 0 ? bytes : Buffer.concat([carried, bytes])
@@ -62,6 +68,10 @@ export function openPipe(path: string, onBytes: (bytes: Buffer) => void): Output
     resume: () => void socket.resume(),
     settle: () =>
       new Promise((seen) => {
+        if (isClosed) {
+          seen()
+          return
+        }
         const bytes = Buffer.concat([Buffer.from([0]), randomBytes(24), Buffer.from([0])])
         marks.push({ bytes, seen, isWritten: writeMark(own, bytes) })
       }),
@@ -69,7 +79,6 @@ export function openPipe(path: string, onBytes: (bytes: Buffer) => void): Output
       socket.destroy()
       closeSync(own)
       closeSync(fd)
-      for (const { seen } of marks.splice(0)) seen()
     },
   }
 }

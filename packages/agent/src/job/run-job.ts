@@ -1,11 +1,13 @@
 // One job, from telling the server that it starts to telling it how it ended.
 
+import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { FinishRequest, Job } from '@millrace/protocol/jobs.ts'
 import * as jobs from '../api/jobs.ts'
 import type { Api } from '../http/call.ts'
+import { isPassing } from '../http/retry.ts'
 import { openSession } from '../http/session.ts'
 import type { Session } from '../http/session.ts'
 import { openJobLog } from '../log/job-log.ts'
@@ -50,16 +52,25 @@ export async function clearWorkplace({ folder, socket }: Workplace): Promise<voi
   await rm(folder, { recursive: true, force: true, maxRetries: 3 })
 }
 
-/** Returns what was reported; null when the server no longer wanted the job. */
-export async function runJob(host: JobHost, job: Job, place: Workplace): Promise<FinishRequest | null> {
+/**
+ * Whatever happens after the start, the end is reported: a server that waits for it cannot know that there is nothing
+ * left to wait for. Returns the report; null when the server no longer wanted the job.
+ */
+export async function runJob(
+  host: JobHost,
+  job: Job,
+  preparing: Promise<Workplace>,
+): Promise<FinishRequest | null> {
   const { settings, session } = host
   const own = openSession(session.endpoint, job.token ?? session.token, session.headers)
   const api: Api = { session: own, clock: settings.clock }
   try {
-    await jobs.start(api, job.id)
+    if (job.state !== 'running') await jobs.start(api, job.id)
   } catch (error) {
     settings.log.warn({ job: job.id, error: messageOf(error) }, 'The job cannot be started.')
-    return null
+    if (!isPassing(error)) return null
+    // The server may have heard us although we did not hear the server.
+    return await report(host, job, api, { exit_status: '-1', signal_reason: 'process_run_error' }, 0)
   }
   const log = openJobLog({
     api,
@@ -68,18 +79,51 @@ export async function runJob(host: JobHost, job: Job, place: Workplace): Promise
     intervalSeconds: job.chunks_interval_seconds ?? 1,
     redactedVariables: settings.redactedVariables,
   })
-  const end = await carryOut(host, job, place, api, log)
+  const end = await inPlace(host, job, preparing, api, log).catch((error: unknown): JobEnd => {
+    settings.log.error({ job: job.id, error: messageOf(error) }, 'The job could not be carried out.')
+    log.say(`Error: ${messageOf(error)}`)
+    return { exit_status: '-1', signal_reason: 'process_run_error' }
+  })
   const { lost } = await log.close()
-  const report: FinishRequest = {
+  return await report(host, job, api, end, lost)
+}
+
+async function report(
+  { settings }: JobHost,
+  job: Job,
+  api: Api,
+  end: JobEnd,
+  lostChunks: number,
+): Promise<FinishRequest> {
+  const finish: FinishRequest = {
     ...end,
     finished_at: new Date(settings.clock.now()).toISOString(),
-    chunks_failed_count: lost,
+    chunks_failed_count: lostChunks,
     ...(settings.disconnectAfterJob ? { ignore_agent_in_dispatches: true } : {}),
   }
-  await jobs.finish(api, job.id, report).catch((error: unknown) => {
+  await jobs.finish(api, job.id, finish).catch((error: unknown) => {
     settings.log.error({ job: job.id, error: messageOf(error) }, 'The end of the job could not be reported.')
   })
-  return report
+  return finish
+}
+
+/** What was prepared may have been swept away since, as temporary files are. */
+async function inPlace(
+  host: JobHost,
+  job: Job,
+  preparing: Promise<Workplace>,
+  api: Api,
+  log: JobLog,
+): Promise<JobEnd> {
+  const prepared = await preparing.catch(() => null)
+  const isThere = prepared !== null && existsSync(prepared.pipe) && existsSync(prepared.socket.path)
+  if (prepared !== null && !isThere) await clearWorkplace(prepared)
+  const place = isThere ? prepared : await prepareWorkplace()
+  try {
+    return await carryOut(host, job, place, api, log)
+  } finally {
+    await clearWorkplace(place)
+  }
 }
 
 const DEFAULT_CHUNK_BYTES = 102_400

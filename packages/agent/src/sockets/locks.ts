@@ -1,7 +1,7 @@
 // Locks between jobs of one machine. One agent process keeps them, whichever was first; when it ends they are gone,
 // and the next to start a job takes over.
 
-import { mkdir, open, rm } from 'node:fs/promises'
+import { mkdir, open, rm, stat } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import { join } from 'node:path'
 import { codeOf } from '../http/exchange.ts'
@@ -13,6 +13,9 @@ export const LOCK_PATH = '/api/leader/v0/lock'
 export function lockSocketPath(socketsPath: string): string {
   return join(socketsPath, 'agent-leader')
 }
+
+/** Far longer than a turn takes. */
+const TURN_MS = 10_000
 
 export interface LockKeeper {
   close(): void
@@ -26,7 +29,12 @@ export async function keepLocks(socketsPath: string): Promise<LockKeeper | null>
   // Only one may find the socket dead and replace it.
   const turn = `${path}.turn`
   const handle = await open(turn, 'wx').catch(() => null)
-  if (handle === null) return null
+  if (handle === null) {
+    // Whoever was killed in its turn must not hold it for good; the next job finds it free.
+    const taken = await stat(turn).catch(() => null)
+    if (taken !== null && Date.now() - taken.mtimeMs > TURN_MS) await rm(turn, { force: true })
+    return null
+  }
   try {
     if (await isKept(path)) return null
     await rm(path, { force: true })

@@ -96,7 +96,7 @@ class Worker {
       stopping.removeEventListener('abort', wake)
       forced.removeEventListener('abort', force)
       await beating
-      await clearWorkplace(await this.place)
+      await this.place.then(clearWorkplace, () => {})
     }
   }
 
@@ -171,17 +171,15 @@ class Worker {
       jobStatusIntervalSeconds: this.registered.job_status_interval,
       letGo: this.letGo.signal,
     }
-    const place = await this.place
     settings.log.info({ agent: this.registered.id, job: job.id }, 'The job begins.')
     try {
-      const report = await runJob(host, job, place)
+      const report = await runJob(host, job, this.place)
       this.lastJob = report ?? this.lastJob
       settings.log.info(
         { agent: this.registered.id, job: job.id, exit: report?.exit_status },
         'The job is over.',
       )
     } finally {
-      await clearWorkplace(place)
       this.place = this.nextPlace()
     }
   }

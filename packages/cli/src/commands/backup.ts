@@ -18,12 +18,15 @@ export const backup = (): Command =>
       const { backupTo } = await loadProgram()
       const file = resolve(name)
       const withSecretKey = options.includeSecretKey === true
-      const { tables, blobs, bytes } = await backupTo(process.env, file, { withSecretKey })
+      const { tables, blobs, bytes, leftOut } = await backupTo(process.env, file, { withSecretKey })
       const rows = Object.values(tables).reduce((sum, count) => sum + count, 0)
       print(
         options,
-        { file, bytes, tables, blobs, secret_key: withSecretKey },
+        { file, bytes, tables, blobs, left_out: leftOut, secret_key: withSecretKey },
         `Wrote ${file}: ${rows} rows of ${Object.keys(tables).length} tables and ${blobs} blobs in ${bytes} bytes` +
-          `${withSecretKey ? ', with' : ', without'} the secret key.`,
+          `${withSecretKey ? ', with' : ', without'} the secret key.` +
+          (leftOut === null
+            ? ''
+            : `\nThe logs and artifacts in ${leftOut} are NOT in it: back that bucket up too, after this.`),
       )
     })

@@ -22,14 +22,17 @@ async function startLocalAgents({
   token,
   count,
   dataDir,
+  isAlone,
 }: LocalAgents): Promise<() => Promise<unknown>> {
-  const { startAgents } = await import('@millrace/agent/pool.ts')
+  const { endLeftovers, startAgents } = await import('@millrace/agent/pool.ts')
+  const buildPath = join(dataDir, 'builds')
+  if (isAlone) await endLeftovers(buildPath)
   const pool = startAgents({
     endpoint,
     token,
     spawn: count,
     name: '%hostname-%spawn',
-    buildPath: join(dataDir, 'builds'),
+    buildPath,
     cancelGraceSeconds: 2,
   })
   await pool.connected
@@ -38,27 +41,36 @@ async function startLocalAgents({
 
 function welcome({ url, roles, database, first }: Started): string {
   if (!roles.includes('api')) return `Millrace works in the background. PostgreSQL ${database}.`
-  const token = first?.token ?? '$TOKEN'
   const lines = [
     `Millrace runs at ${url}`,
     '',
-    `  API reference   ${url}/docs`,
-    `  PostgreSQL      ${database}`,
     ...(first === null ? [] : firstLines(first)),
+    `  API reference   ${url}/docs`,
+    '                  Press Authorize there and paste the token: the page then calls the API for you.',
+    `  PostgreSQL      ${database}`,
     '',
-    'Ask it something:',
+    'In a terminal the token goes into a header:',
     '',
-    `  curl -H "Authorization: Bearer ${token}" ${url}/v2/organizations${first === null ? '' : `/${first.organization}/clusters`}`,
+    first === null
+      ? `  curl -H "Authorization: Bearer $TOKEN" ${url}/v2/organizations`
+      : `  curl -H "Authorization: Bearer ${first.token}" ${url}/v2/organizations/${first.organization}/clusters`,
     '',
-    ...(first === null ? [`A new token: npx millrace token create --help`, ''] : []),
+    ...(first === null ? laterLines : []),
     'Ctrl-C stops it.',
   ]
   return lines.join('\n')
 }
 
 const firstLines = (first: NonNullable<Started['first']>) => [
+  `  Token           ${first.token}`,
+  '                  Keep it: it may do everything, and is shown this once.',
   `  Organization    ${first.organization}`,
   `  Administrator   ${first.administrator}`,
-  `  Token           ${first.token}`,
-  '                  (all scopes; shown this once)',
+]
+
+const laterLines = [
+  'The token was shown at the first start. For another one:',
+  '',
+  '  npx millrace token create --user admin@localhost --scope all',
+  '',
 ]

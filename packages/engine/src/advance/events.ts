@@ -37,7 +37,8 @@ type AgentEvent =
       signalReason: string | null
     }
   | { type: 'lose_agent'; jobId: string }
-  | { type: 'promise'; jobId: string; exitStatus: number }
+  /** The reason is for people who are told. */
+  | { type: 'promise'; jobId: string; exitStatus: number; reason?: string | null }
 
 type TimeEvent =
   | { type: 'time_out'; jobId: string }

@@ -46,7 +46,7 @@ export function* retry(draft: Draft, event: EventOf<'retry'>): Asking<Refusal | 
   if (job === null) return refuse('not_found', 'No job found')
   const refusal = refuseRetry(draft, job, event.parentCanceled)
   if (refusal !== null) return refusal
-  if (draft.build.finishedAt !== null) yield* reopen(draft)
+  yield* reopen(draft)
   // Whoever retries a job while the build is failing wants it to run.
   replaceJob(draft, job, 'manual', { failFast: false })
   return null
@@ -81,8 +81,12 @@ function isRetryable(job: JobRow, permitOnPassed: boolean): boolean {
   return ['failed', 'timed_out', 'canceled', 'expired'].includes(job.state)
 }
 
-// What could never start before may be able to now: the retried job may upload the key it waits for.
-function* reopen(draft: Draft): Asking<void> {
+/**
+ * For a build that may have finished. What could never start before may be able to now: the job that runs again may
+ * upload the key it waits for.
+ */
+export function* reopen(draft: Draft): Asking<void> {
+  if (draft.build.finishedAt === null) return
   draft.build = { ...draft.build, finishedAt: null, startedAt: draft.build.everStarted ? draft.at : null }
   if (draft.build.impossible === 0) return
   draft.take(yield { kind: 'impossible_steps' })

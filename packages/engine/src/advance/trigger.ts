@@ -3,6 +3,7 @@
 import { isSoft } from '../outcome.ts'
 import type { JobRow } from '../rows.ts'
 import { isFinal } from '../states.ts'
+import type { BuildState } from '../states.ts'
 import { loadJob } from './ask.ts'
 import { cancelChild } from './cancel.ts'
 import type { Draft } from './draft.ts'
@@ -10,6 +11,7 @@ import type { EventOf } from './events.ts'
 import type { Asking } from './needs.ts'
 import { refuse } from './refusal.ts'
 import type { Refusal } from './refusal.ts'
+import { reopen } from './retry.ts'
 
 /** A child that appears after its trigger job was canceled is canceled as well. */
 export function* childCreated(draft: Draft, event: EventOf<'child_created'>): Asking<Refusal | null> {
@@ -33,6 +35,11 @@ export function* childRefused(draft: Draft, event: EventOf<'child_refused'>): As
 export function* childChanged(draft: Draft, event: EventOf<'child_changed'>): Asking<Refusal | null> {
   const job = yield* loadTrigger(draft, event.jobId)
   if ('ok' in job) return job
+  if (mayWaitAgain(draft, job) && isUnderWay(event.state)) {
+    yield* reopen(draft)
+    draft.moveJob(job.id, { state: 'running', softFailed: false })
+    return null
+  }
   if (isFinal(job.state)) return refuse('job_finished', 'The job has already finished')
   switch (event.state) {
     case 'passed':
@@ -60,6 +67,17 @@ export function* childChanged(draft: Draft, event: EventOf<'child_changed'>): As
       break
   }
   return null
+}
+
+// Only a failure is taken back. What waited behind a job that passed has gone on, and a child that was blocked goes
+// on without being asked for again.
+function mayWaitAgain({ build }: Draft, job: JobRow): boolean {
+  const isOpen = !build.cancelRequested && build.state !== 'skipped'
+  return isOpen && job.state === 'failed' && job.triggeredBuildId !== null && job.retriedInJobId === null
+}
+
+function isUnderWay(child: BuildState): boolean {
+  return child === 'scheduled' || child === 'running' || child === 'failing'
 }
 
 function fail(draft: Draft, job: JobRow, reason: string | null): void {

@@ -1,7 +1,9 @@
 // The session of an agent: register, connect, show that it lives, be stopped and paused, disconnect.
+import { sql } from 'kysely'
 import { Type } from 'typebox'
 import type { RegisterResponse, HeartbeatResponse, TokenResponse } from '@millrace/protocol/agents.ts'
 import { disconnectAgent } from '../conductor/lost-agents.ts'
+import { tellMoved } from '../events/agents.ts'
 import { ok } from '../http/answer.ts'
 import { pauseAgent, resumeAgent, stopAgent } from '../resources/agents/change.ts'
 import { RegisterBody, registerAgent } from './register-agent.ts'
@@ -34,12 +36,13 @@ const connect = agentRoute({
   token: 'session',
   async handler({ ctx, agent, request }) {
     const at = ctx.now().toISOString()
-    await ctx.db
-      .updateTable('agents')
-      .set({ connection_state: 'connected', connected_at: at, last_seen_at: at, ip_address: request.ip })
-      .where('id', '=', agent.id)
-      .where('connection_state', '=', 'never_connected')
-      .execute()
+    await sql`
+      with moved as (
+        update agents set connection_state = 'connected', connected_at = ${at}, last_seen_at = ${at},
+          ip_address = ${request.ip}
+        where id = ${agent.id} and connection_state = 'never_connected' returning *
+      ) ${tellMoved(sql`'agent.connected'`, at)}
+      select from moved`.execute(ctx.db)
     return done()
   },
 })

@@ -2,34 +2,28 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { request } from 'node:http'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { anAgent } from '../../test/agent-client.ts'
 import {
   aFile,
   announce,
   batchOf,
   here,
+  read,
   report,
   send,
+  show,
   upload,
   type TestFile,
 } from '../../test/artifact-files.ts'
-import { baseUrl, eventually, startApp, useApp, type TestApp } from '../../test/app.ts'
+import { baseUrl, eventually, useApp } from '../../test/app.ts'
 import { aBuild } from '../../test/runs.ts'
 import { aRunningJob, type RunningScene } from '../../test/job-runs.ts'
-import { s3Keys, startS3, type S3Server } from '../../test/s3-server.ts'
 import { removeUnclaimed } from '../blobs/unclaimed.ts'
 import { newId } from '../lib/ids.ts'
 
 const app = useApp()
 
-const show = async (at: TestApp, { short, admin }: RunningScene, id: string | undefined) =>
-  (await at.request('GET', `${short}/artifacts/${id}`, { token: admin.token })).body
-const read = async (at: TestApp, { short, admin }: RunningScene, id: string | undefined) => {
-  const { body } = await at.request('GET', `${short}/artifacts/${id}/download`, { token: admin.token })
-  const response = await fetch(here(at, String(body.url)))
-  return Buffer.from(await response.arrayBuffer())
-}
 const objects = async () => {
   const entries = await readdir(app.ctx.config.dataDir, { recursive: true, withFileTypes: true })
   return entries.filter((entry) => entry.isFile()).length
@@ -517,74 +511,5 @@ describe('files in parts', () => {
     expect(await put(first.url.replace('parts/1', 'parts/2'))).toBe(403)
     expect(await put(first.url.replace(/ticket=.*/, ''))).toBe(403)
     expect(await put(first.url)).toBe(200)
-  })
-})
-
-describe('artifacts in S3', () => {
-  let s3: S3Server
-  let proxied: TestApp
-  let direct: TestApp
-  beforeAll(async () => {
-    s3 = await startS3('bucket')
-    const env = (more: string) => ({
-      MILLRACE_BLOBS: `s3://bucket/ci?endpoint=${s3.endpoint}${more}`,
-      AWS_ACCESS_KEY_ID: s3Keys.accessKeyId,
-      AWS_SECRET_ACCESS_KEY: s3Keys.secretAccessKey,
-    })
-    proxied = await startApp({ env: env('') })
-    direct = await startApp({ env: env('&direct=on') }, proxied.database)
-  })
-  afterAll(async () => {
-    await direct.close()
-    await proxied.close()
-    await s3.close()
-  })
-
-  const small = aFile('dir/small.txt', 'small')
-  const large = aFile('large.bin', Buffer.alloc(65 * mebibyte, 'x'))
-
-  it('go through this server, by form and in parts', async () => {
-    const scene = await aRunningJob(proxied)
-    const ids = await upload(proxied, scene.run, [small, large])
-    expect(String(await read(proxied, scene, ids[0]))).toBe('small')
-    expect((await read(proxied, scene, ids[1])).equals(large.content)).toBe(true)
-    expect([...s3.objects.keys()].every((key) => key.startsWith('ci/artifacts/'))).toBe(true)
-    const [wrong = ''] = await upload(proxied, scene.run, [
-      aFile('x', 'x', { announced: { sha1sum: 'a'.repeat(40) } }),
-    ])
-    expect((await show(proxied, scene, wrong)).state).toBe('error')
-    expect([...s3.objects.keys()].some((key) => key.includes(wrong))).toBe(false)
-    await proxied.request('DELETE', `${scene.short}/artifacts/${ids[1]}`, { token: scene.admin.token })
-    expect([...s3.objects.keys()].some((key) => key.includes(ids[1] ?? '-'))).toBe(false)
-  })
-
-  it('go straight to the store where that is switched on, and are checked before they count', async () => {
-    const scene = await aRunningJob(direct)
-    const answer = batchOf(await announce(scene.run, [small, large, aFile('empty', '')]))
-    const instructions = answer.artifact_ids.map((id) => answer.per_artifact_instructions?.[id])
-    expect(instructions.map((each) => each?.actions?.length)).toEqual([1, 2, 1])
-    expect(
-      instructions.flatMap((each) => each?.actions ?? []).every(({ url }) => url.startsWith(s3.endpoint)),
-    ).toBe(true)
-    const ids = await upload(direct, scene.run, [small, large, aFile('empty', '')])
-    for (const id of ids) expect((await show(direct, scene, id)).state).toBe('finished')
-    const { body } = await direct.request('GET', `${scene.long}/artifacts/${ids[0]}/download`, {
-      token: scene.admin.token,
-    })
-    const file = await fetch(here(direct, String(body.url)))
-    expect([file.url.startsWith(s3.endpoint), await file.text()]).toEqual([true, 'small'])
-    expect(file.headers.get('content-type')).toBe('text/plain')
-    expect(file.headers.get('content-disposition')).toContain('small.txt')
-  })
-
-  it('straight to the store make an error too when they are not what was announced', async () => {
-    const scene = await aRunningJob(direct)
-    const answer = batchOf(await announce(scene.run, [small]))
-    const [id = ''] = answer.artifact_ids
-    const sent = await send(direct, answer.per_artifact_instructions?.[id] ?? {}, aFile('x', 'smaLL'))
-    expect(sent.status).toBe(200)
-    await report(scene.run, [{ id, state: 'finished' }])
-    expect((await show(direct, scene, id)).state).toBe('error')
-    expect([...s3.objects.keys()].some((key) => key.includes(id))).toBe(false)
   })
 })

@@ -2,44 +2,21 @@
 // that was made for a branch or a short hash learns its commit from it, and who wrote it, and why.
 import { sql } from 'kysely'
 import type { Trx } from '../db/pool.ts'
+import { readCommitText } from '../lib/commit-text.ts'
 import type { RunningJob } from './tokens.ts'
 
 export const commitKey = 'buildkite:git:commit'
-
-export interface CommitDetails {
-  commit: string
-  author: { name: string; email: string } | null
-  message: string | null
-}
 
 export async function noteCommit(
   trx: Trx,
   { organizationId, buildId }: RunningJob,
   text: string,
 ): Promise<void> {
-  const details = readCommit(text)
+  const details = readCommitText(text)
   if (details === null) return
   const author = details.author === null ? null : JSON.stringify(details.author)
   await sql`
     update builds set commit = case when commit ~ '^[0-9a-f]{40}$' then commit else ${details.commit} end,
       author = coalesce(author, ${author}::jsonb), message = coalesce(message, ${details.message})
     where organization_id = ${organizationId} and id = ${buildId}`.execute(trx)
-}
-
-/** As `git show` writes it: `commit …`, `abbrev-commit …`, `Author: …`, then the message, indented by four. */
-export function readCommit(text: string): CommitDetails | null {
-  const commit = /^commit ([0-9a-f]{40,64})\b/m.exec(text)?.[1]
-  if (commit === undefined) return null
-  const author = /^Author: *(.*?) *<([^<>]*)>/m.exec(text)
-  const message = text
-    .split('\n')
-    .filter((line) => line.startsWith('    '))
-    .map((line) => line.slice(4))
-    .join('\n')
-    .trim()
-  return {
-    commit,
-    author: author === null ? null : { name: author[1] ?? '', email: author[2] ?? '' },
-    message: message === '' ? null : message,
-  }
 }

@@ -1,9 +1,12 @@
-import { describe, expect, it } from 'vitest'
+import { sql } from 'kysely'
+import { describe, expect, it, vi } from 'vitest'
 import { sortedStatuses, useApp } from '../../test/app.ts'
 import { anAgent, anAgentWorld, call, type AgentWorld } from '../../test/agent-client.ts'
 import { aPipeline } from '../../test/builders.ts'
 import { aBuild, buildState, jobNamed, statesOf, tell, type TestBuild } from '../../test/runs.ts'
+import { abilityOf, claimJobs } from '../conductor/claim.ts'
 import { sweep } from '../conductor/sweep.ts'
+import { inTransaction } from '../db/transaction.ts'
 
 const app = useApp({ env: { MILLRACE_PING_HOLD_SECONDS: '0' } })
 
@@ -170,6 +173,73 @@ describe('PUT /v3/jobs/:job/acquire', () => {
     expect(sortedStatuses(taken)).toEqual([200, ...Array.from({ length: 9 }, () => 422)])
     const winner = agents[taken.findIndex(({ status }) => status === 200)]
     expect((await winner.call('PUT', `jobs/${two}/acquire`)).status).toBe(422)
+  })
+})
+
+describe('PUT /v3/jobs/:job/accept with start', () => {
+  async function offered() {
+    const world = await anAgentWorld(app)
+    const made = await build(world, '[{ command: one }]')
+    const agent = await anAgent(app, world.token)
+    const id = (await agent.offered()) ?? ''
+    const take = () => agent.call('PUT', `jobs/${id}/accept`, { body: { start: true } })
+    return { made, id, take }
+  }
+
+  it('starts the job too, and says so; the same again when repeated', async () => {
+    const { made, id, take } = await offered()
+    const first = await take()
+    expect(first).toMatchObject({ status: 200, body: { id, state: 'running', token: expect.any(String) } })
+    const { started_at } = await jobRow(id)
+    expect(await statesOf(app, made)).toEqual({ one: 'running' })
+    expect(await take()).toMatchObject({ status: 200, body: first.body })
+    expect((await jobRow(id)).started_at).toBe(started_at)
+  })
+
+  it('gives way to a cancel, whichever was first, and leaves no job on an agent that will not run it', async () => {
+    const before = await offered()
+    await tell(app, before.made, { type: 'cancel_build', reason: null })
+    expect((await before.take()).status).toBe(422)
+    expect(await buildState(app, before.made)).toBe('canceled')
+
+    // The answer to the first was lost.
+    const between = await offered()
+    await between.take()
+    await tell(app, between.made, { type: 'cancel_build', reason: null })
+    expect((await between.take()).status).toBe(422)
+    expect(await buildState(app, between.made)).toBe('canceled')
+  })
+})
+
+describe('a job that is canceled while it is handed out', () => {
+  it('is canceled as what it is by then', async () => {
+    const world = await anAgentWorld(app)
+    const made = await build(world, '[{ command: one }]')
+    const agent = await anAgent(app, world.token)
+    const queue = { organizationId: world.org.id, queueId: world.queue.id }
+    const claimant = { agentId: agent.id, ability: abilityOf(['queue=default']) }
+    const { canceling } = await inTransaction(app.db, async (trx) => {
+      const { assigned } = await claimJobs({ ...app.ctx, db: trx }, queue, [claimant])
+      expect(assigned).toHaveLength(1)
+      const waiting = tell(app, made, { type: 'cancel_build', reason: null })
+      await vi.waitFor(async () => {
+        const { rows } = await sql`
+          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+          app.db,
+        )
+        expect(rows).toHaveLength(1)
+      })
+      return { canceling: waiting }
+    })
+    expect((await canceling).ok).toBe(true)
+    const { rows } = await sql`
+      select data ->> 'from' as "from", data ->> 'to' as "to" from events
+      where build_id = ${made.id} and kind = 'job.state_changed' order by id`.execute(app.db)
+    expect(rows).toEqual([
+      { from: null, to: 'scheduled' },
+      { from: 'scheduled', to: 'assigned' },
+      { from: 'assigned', to: 'canceled' },
+    ])
   })
 })
 

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { sql } from 'kysely'
 import type { JobStateResponse, JobUpdateResponse } from '@millrace/protocol/jobs.ts'
 import { act } from '../conductor/act.ts'
-import { loadScope } from '../conductor/scope.ts'
+import { selectScope } from '../conductor/scope.ts'
 import type { Context } from '../context.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { noContent, ok } from '../http/answer.ts'
@@ -11,15 +11,25 @@ import { ApiError, conflict, notFound, refused } from '../lib/errors.ts'
 import { isUuid } from '../lib/ids.ts'
 import { finishJob, FinishBody } from './finish-job.ts'
 import { agentRoute, done, maybe } from './route.ts'
-import { acceptJob, acquireJob } from './take-job.ts'
+import { acceptAndStart, acceptJob, acquireJob } from './take-job.ts'
 import type { RunningJob } from './tokens.ts'
 
 const accept = agentRoute({
   method: 'PUT',
   url: '/v3/jobs/:job/accept',
   token: 'session',
-  async handler({ ctx, agent, params }) {
-    return ok(await acceptJob(ctx, agent, jobIn(params)))
+  body: Type.Object({ start: maybe(Type.Boolean()) }),
+  async handler({ ctx, agent, params, body }) {
+    const jobId = jobIn(params)
+    if (!body.start) return ok(await acceptJob(ctx, agent, jobId))
+    try {
+      return ok(await acceptAndStart(ctx, agent, jobId))
+    } catch (error) {
+      const isRefused = error instanceof ApiError && error.status === 422
+      if (isRefused && agent.job?.id === jobId)
+        await dropUnstartable(ctx, agent.organizationId, agent.job.buildId, jobId)
+      throw error
+    }
   },
 })
 
@@ -47,8 +57,7 @@ const start = agentRoute({
     const { organizationId, buildId, id: jobId } = job
     const started = await act(ctx, organizationId, buildId, { type: 'start', jobId })
     if (started.ok) return done()
-    // The agent drops a job that it may not start, and says no more about it.
-    await act(ctx, organizationId, buildId, { type: 'give_up_on_agent', jobId })
+    await dropUnstartable(ctx, organizationId, buildId, jobId)
     throw refused(`${started.message}.`)
   },
 })
@@ -103,11 +112,12 @@ const promiseFailure = agentRoute({
     exit_status: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
     reason: maybe(Type.String({ maxLength: 10_000 })),
   }),
-  async handler({ ctx, job, body: { exit_status: exitStatus } }) {
+  async handler({ ctx, job, body: { exit_status: exitStatus, reason } }) {
     const promised = await act(ctx, job.organizationId, job.buildId, {
       type: 'promise',
       jobId: job.id,
       exitStatus,
+      reason: reason ?? null,
     })
     if (promised.ok) return noContent()
     if (promised.reason !== 'already_promised') throw refused(`${promised.message}.`)
@@ -117,6 +127,16 @@ const promiseFailure = agentRoute({
   },
 })
 
+/** The agent drops a job that it may not start, and says no more about it. */
+async function dropUnstartable(
+  ctx: Context,
+  organizationId: string,
+  buildId: string,
+  jobId: string,
+): Promise<void> {
+  await act(ctx, organizationId, buildId, { type: 'give_up_on_agent', jobId })
+}
+
 function jobIn({ job = '' }: Record<string, string>): string {
   if (!isUuid(job)) throw notFound('No job found')
   return job
@@ -125,8 +145,8 @@ function jobIn({ job = '' }: Record<string, string>): string {
 /** Minutes from the start of the job; not more than the pipeline and the organization allow. */
 async function setTimeoutMinutes(ctx: Context, job: RunningJob, minutes: number): Promise<void> {
   await inTransaction(ctx.db, async (trx) => {
-    const scope = await loadScope(trx, job.organizationId, job.buildId)
-    const { pipelineMaximumMinutes, organizationMaximumMinutes } = scope?.timeouts ?? {}
+    const { rows: scopes } = await selectScope(job.organizationId, job.buildId).execute(trx)
+    const { pipelineMaximumMinutes, organizationMaximumMinutes } = scopes[0]?.timeouts ?? {}
     const most = Math.min(pipelineMaximumMinutes ?? Infinity, organizationMaximumMinutes ?? Infinity)
     if (minutes > most) throw refused(`A job of this pipeline may run for at most ${most} minutes.`)
     const { rows } = await sql`

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { useApp } from '../../test/app.ts'
 import { aRunningJob, type TestRun } from '../../test/agent-client.ts'
-import { readCommit } from './commit-details.ts'
+import { readCommitText } from '../lib/commit-text.ts'
 
 const app = useApp({ env: { MILLRACE_PING_HOLD_SECONDS: '0' } })
 
@@ -85,6 +85,6 @@ describe('meta-data', () => {
     const { run, build } = await aRunningJob(app, undefined, { commit: 'b'.repeat(40), message: 'Mine' })
     await data(run, 'set', { key: 'buildkite:git:commit', value: `commit ${'c'.repeat(40)}\n\n    Theirs` })
     expect(await buildRow(build.id)).toMatchObject({ commit: 'b'.repeat(40), message: 'Mine' })
-    expect(readCommit('HEAD')).toBeNull()
+    expect(readCommitText('HEAD')).toBeNull()
   })
 })

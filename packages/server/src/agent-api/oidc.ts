@@ -9,6 +9,7 @@ import { refused } from '../lib/errors.ts'
 import { getSigningKey, listPublicKeys } from './oidc-keys.ts'
 import { agentRoute, maybe } from './route.ts'
 import type { RunningJob } from './tokens.ts'
+import { requireTrust } from './trust.ts'
 
 const defaultLifetimeSeconds = 300
 const longestLifetimeSeconds = 86_400
@@ -29,6 +30,7 @@ const requestToken = agentRoute({
   token: 'job',
   body: TokenBody,
   async handler({ ctx, job, body }) {
+    await requireTrust(ctx.db, job, 'tokens that show who it is')
     const answer: OidcTokenResponse = { token: await signToken(ctx, await claimsFor(ctx, job, body)) }
     return ok(answer)
   },

@@ -4,7 +4,7 @@ import type { PingResponse } from '@millrace/protocol/agents.ts'
 import { STREAM_PINGS_PATH, type StreamPingsResponse } from '@millrace/protocol/pings.ts'
 import { act } from '../conductor/act.ts'
 import type { Dispatcher, Woken } from '../conductor/dispatch.ts'
-import { takeFromAgent } from '../conductor/lost-agents.ts'
+import { isJobHeard, takeFromAgent } from '../conductor/lost-agents.ts'
 import type { Context } from '../context.ts'
 import { ok } from '../http/answer.ts'
 import { notFound } from '../lib/errors.ts'
@@ -40,15 +40,16 @@ const streamPings = agentRoute({
 })
 
 /**
- * An agent asks for work only when it does none. A job that it has started is therefore one it has dropped; one that
- * it was only offered is offered again, unless the agent may take none now.
+ * An agent asks for work only when it does none. A job that it has started is therefore one it has dropped, unless the
+ * job itself has just spoken: an agent that loses its stream may ask once while it works. One that it was only offered
+ * is offered again, unless the agent may take none now.
  */
 async function settle(ctx: Context, agent: Agent): Promise<Agent> {
   const { job, organizationId } = agent
   if (job === null) return agent
   const hasStarted = job.state !== 'assigned' && job.state !== 'accepted'
   const mayTakeJobs = agent.pausedAt === null && agent.connectionState !== 'stopping'
-  if (!hasStarted && mayTakeJobs) return agent
+  if (hasStarted ? isJobHeard(ctx, job.heardAt) : mayTakeJobs) return agent
   if (hasStarted) await takeFromAgent(ctx, organizationId, job)
   else await act(ctx, organizationId, job.buildId, { type: 'give_back', jobId: job.id })
   return getAgent(ctx.db, organizationId, agent.id)
@@ -135,6 +136,11 @@ async function* instructions(
     said = isBusy ? null : JSON.stringify(told)
     const woken = await waitFor(dispatcher, agent, closesAt - Date.now(), gone)
     if (woken.kind === 'nothing') return
+    if (woken.kind === 'assigned') {
+      const job: StreamPingsResponse = { action: 'job', job_id: woken.jobId }
+      yield job
+      said = JSON.stringify(job)
+    }
     agent = await getAgent(ctx.db, agent.organizationId, agent.id)
   }
 }

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import type pg from 'pg'
 import { startDispatcher } from '../conductor/dispatch.ts'
+import { noteJobHeard } from '../conductor/lost-agents.ts'
 import type { Context } from '../context.ts'
 import type { RawQuery } from '../http/query.ts'
 import { badRequest, notFound, unauthorized } from '../lib/errors.ts'
@@ -89,25 +90,26 @@ async function findSpeaker(
     case 'joining':
       return { joining: await tokens.findJoining(ctx, token, request.ip) }
     case 'session':
-      return { agent: await tokens.findSession(ctx.db, token) }
+      return { agent: await tokens.findSession(ctx, token, request.ip) }
     case 'ended_session':
       return { agent: await tokens.findEndedSession(ctx.db, token) }
     case 'session_or_job':
-      return { agent: await findAgentOfEither(ctx, token) }
+      return { agent: await findAgentOfEither(ctx, token, request.ip) }
     case 'suite':
       return { suite: await findSuite(ctx.db, token) }
     case 'job':
     case 'ended_job': {
       const find = route.token === 'job' ? tokens.findRunningJob : tokens.findEndedJob
       const job = await find(ctx.db, token)
+      await noteJobHeard(ctx, job)
       await requireReach(ctx, route, job, (request.params as Record<string, string>)['job'])
       return { job }
     }
   }
 }
 
-async function findAgentOfEither(ctx: Context, token: string): Promise<tokens.Agent> {
-  if (!token.startsWith('mrjt_')) return tokens.findSession(ctx.db, token)
+async function findAgentOfEither(ctx: Context, token: string, ip: string): Promise<tokens.Agent> {
+  if (!token.startsWith('mrjt_')) return tokens.findSession(ctx, token, ip)
   const job = await tokens.findRunningJob(ctx.db, token)
   return tokens.getAgent(ctx.db, job.organizationId, job.agent.id)
 }

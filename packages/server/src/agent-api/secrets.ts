@@ -9,6 +9,7 @@ import { ok } from '../http/answer.ts'
 import { badRequest, forbidden, notFound, refused } from '../lib/errors.ts'
 import { permits, type Claims } from '../resources/secrets/rules.ts'
 import { agentRoute, lastOf, maybe, type AgentRequest } from './route.ts'
+import { requireTrust } from './trust.ts'
 import type { RunningJob } from './tokens.ts'
 
 const getSecret = agentRoute({
@@ -60,6 +61,7 @@ async function readSecret(
       order by key = ${key} desc, created_at limit 1`.execute(trx)
     const [secret] = rows
     if (secret === undefined) throw notFound('No secret found')
+    await requireTrust(trx, job, 'secrets')
     if (!permits(secret.policy, await claimsOf(ctx, job))) {
       throw forbidden(`The policy of the secret ${secret.key} does not let this job read it.`)
     }

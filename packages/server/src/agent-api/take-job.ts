@@ -4,9 +4,11 @@ import { sql } from 'kysely'
 import type { JobState } from '@millrace/engine/states.ts'
 import type { Job } from '@millrace/protocol/jobs.ts'
 import { carryOut } from '../conductor/act.ts'
-import { advanceIn, type FollowUp } from '../conductor/advance.ts'
+import { apply, type FollowUp } from '../conductor/advance.ts'
+import { lockBuild } from '../conductor/load.ts'
 import type { Context } from '../context.ts'
 import type { Trx } from '../db/pool.ts'
+import { together } from '../db/together.ts'
 import { inTransaction, violatedUnique } from '../db/transaction.ts'
 import { ApiError, notFound, refused } from '../lib/errors.ts'
 import { hashToken } from '../lib/ids.ts'
@@ -21,25 +23,48 @@ interface TakenJob {
 }
 
 export async function acceptJob(ctx: Context, agent: Agent, jobId: string): Promise<Job> {
-  return take(ctx, agent, jobId, async (trx, job) => {
+  const token = jobToken(ctx, agent.id, jobId)
+  const answer = answerMeanwhile(ctx, agent, jobId, token)
+  await take(ctx, agent, jobId, token, (job) => {
     if (job.agentId !== agent.id) throw refused('The job is not assigned to this agent.')
-    if (job.state === 'accepted') return []
-    return move(trx, ctx, agent, jobId, job, ['accept'])
+    return job.state === 'accepted' ? [] : ['accept']
   })
+  return answer
+}
+
+/** Both at once, for agents that have nothing to do in between. */
+export async function acceptAndStart(ctx: Context, agent: Agent, jobId: string): Promise<Job> {
+  const token = jobToken(ctx, agent.id, jobId)
+  const answer = answerMeanwhile(ctx, agent, jobId, token)
+  await take(ctx, agent, jobId, token, (job) => {
+    if (job.agentId !== agent.id) throw refused('The job is not assigned to this agent.')
+    if (job.state === 'running') return []
+    return job.state === 'accepted' ? ['start'] : ['accept', 'start']
+  })
+  return { ...(await answer), state: 'running' }
+}
+
+/** What is answered of an assigned job depends on nothing that accepting it changes, so nobody waits for the other. */
+function answerMeanwhile(ctx: Context, agent: Agent, jobId: string, token: string): Promise<Job> {
+  const answer = jobAnswer(ctx, agent.organizationId, jobId, token)
+  // Whoever waits for it hears of its failure; where the job is refused, nobody does.
+  answer.catch(() => {})
+  return answer
 }
 
 /** Tags do not matter: whoever names a job has chosen it. */
 export async function acquireJob(ctx: Context, agent: Agent, jobId: string): Promise<Job> {
-  return take(ctx, agent, jobId, async (trx, job) => {
+  const token = jobToken(ctx, agent.id, jobId)
+  await take(ctx, agent, jobId, token, (job) => {
     if (job.kind !== 'script') throw refused('Only command jobs run on agents.')
     if (agent.isHosted) throw refused('A hosted agent takes only the job it was started for.')
     if (job.agentId === agent.id && job.state === 'accepted') return []
     if (waiting.has(job.state)) throw new ApiError(423, `The job is ${job.state}; ask again when it can run.`)
     if (job.state !== 'scheduled' && job.state !== 'reserved') throw refused(`The job is ${job.state}.`)
     if (agent.job !== null) throw hasJob()
-    await setAgent(trx, jobId, agent.id)
-    return move(trx, ctx, agent, jobId, job, ['assign', 'accept'])
+    return ['assign', 'accept']
   })
+  return jobAnswer(ctx, agent.organizationId, jobId, token)
 }
 
 const hasJob = () => refused('The agent has a job already.')
@@ -47,58 +72,53 @@ const hasJob = () => refused('The agent has a job already.')
 /** Something has to happen before the job can run. */
 const waiting: ReadonlySet<JobState> = new Set(['pending', 'waiting', 'blocked', 'limiting', 'limited'])
 
+type Move = 'assign' | 'accept' | 'start'
+
+/** `decide` says what happens to the job, in which order; nothing: it is repeated, and has happened. */
 async function take(
   ctx: Context,
   agent: Agent,
   jobId: string,
-  decide: (trx: Trx, job: TakenJob) => Promise<FollowUp[]>,
-): Promise<Job> {
-  const token = jobToken(ctx, agent.id, jobId)
+  token: string,
+  decide: (job: TakenJob) => readonly Move[],
+): Promise<void> {
   const followUps = await inTransaction(ctx.db, async (trx) => {
     const job = await lockJob(trx, agent, jobId)
     if (job === undefined) throw notFound('No job found')
-    const after = await decide(trx, job)
-    await sql`update jobs set token_hash = ${hashToken(token)} where id = ${jobId}`.execute(trx)
+    const moves = decide(job)
+    const hand = sql`update jobs set agent_id = ${agent.id}, token_hash = ${hashToken(token)} where id = ${jobId}`
+    if (moves.length === 0) {
+      await hand.execute(trx)
+      return []
+    }
+    const locked = await lockBuild(trx, agent.organizationId, job.buildId)
+    if (locked === undefined) throw notFound('No job found')
+    const { scope } = locked
+    let { build } = locked
+    const after: FollowUp[] = []
+    for (const [index, type] of moves.entries()) {
+      const first = () => (index === 0 ? [hand] : [])
+      const advanced = await apply(trx, ctx, { scope, build }, { type, jobId }, first)
+      if (!advanced.ok) throw refused(`${advanced.message}.`)
+      after.push(...advanced.followUps)
+      build = advanced.build
+    }
     return after
   }).catch((error: unknown) => {
     throw violatedUnique(error) === 'jobs_on_agent_key' ? hasJob() : error
   })
   await carryOut(ctx, followUps)
-  return jobAnswer(ctx, agent.organizationId, jobId, token)
-}
-
-async function move(
-  trx: Trx,
-  ctx: Context,
-  { organizationId }: Agent,
-  jobId: string,
-  { buildId }: TakenJob,
-  events: ReadonlyArray<'assign' | 'accept'>,
-): Promise<FollowUp[]> {
-  const followUps: FollowUp[] = []
-  for (const type of events) {
-    const advanced = await advanceIn(trx, ctx, organizationId, buildId, { type, jobId })
-    if (!advanced.ok) throw refused(`${advanced.message}.`)
-    followUps.push(...advanced.followUps)
-  }
-  return followUps
 }
 
 /** Only jobs of the agent's own cluster. The build is locked before its job, as everywhere. */
 async function lockJob(trx: Trx, agent: Agent, jobId: string): Promise<TakenJob | undefined> {
-  await sql`
-    select from build_tallies t join jobs j on j.build_id = t.build_id
-    where j.organization_id = ${agent.organizationId} and j.cluster_id = ${agent.clusterId} and j.id = ${jobId}
-    for update of t`.execute(trx)
-  const { rows } = await sql<TakenJob>`
-    select build_id as "buildId", kind, state, agent_id as "agentId" from jobs
-    where organization_id = ${agent.organizationId} and cluster_id = ${agent.clusterId} and id = ${jobId}
-    for update`.execute(trx)
-  return rows[0]
-}
-
-async function setAgent(trx: Trx, jobId: string, agentId: string): Promise<void> {
-  await sql`update jobs set agent_id = ${agentId} where id = ${jobId}`.execute(trx)
+  const isIt = sql`j.organization_id = ${agent.organizationId} and j.cluster_id = ${agent.clusterId} and j.id = ${jobId}`
+  const [, jobs] = await together(trx, [
+    sql`select from build_tallies t join jobs j on j.build_id = t.build_id where ${isIt} for update of t`,
+    sql<TakenJob>`
+      select j.build_id as "buildId", j.kind, j.state, j.agent_id as "agentId" from jobs j where ${isIt} for update`,
+  ])
+  return jobs[0]
 }
 
 /** Made from the keys of the installation, so that it need not be kept to be told again. */

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { isFinal, type JobState } from '@millrace/engine/states.ts'
 import type { Context } from '../context.ts'
 import type { Db } from '../db/pool.ts'
+import { tellBlocked } from '../events/agents.ts'
 import { findPlace, type HostedPlace } from '../hosting/join.ts'
 import { forbidden, unauthorized } from '../lib/errors.ts'
 import { hashToken } from '../lib/ids.ts'
@@ -35,7 +36,9 @@ export interface Agent {
   lastJobPassedAt: string | null
   /** Started for one job: it takes no other. */
   isHosted: boolean
-  job: { id: string; buildId: string; state: JobState } | null
+  job: { id: string; buildId: string; state: JobState; heardAt: string | null } | null
+  /** What it registered with; null: deleted since. */
+  clusterToken: { id: string; allowedIpAddresses: string } | null
 }
 
 /** A job that an agent has accepted. */
@@ -49,7 +52,13 @@ export interface RunningJob {
   organizationSlug: string
   clusterId: string | null
   queueId: string | null
-  agent: { id: string; name: string; connectionState: Agent['connectionState']; ipAddress: string | null }
+  agent: {
+    id: string
+    name: string
+    connectionState: Agent['connectionState']
+    ipAddress: string | null
+    jobHeardAt: string | null
+  }
 }
 
 /** Where an agent that registers belongs. */
@@ -78,16 +87,33 @@ export async function findRegistration(ctx: Context, token: string, ip: string):
   if (found === undefined) throw unauthorized('The agent token is not known: it was revoked, or mistyped.')
   const { isExpired, allowedIpAddresses, ...registration } = found
   if (isExpired) throw unauthorized('The agent token has expired.')
-  if (!isInRanges(ip, allowedIpAddresses)) throw forbidden(`The agent token may not be used from ${ip}.`)
+  if (!isInRanges(ip, allowedIpAddresses)) {
+    const { organization, cluster, tokenId } = registration
+    const blocked = {
+      organizationId: organization.id,
+      clusterId: cluster.id,
+      clusterTokenId: tokenId,
+      agentId: null,
+      ip,
+    }
+    await tellBlocked(ctx.db, blocked, ctx.now().toISOString())
+    throw forbidden(`The agent token may not be used from ${ip}.`)
+  }
   return registration
 }
+
+/** What was heard before the job started was about another. */
+const heardOfJob = sql`case when a.job_heard_at >= j.started_at then a.job_heard_at end`
 
 const agentColumns = sql`
   a.id, a.name, a.organization_id as "organizationId", a.cluster_id as "clusterId", a.queue_id as "queueId", a.tags,
   a.priority, a.connection_state as "connectionState", a.paused_at as "pausedAt", a.paused_note as "pausedNote",
   a.ignore_in_dispatches as "ignoreInDispatches", a.last_job_passed_at as "lastJobPassedAt",
   a.is_hosted as "isHosted",
-  case when j.id is not null then json_build_object('id', j.id, 'buildId', j.build_id, 'state', j.state) end as job`
+  case when j.id is not null then json_build_object('id', j.id, 'buildId', j.build_id, 'state', j.state,
+    'heardAt', ${heardOfJob}) end as job,
+  (select json_build_object('id', t.id, 'allowedIpAddresses', t.allowed_ip_addresses)
+    from cluster_tokens t where t.id = a.cluster_token_id) as "clusterToken"`
 
 const jobOfAgent = sql`
   left join jobs j on j.agent_id = a.id
@@ -96,10 +122,17 @@ const jobOfAgent = sql`
 const isOver = (state: Agent['connectionState']) =>
   state === 'disconnected' || state === 'stopped' || state === 'lost'
 
-export async function findSession(db: Db, token: string): Promise<Agent> {
-  const agent = await findEndedSession(db, token)
+export async function findSession(ctx: Context, token: string, ip: string): Promise<Agent> {
+  const agent = await findEndedSession(ctx.db, token)
   if (isOver(agent.connectionState)) {
     throw unauthorized(`The agent's session is over: it is ${agent.connectionState}.`)
+  }
+  // The ranges of its token may have changed since it registered.
+  if (agent.clusterToken !== null && !isInRanges(ip, agent.clusterToken.allowedIpAddresses)) {
+    const { organizationId, clusterId, id: agentId, clusterToken } = agent
+    const blocked = { organizationId, clusterId, clusterTokenId: clusterToken.id, agentId, ip }
+    await tellBlocked(ctx.db, blocked, ctx.now().toISOString())
+    throw forbidden(`The agent token may not be used from ${ip}.`)
   }
   return agent
 }
@@ -135,7 +168,8 @@ export async function findEndedJob(db: Db, token: string): Promise<RunningJob> {
     select j.id, j.state, j.step_id as "stepId", j.build_id as "buildId", j.pipeline_id as "pipelineId",
       j.organization_id as "organizationId", o.slug as "organizationSlug", j.cluster_id as "clusterId",
       j.queue_id as "queueId", json_build_object('id', a.id, 'name', a.name,
-        'connectionState', a.connection_state, 'ipAddress', a.ip_address) as agent
+        'connectionState', a.connection_state, 'ipAddress', a.ip_address,
+        'jobHeardAt', ${heardOfJob}) as agent
     from jobs j join organizations o on o.id = j.organization_id join agents a on a.id = j.agent_id
     where j.token_hash = ${hashToken(token)}`.execute(db)
   const [job] = rows

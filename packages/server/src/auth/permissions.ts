@@ -15,6 +15,8 @@ export type Permission =
   | 'admin'
   /** Administrators, and all members while the organization lets them. */
   | 'view_teams'
+  /** Administrators, and all members while the organization lets them. */
+  | 'manage_notification_services'
   /** Administrators, and the maintainers of the cluster named in the URL as `:cluster`. */
   | 'manage_cluster'
   /** Administrators, and the maintainers of the team named in the URL as `:team`. */
@@ -46,6 +48,8 @@ export async function judge(
       return yesIf(org.role === 'admin')
     case 'view_teams':
       return yesIf(org.role === 'admin' || hasFeature(org, 'members_view_teams'))
+    case 'manage_notification_services':
+      return yesIf(org.role === 'admin' || hasFeature(org, 'members_manage_notification_services'))
     case 'manage_cluster':
       if (await mayManageCluster(db, org, caller, ids.cluster)) return 'yes'
       return (await isCluster(db, org, ids.cluster)) ? 'no' : { missing: 'cluster' }

@@ -30,6 +30,24 @@ export const accessColumn = (org: Membership, caller: Caller): RawBuilder<Pipeli
         where tp.pipeline_id = p.id and own.user_id = ${caller.user.id}),
         case p.visibility when 'public' then 'read' else 'none' end)`
 
+const isToBuild = sql`in ('build_and_read', 'manage_build_and_read')`
+
+/** For queries with `pipelines p`: whether that person may make builds of it. */
+export const buildableBy = (userId: string): RawBuilder<boolean> => sql`exists (
+  select from organization_members m join organizations org on org.id = m.organization_id
+  where m.organization_id = p.organization_id and m.user_id = ${userId}
+    and (m.role = 'admin' or org.teams_enabled_at is null or exists (
+      select from team_pipelines tp join team_members own on own.team_id = tp.team_id
+      where tp.pipeline_id = p.id and own.user_id = m.user_id and tp.access_level ${isToBuild})))`
+
+/** For queries with `pipelines p`: whether some team may make builds of it and of that other pipeline. */
+export const buildableWith = (pipelineId: string): RawBuilder<boolean> => sql`(
+  exists (select from organizations org where org.id = p.organization_id and org.teams_enabled_at is null)
+  or exists (
+    select from team_pipelines here join team_pipelines there on there.team_id = here.team_id
+    where here.pipeline_id = ${pipelineId} and here.access_level ${isToBuild}
+      and there.pipeline_id = p.id and there.access_level ${isToBuild}))`
+
 /** A pipeline that does not exist, or is another organization's, gives none. */
 export const pipelineAccess = (
   db: Db,

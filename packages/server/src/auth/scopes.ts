@@ -20,6 +20,7 @@ export const scopes = [
   'read_organization_invitations',
   'write_organization_invitations',
   'read_organization_repository_connections',
+  'write_organization_repository_connections',
   'read_organization_settings',
   'write_organization_settings',
   'read_pipelines',

@@ -16,6 +16,7 @@ import { cloneTemplate, dropClone } from '../../test/database.ts'
 import { describeSchema } from '../db/describe-schema.ts'
 import { listMigrations, migrate } from '../db/migrate.ts'
 import { openDatabase, type Database } from '../db/pool.ts'
+import { blobOf } from './format.ts'
 import { restoreBackup, type RestoreTarget } from './restore.ts'
 import { writeBackup } from './write.ts'
 
@@ -319,3 +320,14 @@ function startWriting(app: TestApp, org: TestOrganization, admin: TestUser) {
     },
   }
 }
+
+describe('abuse case 9: an archive whose entries lead out of the folder', () => {
+  it.each([
+    'blobs/../../etc/passwd',
+    'blobs//etc/passwd',
+    'blobs/a/../../b',
+    '/blobs/a',
+    'blobs/./a',
+    'blobs/',
+  ])('the entry %j is no file of the backup', (entry) => expect(blobOf(entry)).toBeNull())
+})

@@ -12,6 +12,7 @@ import { createGunzip } from 'node:zlib'
 import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import tar from 'tar-stream'
+import { connectAlone } from '../db/pool.ts'
 import { errorCode, StartupError } from '../db/embedded/startup-error.ts'
 import { createMigrationsTable, listMigrations, type Migration } from '../db/migrate.ts'
 import {
@@ -45,7 +46,7 @@ interface ForeignKey {
 export async function restoreBackup(pool: pg.Pool, file: string, target: RestoreTarget): Promise<Restored> {
   const archive = openArchive(file)
   const staging = `${target.blobsDir}.restoring`
-  const client = await pool.connect()
+  const client = await connectAlone(pool)
   try {
     await client.query('begin')
     await client.query('set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0')
@@ -59,12 +60,12 @@ export async function restoreBackup(pool: pg.Pool, file: string, target: Restore
   } finally {
     archive.close()
     // Ending the session is what rolls back, whatever state a failed COPY left it in.
-    client.release(true)
+    await client.end()
   }
 }
 
 async function load(
-  client: pg.PoolClient,
+  client: pg.ClientBase,
   archive: Archive,
   target: RestoreTarget,
   staging: string,
@@ -110,11 +111,29 @@ async function load(
       value,
     ])
   }
+  await rebaseOutbox(client, tables)
   for (const { table, name, definition } of foreignKeys) {
     await client.query(`alter table ${table} add constraint ${client.escapeIdentifier(name)} ${definition}`)
   }
   await setTriggers(client, tables, 'enable')
   return { ...contents, made_at: manifest.made_at, secret_key: secretKey }
+}
+
+/**
+ * Events carry the number of the transaction that wrote them, and here others are given out. What had been read from the
+ * outbox gets one that is past, the rest that of this transaction.
+ */
+async function rebaseOutbox(client: pg.ClientBase, tables: readonly string[]): Promise<void> {
+  if (!tables.includes('notification_cursor')) {
+    if (tables.includes('events')) await client.query('update events set xid = 0')
+    return
+  }
+  await client.query(`
+    update events e set xid = case
+      when e.xid < c.from_xid or (e.xid < c.to_xid and e.id <= c.last_event_id) then 0
+      else (pg_current_xact_id()::text)::bigint end
+    from notification_cursor c`)
+  await client.query('update notification_cursor set from_xid = 1, to_xid = 1, last_event_id = 0')
 }
 
 /** The migrations the backup was made under, all of which this version must know. */
@@ -141,7 +160,7 @@ async function findMigrations(manifest: Manifest): Promise<Migration[]> {
   })
 }
 
-async function makeSchema(client: pg.PoolClient, migrations: readonly Migration[]): Promise<void> {
+async function makeSchema(client: pg.ClientBase, migrations: readonly Migration[]): Promise<void> {
   await client.query(createMigrationsTable)
   await client.query('lock table migrations in access exclusive mode')
   const { rows } = await client.query<{ name: string }>('select name from migrations order by name')
@@ -160,7 +179,7 @@ async function makeSchema(client: pg.PoolClient, migrations: readonly Migration[
   await client.query('delete from migrations')
 }
 
-async function refuseUsed(client: pg.PoolClient): Promise<void> {
+async function refuseUsed(client: pg.ClientBase): Promise<void> {
   await client.query('lock table organizations in access exclusive mode')
   const { rowCount } = await client.query('select from organizations limit 1')
   if (rowCount === 0) return
@@ -181,7 +200,7 @@ async function refuseUsedBlobs(blobsDir: string): Promise<void> {
   )
 }
 
-async function dropForeignKeys(client: pg.PoolClient): Promise<ForeignKey[]> {
+async function dropForeignKeys(client: pg.ClientBase): Promise<ForeignKey[]> {
   const { rows } = await client.query<ForeignKey>(
     `select conrelid::regclass::text as "table", conname as name, pg_get_constraintdef(oid) as definition
      from pg_constraint where contype = 'f' and connamespace = 'public'::regnamespace and conparentid = 0
@@ -194,7 +213,7 @@ async function dropForeignKeys(client: pg.PoolClient): Promise<ForeignKey[]> {
 }
 
 /** Every table rows are loaded into, known to be empty from here to the end of the transaction. */
-async function emptyTables(client: pg.PoolClient): Promise<string[]> {
+async function emptyTables(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     `select relname as name from pg_class
      where relnamespace = 'public'::regnamespace and relkind = 'r' and relpersistence = 'p' order by relname`,
@@ -211,7 +230,7 @@ async function emptyTables(client: pg.PoolClient): Promise<string[]> {
 
 /** Rows are taken as they were: what a trigger did to them, it did when they were made. */
 async function setTriggers(
-  client: pg.PoolClient,
+  client: pg.ClientBase,
   tables: readonly string[],
   to: 'enable' | 'disable',
 ): Promise<void> {
@@ -220,7 +239,7 @@ async function setTriggers(
   }
 }
 
-async function loadTable(client: pg.PoolClient, archive: Archive, table: string): Promise<number> {
+async function loadTable(client: pg.ClientBase, archive: Archive, table: string): Promise<number> {
   const rows = client.query(copyFrom(`copy public.${client.escapeIdentifier(table)} from stdin`))
   await pipeline(partsOf(archive, table), rows)
   return rows.rowCount

@@ -6,6 +6,7 @@ import { createGzip } from 'node:zlib'
 import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import tar from 'tar-stream'
+import { connectAlone } from '../db/pool.ts'
 import { errorCode, StartupError } from '../db/embedded/startup-error.ts'
 import {
   blobEntry,
@@ -56,7 +57,7 @@ export async function writeBackup(pool: pg.Pool, file: string, source: BackupSou
 
 async function fill(pool: pg.Pool, pack: tar.Pack, source: BackupSource): Promise<Contents> {
   const contents: Contents = { tables: {}, sequences: {}, blobs: 0 }
-  const client = await pool.connect()
+  const client = await connectAlone(pool)
   try {
     await client.query('begin isolation level repeatable read read only')
     await client.query(
@@ -70,7 +71,7 @@ async function fill(pool: pg.Pool, pack: tar.Pack, source: BackupSource): Promis
     contents.sequences = await readSequences(client)
     await client.query('commit')
   } finally {
-    client.release(true)
+    await client.end()
   }
   for await (const path of walk(source.blobsDir, '')) {
     if (await addBlob(pack, source.blobsDir, path)) contents.blobs += 1
@@ -80,7 +81,7 @@ async function fill(pool: pg.Pool, pack: tar.Pack, source: BackupSource): Promis
   return contents
 }
 
-async function readManifest(client: pg.PoolClient): Promise<Manifest> {
+async function readManifest(client: pg.ClientBase): Promise<Manifest> {
   const found = await client.query<{ exists: boolean }>(
     `select to_regclass('public.migrations') is not null as exists`,
   )
@@ -94,7 +95,7 @@ async function readManifest(client: pg.PoolClient): Promise<Manifest> {
 }
 
 /** What is unlogged is not worth keeping, by its own declaration. */
-async function listTables(client: pg.PoolClient): Promise<string[]> {
+async function listTables(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     `select relname as name from pg_class
      where relnamespace = 'public'::regnamespace and relkind = 'r' and relpersistence = 'p' order by relname`,
@@ -102,7 +103,7 @@ async function listTables(client: pg.PoolClient): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-async function addTable(client: pg.PoolClient, pack: tar.Pack, table: string): Promise<number> {
+async function addTable(client: pg.ClientBase, pack: tar.Pack, table: string): Promise<number> {
   const rows = client.query(copyTo(`copy public.${client.escapeIdentifier(table)} to stdout`))
   let part = 0
   for await (const bytes of inParts(rows)) await addEntry(pack, tableEntry(table, ++part), bytes)
@@ -124,7 +125,7 @@ async function* inParts(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 }
 
 /** Sequences know no snapshots: read after the tables, their values lie beyond everything in them. */
-async function readSequences(client: pg.PoolClient): Promise<Record<string, number>> {
+async function readSequences(client: pg.ClientBase): Promise<Record<string, number>> {
   const { rows } = await client.query<{ name: string; value: number }>(
     `select sequencename as name, last_value as value from pg_sequences
      where schemaname = 'public' and last_value is not null`,

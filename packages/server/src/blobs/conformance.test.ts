@@ -1,4 +1,5 @@
-// What every blob store promises, asked of each of them.
+// What every blob store promises, asked of each of them. `npm run conformance:s3` asks the same of an S3 server that
+// others wrote.
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -6,7 +7,8 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { s3Keys, startS3, type S3Server } from '../../test/s3-server.ts'
+import { aBucket, type Bucket } from '../../test/bucket.ts'
+import { signatureOf } from '../../test/s3-server.ts'
 import { readConfig } from '../config.ts'
 import { ApiError } from '../lib/errors.ts'
 import { newId } from '../lib/ids.ts'
@@ -16,28 +18,29 @@ import { s3Store } from './s3.ts'
 import { SizeMismatch, type BlobStore } from './store.ts'
 
 let root: string
-let s3: S3Server
+let bucket: Bucket
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'blobs-'))
-  s3 = await startS3('bucket')
+  bucket = await aBucket()
 })
 afterAll(async () => {
-  await s3.close()
+  await bucket.close()
   await rm(root, { recursive: true })
 })
 
 const s3Settings = () =>
   ({
     kind: 's3',
-    bucket: 'bucket',
+    bucket: bucket.name,
     prefix: 'some/where/',
-    region: 'eu-test-1',
-    endpoint: s3.endpoint,
+    region: bucket.region,
+    endpoint: bucket.endpoint,
     direct: true,
   }) as const
+const s3Keys = () => ({ ...bucket.credentials, sessionToken: undefined })
 const stores: Array<{ name: string; open: () => BlobStore }> = [
   { name: 'disk', open: () => diskStore(root) },
-  { name: 'S3', open: () => s3Store(s3Settings(), { ...s3Keys, sessionToken: undefined }) },
+  { name: 'S3', open: () => s3Store(s3Settings(), s3Keys()) },
 ]
 
 const aKey = () => `artifacts/${newId()}`
@@ -113,9 +116,10 @@ describe.each(stores)('the $name store', ({ open }) => {
     const store = open()
     const key = aKey()
     const id = await store.startParts(key)
+    const hello = randomBytes(5 * 1024 ** 2)
     const second = await store.putPart(key, id, 2, bodyOf('world'), 5)
-    await store.putPart(key, id, 1, bodyOf('wrong, '), 7)
-    const first = await store.putPart(key, id, 1, bodyOf('hello, '), 7)
+    await store.putPart(key, id, 1, bodyOf('wrong'), 5)
+    const first = await store.putPart(key, id, 1, bodyOf(hello), hello.length)
     expect(first).not.toBe('')
     expect(await store.head(key)).toBeNull()
     const parts = [
@@ -124,7 +128,10 @@ describe.each(stores)('the $name store', ({ open }) => {
     ]
     await store.completeParts(key, id, parts)
     await store.completeParts(key, id, parts)
-    expect(String(await read(key))).toBe('hello, world')
+    expect((await read(key))?.equals(Buffer.concat([hello, Buffer.from('world')]))).toBe(true)
+    expect(String(await read(key, { start: hello.length, end: hello.length + 4 }))).toBe('world')
+    await store.delete(key)
+    expect(await store.head(key)).toBeNull()
   })
 
   it('forgets parts that are aborted', async () => {
@@ -175,28 +182,28 @@ describe('the disk store', () => {
 })
 
 describe('the S3 store', () => {
-  const store = () => s3Store(s3Settings(), { ...s3Keys, sessionToken: undefined })
+  const store = () => s3Store(s3Settings(), s3Keys())
 
   it('keeps its objects under the prefix', async () => {
     const key = aKey()
     await store().put(key, bodyOf('x'), 1)
-    expect(s3.objects.has(`some/where/${key}`)).toBe(true)
+    expect(await bucket.keys()).toContain(`some/where/${key}`)
   })
 
   it('is refused with a wrong secret, and says that the store fails', async () => {
-    const wrong = s3Store(s3Settings(), { ...s3Keys, secretAccessKey: 'wrong', sessionToken: undefined })
+    const wrong = s3Store(s3Settings(), { ...s3Keys(), secretAccessKey: 'wrong' })
     await expect(wrong.put(aKey(), bodyOf('x'), 1)).rejects.toMatchObject({ status: 503 })
     await expect(wrong.get(aKey())).rejects.toMatchObject({ status: 503 })
   })
 
   it('does not take a missing bucket for a missing object', async () => {
-    const elsewhere = s3Store({ ...s3Settings(), bucket: 'none' }, { ...s3Keys, sessionToken: undefined })
+    const elsewhere = s3Store({ ...s3Settings(), bucket: 'none' }, s3Keys())
     await expect(elsewhere.get(aKey())).rejects.toMatchObject({ status: 503 })
   })
 
   it('says that the store fails when nobody answers', async () => {
     const nobody = { ...s3Settings(), endpoint: 'http://127.0.0.1:1' }
-    const away = s3Store(nobody, { ...s3Keys, sessionToken: undefined })
+    const away = s3Store(nobody, s3Keys())
     await expect(away.put(aKey(), bodyOf('x'), 1)).rejects.toMatchObject({ status: 503 })
     await expect(away.head(aKey())).rejects.toMatchObject({ status: 503 })
   })
@@ -219,6 +226,34 @@ describe('the S3 store', () => {
     expect((await fetch(put, { method: 'GET' })).status).toBe(403)
   })
 
+  it('hands out addresses that end', async () => {
+    const { direct } = store()
+    const key = aKey()
+    await store().put(key, bodyOf('x'), 1)
+    const get = await direct?.getUrl(key, 1, { contentType: 'text/plain', disposition: 'inline' })
+    await expect.poll(async () => (await fetch(get ?? '')).status, { timeout: 10_000 }).toBe(403)
+    const put = await direct?.putUrl(key, 1)
+    await expect
+      .poll(async () => (await fetch(put ?? '', { method: 'PUT', body: 'y' })).status, { timeout: 10_000 })
+      .toBe(403)
+  })
+
+  it.each([
+    ['of another secret', (url: URL) => url.searchParams.set('X-Amz-Signature', 'a'.repeat(64))],
+    ['of another key', (url: URL) => url.searchParams.set('X-Amz-Credential', 'other/x/y/s3/aws4_request')],
+    ['that is longer good', (url: URL) => url.searchParams.set('X-Amz-Expires', '3600')],
+    ['of another object', (url: URL) => (url.pathname = `${url.pathname}0`)],
+    ['without a signature', (url: URL) => (url.search = '')],
+  ])('finds that its addresses are refused when changed into one %s', async (_how, change) => {
+    const key = aKey()
+    const url = new URL((await store().direct?.putUrl(key, 60)) ?? '')
+    change(url)
+    const { status } = await fetch(url, { method: 'PUT', body: 'forged' })
+    expect(status).toBeGreaterThanOrEqual(400)
+    expect(status).toBeLessThan(500)
+    expect(await store().head(key)).toBeNull()
+  })
+
   it('takes parts at addresses of their own', async () => {
     const { direct, completeParts, startParts, head } = store()
     const key = aKey()
@@ -230,8 +265,26 @@ describe('the S3 store', () => {
   })
 })
 
+describe('the S3 server of our own tests', () => {
+  it('works out the signature that AWS publishes as an example', () => {
+    const query =
+      'X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20130524%2Fus-east-1%2Fs3%2Faws4_request' +
+      '&X-Amz-Date=20130524T000000Z&X-Amz-Expires=86400&X-Amz-SignedHeaders=host'
+    const signature = signatureOf({
+      method: 'GET',
+      url: new URL(`https://examplebucket.s3.amazonaws.com/test.txt?${query}`),
+      headers: { host: 'examplebucket.s3.amazonaws.com' },
+      payload: 'UNSIGNED-PAYLOAD',
+      time: '20130524T000000Z',
+      region: 'us-east-1',
+      secret: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
+    })
+    expect(signature).toBe('aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404')
+  })
+})
+
 describe('MILLRACE_BLOBS', () => {
-  const keys = { AWS_ACCESS_KEY_ID: s3Keys.accessKeyId, AWS_SECRET_ACCESS_KEY: s3Keys.secretAccessKey }
+  const keys = { AWS_ACCESS_KEY_ID: 'one', AWS_SECRET_ACCESS_KEY: 'two' }
   const blobsOf = (text: string, env: Record<string, string> = keys) => {
     const read = readConfig({ MILLRACE_BLOBS: text, ...env })
     return read.ok ? read.config.blobs : read.problems
@@ -264,10 +317,10 @@ describe('MILLRACE_BLOBS', () => {
   })
 
   it('opens the store it names', async () => {
-    const read = readConfig({ MILLRACE_BLOBS: `s3://bucket?endpoint=${s3.endpoint}`, ...keys })
+    const read = readConfig(bucket.env(''))
     const store = read.ok ? openBlobs(read.config) : null
     const key = aKey()
     await store?.put(key, bodyOf('x'), 1)
-    expect([s3.objects.has(key), store?.direct]).toEqual([true, null])
+    expect([(await bucket.keys()).includes(key), store?.direct]).toEqual([true, null])
   })
 })

@@ -5,16 +5,17 @@ import { advance } from '@millrace/engine/advance.ts'
 import type { Effect } from '@millrace/engine/advance/effects.ts'
 import type { BuildEvent } from '@millrace/engine/advance/events.ts'
 import type { Refusal } from '@millrace/engine/advance/refusal.ts'
-import type { BuildRow } from '@millrace/engine/rows.ts'
+import type { BuildRow, JobRow } from '@millrace/engine/rows.ts'
 import type { Context } from '../context.ts'
 import type { Trx } from '../db/pool.ts'
+import { together, type Statement } from '../db/together.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { newId } from '../lib/ids.ts'
 import { setMetaData } from './meta-data.ts'
 import { appendEvents } from './outbox.ts'
 import { fetchNeed, lockBuild } from './load.ts'
 import { saveChanges } from './save.ts'
-import { loadScope, type Scope } from './scope.ts'
+import type { Scope } from './scope.ts'
 import { wakeFreedAgents, wakeQueuesOf } from './wake.ts'
 
 /** What must happen after the commit, each in a transaction of its own. All of it can be read off the tables again. */
@@ -25,7 +26,15 @@ export type FollowUp =
   | { kind: 'decide_slots'; organizationId: string; group: string }
   | { kind: 'supersede'; organizationId: string; buildId: string }
 
-export type Advanced = { ok: true; followUps: FollowUp[]; newJobs: string[] } | Refusal
+export type Advanced =
+  | {
+      ok: true
+      followUps: FollowUp[]
+      newJobs: string[]
+      /** As it is now. */
+      build: BuildRow
+    }
+  | Refusal
 
 const noBuild: Refusal = { ok: false, reason: 'not_found', message: 'No build found' }
 
@@ -39,41 +48,54 @@ export async function advanceIn(
   buildId: string,
   event: EventAt,
 ): Promise<Advanced> {
-  const build = await lockBuild(trx, organizationId, buildId)
-  const scope = build && (await loadScope(trx, organizationId, buildId))
-  return build === undefined || scope === undefined ? noBuild : apply(trx, ctx, scope, build, event)
+  const locked = await lockBuild(trx, organizationId, buildId)
+  return locked === undefined ? noBuild : apply(trx, ctx, locked, event)
 }
 
-/** With the build's lock held, and its row as it stands. */
+export interface LockedBuild {
+  scope: Scope
+  build: BuildRow
+}
+
+/** With the build's lock held, and its row as it stands; `first` is written before what the event makes of it. */
 export async function apply(
   trx: Trx,
   ctx: Context,
-  scope: Scope,
-  build: BuildRow,
+  { scope, build }: LockedBuild,
   event: EventAt,
+  first: (after: BuildRow) => Statement[] = () => [],
 ): Promise<Advanced> {
   const at = ctx.now().toISOString()
   const steps = advance(build, { ...event, at }, { mint: newId })
+  const jobsBefore = new Map<string, JobRow>()
   let turn = steps.next()
-  while (!turn.done) turn = steps.next(await fetchNeed(trx, build.id, turn.value))
+  while (!turn.done) {
+    const answer = await fetchNeed(trx, build.id, turn.value)
+    for (const job of answer.jobs ?? []) jobsBefore.set(job.id, job)
+    turn = steps.next(answer)
+  }
   const outcome = turn.value
   if (!outcome.ok) return outcome
   const { changes, effects } = outcome
   const moves = effects.filter((effect) => effect.kind === 'job_state_changed')
-  for (const effect of effects) {
-    if (effect.kind === 'set_meta_data') await setMetaData(trx, scope, effect.values)
-  }
-  await appendEvents(trx, scope, at, effects)
-  await wakeFreedAgents(trx, moves)
-  await saveChanges(trx, changes, { scope, timers: ctx.config.timers, at, buildBefore: build, moves })
-  await wakeQueuesOf(
-    trx,
-    effects.flatMap((effect) => (effect.kind === 'job_runnable' ? [effect.jobId] : [])),
-  )
+  const after = { ...build, ...changes.build }
+  const { timers } = ctx.config
+  const runnable = effects.flatMap((effect) => (effect.kind === 'job_runnable' ? [effect.jobId] : []))
+  await together(trx, [
+    ...first(after),
+    ...effects.flatMap((effect) =>
+      effect.kind === 'set_meta_data' ? setMetaData(scope, effect.values) : [],
+    ),
+    ...appendEvents(scope, at, effects, event),
+    ...wakeFreedAgents(moves),
+    ...saveChanges(changes, { scope, timers, at, buildBefore: build, moves, jobsBefore }),
+    ...wakeQueuesOf(runnable),
+  ])
   return {
     ok: true,
     followUps: followUpsOf(scope, effects),
     newJobs: changes.newJobs.map(({ row }) => row.id),
+    build: after,
   }
 }
 

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import type { BuildState } from '@millrace/engine/states.ts'
 import type { BlockedState } from '@millrace/engine/steps/types.ts'
 import type { TriggerWork } from '@millrace/engine/work.ts'
+import { buildableBy, buildableWith } from '../auth/pipeline-access.ts'
 import type { Context } from '../context.ts'
 import { violatedUnique } from '../db/transaction.ts'
 import { advanceBuild, type FollowUp } from './advance.ts'
@@ -73,20 +74,29 @@ async function findTarget(
   organizationId: string,
   parent: Parent,
 ): Promise<{ id: string; default_branch: string } | string> {
+  // A build that nobody of the organization made, such as one of a push, has only its pipeline to speak for it.
+  const mayBuild =
+    parent.creator_id === null ? buildableWith(parent.pipeline_id) : buildableBy(parent.creator_id)
   const { rows } = await sql<{
     id: string
     default_branch: string
     cluster_id: string | null
     is_allowed: boolean
+    is_theirs: boolean
   }>`
     select p.id, p.default_branch, p.cluster_id, exists (
         select from rules r where r.organization_id = ${organizationId} and r.type = 'pipeline.trigger_build.pipeline'
-          and r.source_pipeline_id = ${parent.pipeline_id} and r.target_pipeline_id = p.id) as is_allowed
+          and r.source_pipeline_id = ${parent.pipeline_id} and r.target_pipeline_id = p.id) as is_allowed,
+      ${mayBuild} as is_theirs
     from pipelines p where p.organization_id = ${organizationId} and p.slug = ${parent.work.pipeline}`.execute(
     ctx.db,
   )
   const [target] = rows
-  if (target === undefined) return `There is no pipeline "${parent.work.pipeline}" to trigger`
+  // The same for both, because who may not know of a pipeline must not learn of it here.
+  if (target === undefined || !target.is_theirs) {
+    const who = parent.creator_id === null ? 'a team of this pipeline' : 'the creator of this build'
+    return `There is no pipeline "${parent.work.pipeline}" that ${who} may build`
+  }
   if (target.cluster_id !== parent.cluster_id && !target.is_allowed) {
     return `The pipeline "${parent.work.pipeline}" is in another cluster, and no rule allows triggering it from here`
   }
@@ -149,7 +159,10 @@ export async function cancelChild(
   return advanced.ok ? advanced.followUps : []
 }
 
-/** Tells the trigger job how its child stands now. A job that no longer waits for it refuses, which is right. */
+/**
+ * Tells the trigger job how its child stands now. A job that no longer waits for it refuses, which is right. A child
+ * that went with its pipeline counts as canceled.
+ */
 export async function tellParent(
   ctx: Context,
   { organizationId, childId, jobId }: { organizationId: string; childId: string; jobId: string },
@@ -160,11 +173,10 @@ export async function tellParent(
     is_superseded: boolean
     parent_id: string
   }>`
-    select b.state, b.blocked_state, b.is_superseded, j.build_id as parent_id
-    from builds b join jobs j on j.id = ${jobId}
-    where b.organization_id = ${organizationId} and j.organization_id = ${organizationId} and b.id = ${childId}`.execute(
-    ctx.db,
-  )
+    select coalesce(b.state, 'canceled') as state, b.blocked_state, coalesce(b.is_superseded, false) as is_superseded,
+      j.build_id as parent_id
+    from jobs j left join (builds b join pipelines p on p.id = b.pipeline_id) on b.id = ${childId}
+    where j.organization_id = ${organizationId} and j.id = ${jobId}`.execute(ctx.db)
   const [child] = rows
   if (child === undefined) return []
   const advanced = await advanceBuild(ctx, organizationId, child.parent_id, {

@@ -7,17 +7,18 @@ import { plan } from '@millrace/engine/plan.ts'
 import { DEFAULT_MAX_BYTES, readPipeline } from '@millrace/engine/steps/document.ts'
 import { describeProblem, type Problem } from '@millrace/engine/problem.ts'
 import type { PipelineDocument } from '@millrace/engine/steps/types.ts'
-import { NO_BUILD_TALLY } from '@millrace/engine/tally.ts'
+import type { BuildRow } from '@millrace/engine/rows.ts'
 import type { Context } from '../context.ts'
 import type { Trx } from '../db/pool.ts'
+import { together, type Statement } from '../db/together.ts'
 import { inTransaction } from '../db/transaction.ts'
 import type { FieldError } from '../lib/errors.ts'
 import { newId } from '../lib/ids.ts'
 import { apply, type FollowUp } from './advance.ts'
 import { conditionFacts, personJson, type Creator } from './facts.ts'
 import { setMetaData } from './meta-data.ts'
-import { columnName } from './rows.ts'
-import { loadScope } from './scope.ts'
+import { columnName, tallyColumns } from './rows.ts'
+import { selectPipelineScope, type PipelineScope } from './scope.ts'
 import { storedVariables } from './variables.ts'
 
 export interface PullRequest {
@@ -26,6 +27,19 @@ export interface PullRequest {
   repository: string | null
   labels: readonly string[]
   draft: boolean | null
+  /** Whether its commits come from another repository; unsaid where nobody but the caller would know. */
+  fork?: boolean
+  /** Its newest commit, where what is built is how it would merge. */
+  head?: string
+}
+
+/** What the source host said beside the commit. */
+export interface HostEvent {
+  event: string
+  action: string | null
+  /** Of a labeled or unlabeled event. */
+  label: string | null
+  mergeQueue: { baseBranch: string; baseCommit: string } | null
 }
 
 export interface Author {
@@ -45,6 +59,8 @@ export interface BuildRequest {
   env: Readonly<Record<string, string>>
   metaData: Readonly<Record<string, string>>
   pullRequest: PullRequest | null
+  /** Only for what a source host told of. */
+  hostEvent?: HostEvent | null
   cleanCheckout: boolean
   ignoreBranchFilters: boolean
   rebuiltFrom: { id: string; number: number } | null
@@ -75,6 +91,7 @@ interface PipelineRow {
   archived_at: string | null
   organization_slug: string
   creator: Creator | null
+  scope: PipelineScope
 }
 
 export function createBuild(
@@ -123,14 +140,18 @@ export function createBuild(
     if (!planned.ok) {
       throw new PlanRefused([{ field: 'configuration', code: planned.message }])
     }
-    await insertBuild(trx, organizationId, { id, number, at }, pipeline, request, read.document)
-    await setMetaData(trx, { buildId: id, organizationId }, request.metaData)
-    const scope = await loadScope(trx, organizationId, id)
-    if (scope === undefined) throw new Error('A build vanished in the transaction that made it.')
-    const begun = await apply(trx, ctx, scope, newBuild(id, request.dueAt ?? at), {
-      type: 'begin',
-      plan: planned.plan,
-    })
+    const triggeredFromJobId = request.triggeredFrom?.job_id ?? null
+    const scope = { ...pipeline.scope, buildId: id, triggeredFromJobId }
+    const begun = await apply(
+      trx,
+      ctx,
+      { scope, build: newBuild(id, request.dueAt ?? at) },
+      { type: 'begin', plan: planned.plan },
+      (after) => [
+        ...insertBuild(trx, { number, at, after }, pipeline, request, read.document),
+        ...setMetaData(scope, request.metaData),
+      ],
+    )
     if (!begun.ok) throw new Error(`A new build refused its own steps: ${begun.message}`)
     return { ok: true, buildId: id, number, followUps: begun.followUps }
   }).catch((error: unknown): CreatedBuild => {
@@ -159,13 +180,17 @@ async function findPipeline(
   organizationId: string,
   request: BuildRequest,
 ): Promise<PipelineRow | undefined> {
-  const { rows } = await sql<PipelineRow>`
+  const creator = personJson(organizationId, sql`${request.creatorId}::uuid`)
+  const pipeline = sql<Omit<PipelineRow, 'scope'>>`
     select p.id, p.slug, p.name, p.repository, p.default_branch, p.configuration, p.env, p.branch_configuration,
-      p.archived_at, o.slug as organization_slug,
-      ${personJson(organizationId, sql`${request.creatorId}::uuid`)} as creator
+      p.archived_at, o.slug as organization_slug, ${creator} as creator
     from pipelines p join organizations o on o.id = p.organization_id
-    where p.organization_id = ${organizationId} and p.id = ${request.pipelineId}`.execute(trx)
-  return rows[0]
+    where p.organization_id = ${organizationId} and p.id = ${request.pipelineId}`
+  const [[found], [scope]] = await together(trx, [
+    pipeline,
+    selectPipelineScope(organizationId, request.pipelineId),
+  ])
+  return found && scope && { ...found, scope }
 }
 
 function refusalOf(pipeline: PipelineRow, request: BuildRequest): string | null {
@@ -187,43 +212,46 @@ async function takeNumber(trx: Trx, pipelineId: string): Promise<number | undefi
   return rows[0]?.number
 }
 
-async function insertBuild(
+function insertBuild(
   trx: Trx,
-  organizationId: string,
-  { id, number, at }: { id: string; number: number; at: string },
+  { number, at, after }: { number: number; at: string; after: BuildRow },
   pipeline: PipelineRow,
   request: BuildRequest,
   document: PipelineDocument,
-): Promise<void> {
-  await trx
-    .insertInto('builds')
-    .values({
-      id,
-      organization_id: organizationId,
-      pipeline_id: pipeline.id,
-      number,
-      state: 'creating',
-      message: request.message,
-      commit: request.commit,
-      branch: request.branch,
-      tag: request.tag,
-      env: JSON.stringify(request.env),
-      stored_env: JSON.stringify({ ...pipeline.env, ...Object.fromEntries(document.env) }),
-      notify: JSON.stringify(document.notify),
-      source: request.source,
-      creator_id: request.creatorId,
-      author: request.author === null ? null : JSON.stringify(request.author),
-      pull_request: request.pullRequest === null ? null : JSON.stringify(request.pullRequest),
-      clean_checkout: request.cleanCheckout,
-      rebuilt_from: request.rebuiltFrom === null ? null : JSON.stringify(request.rebuiltFrom),
-      triggered_from: request.triggeredFrom === null ? null : JSON.stringify(request.triggeredFrom),
-      triggered_from_job_id: request.triggeredFrom?.job_id ?? null,
-      created_at: at,
-      scheduled_at: request.dueAt ?? at,
-    })
-    .execute()
-  const counters = Object.keys(NO_BUILD_TALLY).map(columnName)
-  await sql`
-    insert into build_tallies (build_id, jobs, uploads, impossible, ever_started, cancel_requested, ${sql.raw(counters.join(', '))})
-    values (${id}, 0, 0, 0, false, false, ${sql.raw(counters.map(() => '0').join(', '))})`.execute(trx)
+): Statement[] {
+  const build = trx.insertInto('builds').values({
+    id: after.id,
+    organization_id: pipeline.scope.organizationId,
+    pipeline_id: pipeline.id,
+    number,
+    state: after.state,
+    blocked_state: after.blockedState,
+    cancel_reason: after.cancelReason,
+    message: request.message,
+    commit: request.commit,
+    branch: request.branch,
+    tag: request.tag,
+    env: JSON.stringify(request.env),
+    stored_env: JSON.stringify({ ...pipeline.env, ...Object.fromEntries(document.env) }),
+    notify: JSON.stringify(document.notify),
+    source: request.source,
+    creator_id: request.creatorId,
+    author: request.author === null ? null : JSON.stringify(request.author),
+    pull_request: request.pullRequest === null ? null : JSON.stringify(request.pullRequest),
+    host_event: request.hostEvent ? JSON.stringify(request.hostEvent) : null,
+    clean_checkout: request.cleanCheckout,
+    rebuilt_from: request.rebuiltFrom === null ? null : JSON.stringify(request.rebuiltFrom),
+    triggered_from: request.triggeredFrom === null ? null : JSON.stringify(request.triggeredFrom),
+    triggered_from_job_id: request.triggeredFrom?.job_id ?? null,
+    created_at: at,
+    scheduled_at: after.scheduledAt,
+    started_at: after.startedAt,
+    failing_at: after.failingAt,
+    finished_at: after.finishedAt,
+  })
+  const fields = Object.keys(tallyColumns) as Array<keyof typeof tallyColumns>
+  const tally = sql`
+    insert into build_tallies (build_id, ${sql.raw(fields.map(columnName).join(', '))})
+    values (${after.id}, ${sql.join(fields.map((field) => after[field]))})`
+  return [build, tally]
 }

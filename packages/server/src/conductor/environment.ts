@@ -70,7 +70,7 @@ function standardFacts(url: string, build: KnownBuild, around: Surroundings): St
         number: triggeredFrom.build_number,
         pipelineSlug: triggeredFrom.build_pipeline_slug,
       },
-      mergeQueue: null,
+      mergeQueue: build.hostEvent?.mergeQueue ?? null,
     },
     step: around.step,
     group: around.group,

@@ -17,7 +17,7 @@ export interface Creator {
 
 type Described = Pick<
   BuildRequest,
-  'branch' | 'commit' | 'tag' | 'message' | 'source' | 'author' | 'pullRequest'
+  'branch' | 'commit' | 'tag' | 'message' | 'source' | 'author' | 'pullRequest' | 'hostEvent'
 >
 
 export interface FactSources {
@@ -30,7 +30,7 @@ export interface FactSources {
 
 export function conditionFacts({ organization, pipeline, build, creator, env }: FactSources): ConditionFacts {
   const author = build.author ?? creator
-  const { pullRequest } = build
+  const { pullRequest, hostEvent } = build
   return {
     organization: { id: organization.id, slug: organization.slug },
     pipeline: {
@@ -51,6 +51,9 @@ export function conditionFacts({ organization, pipeline, build, creator, env }: 
       blockedState: build.blockedState,
       fixed: null,
       source: build.source,
+      sourceEvent: hostEvent?.event ?? null,
+      sourceAction: hostEvent?.action ?? null,
+      mergeQueue: hostEvent?.mergeQueue ?? null,
       author: author === null ? null : { id: null, name: author.name, email: author.email, teams: null },
       creator: creator === null ? null : { ...creator, verified: true },
       pullRequest:
@@ -60,14 +63,17 @@ export function conditionFacts({ organization, pipeline, build, creator, env }: 
               id: pullRequest.id,
               baseBranch: pullRequest.base,
               repository: pullRequest.repository,
-              isFork: pullRequest.repository === null ? null : pullRequest.repository !== pipeline.repository,
+              isFork: pullRequest.fork ?? differs(pullRequest.repository, pipeline.repository),
               isDraft: pullRequest.draft,
               labels: pullRequest.labels,
-              label: null,
+              label: hostEvent?.label ?? null,
             },
     },
   }
 }
+
+const differs = (repository: string | null, from: string) =>
+  repository === null ? null : repository !== from
 
 /** A user of the organization with the slugs of their teams, as one JSON column. */
 export const personJson = (
@@ -110,7 +116,7 @@ export async function findKnownBuild(
 ): Promise<KnownBuild | undefined> {
   const { rows } = await sql<KnownBuild>`
     select b.id, b.number, b.state, b.blocked_state as "blockedState", b.branch, b.commit, b.tag, b.message, b.source,
-      b.author, b.pull_request as "pullRequest", b.env, b.stored_env as "storedEnv", b.uploaded_env as "uploadedEnv",
+      b.author, b.pull_request as "pullRequest", b.host_event as "hostEvent", b.env, b.stored_env as "storedEnv", b.uploaded_env as "uploadedEnv",
       b.triggered_from as "triggeredFrom", b.rebuilt_from as "rebuiltFrom", b.clean_checkout as "cleanCheckout",
       ${personJson(organizationId, sql`b.creator_id`)} as creator,
       json_build_object('id', o.id, 'slug', o.slug) as organization,

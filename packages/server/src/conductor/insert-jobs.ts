@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { NewJob } from '@millrace/engine/plan/jobs.ts'
 import { timeoutMinutes, type TimeLimits } from '@millrace/engine/timeouts.ts'
 import type { JobWork } from '@millrace/engine/work.ts'
-import type { Trx } from '../db/pool.ts'
+import type { Statement } from '../db/together.ts'
 import { columnName, jobColumns, snakeCase } from './rows.ts'
 import type { Saving } from './save.ts'
 import { deadline } from './timers.ts'
@@ -16,11 +16,7 @@ const shape = sql.raw(
   ['work jsonb', 'copy_of uuid', 'timeout_minutes int', 'queue_key text', ...typed].join(', '),
 )
 
-export async function insertJobs(
-  trx: Trx,
-  jobs: readonly NewJob[],
-  { scope, timers, at }: Saving,
-): Promise<void> {
+export function insertJobs(jobs: readonly NewJob[], { scope, timers, at }: Saving): Statement {
   const json = JSON.stringify(
     jobs.map(({ row, work }) => ({
       ...snakeCase(row),
@@ -29,7 +25,7 @@ export async function insertJobs(
   )
   const state = sql`n.state`
   // A retry takes over what the job it replaces was given; any other job finds its queue by the key its rules name.
-  await sql`
+  return sql`
     insert into jobs as j (organization_id, pipeline_id, build_id, position, work, step_key, group_key, cluster_id, queue_id,
       agent_query_rules, priority, timeout_minutes, concurrency_limit, concurrency_method, deadline_at, limited_at, ${own})
     select ${scope.organizationId}, ${scope.pipelineId}, ${scope.buildId},
@@ -48,9 +44,7 @@ export async function insertJobs(
     left join jobs old on old.id = n.copy_of
     cross join lateral (select coalesce(old.timeout_minutes, n.timeout_minutes) as timeout_minutes, n.created_at) t
     left join cluster_queues q on q.cluster_id = ${scope.clusterId}::uuid
-      and case when n.queue_key is null then q.id = ${scope.defaultQueueId}::uuid else q.key = n.queue_key end`.execute(
-    trx,
-  )
+      and case when n.queue_key is null then q.id = ${scope.defaultQueueId}::uuid else q.key = n.queue_key end`
 }
 
 function scriptFields(work: JobWork, limits: TimeLimits): Record<string, unknown> {

@@ -4,7 +4,9 @@ import type { Answer, Need, SurroundingsNeed } from '@millrace/engine/advance/ne
 import type { BuildRow, EdgeRow, JobRow, RefRow, StepRow } from '@millrace/engine/rows.ts'
 import { isFinal, JOB_STATES } from '@millrace/engine/states.ts'
 import type { Trx } from '../db/pool.ts'
+import { together } from '../db/together.ts'
 import { buildColumns, jobColumns, selectFields, stepColumns, tallyColumns } from './rows.ts'
+import { selectScope, type Scope } from './scope.ts'
 
 const stepFields = selectFields('s', stepColumns)
 const jobFields = selectFields('j', jobColumns)
@@ -14,20 +16,32 @@ const isWaiting = sql`s.phase in ('waiting', 'blocked')`
 const isNewest = sql`j.retried_in_job_id is null`
 const isUnfinished = sql`j.state <> all (${JOB_STATES.filter(isFinal)}::text[])`
 
-/** Locks the build until the transaction ends. */
-export async function lockBuild(trx: Trx, orgId: string, buildId: string): Promise<BuildRow | undefined> {
-  const { rows } = await sql<BuildRow>`
+/**
+ * Locks the build until the transaction ends. The lock and the look are two statements: what one reads beside the row
+ * that it has to wait for is from before it waited.
+ */
+export async function lockBuild(
+  trx: Trx,
+  orgId: string,
+  buildId: string,
+): Promise<{ build: BuildRow; scope: Scope } | undefined> {
+  const lock = sql`
+    select from build_tallies t join builds b on b.id = t.build_id
+    where b.id = ${buildId} and b.organization_id = ${orgId} for update of t`
+  const build = sql<BuildRow>`
     select b.id, ${selectFields('t', tallyColumns)}, ${selectFields('b', buildColumns)}
     from build_tallies t join builds b on b.id = t.build_id
-    where b.id = ${buildId} and b.organization_id = ${orgId}
-    for update of t`.execute(trx)
-  return rows[0]
+    where b.id = ${buildId} and b.organization_id = ${orgId}`
+  const [, builds, scopes] = await together(trx, [lock, build, selectScope(orgId, buildId)])
+  const [found] = builds
+  const [scope] = scopes
+  return found && scope && { build: found, scope }
 }
 
 export function fetchNeed(trx: Trx, buildId: string, need: Need): Promise<Answer> {
   switch (need.kind) {
     case 'job':
-      return jobsWithSteps(trx, sql`j.build_id = ${buildId} and j.id = ${need.jobId}`)
+      return jobWithStep(trx, buildId, need.jobId)
     case 'steps':
       return steps(trx, sql`s.build_id = ${buildId} and s.id = any (${[...need.stepIds]})`)
     case 'jobs':
@@ -72,16 +86,35 @@ async function withKin(trx: Trx, found: StepRow[]): Promise<StepRow[]> {
   return [...known.values()]
 }
 
+async function jobWithStep(trx: Trx, buildId: string, jobId: string): Promise<Answer> {
+  const isIt = sql`j.build_id = ${buildId} and j.id = ${jobId}`
+  const [jobs, found] = await together(trx, [
+    sql<JobRow>`select ${jobFields} from jobs j where ${isIt} for update`,
+    sql<StepRow>`select ${stepFields} from jobs j join build_steps s on s.id = j.step_id where ${isIt}`,
+  ])
+  return jobs.length === 0 ? {} : { jobs, steps: await withKin(trx, found) }
+}
+
 async function jobsOf(trx: Trx, stepIds: readonly string[]): Promise<Answer> {
-  const { rows } = await sql<JobRow>`
-    select ${jobFields} from jobs j where j.step_id = any (${[...stepIds]}::uuid[]) and ${isNewest}
-    order by j.step_id, j.slot`.execute(trx)
-  return { jobs: rows, jobsOf: stepIds }
+  const where = sql`j.step_id = any (${[...stepIds]}::uuid[]) and ${isNewest}`
+  return { jobs: await lockedJobs(trx, where, sql`j.step_id, j.slot`), jobsOf: stepIds }
+}
+
+/** Agents take scheduled jobs without the build's lock (claim.ts), so those are held back before they are looked at. */
+async function lockedJobs(
+  trx: Trx,
+  where: RawBuilder<unknown>,
+  order: RawBuilder<unknown>,
+): Promise<JobRow[]> {
+  const [, jobs] = await together(trx, [
+    sql`select from jobs j where ${where} and j.state = 'scheduled' order by j.id for update`,
+    sql<JobRow>`select ${jobFields} from jobs j where ${where} order by ${order}`,
+  ])
+  return jobs
 }
 
 async function jobsWithSteps(trx: Trx, where: RawBuilder<unknown>): Promise<Answer> {
-  const { rows: jobs } = await sql<JobRow>`select ${jobFields} from jobs j where ${where}
-    order by j.position, j.id`.execute(trx)
+  const jobs = await lockedJobs(trx, where, sql`j.position, j.id`)
   if (jobs.length === 0) return {}
   const stepIds = [...new Set(jobs.map((job) => job.stepId))]
   return { jobs, ...(await steps(trx, sql`s.id = any (${stepIds}::uuid[])`)) }

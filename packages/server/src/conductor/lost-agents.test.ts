@@ -82,6 +82,47 @@ describe('an agent that falls silent', () => {
   })
 })
 
+describe('a job that falls silent while its agent lives', () => {
+  /** The agent's heartbeats have come for an hour already. */
+  const aLivelyAgent = async () => {
+    const { org, token } = await anAgentWorld(app)
+    const build = await aBuild(app, org, await aPipeline(app, org, 'steps: [{ command: one }]'))
+    const agent = await anAgent(app, token)
+    const run = await agent.begin()
+    const last_seen_at = new Date(Date.now() + 3600_000).toISOString()
+    await app.db.updateTable('agents').set({ last_seen_at }).where('id', '=', agent.id).execute()
+    const ask = () => run.call('GET', `jobs/${run.id}`)
+    return { build, agent, run, ask }
+  }
+
+  it('ends like one whose agent was lost, after twice that time', async () => {
+    const { build, run, ask } = await aLivelyAgent()
+    expect((await ask()).status).toBe(200)
+    await watchAgents(later(350))
+    expect(await statesOf(app, build)).toEqual({ one: 'running' })
+    await watchAgents(later(361))
+    const job = await app.db.selectFrom('jobs').selectAll().where('id', '=', run.id).executeTakeFirstOrThrow()
+    expect(job).toMatchObject({ state: 'failed', exit_status: -1, signal: null, signal_reason: null })
+  })
+
+  it('goes on when its agent is of a kind that never asks', async () => {
+    const { build } = await aLivelyAgent()
+    await watchAgents(later(3000))
+    expect(await statesOf(app, build)).toEqual({ one: 'running' })
+  })
+
+  it('is not taken from an agent that asks for work while the job still speaks', async () => {
+    const { build, agent, ask } = await aLivelyAgent()
+    await ask()
+    expect((await agent.ping()).body).toEqual({})
+    expect(await statesOf(app, build)).toEqual({ one: 'running' })
+    const minuteAgo = new Date(Date.now() - 60_000).toISOString()
+    await app.db.updateTable('agents').set({ job_heard_at: minuteAgo }).where('id', '=', agent.id).execute()
+    await agent.ping()
+    expect(await statesOf(app, build)).toEqual({ one: 'failed' })
+  })
+})
+
 describe('a paused agent', () => {
   it('goes on by itself after five minutes, or after the time it was paused for', async () => {
     const { token } = await anAgentWorld(app)

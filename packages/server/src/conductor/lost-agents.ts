@@ -1,7 +1,9 @@
-// Agents that leave, by saying so or by falling silent, and what becomes of the jobs they had; and paused ones whose
-// time is up. Runs every few seconds on every worker; what two of them find at once is done by one.
+// Agents that leave, by saying so or by falling silent, and what becomes of the jobs they had; jobs that fall silent
+// while their agents live on; and paused agents whose time is up. Runs every few seconds on every worker; what two of
+// them find at once is done by one.
 import { sql } from 'kysely'
 import type { Context } from '../context.ts'
+import { tellMoved } from '../events/agents.ts'
 import { act } from './act.ts'
 import { wakeAgent } from './wake.ts'
 
@@ -21,6 +23,7 @@ const most = 200
 export async function watchAgents(ctx: Context): Promise<void> {
   await loseSilentAgents(ctx)
   await takeFromGoneAgents(ctx)
+  await endSilentJobs(ctx)
   await resumeDueAgents(ctx)
 }
 
@@ -28,11 +31,14 @@ export async function watchAgents(ctx: Context): Promise<void> {
 export async function disconnectAgent(ctx: Context, agent: LeavingAgent): Promise<void> {
   const at = ctx.now().toISOString()
   await sql`
-    update agents set
-      connection_state = case connection_state when 'stopping' then 'stopped' else 'disconnected' end,
-      stopped_at = case connection_state when 'stopping' then ${at}::timestamptz end, disconnected_at = ${at}
-    where organization_id = ${agent.organizationId} and id = ${agent.id}
-      and connection_state in ('never_connected', 'connected', 'stopping')`.execute(ctx.db)
+    with moved as (
+      update agents set
+        connection_state = case connection_state when 'stopping' then 'stopped' else 'disconnected' end,
+        stopped_at = case connection_state when 'stopping' then ${at}::timestamptz end, disconnected_at = ${at}
+      where organization_id = ${agent.organizationId} and id = ${agent.id}
+        and connection_state in ('never_connected', 'connected', 'stopping') returning *
+    ) ${tellMoved(sql`'agent.' || connection_state`, at)}
+    select from moved`.execute(ctx.db)
   if (agent.job !== null) await takeFromAgent(ctx, agent.organizationId, agent.job)
   await wakeAgent(ctx.db, agent.id)
 }
@@ -46,10 +52,14 @@ async function loseSilentAgents(ctx: Context): Promise<void> {
   const cutoff = ctx.now().getTime() - ctx.config.timers.agentLostSeconds * 1000
   // After the whole installation was down, nobody could be heard: agents then get the same time again.
   if (cutoff < performance.timeOrigin) return
+  const at = ctx.now().toISOString()
   const { rows } = await sql<{ id: string }>`
-    update agents set connection_state = 'lost', lost_at = ${ctx.now().toISOString()}
-    where connection_state in ('connected', 'stopping') and last_seen_at <= ${new Date(cutoff).toISOString()}
-    returning id`.execute(ctx.db)
+    with moved as (
+      update agents set connection_state = 'lost', lost_at = ${at}
+      where connection_state in ('connected', 'stopping') and last_seen_at <= ${new Date(cutoff).toISOString()}
+      returning *
+    ) ${tellMoved(sql`'agent.lost'`, at)}
+    select id from moved`.execute(ctx.db)
   for (const { id } of rows) await wakeAgent(ctx.db, id)
 }
 
@@ -60,6 +70,51 @@ async function takeFromGoneAgents(ctx: Context): Promise<void> {
     where j.state in ('assigned', 'accepted', 'running', 'timing_out', 'canceling')
       and a.connection_state in ('disconnected', 'stopped', 'lost') limit ${most}`.execute(ctx.db)
   for (const { organizationId, ...job } of rows) await takeFromAgent(ctx, organizationId, job)
+}
+
+/** Exact enough for what it is asked, and a row is not written with every line of a log. */
+const heardSeconds = 5
+
+/** Agents ask every few seconds, with the job's own token, whether the job is still wanted. */
+export async function noteJobHeard(
+  ctx: Context,
+  { organizationId, agent }: { organizationId: string; agent: { id: string; jobHeardAt: string | null } },
+): Promise<void> {
+  const now = ctx.now()
+  const before = new Date(now.getTime() - heardSeconds * 1000)
+  if (agent.jobHeardAt !== null && new Date(agent.jobHeardAt) > before) return
+  await sql`
+    update agents set job_heard_at = ${now.toISOString()}
+    where organization_id = ${organizationId} and id = ${agent.id}`.execute(ctx.db)
+}
+
+/** Whether the job has spoken so recently that it must be alive, whatever its agent says. */
+export function isJobHeard(ctx: Context, heardAt: string | null): boolean {
+  const most = (heardSeconds + longestPollSeconds) * 1000
+  return heardAt !== null && ctx.now().getTime() - new Date(heardAt).getTime() < most
+}
+
+/** Twice what agents are told, for they wait a random part of it longer, and some more for a slow network. */
+const longestPollSeconds = 10
+
+/**
+ * An agent that reports the end of a job in vain for long enough goes on without it. It waits for up to four minutes
+ * between attempts, so a job counts as silent only after twice the time that loses an agent.
+ */
+async function endSilentJobs(ctx: Context): Promise<void> {
+  const cutoff = ctx.now().getTime() - 2 * ctx.config.timers.agentLostSeconds * 1000
+  if (cutoff < performance.timeOrigin) return
+  const { rows } = await sql<AgentJob & { organizationId: string }>`
+    select j.id, j.build_id as "buildId", j.organization_id as "organizationId"
+    from jobs j join agents a on a.id = j.agent_id
+    where j.state in ('running', 'timing_out', 'canceling')
+      and a.job_heard_at between j.started_at and ${new Date(cutoff).toISOString()} limit ${most}`.execute(
+    ctx.db,
+  )
+  for (const { organizationId, ...job } of rows) {
+    ctx.log.warn({ job_id: job.id }, 'A job fell silent although its agent lives; it ends as lost.')
+    await takeFromAgent(ctx, organizationId, job)
+  }
 }
 
 async function resumeDueAgents(ctx: Context): Promise<void> {

@@ -1,19 +1,19 @@
 import { sql } from 'kysely'
-import type { Trx } from '../db/pool.ts'
+import type { Statement } from '../db/together.ts'
 import type { Scope } from './scope.ts'
 
 /** The last writer of a key wins. */
-export async function setMetaData(
-  trx: Trx,
+export function setMetaData(
   { buildId, organizationId }: Pick<Scope, 'buildId' | 'organizationId'>,
   values: Readonly<Record<string, string>>,
-): Promise<void> {
+): Statement[] {
   const entries = Object.entries(values)
-  if (entries.length === 0) return
-  await sql`
+  if (entries.length === 0) return []
+  const statement = sql`
     insert into build_meta_data (build_id, key, value, organization_id, created_at)
     select b.id, n.key, n.value, b.organization_id, b.created_at
     from builds b, unnest(${entries.map(([key]) => key)}::text[], ${entries.map(([, value]) => value)}::text[]) as n (key, value)
     where b.id = ${buildId} and b.organization_id = ${organizationId}
-    on conflict (build_id, key) do update set value = excluded.value`.execute(trx)
+    on conflict (build_id, key) do update set value = excluded.value`
+  return [statement]
 }

@@ -2,7 +2,8 @@
 // listen (`job.finished`, `build.failing`) stands in the same row.
 import { sql } from 'kysely'
 import type { Effect } from '@millrace/engine/advance/effects.ts'
-import type { Trx } from '../db/pool.ts'
+import type { Statement } from '../db/together.ts'
+import type { EventAt } from './advance.ts'
 import type { Scope } from './scope.ts'
 
 interface EventRow {
@@ -11,23 +12,22 @@ interface EventRow {
   data: Record<string, unknown>
 }
 
-export async function appendEvents(
-  trx: Trx,
+export function appendEvents(
   scope: Scope,
   at: string,
   effects: readonly Effect[],
-): Promise<void> {
-  const rows = eventRows(effects)
-  if (rows.length === 0) return
-  await sql`
+  cause: EventAt,
+): Statement[] {
+  const rows = eventRows(effects, cause.type === 'promise' ? (cause.reason ?? null) : null)
+  if (rows.length === 0) return []
+  const statement = sql`
     insert into events (organization_id, pipeline_id, build_id, job_id, kind, data, created_at)
     select ${scope.organizationId}, ${scope.pipelineId}, ${scope.buildId}, n.job_id, n.kind, n.data, ${at}
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as n (job_id uuid, kind text, data jsonb)`.execute(
-    trx,
-  )
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as n (job_id uuid, kind text, data jsonb)`
+  return [statement]
 }
 
-function eventRows(effects: readonly Effect[]): EventRow[] {
+function eventRows(effects: readonly Effect[], reason: string | null): EventRow[] {
   const news = effects.filter((effect) => effect.kind === 'notify')
   const told = new Set<Effect>()
   const newsOf = (jobId: string | null) =>
@@ -66,7 +66,7 @@ function eventRows(effects: readonly Effect[]): EventRow[] {
     ...untold.map((item) => ({
       kind: item.news,
       job_id: 'jobId' in item ? item.jobId : null,
-      data: 'stepId' in item ? { step_id: item.stepId } : {},
+      data: 'stepId' in item ? { step_id: item.stepId } : { reason },
     })),
   ]
 }

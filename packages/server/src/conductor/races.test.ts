@@ -1,6 +1,7 @@
 // Many at once at one build: whoever comes second is refused or waits, and nothing is counted twice.
 import { sql } from 'kysely'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { inTransaction } from '../db/transaction.ts'
 import { useApp } from '../../test/app.ts'
 import { anOrganization, aPipeline } from '../../test/builders.ts'
 import {
@@ -15,7 +16,7 @@ import {
   type TestBuild,
 } from '../../test/runs.ts'
 import { carryOut } from './act.ts'
-import type { EventAt } from './advance.ts'
+import { advanceIn, type EventAt } from './advance.ts'
 
 const app = useApp()
 
@@ -75,6 +76,35 @@ describe('200 jobs that end at once', { timeout: 120_000 }, () => {
     expect(outcomes.filter(({ ok }) => !ok)).toEqual([])
     expect(await counters(atOnce.running)).toEqual(await counters(inTurn.running))
     expect(await statesOf(app, atOnce.running)).toMatchObject({ waiter: 'waiting', after: 'waiting' })
+  })
+})
+
+describe('whoever has to wait for a build', () => {
+  it('sees all of it as the one before left it', async () => {
+    const running = await build('[{ command: a }, { command: b }]')
+    const [a, b] = [await jobNamed(app, running, 'a'), await jobNamed(app, running, 'b')]
+    for (const jobId of [a, b]) {
+      for (const type of ['assign', 'accept'] as const) await tell(app, running, { type, jobId })
+    }
+    const start = (jobId: string): EventAt => ({ type: 'start', jobId })
+    const second = await inTransaction(app.db, async (trx) => {
+      await advanceIn(trx, app.ctx, running.organizationId, running.id, start(a))
+      const waiting = tell(app, running, start(b))
+      await vi.waitFor(async () => {
+        const { rows } = await sql`
+          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+          app.db,
+        )
+        expect(rows).toHaveLength(1)
+      })
+      return { waiting }
+    })
+    expect(await second.waiting).toMatchObject({ ok: true })
+    const { rows } = await sql<{ to: string }>`
+      select data ->> 'to' as "to" from events
+      where build_id = ${running.id} and kind = 'build.state_changed' order by id`.execute(app.db)
+    expect(rows.map(({ to }) => to)).toEqual(['scheduled', 'running'])
+    expect(await counters(running)).toMatchObject({ pipeline: { builds: 1, running: 2, scheduled: 0 } })
   })
 })
 

@@ -4,7 +4,7 @@ import type { Changes, Patch } from '@millrace/engine/advance/changes.ts'
 import type { BuildRow, JobRow } from '@millrace/engine/rows.ts'
 import type { JobState } from '@millrace/engine/states.ts'
 import type { Timers } from '../config.ts'
-import type { Trx } from '../db/pool.ts'
+import type { Statement } from '../db/together.ts'
 import { insertJobs } from './insert-jobs.ts'
 import { buildColumns, columnName, jobColumns, snakeCase, stepColumns, tallyColumns } from './rows.ts'
 import type { Scope } from './scope.ts'
@@ -23,28 +23,43 @@ export interface Saving {
   at: string
   buildBefore: BuildRow
   moves: readonly JobMove[]
+  /** The jobs that the engine was shown, as they are before the changes. */
+  jobsBefore: ReadonlyMap<string, Pick<JobRow, 'kind' | 'state'>>
 }
 
-export async function saveChanges(trx: Trx, changes: Changes, saving: Saving): Promise<void> {
-  const { scope, buildBefore, moves } = saving
+export function saveChanges(changes: Changes, saving: Saving): Statement[] {
+  const { scope, buildBefore } = saving
+  return [
+    ...(changes.newSteps.length > 0 ? [insertSteps(changes, scope)] : []),
+    ...insertWiring(changes, scope),
+    ...(changes.newJobs.length > 0 ? [insertJobs(changes.newJobs, saving)] : []),
+    ...sameColumns(changes.jobs).map((group) => updateJobs(group, saving)),
+    ...sameColumns(changes.steps).map(updateSteps),
+    ...remove(changes),
+    // A new one is written as it begins; see create-build.ts.
+    ...(changes.build === null || buildBefore.state === 'creating'
+      ? []
+      : updateBuild(scope.buildId, changes.build)),
+    ...count(changes, saving).write(scope.pipelineId),
+  ]
+}
+
+/** What becomes different in the pipeline's counts. */
+function count(changes: Changes, { buildBefore, moves, jobsBefore }: Saving): TallyChange {
   const tally = new TallyChange()
-  const kinds = new Map<string, string>()
-
-  if (changes.newSteps.length > 0) await insertSteps(trx, changes, scope)
-  if (changes.newEdges.length > 0 || changes.newRefs.length > 0) await insertWiring(trx, changes, scope)
-  for (const { row } of changes.newJobs) kinds.set(row.id, row.kind)
-  if (changes.newJobs.length > 0) await insertJobs(trx, changes.newJobs, saving)
-  for (const group of sameColumns(changes.jobs)) {
-    for (const { id, kind } of await updateJobs(trx, group, saving)) kinds.set(id, kind)
+  const added = new Map(changes.newJobs.map(({ row }) => [row.id, row]))
+  const known = (jobId: string) => {
+    const job = added.get(jobId) ?? jobsBefore.get(jobId)
+    if (job === undefined) throw new Error('The engine changed a job that it was never shown.')
+    return job
   }
-  for (const group of sameColumns(changes.steps)) await updateMany(trx, 'build_steps', stepColumns, group)
-  await remove(trx, changes, tally)
-  if (changes.build !== null) await updateBuild(trx, scope.buildId, changes.build)
-
-  for (const { jobId, from, to } of moves) if (kinds.get(jobId) === 'script') tally.job(from, to)
+  for (const { jobId, from, to } of moves) if (known(jobId).kind === 'script') tally.job(from, to)
+  for (const { kind, state } of changes.removedJobs.map(known)) {
+    if (kind === 'script') tally.job(state, null)
+  }
   const stateAfter = changes.build?.state ?? buildBefore.state
   tally.build(buildBefore.state === 'creating' ? null : buildBefore.state, stateAfter)
-  await tally.write(trx, scope.pipelineId, scope.buildId)
+  return tally
 }
 
 function sameColumns<Row>(patches: readonly Patch<Row>[]): Patch<Row>[][] {
@@ -70,21 +85,12 @@ function patchRows(
   }
 }
 
-async function updateMany(
-  trx: Trx,
-  table: 'build_steps',
-  types: object,
-  group: readonly Patch<unknown>[],
-): Promise<void> {
-  const { rows, set } = patchRows(types, group)
-  await sql`update ${sql.table(table)} t set ${set} from ${rows} where t.id = p.id`.execute(trx)
+function updateSteps(group: readonly Patch<unknown>[]): Statement {
+  const { rows, set } = patchRows(stepColumns, group)
+  return sql`update build_steps t set ${set} from ${rows} where t.id = p.id`
 }
 
-async function updateJobs(
-  trx: Trx,
-  group: readonly Patch<JobRow>[],
-  { timers, scope, at }: Saving,
-): Promise<Array<{ id: string; kind: string }>> {
+function updateJobs(group: readonly Patch<JobRow>[], { timers, scope, at }: Saving): Statement {
   const { rows, set } = patchRows(jobColumns, group)
   const movesState = group[0]?.set.state !== undefined
   const state = sql`p.state`
@@ -98,72 +104,57 @@ async function updateJobs(
           then coalesce(extract(epoch from ${at}::timestamptz - t.limited_at) * 1000, 0)::int
           else t.concurrency_wait_ms end`
     : sql``
-  const { rows: updated } = await sql<{ id: string; kind: string }>`
-    update jobs t set ${set}${timed} from ${rows} where t.id = p.id returning t.id, t.kind`.execute(trx)
-  return updated
+  return sql`update jobs t set ${set}${timed} from ${rows} where t.id = p.id`
 }
 
-async function updateBuild(trx: Trx, buildId: string, change: Partial<BuildRow>): Promise<void> {
+function updateBuild(buildId: string, change: Partial<BuildRow>): Statement[] {
   const pick = (types: object) =>
     Object.fromEntries(Object.entries(change).filter(([field]) => Object.hasOwn(types, field)))
-  for (const [table, key, types] of [
+  const tables = [
     ['build_tallies', 'build_id', tallyColumns],
     ['builds', 'id', buildColumns],
-  ] as const) {
+  ] as const
+  return tables.flatMap(([table, key, types]) => {
     const set = pick(types)
-    if (Object.keys(set).length === 0) continue
+    if (Object.keys(set).length === 0) return []
     const patch = patchRows(types, [{ id: buildId, set }])
-    await sql`update ${sql.table(table)} t set ${patch.set} from ${patch.rows} where t.${sql.ref(key)} = p.id`.execute(
-      trx,
-    )
-  }
+    const statement = sql`
+      update ${sql.table(table)} t set ${patch.set} from ${patch.rows} where t.${sql.ref(key)} = p.id`
+    return [statement]
+  })
 }
 
-async function insertSteps(
-  trx: Trx,
-  { newSteps }: Changes,
-  { buildId, organizationId }: Scope,
-): Promise<void> {
+function insertSteps({ newSteps }: Changes, { buildId, organizationId }: Scope): Statement {
   const fields = Object.keys(stepColumns).map(columnName)
   const typed = Object.entries(stepColumns).map(([field, type]) => `${columnName(field)} ${type}`)
   const json = JSON.stringify(newSteps.map(({ row, definition }) => ({ ...snakeCase(row), definition })))
-  await sql`
+  return sql`
     insert into build_steps (build_id, organization_id, definition, ${sql.raw(fields.join(', '))})
     select ${buildId}, ${organizationId}, n.definition, ${sql.raw(fields.map((field) => `n.${field}`).join(', '))}
-    from jsonb_to_recordset(${json}::jsonb) as n (definition jsonb, ${sql.raw(typed.join(', '))})`.execute(
-    trx,
+    from jsonb_to_recordset(${json}::jsonb) as n (definition jsonb, ${sql.raw(typed.join(', '))})`
+}
+
+function insertWiring({ newEdges, newRefs }: Changes, { buildId }: Scope): Statement[] {
+  const edges = sql`
+    insert into build_edges (build_id, from_step, to_step, kind, allow_failure, whole)
+    select ${buildId}, n."from", n."to", n.kind, n."allowFailure", n.whole
+    from jsonb_to_recordset(${JSON.stringify(newEdges)}::jsonb)
+      as n ("from" uuid, "to" uuid, kind text, "allowFailure" boolean, whole boolean)
+    on conflict do nothing`
+  const refs = sql`
+    insert into build_refs (build_id, step_id, ref, allow_failure)
+    select ${buildId}, n."stepId", n.ref, n."allowFailure"
+    from jsonb_to_recordset(${JSON.stringify(newRefs)}::jsonb) as n ("stepId" uuid, ref text, "allowFailure" boolean)
+    on conflict do nothing`
+  return [...(newEdges.length > 0 ? [edges] : []), ...(newRefs.length > 0 ? [refs] : [])]
+}
+
+function remove({ resolvedRefs, removedJobs, removedSteps }: Changes): Statement[] {
+  const refs = resolvedRefs.map(
+    ({ stepId, ref }) => sql`delete from build_refs where step_id = ${stepId} and ref = ${ref}`,
   )
-}
-
-async function insertWiring(trx: Trx, { newEdges, newRefs }: Changes, { buildId }: Scope): Promise<void> {
-  if (newEdges.length > 0) {
-    await sql`
-      insert into build_edges (build_id, from_step, to_step, kind, allow_failure, whole)
-      select ${buildId}, n."from", n."to", n.kind, n."allowFailure", n.whole
-      from jsonb_to_recordset(${JSON.stringify(newEdges)}::jsonb)
-        as n ("from" uuid, "to" uuid, kind text, "allowFailure" boolean, whole boolean)
-      on conflict do nothing`.execute(trx)
-  }
-  if (newRefs.length > 0) {
-    await sql`
-      insert into build_refs (build_id, step_id, ref, allow_failure)
-      select ${buildId}, n."stepId", n.ref, n."allowFailure"
-      from jsonb_to_recordset(${JSON.stringify(newRefs)}::jsonb) as n ("stepId" uuid, ref text, "allowFailure" boolean)
-      on conflict do nothing`.execute(trx)
-  }
-}
-
-async function remove(trx: Trx, changes: Changes, tally: TallyChange): Promise<void> {
-  for (const { stepId, ref } of changes.resolvedRefs) {
-    await sql`delete from build_refs where step_id = ${stepId} and ref = ${ref}`.execute(trx)
-  }
-  if (changes.removedJobs.length > 0) {
-    const { rows } = await sql<{ state: JobState; kind: string }>`
-      delete from jobs where id = any (${changes.removedJobs}::uuid[]) returning state, kind`.execute(trx)
-    for (const { state, kind } of rows) if (kind === 'script') tally.job(state, null)
-  }
+  const jobs = sql`delete from jobs where id = any (${removedJobs}::uuid[])`
   // Their edges and references go with them.
-  if (changes.removedSteps.length > 0) {
-    await sql`delete from build_steps where id = any (${changes.removedSteps}::uuid[])`.execute(trx)
-  }
+  const steps = sql`delete from build_steps where id = any (${removedSteps}::uuid[])`
+  return [...refs, ...(removedJobs.length > 0 ? [jobs] : []), ...(removedSteps.length > 0 ? [steps] : [])]
 }

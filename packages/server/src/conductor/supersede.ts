@@ -7,6 +7,7 @@ interface Newest {
   id: string
   number: number
   branch: string
+  isForMergeQueue: boolean
   pipeline_id: string
   skip_queued_branch_builds: boolean
   skip_queued_branch_builds_filter: string | null
@@ -14,24 +15,26 @@ interface Newest {
   cancel_running_branch_builds_filter: string | null
 }
 
+const isForMergeQueue = sql`coalesce(b.host_event -> 'mergeQueue' <> 'null', false)`
+
 /** Skips or cancels the older builds of a branch that a new one makes superfluous, as the pipeline says. */
 export async function supersede(
   ctx: Context,
   { organizationId, buildId }: { organizationId: string; buildId: string },
 ): Promise<FollowUp[]> {
   const { rows } = await sql<Newest>`
-    select b.id, b.number, b.branch, b.pipeline_id, p.skip_queued_branch_builds, p.skip_queued_branch_builds_filter,
+    select b.id, b.number, b.branch, ${isForMergeQueue} as "isForMergeQueue", b.pipeline_id, p.skip_queued_branch_builds, p.skip_queued_branch_builds_filter,
       p.cancel_running_branch_builds, p.cancel_running_branch_builds_filter
     from builds b join pipelines p on p.id = b.pipeline_id
     where b.organization_id = ${organizationId} and b.id = ${buildId}`.execute(ctx.db)
   const [newest] = rows
   if (newest === undefined) return []
   const { rows: older } = await sql<BranchBuild>`
-    select id, number, branch, state, false as "isForMergeQueue" from builds
+    select b.id, b.number, b.branch, b.state, ${isForMergeQueue} as "isForMergeQueue" from builds b
     where pipeline_id = ${newest.pipeline_id} and branch = ${newest.branch} and number < ${newest.number}
       and state in ('creating', 'scheduled', 'running', 'failing', 'blocked')
     order by number`.execute(ctx.db)
-  const { skip, cancel } = supersededBy({ ...newest, isForMergeQueue: false }, older, {
+  const { skip, cancel } = supersededBy(newest, older, {
     skipQueued: newest.skip_queued_branch_builds,
     skipQueuedFilter: newest.skip_queued_branch_builds_filter,
     cancelRunning: newest.cancel_running_branch_builds,

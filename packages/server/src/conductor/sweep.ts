@@ -44,11 +44,16 @@ async function findUndone(ctx: Context): Promise<FollowUp[]> {
     where kind = 'trigger' and state = 'running' and triggered_build_id is null and finished_at is null
       and started_at <= ${before} limit ${most}`.execute(ctx.db)
   const { rows: untold } = await sql<{ organizationId: string; childId: string; jobId: string }>`
-    select j.organization_id as "organizationId", c.id as "childId", j.id as "jobId"
-    from jobs j join builds c on c.id = j.triggered_build_id
-    where j.kind = 'trigger' and j.state = 'running' and j.finished_at is null and c.finished_at <= ${before} limit ${most}`.execute(
-    ctx.db,
-  )
+    select j.organization_id as "organizationId", j.triggered_build_id as "childId", j.id as "jobId"
+    from jobs j left join (builds c join pipelines p on p.id = c.pipeline_id) on c.id = j.triggered_build_id
+    where j.kind = 'trigger' and j.state = 'running' and j.finished_at is null and j.triggered_build_id is not null
+      and (c.id is null or c.finished_at <= ${before}) limit ${most}`.execute(ctx.db)
+  const { rows: reopened } = await sql<{ organizationId: string; childId: string; jobId: string }>`
+    select c.organization_id as "organizationId", c.id as "childId", j.id as "jobId"
+    from builds c join jobs j on j.id = c.triggered_from_job_id
+    where c.state in ('scheduled', 'running', 'failing') and c.triggered_from_job_id is not null
+      and j.state = 'failed' and j.triggered_build_id = c.id and j.retried_in_job_id is null
+      and j.finished_at <= ${before} limit ${most}`.execute(ctx.db)
   const { rows: abandoned } = await sql<{ organizationId: string; childId: string }>`
     select c.organization_id as "organizationId", c.id as "childId"
     from jobs j join builds c on c.id = j.triggered_build_id
@@ -61,7 +66,7 @@ async function findUndone(ctx: Context): Promise<FollowUp[]> {
   )
   return [
     ...childless.map((found) => ({ kind: 'create_child' as const, ...found })),
-    ...untold.map((found) => ({ kind: 'tell_parent' as const, ...found })),
+    ...[...untold, ...reopened].map((found) => ({ kind: 'tell_parent' as const, ...found })),
     ...abandoned.map((found) => ({ kind: 'cancel_child' as const, ...found })),
     ...groups.map((found) => ({ kind: 'decide_slots' as const, ...found })),
   ]

@@ -2,7 +2,7 @@
 // difference, in its own transaction; nothing is ever recounted.
 import { sql } from 'kysely'
 import type { BuildState, JobState } from '@millrace/engine/states.ts'
-import type { Trx } from '../db/pool.ts'
+import type { Statement } from '../db/together.ts'
 
 export interface PipelineTally {
   scheduled_builds: number
@@ -14,6 +14,10 @@ export interface PipelineTally {
 
 type Counter = keyof PipelineTally
 
+/**
+ * Each pipeline's counts are the sum of so many rows. A connection always adds to the same one, so that those who
+ * change the same pipeline at once do not wait for each other.
+ */
 const slots = 16
 
 export class TallyChange {
@@ -28,21 +32,22 @@ export class TallyChange {
   }
 
   /** The last statement of a transaction, so that the row is held for as short as possible. */
-  async write(trx: Trx, pipelineId: string, buildId: string): Promise<void> {
+  write(pipelineId: string): Statement[] {
     const changed = [...this.change].filter(([, by]) => by !== 0)
-    if (changed.length === 0) return
+    if (changed.length === 0) return []
     const by = (counter: Counter) => this.change.get(counter) ?? 0
-    await sql`
+    const statement = sql`
       insert into pipeline_tallies as t
         (pipeline_id, slot, scheduled_builds, running_builds, scheduled_jobs, running_jobs, waiting_jobs)
-      values (${pipelineId}, ${slotOf(buildId)}, ${by('scheduled_builds')}, ${by('running_builds')},
+      values (${pipelineId}, pg_backend_pid() % ${slots}::int, ${by('scheduled_builds')}, ${by('running_builds')},
         ${by('scheduled_jobs')}, ${by('running_jobs')}, ${by('waiting_jobs')})
       on conflict (pipeline_id, slot) do update set
         scheduled_builds = t.scheduled_builds + excluded.scheduled_builds,
         running_builds = t.running_builds + excluded.running_builds,
         scheduled_jobs = t.scheduled_jobs + excluded.scheduled_jobs,
         running_jobs = t.running_jobs + excluded.running_jobs,
-        waiting_jobs = t.waiting_jobs + excluded.waiting_jobs`.execute(trx)
+        waiting_jobs = t.waiting_jobs + excluded.waiting_jobs`
+    return [statement]
   }
 
   private move(from: Counter | null, to: Counter | null): void {
@@ -51,9 +56,6 @@ export class TallyChange {
     if (to !== null) this.change.set(to, (this.change.get(to) ?? 0) + 1)
   }
 }
-
-/** The last hex digit of an id that ends in random bits. */
-const slotOf = (buildId: string) => Number.parseInt(buildId.slice(-1), 16) % slots
 
 function buildPhase(state: BuildState): Counter | null {
   if (state === 'creating' || state === 'scheduled') return 'scheduled_builds'

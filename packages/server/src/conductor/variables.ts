@@ -12,7 +12,10 @@ interface Facts {
     repository: string
     env: Readonly<Record<string, string>>
   }
-  build: Pick<BuildRequest, 'branch' | 'tag' | 'message' | 'commit' | 'pullRequest' | 'triggeredFrom' | 'env'>
+  build: Pick<
+    BuildRequest,
+    'branch' | 'tag' | 'message' | 'commit' | 'pullRequest' | 'hostEvent' | 'triggeredFrom' | 'env'
+  >
 }
 
 export function storedVariables({ organizationSlug, pipeline, build }: Facts): EnvLookup {
@@ -33,8 +36,8 @@ export function storedVariables({ organizationSlug, pipeline, build }: Facts): E
       BUILDKITE_PULL_REQUEST: build.pullRequest?.id ?? 'false',
       BUILDKITE_PULL_REQUEST_BASE_BRANCH: build.pullRequest?.base ?? '',
       BUILDKITE_PULL_REQUEST_REPO: build.pullRequest?.repository ?? '',
-      BUILDKITE_MERGE_QUEUE_BASE_BRANCH: '',
-      BUILDKITE_MERGE_QUEUE_BASE_COMMIT: '',
+      BUILDKITE_MERGE_QUEUE_BASE_BRANCH: build.hostEvent?.mergeQueue?.baseBranch ?? '',
+      BUILDKITE_MERGE_QUEUE_BASE_COMMIT: build.hostEvent?.mergeQueue?.baseCommit ?? '',
     }),
   )
   return (name) => variables.get(name)

@@ -2,6 +2,7 @@
 // within a transaction, and what is lost with a connection is made up for when dispatch.ts connects again.
 import { sql } from 'kysely'
 import type { Db, Trx } from '../db/pool.ts'
+import type { Statement } from '../db/together.ts'
 import type { JobMove } from './save.ts'
 
 /** Its payload is the ids of queues that have jobs to hand out, separated by commas. */
@@ -17,20 +18,22 @@ const onAgent: ReadonlySet<string | null> = new Set([
   'canceling',
 ])
 
-/** The agents that these moves set free. Asked before the moves are written, which may forget who had the job. */
-export async function wakeFreedAgents(trx: Trx, moves: readonly JobMove[]): Promise<void> {
+/** The agents that these moves set free. Before the moves are written, which may forget who had the job. */
+export function wakeFreedAgents(moves: readonly JobMove[]): Statement[] {
   const left = moves.filter(({ from, to }) => onAgent.has(from) && !onAgent.has(to)).map(({ jobId }) => jobId)
-  if (left.length === 0) return
-  await sql`
+  if (left.length === 0) return []
+  const statement = sql`
     select pg_notify(${agentChannel}, agent_id::text) from jobs
-    where id = any (${left}::uuid[]) and agent_id is not null`.execute(trx)
+    where id = any (${left}::uuid[]) and agent_id is not null`
+  return [statement]
 }
 
-export async function wakeQueuesOf(trx: Trx, runnableJobs: readonly string[]): Promise<void> {
-  if (runnableJobs.length === 0) return
-  await sql`
+export function wakeQueuesOf(runnableJobs: readonly string[]): Statement[] {
+  if (runnableJobs.length === 0) return []
+  const statement = sql`
     select pg_notify(${queueChannel}, string_agg(distinct queue_id::text, ',')) from jobs
-    where id = any (${runnableJobs}::uuid[]) and queue_id is not null having count(*) > 0`.execute(trx)
+    where id = any (${runnableJobs}::uuid[]) and queue_id is not null having count(*) > 0`
+  return [statement]
 }
 
 export async function wakeQueue(trx: Trx, queueId: string): Promise<void> {

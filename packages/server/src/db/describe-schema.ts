@@ -91,7 +91,7 @@ function typesOf(tables: string[], columns: Column[]): string {
 
 function columnType({ type, not_null, default: value }: Column): string {
   const orNull = not_null ? '' : ' | null'
-  if (type === 'jsonb') {
+  if (type === 'jsonb' || type === 'json') {
     // Written as JSON text, read as a value whose shape the query states.
     return `ColumnType<unknown, string${not_null ? '' : ' | null'}${value === null && not_null ? '' : ' | undefined'}, string${orNull}>`
   }

@@ -19,6 +19,8 @@ export function openDatabase(connection: string | pg.PoolConfig, maxConnections 
     Client: NamedStatementClient,
     types: { getTypeParser: (oid, format) => parsers[oid] ?? pg.types.getTypeParser(oid, format) },
     max: maxConnections,
+    // A statement need not wait for the answer to the one before it; see together.ts.
+    pipeline: true,
     application_name: 'millrace',
     options: '-c timezone=UTC -c statement_timeout=30000 -c idle_in_transaction_session_timeout=60000',
   })
@@ -28,6 +30,14 @@ export function openDatabase(connection: string | pg.PoolConfig, maxConnections 
   pool.on('connect', (client) => client.on('error', () => {}))
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   return { pool, db, close: () => db.destroy() }
+}
+
+/** A connection outside the pool, for COPY, which bears no other statement on its way beside it. */
+export async function connectAlone(pool: pg.Pool): Promise<pg.Client> {
+  const client = new pg.Client({ ...pool.options, pipeline: false })
+  client.on('error', () => {})
+  await client.connect()
+  return client
 }
 
 const parsers: Record<number, (text: string) => unknown> = {

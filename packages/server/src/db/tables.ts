@@ -24,6 +24,8 @@ export interface Tables {
   cluster_secrets: ClusterSecrets
   cluster_tokens: ClusterTokens
   clusters: Clusters
+  commit_status_cursor: CommitStatusCursor
+  commit_statuses: CommitStatuses
   events: Events
   git_mirrors: GitMirrors
   hosted_agents: HostedAgents
@@ -33,16 +35,30 @@ export interface Tables {
   job_logs: JobLogs
   jobs: Jobs
   migrations: Migrations
+  notification_attempts: NotificationAttempts
+  notification_cursor: NotificationCursor
+  notification_deliveries: NotificationDeliveries
+  notification_lanes: NotificationLanes
+  notification_memories: NotificationMemories
+  notification_messages: NotificationMessages
+  notification_oauth_starts: NotificationOauthStarts
+  notification_service_targets: NotificationServiceTargets
+  notification_services: NotificationServices
   oidc_keys: OidcKeys
   organization_invitations: OrganizationInvitations
   organization_members: OrganizationMembers
   organization_pipeline_settings: OrganizationPipelineSettings
   organizations: Organizations
+  pipeline_polls: PipelinePolls
   pipeline_schedules: PipelineSchedules
   pipeline_tallies: PipelineTallies
   pipeline_templates: PipelineTemplates
   pipelines: Pipelines
+  polled_refs: PolledRefs
+  pull_requests: PullRequests
   rate_limits: RateLimits
+  removed_pipelines: RemovedPipelines
+  repository_connections: RepositoryConnections
   rules: Rules
   stack_notifications: StackNotifications
   stacks: Stacks
@@ -56,6 +72,7 @@ export interface Tables {
   test_suites: TestSuites
   unclaimed_blobs: UnclaimedBlobs
   users: Users
+  webhook_deliveries: WebhookDeliveries
 }
 
 export interface AgentImageLogChunks {
@@ -127,6 +144,7 @@ export interface Agents {
   paused_timeout_in_minutes: number | null
   resume_at: string | null
   is_hosted: Generated<boolean>
+  job_heard_at: string | null
 }
 
 export interface Annotations {
@@ -304,6 +322,7 @@ export interface Builds {
   started_at: string | null
   failing_at: string | null
   finished_at: string | null
+  host_event: ColumnType<unknown, string | null | undefined, string | null>
 }
 
 export interface CacheEntries {
@@ -415,6 +434,30 @@ export interface Clusters {
   default_queue_id: string | null
   created_at: Generated<string>
   created_by: string | null
+}
+
+export interface CommitStatusCursor {
+  single: Generated<boolean>
+  xid: number
+}
+
+export interface CommitStatuses {
+  id: string
+  organization_id: string
+  pipeline_id: string
+  build_id: string
+  build_number: number
+  commit: string
+  context: string
+  state: string
+  description: string
+  version: Generated<number>
+  changed_at: string
+  delivered_at: string | null
+  attempts: Generated<number>
+  next_attempt_at: string | null
+  leased_until: string | null
+  error: string | null
 }
 
 export interface Events {
@@ -564,6 +607,105 @@ export interface Migrations {
   applied_at: Generated<string>
 }
 
+export interface NotificationAttempts {
+  delivery_id: string
+  number: number
+  organization_id: string
+  started_at: string
+  duration_ms: number
+  error: string | null
+  exchanges: ColumnType<unknown, string, string>
+}
+
+export interface NotificationCursor {
+  is_only: Generated<boolean>
+  from_xid: number
+  to_xid: number
+  last_event_id: number
+}
+
+export interface NotificationDeliveries {
+  id: string
+  seq: number
+  organization_id: string
+  message_id: string
+  service_id: string | null
+  target: ColumnType<unknown, string | null | undefined, string | null>
+  owner_id: string
+  lane: string
+  state: Generated<string>
+  attempts: Generated<number>
+  give_up_at: string
+  created_at: string
+  finished_at: string | null
+}
+
+export interface NotificationLanes {
+  owner_id: string
+  lane: string
+  organization_id: string
+  due_at: string
+  leased_until: string | null
+}
+
+export interface NotificationMemories {
+  service_id: string
+  key: string
+  organization_id: string
+  data: ColumnType<unknown, string, string>
+  updated_at: Generated<string>
+}
+
+export interface NotificationMessages {
+  id: string
+  organization_id: string
+  event_id: number | null
+  event: string
+  occurred_at: string
+  data: ColumnType<unknown, string, string>
+}
+
+export interface NotificationOauthStarts {
+  state_hash: Buffer
+  organization_id: string
+  user_id: string
+  provider: string
+  verifier_sealed: Buffer
+  verifier_key_id: string
+  created_at: Generated<string>
+  expires_at: string
+}
+
+export interface NotificationServiceTargets {
+  organization_id: string
+  service_id: string
+  position: number
+  pipeline_id: string | null
+  team_id: string | null
+  cluster_id: string | null
+}
+
+export interface NotificationServices {
+  id: string
+  organization_id: string
+  provider: string
+  description: Generated<string>
+  scope: Generated<string>
+  branch_configuration: Generated<string>
+  build_states: Generated<string[]>
+  settings: ColumnType<unknown, string | undefined, string>
+  secrets_sealed: Buffer | null
+  secrets_key_id: string | null
+  is_connected: Generated<boolean>
+  disabled_at: string | null
+  broken_at: string | null
+  broken_reason: string | null
+  dead_letters_in_a_row: Generated<number>
+  listening_since: Generated<string>
+  created_at: Generated<string>
+  created_by: string | null
+}
+
 export interface OidcKeys {
   id: string
   private_key_sealed: Buffer
@@ -626,6 +768,16 @@ export interface Organizations {
   restrict_user_api_token_creation: Generated<boolean>
   teams_enabled_at: string | null
   created_at: Generated<string>
+}
+
+export interface PipelinePolls {
+  pipeline_id: string
+  organization_id: string
+  repository: string
+  next_poll_at: string
+  claim: string | null
+  polled_at: string | null
+  error: string | null
 }
 
 export interface PipelineSchedules {
@@ -704,12 +856,55 @@ export interface Pipelines {
   created_at: Generated<string>
   created_by: string | null
   archived_at: string | null
+  repository_host: Generated<string | null>
+  poll_interval_seconds: number | null
+}
+
+export interface PolledRefs {
+  pipeline_id: string
+  ref: string
+  commit: string
+}
+
+export interface PullRequests {
+  pipeline_id: string
+  number: string
+  organization_id: string
+  branch: string
+  is_fork: boolean
+  data: ColumnType<unknown, string, string>
+  updated_at: string
 }
 
 export interface RateLimits {
   key: string
   points: Generated<number>
   expire: number | null
+}
+
+export interface RemovedPipelines {
+  pipeline_id: string
+  organization_id: string
+  removed_at: Generated<string>
+}
+
+export interface RepositoryConnections {
+  id: string
+  organization_id: string
+  type: string
+  url: string
+  api_url: string
+  host: string
+  token_sealed: Buffer | null
+  token_key_id: string | null
+  token_hint: string | null
+  webhook_secret_sealed: Buffer | null
+  webhook_secret_key_id: string | null
+  webhook_secret_hint: string | null
+  problem: string | null
+  problem_at: string | null
+  created_at: Generated<string>
+  created_by: string | null
 }
 
 export interface Rules {
@@ -854,4 +1049,12 @@ export interface Users {
   name: string
   password_hash: string | null
   created_at: Generated<string>
+}
+
+export interface WebhookDeliveries {
+  pipeline_id: string
+  delivery_id: string
+  organization_id: string
+  answer: ColumnType<unknown, string | null | undefined, string | null>
+  received_at: string
 }

@@ -10,6 +10,7 @@ import {
   type TestUser,
 } from '../../test/builders.ts'
 import { slices } from '../app.ts'
+import { settleAccess } from '../auth/access-watch.ts'
 import { scopes } from '../auth/scopes.ts'
 import { newId } from '../lib/ids.ts'
 import { revokeToken } from '../resources/access-token/revoke.ts'
@@ -107,6 +108,7 @@ describe('a token', () => {
   it('that has been revoked is refused with 401, and no other of the same request', async () => {
     const token = await aToken(app, admin)
     await revokeToken(app.db, operator, await tokenId(app, token))
+    await settleAccess(app.db)
     const statuses = await Promise.all([status(`Bearer ${token}`), status(`Bearer ${admin.token}`)])
     expect(statuses).toEqual([401, 200])
   })
@@ -136,6 +138,7 @@ describe('a token', () => {
     const member = await aMember(app, org)
     expect((await app.request('GET', org.path, { token: member.token })).status).toBe(200)
     await app.db.deleteFrom('organization_members').where('user_id', '=', member.id).execute()
+    await settleAccess(app.db)
     expect((await app.request('GET', org.path, { token: member.token })).status).toBe(404)
   })
 

@@ -32,13 +32,14 @@ export async function authorize(
 
   const token = bearerToken(request.headers.authorization)
   const found =
-    token === null ? null : await ctx.findToken(token, slug !== null && isStorable(slug) ? slug : null)
+    token === null ? null : await ctx.tokens.find(token, slug !== null && isStorable(slug) ? slug : null)
   if (found === null) {
     throw unauthorized(
       `Authentication required. Please supply a valid API Access Token: ${ctx.config.url}/docs`,
     )
   }
-  const spent = await ctx.limits.spend(found.user.id, found.organization?.id ?? null)
+  const spending = ctx.limits.spend(found.user.id, found.organization?.id ?? null)
+  const spent = spending instanceof Promise ? await spending : spending
   onSpent(spent)
   ctx.limits.refuseExceeded(spent)
   if (found.allowed_ip_addresses !== null && !isInRanges(request.ip, found.allowed_ip_addresses)) {

@@ -8,21 +8,18 @@ const deepest = 64
 
 export function acceptJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser(
-    '*',
-    { parseAs: 'string' },
-    async (request: FastifyRequest, text: string | Buffer) => {
-      const type = request.headers['content-type']
-      if (text.length === 0) return undefined
-      if (type !== undefined && !/^application\/([\w.+-]+\+)?json\b/i.test(type)) {
-        throw new ApiError(
-          415,
-          `Send the body as JSON, with Content-Type: application/json instead of ${type.slice(0, 100)}.`,
-        )
-      }
-      return parseBody(text.toString())
-    },
-  )
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
+    if (request.routeOptions.config.rawBody === true) return bytes
+    const type = request.headers['content-type']
+    if (bytes.length === 0) return undefined
+    if (type !== undefined && !/^application\/([\w.+-]+\+)?json\b/i.test(type)) {
+      throw new ApiError(
+        415,
+        `Send the body as JSON, with Content-Type: application/json instead of ${type.slice(0, 100)}.`,
+      )
+    }
+    return parseBody(bytes.toString())
+  })
 }
 
 export function parseBody(text: string): unknown {

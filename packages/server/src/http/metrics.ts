@@ -3,9 +3,20 @@ import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
+let ofProcess: Registry | undefined
+
+/** Memory, time, garbage: they are the process's, and watching them cannot be given up again. */
+function processMetrics(): Registry {
+  if (ofProcess === undefined) {
+    ofProcess = new Registry()
+    collectDefaultMetrics({ register: ofProcess })
+  }
+  return ofProcess
+}
+
 export function serveMetrics(app: FastifyInstance, pool: pg.Pool): void {
+  const shared = processMetrics()
   const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
   const seconds = new Histogram({
     name: 'millrace_http_request_seconds',
     help: 'Time from the request line to the end of the answer.',
@@ -24,9 +35,10 @@ export function serveMetrics(app: FastifyInstance, pool: pg.Pool): void {
       connections.set({ state: 'waited_for' }, pool.waitingCount)
     },
   })
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, next) => {
     const route = request.routeOptions.url ?? 'unknown'
     seconds.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000)
+    next()
   })
 
   app.get('/healthz', async () => ({ status: 'ok' }))
@@ -41,6 +53,7 @@ export function serveMetrics(app: FastifyInstance, pool: pg.Pool): void {
     }
   })
   app.get('/metrics', async (_request, reply) => {
-    return reply.type(registry.contentType).send(await registry.metrics())
+    const parts = await Promise.all([shared.metrics(), registry.metrics()])
+    return reply.type(registry.contentType).send(parts.join('\n'))
   })
 }

@@ -1,17 +1,21 @@
 // Puts routes on the server: access before the body is read, then the body, then the handler.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { settleAccess } from '../auth/access-watch.ts'
 import type { Context } from '../context.ts'
 import { ApiError, badRequest } from '../lib/errors.ts'
 import { authorize, type Access } from './access.ts'
 import type { Answer } from './answer.ts'
 import { fingerprint, once, onceOutside, readKey, type KeyedRequest } from './idempotency.ts'
 import type { RawQuery } from './query.ts'
-import { rateLimitHeaders } from './rate-limit-headers.ts'
+import { setRateLimitHeaders } from './rate-limit-headers.ts'
 import type { Method, RawInput, Route } from './route.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     access: Access | null
+  }
+  interface FastifyContextConfig {
+    rawBody?: boolean
   }
 }
 
@@ -24,12 +28,16 @@ export function registerRoutes(app: FastifyInstance, ctx: Context, routes: reado
       method: [...route.methods],
       url: route.url,
       bodyLimit: route.bodyLimitBytes,
+      config: { rawBody: route.rawBody !== null },
       onRequest: async (request, reply) => {
-        request.access = await authorize(ctx, route, request, (spent) => {
-          void reply.headers(rateLimitHeaders(spent))
-        })
+        request.access = await authorize(ctx, route, request, (spent) => setRateLimitHeaders(reply, spent))
+        await route.rawBody?.admit(ctx, request.params as Record<string, string>)
       },
-      handler: async (request, reply) => send(reply, await answer(ctx, route, request)),
+      handler: async (request, reply) => {
+        const made = await answer(ctx, route, request)
+        if (route.changesAccess) await settleAccess(ctx.db)
+        return send(reply, made)
+      },
     })
   }
   refuseOtherMethods(app, routes)

@@ -53,11 +53,20 @@ interface Definition<
   badBody?: 400 | 422 | 'errors'
   /** Default 1 MiB. */
   bodyLimitBytes?: number
+  /** Instead of `body`: the bytes as they came, whatever they say they are, for who has to check a signature. */
+  rawBody?: RawBody<Params>
   /** It talks to something outside this process, so it cannot run inside the transaction of an Idempotency-Key. */
   callsOut?: true
+  /** It may take away what somebody could do until now: answered when no server remembers it otherwise. */
+  changesAccess?: true
   answers: Record<number, TSchema | null>
   errors?: Errors
   handler(input: Input<Url, Access, Params, Query, Body>): Promise<Answer>
+}
+
+/** Whoever the URL does not admit is refused before the body is read. */
+interface RawBody<Params> {
+  admit(ctx: Context, params: { [Name in keyof Params]: string }): Promise<void>
 }
 
 type Input<Url, Access, Params, Query extends Record<string, TSchema>, Body extends TSchema> = {
@@ -69,6 +78,8 @@ type Input<Url, Access, Params, Query extends Record<string, TSchema>, Body exte
   params: { [Name in keyof Params]: string }
   query: { [Name in keyof Query]?: Static<Query[Name]> }
   body: Static<Body>
+  /** Empty unless the route asks for it. */
+  rawBody: Buffer
 } & (Url extends `${string}/:org${string}` ? { org: Organization } : unknown) &
   (Access extends 'anonymous' ? unknown : { caller: Caller })
 
@@ -85,7 +96,9 @@ export interface Route {
   body: TSchema | undefined
   badBody: 400 | 422
   bodyLimitBytes: number
+  rawBody: RawBody<Record<string, Param>> | null
   callsOut: boolean
+  changesAccess: boolean
   answers: Record<number, TSchema | null>
   errors: Errors
   run(input: RawInput): Promise<Answer>
@@ -130,17 +143,20 @@ export function route<
     body: definition.body,
     badBody: definition.badBody === 400 ? 400 : 422,
     bodyLimitBytes: definition.bodyLimitBytes ?? 1024 * 1024,
+    rawBody: definition.rawBody ?? null,
     callsOut: definition.callsOut ?? false,
+    changesAccess: definition.changesAccess ?? false,
     answers: definition.answers,
     errors: definition.errors ?? {},
     async run(input) {
       const given = checkQuery(readQuery(input.url.query, definition.query ?? {}))
       if (!given.ok) throw badRequest(`Query parameter ${given.reason}.`)
       // A request without a body asks for nothing; where fields are required, that is what the check then says.
+      const rawBody = Buffer.isBuffer(input.body) ? input.body : Buffer.alloc(0)
       const body = checkBody?.(input.body ?? {})
       if (body?.ok === false) throw refuse(body)
       // The checks above and the access rules before them are what makes this true.
-      const checked = { ...input, query: given.value, body: body?.value } as unknown
+      const checked = { ...input, query: given.value, body: body?.value, rawBody } as unknown
       return definition.handler(checked as Input<Url, Access, Params, Query, Body>)
     },
   }

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import type pg from 'pg'
+import { watchAccess } from '../auth/access-watch.ts'
 import type { Context } from '../context.ts'
 import { notFound } from '../lib/errors.ts'
 import { serveDocs } from './docs.ts'
@@ -16,6 +17,8 @@ export async function buildServer(ctx: Context, pool: pg.Pool, slices: Slices): 
   const app = fastify({
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
+    // Lines carry the request's id where it is of use; a logger for each request costs more than writing its line.
+    childLoggerFactory: (logger) => logger,
     genReqId: (request) => requestId(request.headers['x-request-id']),
     trustProxy: ctx.config.trustedProxies.length > 0 ? [...ctx.config.trustedProxies] : false,
     // Go clients keep idle connections for 90 s; a server that closes earlier makes them fail at random.
@@ -42,6 +45,13 @@ export async function buildServer(ctx: Context, pool: pg.Pool, slices: Slices): 
   addCommonHeaders(app)
   logRequests(app)
   serveMetrics(app, pool)
+  const watch = await watchAccess(pool, ctx.tokens, (error) =>
+    ctx.log.warn(
+      { err: error },
+      'Lost the connection that hears of changed access; tokens are asked for each time.',
+    ),
+  )
+  app.addHook('onClose', watch.stop)
   registerRoutes(app, ctx, Object.values(slices).flat())
   await serveDocs(app, ctx.config.url, slices)
   return app
@@ -61,28 +71,29 @@ const commonHeaders = (requestId: string) => ({
 })
 
 function addCommonHeaders(app: FastifyInstance): void {
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, next) => {
     void reply.headers(commonHeaders(request.id))
-    if (request.method === 'OPTIONS') {
-      void reply.headers({
-        'Access-Control-Allow-Methods': 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
-        'Access-Control-Allow-Headers': 'Authorization, Content-Type, Idempotency-Key, X-Request-Id',
-        'Access-Control-Max-Age': '86400',
-      })
-      return reply.code(204).send()
-    }
-    return undefined
+    if (request.method !== 'OPTIONS') return next()
+    void reply.headers({
+      'Access-Control-Allow-Methods': 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
+      'Access-Control-Allow-Headers': 'Authorization, Content-Type, Idempotency-Key, X-Request-Id',
+      'Access-Control-Max-Age': '86400',
+    })
+    void reply.code(204).send()
   })
 }
 
-/** One line per request. The path is logged without its query, and no header is: neither may leak a secret. */
+/**
+ * One line per request. The path is logged without its query, and no header is: neither may leak a secret. Where the
+ * path itself is one, only its beginning is logged.
+ */
 function logRequests(app: FastifyInstance): void {
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, next) => {
     request.log.info(
       {
         request_id: request.id,
         method: request.method,
-        path: request.url.split('?')[0],
+        path: request.url.split('?')[0]?.replace(/^\/(deliver|badges)\/.*/, '/$1/…'),
         status: reply.statusCode,
         ms: Math.round(reply.elapsedTime * 10) / 10,
         ip: request.ip,
@@ -91,5 +102,6 @@ function logRequests(app: FastifyInstance): void {
       },
       'Answered a request.',
     )
+    next()
   })
 }

@@ -31,3 +31,14 @@ export async function localAgentToken(ctx: Context, organizationSlug: string): P
     .execute()
   return token
 }
+
+/**
+ * The agents of an earlier process on the same data, which died without saying goodbye. Only where no other process
+ * can have such agents: with a database in the data directory, whose lock this process holds.
+ */
+export async function loseLocalAgents(ctx: Context, token: string): Promise<void> {
+  await sql`
+    update agents a set connection_state = 'lost', lost_at = ${ctx.now().toISOString()}
+    from cluster_tokens t where t.token_hash = ${hashToken(token)} and a.cluster_token_id = t.id
+      and a.connection_state in ('never_connected', 'connected', 'stopping')`.execute(ctx.db)
+}

@@ -3,7 +3,6 @@ import { EventEmitter, once } from 'node:events'
 import { createServer } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
-import pino from 'pino'
 import { readSecretKeys, type FirstOrganization } from '../bootstrap.ts'
 import type { Config, HostedSettings, Role } from '../config.ts'
 import { createContext, type Context } from '../context.ts'
@@ -13,7 +12,8 @@ import type { Db } from '../db/pool.ts'
 import type { HostedDriver } from '../hosted/driver.ts'
 import { openHosted } from '../hosted/open.ts'
 import { closer } from '../http/close.ts'
-import { localAgentToken } from './local-agents.ts'
+import { localAgentToken, loseLocalAgents } from './local-agents.ts'
+import { openLog } from './log.ts'
 import { migrateOrRefuse, openOwn } from './own-database.ts'
 import { within } from './within.ts'
 
@@ -33,6 +33,8 @@ export interface LocalAgents {
   token: string
   count: number
   dataDir: string
+  /** No other process runs agents in this data directory. */
+  isAlone: boolean
 }
 
 export interface Audience {
@@ -65,12 +67,12 @@ export async function run(
     closing.push(database.close)
     const secretKeys = readSecretKeys(config.dataDir, config.secrets.keys)
     await migrateOrRefuse(database.pool)
-    const log = pino({ level: config.logLevel }, pino.destination(2))
+    const log = openLog(config.logLevel)
     const { db, pool } = database
     const hosted = config.hosted === null ? null : await openHostedFor(config.hosted, db, roles)
     if (hosted !== null) closing.push(hosted.close)
     const ctx = createContext({ config, db, pool, log, secretKeys, hosted })
-    closing.push(ctx.tokenUse.flush)
+    closing.push(ctx.tokenUse.flush, ctx.outbound.close)
     const services: Close[] = []
     closing.push(() => Promise.all(services.map((stop) => stop())))
     if (roles.includes('worker')) services.push(await startTasks(ctx, database.pool))
@@ -134,15 +136,16 @@ async function buildApi(ctx: Context, pool: pg.Pool): Promise<FastifyInstance> {
 }
 
 async function startTasks(ctx: Context, pool: pg.Pool): Promise<Close> {
-  const [{ handlers, rounds }, { runTasks }, { makeRounds }] = await Promise.all([
+  const [{ handlers, rounds, startTelling }, { runTasks }, { makeRounds }] = await Promise.all([
     import('../worker.ts'),
     import('../tasks/run.ts'),
     import('../tasks/rounds.ts'),
   ])
   const tasks = await runTasks(pool, ctx.log, ctx, handlers)
   const walking = makeRounds(ctx.log, ctx, rounds)
+  const telling = startTelling(ctx)
   const hosting = ctx.hosted === null ? null : await startHosting(ctx, pool)
-  return () => Promise.all([tasks.stop(), walking.stop(), hosting?.stop()])
+  return () => Promise.all([tasks.stop(), walking.stop(), telling.stop(), hosting?.stop()])
 }
 
 /** Only a worker starts containers, and so needs what runs in them. */
@@ -169,9 +172,11 @@ async function startLocalAgents(
   if (!roles.includes('agent') || config.localAgents === 0 || startAgents === undefined) return null
   const token = await localAgentToken(ctx, config.organizationSlug)
   if (token === null) return null
+  const isAlone = config.database.kind === 'embedded'
+  if (isAlone) await loseLocalAgents(ctx, token)
   const host = config.host === '0.0.0.0' ? '127.0.0.1' : config.host === '::' ? '::1' : config.host
   const endpoint = `http://${host.includes(':') ? `[${host}]` : host}:${config.port}/v3`
-  return startAgents({ endpoint, token, count: config.localAgents, dataDir: config.dataDir })
+  return startAgents({ endpoint, token, count: config.localAgents, dataDir: config.dataDir, isAlone })
 }
 
 /** Returns how to stop. */

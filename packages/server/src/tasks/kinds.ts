@@ -6,8 +6,11 @@ export type NoPayload = Record<string, never>
 export interface Kinds {
   expire_invitations: NoPayload
   revoke_inactive_tokens: NoPayload
+  forget_agents: NoPayload
   forget_idempotency_keys: NoPayload
   forget_rate_limits: NoPayload
+  forget_webhook_deliveries: NoPayload
+  forget_deliveries: NoPayload
 }
 
 export type Kind = keyof Kinds
@@ -24,6 +27,9 @@ export type Handlers<Context> = {
 export const schedule: Readonly<Record<Kind, string>> = {
   expire_invitations: '*/10 * * * *',
   revoke_inactive_tokens: '7 * * * *',
+  forget_agents: '37 * * * *',
   forget_idempotency_keys: '*/15 * * * *',
   forget_rate_limits: '*/5 * * * *',
+  forget_webhook_deliveries: '23 * * * *',
+  forget_deliveries: '*/10 * * * *',
 }

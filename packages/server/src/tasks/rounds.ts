@@ -6,7 +6,8 @@ import type { RunningTasks } from './run.ts'
 
 export interface Round<Context> {
   everySeconds: number
-  run(context: Context): Promise<unknown>
+  /** `stopping` is for those that could go on for long; they come to an end when it is aborted. */
+  run(context: Context, stopping: AbortSignal): Promise<unknown>
 }
 
 export function makeRounds<Context>(
@@ -17,7 +18,7 @@ export function makeRounds<Context>(
   const stopping = new AbortController()
   const go = async (name: string, { everySeconds, run }: Round<Context>): Promise<void> => {
     while (!stopping.signal.aborted) {
-      await run(context).catch((error: unknown) =>
+      await run(context, stopping.signal).catch((error: unknown) =>
         log.error({ err: error, round: name }, 'A round ended with an error.'),
       )
       await delay(everySeconds * 1000, undefined, { signal: stopping.signal }).catch(() => {})

@@ -19,6 +19,7 @@ export async function runTasks<Context>(
   log: Pino,
   context: Context,
   handlers: Handlers<Context>,
+  times: Partial<typeof schedule> = schedule,
 ): Promise<RunningTasks> {
   const stopping = new AbortController()
   const start = () =>
@@ -28,7 +29,7 @@ export async function runTasks<Context>(
       noHandleSignals: true,
       concurrency: concurrentTasks,
       taskList: taskListOf(context, handlers),
-      parsedCronItems: cronItems(),
+      parsedCronItems: cronItems(times),
     })
   let runner: Runner | undefined = await start()
 
@@ -68,9 +69,9 @@ function taskListOf<Context>(context: Context, handlers: Handlers<Context>): Tas
   )
 }
 
-function cronItems() {
+function cronItems(times: Partial<typeof schedule>) {
   return parseCronItems(
-    Object.entries(schedule).map(([task, match]) => ({
+    Object.entries(times).map(([task, match]) => ({
       task,
       match,
       // A run that still waits is replaced, not joined by a second.

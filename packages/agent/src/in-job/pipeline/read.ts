@@ -31,9 +31,10 @@ const DEFAULT_FILES = ['buildkite', '.buildkite/pipeline', 'buildkite/pipeline']
 )
 const MAX_BYTES = 8 * 1024 * 1024
 
-/** The named file, or the first default that is there; several defaults are refused. */
+/** The named file, what was piped in, or the first default that is there; several defaults are refused. */
 export async function openPipelineFile(io: Io, name: string | undefined): Promise<PipelineFile> {
-  if (name === '-') return { name: '(stdin)', text: await io.readInput() }
+  const input = name === '-' || (name === undefined && io.hasInput()) ? await io.readInput() : ''
+  if (name === '-' || input.trim() !== '') return { name: '(stdin)', text: input }
   if (name !== undefined) {
     const text = await readFile(resolve(io.cwd, name), 'utf8').catch(() => {
       throw new Exit(1, `${name} cannot be read.`)

@@ -36,6 +36,7 @@ const upload: Verb = {
       patterns: flags.isOn('literal') ? given.replaceAll(/[*?[\]{}\\]/g, String.raw`\$&`) : given,
       folder: io.cwd,
       destination: args[1] ?? io.env['BUILDKITE_ARTIFACT_UPLOAD_DESTINATION'] ?? '',
+      env: io.env,
       ...(contentType === '' ? {} : { contentType }),
       say: io.tell,
     })
@@ -55,7 +56,7 @@ const download: Verb = {
     io.tell(`Downloading ${found.length} ${found.length === 1 ? 'file' : 'files'}`)
     const failures = await inParallel(found, async (artifact) => {
       try {
-        const target = await downloadArtifact(api(), artifact, { folder: io.cwd, destination })
+        const target = await downloadArtifact(api(), artifact, { folder: io.cwd, destination, env: io.env })
         io.tell(`  ${target}`)
         return 0
       } catch (error) {

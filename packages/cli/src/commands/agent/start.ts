@@ -1,8 +1,10 @@
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { InvalidArgumentError, type Command } from 'commander'
+import { InvalidArgumentError, Option, type Command } from 'commander'
 import { command, print, type Output } from '../../command.ts'
+import { Refused } from '../../run/refused.ts'
+import { agentLog } from './log.ts'
 
 interface Options extends Output {
   token: string
@@ -11,10 +13,20 @@ interface Options extends Output {
   tags?: string[]
   spawn: number
   name: string
+  priority?: number
   buildPath: string
   hooksPath?: string
+  pluginsPath?: string
+  socketsPath?: string
+  pingMode: 'auto' | 'poll-only' | 'stream-only'
+  cancelGracePeriod: number
+  acquireJob?: string
+  reflectExitStatus?: true
+  disconnectAfterJob?: true
+  disconnectAfterIdleTimeout?: number
 }
 
+// Flags are spelled as scripts that start other agents of this protocol spell them.
 export const agentStart = (): Command =>
   command(
     'start',
@@ -25,35 +37,91 @@ export const agentStart = (): Command =>
     .option('--endpoint <url>', 'the agent API of the control plane', 'http://127.0.0.1:3000/v3')
     .option('--queue <key>', "the queue to take jobs from (default: the cluster's default queue)")
     .option('--tags <tags>', 'what jobs may ask for, such as os=linux,gpu=no', (text) => text.split(','))
-    .option('--spawn <count>', 'how many agents to run', readCount, 1)
+    .option('--spawn <count>', 'how many agents to run', wholeNumber(1, 1000), 1)
     .option('--name <name>', 'what to call them', '%hostname-%spawn')
+    .option('--priority <number>', 'higher ones get jobs first', wholeNumber(-999_999_999, 999_999_999))
     .option('--build-path <path>', 'where jobs check out and run', join(tmpdir(), 'millrace-builds'))
     .option('--hooks-path <path>', 'a folder of hooks that every job runs')
-    .action(async ({ queue, tags, hooksPath, ...options }: Options) => {
-      const { startAgents } = await import('@millrace/agent/pool.ts')
-      const pool = startAgents({
-        ...options,
-        // Whoever runs an agent of their own decides what its jobs inherit.
-        environment: process.env,
-        ...(queue === undefined ? {} : { queue }),
-        ...(tags === undefined ? {} : { tags }),
-        ...(hooksPath === undefined ? {} : { hooksPath }),
-      })
-      const agents = await pool.connected
-      print(
-        options,
-        { agents, pid: process.pid },
-        agents.map(({ name }) => `Agent ${name} is connected.`).join('\n'),
-      )
-      await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM'), pool.ended])
-      // The first signal lets running jobs end; the second does not.
-      const stopped = pool.stop('graceful')
-      void Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]).then(() => pool.stop('force'))
-      process.exitCode = (await stopped).exitStatus
-    })
+    .option('--plugins-path <path>', 'where plugins are kept (default: below the build path)')
+    .option('--sockets-path <path>', "for what this machine's agents share; keep it short")
+    .addOption(
+      new Option('--ping-mode <mode>', 'how to hear of jobs')
+        .choices(['auto', 'poll-only', 'stream-only'])
+        .default('auto'),
+    )
+    .option(
+      '--cancel-grace-period <seconds>',
+      'how long a canceled job may take to end',
+      wholeNumber(1, 86_400),
+      10,
+    )
+    .option('--acquire-job <id>', 'run this one job and end: with 27 if it is gone, with 28 if it cannot run')
+    .option('--reflect-exit-status', 'with --acquire-job, end as the job did')
+    .option('--disconnect-after-job', 'end after one job')
+    .option(
+      '--disconnect-after-idle-timeout <seconds>',
+      'end after so long without a job',
+      wholeNumber(1, 1e9),
+    )
+    .action(run)
 
-function readCount(text: string): number {
-  const count = Number(text)
-  if (Number.isInteger(count) && count >= 1 && count <= 1000) return count
-  throw new InvalidArgumentError('It must be a whole number from 1 to 1000.')
+async function run(options: Options): Promise<void> {
+  const { startAgents } = await import('@millrace/agent/pool.ts')
+  const { queue, tags, priority, hooksPath, pluginsPath, socketsPath, acquireJob } = options
+  const idle = options.disconnectAfterIdleTimeout
+  const { token, endpoint, spawn, name, buildPath, pingMode } = options
+  const given = { queue, tags, priority, hooksPath, pluginsPath, socketsPath, acquireJob }
+  const pool = startAgents({
+    token,
+    endpoint,
+    spawn,
+    name,
+    buildPath,
+    pingMode,
+    cancelGraceSeconds: options.cancelGracePeriod,
+    disconnectAfterJob: options.disconnectAfterJob ?? false,
+    ...(idle === undefined ? {} : { disconnectAfterIdleSeconds: idle }),
+    ...definedOnly(given),
+    // Whoever runs an agent of their own decides what its jobs inherit.
+    environment: process.env,
+    log: agentLog,
+  })
+  const agents = await pool.connected.catch((error: unknown) => {
+    throw new Refused(`The agents could not start: ${error instanceof Error ? error.message : String(error)}`)
+  })
+  print(
+    options,
+    { agents, pid: process.pid },
+    agents.map((agent) => `Agent ${agent.name} is connected.`).join('\n'),
+  )
+  process.once('SIGQUIT', () => void pool.stop('force'))
+  const cause = await Promise.race([nextSignal().then(() => 'signal'), pool.ended])
+  if (cause === 'signal') {
+    agentLog.info({}, 'Stopping gracefully: jobs that run may end first. The next signal cancels them.')
+  }
+  const stopped = pool.stop('graceful')
+  void nextSignal().then(() => pool.stop('force'))
+  const end = await stopped
+  const job = options.reflectExitStatus ? end.agents[0]?.lastJob : undefined
+  process.exitCode = end.exitStatus === 0 && job ? exitStatusOf(job) : end.exitStatus
+}
+
+const nextSignal = () => Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
+
+/** Of a job that never ran, or was ended by a signal, -1 is reported, which no process can exit with. */
+function exitStatusOf({ exit_status: status }: { exit_status: string }): number {
+  const number = Number(status)
+  return number >= 0 && number <= 255 ? number : 1
+}
+
+type Defined<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> }
+
+function definedOnly<T extends object>(options: T): Defined<T> {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Defined<T>
+}
+
+const wholeNumber = (least: number, most: number) => (text: string) => {
+  const number = Number(text)
+  if (Number.isInteger(number) && number >= least && number <= most) return number
+  throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`)
 }

@@ -23,7 +23,7 @@ export const tokenCreate = (): Command =>
       collect,
       [],
     )
-    .requiredOption('--scope <scope>', 'what it may do; repeat it for several', collect)
+    .requiredOption('--scope <scope>', 'what it may do, or "all"; repeat it for several', collect)
     .option('--description <text>', 'what it is for', '')
     .option('--expires-in <time>', 'such as 30s, 15m, 12h or 90d (default: never)', readSeconds)
     .action(async (options: Options) => {

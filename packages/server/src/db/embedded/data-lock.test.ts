@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { findHolder, lockDataDir } from './data-lock.ts'
 import { incarnationOf } from './processes.ts'
@@ -27,6 +28,10 @@ describe('the lock on a data directory', () => {
     claim(process.ppid, incarnationOf(process.ppid), 'held')
     await expect(lockDataDir(dataDir)).rejects.toThrow(`is in use by process ${process.ppid}`)
     expect(findHolder(dataDir)).toBe(process.ppid)
+  })
+
+  it('has no holder where a file is in the way of the data directory', () => {
+    expect(findHolder(fileURLToPath(import.meta.url))).toBeUndefined()
   })
 
   it('is free again when its holder died', async () => {

@@ -82,7 +82,8 @@ function list(directory: string): string[] {
   try {
     return readdirSync(directory).filter((name) => /^\d+\./.test(name))
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return []
+    // Where a file is in the way of the data directory there is no lock, and making the directory says why.
+    if (['ENOENT', 'ENOTDIR'].includes(errorCode(error))) return []
     throw unlockable(directory, error)
   }
 }

@@ -147,7 +147,7 @@ describe.runIf(isRoot)('under root', () => {
     const dataDir = join(root, 'closed/data')
     const sharedRoot = join(root, 'shared')
     mkdirSync(join(root, 'closed'), { mode: 0o755 })
-    const first = await start({ dataDir })
+    const first = await startCopy({ dataDir })
     await query(first.url, 'create table kept as select 1 as one')
     await first.stop()
 
@@ -173,7 +173,7 @@ describe.runIf(isRoot)('under root', () => {
   it('takes back the data of nobody when only a user namespace reaches it', async ({ skip }) => {
     const namespace = ['--user', '--map-user=65534', '--map-group=65534', 'true']
     skip(!succeeds('unshare', namespace), 'user namespaces are not allowed here')
-    const first = await start({ dataDir: join(root, 'open'), canUnshare: false })
+    const first = await startCopy({ dataDir: join(root, 'open'), canUnshare: false })
     await query(first.url, 'create table kept as select 1 as one')
     await first.stop()
     mkdirSync(join(root, 'closed'), { mode: 0o700 })

@@ -47,7 +47,7 @@ afterEach(async () => {
 
 describe('startEmbedded', () => {
   it('keeps what was written over a stop and a start', async () => {
-    const first = await start()
+    const first = await startCopy()
     await query(first.url, 'create table kept (text text)')
     await query(first.url, `insert into kept values ('ä')`)
     await first.stop()
@@ -172,7 +172,7 @@ describe('startEmbedded', () => {
   })
 
   it('moves a log that grew too large aside', async () => {
-    mkdirSync(join(dataDir, 'postgres'), { recursive: true, mode: 0o700 })
+    cpSync(template, dataDir, { recursive: true })
     writeFileSync(join(dataDir, 'postgres/postgres.log'), Buffer.alloc(9 * 1024 * 1024))
     await start()
     expect(statSync(join(dataDir, 'postgres/postgres.log.1')).size).toBe(9 * 1024 * 1024)

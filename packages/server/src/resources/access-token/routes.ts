@@ -23,6 +23,7 @@ const deleteAccessToken = route({
   summary: 'Revoke the token the request was made with',
   scope: 'none',
   permission: 'token',
+  changesAccess: true,
   answers: { 204: null },
   async handler({ ctx, caller }) {
     await revokeToken(ctx.db, byCaller(caller), caller.token.id)

@@ -22,7 +22,7 @@ export async function stopAgent(
     const isStopping = agent.connectionState === 'stopping'
     if (agent.connectionState !== 'connected' && !isStopping)
       throw badRequest('Can only stop connected agents')
-    if (!isStopping) await agents.setStopping(trx, orgId, id)
+    if (!isStopping) await agents.setStopping(trx, orgId, id, ctx.now().toISOString())
   })
   if (job === null) return
   if (cancel === 'nothing') await giveBack(ctx, orgId, job)

@@ -2,6 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Caller, Organization } from '../../auth/caller.ts'
 import { visiblePipelines } from '../../auth/pipeline-access.ts'
 import type { Db, Trx } from '../../db/pool.ts'
+import { tellMoved } from '../../events/agents.ts'
 import { jobJson, jobsInPlace } from '../jobs/job-json.ts'
 import { userJson, type UserRow } from '../user/queries.ts'
 
@@ -57,14 +58,16 @@ interface Viewer {
   caller: Caller
 }
 
-const select = ({ url, org, caller }: Viewer): RawBuilder<unknown> => sql`
+const select = (url: string, isVisible: RawBuilder<boolean>): RawBuilder<unknown> => sql`
   a.id, a.cluster_id, a.queue_id, q.key as queue_key, a.name, a.connection_state, a.hostname, a.ip_address, a.user_agent,
   a.version, a.os, a.arch, ${userJson('creator')} as creator, a.created_at, a.connected_at, a.disconnected_at, a.lost_at,
   a.stopped_at, a.last_job_finished_at, a.priority, a.tags, a.paused_at, ${userJson('pauser')} as paused_by, a.paused_note,
   a.paused_timeout_in_minutes, (
     select ${jobJson(url)} from ${jobsInPlace}
     where j.agent_id = a.id and j.state in ('assigned', 'accepted', 'running', 'timing_out', 'canceling')
-      and ${visiblePipelines(org, caller)}) as job`
+      and ${isVisible}) as job`
+
+const selectFor = ({ url, org, caller }: Viewer) => select(url, visiblePipelines(org, caller))
 
 const joins = sql`
   left join cluster_queues q on q.id = a.queue_id
@@ -80,7 +83,7 @@ export async function listConnected(
   page: { limit: number; offset: number },
 ): Promise<AgentRow[]> {
   const { rows } = await sql<AgentRow>`
-    select ${select(viewer)} from (
+    select ${selectFor(viewer)} from (
       select * from agents
       where organization_id = ${viewer.org.id} and connection_state in ('connected', 'stopping')
         and (${name ?? null}::text is null or name = ${name ?? null})
@@ -95,9 +98,23 @@ export async function listConnected(
 
 export async function findInOrg(db: Db, viewer: Viewer, id: string): Promise<AgentRow | undefined> {
   const { rows } = await sql<AgentRow>`
-    select ${select(viewer)} from agents a ${joins}
+    select ${selectFor(viewer)} from agents a ${joins}
     where a.organization_id = ${viewer.org.id} and a.id = ${id}`.execute(db)
   return rows[0]
+}
+
+/** For what the installation itself tells of them, to nobody in particular; without their jobs. */
+export async function listForNobody(
+  db: Db,
+  url: string,
+  orgIds: readonly string[],
+  ids: readonly string[],
+): Promise<Array<AgentRow & { organization_slug: string }>> {
+  const { rows } = await sql<AgentRow & { organization_slug: string }>`
+    select ${select(url, sql`false`)}, o.slug as organization_slug
+    from agents a join organizations o on o.id = a.organization_id ${joins}
+    where a.organization_id = any (${orgIds}::uuid[]) and a.id = any (${ids}::uuid[])`.execute(db)
+  return rows
 }
 
 /** Whose cluster it is in, for the question who may change it. */
@@ -134,13 +151,12 @@ export async function lockInOrg(trx: Trx, orgId: string, id: string): Promise<Lo
   return rows[0]
 }
 
-export async function setStopping(trx: Trx, orgId: string, id: string): Promise<void> {
-  await trx
-    .updateTable('agents')
-    .set({ connection_state: 'stopping' })
-    .where('organization_id', '=', orgId)
-    .where('id', '=', id)
-    .execute()
+export async function setStopping(trx: Trx, orgId: string, id: string, at: string): Promise<void> {
+  await sql`
+    with moved as (
+      update agents set connection_state = 'stopping' where organization_id = ${orgId} and id = ${id} returning *
+    ) ${tellMoved(sql`'agent.stopping'`, at)}
+    select from moved`.execute(trx)
 }
 
 export interface Pause {

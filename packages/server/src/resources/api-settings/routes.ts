@@ -24,6 +24,7 @@ const patchApiSettings = route({
   scope: 'write_organization_settings',
   permission: 'admin',
   body: UpdateApiSettings,
+  changesAccess: true,
   answers: { 200: ApiSettings },
   async handler({ ctx, org, caller, body }) {
     return ok(

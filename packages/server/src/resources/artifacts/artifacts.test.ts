@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { anAgent } from '../../../test/agent-client.ts'
 import { aFile, announce, batchOf, here, report, upload } from '../../../test/artifact-files.ts'
 import { baseUrl, useApp, type Json } from '../../../test/app.ts'
-import { aMember, aTeam, aToken, inTeam, type TestUser } from '../../../test/builders.ts'
+import { aMember, aTeam, aToken, auditTrail, inTeam, type TestUser } from '../../../test/builders.ts'
 import { aRunningJob, type RunningScene } from '../../../test/job-runs.ts'
 import { removeUnclaimed } from '../../blobs/unclaimed.ts'
 import { newId } from '../../lib/ids.ts'
@@ -284,6 +284,13 @@ describe.each(['short', 'long'] as const)('DELETE …/jobs/{job.id}/artifacts/{i
     const gone = await app.request('DELETE', path, { token: scene.admin.token })
     expect([gone.status, gone.text]).toEqual([204, ''])
     expect(await app.ctx.blobs.head(key)).toBeNull()
+    expect(await auditTrail(app, scene.org, 'ARTIFACT_DELETED')).toEqual([
+      {
+        actor: expect.objectContaining({ uuid: scene.admin.id }),
+        subject: { type: 'Artifact', uuid: id, name: 'a' },
+        data: { job_id: scene.run.id },
+      },
+    ])
     for (const list of listsOf(scene)) {
       for (const query of ['', '?state=deleted', '?path=a']) {
         const answer = await app.request('GET', `${list}${query}`, { token: scene.admin.token })

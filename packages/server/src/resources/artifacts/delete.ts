@@ -1,16 +1,29 @@
+import { byCaller, recordAudit } from '../../audit/record.ts'
+import type { Caller } from '../../auth/caller.ts'
 import { release, removeReleased } from '../../blobs/unclaimed.ts'
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { notFound } from '../../lib/errors.ts'
 import * as artifacts from './queries.ts'
-import type { Leftover } from './queries.ts'
+import type { ArtifactRow, Leftover } from './queries.ts'
 
 /** Gone everywhere. The file goes too where it is ours; in a store of the customer's own it stays. */
-export async function deleteArtifact(ctx: Context, orgId: string, id: string): Promise<void> {
+export async function deleteArtifact(
+  ctx: Context,
+  orgId: string,
+  caller: Caller,
+  { id, path, job_id }: Pick<ArtifactRow, 'id' | 'path' | 'job_id'>,
+): Promise<void> {
   const leftover = await inTransaction(ctx.db, async (trx) => {
     const gone = await artifacts.markDeleted(trx, orgId, id)
     if (gone === undefined) throw notFound('No artifact found')
     await release(trx, keysOf([gone]))
+    await recordAudit(trx, byCaller(caller), {
+      organizationId: orgId,
+      type: 'ARTIFACT_DELETED',
+      subject: { type: 'Artifact', uuid: id, name: path },
+      data: { job_id },
+    })
     return gone
   })
   await cleanUp(ctx, [leftover])

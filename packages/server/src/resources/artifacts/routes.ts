@@ -166,7 +166,7 @@ const getFile = route({
   errors: { 403: 'The address was not given by this server, or is older than 60 seconds.' },
   async handler({ ctx, method, params, query }) {
     const id = params.artifact.toLowerCase()
-    checkTicket(ctx, 'download', id, query.ticket)
+    const secondsLeft = checkTicket(ctx, 'download', id, query.ticket)
     const artifact = await artifacts.findSigned(ctx.db, id)
     if (artifact === undefined || artifact.blob_key === null) throw notFound('No artifact found')
     const shown = {
@@ -174,7 +174,11 @@ const getFile = route({
       disposition: disposition(filenameOf(artifact.path)),
     }
     const { direct } = ctx.blobs
-    if (direct !== null) return redirect(await direct.getUrl(artifact.blob_key, downloadSeconds, shown))
+    if (direct !== null && method === 'GET') {
+      // The second address must not outlive the first.
+      const seconds = Math.max(1, Math.min(secondsLeft, downloadSeconds))
+      return redirect(await direct.getUrl(artifact.blob_key, seconds, shown))
+    }
     const headers = {
       'Content-Type': shown.contentType,
       'Content-Length': String(artifact.file_size),
@@ -217,8 +221,7 @@ async function answerDownload({ ctx, org, caller, params }: AskedForOne): Promis
 
 async function answerRemoval({ ctx, org, caller, params }: AskedForOne): Promise<Answer> {
   const job = await getBuildableJob(ctx.db, org, caller, params)
-  const { id } = await getArtifact(ctx, org, job, params.artifact)
-  await deleteArtifact(ctx, org.id, id)
+  await deleteArtifact(ctx, org.id, caller, await getArtifact(ctx, org, job, params.artifact))
   return noContent()
 }
 

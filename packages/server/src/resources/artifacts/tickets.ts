@@ -23,17 +23,20 @@ export function issueTicket({ keys, now }: Ticketed, use: Use, what: string, sec
   return `${expires}.${keys.sign(`artifact ${use}`, `${what} ${expires}`).toString('base64url')}`
 }
 
+/** For how many more seconds it is good. */
 export function checkTicket(
   { keys, now }: Ticketed,
   use: Use,
   what: string,
   ticket: string | undefined,
-): void {
+): number {
   const [, expires = '', code = ''] = /^(\d{1,12})\.([\w-]{1,64})$/.exec(ticket ?? '') ?? []
   if (!keys.verify(`artifact ${use}`, `${what} ${expires}`, Buffer.from(code, 'base64url'))) {
     throw forbidden('The address is not one that this server has handed out.')
   }
-  if (Number(expires) * 1000 < now().getTime()) throw forbidden('The address has expired. Ask for a new one.')
+  const leftMs = Number(expires) * 1000 - now().getTime()
+  if (leftMs < 0) throw forbidden('The address has expired. Ask for a new one.')
+  return Math.ceil(leftMs / 1000)
 }
 
 /** Where the file of an artifact can be read for so long, by whoever has the address. */

@@ -104,7 +104,10 @@ const fields = {
       repository: bare(sql`b.pull_request -> 'repository'`),
     }),
   ),
-  merge_queue: sql<string>`'null'`,
+  merge_queue: where(
+    sql`b.host_event -> 'mergeQueue' <> 'null'`,
+    object({ base_branch: bare(sql`b.host_event -> 'mergeQueue' -> 'baseBranch'`) }),
+  ),
   rebuilt_from: where(
     sql`b.rebuilt_from is not null`,
     object({

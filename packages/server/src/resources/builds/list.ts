@@ -5,6 +5,7 @@ import { decodePlace, encodePlace } from '../../http/cursors.ts'
 import { linkHeader, withQuery, type RequestUrl } from '../../http/links.ts'
 import { pageLinks, readPage } from '../../http/paging.ts'
 import { badRequest } from '../../lib/errors.ts'
+import { narrow } from './narrow.ts'
 import { listPlaces, type Range } from './places.ts'
 import { presentPage, type ShowingOrganization } from './present.ts'
 import { isNarrowed, readFilter } from './rules.ts'
@@ -38,7 +39,7 @@ export async function listBuilds(
   }
   const window = { limit: page.limit, offset: after === null ? page.offset : 0, after }
   const ranges = await list.ranges(window.offset + window.limit)
-  const places = await listPlaces(ctx.db, ranges, filter, window)
+  const places = await listPlaces(ctx.db, ranges, await narrow(ctx.db, ranges, filter), window)
   const shown = places.slice(0, page.perPage)
   const hasNext = places.length > shown.length
   const last = shown.at(-1)

@@ -69,9 +69,11 @@ const plain: Leader = {
 }
 
 /** Builds pass quickly through some states, so few are in them; of the rest, what names fewest builds leads. */
-function leadersOf({ states, commits, metaData, creatorId, branches }: BuildFilter): Leader[] {
+function leadersOf(filter: BuildFilter): Leader[] {
+  const { states, commits, metaData, creatorId, branches, finishedFrom, fewFinished } = filter
   if (states?.isPassing) return stateLeaders(states)
   if (commits !== null) return [byColumn('commit', commits)]
+  if (fewFinished) return [{ ...plain, source: finishedSince(finishedFrom) }]
   if (metaData[0] !== undefined) return [byMetaData(metaData[0])]
   if (creatorId !== null) return [{ ...plain, condition: sql`b.creator_id = ${creatorId}` }]
   if (branches !== null) return [byColumn('branch', branches)]
@@ -90,6 +92,12 @@ const stateLeaders = ({ shown, blocked }: StateFilter): Leader[] => [
     ? [{ ...plain, condition: sql`b.state = 'blocked' and b.shown_state <> all (${shown}::text[])` }]
     : []),
 ]
+
+/** Without the offset, PostgreSQL would read along the list all the same. */
+const finishedSince = (from: string | null) => sql`(
+  select * from builds f
+  where f.organization_id = owner.organization_id and f.finished_at >= ${from}::timestamptz offset 0
+) b`
 
 /** Meta-data repeats the build's time, so that its own index is in the list's order. */
 const byMetaData = ([key, value]: readonly [string, string]): Leader => ({

@@ -17,6 +17,8 @@ export interface BuildFilter {
   createdFrom: string | null
   createdTo: string | null
   finishedFrom: string | null
+  /** Whether so few builds ended since then that they are best looked up by that. */
+  fewFinished: boolean
   creatorId: string | null
   metaData: ReadonlyArray<[key: string, value: string]>
   includePaused: boolean
@@ -44,6 +46,7 @@ export function readFilter(query: ListQuery): BuildFilter {
     createdFrom: readTime('created_from', query.created_from),
     createdTo: readTime('created_to', query.created_to),
     finishedFrom: readTime('finished_from', query.finished_from),
+    fewFinished: false,
     creatorId: creator ?? null,
     metaData: Object.entries(query.meta_data ?? {}),
     includePaused: query.include_paused ?? true,

@@ -55,7 +55,7 @@ export const Build = Type.Object(
     finished_at: TimestampOrNull,
     meta_data: Texts,
     pull_request: orNull(Type.Object({ id: Text, base: TextOrNull, repository: TextOrNull })),
-    merge_queue: Type.Null(),
+    merge_queue: orNull(Type.Object({ base_branch: Text })),
     rebuilt_from: orNull(Type.Object({ id: Uuid, number: Type.Integer(), url: Text })),
     triggered_from: orNull(
       Type.Object({ build_id: Uuid, build_number: Type.Integer(), build_pipeline_slug: Text }),

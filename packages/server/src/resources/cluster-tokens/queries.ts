@@ -13,10 +13,12 @@ export interface ClusterTokenRow {
   created_by: UserRow | null
 }
 
+const columns = sql`
+  t.id, t.cluster_id, t.description, t.allowed_ip_addresses, t.expires_at, t.created_at,
+  ${userJson('creator')} as created_by`
+
 const select = sql`
-  select t.id, t.cluster_id, t.description, t.allowed_ip_addresses, t.expires_at, t.created_at,
-    ${userJson('creator')} as created_by
-  from cluster_tokens t left join users creator on creator.id = t.created_by`
+  select ${columns} from cluster_tokens t left join users creator on creator.id = t.created_by`
 
 export async function findInCluster(
   db: Db,
@@ -38,6 +40,20 @@ export async function listInCluster(
   const { rows } = await sql<ClusterTokenRow>`${select}
     where t.organization_id = ${orgId} and t.cluster_id = ${clusterId}
     order by t.created_at, t.id limit ${page.limit} offset ${page.offset}`.execute(db)
+  return rows
+}
+
+/** Of several organizations, for what the installation tells of them. */
+export async function listById(
+  db: Db,
+  orgIds: readonly string[],
+  ids: readonly string[],
+): Promise<Array<ClusterTokenRow & { organization_slug: string }>> {
+  const { rows } = await sql<ClusterTokenRow & { organization_slug: string }>`
+    select ${columns}, o.slug as organization_slug
+    from cluster_tokens t join organizations o on o.id = t.organization_id
+    left join users creator on creator.id = t.created_by
+    where t.organization_id = any (${orgIds}::uuid[]) and t.id = any (${ids}::uuid[])`.execute(db)
   return rows
 }
 

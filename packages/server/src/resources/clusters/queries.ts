@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, Trx } from '../../db/pool.ts'
+import { prepared } from '../../db/prepared.ts'
 import { userJson, type UserRow } from '../user/queries.ts'
 
 export interface ClusterRow {
@@ -37,27 +38,30 @@ const joins = sql`
   ) maintainers`
 
 export async function findInOrg(db: Db, orgId: string, id: string): Promise<ClusterRow | undefined> {
-  const { rows } = await sql<ClusterRow>`
-    select ${columns} from clusters c ${joins} where c.organization_id = ${orgId} and c.id = ${id}`.execute(
-    db,
-  )
-  return rows[0]
+  const [row] = await find(db, orgId, id)
+  return row
 }
 
-export async function listInOrg(
+const find = prepared(
+  (orgId: string, id: string) => sql<ClusterRow>`
+    select ${columns} from clusters c ${joins} where c.organization_id = ${orgId} and c.id = ${id}`,
+)
+
+export const listInOrg = (
   db: Db,
   orgId: string,
   page: { limit: number; offset: number },
-): Promise<ClusterRow[]> {
-  const { rows } = await sql<ClusterRow>`
+): Promise<ClusterRow[]> => list(db, orgId, page.limit, page.offset)
+
+const list = prepared(
+  (orgId: string, limit: number, offset: number) => sql<ClusterRow>`
     select ${columns}
     from (
       select * from clusters where organization_id = ${orgId} order by created_at, id
-      limit ${page.limit} offset ${page.offset}
+      limit ${limit} offset ${offset}
     ) c ${joins}
-    order by c.created_at, c.id`.execute(db)
-  return rows
-}
+    order by c.created_at, c.id`,
+)
 
 /** Whether the cluster exists, for what lies below it. */
 export async function existsInOrg(db: Db, orgId: string, id: string): Promise<boolean> {

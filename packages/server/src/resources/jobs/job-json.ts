@@ -139,6 +139,7 @@ const isManual = sql`j.kind = 'manual'`
 const isTrigger = sql`j.kind = 'trigger'`
 
 const fieldsOfSome = [
+  fieldWhere(sql`j.reason is not null and j.state <> 'broken'`, 'state_reason', text(sql`j.reason`)),
   fieldWhere(sql`j.group_key is not null`, 'group_key', text(sql`j.group_key`)),
   fieldWhere(hasPromised, 'promised_exit_status', bare(sql`j.promised_exit_status`)),
   fieldWhere(hasPromised, 'promised_exit_status_at', time(sql`j.promised_at`)),

@@ -75,6 +75,13 @@ export const Job = Type.Object(
         description: 'Why a broken job never runs: `conditional_failed`, `branch_mismatch` or a text.',
       }),
     ),
+    state_reason: Type.Optional(
+      Type.String({
+        description:
+          'Ours, present where more is to be said: why a trigger job got no build, `job_limit` when the build had ' +
+          'no room for a retry.',
+      }),
+    ),
     artifact_paths: TextOrNull,
     agent: orNull(JobAgent),
     created_at: Timestamp,

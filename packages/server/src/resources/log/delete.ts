@@ -1,17 +1,26 @@
+import { byCaller, recordAudit } from '../../audit/record.ts'
+import type { Caller } from '../../auth/caller.ts'
 import { release, removeReleased } from '../../blobs/unclaimed.ts'
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { notFound } from '../../lib/errors.ts'
+import type { JobInPlace } from '../jobs/access.ts'
 import * as logs from './queries.ts'
 
 /** What the job writes from now on is not kept either. */
-export async function deleteLog(ctx: Context, orgId: string, jobId: string): Promise<void> {
+export async function deleteLog(ctx: Context, orgId: string, caller: Caller, job: JobInPlace): Promise<void> {
   const keys = await inTransaction(ctx.db, async (trx) => {
-    const key = await logs.lockBlob(trx, jobId)
-    if (!(await logs.markDeleted(trx, orgId, jobId))) throw notFound('No log found')
-    await logs.deleteChunks(trx, jobId)
+    const key = await logs.lockBlob(trx, job.id)
+    if (!(await logs.markDeleted(trx, orgId, job.id))) throw notFound('No log found')
+    await logs.deleteChunks(trx, job.id)
     const released = key === null ? [] : [key]
     await release(trx, released)
+    await recordAudit(trx, byCaller(caller), {
+      organizationId: orgId,
+      type: 'JOB_LOG_DELETED',
+      subject: { type: 'Job', uuid: job.id, name: null },
+      data: { build_id: job.build_id },
+    })
     return released
   })
   // Whether it works now or later, the log is gone for everybody.

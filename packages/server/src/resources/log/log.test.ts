@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { baseUrl, eventually, useApp } from '../../../test/app.ts'
-import { aMember, aToken } from '../../../test/builders.ts'
+import { aMember, aToken, auditTrail } from '../../../test/builders.ts'
 import { aRunningJob, endLongAgo, sendChunk, sendLog, type RunningScene } from '../../../test/job-runs.ts'
 import { jobNamed } from '../../../test/runs.ts'
 import { removeUnclaimed } from '../../blobs/unclaimed.ts'
@@ -201,6 +201,9 @@ describe('DELETE …/jobs/{job.id}/log', () => {
     await settle(scene)
     const before = await blobOf(scene.run.id)
     expect((await app.request('DELETE', `${scene.short}/log`, { token: scene.admin.token })).status).toBe(204)
+    expect(await auditTrail(app, scene.org, 'JOB_LOG_DELETED')).toMatchObject([
+      { actor: { uuid: scene.admin.id }, subject: { type: 'Job', uuid: scene.run.id } },
+    ])
     for (const [method, path] of [
       ['GET', '/log'],
       ['GET', '/log.txt'],

@@ -231,7 +231,7 @@ async function answerStream(asked: Asked & { query: { offset?: number } }): Prom
 async function answerRemoval({ ctx, org, caller, params }: Asked): Promise<Answer> {
   const job = await getBuildableJob(ctx.db, org, caller, params)
   if (job.kind !== 'script') throw notFound('No log found')
-  await deleteLog(ctx, org.id, job.id)
+  await deleteLog(ctx, org.id, caller, job)
   return noContent()
 }
 

@@ -48,6 +48,7 @@ const patchMember = route({
   permission: 'admin',
   params: { user: uuid('member') },
   body: UpdateMember,
+  changesAccess: true,
   answers: { 200: Member },
   errors: {
     403: 'The caller is no administrator, or this is their own membership.',
@@ -65,6 +66,7 @@ const deleteMember = route({
   scope: 'write_organizations',
   permission: 'admin',
   params: { user: uuid('member') },
+  changesAccess: true,
   answers: { 204: null },
   errors: { 422: 'Nobody would be left as an administrator.' },
   async handler({ ctx, org, caller, params }) {

@@ -10,6 +10,12 @@ export interface OrganizationRow {
   created_at: string
 }
 
+export async function listById(db: Db, ids: readonly string[]): Promise<OrganizationRow[]> {
+  const { rows } = await sql<OrganizationRow>`
+    select id, slug, name, created_at from organizations where id = any (${ids}::uuid[])`.execute(db)
+  return rows
+}
+
 export interface ReachedOrganization extends OrganizationRow {
   /** The caller's own role there. */
   role: MemberRole

@@ -43,6 +43,7 @@ describe('POST /v2/organizations/{org.slug}/pipelines', () => {
       allow_rebuilds: false,
       default_command_step_timeout: 10,
       maximum_command_step_timeout: 60,
+      poll_interval_seconds: 300,
       clone_mirror_url: 'https://mirror.example.com/app.git',
       provider_settings: { build_tags: true, trigger_mode: 'none' },
       tags: ['backend', 'go'],
@@ -98,6 +99,8 @@ describe('POST /v2/organizations/{org.slug}/pipelines', () => {
       color: '#FFE0F1',
       default_command_step_timeout: 10,
       maximum_command_step_timeout: 60,
+      poll_interval_seconds: 300,
+      poll_error: null,
       configuration,
       steps: [expect.objectContaining({ type: 'script', command: 'make' })],
     })

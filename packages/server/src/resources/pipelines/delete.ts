@@ -1,17 +1,20 @@
 import { byCaller, recordAudit } from '../../audit/record.ts'
 import type { Caller, Organization } from '../../auth/caller.ts'
+import { carryOut } from '../../conductor/act.ts'
+import { stopBuilds } from '../../conductor/remove-builds.ts'
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { notFound } from '../../lib/errors.ts'
 import * as pipelines from './queries.ts'
 
+/** Gone at once for everybody, and its jobs with it; what its builds have left is removed by and by. */
 export async function deletePipeline(
   ctx: Context,
   org: Organization,
   caller: Caller,
   slug: string,
 ): Promise<void> {
-  await inTransaction(ctx.db, async (trx) => {
+  const followUps = await inTransaction(ctx.db, async (trx) => {
     const pipeline = await pipelines.deleteBySlug(trx, org.id, slug)
     if (pipeline === undefined) throw notFound('No pipeline found')
     await recordAudit(trx, byCaller(caller), {
@@ -19,5 +22,7 @@ export async function deletePipeline(
       type: 'PIPELINE_DELETED',
       subject: { type: 'Pipeline', uuid: pipeline.id, name: pipeline.name },
     })
+    return stopBuilds(trx, ctx.now().toISOString(), org.id, pipeline.id)
   })
+  await carryOut(ctx, followUps)
 }

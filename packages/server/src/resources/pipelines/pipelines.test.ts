@@ -288,7 +288,10 @@ describe('POST /v2/organizations/{org.slug}/pipelines/{slug}/webhook', () => {
       422,
       'Auto-creating webhooks is not supported for your repository.',
     ])
-    expect(await message(repository)).toEqual([422, 'Webhooks could not be created for your repository.'])
+    expect(await message(repository)).toEqual([
+      422,
+      'Webhooks could not be created for your repository. No repository connection with a token belongs to its host.',
+    ])
   })
 })
 

@@ -45,7 +45,7 @@ export function presentPipeline(
       id: pipeline.provider_id,
       // Spec, Pipeline summary: an empty string for everybody else.
       webhook_url: mayHaveWebhookUrl ? `${url}/deliver/${pipeline.webhook_token}` : '',
-      settings: showSettings(pipeline.repository, pipeline.provider_settings),
+      settings: showSettings(pipeline.provider_id, pipeline.repository, pipeline.provider_settings),
     },
     builds_url: `${self}/builds`,
     badge_url: `${url}/badges/${pipeline.badge_token}.svg`,
@@ -64,6 +64,8 @@ export function presentPipeline(
     color: pipeline.color,
     default_command_step_timeout: pipeline.default_command_step_timeout,
     maximum_command_step_timeout: pipeline.maximum_command_step_timeout,
+    poll_interval_seconds: pipeline.poll_interval_seconds,
+    poll_error: pipeline.poll_error,
     configuration: pipeline.configuration,
     steps: viewSteps(pipeline.configuration),
   }

@@ -21,7 +21,7 @@ describe('providerOf', () => {
 
 describe('showSettings', () => {
   it('fills in the defaults of the host and the name of the repository there', () => {
-    expect(showSettings('git@github.com:acme/app.git', { build_tags: true })).toMatchObject({
+    expect(showSettings('github', 'git@github.com:acme/app.git', { build_tags: true })).toMatchObject({
       repository: 'acme/app',
       trigger_mode: 'code',
       build_branches: true,
@@ -34,8 +34,8 @@ describe('showSettings', () => {
   })
 
   it('shows of a plain repository only what was set', () => {
-    expect(showSettings('https://git.example.com/app.git', {})).toEqual({})
-    expect(showSettings('https://git.example.com/app.git', { build_tags: true })).toEqual({
+    expect(showSettings('private', 'https://git.example.com/app.git', {})).toEqual({})
+    expect(showSettings('private', 'https://git.example.com/app.git', { build_tags: true })).toEqual({
       build_tags: true,
     })
   })
@@ -45,7 +45,7 @@ describe('checkSettings', () => {
   it('takes every setting of the right type, and what is read only', () => {
     const settings = { trigger_mode: 'none', build_tags: true, filter_condition: 'build.branch == "main"' }
     expect(checkSettings({ ...settings, repository: 'acme/app' })).toEqual([])
-    expect(checkSettings(showSettings('git@github.com:acme/app.git', {}))).toEqual([])
+    expect(checkSettings(showSettings('github', 'git@github.com:acme/app.git', {}))).toEqual([])
   })
 
   it.each([
@@ -55,6 +55,12 @@ describe('checkSettings', () => {
     ['build_tags', null, 'must be a boolean'],
     ['trigger_mode', 'push', 'must be one of code, deployment, fork, none'],
     ['filter_condition', true, 'must be a string or null'],
+    ['build_pull_request_stacks', true, 'is not supported: pull requests are built one by one'],
+    [
+      'github_workflow_access_tokens_enabled',
+      true,
+      'is not supported: no tokens for workflows are made here',
+    ],
   ])('refuses %s: %s', (name, value, code) => {
     expect(checkSettings({ [name]: value })).toEqual([{ field: `provider_settings.${name}`, code }])
   })

@@ -4,21 +4,25 @@ import { checkCondition } from '@millrace/engine/conditions/check.ts'
 import { nearestName } from '@millrace/engine/nearest-name.ts'
 import type { FieldError } from '../../lib/errors.ts'
 
-export type ProviderId = 'github' | 'gitlab' | 'bitbucket' | 'private'
+export type ProviderId =
+  | 'github'
+  | 'github_enterprise'
+  | 'gitlab'
+  | 'gitlab_ee'
+  | 'bitbucket'
+  | 'gitea'
+  | 'forgejo'
+  | 'private'
 export type Setting = boolean | string | null
 export type Settings = Readonly<Record<string, Setting>>
 
 const hosts: Readonly<Record<string, ProviderId>> = {
   'github.com': 'github',
-  'www.github.com': 'github',
-  'ssh.github.com': 'github',
   'gitlab.com': 'gitlab',
-  'altssh.gitlab.com': 'gitlab',
   'bitbucket.org': 'bitbucket',
-  'altssh.bitbucket.org': 'bitbucket',
 }
 
-const common: Settings = {
+const common = {
   filter_enabled: false,
   filter_condition: null,
   build_branches: true,
@@ -32,9 +36,11 @@ const common: Settings = {
   ignore_default_branch_pull_requests: false,
 }
 
-const github: Settings = {
+/** What every host can do that speaks of pull requests the way GitHub does. */
+const detailed = {
   trigger_mode: 'code',
   build_pull_request_forks: false,
+  trust_pull_request_forks: false,
   prefix_pull_request_fork_branch_names: true,
   publish_blocked_as_pending: false,
   separate_pull_request_statuses: false,
@@ -50,6 +56,9 @@ const github: Settings = {
   build_pull_request_converted_to_draft: false,
   build_pull_request_review_requested: false,
   build_pull_request_review_submitted: false,
+}
+
+const github = {
   build_pull_request_review_dismissed: false,
   build_pull_request_review_comment_created: false,
   build_pull_request_dequeued: false,
@@ -73,16 +82,36 @@ const github: Settings = {
   github_workflow_access_tokens_enabled: false,
 }
 
-const gitlab: Settings = { build_pull_request_merge: false }
+const gitlab = { build_pull_request_merge: false }
 
 const defaults: Readonly<Record<ProviderId, Settings>> = {
-  github: { ...common, ...github },
+  github: { ...common, ...detailed, ...github },
+  github_enterprise: { ...common, ...detailed, ...github },
   gitlab: { ...common, ...gitlab },
+  gitlab_ee: { ...common, ...gitlab },
   bitbucket: common,
+  gitea: { ...common, ...detailed },
+  forgejo: { ...common, ...detailed },
   private: {},
 }
 
-const known: Settings = { ...common, ...github, ...gitlab }
+const everything = { ...common, ...detailed, ...github, ...gitlab }
+const known: Settings = everything
+
+export type HostSettings = {
+  readonly [Name in keyof typeof everything]: (typeof everything)[Name] extends boolean
+    ? boolean
+    : string | null
+}
+
+/** What counts when a host tells of something: whatever is set, on whichever host, and the defaults of the rest. */
+export const hostSettings = (set: Settings): HostSettings => ({ ...everything, ...set })
+
+/** Clients know these, and nothing here could honour them. */
+const unsupported: Readonly<Record<string, string>> = {
+  build_pull_request_stacks: 'pull requests are built one by one',
+  github_workflow_access_tokens_enabled: 'no tokens for workflows are made here',
+}
 
 const choices: Readonly<Record<string, readonly string[]>> = {
   trigger_mode: ['code', 'deployment', 'fork', 'none'],
@@ -91,15 +120,21 @@ const choices: Readonly<Record<string, readonly string[]>> = {
 }
 
 export function providerOf(repository: string): ProviderId {
-  const host = locate(repository)?.host.toLowerCase() ?? ''
+  const host = hostOf(repository) ?? ''
   return (Object.hasOwn(hosts, host) ? hosts[host] : undefined) ?? 'private'
 }
 
+/** As the database has it in `repository_host`: names that lead to the same host count as one. */
+export function hostOf(repository: string): string | null {
+  const host = locate(repository)?.host.toLowerCase() ?? null
+  return host?.replace(/^(?:www|ssh|altssh)\.(github\.com|gitlab\.com|bitbucket\.org)$/, '$1') ?? null
+}
+
 /** What is shown: the defaults of the host, what was set, and the repository's name there. */
-export function showSettings(repository: string, set: Settings): Record<string, Setting> {
-  const provider = providerOf(repository)
+export function showSettings(provider: string, repository: string, set: Settings): Record<string, Setting> {
   const name = locate(repository)?.path ?? null
-  return { ...defaults[provider], ...set, ...(provider === 'private' ? {} : { repository: name }) }
+  const host = (Object.hasOwn(defaults, provider) ? defaults[provider as ProviderId] : undefined) ?? {}
+  return { ...host, ...set, ...(provider === 'private' ? {} : { repository: name }) }
 }
 
 /** Every setting is known to every host, so that a repository may move to another without losing any. */
@@ -120,7 +155,9 @@ function problemOf(name: string, value: unknown): string | null {
     const near = nearestName(name, Object.keys(known))
     return `is not a provider setting${near === null ? '' : `; did you mean ${near}?`}`
   }
-  if (typeof known[name] === 'boolean') return typeof value === 'boolean' ? null : 'must be a boolean'
+  if (typeof known[name] === 'boolean' && typeof value !== 'boolean') return 'must be a boolean'
+  if (value === true && Object.hasOwn(unsupported, name)) return `is not supported: ${unsupported[name]}`
+  if (typeof known[name] === 'boolean') return null
   const allowed = choices[name]
   if (allowed !== undefined) {
     return typeof value === 'string' && allowed.includes(value)
@@ -137,7 +174,7 @@ function conditionProblem(condition: string): string | null {
 }
 
 /** `git@github.com:acme/app.git` and `https://github.com/acme/app.git` are both acme/app at github.com. */
-function locate(repository: string): { host: string; path: string } | null {
+export function locate(repository: string): { host: string; path: string } | null {
   const match =
     /^[a-z][a-z0-9+.-]*:\/\/(?:[^@/]*@)?([^/:]+)(?::\d+)?\/(.*)$/i.exec(repository) ??
     /^(?:[^@/:]+@)?([^/:]+):(?!\/\/)(.*)$/.exec(repository)

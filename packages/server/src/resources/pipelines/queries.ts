@@ -31,6 +31,8 @@ export interface PipelineFields {
   tags: string[]
   emoji: string | null
   color: string | null
+  /** How often the repository is asked for news; null: never. */
+  poll_interval_seconds: number | null
   provider_id: string
   /** Only what somebody set. */
   provider_settings: Settings
@@ -59,6 +61,7 @@ export const fieldNames = [
   'tags',
   'emoji',
   'color',
+  'poll_interval_seconds',
   'provider_id',
   'provider_settings',
 ] as const satisfies ReadonlyArray<keyof PipelineFields>
@@ -72,6 +75,8 @@ export interface PipelineRow extends PipelineFields {
   created_at: string
   created_by: UserRow | null
   archived_at: string | null
+  /** Why the repository could not be asked the last time. */
+  poll_error: string | null
   /** What the caller who asked may do with it. */
   access: PipelineAccess
   scheduled_builds: number
@@ -84,10 +89,11 @@ export interface PipelineRow extends PipelineFields {
 /** What of the caller's organization decides about pipelines. */
 export type PipelineOwner = Pick<Organization, 'id' | 'role' | 'teams_enabled'>
 
-const columns = (org: PipelineOwner, caller: Caller) => sql`
+const columns = (access: RawBuilder<PipelineAccess>) => sql`
   p.id, ${sql.join(fieldNames.map((name) => sql.ref(`p.${name}`)))}, p.webhook_token, p.badge_token, p.webhooks_disabled_at,
   disabler.name as webhooks_disabled_by, p.created_at, ${userJson('creator')} as created_by, p.archived_at,
-  ${accessColumn(org, caller)} as access, tally.*`
+  (select poll.error from pipeline_polls poll where poll.pipeline_id = p.id) as poll_error,
+  ${access} as access, tally.*`
 
 const joins = sql`
   left join users creator on creator.id = p.created_by
@@ -106,8 +112,21 @@ async function selectWhere(
   condition: RawBuilder<unknown>,
 ): Promise<PipelineRow[]> {
   const { rows } = await sql<PipelineRow>`
-    select ${columns(org, caller)} from pipelines p ${joins}
+    select ${columns(accessColumn(org, caller))} from pipelines p ${joins}
     where p.organization_id = ${org.id} and ${condition}`.execute(db)
+  return rows
+}
+
+/** For what the installation itself tells of them, to nobody in particular. */
+export async function listForNobody(
+  db: Db,
+  orgIds: readonly string[],
+  ids: readonly string[],
+): Promise<Array<PipelineRow & { organization_slug: string }>> {
+  const { rows } = await sql<PipelineRow & { organization_slug: string }>`
+    select ${columns(sql`'none'`)}, o.slug as organization_slug
+    from pipelines p join organizations o on o.id = p.organization_id ${joins}
+    where p.organization_id = any (${orgIds}::uuid[]) and p.id = any (${ids}::uuid[])`.execute(db)
   return rows
 }
 
@@ -155,7 +174,7 @@ export async function listVisible(
   const contains = (column: 'name' | 'repository', text: string | undefined) =>
     text === undefined ? sql`true` : sql`strpos(lower(${sql.ref(`p.${column}`)}), lower(${text})) > 0`
   const { rows } = await sql<PipelineRow>`
-    select ${columns(org, caller)}
+    select ${columns(accessColumn(org, caller))}
     from (
       select * from pipelines p
       where p.organization_id = ${org.id} and ${visiblePipelines(org, caller)}

@@ -3,8 +3,9 @@ import { created, noContent, ok } from '../../http/answer.ts'
 import { pageAnswer, readPage } from '../../http/paging.ts'
 import { text } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
-import { notFound, refused } from '../../lib/errors.ts'
+import { notFound } from '../../lib/errors.ts'
 import { createPipeline } from './create.ts'
+import { createWebhook } from './create-webhook.ts'
 import { deletePipeline } from './delete.ts'
 import { presentGithubWebhooks, presentPipeline } from './present.ts'
 import * as pipelines from './queries.ts'
@@ -147,15 +148,16 @@ const postWebhook = route({
   permission: 'edit_pipeline',
   params: { pipeline: text('pipeline') },
   answers: { 201: Pipeline },
-  errors: { 422: 'This installation holds no account at the host of the repository, or there is none.' },
+  callsOut: true,
+  errors: {
+    403: 'Only administrators may use the token of a connection.',
+    422: 'No connection with a token belongs to the host of the repository, or the host refused.',
+  },
   async handler({ ctx, org, caller, params }) {
     const pipeline = await pipelines.findBySlug(ctx.db, org, caller, params.pipeline)
     if (pipeline === undefined) throw notFound('No pipeline found')
-    throw refused(
-      pipeline.provider_id === 'private'
-        ? 'Auto-creating webhooks is not supported for your repository.'
-        : 'Webhooks could not be created for your repository.',
-    )
+    await createWebhook(ctx, org, caller, pipeline)
+    return created(presentPipeline(ctx.config.url, org.slug, pipeline, caller))
   },
 })
 

@@ -24,7 +24,11 @@ const emptyIsNull = [
   'emoji',
   'color',
 ] as const
-const minutes = ['default_command_step_timeout', 'maximum_command_step_timeout'] as const
+const numbers = [
+  'default_command_step_timeout',
+  'maximum_command_step_timeout',
+  'poll_interval_seconds',
+] as const
 
 /** The columns that a body sets as they are. What must be looked up or agree with something else is not here. */
 export function readPlainFields(body: UpdatePipelineBody): Partial<PipelineFields> {
@@ -33,7 +37,7 @@ export function readPlainFields(body: UpdatePipelineBody): Partial<PipelineField
     read: (value: NonNullable<UpdatePipelineBody[Key]> | null) => Value,
   ) => keys.flatMap((key) => (body[key] === undefined ? [] : [[key, read(body[key] ?? null)] as const]))
   return Object.fromEntries([
-    ...given(['name', 'repository', 'visibility', ...switches, ...minutes], (value) => value),
+    ...given(['name', 'repository', 'visibility', ...switches, ...numbers], (value) => value),
     ...given(emptyIsNull, (value) => value || null),
     ...given(['description'], (value) => value ?? ''),
     ...given(['tags'], (value) => value ?? []),

@@ -86,6 +86,10 @@ export const Pipeline = Type.Object(
     color: TextOrNull,
     default_command_step_timeout: IntegerOrNull,
     maximum_command_step_timeout: IntegerOrNull,
+    poll_interval_seconds: orNull(
+      Type.Integer({ description: 'How often the repository is asked for news; null: never.' }),
+    ),
+    poll_error: orNull(Type.String({ description: 'Why the repository could not be asked the last time.' })),
     configuration: Type.String({ description: 'YAML.' }),
     steps: Type.Array(ConfigurationStep),
   },
@@ -185,6 +189,13 @@ const optionalFields = {
   allow_rebuilds: Type.Optional(Type.Boolean()),
   default_command_step_timeout: Minutes,
   maximum_command_step_timeout: Minutes,
+  poll_interval_seconds: optional(
+    Type.Integer({
+      minimum: 30,
+      maximum: 86_400,
+      description: 'Ask the repository for news this often, for hosts that send no webhooks.',
+    }),
+  ),
   clone_mirror_url: optional(Type.String({ maxLength: 2000 })),
   pipeline_template_uuid: optional(Text),
   provider_settings: optional(Type.Record(Text, Setting)),

@@ -7,8 +7,10 @@ import { isUuid } from '../../lib/ids.ts'
 import * as clusters from '../clusters/queries.ts'
 import * as pipelineSettings from '../pipeline-settings/queries.ts'
 import * as templates from '../pipeline-templates/queries.ts'
+import * as connections from '../repository_connections/queries.ts'
+import { providerOfConnection } from '../repository_connections/rules.ts'
 import { checkConfiguration, isStepList, problemsOf, writeSteps } from './configuration.ts'
-import { checkSettings, providerOf, writableSettings } from './provider.ts'
+import { checkSettings, hostOf, providerOf, writableSettings } from './provider.ts'
 import type { PipelineFields } from './queries.ts'
 import { checkMirrorUrl, checkTimeouts, readEnv, readPlainFields, slugOf } from './rules.ts'
 import type { CreatePipelineBody, UpdatePipelineBody } from './schema.ts'
@@ -68,6 +70,7 @@ const newPipeline: Omit<PipelineFields, 'name' | 'repository'> = {
   tags: [],
   emoji: null,
   color: null,
+  poll_interval_seconds: null,
   provider_id: 'private',
   provider_settings: {},
 }
@@ -87,7 +90,7 @@ async function settle(
     default_branch: body.default_branch || base.default_branch,
     pipeline_template_id: template?.id ?? null,
     configuration: readConfiguration(before, body, template),
-    provider_id: providerOf(plain.repository),
+    provider_id: await readProvider(trx, org, plain.repository),
     provider_settings: { ...base.provider_settings, ...writableSettings(body.provider_settings ?? {}) },
   }
   // A pipeline written in YAML keeps its variables there.
@@ -101,6 +104,14 @@ async function settle(
   ]
   if (problems.length > 0) throw invalidFields(problems)
   return fields
+}
+
+async function readProvider(trx: Trx, org: Organization, repository: string): Promise<string> {
+  const host = hostOf(repository)
+  const connection = await connections.findByHost(trx, org.id, host)
+  return connection === undefined
+    ? providerOf(repository)
+    : providerOfConnection(connection.type, connection.host)
 }
 
 /** A new name without a slug makes a new slug; sending the old name back changes nothing. */

@@ -69,6 +69,7 @@ const postEnable = route({
   summary: 'Turn teams on; an organization without any gets the team "Everyone", with all its members',
   scope: 'write_teams',
   permission: 'admin',
+  changesAccess: true,
   answers: { 204: null },
   async handler({ ctx, org, caller }) {
     await enableTeams(ctx, org, caller)

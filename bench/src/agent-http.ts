@@ -1,0 +1,52 @@
+// Agents that speak the protocol and run nothing: each takes jobs one after the other for as long as there are any.
+import { Agent, request } from 'node:http'
+
+const connections = new Agent({ keepAlive: true })
+
+/** One call of the agent API. Throws when it is refused. */
+export function callAgentApi<T>(
+  address: string,
+  token: string,
+  method: string,
+  path: string,
+  sent: { json?: unknown; gzipped?: Buffer } = {},
+): Promise<T> {
+  const body = sent.gzipped ?? Buffer.from(sent.json === undefined ? '' : JSON.stringify(sent.json))
+  const headers = {
+    Authorization: `Token ${token}`,
+    'Content-Length': body.length,
+    ...(sent.gzipped === undefined ? {} : { 'Content-Encoding': 'gzip' }),
+  }
+  return new Promise((resolve, reject) => {
+    const asked = request(`${address}/v3/${path}`, { method, agent: connections, headers }, (answer) => {
+      const parts: Buffer[] = []
+      answer.on('data', (part: Buffer) => parts.push(part))
+      answer.on('error', reject)
+      answer.on('end', () => {
+        const text = Buffer.concat(parts).toString()
+        if (answer.statusCode === 200) resolve(JSON.parse(text) as T)
+        else reject(new Error(`${method} ${path}: ${answer.statusCode} ${text}`))
+      })
+    })
+    asked.on('error', reject)
+    asked.end(body)
+  })
+}
+
+export interface Session {
+  id: string
+  token: string
+}
+
+export async function connectAgent(address: string, registrationToken: string): Promise<Session> {
+  const json = { name: 'bench-%random', meta_data: ['queue=default'], features: [] }
+  const { id, access_token } = await callAgentApi<{ id: string; access_token: string }>(
+    address,
+    registrationToken,
+    'POST',
+    'register',
+    { json },
+  )
+  await callAgentApi(address, access_token, 'POST', 'connect')
+  return { id, token: access_token }
+}

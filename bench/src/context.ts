@@ -1,0 +1,12 @@
+import { readConfig } from '@millrace/server/config.ts'
+import { createContext, type Context } from '@millrace/server/context.ts'
+import type { Database } from '@millrace/server/db/pool.ts'
+import pino from 'pino'
+
+/** What the server's own functions need, for those that are measured without it. */
+export function contextOn({ db, pool }: Database): Context {
+  const read = readConfig({})
+  if (!read.ok) throw new Error(read.problems.join(' '))
+  const log = pino({ level: 'silent' })
+  return createContext({ config: read.config, db, pool, log, secretKeys: ['x'.repeat(32)], hosted: null })
+}

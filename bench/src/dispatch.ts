@@ -1,0 +1,24 @@
+// Jobs on their way to agents: how long one takes, how many go through, how much waiting ones weigh, and what logs
+// come back.
+import { startBenchServer } from './bench-server.ts'
+import { claimRate } from './claims.ts'
+import { dispatchLatency } from './dispatch-latency.ts'
+import { jobRate } from './job-rate.ts'
+import { logIngest } from './log-ingest.ts'
+import type { Report } from './report.ts'
+
+export async function benchDispatch(): Promise<Report> {
+  const rows: Report['rows'] = []
+  const targets: Report['targets'] = []
+  for (const part of [dispatchLatency, jobRate, claimRate, logIngest]) {
+    const bench = await startBenchServer()
+    try {
+      const measured = await part(bench)
+      rows.push(...measured.rows)
+      targets.push(...measured.targets)
+    } finally {
+      await bench.stop()
+    }
+  }
+  return { name: 'dispatch', rows, targets }
+}

@@ -1,0 +1,113 @@
+// Jobs that do nothing, per second: over HTTP with simulated agents, and through the conductor alone.
+import { sql } from 'kysely'
+import { act } from '@millrace/server/conductor/act.ts'
+import { abilityOf, claimJobs } from '@millrace/server/conductor/claim.ts'
+import { createBuild } from '@millrace/server/conductor/create-build.ts'
+import type { Context } from '@millrace/server/context.ts'
+import { callAgentApi, connectAgent, type Session } from './agent-http.ts'
+import { settle, type BenchServer } from './bench-server.ts'
+import { contextOn } from './context.ts'
+import { aBuildRequest } from './job-ends.ts'
+import { row, type Report } from './report.ts'
+import { seedAgents, seedPipeline } from './seed.ts'
+
+const agentCounts = [2, 50]
+const jobs = 1000
+const targets = { http: 150, conductor: 500 }
+/** A build each: jobs of one build wait for each other at its lock. */
+const configuration = 'steps: [{command: "true"}]'
+
+export async function jobRate(bench: BenchServer): Promise<Omit<Report, 'name'>> {
+  const { database, seeded } = bench
+  const ctx = contextOn(database)
+  const pipelineId = await seedPipeline(database.db, seeded, 'no-op', configuration)
+  const report: Omit<Report, 'name'> = { rows: [], targets: [] }
+  const show = (what: string, perSecond: number, target: number) => {
+    report.rows.push(
+      row(what, `${Math.round(perSecond)}/s`, `${(perSecond / target).toFixed(2)} of the target`),
+    )
+    report.targets.push({
+      what,
+      target: `≥ ${target}/s`,
+      measured: `${Math.round(perSecond)}/s`,
+      met: perSecond >= target,
+    })
+  }
+  for (const agents of agentCounts) {
+    await queueJobs(ctx, bench, pipelineId)
+    show(`no-op jobs, ${agents} simulated agents`, await overHttp(bench, agents), targets.http)
+  }
+  await queueJobs(ctx, bench, pipelineId)
+  show('no-op jobs, conductor and database alone', await throughConductor(ctx, bench), targets.conductor)
+  return report
+}
+
+async function queueJobs(ctx: Context, bench: BenchServer, pipelineId: string): Promise<void> {
+  const { seeded } = bench
+  for (let made = 0; made < jobs; made += 1) {
+    const created = await createBuild(ctx, seeded.orgId, aBuildRequest(seeded, pipelineId))
+    if (!created.ok) throw new Error(created.message)
+  }
+  await settle(bench)
+}
+
+async function overHttp({ address, agentToken }: BenchServer, agents: number): Promise<number> {
+  const sessions = await Promise.all(Array.from({ length: agents }, () => connectAgent(address, agentToken)))
+  let left = jobs
+  const start = performance.now()
+  await Promise.all(
+    sessions.map(async (session) => {
+      while (left > 0) if (await takeOne(address, session)) left -= 1
+    }),
+  )
+  const seconds = (performance.now() - start) / 1000
+  for (const { token } of sessions) await callAgentApi(address, token, 'POST', 'disconnect')
+  return jobs / seconds
+}
+
+/** As any public agent does it: each step a call of its own. */
+async function takeOne(address: string, { token }: Session): Promise<boolean> {
+  const { job } = await callAgentApi<{ job?: { id: string } }>(address, token, 'GET', 'ping')
+  if (job === undefined) return false
+  const path = `jobs/${job.id}`
+  const taken = await callAgentApi<{ token: string }>(address, token, 'PUT', `${path}/accept`)
+  await callAgentApi(address, taken.token, 'PUT', `${path}/start`, { json: {} })
+  await callAgentApi(address, taken.token, 'PUT', `${path}/finish`, { json: { exit_status: '0' } })
+  return true
+}
+
+const conductorAgents = 16
+
+async function throughConductor(ctx: Context, { seeded, database }: BenchServer): Promise<number> {
+  const { agentIds, queueId } = await seedAgents(database.db, seeded, conductorAgents)
+  const ability = abilityOf(['queue=default'])
+  const queue = { organizationId: seeded.orgId, queueId }
+  const { rows } = await sql<{ id: string; build_id: string }>`
+    select id, build_id from jobs where state = 'scheduled'`.execute(database.db)
+  const buildOf = new Map(rows.map(({ id, build_id }) => [id, build_id]))
+  let done = 0
+  const start = performance.now()
+  while (done < jobs) {
+    // As dispatch.ts does it: one claim for all who wait, then each on its own.
+    const { assigned } = await claimJobs(
+      ctx,
+      queue,
+      agentIds.map((agentId) => ({ agentId, ability })),
+    )
+    await Promise.all(
+      assigned.map(async ({ jobId }) => {
+        const buildId = buildOf.get(jobId) ?? ''
+        for (const event of [
+          { type: 'accept', jobId },
+          { type: 'start', jobId },
+          { type: 'finish', jobId, exitStatus: 0, signal: null, signalReason: null },
+        ] as const) {
+          const moved = await act(ctx, seeded.orgId, buildId, event)
+          if (!moved.ok) throw new Error(moved.message)
+        }
+      }),
+    )
+    done += assigned.length
+  }
+  return jobs / ((performance.now() - start) / 1000)
+}

@@ -1,0 +1,9 @@
+// The second half of `npm run soak`: a log of a gibibyte, or of `--mib`.
+import { parseArgs } from 'node:util'
+import { passBigLog } from './big-log.ts'
+
+const { values } = parseArgs({ options: { mib: { type: 'string' }, bound: { type: 'string' } } })
+const { violations, figures } = await passBigLog(Number(values.mib ?? 1024), Number(values.bound ?? 256))
+console.log(JSON.stringify({ violations, figures }, null, 2))
+console.log(violations.length === 0 ? 'The log went through whole.' : `${violations.length} violations.`)
+process.exit(violations.length === 0 ? 0 : 1)

@@ -1,0 +1,34 @@
+// What the agents of a soak write into their logs: every byte follows from the job and its place, so that whatever
+// was kept can be told from whatever should have been.
+import { createHash } from 'node:crypto'
+
+const noteOfLoss = /\r\n\[(\d+) bytes of this log were lost on their way here\]\r\n/g
+
+/** Bytes `from` up to `to` of the log of a job. No line looks like a note of the server's. */
+export function logText(jobId: string, from: number, to: number): Buffer {
+  const key = createHash('sha256').update(jobId).digest('hex').slice(0, 16)
+  const first = Math.floor(from / lineBytes)
+  const last = Math.floor((to - 1) / lineBytes)
+  const lines: string[] = []
+  for (let line = first; line <= last; line++) {
+    lines.push(`${key} line ${String(line).padStart(9, '0')} of what this job has to say....\n`)
+  }
+  const text = Buffer.from(lines.join(''))
+  return text.subarray(from - first * lineBytes, to - first * lineBytes)
+}
+
+const lineBytes = 64
+
+/** The parts of a log as it is shown, each with the place it had when it was written. */
+export function partsOf(shown: string): Array<{ from: number; text: string }> {
+  const parts: Array<{ from: number; text: string }> = []
+  let position = 0
+  let at = 0
+  for (const note of shown.matchAll(noteOfLoss)) {
+    parts.push({ from: position, text: shown.slice(at, note.index) })
+    position += note.index - at + Number(note[1])
+    at = note.index + note[0].length
+  }
+  parts.push({ from: position, text: shown.slice(at) })
+  return parts
+}

@@ -1,0 +1,40 @@
+// `npm run soak`: builds on many agents while agents and the server are killed, and what must be true afterwards.
+// The seed decides what is done and when; what the machine makes of it is another matter each time.
+import { parseArgs } from 'node:util'
+import { soak, type Plan } from './soak.ts'
+
+const usual: Plan = {
+  seed: Math.floor(Math.random() * 2 ** 31),
+  seconds: 300,
+  jobs: 2000,
+  agents: 50,
+  kills: 20,
+  restarts: 5,
+}
+
+const plan = readPlan()
+console.log(`Seed ${plan.seed}: ${JSON.stringify(plan)}`)
+const outcome = await soak(plan)
+console.log(JSON.stringify(outcome, null, 2))
+console.log(
+  outcome.violations.length === 0
+    ? 'Everything that was acknowledged is there, and every build has ended.'
+    : `${outcome.violations.length} violations. Run it again with --seed ${plan.seed}.`,
+)
+process.exit(outcome.violations.length === 0 ? 0 : 1)
+
+function readPlan(): Plan {
+  const names = Object.keys(usual)
+  const { values } = parseArgs({
+    options: Object.fromEntries(names.map((name) => [name, { type: 'string' as const }])),
+  })
+  const given = names.flatMap((name) =>
+    values[name] === undefined ? [] : [[name, Number(values[name])] as const],
+  )
+  const bad = given.find(([, value]) => !Number.isInteger(value) || value < 0)
+  if (bad !== undefined) {
+    console.error(`--${bad[0]} must be a whole number.`)
+    process.exit(2)
+  }
+  return { ...usual, ...Object.fromEntries(given) }
+}

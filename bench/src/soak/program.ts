@@ -1,0 +1,129 @@
+// The server and the agents of a soak: real processes, started, killed without warning, and started again.
+import { fork, spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Entry } from './ledger.ts'
+
+const millrace = fileURLToPath(new URL('../../../packages/cli/bin/millrace.js', import.meta.url))
+const simulated = fileURLToPath(new URL('./child-agents.js', import.meta.url))
+
+export interface Started {
+  url: string
+  /** To be read after the word "PostgreSQL"; ends with where its files are. */
+  database: string
+  first: { token: string; organization: string } | null
+}
+
+export function databaseUrl({ database }: Started): string {
+  const files = /files in (.*)$/.exec(database)?.[1] ?? ''
+  return `postgresql:///millrace?host=${encodeURIComponent(`${files}/run`)}&port=54329&user=millrace`
+}
+
+export class Server {
+  private child: ChildProcess | null = null
+  private readonly settings: Record<string, string>
+  /** What it wrote on standard error, the end of it. */
+  complaints = ''
+
+  private constructor(settings: Record<string, string>) {
+    this.settings = settings
+  }
+
+  /** On a port that stays the same from start to start. */
+  static async on(dataDir: string, settings: Record<string, string>): Promise<Server> {
+    const probe = createServer().listen(0, '127.0.0.1')
+    await once(probe, 'listening')
+    const address = probe.address()
+    const port = typeof address === 'object' && address !== null ? address.port : 0
+    await new Promise((closed) => probe.close(closed))
+    return new Server({ PORT: String(port), MILLRACE_DATA_DIR: dataDir, ...settings })
+  }
+
+  async start(): Promise<Started> {
+    const child = spawn(process.execPath, [millrace, 'up', '--json'], {
+      env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...this.settings },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    this.child = child
+    child.stderr.on('data', (bytes: Buffer) => {
+      this.complaints = (this.complaints + bytes.toString()).slice(-20_000)
+    })
+    let said = ''
+    for await (const bytes of child.stdout as AsyncIterable<Buffer>) {
+      said += bytes.toString()
+      if (said.includes('\n')) return JSON.parse(said) as Started
+    }
+    throw new Error(`The server did not start: ${this.complaints}`)
+  }
+
+  get pid(): number {
+    return this.child?.pid ?? 0
+  }
+
+  async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    if (this.child !== null) await endProcess(this.child, signal)
+    this.child = null
+  }
+}
+
+export interface AgentProcess {
+  kill(): Promise<void>
+}
+
+export interface SimulatedSettings {
+  address: string
+  token: string
+  agents: number
+  seed: number
+  jobMs: number
+}
+
+export async function startSimulated(
+  settings: SimulatedSettings,
+  record: (entry: Entry) => void,
+): Promise<AgentProcess> {
+  const child = fork(simulated, [], {
+    env: { PATH: process.env['PATH'] ?? '', SOAK_AGENTS: JSON.stringify(settings) },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+  await once(child, 'message')
+  child.on('message', (entry) => record(entry as Entry))
+  return { kill: () => endProcess(child, 'SIGKILL') }
+}
+
+/** Our own runner, with real commands. */
+export async function startRunner({
+  address,
+  token,
+  agents,
+  folder,
+}: {
+  address: string
+  token: string
+  agents: number
+  folder: string
+}): Promise<AgentProcess> {
+  const args = ['agent', 'start', '--token', token, '--endpoint', `${address}/v3`, '--queue', 'runner']
+  const places = [
+    '--spawn',
+    String(agents),
+    '--name',
+    'runner-%hostname-%pid-%spawn',
+    '--build-path',
+    join(folder, 'builds'),
+  ]
+  const child = spawn(process.execPath, [millrace, ...args, ...places, '--json'], {
+    env: { PATH: process.env['PATH'] ?? '', HOME: folder, SOAK_FOLDER: folder },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  await Promise.race([once(child.stdout, 'data'), once(child, 'exit')])
+  return { kill: () => endProcess(child, 'SIGKILL') }
+}
+
+async function endProcess(child: ChildProcess, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  child.kill(signal)
+  await once(child, 'exit')
+}

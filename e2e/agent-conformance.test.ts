@@ -1,0 +1,62 @@
+// The agent protocol from end to end: always with our own runner, and with the public agent where there is one.
+// `npm run conformance:agent` runs this file alone.
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { Bench, type Mode } from './conformance/bench.ts'
+import { cases, loseAgents, surviveCrash } from './conformance/cases.ts'
+import { ownRunner, publicAgent, type AgentProgram } from './conformance/programs.ts'
+import { Site, type SiteSettings } from './conformance/site.ts'
+
+const found = publicAgent()
+const programs = found === null ? [ownRunner] : [ownRunner, found]
+const modes: readonly Mode[] = ['polling', 'streaming']
+
+let site: Site | undefined
+const benches = new Map<string, Bench>()
+
+beforeAll(async () => {
+  site = await Site.start()
+  for (const program of programs)
+    for (const mode of modes) benches.set(`${program.title}, ${mode}`, await Bench.open(site, program, mode))
+}, 120_000)
+
+afterAll(async () => {
+  await Promise.all([...benches.values()].map((bench) => bench.close()))
+  await site?.close()
+})
+
+for (const program of programs) {
+  it.concurrent(`${program.title}: the server is killed and started again during jobs`, async () => {
+    await expect(withOwnSite(program, {}, surviveCrash)).resolves.toBeUndefined()
+  })
+
+  it.concurrent(`${program.title}: an agent that is killed is lost`, async () => {
+    await expect(withOwnSite(program, { lostSeconds: 10 }, loseAgents)).resolves.toBeUndefined()
+  })
+
+  for (const mode of modes) {
+    for (const { name, run } of cases) {
+      it.concurrent(`${program.title}, ${mode}: ${name}`, async () => {
+        const bench = benches.get(`${program.title}, ${mode}`)
+        if (bench === undefined) throw new Error('The shared agents did not start.')
+        await expect(run(bench)).resolves.toBeUndefined()
+      })
+    }
+  }
+}
+
+/** In both modes at once. */
+async function withOwnSite(
+  program: AgentProgram,
+  settings: SiteSettings,
+  work: (site: Site, own: readonly Bench[]) => Promise<void>,
+): Promise<void> {
+  const own = await Site.start(settings)
+  const ownBenches: Bench[] = []
+  try {
+    for (const mode of modes) ownBenches.push(await Bench.open(own, program, mode))
+    await work(own, ownBenches)
+  } finally {
+    await Promise.all(ownBenches.map((bench) => bench.close()))
+    await own.close()
+  }
+}

@@ -1,0 +1,118 @@
+// What a case works with: agents of one program, heard in one way, and builds for them.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { launch, type Running } from '../millrace.ts'
+import { Door } from './door.ts'
+import type { AgentProgram } from './programs.ts'
+import type { Build, Cluster, Site } from './site.ts'
+
+export type Mode = 'polling' | 'streaming'
+
+export interface AgentFlags {
+  /** Of the server's own, unless a door stands in between. */
+  endpoint?: string
+  /** The one that proves the mode, unless a case wants another. */
+  pingMode?: 'auto' | 'poll-only' | 'stream-only'
+  /** Scripts of the agent's owner, by their names. */
+  hooks?: Readonly<Record<string, string>>
+  flags?: readonly string[]
+}
+
+export interface AgentProcess extends Running {
+  name: string
+  queue: string
+}
+
+const pingModes = { polling: 'poll-only', streaming: 'stream-only' } as const
+
+const asFlags = (values: Readonly<Record<string, string>>) =>
+  Object.entries(values).flatMap(([name, value]) => [`--${name}`, value])
+
+export class Bench {
+  readonly site: Site
+  readonly mode: Mode
+  private readonly program: AgentProgram
+  private readonly cluster: Cluster
+  private readonly prefix: string
+  private readonly agents: AgentProcess[] = []
+  private readonly doors: Door[] = []
+  private shared: AgentProcess | null = null
+
+  private constructor(site: Site, program: AgentProgram, mode: Mode, cluster: Cluster) {
+    this.site = site
+    this.program = program
+    this.mode = mode
+    this.cluster = cluster
+    this.prefix = cluster.id.slice(-6)
+  }
+
+  static async open(site: Site, program: AgentProgram, mode: Mode): Promise<Bench> {
+    const bench = new Bench(site, program, mode, await site.cluster(`${program.title}, ${mode}`))
+    // For the cases that are about jobs and not about agents.
+    bench.shared = await bench.start('shared', { flags: ['--spawn', '4'] })
+    return bench
+  }
+
+  async close(): Promise<void> {
+    for (const agent of this.agents) agent.signal('SIGTERM')
+    await Promise.all(this.agents.map(({ ended }) => ended))
+    for (const door of this.doors) door.close()
+  }
+
+  /** Between an agent and the server; shut for good when the bench closes. */
+  async door(): Promise<Door> {
+    const door = await Door.open(this.site.server.url)
+    this.doors.push(door)
+    return door
+  }
+
+  /** An agent with a queue of its own, named after what it is for. */
+  async start(
+    purpose: string,
+    { endpoint, pingMode = pingModes[this.mode], hooks = {}, flags = [] }: AgentFlags = {},
+  ): Promise<AgentProcess> {
+    const queue = await this.site.queue(this.cluster, purpose)
+    const folder = this.site.aFolder()
+    const name = `${this.prefix}-${purpose}`
+    mkdirSync(join(folder, 'hooks'))
+    for (const [hook, script] of Object.entries(hooks)) {
+      writeFileSync(join(folder, 'hooks', hook), script, { mode: 0o755 })
+    }
+    const running = launch(
+      this.program.file,
+      [
+        ...this.program.start,
+        ...asFlags({
+          token: this.cluster.token,
+          endpoint: endpoint ?? `${this.site.server.url}/v3`,
+          tags: `queue=${queue}`,
+          name: `${name}-%spawn`,
+          'ping-mode': pingMode,
+          'build-path': join(folder, 'build'),
+          'hooks-path': join(folder, 'hooks'),
+          'plugins-path': join(folder, 'plugins'),
+          'sockets-path': join(folder, 'sockets'),
+        }),
+        ...flags,
+      ],
+      { HOME: folder },
+    )
+    const agent = { ...running, name, queue }
+    this.agents.push(agent)
+    return agent
+  }
+
+  /** Of steps for the shared agents, or for one of the case's own. */
+  build(steps: readonly object[], agent: AgentProcess | null = this.shared): Promise<Build> {
+    return this.site.build(this.cluster, { agents: { queue: agent?.queue ?? '' }, steps })
+  }
+
+  async secret(key: string, value: string): Promise<void> {
+    await this.site.post(`/clusters/${this.cluster.id}/secrets`, { key, value })
+  }
+
+  /** A queue that no agent serves. */
+  emptyQueue(key: string): Promise<string> {
+    return this.site.queue(this.cluster, key)
+  }
+}

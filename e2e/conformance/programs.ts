@@ -1,0 +1,29 @@
+// The agents that the suite is run with. Both take the same flags.
+import { execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+export interface AgentProgram {
+  title: string
+  file: string
+  /** Before the flags. */
+  start: readonly string[]
+}
+
+export const ownRunner: AgentProgram = {
+  title: 'millrace agent start',
+  file: process.execPath,
+  start: [
+    fileURLToPath(new URL('../../packages/cli/bin/millrace.js', import.meta.url)),
+    'agent',
+    'start',
+    '--json',
+  ],
+}
+
+/** The public agent, when the environment says where its program is. */
+export function publicAgent(): AgentProgram | null {
+  const file = process.env['BUILDKITE_AGENT_BIN'] ?? ''
+  if (file === '') return null
+  const version = execFileSync(file, ['--version'], { encoding: 'utf8', env: {} }).trim()
+  return { title: version, file, start: ['start', '--no-color'] }
+}

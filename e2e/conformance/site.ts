@@ -1,0 +1,203 @@
+// One server for the whole suite, a real repository, and what a test wants to do with them.
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { eventually, keepMillrace, startServer, type Answer, type Json, type Server } from '../millrace.ts'
+
+export interface Cluster {
+  id: string
+  token: string
+}
+
+export interface Build {
+  /** Below the pipeline's address. */
+  path: string
+  id: string
+}
+
+/** Long enough for an agent that waits before it repeats a call. */
+const patienceMs = 100_000
+const everyMs = 200
+
+export interface SiteSettings {
+  /** Silence after which an agent is lost. Far from what a busy machine delays, unless a test is about it. */
+  lostSeconds?: number
+}
+
+export class Site {
+  server: Server
+  readonly folder: string
+  readonly token: string
+  private pipelines = 0
+
+  private constructor(server: Server, folder: string) {
+    this.server = server
+    this.folder = folder
+    this.token = server.token
+  }
+
+  static async start({ lostSeconds = 180 }: SiteSettings = {}): Promise<Site> {
+    const folder = mkdtempSync(join(tmpdir(), 'mr-conf-'))
+    makeRepository(join(folder, 'repository'))
+    return new Site(await start(folder, '0', lostSeconds), folder)
+  }
+
+  /** Killed, with its database, and started again at the same address. */
+  async crash(): Promise<void> {
+    this.server.killGroup()
+    await this.server.ended
+    this.server = await start(this.folder, new URL(this.server.url).port, 180)
+  }
+
+  async close(): Promise<void> {
+    this.server.signal('SIGTERM')
+    await this.server.ended
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 })
+  }
+
+  /** A folder of its own for each who asks. */
+  aFolder(): string {
+    return mkdtempSync(join(this.folder, 'f-'))
+  }
+
+  async cluster(name: string): Promise<Cluster> {
+    const { body } = await this.post('/clusters', { name })
+    const id = String(body.id)
+    const { body: token } = await this.post(`/clusters/${id}/tokens`, { description: 'suite' })
+    return { id, token: String(token.token) }
+  }
+
+  async queue(cluster: Cluster, key: string): Promise<string> {
+    await this.post(`/clusters/${cluster.id}/queues`, { key })
+    return key
+  }
+
+  /** A build of this configuration, of a pipeline made for it. Variables in it are left to the shell. */
+  async build(cluster: Cluster, configuration: object): Promise<Build> {
+    this.pipelines += 1
+    const name = `p${this.pipelines}`
+    const text = JSON.stringify(configuration).replaceAll('$', '$$$$')
+    const repository = join(this.folder, 'repository')
+    await this.post('/pipelines', { name, repository, cluster_id: cluster.id, configuration: text })
+    const { body } = await this.post(`/pipelines/${name}/builds`, { commit: 'HEAD', branch: 'main' })
+    return { path: `/pipelines/${name}/builds/1`, id: String(body.id) }
+  }
+
+  async get(path: string): Promise<Json> {
+    return (await expectGood(this.server.get(organization + path, this.token), path)).body
+  }
+
+  async post(path: string, body: object): Promise<Answer> {
+    return expectGood(this.server.post(organization + path, body, this.token), path)
+  }
+
+  async put(path: string, body: object): Promise<Answer> {
+    return expectGood(this.server.put(organization + path, body, this.token), path)
+  }
+
+  /** As a browser would get them, redirects included. */
+  async bytes(path: string): Promise<Buffer> {
+    const response = await fetch(this.server.url + organization + path, {
+      headers: { Authorization: `Bearer ${this.token}` },
+    })
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
+    return Buffer.from(await response.arrayBuffer())
+  }
+
+  /** Without the times that agents put before lines. */
+  async log(build: Build, job: Json): Promise<string> {
+    const raw = await this.bytes(`${build.path}/jobs/${String(job.id)}/log.txt`)
+    // oxlint-disable-next-line no-control-regex
+    return raw.toString().replaceAll(/\x1b_bk;t=\d+\x07/g, '')
+  }
+
+  /** The job of the step, once the condition holds. */
+  job(build: Build, step: string, what: string, holds: (job: Json) => boolean): Promise<Json> {
+    return this.until(`${step} ${what}`, async () => {
+      const { jobs } = await this.get(build.path)
+      const job = Object.values(jobs ?? {}).find((one) => String(one.step_key) === step)
+      return job !== undefined && holds(job) && job
+    })
+  }
+
+  ended(build: Build, step: string): Promise<Json> {
+    return this.job(build, step, 'ends', (job) => job.finished_at !== null)
+  }
+
+  running(build: Build, step: string): Promise<Json> {
+    return this.job(build, step, 'runs', (job) => String(job.state) === 'running')
+  }
+
+  /** The job of the step, when its log has the text. */
+  async says(build: Build, step: string, text: string): Promise<Json> {
+    const job = await this.running(build, step)
+    await this.until(`${step} says ${text}`, async () => (await this.log(build, job)).includes(text))
+    return job
+  }
+
+  agent(name: string, state: string): Promise<Json> {
+    return this.until(`agent ${name} is ${state}`, async () => {
+      const [agent] = await this.query<{ id: string }>(
+        'select id from agents where name = $1 and connection_state = $2',
+        [name, state],
+      )
+      return agent !== undefined && this.get(`/agents/${agent.id}`)
+    })
+  }
+
+  /** Minutes are the smallest time limit a job can have; here they have passed. */
+  async passTimeLimit(job: Json): Promise<void> {
+    await this.query('update jobs set deadline_at = now() where id = $1', [String(job.id)])
+  }
+
+  private async query<Row extends pg.QueryResultRow>(sql: string, values: string[]): Promise<Row[]> {
+    const files = /files in (.*)$/.exec(this.server.database)?.[1] ?? ''
+    const connectionString = `postgresql:///millrace?host=${encodeURIComponent(`${files}/run`)}&port=54329&user=millrace`
+    const client = new pg.Client({ connectionString })
+    await client.connect()
+    try {
+      return (await client.query<Row>(sql, values)).rows
+    } finally {
+      await client.end()
+    }
+  }
+
+  until<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {
+    return eventually(what, look, patienceMs, everyMs)
+  }
+}
+
+const organization = '/v2/organizations/default'
+
+const start = (folder: string, port: string, lostSeconds: number): Promise<Server> =>
+  startServer(
+    {
+      PORT: port,
+      MILLRACE_DATA_DIR: join(folder, 'data'),
+      MILLRACE_AGENTS: '0',
+      MILLRACE_AGENT_LOST_SECONDS: String(lostSeconds),
+    },
+    'up',
+    keepMillrace,
+  )
+
+async function expectGood(asked: Promise<Answer>, path: string): Promise<Answer> {
+  const answer = await asked
+  if (answer.status >= 300) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
+  return answer
+}
+
+function makeRepository(folder: string): void {
+  mkdirSync(folder)
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=Suite', '-c', 'user.email=suite@example.com', ...args], {
+      cwd: folder,
+      stdio: 'ignore',
+    })
+  git('init', '--quiet', '--initial-branch=main')
+  writeFileSync(join(folder, 'README'), 'A repository for tests.\n')
+  git('add', '.')
+  git('commit', '--quiet', '--message', 'The first commit')
+}

@@ -1,0 +1,72 @@
+/*
+ * Made once for a run: a data directory whose database is migrated and empty, because to copy it costs a tenth of
+ * making one; and a running server, for the tests that need one and do nothing to it.
+ */
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import type { TestProject } from 'vitest/node'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    emptyInstallation: string
+    sharedServer: { dataDir: string; pid: number; url: string; token: string; database: string }
+  }
+}
+
+const program = fileURLToPath(new URL('../packages/cli/bin/millrace.js', import.meta.url))
+
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-e2e-'))
+  // Under root without user namespaces another user has to come by.
+  chmodSync(folder, 0o755)
+  const empty = join(folder, 'empty')
+  execFileSync(process.execPath, [program, 'migrate'], { env: settings(empty), stdio: 'pipe' })
+  project.provide('emptyInstallation', empty)
+  const dataDir = join(folder, 'shared')
+  cpSync(empty, dataDir, { recursive: true })
+  const server = await startShared(dataDir)
+  project.provide('sharedServer', { dataDir, ...server.said })
+  return async () => {
+    await server.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function startShared(dataDir: string) {
+  const child = spawn(process.execPath, [program, 'up', '--json'], {
+    env: { ...settings(dataDir), PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = once(child, 'exit')
+  const lines = createInterface({ input: child.stdout })
+  const first = await Promise.race([once(lines, 'line'), ended])
+  if (child.exitCode !== null) throw new Error('The shared server ended: its reason is above.')
+  const started = JSON.parse(String(first[0])) as {
+    pid: number
+    url: string
+    database: string
+    first: { token: string }
+  }
+  const { pid, url, database } = started
+  const end = () => void child.kill('SIGTERM')
+  // A run that is cut short comes here only.
+  process.once('exit', end)
+  const stop = async () => {
+    process.off('exit', end)
+    end()
+    const [code] = await ended
+    if (code !== 0) throw new Error(`The shared server stopped with ${String(code)}.`)
+  }
+  return { said: { pid, url, database, token: started.first.token }, stop }
+}
+
+const settings = (dataDir: string) => ({
+  PATH: process.env['PATH'],
+  HOME: process.env['HOME'],
+  MILLRACE_DATA_DIR: dataDir,
+})

@@ -1,0 +1,31 @@
+import { utimes, writeFile } from 'node:fs/promises'
+import { expect, describe, it } from 'vitest'
+import { aFolder } from '../../test/agent.ts'
+import { keepLocks, lockSocketPath, readLock, swapLock } from './locks.ts'
+
+describe('locks between jobs', () => {
+  it('are kept by one process, and taken by one of many', async () => {
+    const folder = await aFolder()
+    const keeper = await keepLocks(folder)
+    expect(keeper).not.toBeNull()
+    expect(await keepLocks(folder)).toBeNull()
+    const swaps = await Promise.all(
+      ['a', 'b', 'c'].map((to) => swapLock(folder, 'a key/with.dots', { from: '', to })),
+    )
+    const winners = swaps.filter(({ isSwapped }) => isSwapped).map(({ value }) => value)
+    expect(winners).toEqual([await readLock(folder, 'a key/with.dots')])
+    keeper?.close()
+  })
+
+  it('go on when whoever was about to keep them was killed', async () => {
+    const folder = await aFolder()
+    const turn = `${lockSocketPath(folder)}.turn`
+    await writeFile(turn, '')
+    expect(await keepLocks(folder)).toBeNull()
+    await utimes(turn, 0, 0)
+    expect(await keepLocks(folder)).toBeNull()
+    const keeper = await keepLocks(folder)
+    expect(keeper).not.toBeNull()
+    keeper?.close()
+  })
+})

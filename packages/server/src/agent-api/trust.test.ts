@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { useApp } from '../../test/app.ts'
+import { aRunningJob, type TestRun } from '../../test/agent-client.ts'
+import { aBuild } from '../../test/runs.ts'
+
+const app = useApp({ env: { MILLRACE_PING_HOLD_SECONDS: '0' } })
+
+const fork = { id: '7', base: 'main', repository: null, labels: [], draft: false, fork: true }
+
+async function aJob() {
+  const { run, world } = await aRunningJob(app)
+  const body = { key: 'DEPLOY_KEY', value: 'x' }
+  await app.request('POST', `${world.cluster.path}/secrets`, { token: world.admin.token, body })
+  const { build_id: buildId, pipeline_id: pipelineId } = await app.db
+    .selectFrom('jobs')
+    .select(['build_id', 'pipeline_id'])
+    .where('id', '=', run.id)
+    .executeTakeFirstOrThrow()
+  return { run, world, buildId, pipelineId }
+}
+
+const change = (id: string, set: { pull_request?: object; triggered_from?: object; rebuilt_from?: object }) =>
+  app.db
+    .updateTable('builds')
+    .set(Object.fromEntries(Object.entries(set).map(([key, value]) => [key, JSON.stringify(value)])))
+    .where('id', '=', id)
+    .execute()
+
+const answers = async (run: TestRun) => [
+  (await run.call('GET', `jobs/${run.id}/secrets?key=DEPLOY_KEY`)).status,
+  (await run.call('POST', `jobs/${run.id}/oidc/tokens`, {})).status,
+]
+
+describe('a job of a pull request from a fork', () => {
+  it('gets neither secrets nor identity tokens, unless trust_pull_request_forks is on', async () => {
+    const { run, buildId, pipelineId } = await aJob()
+    expect(await answers(run)).toEqual([200, 200])
+    await change(buildId, { pull_request: { ...fork, fork: false } })
+    expect(await answers(run)).toEqual([200, 200])
+    await change(buildId, { pull_request: fork })
+    expect(await answers(run)).toEqual([403, 403])
+    await app.db
+      .updateTable('pipelines')
+      .set({ provider_settings: JSON.stringify({ trust_pull_request_forks: true }) })
+      .where('id', '=', pipelineId)
+      .execute()
+    expect(await answers(run)).toEqual([200, 200])
+  })
+
+  it('does not get them by way of a build that it triggers, or that somebody repeats', async () => {
+    const { run, world, buildId, pipelineId } = await aJob()
+    const { id: origin } = await aBuild(app, world.org, { id: pipelineId })
+    await change(origin, { pull_request: fork })
+    await change(buildId, { triggered_from: { build_id: origin } })
+    expect(await answers(run)).toEqual([403, 403])
+    await change(buildId, { triggered_from: { build_id: buildId }, rebuilt_from: { id: origin } })
+    expect(await answers(run)).toEqual([403, 403])
+  })
+})

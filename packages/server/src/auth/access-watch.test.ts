@@ -1,0 +1,137 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eventually, startApp, useApp, type TestApp } from '../../test/app.ts'
+import { aMember, anAdmin, anOrganization, aToken } from '../../test/builders.ts'
+import { revokeToken } from '../resources/access-token/revoke.ts'
+import { settleAccess } from './access-watch.ts'
+
+const app = useApp()
+let second: TestApp
+beforeAll(async () => {
+  second = await startApp({}, app.database)
+})
+afterAll(async () => second.close())
+
+const statusOn = async (server: TestApp, token: string, path = '/v2/access-token') =>
+  (await server.request('GET', path, { token })).status
+
+/** A change that nobody announces. */
+const revokeSilently = (id: string) =>
+  app.db.transaction().execute(async (trx) => {
+    await sql`set local session_replication_role = replica`.execute(trx)
+    await trx
+      .updateTable('api_access_tokens')
+      .set({ revoked_at: new Date().toISOString() })
+      .where('id', '=', id)
+      .execute()
+  })
+
+async function aKnownToken() {
+  const org = await anOrganization(app)
+  const admin = await anAdmin(app, org)
+  const member = await aMember(app, org)
+  const token = await aToken(app, member)
+  const { body } = await second.request('GET', '/v2/access-token', { token })
+  return { org, admin, member, token, id: String(body.uuid) }
+}
+
+describe('a server', () => {
+  it('remembers a token, until it is told to forget', async () => {
+    const { token, id } = await aKnownToken()
+    await revokeSilently(id)
+    expect(await statusOn(second, token)).toBe(200)
+    await settleAccess(app.db)
+    expect(await statusOn(second, token)).toBe(401)
+  })
+
+  it('forgets when somebody changes the tables by hand', async () => {
+    const { token, id } = await aKnownToken()
+    await sql`update api_access_tokens set revoked_at = now() where id = ${id}`.execute(app.db)
+    const refused = await eventually('is refused', async () => (await statusOn(second, token)) === 401)
+    expect(refused).toBe(true)
+  })
+
+  it('asks for every token while the connection that hears of changes is cut, and remembers again afterwards', async () => {
+    const { token, id } = await aKnownToken()
+    await sql`
+      select pg_terminate_backend(l.pid) from pg_locks l
+      where locktype = 'advisory' and mode = 'ShareLock'
+        and database = (select oid from pg_database where datname = current_database())`.execute(app.db)
+    await eventually('notices', async () => second.logLines.some((line) => line.includes('changed access')))
+    await revokeSilently(id)
+    expect(await statusOn(second, token)).toBe(401)
+    await eventually('remembers again', async () => {
+      const next = await aKnownToken()
+      await revokeSilently(next.id)
+      return (await statusOn(second, next.token)) === 200
+    })
+  })
+})
+
+describe('a change of access counts on every server before it is answered', () => {
+  it('when a token revokes itself', async () => {
+    for (let n = 0; n < 10; n++) {
+      const { token } = await aKnownToken()
+      expect((await app.request('DELETE', '/v2/access-token', { token })).status).toBe(204)
+      expect(await statusOn(second, token)).toBe(401)
+    }
+  })
+
+  it('when an operator revokes a token', async () => {
+    const { token, id } = await aKnownToken()
+    await revokeToken(app.db, { kind: 'operator', command: 'token revoke' }, id)
+    await settleAccess(app.db)
+    expect(await statusOn(second, token)).toBe(401)
+  })
+
+  it('when a member is removed', async () => {
+    const { org, admin, member, token } = await aKnownToken()
+    expect(await statusOn(second, token, org.path)).toBe(200)
+    await app.request('DELETE', `${org.path}/members/${member.id}`, { token: admin.token })
+    expect(await statusOn(second, token, org.path)).toBe(404)
+  })
+
+  it('when an administrator becomes a member, with an Idempotency-Key too', async () => {
+    const { org, admin } = await aKnownToken()
+    const other = await anAdmin(app, org)
+    const path = `${org.path}/api-settings`
+    expect(await statusOn(second, other.token, path)).toBe(200)
+    const answer = await app.request('PUT', `${org.path}/members/${other.id}`, {
+      token: admin.token,
+      body: { role: 'member' },
+      headers: { 'Idempotency-Key': 'demote' },
+    })
+    expect(answer.status).toBe(200)
+    expect(await statusOn(second, other.token, path)).toBe(403)
+  })
+
+  it('when the organization narrows its addresses', async () => {
+    const { org, admin, token } = await aKnownToken()
+    expect(await statusOn(second, token, org.path)).toBe(200)
+    const answer = await app.request('PATCH', `${org.path}/api-settings`, {
+      token: admin.token,
+      body: { allowed_ip_addresses: '192.0.2.0/24' },
+    })
+    expect(answer.status).toBe(200)
+    expect(await statusOn(second, token, org.path)).toBe(403)
+  })
+
+  it('when many change at once', async () => {
+    const known = await Promise.all(Array.from({ length: 10 }, aKnownToken))
+    await Promise.all(
+      known.map(async ({ token }) => {
+        await app.request('DELETE', '/v2/access-token', { token })
+        expect(await statusOn(second, token)).toBe(401)
+      }),
+    )
+  })
+
+  it('and a server that does not let go is cut off instead of being waited for', async () => {
+    const deaf = await app.database.pool.connect()
+    await deaf.query('select pg_advisory_lock_shared(4872001131)')
+    await settleAccess(app.db, 200)
+    await expect(deaf.query('select 1')).rejects.toThrow(/EPIPE|terminat/)
+    deaf.release(true)
+    await settleAccess(app.db)
+  })
+})

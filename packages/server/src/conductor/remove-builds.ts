@@ -1,0 +1,70 @@
+// What becomes of the builds when their pipeline is deleted. None of their jobs goes on, from that moment; the rows
+// go later, in batches small enough for any statement. Until then nothing shows them: who has no pipeline has no
+// address.
+import { sql } from 'kysely'
+import type { Context } from '../context.ts'
+import type { Db, Trx } from '../db/pool.ts'
+import { inTransaction } from '../db/transaction.ts'
+import type { FollowUp } from './advance.ts'
+import { wakeAgent } from './wake.ts'
+
+/** In the transaction that deletes the pipeline, after its row: nobody can add a build to it any more. */
+export async function stopBuilds(
+  trx: Trx,
+  at: string,
+  organizationId: string,
+  pipelineId: string,
+): Promise<FollowUp[]> {
+  // Whoever is moving one of these builds on finishes first; who comes later finds no pipeline, and stops there.
+  await sql`
+    select from build_tallies where build_id in (${openBuilds(pipelineId)}) order by build_id for update`.execute(
+    trx,
+  )
+  const { rows } = await sql<{ group: string | null; agent_id: string | null }>`
+    update jobs set state = 'canceled', finished_at = ${at}, deadline_at = null
+    where build_id in (${openBuilds(pipelineId)}) and finished_at is null
+    returning concurrency_group as "group", agent_id`.execute(trx)
+  for (const agentId of new Set(rows.flatMap(({ agent_id }) => agent_id ?? []))) await wakeAgent(trx, agentId)
+  const groups = new Set(rows.flatMap(({ group }) => group ?? []))
+  return [...groups].map((group) => ({ kind: 'decide_slots', organizationId, group }))
+}
+
+const openBuilds = (pipelineId: string) => sql`
+  select id from builds where pipeline_id = ${pipelineId}
+    and state in ('creating', 'scheduled', 'running', 'failing', 'blocked')
+  union all
+  select id from builds where pipeline_id = ${pipelineId} and shown_state = 'canceling'`
+
+const mostMs = 5000
+const mostBuilds = 200
+/** A build takes along all that its jobs have left. */
+const mostJobs = 2000
+
+/** Goes on where another left off, and stops after a while to go on in the next round. */
+export async function removeBuilds(ctx: Context): Promise<void> {
+  const until = Date.now() + mostMs
+  const { rows } = await sql<{ pipeline_id: string }>`
+    select pipeline_id from removed_pipelines order by removed_at`.execute(ctx.db)
+  for (const { pipeline_id } of rows) {
+    while (await removeSome(ctx.db, pipeline_id)) if (Date.now() > until) return
+    await sql`delete from removed_pipelines where pipeline_id = ${pipeline_id}`.execute(ctx.db)
+  }
+}
+
+/** The newest first. False: there are none left. */
+async function removeSome(db: Db, pipelineId: string): Promise<boolean> {
+  return inTransaction(db, async (trx) => {
+    const { rows } = await sql`
+      delete from builds where id in (
+        select id from (
+          select id, row_number() over (order by number desc) as place,
+            sum(coalesce(jobs, 0)) over (order by number desc) as jobs
+          from (
+            select b.id, b.number, t.jobs from builds b left join build_tallies t on t.build_id = b.id
+            where b.pipeline_id = ${pipelineId} order by b.number desc limit ${mostBuilds}
+          ) newest
+        ) counted where place = 1 or jobs <= ${mostJobs})
+      returning id`.execute(trx)
+    return rows.length > 0
+  })
+}

@@ -1,0 +1,45 @@
+// What happens to agents, as rows of the outbox.
+import { sql, type RawBuilder } from 'kysely'
+import type { Db } from '../db/pool.ts'
+
+/**
+ * The end of a statement that begins with `with moved as (update agents … returning *)`: each row that moved is told
+ * with the change itself.
+ */
+export const tellMoved = (kind: RawBuilder<string>, at: string): RawBuilder<unknown> => sql`
+  , told as (
+    insert into events (organization_id, kind, data, created_at)
+    select organization_id, ${kind}, jsonb_build_object('agent_id', id, 'cluster_id', cluster_id), ${at}::timestamptz
+    from moved
+  )`
+
+interface Blocked {
+  organizationId: string
+  clusterId: string
+  clusterTokenId: string
+  /** null: it wanted to become one. */
+  agentId: string | null
+  ip: string
+}
+
+/** That somebody spoke from where they may not. Those who keep trying are told of once a minute. */
+export async function tellBlocked(
+  db: Db,
+  { organizationId, clusterId, clusterTokenId, agentId, ip }: Blocked,
+  at: string,
+): Promise<void> {
+  const kind = agentId === null ? 'cluster_token.registration_blocked' : 'agent.blocked'
+  const data = {
+    blocked_ip: ip,
+    cluster_token_id: clusterTokenId,
+    cluster_id: clusterId,
+    ...(agentId === null ? {} : { agent_id: agentId }),
+  }
+  await sql`
+    insert into events (organization_id, kind, data, created_at)
+    select ${organizationId}, ${kind}, ${JSON.stringify(data)}::jsonb, ${at}
+    where not exists (
+      select from (select * from events where organization_id = ${organizationId} order by id desc limit 200) recent
+      where recent.kind = ${kind} and recent.data @> ${JSON.stringify(data)}::jsonb
+        and recent.created_at > ${at}::timestamptz - interval '1 minute')`.execute(db)
+}

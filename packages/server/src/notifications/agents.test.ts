@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest'
+import { anAgent, anAgentWorld, call, registerBody } from '../../test/agent-client.ts'
+import { eventually } from '../../test/app.ts'
+import { useTelling, type TestService } from '../../test/telling.ts'
+import { watchAgents } from '../conductor/lost-agents.ts'
+
+const { app, aService } = useTelling()
+
+const events = [
+  'agent.connected',
+  'agent.lost',
+  'agent.disconnected',
+  'agent.stopping',
+  'agent.stopped',
+  'agent.blocked',
+  'cluster_token.registration_blocked',
+]
+
+const told = (service: TestService, count: number) =>
+  eventually(`${count} events`, async () => service.news().length >= count && service.news())
+
+describe('a webhook that listens to agents', () => {
+  it('hears that they connect, stop, stop at last, and disconnect, in order', async () => {
+    const world = await anAgentWorld(app)
+    const service = await aService(world.org, world.admin, { settings: { events } })
+    const stopped = await anAgent(app, world.token, { name: 'one' })
+    const path = `${world.org.path}/agents/${stopped.id}`
+    await app.request('PUT', `${path}/stop`, { token: world.admin.token, body: {} })
+    await stopped.call('POST', 'disconnect')
+    await stopped.call('POST', 'disconnect')
+    const bodies = await told(service, 3)
+    expect(bodies.map(({ event }) => event)).toEqual(['agent.connected', 'agent.stopping', 'agent.stopped'])
+    expect(bodies[0]?.agent).toMatchObject({ id: stopped.id, name: 'one', hostname: 'ci-host-1' })
+    expect(bodies[0]?.sender).toMatchObject({ id: world.admin.id })
+
+    const leaving = await anAgent(app, world.token)
+    await leaving.call('POST', 'disconnect')
+    expect((await told(service, 5)).slice(3).map(({ event }) => event)).toEqual([
+      'agent.connected',
+      'agent.disconnected',
+    ])
+  })
+
+  it('hears of those that are lost', async () => {
+    const world = await anAgentWorld(app)
+    const service = await aService(world.org, world.admin, { settings: { events: ['agent.lost'] } })
+    const agent = await anAgent(app, world.token)
+    const ahead = new Date(Date.now() + 24 * 60 * 60 * 1000)
+    await watchAgents({ ...app.ctx, now: () => ahead })
+    const [lost] = await told(service, 1)
+    expect(lost).toMatchObject({ event: 'agent.lost', agent: { id: agent.id, connection_state: 'lost' } })
+  })
+
+  it('hears of those who speak from where they may not, once a minute', async () => {
+    const world = await anAgentWorld(app)
+    const service = await aService(world.org, world.admin, { settings: { events } })
+    const agent = await anAgent(app, world.token)
+    const [token] = (await app.request('GET', `${world.cluster.path}/tokens`, { token: world.admin.token }))
+      .list
+    const path = `${world.cluster.path}/tokens/${token?.id}`
+    const body = { allowed_ip_addresses: '10.0.0.0/8' }
+    expect((await app.request('PUT', path, { token: world.admin.token, body })).status).toBe(200)
+    for (const _ of [1, 2, 3]) {
+      expect((await agent.ping()).status).toBe(403)
+      expect((await call(app, world.token, 'POST', 'register', { body: registerBody() })).status).toBe(403)
+    }
+    const bodies = await told(service, 3)
+    expect(bodies.map(({ event }) => String(event)).sort()).toEqual([
+      'agent.blocked',
+      'agent.connected',
+      'cluster_token.registration_blocked',
+    ])
+    expect(bodies.find(({ event }) => String(event) === 'agent.blocked')).toMatchObject({
+      blocked_ip: '127.0.0.1',
+      agent: { id: agent.id },
+      cluster_token: { id: token?.id, allowed_ip_addresses: '10.0.0.0/8' },
+    })
+    expect(JSON.stringify(bodies)).not.toContain(world.token)
+  })
+
+  it('hears only of the clusters in its scope, whatever its branches are', async () => {
+    const [ours, theirs] = [await anAgentWorld(app), await anAgentWorld(app)]
+    const settings = { events: ['agent.connected'] }
+    const scoped = await aService(ours.org, ours.admin, {
+      settings,
+      scope: 'some_clusters',
+      scope_uuids: [ours.cluster.id],
+      branch_configuration: 'main',
+    })
+    await anAgent(app, theirs.token)
+    await anAgent(app, ours.token)
+    expect((await told(scoped, 1)).map(({ agent }) => String(agent.name))).toEqual(['tester'])
+  })
+})

@@ -1,0 +1,168 @@
+// One attempt to deliver: opens the service, lets its sender do its work through the guarded client, and keeps what
+// was said for the record.
+import { createHash } from 'node:crypto'
+import type { Context } from '../context.ts'
+import { OutboundError, type OutboundResponse } from '../lib/outbound.ts'
+import type { PendingDelivery } from './lanes.ts'
+import { changeSecrets, openService } from './open-service.ts'
+import { findSender, silent } from './providers/table.ts'
+import { DeliveryFailed, type Delivery, type Send, type SentRequest, type Settings } from './provider.ts'
+
+export interface Exchange {
+  request: {
+    method: string
+    url: string
+    headers: Record<string, string>
+    body_bytes: number
+    body_sha256: string
+  }
+  response: { status: number; headers: Record<string, string>; body: string; is_cut: boolean } | null
+  duration_ms: number
+  error: string | null
+}
+
+export interface AttemptResult {
+  startedAt: string
+  durationMs: number
+  /** null: it arrived. */
+  error: string | null
+  /** Another attempt would be of no use. */
+  isFinal: boolean
+  exchanges: Exchange[]
+  /** What the provider keeps, by key; null: forgotten. */
+  memories: Map<string, object | null>
+}
+
+export async function attemptDelivery(ctx: Context, pending: PendingDelivery): Promise<AttemptResult> {
+  const startedAt = ctx.now()
+  const began = performance.now()
+  const exchanges: Exchange[] = []
+  const memories = new Map<string, object | null>()
+  const end = (error: string | null, isFinal: boolean): AttemptResult => ({
+    startedAt: startedAt.toISOString(),
+    durationMs: Math.round(performance.now() - began),
+    error,
+    isFinal,
+    exchanges,
+    memories,
+  })
+  try {
+    await deliver(ctx, pending, startedAt, recording(ctx.outbound.send, exchanges), memories)
+    return end(null, false)
+  } catch (error) {
+    if (error instanceof DeliveryFailed) return end(error.message, error.isFinal)
+    if (error instanceof OutboundError) return end(error.message, error.kind === 'refused')
+    ctx.log.error({ err: error, delivery_id: pending.id }, 'A delivery ended with an error of ours.')
+    return end('The installation could not make this delivery; its log has the reason.', false)
+  }
+}
+
+async function deliver(
+  ctx: Context,
+  pending: PendingDelivery,
+  now: Date,
+  send: Send,
+  memories: Map<string, object | null>,
+): Promise<void> {
+  if (pending.service === null)
+    throw new DeliveryFailed('Nobody sends this kind of notification.', { isFinal: true })
+  const sender = findSender(pending.service.provider)
+  if (sender === undefined) {
+    const reason = Reflect.get(silent, pending.service.provider) as string
+    throw new DeliveryFailed(`The provider ${pending.service.provider} ${reason}.`, { isFinal: true })
+  }
+  const service = openService(ctx.keys, pending.service)
+  const { id, event, occurred_at: occurredAt, data } = pending.message
+  const delivery: Delivery = {
+    id: pending.id,
+    attempt: pending.attempts + 1,
+    message: { id, event, occurredAt, ...data },
+    service,
+    now,
+    send,
+    db: ctx.db,
+    memory: {
+      find: async (key) => {
+        const kept = await ctx.db
+          .selectFrom('notification_memories')
+          .select('data')
+          .where('organization_id', '=', service.organizationId)
+          .where('service_id', '=', service.id)
+          .where('key', '=', key)
+          .executeTakeFirst()
+        return kept?.data ?? null
+      },
+      keep: (key, kept) => void memories.set(key, kept),
+    },
+    keepSecrets: (change: Settings) => changeSecrets(ctx.db, ctx.keys, service, change),
+  }
+  await sender.deliver(delivery)
+}
+
+/** Sends as before, and notes down what was asked and answered. */
+export const recording =
+  (send: (request: SentRequest) => Promise<OutboundResponse>, exchanges: Exchange[]): Send =>
+  async (request) => {
+    const began = performance.now()
+    const note = (response: OutboundResponse | null, error: string | null) =>
+      void exchanges.push({
+        request: shownRequest(request),
+        response: response && shownResponse(response),
+        duration_ms: Math.round(performance.now() - began),
+        error,
+      })
+    try {
+      const response = await send(request)
+      note(response, null)
+      return response
+    } catch (error) {
+      note(null, error instanceof Error ? error.message : String(error))
+      throw error
+    }
+  }
+
+function shownRequest({
+  method,
+  url,
+  headers,
+  body,
+  secretHeaders = [],
+  isSecretUrl,
+}: SentRequest): Exchange['request'] {
+  const bytes = Buffer.from(body ?? '')
+  const shown = Object.entries(headers).map(([name, value]) => [
+    name,
+    secretHeaders.includes(name.toLowerCase()) ? 'XXXX' : value,
+  ])
+  return {
+    method,
+    url: isSecretUrl && URL.canParse(url) ? `${new URL(url).origin}/XXXX` : url,
+    headers: Object.fromEntries(shown) as Record<string, string>,
+    body_bytes: bytes.length,
+    body_sha256: createHash('sha256').update(bytes).digest('hex'),
+  }
+}
+
+const shownBytes = 4096
+const shownHeaders = 50
+
+function shownResponse({
+  status,
+  headers,
+  body,
+  isCut,
+}: OutboundResponse): NonNullable<Exchange['response']> {
+  return {
+    status,
+    headers: Object.fromEntries(
+      Object.entries(headers)
+        .slice(0, shownHeaders)
+        .map(([name, value]) => [storable(name).slice(0, 200), storable(value).slice(0, 1000)]),
+    ),
+    body: storable(body.subarray(0, shownBytes).toString('utf8')),
+    is_cut: isCut || body.length > shownBytes,
+  }
+}
+
+/** PostgreSQL takes no NUL. */
+const storable = (text: string) => text.toWellFormed().replaceAll('\0', '\ufffd')

@@ -1,0 +1,123 @@
+// Sends what is pending. Many lanes at once, but of one owner only a few, and of an owner whose attempts all fail a single
+// one: a dead receiver costs the others nothing.
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Context } from '../context.ts'
+import { attemptDelivery, type AttemptResult } from './attempt.ts'
+import { backoffMs } from './backoff.ts'
+import { claimLanes, listPending, type Lane, type PendingDelivery } from './lanes.ts'
+import { startRecorder, type Verdict } from './recorder.ts'
+
+export interface Delivering {
+  /** There is something new. */
+  wake(): void
+  /** Begins nothing more, and returns when what is under way has ended. */
+  stop(): Promise<void>
+}
+
+const mostLanes = 128
+const lanesPerOwner = 16
+const deliveriesAtOnce = 10
+const pollMs = 250
+/** So many failures in a row, and an owner is tried with one lane at a time. */
+const patience = 5
+
+interface Owner {
+  inFlight: number
+  failures: number
+}
+
+export function startDelivering(ctx: Context): Delivering {
+  const stopping = new AbortController()
+  const recorder = startRecorder(ctx)
+  const owners = new Map<string, Owner>()
+  const underWay = new Set<Promise<void>>()
+  const served = new Set<string>()
+  let alarm = new AbortController()
+  const wake = () => alarm.abort()
+
+  const claim = async (): Promise<number> => {
+    const slots = mostLanes - underWay.size
+    if (slots <= 0) return 0
+    const free = new Map([...owners].map(([id, owner]) => [id, mayTake(owner)]))
+    const claimed = await claimLanes(ctx.db, ctx.now(), { slots, perOwner: lanesPerOwner, free })
+    // A process that was held up may have outlived its own lease.
+    const lanes = claimed.filter((lane) => !served.has(keyOf(lane)))
+    if (lanes.length === 0) return 0
+    const pending = await listPending(ctx.db, lanes, deliveriesAtOnce)
+    for (const lane of lanes) {
+      const own = pending.filter(
+        ({ owner_id, lane: name }) => owner_id === lane.owner_id && name === lane.lane,
+      )
+      serve(lane, own)
+    }
+    return lanes.length
+  }
+
+  const serve = (lane: Lane, first: PendingDelivery[]): void => {
+    const owner = owners.get(lane.owner_id) ?? { inFlight: 0, failures: 0 }
+    owners.set(lane.owner_id, owner)
+    owner.inFlight += 1
+    served.add(keyOf(lane))
+    const task = sendAll(lane, owner, first)
+      .catch((error: unknown) =>
+        ctx.log.error({ err: error }, 'Deliveries could not be recorded; they will be sent again.'),
+      )
+      .finally(() => {
+        underWay.delete(task)
+        served.delete(keyOf(lane))
+        owner.inFlight -= 1
+        if (owner.inFlight === 0 && owner.failures === 0) owners.delete(lane.owner_id)
+        wake()
+      })
+    underWay.add(task)
+  }
+
+  const sendAll = async (lane: Lane, owner: Owner, pending: PendingDelivery[]): Promise<void> => {
+    if (pending.length === 0) await recorder.release(lane)
+    for (const [n, delivery] of pending.entries()) {
+      const result = await attemptDelivery(ctx, delivery)
+      owner.failures = result.error === null ? 0 : owner.failures + 1
+      const verdict = judge(ctx, delivery, result)
+      const isLast = verdict.kind === 'retry' || n === pending.length - 1 || stopping.signal.aborted
+      const isOpen = await recorder.record({ pending: delivery, result, verdict, isLast })
+      if (isLast) return
+      // What was loaded with it was discarded as well, or deleted.
+      if (!isOpen) {
+        await recorder.release(lane)
+        return
+      }
+    }
+  }
+
+  const run = async () => {
+    while (!stopping.signal.aborted) {
+      alarm = new AbortController()
+      const claimed = await claim().catch((error: unknown) => {
+        ctx.log.error({ err: error }, 'Pending deliveries could not be read; trying again.')
+        return 0
+      })
+      if (claimed === 0) await delay(pollMs, undefined, { signal: alarm.signal }).catch(() => {})
+    }
+  }
+  const running = run()
+  return {
+    wake,
+    async stop() {
+      stopping.abort()
+      wake()
+      await running
+      await Promise.all(underWay)
+    },
+  }
+}
+
+const keyOf = ({ owner_id: owner, lane }: Lane) => `${owner} ${lane}`
+
+const mayTake = ({ inFlight, failures }: Owner) =>
+  Math.max(0, (failures >= patience ? 1 : lanesPerOwner) - inFlight)
+
+function judge(ctx: Context, pending: PendingDelivery, { error, isFinal }: AttemptResult): Verdict {
+  if (error === null) return { kind: 'delivered' }
+  const at = new Date(ctx.now().getTime() + backoffMs(pending.attempts + 1)).toISOString()
+  return isFinal || at > pending.give_up_at ? { kind: 'dead' } : { kind: 'retry', at }
+}

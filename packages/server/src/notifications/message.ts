@@ -1,0 +1,44 @@
+// What is told: one event, with everything a provider may want to say about it. It is put together once, when the
+// event is read from the outbox, and kept; every attempt of every service makes its request from the same message.
+import type { BuildStateName, EventName } from './names.ts'
+
+/** An object as the REST API shows it. */
+export type Shown = Readonly<Record<string, unknown>>
+
+export interface Person {
+  id: string
+  name: string
+}
+
+export interface FailedJob {
+  id: string
+  name: string | null
+  state: string
+  exit_status: number | null
+  soft_failed: boolean
+  web_url: string
+}
+
+export interface MessageData {
+  /** What `build_states` calls it; a passing build may be two things at once. */
+  states: readonly BuildStateName[]
+  /** Who did it; null: nobody in particular, and the service's creator stands in. */
+  sender: Person | null
+  organization: Shown
+  /** Without jobs, environment and pipeline. */
+  build?: Shown
+  pipeline?: Shown
+  job?: Shown
+  agent?: Shown
+  cluster_token?: Shown
+  /** Of builds that are failing or have ended: what stands in the way, the first few. */
+  failed_jobs?: readonly FailedJob[]
+  /** Fields of the body that only some events have. */
+  more?: Readonly<Record<string, unknown>>
+}
+
+export interface Message extends MessageData {
+  id: string
+  event: EventName
+  occurredAt: string
+}

@@ -1,0 +1,57 @@
+// The names by which people choose what they are told of.
+
+export const providerIds = [
+  'webhook',
+  'chat',
+  'cloud_event_bus',
+  'monitoring_pipeline_visibility',
+  'open_telemetry_tracing',
+  'event_log_api',
+  'chat_workspace',
+  'issue_tracker',
+] as const
+
+export type ProviderId = (typeof providerIds)[number]
+
+export const isProviderId = (text: string): text is ProviderId => providerIds.some((id) => id === text)
+
+export const eventNames = [
+  'ping',
+  'build.scheduled',
+  'build.running',
+  'build.failing',
+  'build.finished',
+  'build.skipped',
+  'job.scheduled',
+  'job.started',
+  'job.finished',
+  'job.activated',
+  'job.promised_exit_status',
+  'agent.connected',
+  'agent.lost',
+  'agent.disconnected',
+  'agent.stopping',
+  'agent.stopped',
+  'agent.blocked',
+  'cluster_token.registration_blocked',
+] as const
+
+export type EventName = (typeof eventNames)[number]
+
+export const isEventName = (text: string): text is EventName => eventNames.some((name) => name === text)
+
+export const buildStateNames = [
+  'build_passed',
+  'build_fixed',
+  'build_failed',
+  'build_blocked',
+  'build_canceled',
+  'build_failing',
+  'job_activated',
+] as const
+
+export type BuildStateName = (typeof buildStateNames)[number]
+
+export const scopeNames = ['all', 'some_projects', 'some_teams', 'some_clusters'] as const
+
+export type ScopeName = (typeof scopeNames)[number]

@@ -1,0 +1,58 @@
+// Posts a message to the incoming webhook of a chat.
+import { Type } from 'typebox'
+import { expectSuccess, wantsStates, type Provider, type Sender, type Service } from '../provider.ts'
+import type { Message } from '../message.ts'
+import { chatText } from './chat-text.ts'
+import { urlField } from './schemas.ts'
+
+interface ChatSettings {
+  url: string
+  theme: 'text' | 'emoji'
+}
+
+export const chat: Provider = {
+  id: 'chat',
+  name: 'Chat',
+  graphqlType: 'NotificationServiceSlack',
+  madeBy: 'rest',
+  isPinged: false,
+  fields: {
+    url: {
+      ...urlField,
+      isRequired: true,
+      isSecret: true,
+      // Whoever has it may write to the channel.
+      shown: 'never',
+      refuseChange: (_before, _after, { isConnected }) =>
+        isConnected ? 'was connected through the web interface and cannot be changed' : null,
+    },
+    theme: {
+      schema: Type.Union([Type.Literal('text'), Type.Literal('emoji')]),
+      isRequired: true,
+      initial: () => 'text',
+      shown: 'full',
+    },
+  },
+}
+
+export const chatSender: Sender = {
+  wants: wantsStates,
+  async deliver({ id, message, service, send }) {
+    const response = await send({
+      method: 'POST',
+      url: settingsOf(service).url,
+      isSecretUrl: true,
+      headers: { 'Content-Type': 'application/json', 'X-Millrace-Delivery': id },
+      body: bodyOf(service, message),
+    })
+    expectSuccess(response)
+  },
+  preview: bodyOf,
+}
+
+/** Settings are checked against their schemas before they are kept. */
+const settingsOf = ({ settings }: Service) => settings as unknown as ChatSettings
+
+function bodyOf(service: Service, message: Message): string {
+  return JSON.stringify({ text: chatText(message, settingsOf(service).theme), unfurl_links: false })
+}

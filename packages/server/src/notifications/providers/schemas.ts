@@ -1,0 +1,47 @@
+// Settings that several providers have.
+import { Type } from 'typebox'
+import { isOutboundUrl } from '../../lib/outbound.ts'
+import { eventNames } from '../names.ts'
+import type { Field } from '../provider.ts'
+
+/** An address that a request can be sent to. */
+export const urlField = {
+  schema: Type.String({
+    maxLength: 2000,
+    pattern: '^https?://\\S+$',
+    description: 'must be an http or https URL',
+    examples: ['https://hooks.example.com/builds'],
+  }),
+  refuse: (value) =>
+    typeof value === 'string' && isOutboundUrl(value)
+      ? null
+      : 'must be an http or https URL without a user name in it',
+} satisfies Partial<Field>
+
+export const EventNames = Type.Array(Type.Union(eventNames.map((name) => Type.Literal(name))), {
+  maxItems: 100,
+  examples: [['build.finished']],
+})
+
+/** Fields of a request's head, or attributes: names and texts. */
+export const TextMap = Type.Record(Type.String(), Type.String({ maxLength: 4000 }), {
+  examples: [{ 'x-api-key': 'secret' }],
+})
+
+const fixed = (reason: string) => () => reason
+
+/** For what an OAuth provider says of itself. */
+export const managed = {
+  shown: 'full',
+  refuseChange: fixed('is managed by the provider and cannot be changed'),
+} satisfies Partial<Field>
+
+/** For what an OAuth provider lets us in with. */
+export const credential = {
+  schema: Type.String(),
+  isSecret: true,
+  shown: 'never',
+  refuseChange: fixed('is a credential of the provider and cannot be changed'),
+} satisfies Field
+
+export const setAtCreation = fixed('can only be set at creation')

@@ -1,0 +1,144 @@
+// Posts JSON to a URL: one request per event, with the token or a signature made with it.
+import { createHmac, randomBytes } from 'node:crypto'
+import { Type } from 'typebox'
+import type { Message, Shown } from '../message.ts'
+import type { EventName } from '../names.ts'
+import { expectSuccess, type Provider, type Sender, type Service } from '../provider.ts'
+import { EventNames, urlField } from './schemas.ts'
+
+export const latestVersion = 3
+
+interface WebhookSettings {
+  url: string
+  token: string
+  token_mode: 'token' | 'signature'
+  version: number
+  events: readonly EventName[]
+  tls_verify: boolean
+}
+
+export const webhook: Provider = {
+  id: 'webhook',
+  name: 'Webhook',
+  graphqlType: 'NotificationServiceWebhook',
+  madeBy: 'rest',
+  isPinged: true,
+  fields: {
+    url: { ...urlField, isRequired: true, shown: 'full' },
+    token: {
+      schema: Type.String({
+        minLength: 1,
+        maxLength: 255,
+        pattern: '^[\\x21-\\x7e]+$',
+        description: 'must be printable characters without spaces',
+      }),
+      isSecret: true,
+      shown: 'full',
+      isRequired: true,
+      initial: () => randomBytes(16).toString('hex'),
+    },
+    token_mode: {
+      schema: Type.Union([Type.Literal('token'), Type.Literal('signature')]),
+      isRequired: true,
+      initial: () => 'token',
+      shown: 'full',
+    },
+    version: {
+      schema: Type.Integer({ minimum: 1, maximum: latestVersion }),
+      isRequired: true,
+      initial: () => latestVersion,
+      shown: 'full',
+      refuseChange: (before, after) =>
+        Number(after) < Number(before) ? `may be raised to ${latestVersion}, never lowered` : null,
+    },
+    events: { schema: EventNames, isRequired: true, initial: () => ['build.finished'], shown: 'full' },
+    tls_verify: { schema: Type.Boolean(), isRequired: true, initial: () => true, shown: 'full' },
+  },
+}
+
+export const webhookSender: Sender = {
+  wants: ({ settings }, { event }) => settingsOf({ settings }).events.includes(event),
+  async deliver({ id, message, service, send, now }) {
+    const { url, token, token_mode: mode, tls_verify: tlsVerify } = settingsOf(service)
+    const body = bodyOf(service, message)
+    const response = await send({
+      method: 'POST',
+      url,
+      headers: {
+        'Content-Type': 'application/json',
+        'X-Buildkite-Event': message.event,
+        'X-Millrace-Delivery': id,
+        ...(mode === 'token'
+          ? { 'X-Buildkite-Token': token }
+          : { 'X-Buildkite-Signature': signature(token, now, body) }),
+      },
+      secretHeaders: ['x-buildkite-token'],
+      body,
+      tlsVerify,
+    })
+    expectSuccess(response)
+  },
+  preview: bodyOf,
+}
+
+/** The table checks settings against their schemas before it takes them. */
+const settingsOf = ({ settings }: Pick<Service, 'settings'>) => settings as unknown as WebhookSettings
+
+function signature(token: string, now: Date, body: string): string {
+  const timestamp = Math.floor(now.getTime() / 1000)
+  const code = createHmac('sha256', token).update(`${timestamp}.${body}`).digest('hex')
+  return `timestamp=${timestamp},signature=${code}`
+}
+
+function bodyOf(service: Service, message: Message): string {
+  const { version } = settingsOf(service)
+  const body = {
+    event: message.event,
+    ...subjects(service, message),
+    sender: message.sender ?? service.creator,
+  }
+  return JSON.stringify(inVersion(version, body))
+}
+
+function subjects(
+  service: Service,
+  { event, organization, build, pipeline, job, agent, cluster_token, more }: Message,
+): Shown {
+  if (event === 'ping') {
+    const { url } = settingsOf(service)
+    return { service: { id: service.id, provider: service.provider, settings: { url } }, organization }
+  }
+  return {
+    ...more,
+    ...(job && { job }),
+    ...(build && { build }),
+    ...(pipeline && { pipeline }),
+    ...(agent && { agent }),
+    ...(cluster_token && { cluster_token }),
+  }
+}
+
+/** Before version 3 times were written otherwise; before version 2 pipelines were also called projects. */
+function inVersion(version: number, body: Shown): unknown {
+  if (version >= 3) return body
+  const older = oldTimes(body) as Shown
+  return version === 2 || !('pipeline' in older) ? older : { ...older, project: older['pipeline'] }
+}
+
+const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+/** Every field of ours whose name ends in `_at` is a time; what people wrote under names of their own stays. */
+function oldTimes(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(oldTimes)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, child]: [string, unknown]) => [
+      key,
+      key.endsWith('_at') && typeof child === 'string' && isoTime.test(child)
+        ? `${child.slice(0, 10)} ${child.slice(11, 19)} UTC`
+        : ['meta_data', 'env', 'steps'].includes(key)
+          ? child
+          : oldTimes(child),
+    ]),
+  )
+}

@@ -1,0 +1,124 @@
+// Carries events from the outbox to those who want to hear of them: decides who, draws what they will see, and
+// writes both down with the cursor, in one transaction. Sends nothing.
+import type { Context } from '../context.ts'
+import type { Trx } from '../db/pool.ts'
+import { inTransaction } from '../db/transaction.ts'
+import { newId } from '../lib/ids.ts'
+import { hasUnread, takeEvents } from './cursor.ts'
+import { drawMessages } from './draw.ts'
+import { enqueue, type NewDelivery } from './enqueue.ts'
+import { occasionsOf, type EventOccasion } from './occasions.ts'
+import { findSender } from './providers/table.ts'
+import {
+  findBuildSettings,
+  findFixed,
+  isInScope,
+  listListeners,
+  wantsOccasion,
+  type Listener,
+  type Setting,
+} from './routing.ts'
+import type { Message } from './message.ts'
+import type { Snapshots } from './snapshots.ts'
+
+const mostEvents = 500
+
+/** Reads until nothing is left; how many deliveries came of it. */
+export async function relay(ctx: Context, snapshots: Snapshots): Promise<number> {
+  let written = 0
+  while (await hasUnread(ctx.db)) {
+    const outcome = await inTransaction(ctx.db, (trx) => relaySome(trx, ctx, snapshots))
+    if (outcome === null) break
+    written += outcome.deliveries
+    // Nothing, although there is something: its transaction, or an older one, is still open.
+    if (outcome.events === 0) break
+  }
+  return written
+}
+
+async function relaySome(
+  trx: Trx,
+  ctx: Context,
+  snapshots: Snapshots,
+): Promise<{ events: number; deliveries: number } | null> {
+  const events = await takeEvents(trx, mostEvents)
+  if (events === null) return null
+  const occasions = events.flatMap(occasionsOf)
+  const told = await findAudience(trx, occasions)
+  const messages = await drawMessages(
+    trx,
+    snapshots,
+    told.map(({ occasion }) => occasion),
+  )
+  const deliveries = told.flatMap(({ occasion, listeners }) => {
+    const message = messages.get(occasion)
+    return message === undefined ? [] : listeners.map((listener) => newDelivery(listener, occasion, message))
+  })
+  const eventIds = new Map([...messages].map(([{ row }, { id }]) => [id, row.id]))
+  await enqueue(trx, deliveries, ctx.now(), eventIds)
+  return { events: events.length, deliveries: deliveries.length }
+}
+
+interface Told {
+  occasion: EventOccasion
+  listeners: Listener[]
+}
+
+async function findAudience(trx: Trx, occasions: readonly EventOccasion[]): Promise<Told[]> {
+  const orgIds = [...new Set(occasions.map(({ row }) => row.organization_id))]
+  const listeners = orgIds.length === 0 ? [] : await listListeners(trx, orgIds)
+  if (listeners.length === 0) return []
+  const heard = new Set(listeners.map((listener) => listener.organization_id))
+  const whole = await withFixed(
+    trx,
+    occasions.filter(({ row }) => heard.has(row.organization_id)),
+  )
+  const wanted = whole
+    .map((occasion) => ({ occasion, listeners: listeners.filter((one) => wantsOccasion(one, occasion)) }))
+    .filter((told) => told.listeners.length > 0)
+  const buildIds = [...new Set(wanted.flatMap(({ occasion }) => occasion.row.build_id ?? []))]
+  const settings = await findBuildSettings(trx, [...heard], buildIds)
+  return wanted
+    .map(({ occasion, listeners: willing }) => {
+      const setting = settingOf(occasion, settings)
+      return { occasion, listeners: willing.filter((one) => setting !== null && isInScope(one, setting)) }
+    })
+    .filter((told) => told.listeners.length > 0)
+}
+
+async function withFixed(trx: Trx, occasions: readonly EventOccasion[]): Promise<EventOccasion[]> {
+  const passed = occasions.flatMap(({ row, states }) =>
+    states.includes('build_passed') && row.build_id !== null
+      ? [{ eventId: row.id, buildId: row.build_id }]
+      : [],
+  )
+  const fixed = await findFixed(trx, passed)
+  return occasions.map((occasion) =>
+    occasion.states.includes('build_passed') && fixed.has(occasion.row.id)
+      ? { ...occasion, states: [...occasion.states, 'build_fixed'] }
+      : occasion,
+  )
+}
+
+/** null: the build is gone. */
+function settingOf({ row }: EventOccasion, builds: ReadonlyMap<string, Setting>): Setting | null {
+  if (row.build_id !== null) return builds.get(row.build_id) ?? null
+  return {
+    branch: null,
+    pipelineId: null,
+    clusterId: row.data.cluster_id ?? null,
+    teamIds: [],
+  }
+}
+
+function newDelivery(listener: Listener, { row }: EventOccasion, message: Message): NewDelivery {
+  const lane = findSender(listener.provider)?.lane?.(message)
+  const { agent_id: agentId, cluster_token_id: tokenId } = row.data
+  return {
+    id: newId(),
+    message,
+    organizationId: listener.organization_id,
+    serviceId: listener.id,
+    lane: lane ?? row.build_id ?? agentId ?? tokenId ?? String(row.id),
+  }
+}

@@ -1,0 +1,31 @@
+// Notifications as a worker runs them: one loop that reads the outbox, one that sends.
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Context } from '../context.ts'
+import { startDelivering } from './deliver.ts'
+import { relay } from './relay.ts'
+import type { Snapshots } from './snapshots.ts'
+
+/** The outbox is asked rather than listened to: an announcement with every commit would cost more than it saves. */
+const relayEveryMs = 100
+
+export function startNotifications(ctx: Context, snapshots: Snapshots): { stop(): Promise<void> } {
+  const stopping = new AbortController()
+  const delivering = startDelivering(ctx)
+  const run = async () => {
+    while (!stopping.signal.aborted) {
+      const written = await relay(ctx, snapshots).catch((error: unknown) => {
+        ctx.log.error({ err: error }, 'The outbox could not be read; trying again.')
+        return 0
+      })
+      if (written > 0) delivering.wake()
+      await delay(relayEveryMs, undefined, { signal: stopping.signal }).catch(() => {})
+    }
+  }
+  const running = run()
+  return {
+    async stop() {
+      stopping.abort()
+      await Promise.all([running, delivering.stop()])
+    },
+  }
+}

@@ -1,0 +1,499 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { eventually, startApp, useApp, type Json } from '../../../test/app.ts'
+import {
+  anAdmin,
+  anOrganization,
+  aPipeline,
+  type TestOrganization,
+  type TestUser,
+} from '../../../test/builders.ts'
+import { commitOf } from '../../../test/deliveries.ts'
+import { aReceiver, type Receiver } from '../../../test/receiver.ts'
+import { aBuild, runJob, startJob, tell, type TestBuild } from '../../../test/runs.ts'
+import type { BuildRequest } from '../../conductor/create-build.ts'
+import { publishStatuses } from './publish.ts'
+import * as statuses from './queries.ts'
+import { settleStatuses } from './settle.ts'
+
+const app = useApp({ env: { MILLRACE_OUTBOUND_ALLOW: '127.0.0.0/8' } })
+const never = new AbortController().signal
+const token = 'a-token-of-the-host-1234'
+
+let org: TestOrganization
+let admin: TestUser
+let host: Receiver
+beforeAll(async () => {
+  await settleStatuses(app.ctx, never)
+  host = await aReceiver()
+})
+afterAll(() => host.close())
+beforeEach(async () => {
+  org = await anOrganization(app)
+  admin = await anAdmin(app, org)
+  host.received.length = 0
+  host.answering = null
+  // What the test before could not deliver is not to be heard in this one.
+  await app.db.deleteFrom('commit_statuses').execute()
+})
+
+const addressOf = (receiver: Receiver) => receiver.url.replace('/hook', '')
+
+async function connect(type: string, receiver: Receiver = host, repositoryHost = 'git.example.com') {
+  const made = await app.request('POST', `${org.path}/repository_connections`, {
+    token: admin.token,
+    body: {
+      type,
+      url: `https://${repositoryHost}`,
+      api_url: addressOf(receiver),
+      token,
+    },
+  })
+  if (made.status !== 201) throw new Error(made.text)
+  return String(made.body.id)
+}
+
+const aPublished = (steps: string, settings: object = {}, given: object = {}) =>
+  aPipeline(app, org, steps, {
+    repository: 'git@git.example.com:acme/app.git',
+    provider_settings: JSON.stringify(settings),
+    ...given,
+  })
+
+const build = (pipeline: { id: string }, given: Partial<BuildRequest> = {}) =>
+  aBuild(app, org, pipeline, { commit: commitOf('head'), ...given })
+
+/** The outbox is read up to the oldest transaction of the whole server, and other tests have theirs. */
+const settle = (ctx = app.ctx) =>
+  eventually('the outbox is read', async () => {
+    await settleStatuses(ctx, never)
+    const { rows } = await sql<{ is_read: boolean }>`
+      select c.xid > coalesce((select max(xid) from events), 0) as is_read from commit_status_cursor c`.execute(
+      app.db,
+    )
+    return rows[0]?.is_read
+  })
+
+async function publish(ctx = app.ctx) {
+  await settle(ctx)
+  await publishStatuses(ctx, never)
+}
+
+const told = () =>
+  host.received.map(({ body }) => [String(body.context), String(body.state), String(body.description)])
+
+/** Of several pipelines or contexts nobody knows which comes first. */
+const inOrder = (rows: readonly string[][]) => rows.toSorted((a, b) => (a.join() < b.join() ? -1 : 1))
+
+const later = (seconds: number) => ({ ...app.ctx, now: () => new Date(Date.now() + seconds * 1000) })
+
+const listed = async (pipeline: { path: string }, { number }: TestBuild) =>
+  (await app.request('GET', `${pipeline.path}/builds/${number}/commit-statuses`, { token: admin.token })).list
+
+describe('a commit status', () => {
+  it.each([
+    [
+      'github',
+      `/repos/acme/app/statuses/${commitOf('head')}`,
+      {
+        authorization: 'Bearer a-token-of-the-host-1234',
+        accept: 'application/vnd.github+json',
+        'x-github-api-version': '2022-11-28',
+      },
+      (url: string, context: string) => ({
+        state: 'pending',
+        target_url: url,
+        description: 'Build #1 is running',
+        context,
+      }),
+    ],
+    [
+      'gitea',
+      `/repos/acme/app/statuses/${commitOf('head')}`,
+      { authorization: 'token a-token-of-the-host-1234' },
+      (url: string, context: string) => ({
+        state: 'pending',
+        target_url: url,
+        description: 'Build #1 is running',
+        context,
+      }),
+    ],
+    [
+      'gitlab',
+      `/projects/acme%2Fapp/statuses/${commitOf('head')}`,
+      { 'private-token': 'a-token-of-the-host-1234' },
+      (url: string, name: string) => ({
+        state: 'running',
+        target_url: url,
+        description: 'Build #1 is running',
+        name,
+      }),
+    ],
+    [
+      'bitbucket',
+      `/repositories/acme/app/commit/${commitOf('head')}/statuses/build`,
+      { authorization: 'Bearer a-token-of-the-host-1234' },
+      (url: string, key: string) => ({
+        key,
+        name: key,
+        state: 'INPROGRESS',
+        url,
+        description: 'Build #1 is running',
+      }),
+    ],
+  ])('goes to %s as its API wants it', async (type, path, headers, body) => {
+    await connect(type)
+    const pipeline = await aPublished('steps: [{ command: a }]')
+    await startJob(app, await build(pipeline), 'a')
+    await publish()
+    const url = `${app.ctx.config.url}/${org.slug}/${pipeline.slug}/builds/1`
+    expect(host.received).toHaveLength(1)
+    expect(host.received[0]).toMatchObject({
+      method: 'POST',
+      path,
+      headers: { 'content-type': 'application/json', ...headers },
+    })
+    expect(host.received[0]?.body).toEqual(body(url, `millrace/${pipeline.slug}`))
+  })
+
+  it('follows the build, and is told only when it changes', async () => {
+    await connect('gitea')
+    const pipeline = await aPublished('steps: [{ command: a }, { command: b }]')
+    const one = await build(pipeline)
+    await publish()
+    await runJob(app, one, 'a')
+    await publish()
+    await publish()
+    await runJob(app, one, 'b', 1)
+    await publish()
+    const context = `millrace/${pipeline.slug}`
+    expect(told()).toEqual([
+      [context, 'pending', 'Build #1 waits for an agent'],
+      [context, 'pending', 'Build #1 is running'],
+      [context, 'failure', 'Build #1 failed'],
+    ])
+    expect(await listed(pipeline, one)).toEqual([
+      {
+        context,
+        state: 'failure',
+        description: 'Build #1 failed',
+        commit: commitOf('head'),
+        changed_at: expect.any(String),
+        delivered_at: expect.any(String),
+        attempts: 0,
+        next_attempt_at: null,
+        error: null,
+      },
+    ])
+  })
+
+  it('is an error for a canceled build', async () => {
+    await connect('gitea')
+    const pipeline = await aPublished('steps: [{ command: a }]')
+    await tell(app, await build(pipeline), { type: 'cancel_build', reason: null })
+    await publish()
+    expect(told()).toEqual([[`millrace/${pipeline.slug}`, 'error', 'Build #1 was canceled']])
+  })
+
+  it('needs a commit that is known by its name, and a connection with a token', async () => {
+    const unconnected = await aPublished('steps: [{ command: a }]')
+    await build(unconnected)
+    await publish()
+    await connect('gitea')
+    const pipeline = await aPublished('steps: [{ command: a }]')
+    const head = await build(pipeline, { commit: 'HEAD' })
+    await publish()
+    expect(told()).toEqual([])
+    // The first job finds out what HEAD is.
+    await app.db
+      .updateTable('builds')
+      .set({ commit: commitOf('x') })
+      .where('id', '=', head.id)
+      .execute()
+    await runJob(app, head, 'a')
+    await publish()
+    expect(host.received.map(({ path }) => path)).toEqual([`/repos/acme/app/statuses/${commitOf('x')}`])
+  })
+
+  it('publish_commit_status', async () => {
+    await connect('gitea')
+    await build(await aPublished('steps: [{ command: a }]', { publish_commit_status: false }))
+    await publish()
+    expect(told()).toEqual([])
+  })
+
+  it('publish_blocked_as_pending', async () => {
+    await connect('gitea')
+    const steps = 'steps: [{ command: a }, { block: b }]'
+    for (const settings of [{}, { publish_blocked_as_pending: true }]) {
+      await runJob(app, await build(await aPublished(steps, settings)), 'a')
+    }
+    const failing = 'steps: [{ command: a }, { block: b, blocked_state: failed }]'
+    await runJob(app, await build(await aPublished(failing)), 'a')
+    await publish()
+    expect(host.received.map(({ body }) => String(body.state)).toSorted()).toEqual([
+      'failure',
+      'pending',
+      'success',
+    ])
+  })
+
+  it('publish_commit_status_per_step and use_step_key_as_commit_status', async () => {
+    await connect('gitea')
+    const steps =
+      'steps: [{ command: a, label: ":rocket: Test", key: test }, { command: b, label: Test }, wait, { command: c, key: deploy }, { command: d, if: "false" }]'
+    const contexts = async (settings: object) => {
+      host.received.length = 0
+      const pipeline = await aPublished(steps, { publish_commit_status_per_step: true, ...settings })
+      const one = await build(pipeline)
+      await runJob(app, one, 'a')
+      await runJob(app, one, 'b', 1)
+      await publish()
+      const strip = (context = '') => context.replace(`millrace/${pipeline.slug}`, '')
+      return inOrder(told().map(([context, state = '']) => [strip(context), state]))
+    }
+    expect(await contexts({})).toEqual([
+      ['', 'failure'],
+      ['/Test (2)', 'failure'],
+      ['/Test', 'success'],
+      ['/deploy', 'failure'],
+    ])
+    expect((await contexts({ use_step_key_as_commit_status: true })).map(([context]) => context)).toEqual([
+      '',
+      '/Test',
+      '/deploy',
+      '/test',
+    ])
+  })
+
+  it('separate_pull_request_statuses', async () => {
+    await connect('gitea')
+    const pipeline = await aPublished('steps: [{ command: a }]', { separate_pull_request_statuses: true })
+    const pullRequest = { id: '7', base: 'main', repository: null, labels: [], draft: null }
+    await build(pipeline)
+    await build(pipeline, { pullRequest })
+    await publish()
+    expect(
+      told()
+        .map(([context = '']) => context)
+        .toSorted(),
+    ).toEqual([`millrace/${pipeline.slug}`, `millrace/${pipeline.slug}/pr`])
+  })
+
+  it('has the name that notify gives it, where its condition holds', async () => {
+    await connect('gitea')
+    const steps = `
+notify:
+  - github_commit_status: { context: ours/all }
+  - github_commit_status: { context: ours/main }
+    if: build.branch == "main"
+  - github_commit_status: { context: ours/never }
+    if: build.branch == "other"
+steps:
+  - command: a
+    notify: [{ github_commit_status: { context: ours/step }, if: step.outcome == "hard_failed" }]
+`
+    const pipeline = await aPublished(steps, { publish_commit_status: false })
+    const one = await build(pipeline)
+    await publish()
+    expect(told()).toEqual([])
+    await runJob(app, one, 'a', 1)
+    await publish()
+    expect(inOrder(told())).toEqual([
+      ['ours/all', 'failure', 'Build #1 failed'],
+      ['ours/main', 'failure', 'Build #1 failed'],
+      ['ours/step', 'failure', 'Failed'],
+    ])
+  })
+
+  it('prevent_custom_statuses_from_using_buildkite_prefix', async () => {
+    await connect('gitea')
+    const steps =
+      'notify: [{ github_commit_status: { context: buildkite/x } }, { github_commit_status: { context: ours } }]\nsteps: [{ command: a }]'
+    const contexts = async (settings: object) => {
+      host.received.length = 0
+      await runJob(
+        app,
+        await build(await aPublished(steps, { publish_commit_status: false, ...settings })),
+        'a',
+      )
+      await publish()
+      return told()
+        .map(([context = '']) => context)
+        .toSorted()
+    }
+    expect(await contexts({})).toEqual(['buildkite/x', 'ours'])
+    expect(await contexts({ prevent_custom_statuses_from_using_buildkite_prefix: true })).toEqual(['ours'])
+  })
+
+  it('of the newest build of a commit is the one that counts', async () => {
+    await connect('gitea')
+    const pipeline = await aPublished('steps: [{ command: a }]')
+    const [older, newer] = [await build(pipeline), await build(pipeline)]
+    await runJob(app, newer, 'a')
+    await publish()
+    await runJob(app, older, 'a', 1)
+    await publish()
+    expect(told().map(([, , description]) => description)).toEqual(['Build #2 passed'])
+  })
+
+  it('is not missed when the transaction that made the build commits late', async () => {
+    await connect('gitea')
+    const pipeline = await aPublished('steps: [{ command: a }]')
+    await app.db.transaction().execute(async (trx) => {
+      await aBuild({ ...app, ctx: { ...app.ctx, db: trx } }, org, pipeline, { commit: commitOf('late') })
+      // Another build begins and commits in the meantime, and everybody looks.
+      await build(await aPublished('steps: [{ command: a }]'))
+      await settleStatuses(app.ctx, never)
+      await publishStatuses(app.ctx, never)
+      expect(told()).toEqual([])
+    })
+    await publish()
+    expect(told()).toHaveLength(2)
+  })
+})
+
+describe('a commit status that is not taken', () => {
+  async function aTroubled(status: number, headers: Record<string, string> = {}) {
+    const connection = await connect('github')
+    const pipeline = await aPublished('steps: [{ command: a }]')
+    const one = await build(pipeline)
+    host.answering = (response) => response.writeHead(status, headers).end('{"message":"Nope"}')
+    await publish()
+    const show = async (): Promise<Json> => (await listed(pipeline, one))[0] ?? {}
+    const problem = async () => {
+      const path = `${org.path}/repository_connections/${connection}`
+      return (await app.request('GET', path, { token: admin.token })).body.problem
+    }
+    return { pipeline, one, show, problem }
+  }
+
+  it('is tried again, later and later, and the connection says what is wrong', async () => {
+    const { show, problem } = await aTroubled(401)
+    expect(await show()).toMatchObject({
+      attempts: 1,
+      delivered_at: null,
+      error: 'The host answered 401 (is the token valid?): {"message":"Nope"}',
+    })
+    expect(await problem()).toMatch(/is the token valid/)
+    await publish()
+    expect(host.received).toHaveLength(1)
+    await publish(later(3))
+    const { attempts, next_attempt_at: next } = await show()
+    expect([host.received.length, attempts]).toEqual([2, 2])
+    expect(Date.parse(String(next)) - Date.now()).toBeGreaterThan(6000)
+    host.answering = null
+    await publish(later(30))
+    expect(await show()).toMatchObject({ error: null, next_attempt_at: null, attempts: 0 })
+    expect(await problem()).toBeNull()
+  })
+
+  it('waits as long as the host asks for', async () => {
+    const { show } = await aTroubled(429, { 'Retry-After': '120' })
+    expect(Date.parse(String((await show()).next_attempt_at)) - Date.now()).toBeGreaterThan(110_000)
+  })
+
+  it('is given up after a day', async () => {
+    const { show } = await aTroubled(500)
+    await publish(later(24 * 60 * 60))
+    expect(await show()).toMatchObject({ next_attempt_at: null, error: expect.stringMatching(/^Given up: /) })
+    await publish(later(48 * 60 * 60))
+    expect(host.received).toHaveLength(2)
+  })
+
+  it('gives way to a newer state, which is tried at once', async () => {
+    const { one } = await aTroubled(500)
+    host.answering = null
+    await runJob(app, one, 'a')
+    await publish()
+    expect(told().map(([, state]) => state)).toEqual(['pending', 'success'])
+  })
+
+  it('was taken, when GitLab says that it knows already', async () => {
+    await connect('gitlab')
+    const pipeline = await aPublished('steps: [{ command: a }]')
+    const one = await build(pipeline)
+    host.answering = (response) =>
+      response.writeHead(400).end('{"message":"Cannot transition status via :enqueue from :pending"}')
+    await publish()
+    expect(await listed(pipeline, one)).toMatchObject([{ error: null, next_attempt_at: null }])
+  })
+
+  it('does not go to an address inside the network, unless the operator allows it', async () => {
+    await connect('gitea')
+    const pipeline = await aPublished('steps: [{ command: a }]')
+    const one = await build(pipeline)
+    const strict = await startApp({}, app.database)
+    try {
+      await publish(strict.ctx)
+    } finally {
+      await strict.close()
+    }
+    expect(host.received).toEqual([])
+    expect(await listed(pipeline, one)).toMatchObject([
+      { error: expect.stringMatching(/MILLRACE_OUTBOUND_ALLOW/) },
+    ])
+  })
+})
+
+describe('publishing', () => {
+  it('goes on where a killed process left off, and keeps the order of states', async () => {
+    await connect('gitea')
+    const pipeline = await aPublished('steps: [{ command: a }]')
+    const one = await build(pipeline)
+    await settle()
+    // Somebody claims the first state and is never heard of again.
+    const claimed = await statuses.claimDue(app.db, new Date().toISOString(), 10)
+    expect(claimed).toHaveLength(1)
+    await runJob(app, one, 'a')
+    await publish()
+    expect(told()).toEqual([])
+    await publish(later(61))
+    expect(told().map(([, state]) => state)).toEqual(['success'])
+  })
+
+  it('is done once by several workers', async () => {
+    await connect('gitea')
+    const pipelines = await Promise.all([1, 2, 3, 4, 5].map(() => aPublished('steps: [{ command: a }]')))
+    await Promise.all(pipelines.map((pipeline) => build(pipeline)))
+    await Promise.all([1, 2, 3, 4].map(() => settle()))
+    await Promise.all([1, 2, 3, 4].map(() => publishStatuses(app.ctx, never)))
+    expect(
+      told()
+        .map(([context = '']) => context)
+        .toSorted(),
+    ).toEqual(pipelines.map(({ slug }) => `millrace/${slug}`).toSorted())
+  })
+
+  it('does not let a host that does not answer hold up another', async () => {
+    const silent = await aReceiver(() => {})
+    await connect('gitea')
+    await connect('gitea', silent, 'silent.example.com')
+    const stuck = await aPublished(
+      'steps: [{ command: a }]',
+      {},
+      { repository: 'git@silent.example.com:acme/app.git' },
+    )
+    for (const name of ['a', 'b', 'c', 'd', 'e']) await build(stuck, { commit: commitOf(name) })
+    await settle()
+    const stopping = new AbortController()
+    const publishing = publishStatuses(app.ctx, stopping.signal)
+    await eventually('the silent host is asked', async () => silent.received.length > 0)
+    await build(await aPublished('steps: [{ command: a }]'))
+    await settle()
+    await eventually('the other host is told', async () => host.received.length === 1)
+    // And of the silent one's only so many are waited for at once.
+    expect(silent.received.length).toBeLessThanOrEqual(2)
+    stopping.abort()
+    await silent.close()
+    await publishing
+  })
+
+  it('leaves no token in answers or in the log', async () => {
+    await connect('gitea')
+    const pipeline = await aPublished('steps: [{ command: a }]')
+    const one = await build(pipeline)
+    await publish()
+    expect(JSON.stringify(await listed(pipeline, one)) + app.logLines.join('')).not.toContain(token)
+  })
+})

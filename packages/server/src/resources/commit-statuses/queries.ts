@@ -1,0 +1,216 @@
+import { sql } from 'kysely'
+import type { StepRow } from '@millrace/engine/rows.ts'
+import type { StepDefinition, NotifyEntry } from '@millrace/engine/steps/types.ts'
+import { selectFields, stepColumns } from '../../conductor/rows.ts'
+import type { Db, Trx } from '../../db/pool.ts'
+import type { Settings } from '../pipelines/provider.ts'
+import type { ConnectionType } from '../repository_connections/schema.ts'
+import type { Status, StatusState } from './rules.ts'
+
+export interface StatusRow {
+  id: string
+  context: string
+  state: StatusState
+  description: string
+  commit: string
+  changed_at: string
+  delivered_at: string | null
+  attempts: number
+  next_attempt_at: string | null
+  error: string | null
+}
+
+export async function listOfBuild(
+  db: Db,
+  orgId: string,
+  buildId: string,
+  page: { limit: number; offset: number },
+): Promise<StatusRow[]> {
+  const { rows } = await sql<StatusRow>`
+    select s.id, s.context, s.state, s.description, s.commit, s.changed_at, s.delivered_at, s.attempts,
+      s.next_attempt_at, s.error
+    from commit_statuses s where s.organization_id = ${orgId} and s.build_id = ${buildId}
+    order by s.context, s.id limit ${page.limit} offset ${page.offset}`.execute(db)
+  return rows
+}
+
+/** How many events are looked at together; all of one transaction are. */
+const mostEvents = 2000
+
+/**
+ * The builds of which something was told since the last time, where their commits are published. A window of
+ * transactions ends where the oldest one still open begins, so that none that commits late is passed over. Null:
+ * another worker is at it.
+ */
+export async function takeTouchedBuilds(trx: Trx): Promise<{ ids: string[]; isMore: boolean } | null> {
+  const oldest = sql`(pg_snapshot_xmin(pg_current_snapshot())::text)::bigint`
+  await sql`insert into commit_status_cursor (xid) values (${oldest}) on conflict do nothing`.execute(trx)
+  const { rows } = await sql<{ xid: number; oldest: number }>`
+    select xid, ${oldest} as oldest from commit_status_cursor for update skip locked`.execute(trx)
+  const [cursor] = rows
+  if (cursor === undefined) return null
+  // Transactions are numbered anew where a backup was restored. Looking at a build again does no harm.
+  const from = cursor.xid > cursor.oldest ? 0 : cursor.xid
+  const { rows: ends } = await sql<{ xid: number }>`
+    select xid from events where xid > ${from} and xid < ${cursor.oldest}
+    order by xid, id offset ${mostEvents} limit 1`.execute(trx)
+  const to = ends[0]?.xid ?? cursor.oldest
+  const { rows: touched } = await sql<{ build_id: string }>`
+    select distinct e.build_id from events e join pipelines p on p.id = e.pipeline_id
+    join repository_connections c on c.organization_id = p.organization_id and c.host = p.repository_host
+    where e.xid >= ${from} and e.xid < ${to} and e.build_id is not null and c.token_sealed is not null`.execute(
+    trx,
+  )
+  if (to !== cursor.xid) await sql`update commit_status_cursor set xid = ${to}`.execute(trx)
+  return { ids: touched.map(({ build_id }) => build_id), isMore: ends.length > 0 }
+}
+
+export interface PublishedBuild {
+  organization_id: string
+  pipeline_id: string
+  id: string
+  number: number
+  /** Of a pull request that is built as it would merge, its newest commit. */
+  commit: string
+  provider_settings: Settings
+  notify: readonly NotifyEntry[]
+}
+
+/** Only those whose commit is known by its name. */
+export async function findPublished(db: Db, id: string): Promise<PublishedBuild | undefined> {
+  const { rows } = await sql<PublishedBuild>`
+    select b.organization_id, b.pipeline_id, b.id, b.number, coalesce(b.pull_request ->> 'head', b.commit) as commit,
+      p.provider_settings, b.notify
+    from builds b join pipelines p on p.id = b.pipeline_id
+    where b.id = ${id} and coalesce(b.pull_request ->> 'head', b.commit) ~ '^[0-9a-f]{12,64}$'`.execute(db)
+  return rows[0]
+}
+
+export async function listSteps(
+  db: Db,
+  orgId: string,
+  buildId: string,
+  which: 'all' | 'notifying',
+): Promise<Array<StepRow & { definition: StepDefinition }>> {
+  const { rows } = await sql<StepRow & { definition: StepDefinition }>`
+    select ${selectFields('s', stepColumns)}, s.definition from build_steps s
+    where s.organization_id = ${orgId} and s.build_id = ${buildId}
+      and (${which === 'all'} or s.definition -> 'notify' @> '[{"service": "github_commit_status"}]')
+    order by s.position, s.id`.execute(db)
+  return rows
+}
+
+/** A newer build of the same commit takes over its contexts; an older one does not get them back. */
+export async function keep(
+  trx: Trx,
+  build: PublishedBuild,
+  statuses: ReadonlyArray<Status & { id: string }>,
+  at: string,
+): Promise<void> {
+  if (statuses.length === 0) return
+  await sql`
+    insert into commit_statuses (id, organization_id, pipeline_id, build_id, build_number, commit, context, state,
+      description, changed_at, next_attempt_at)
+    select n.id, ${build.organization_id}, ${build.pipeline_id}, ${build.id}, ${build.number}, ${build.commit},
+      n.context, n.state, n.description, ${at}, ${at}
+    from jsonb_to_recordset(${JSON.stringify(statuses)}::jsonb)
+      as n (id uuid, context text, state text, description text)
+    order by n.context
+    on conflict (pipeline_id, commit, context) do update set
+      build_id = excluded.build_id, build_number = excluded.build_number, state = excluded.state,
+      description = excluded.description, version = commit_statuses.version + 1, changed_at = excluded.changed_at,
+      attempts = 0, next_attempt_at = excluded.next_attempt_at, error = null
+    where commit_statuses.build_number <= excluded.build_number
+      and (commit_statuses.build_id, commit_statuses.state, commit_statuses.description)
+        is distinct from (excluded.build_id, excluded.state, excluded.description)`.execute(trx)
+}
+
+export interface DueStatus extends Status {
+  id: string
+  organization_id: string
+  version: number
+  commit: string
+  changed_at: string
+  attempts: number
+  repository: string
+  build_path: string
+  connection_id: string | null
+  type: ConnectionType | null
+  api_url: string | null
+  token_sealed: Buffer | null
+  token_key_id: string | null
+}
+
+/** So many of one pipeline at once, so that a host that does not answer holds up nobody else's. */
+const mostOfOnePipeline = 2
+/** Longer than a request may take. */
+const leaseSeconds = 60
+
+export async function claimDue(db: Db, now: string, most: number): Promise<DueStatus[]> {
+  const { rows } = await sql<DueStatus>`
+    with due as (
+      select picked.id
+      from (select distinct pipeline_id from commit_statuses where next_attempt_at <= ${now}) waiting
+      cross join lateral (
+        select s.id, s.next_attempt_at from commit_statuses s
+        where s.pipeline_id = waiting.pipeline_id and s.next_attempt_at <= ${now}
+          and (s.leased_until is null or s.leased_until <= ${now})
+        order by s.next_attempt_at, s.id
+        limit greatest(0, ${mostOfOnePipeline} - (
+          select count(*) from commit_statuses f
+          where f.pipeline_id = waiting.pipeline_id and f.leased_until > ${now}))
+        for update skip locked
+      ) picked
+      order by picked.next_attempt_at limit ${most}
+    )
+    update commit_statuses s set leased_until = ${now}::timestamptz + make_interval(secs => ${leaseSeconds})
+    from due, pipelines p join organizations o on o.id = p.organization_id
+    left join repository_connections c on c.organization_id = p.organization_id and c.host = p.repository_host
+    where s.id = due.id and p.id = s.pipeline_id
+    returning s.id, s.organization_id, s.version, s.commit, s.context, s.state, s.description, s.changed_at, s.attempts,
+      p.repository, '/' || o.slug || '/' || p.slug || '/builds/' || s.build_number as build_path,
+      c.id as connection_id, c.type, c.api_url, c.token_sealed, c.token_key_id`.execute(db)
+  return rows
+}
+
+/** What came up meanwhile is due at once. */
+export async function recordDelivered(
+  db: Db,
+  { id, organization_id, version }: DueStatus,
+  at: string,
+): Promise<void> {
+  await sql`
+    update commit_statuses set delivered_at = ${at}, leased_until = null, attempts = 0, error = null,
+      next_attempt_at = case when version = ${version} then null else ${at}::timestamptz end
+    where organization_id = ${organization_id} and id = ${id}`.execute(db)
+}
+
+/** `next` null: given up. */
+export async function recordFailed(
+  db: Db,
+  { id, organization_id, version }: DueStatus,
+  error: string,
+  at: string,
+  next: string | null,
+): Promise<void> {
+  await sql`
+    update commit_statuses set leased_until = null, error = ${error},
+      attempts = case when version = ${version} then attempts + 1 else 0 end,
+      next_attempt_at = case when version = ${version} then ${next}::timestamptz else ${at}::timestamptz end
+    where organization_id = ${organization_id} and id = ${id}`.execute(db)
+}
+
+/** Written only where it changes: many statuses go through one connection. */
+export async function noteProblem(
+  db: Db,
+  orgId: string,
+  connectionId: string,
+  problem: string | null,
+  at: string,
+): Promise<void> {
+  await sql`
+    update repository_connections set problem = ${problem}, problem_at = ${problem === null ? null : at}
+    where organization_id = ${orgId} and id = ${connectionId} and problem is distinct from ${problem}`.execute(
+    db,
+  )
+}

@@ -1,0 +1,178 @@
+// What the commit of a build is to be called at its host. Pure.
+import { stepOutcomeOf, stepStateOf } from '@millrace/engine/outcome.ts'
+import type { StepRow } from '@millrace/engine/rows.ts'
+import { isFinalBuild, type BuildState } from '@millrace/engine/states.ts'
+import type { BlockedState, NotifyEntry, StepDefinition } from '@millrace/engine/steps/types.ts'
+import type { HostSettings } from '../pipelines/provider.ts'
+
+export type StatusState = 'pending' | 'running' | 'success' | 'failure' | 'canceled' | 'skipped'
+
+export interface Status {
+  context: string
+  state: StatusState
+  description: string
+}
+
+export interface StatusBuild {
+  number: number
+  state: BuildState
+  blockedState: BlockedState | null
+  isForPullRequest: boolean
+  pipelineSlug: string
+  notify: readonly NotifyEntry[]
+}
+
+export type DefinedStep = StepRow & { definition: StepDefinition }
+
+/** Whether the condition of an entry of `notify` holds; `step` is null for those of the build. */
+export type Holds = (entry: NotifyEntry, step: DefinedStep | null) => boolean
+
+const mostSteps = 100
+const longestContext = 200
+
+export function statusesOf(
+  build: StatusBuild,
+  steps: readonly DefinedStep[],
+  settings: HostSettings,
+  holds: Holds,
+): Status[] {
+  const base = `millrace/${build.pipelineSlug}`
+  const isSeparate = settings.separate_pull_request_statuses && build.isForPullRequest
+  const context = isSeparate ? `${base}/pr` : base
+  const own = settings.publish_commit_status
+    ? [{ context, ...buildStatus(build, settings.publish_blocked_as_pending) }]
+    : []
+  const perStep =
+    settings.publish_commit_status && settings.publish_commit_status_per_step
+      ? stepStatuses(context, steps, settings)
+      : []
+  const asked = [
+    ...buildNotices(build, base, holds),
+    ...steps.flatMap((step) => stepNotices(step, base, holds)),
+  ]
+  const custom = settings.prevent_custom_statuses_from_using_buildkite_prefix
+    ? asked.filter((status) => !/^(buildkite|millrace)\//i.test(status.context))
+    : asked
+  // What was asked for by name beats what would be said anyway.
+  const all = new Map([...own, ...perStep, ...custom].map((status) => [status.context, status]))
+  return [...all.values()]
+}
+
+function buildStatus(
+  { number, state, blockedState }: StatusBuild,
+  blockedAsPending: boolean,
+): Omit<Status, 'context'> {
+  const said = (shown: StatusState, words: string) => ({
+    state: shown,
+    description: `Build #${number} ${words}`,
+  })
+  switch (state) {
+    case 'creating':
+    case 'scheduled':
+      return said('pending', 'waits for an agent')
+    case 'running':
+      return said('running', 'is running')
+    case 'failing':
+      return said('failure', 'is failing')
+    case 'passed':
+      return said('success', 'passed')
+    case 'failed':
+      return said('failure', 'failed')
+    case 'blocked': {
+      const counts = { passed: 'success', failed: 'failure', running: 'pending' } as const
+      return said(blockedAsPending ? 'pending' : counts[blockedState ?? 'passed'], 'is blocked')
+    }
+    case 'canceling':
+    case 'canceled':
+      return said('canceled', 'was canceled')
+    case 'skipped':
+      return said('skipped', 'was skipped')
+    case 'not_run':
+      return said('skipped', 'did not run')
+  }
+}
+
+/** One for each step that does something, named by its label, or by its key where that is wanted. */
+function stepStatuses(base: string, steps: readonly DefinedStep[], settings: HostSettings): Status[] {
+  const taken = new Map<string, number>()
+  return steps
+    .filter(({ kind }) => kind === 'command' || kind === 'trigger')
+    .slice(0, mostSteps)
+    .flatMap((step) => {
+      const status = stepStatus(step)
+      if (status === null) return []
+      const name = nameOf(step, settings.use_step_key_as_commit_status)
+      const count = (taken.get(name) ?? 0) + 1
+      taken.set(name, count)
+      const context = `${base}/${count === 1 ? name : `${name} (${count})`}`
+      return [{ context: context.slice(0, longestContext).toWellFormed(), ...status }]
+    })
+}
+
+function nameOf({ key, definition }: DefinedStep, byKey: boolean): string {
+  const label = definition.label?.replace(/:[\w+-]+:/g, '').trim()
+  const command = definition.kind === 'command' ? definition.command?.split('\n')[0]?.trim() : null
+  return (byKey && key) || label || key || command || 'step'
+}
+
+/** Null: the step is not part of this build. */
+function stepStatus(step: DefinedStep): Omit<Status, 'context'> | null {
+  const outcome = stepOutcomeOf(step)
+  switch (stepStateOf(step)) {
+    case 'ignored':
+      return null
+    case 'waiting_for_dependencies':
+      return { state: 'pending', description: 'Waits for other steps' }
+    case 'ready':
+    case 'waiting_for_input':
+      return { state: 'pending', description: 'Waits for an agent' }
+    case 'running':
+      return { state: 'running', description: 'Running' }
+    case 'failing':
+      return { state: 'failure', description: 'Failing' }
+    case 'canceled':
+      return { state: 'canceled', description: 'Canceled' }
+    case 'finished':
+      if (outcome === 'passed') return { state: 'success', description: 'Passed' }
+      if (outcome === 'soft_failed') return { state: 'success', description: 'Failed, and may' }
+      if (outcome === 'neutral') return { state: 'skipped', description: 'Did not run' }
+      return { state: 'failure', description: 'Failed' }
+  }
+}
+
+/** Once the build fails or has ended, as with all that `notify` asks for. */
+function buildNotices(build: StatusBuild, base: string, holds: Holds): Status[] {
+  const isTold = build.state === 'failing' || build.state === 'blocked' || isFinalBuild(build.state)
+  if (!isTold) return []
+  return asksOf(build.notify).flatMap(({ entry, context, blockedAsPending }) =>
+    holds(entry, null) ? [{ context: context ?? base, ...buildStatus(build, blockedAsPending) }] : [],
+  )
+}
+
+function stepNotices(step: DefinedStep, base: string, holds: Holds): Status[] {
+  const { definition } = step
+  const entries = definition.kind === 'command' || definition.kind === 'group' ? definition.notify : []
+  const status = entries.length === 0 ? null : stepStatus(step)
+  if (status === null || status.state === 'pending' || status.state === 'running') return []
+  return asksOf(entries).flatMap(({ entry, context }) =>
+    holds(entry, step) ? [{ context: context ?? `${base}/${nameOf(step, false)}`, ...status }] : [],
+  )
+}
+
+function asksOf(
+  notify: readonly NotifyEntry[],
+): Array<{ entry: NotifyEntry; context: string | null; blockedAsPending: boolean }> {
+  return notify
+    .filter(({ service }) => service === 'github_commit_status')
+    .map((entry) => {
+      const settings = typeof entry.settings === 'object' && entry.settings !== null ? entry.settings : {}
+      const context: unknown = Reflect.get(settings, 'context')
+      const named =
+        typeof context === 'string' && context.trim() !== '' ? context.trim().slice(0, longestContext) : null
+      return {
+        entry,
+        context: named,
+        blockedAsPending: Reflect.get(settings, 'blocked_builds_as_pending') === true,
+      }
+    })
+}

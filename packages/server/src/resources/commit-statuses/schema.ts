@@ -1,0 +1,29 @@
+import { Type } from 'typebox'
+import { orNull } from '../clusters/schema.ts'
+import { Timestamp } from '../user/schema.ts'
+
+const Text = Type.String()
+
+export const CommitStatus = Type.Object(
+  {
+    context: Text,
+    state: Type.Union([
+      Type.Literal('pending'),
+      Type.Literal('running'),
+      Type.Literal('success'),
+      Type.Literal('failure'),
+      Type.Literal('canceled'),
+      Type.Literal('skipped'),
+    ]),
+    description: Text,
+    commit: Text,
+    changed_at: Timestamp,
+    delivered_at: orNull(Timestamp),
+    attempts: Type.Integer({ description: 'That failed, of the state as it is now.' }),
+    next_attempt_at: orNull(
+      Type.String({ format: 'date-time', description: 'Null when it is delivered or given up.' }),
+    ),
+    error: orNull(Type.String({ description: 'Why the last attempt failed.' })),
+  },
+  { title: 'CommitStatus' },
+)

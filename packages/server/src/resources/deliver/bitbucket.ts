@@ -1,0 +1,138 @@
+import { Type, type Static } from 'typebox'
+import type { Pull, PullRequestReason, Received, Tiding } from './event.ts'
+import { authorOf, Commit, cutMessage, maybe, Number, reader, RefName, Short, Text } from './fields.ts'
+
+/** Pull requests name their commits by the first twelve characters. */
+const ShortCommit = Type.String({
+  pattern: '^[0-9a-f]{12,64}$',
+  description: 'must be a commit of at least 12 characters',
+})
+
+const Repository = Type.Object({
+  uuid: maybe(Short),
+  full_name: maybe(Short),
+  links: maybe(Type.Object({ html: maybe(Type.Object({ href: maybe(Short) })) })),
+})
+
+const readAbout = reader(Type.Object({ repository: maybe(Repository) }))
+
+export function readBitbucketAbout(payload: object): { action: string | null; repositories: string[] } {
+  const address = readAbout(payload).repository?.links?.html?.href
+  return { action: null, repositories: address ? [address] : [] }
+}
+
+export function readBitbucket({ event, payload }: Received): Tiding[] {
+  if (event === 'diagnostics:ping') return [{ kind: 'nothing', why: 'A ping: the webhook works.' }]
+  if (event === 'repo:push') return readPush(payload)
+  const reason = Object.hasOwn(reasons, event) ? reasons[event] : undefined
+  if (reason !== undefined) return [readPullRequest(payload, reason)]
+  return [{ kind: 'nothing', why: `The event ${event} makes no builds.` }]
+}
+
+const Author = Type.Object({ raw: maybe(Text) })
+const Ref = Type.Object({
+  type: Text,
+  name: RefName,
+  target: maybe(Type.Object({ hash: Commit, message: maybe(Text), author: maybe(Author) })),
+})
+const readPushed = reader(
+  Type.Object({
+    push: Type.Object({
+      changes: Type.Array(Type.Object({ new: maybe(Ref), old: maybe(Ref) }), { maxItems: 1000 }),
+    }),
+  }),
+)
+
+function readPush(payload: object): Tiding[] {
+  return readPushed(payload).push.changes.map(({ new: now, old }): Tiding => {
+    const named = now ?? old
+    if (!named) return { kind: 'nothing', why: 'The change names no ref.' }
+    const ref = refOf(named.type)
+    if (ref === null) return { kind: 'nothing', why: `${named.name} is neither branch nor tag.` }
+    if (!now?.target) return { kind: 'deleted', ref, name: named.name }
+    const { hash, message, author } = now.target
+    return {
+      kind: 'pushed',
+      ref,
+      name: now.name,
+      commit: hash,
+      message: cutMessage(message),
+      author: readRaw(author?.raw ?? ''),
+    }
+  })
+}
+
+function refOf(type: string): 'branch' | 'tag' | null {
+  if (type === 'branch' || type === 'named_branch') return 'branch'
+  return type === 'tag' || type === 'annotated_tag' ? 'tag' : null
+}
+
+/** `Ada Example <ada@example.com>` */
+function readRaw(raw: string) {
+  const match = /^([^<]*)<([^<>]*)>/.exec(raw)
+  return match === null ? authorOf(raw.trim(), null) : authorOf(match[1]?.trim(), match[2]?.trim())
+}
+
+const Side = Type.Object({
+  branch: Type.Object({ name: RefName }),
+  commit: Type.Object({ hash: ShortCommit }),
+  repository: maybe(Repository),
+})
+const PullRequest = Type.Object({
+  id: Number,
+  title: Short,
+  state: maybe(Text),
+  draft: maybe(Type.Boolean()),
+  author: maybe(Type.Object({ display_name: maybe(Text) })),
+  source: Side,
+  destination: Type.Object({ branch: Type.Object({ name: RefName }), repository: maybe(Repository) }),
+})
+const readPulled = reader(
+  Type.Object({
+    pullrequest: PullRequest,
+    comment: maybe(Type.Object({ content: maybe(Type.Object({ raw: maybe(Text) })) })),
+  }),
+)
+
+const reasons: Readonly<Record<string, PullRequestReason>> = {
+  'pullrequest:created': 'opened',
+  // Bitbucket does not say what changed; where it is no new commit, that commit has been built.
+  'pullrequest:updated': 'pushed',
+  'pullrequest:fulfilled': 'closed',
+  'pullrequest:rejected': 'closed',
+  'pullrequest:approved': 'review_submitted',
+  'pullrequest:changes_request_created': 'review_submitted',
+  'pullrequest:comment_created': 'comment',
+}
+
+function pullOf(given: Static<typeof PullRequest>): Pull {
+  const { source, destination } = given
+  const [head, base] = [source.repository, destination.repository]
+  return {
+    title: given.title,
+    isOpen: given.state === undefined || given.state === null || given.state === 'OPEN',
+    branch: source.branch.name,
+    commit: source.commit.hash,
+    owner: head?.full_name?.split('/')[0] ?? null,
+    repository: head?.links?.html?.href ?? null,
+    isFork: !head?.uuid || !base?.uuid || head.uuid !== base.uuid,
+    base: destination.branch.name,
+    labels: [],
+    isDraft: given.draft ?? null,
+    author: authorOf(given.author?.display_name, null),
+  }
+}
+
+function readPullRequest(payload: object, reason: PullRequestReason): Tiding {
+  const { pullrequest: given, comment } = readPulled(payload)
+  return {
+    kind: 'pull_request',
+    reason,
+    number: String(given.id),
+    pull: pullOf(given),
+    label: null,
+    // Bitbucket does not say who may push, so nobody is trusted with a command.
+    comment: reason === 'comment' ? { text: comment?.content?.raw ?? '', isByTrusted: false } : null,
+    env: {},
+  }
+}

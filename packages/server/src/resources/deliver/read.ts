@@ -1,0 +1,49 @@
+// Bytes and headers to a delivery.
+import type { IncomingHttpHeaders } from 'node:http'
+import { parseBody } from '../../http/json-body.ts'
+import { badRequest } from '../../lib/errors.ts'
+import { readBitbucket, readBitbucketAbout } from './bitbucket.ts'
+import type { Delivery, HostKind, Received, Tiding } from './event.ts'
+import { readGithub, readGithubAbout } from './github.ts'
+import { readGitlab, readGitlabAbout } from './gitlab.ts'
+import type { Sender } from './identify.ts'
+import { readPlain } from './plain.ts'
+
+interface Reader {
+  about(payload: object): { action: string | null; repositories: string[] }
+  tidings(received: Received): Tiding[]
+}
+
+const readers: Readonly<Record<Exclude<HostKind, 'git'>, Reader>> = {
+  github: { about: readGithubAbout, tidings: (received) => readGithub(received, 'github') },
+  gitea: { about: readGithubAbout, tidings: (received) => readGithub(received, 'gitea') },
+  gitlab: { about: readGitlabAbout, tidings: readGitlab },
+  bitbucket: { about: readBitbucketAbout, tidings: readBitbucket },
+}
+
+export function readDelivery(sender: Sender, headers: IncomingHttpHeaders, rawBody: Buffer): Delivery {
+  if (sender.host === 'git') {
+    const text = decode(rawBody)
+    return { ...sender, host: 'git', action: null, repositories: [], tidings: readPlain(text) }
+  }
+  const payload = parseBody(unwrap(headers, decode(rawBody))) as object
+  const { about, tidings } = readers[sender.host]
+  return { ...sender, ...about(payload), tidings: tidings({ event: sender.event, payload }) }
+}
+
+function decode(rawBody: Buffer): string {
+  if (rawBody.length === 0) throw badRequest('The request has no body.')
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(rawBody)
+  } catch {
+    throw badRequest('The body is not UTF-8.')
+  }
+}
+
+/** Some hosts send the JSON as a field of a form, unless told otherwise. */
+function unwrap(headers: IncomingHttpHeaders, text: string): string {
+  if (!/^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? '')) return text
+  const payload = new URLSearchParams(text).get('payload')
+  if (payload === null) throw badRequest('The form has no field named payload.')
+  return payload
+}

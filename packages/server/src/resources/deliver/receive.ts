@@ -1,0 +1,269 @@
+// What a delivery leads to: one transaction for all it tells of, so that one that is cut off can simply come again.
+import { sql } from 'kysely'
+import { evaluateCondition } from '@millrace/engine/conditions/evaluate.ts'
+import { carryOut } from '../../conductor/act.ts'
+import { advanceIn, type FollowUp } from '../../conductor/advance.ts'
+import { createBuild, type BuildRequest, type CreatedBuild } from '../../conductor/create-build.ts'
+import { conditionFacts } from '../../conductor/facts.ts'
+import { storedVariables } from '../../conductor/variables.ts'
+import type { Context } from '../../context.ts'
+import type { Trx } from '../../db/pool.ts'
+import { inTransaction } from '../../db/transaction.ts'
+import { notFound } from '../../lib/errors.ts'
+import { newId } from '../../lib/ids.ts'
+import { hostOf, hostSettings, locate } from '../pipelines/provider.ts'
+import type { Delivery, Tiding } from './event.ts'
+import * as deliveries from './queries.ts'
+import type { Target } from './queries.ts'
+import { decide, type KnownPull, type Wanted } from './rules.ts'
+import type { DeliveryAnswer, Outcome } from './schema.ts'
+
+const mostBuilds = 100
+
+export interface Taken {
+  outcomes: Outcome[]
+  followUps: FollowUp[]
+}
+
+export async function receive(ctx: Context, target: Target, delivery: Delivery): Promise<DeliveryAnswer> {
+  const { answer, followUps } = await inTransaction(ctx.db, async (trx) => {
+    const isNew =
+      delivery.id === null ||
+      (await deliveries.claimDelivery(trx, target, delivery.id, ctx.now().toISOString()))
+    if (!isNew) return { answer: await replay(trx, target, delivery), followUps: [] }
+    const taken = await takeIn(trx, ctx, target, delivery)
+    const answer = { message: summary(taken.outcomes), outcomes: taken.outcomes, replayed: false }
+    if (delivery.id !== null) await deliveries.keepAnswer(trx, target, delivery.id, answer)
+    return { answer, followUps: taken.followUps }
+  })
+  await carryOut(ctx, followUps)
+  return answer
+}
+
+async function replay(trx: Trx, target: Target, { id }: Delivery): Promise<DeliveryAnswer> {
+  const first = (await deliveries.findAnswer(trx, target, id ?? '')) as DeliveryAnswer
+  return { ...first, message: `Received before. ${first.message}`, replayed: true }
+}
+
+/** Also for what polling finds out, which comes as deliveries do. */
+export async function takeIn(
+  trx: Trx,
+  ctx: Context,
+  { organization_id, id }: Pick<Target, 'organization_id' | 'id'>,
+  delivery: Delivery,
+): Promise<Taken> {
+  const target = await deliveries.lockTarget(trx, organization_id, id)
+  if (target === undefined) throw notFound('No pipeline found')
+  const taken: Taken = { outcomes: [], followUps: [] }
+  const refusal = refuseAll(target, delivery)
+  let made = 0
+  for (const tiding of delivery.tidings) {
+    const tooMany = made >= mostBuilds ? `One delivery makes ${mostBuilds} builds at most.` : null
+    const one = await takeOne(trx, ctx, target, delivery, tiding, refusal ?? tooMany)
+    taken.outcomes.push(one.outcome)
+    taken.followUps.push(...one.followUps)
+    if (one.outcome.result === 'built') made += 1
+  }
+  return taken
+}
+
+function refuseAll(target: Target, delivery: Delivery): string | null {
+  if (target.archived_at !== null) return 'The pipeline is archived.'
+  if (delivery.host === 'github' && target.webhooks_disabled_at !== null) {
+    return 'Webhooks from GitHub are switched off for this pipeline.'
+  }
+  return isElsewhere(target, delivery)
+    ? `The delivery is about another repository than the pipeline's ${locate(target.repository)?.path}.`
+    : null
+}
+
+/** Only where the host is the same can the names be compared: a pipeline may build a mirror. */
+function isElsewhere({ repository, repository_host: host }: Target, { repositories }: Delivery): boolean {
+  const path = locate(repository)?.path.toLowerCase()
+  const paths = repositories
+    .filter((address) => hostOf(address) === host)
+    .map((address) => locate(address)?.path.toLowerCase())
+  return host !== null && paths.length > 0 && !paths.includes(path)
+}
+
+interface TakenOne {
+  outcome: Outcome
+  followUps: FollowUp[]
+}
+
+async function takeOne(
+  trx: Trx,
+  ctx: Context,
+  target: Target,
+  delivery: Delivery,
+  tiding: Tiding,
+  refusal: string | null,
+): Promise<TakenOne> {
+  const ref = refOf(tiding)
+  if (refusal !== null) return ignored(ref, refusal)
+  const known = await notePull(trx, ctx, target, tiding)
+  const rules = {
+    host: delivery.host,
+    settings: hostSettings(target.provider_settings),
+    defaultBranch: target.default_branch,
+    branchFilter: target.branch_configuration,
+  }
+  const decision = decide(rules, tiding, known)
+  switch (decision.kind) {
+    case 'ignore':
+      return ignored(ref, decision.reason)
+    case 'cancel':
+      return cancelAll(trx, ctx, target, decision)
+    case 'build':
+      return build(trx, ctx, target, requestOf(target, delivery, decision.wanted), decision.wanted)
+  }
+}
+
+const ignored = (ref: string | null, reason: string): TakenOne => ({
+  outcome: { ref, result: 'ignored', reason, builds: [] },
+  followUps: [],
+})
+
+function refOf(tiding: Tiding): string | null {
+  switch (tiding.kind) {
+    case 'pushed':
+    case 'deleted':
+      return tiding.name
+    case 'pull_request':
+      return tiding.pull?.branch ?? null
+    case 'commit':
+    case 'merge_group_destroyed':
+      return tiding.branch
+    case 'nothing':
+      return null
+  }
+}
+
+/** Keeps what is told of a pull request, and gives what is known of the one that is meant. */
+async function notePull(trx: Trx, ctx: Context, target: Target, tiding: Tiding): Promise<KnownPull | null> {
+  if (tiding.kind === 'pushed' && tiding.ref === 'branch') {
+    return deliveries.findPullOfBranch(trx, target, tiding.name)
+  }
+  if (tiding.kind !== 'pull_request') return null
+  const { number, pull, reason } = tiding
+  if (pull === null) return deliveries.findPull(trx, target, number)
+  if (reason === 'closed' || !pull.isOpen) await deliveries.forgetPull(trx, target, number)
+  else await deliveries.keepPull(trx, target, number, pull, ctx.now().toISOString())
+  return { number, pull }
+}
+
+const requestOf = (target: Target, { host, event, action }: Delivery, wanted: Wanted): BuildRequest => ({
+  pipelineId: target.id,
+  source: 'webhook',
+  // Anybody can put any name and address on a commit, so it makes nobody the creator.
+  creatorId: null,
+  author: wanted.author,
+  commit: wanted.commit,
+  branch: wanted.branch,
+  tag: wanted.tag,
+  message: wanted.message,
+  env: host === 'github' ? { BUILDKITE_GITHUB_EVENT: event, ...wanted.env } : wanted.env,
+  metaData: {},
+  pullRequest: wanted.pullRequest,
+  hostEvent: { event, action, label: wanted.label, mergeQueue: wanted.mergeQueue },
+  cleanCheckout: false,
+  ignoreBranchFilters: wanted.ignoreBranchFilters,
+  rebuiltFrom: null,
+  triggeredFrom: null,
+  dueAt: null,
+})
+
+async function build(
+  trx: Trx,
+  ctx: Context,
+  target: Target,
+  request: BuildRequest,
+  { unlessBuilt, mergeQueue }: Wanted,
+): Promise<TakenOne> {
+  const { branch } = request
+  const refusal =
+    (mergeQueue === null ? refuseByCondition(target, request) : null) ??
+    (await refuseBuilt(trx, target, request, unlessBuilt))
+  if (refusal !== null) return ignored(branch, refusal)
+  await sql`savepoint build`.execute(trx)
+  const created = await createBuild({ ...ctx, db: trx }, target.organization_id, request)
+  if (!created.ok) {
+    await sql`rollback to savepoint build`.execute(trx)
+    return ignored(branch, refusalOf(created))
+  }
+  const made = { id: created.buildId, number: created.number }
+  const outcome: Outcome = { ref: branch, result: 'built', reason: null, builds: [shown(ctx, target, made)] }
+  return { outcome, followUps: created.followUps }
+}
+
+function refusalOf({ message, errors }: Extract<CreatedBuild, { ok: false }>): string {
+  const details = (errors ?? []).map(({ field, code }) => `${field} ${code}`)
+  return details.length === 0 ? message : `${message}: ${details.join('; ')}`
+}
+
+/** The condition sees the build as it would be; it has no number yet, and its id is nobody's. */
+function refuseByCondition(target: Target, request: BuildRequest): string | null {
+  const { filter_enabled: isOn, filter_condition: condition } = hostSettings(target.provider_settings)
+  if (!isOn || !condition) return null
+  const env = storedVariables({
+    organizationSlug: target.organization_slug,
+    pipeline: target,
+    build: request,
+  })
+  const facts = conditionFacts({
+    organization: { id: target.organization_id, slug: target.organization_slug },
+    pipeline: target,
+    build: { ...request, id: newId(), number: 0, state: 'creating', blockedState: null },
+    creator: null,
+    env,
+  })
+  const judged = evaluateCondition(condition, facts)
+  if (!judged.ok) return `The filter condition cannot be decided: ${judged.message}.`
+  return judged.value ? null : `The filter condition does not hold: ${condition}`
+}
+
+async function refuseBuilt(
+  trx: Trx,
+  target: Target,
+  { commit, branch, pullRequest }: BuildRequest,
+  unless: Wanted['unlessBuilt'],
+): Promise<string | null> {
+  if (unless === null) return null
+  const place = unless === 'on_this_branch' ? branch : null
+  const number = await deliveries.findBuilt(trx, target, pullRequest?.head ?? commit, place)
+  return number === null ? null : `The commit was built before, as #${number}.`
+}
+
+async function cancelAll(
+  trx: Trx,
+  ctx: Context,
+  target: Target,
+  { branch, reason }: { branch: string; reason: string },
+): Promise<TakenOne> {
+  const followUps: FollowUp[] = []
+  const builds: Outcome['builds'] = []
+  for (const unfinished of await deliveries.listUnfinished(trx, target, branch)) {
+    const event = { type: 'cancel_build', reason } as const
+    const advanced = await advanceIn(trx, ctx, target.organization_id, unfinished.id, event)
+    if (!advanced.ok) continue
+    followUps.push(...advanced.followUps)
+    builds.push(shown(ctx, target, unfinished))
+  }
+  if (builds.length === 0) return ignored(branch, `${reason}; none of its builds were unfinished.`)
+  return { outcome: { ref: branch, result: 'canceled', reason: `${reason}.`, builds }, followUps }
+}
+
+const shown = (ctx: Context, target: Target, build: { id: string; number: number }) => ({
+  ...build,
+  web_url: `${ctx.config.url}/${target.organization_slug}/${target.slug}/builds/${build.number}`,
+})
+
+function summary(outcomes: readonly Outcome[]): string {
+  const said = outcomes.slice(0, 10).map(({ ref, result, reason, builds }) => {
+    const numbers = builds.map(({ number }) => `#${number}`).join(', ')
+    if (result === 'built') return `Build ${numbers} of ${ref} was made.`
+    return result === 'canceled' ? `${reason} Canceled ${numbers}.` : (reason ?? '')
+  })
+  const more = outcomes.length - said.length
+  return [...said, ...(more > 0 ? [`And ${more} more.`] : [])].join(' ')
+}

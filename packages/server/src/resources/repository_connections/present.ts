@@ -1,0 +1,31 @@
+import type { Static } from 'typebox'
+import { presentUserOrNull } from '../user/present.ts'
+import type { ConnectionRow } from './queries.ts'
+import type { ConnectionType, RepositoryConnection } from './schema.ts'
+
+const names: Readonly<Record<ConnectionType, string>> = {
+  github: 'GitHub',
+  gitlab: 'GitLab',
+  bitbucket: 'Bitbucket',
+  gitea: 'Gitea',
+  forgejo: 'Forgejo',
+  git: 'Git',
+}
+
+export const presentConnection = (
+  url: string,
+  connection: ConnectionRow,
+): Static<typeof RepositoryConnection> => ({
+  id: connection.id,
+  type: connection.type,
+  display_name: `${names[connection.type]} at ${connection.host}`,
+  url: connection.url,
+  api_url: connection.api_url,
+  repository_host: connection.host,
+  token: connection.token_hint,
+  webhook_secret: connection.webhook_secret_hint,
+  problem: connection.problem,
+  problem_at: connection.problem_at,
+  created_at: connection.created_at,
+  created_by: presentUserOrNull(url, connection.created_by),
+})

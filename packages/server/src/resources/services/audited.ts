@@ -1,0 +1,20 @@
+// What the audit log says of a service. Its secrets are not in the row, so they cannot slip in here.
+import { isEnabled } from './present.ts'
+import type { ServiceRow } from './queries.ts'
+
+export const subjectOf = ({ id, description, provider }: ServiceRow) => ({
+  type: 'NotificationService',
+  uuid: id,
+  name: description || provider,
+})
+
+export const auditedService = (service: ServiceRow) => ({
+  provider: service.provider,
+  description: service.description,
+  enabled: isEnabled(service),
+  scope: service.scope,
+  scope_uuids: service.scope_uuids,
+  branch_configuration: service.branch_configuration,
+  build_states: service.build_states,
+  settings: service.settings,
+})

@@ -1,0 +1,52 @@
+import { byCaller, recordAudit } from '../../audit/record.ts'
+import type { Caller, Organization } from '../../auth/caller.ts'
+import type { Context } from '../../context.ts'
+import { inTransaction } from '../../db/transaction.ts'
+import { newId } from '../../lib/ids.ts'
+import { sealSecrets } from '../../notifications/open-service.ts'
+import { auditedService, subjectOf } from './audited.ts'
+import { pingService } from './ping.ts'
+import * as services from './queries.ts'
+import { readNewSettings, readProvider, readStates, refuseUnknownKeys, splitSecrets } from './rules.ts'
+import type { CreateServiceBody } from './schema.ts'
+import { readTargets } from './targets.ts'
+
+export async function createService(
+  ctx: Context,
+  org: Organization,
+  caller: Caller,
+  body: CreateServiceBody,
+): Promise<services.ServiceRow> {
+  refuseUnknownKeys(body, null)
+  const provider = readProvider(org, body)
+  const { plain, secrets } = splitSecrets(provider, readNewSettings(org, provider, body.settings))
+  const states = readStates([], body.build_states)
+  return inTransaction(ctx.db, async (trx) => {
+    const id = newId()
+    const targets = await readTargets(trx, org, { scope: 'all', scope_uuids: [] }, body)
+    await services.insert(trx, {
+      id,
+      organization_id: org.id,
+      provider: provider.id,
+      description: body.description ?? '',
+      scope: targets?.scope ?? 'all',
+      branch_configuration: body.branch_configuration ?? '',
+      build_states: states,
+      settings: plain,
+      ...sealSecrets(ctx.keys, secrets),
+      listening_since: ctx.now().toISOString(),
+      created_by: caller.user.id,
+    })
+    if (targets !== null) await services.replaceTargets(trx, org.id, id, targets.table, targets.ids)
+    const service = await services.findInOrg(trx, org.id, id)
+    if (service === undefined) throw new Error('A service vanished in the transaction that made it.')
+    await recordAudit(trx, byCaller(caller), {
+      organizationId: org.id,
+      type: 'NOTIFICATION_SERVICE_CREATED',
+      subject: subjectOf(service),
+      data: auditedService(service),
+    })
+    if (provider.isPinged) await pingService(trx, ctx, org, caller, service)
+    return service
+  })
+}

@@ -1,0 +1,43 @@
+import { byCaller, recordAudit } from '../../audit/record.ts'
+import type { Caller, Organization } from '../../auth/caller.ts'
+import type { Context } from '../../context.ts'
+import { inTransaction } from '../../db/transaction.ts'
+import { notFound, refused } from '../../lib/errors.ts'
+import { OutboundError } from '../../lib/outbound.ts'
+import { providers } from '../../notifications/providers/table.ts'
+import { DeliveryFailed } from '../../notifications/provider.ts'
+import { subjectOf } from './audited.ts'
+import { openRow } from './open.ts'
+import * as services from './queries.ts'
+
+/** What waits to be sent goes with it. */
+export async function deleteService(
+  ctx: Context,
+  org: Organization,
+  caller: Caller,
+  id: string,
+): Promise<void> {
+  const service = await services.findInOrg(ctx.db, org.id, id)
+  if (service === undefined) throw notFound('No notification service found')
+  // The provider is asked first and outside any transaction: when it refuses, the service stays.
+  await disconnect(ctx, service)
+  await inTransaction(ctx.db, async (trx) => {
+    const locked = await services.lockInOrg(trx, org.id, id)
+    if (locked === undefined) throw notFound('No notification service found')
+    await services.deleteInOrg(trx, org.id, id)
+    await recordAudit(trx, byCaller(caller), {
+      organizationId: org.id,
+      type: 'NOTIFICATION_SERVICE_DELETED',
+      subject: subjectOf(locked),
+    })
+  })
+}
+
+async function disconnect(ctx: Context, row: services.ServiceRow): Promise<void> {
+  try {
+    await providers[row.provider].disconnect?.(openRow(ctx.keys, row), ctx.outbound.send)
+  } catch (error) {
+    if (!(error instanceof DeliveryFailed) && !(error instanceof OutboundError)) throw error
+    throw refused(`The provider’s configuration could not be removed: ${error.message} Asking again is safe.`)
+  }
+}

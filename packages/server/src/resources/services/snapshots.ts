@@ -1,0 +1,106 @@
+// How the REST API draws what services are told of.
+import { sql } from 'kysely'
+import type { FailedJob, Person, Shown } from '../../notifications/message.ts'
+import type { BuildPeople, Snapshots } from '../../notifications/snapshots.ts'
+import { presentAgent } from '../agents/present.ts'
+import * as agents from '../agents/queries.ts'
+import { writeBuilds } from '../builds/build-json.ts'
+import { presentClusterToken } from '../cluster-tokens/present.ts'
+import * as clusterTokens from '../cluster-tokens/queries.ts'
+import { jobJson, jobsInPlace, shownState } from '../jobs/job-json.ts'
+import { presentOrganization } from '../organizations/present.ts'
+import * as organizations from '../organizations/queries.ts'
+import { presentPipeline } from '../pipelines/present.ts'
+import * as pipelines from '../pipelines/queries.ts'
+
+const mostFailedJobs = 10
+
+const person = (id: string) => sql<Person | null>`(
+  select json_build_object('id', u.id, 'name', u.name) from users u where u.id = ${sql.ref(id)})`
+
+/** `url` is the installation's address. */
+export function snapshotsOf(url: string): Snapshots {
+  return {
+    async organizations(db, ids) {
+      const rows = await organizations.listById(db, ids)
+      return new Map(rows.map((row) => [row.id, presentOrganization(url, row)]))
+    },
+
+    async builds(db, orgIds, ids) {
+      const written = await writeBuilds(db, url, orgIds, ids, null)
+      const { rows } = await sql<BuildPeople & { id: string; triggers: Shown[] | null }>`
+        select b.id, ${person('b.creator_id')} as creator, ${person('b.canceled_by')} as "canceledBy", (
+          select json_agg(json_build_object('id', j.step_id, 'type', 'trigger', 'job_id', j.id, 'async', j.work -> 'async',
+            'triggered_build_id', j.triggered_build_id) order by j.position)
+          from jobs j where j.build_id = b.id and j.kind = 'trigger' and j.retried_in_job_id is null) as triggers
+        from builds b where b.organization_id = any (${orgIds}::uuid[]) and b.id = any (${ids}::uuid[])`.execute(
+        db,
+      )
+      const more = new Map(rows.map((row) => [row.id, row]))
+      return new Map(
+        written.flatMap(({ build }) => {
+          const { env: _env, ...shown } = JSON.parse(build) as Record<string, unknown>
+          const found = more.get(String(shown['id']))
+          if (found === undefined) return []
+          const { creator, canceledBy, triggers } = found
+          return [[found.id, { build: shown, people: { creator, canceledBy }, triggers: triggers ?? [] }]]
+        }),
+      )
+    },
+
+    async pipelines(db, orgIds, ids) {
+      const rows = await pipelines.listForNobody(db, orgIds, ids)
+      return new Map(rows.map((row) => [row.id, presentPipeline(url, row.organization_slug, row, null)]))
+    },
+
+    async jobs(db, orgIds, ids) {
+      const { rows } = await sql<{
+        id: string
+        job: string
+        retriedBy: { name: string; email: string } | null
+        unblockedBy: Person | null
+      }>`
+        select j.id, ${jobJson(url)} as job, ${person('j.unblocked_by')} as "unblockedBy", (
+          select json_build_object('name', u.name, 'email', u.email)
+          from jobs source join users u on u.id = source.retried_by where source.id = j.retry_source_job_id) as "retriedBy"
+        from ${jobsInPlace}
+        where j.organization_id = any (${orgIds}::uuid[]) and j.id = any (${ids}::uuid[])`.execute(db)
+      return new Map(
+        rows.map(({ id, job, retriedBy, unblockedBy }) => {
+          const shown = JSON.parse(job) as Record<string, unknown>
+          const source = shown['retry_source']
+          const retry = source === null ? null : { ...(source as object), retried_by: retriedBy }
+          return [id, { job: { ...shown, retry_source: retry }, unblockedBy }]
+        }),
+      )
+    },
+
+    async failedJobs(db, orgIds, buildIds) {
+      const { rows } = await sql<FailedJob & { build_id: string }>`
+        select f.* from unnest(${buildIds}::uuid[]) as wanted (id) cross join lateral (
+          select b.id as build_id, j.id, coalesce(j.work ->> 'label', j.work ->> 'command', j.step_key) as name,
+            ${shownState} as state, j.exit_status, j.soft_failed,
+            ${url}::text || '/' || o.slug || '/' || p.slug || '/builds/' || b.number || '#' || j.id as web_url
+          from ${jobsInPlace}
+          where j.build_id = wanted.id and j.organization_id = any (${orgIds}::uuid[]) and j.retried_in_job_id is null
+            and j.state in ('failed', 'timed_out', 'expired') and not j.soft_failed
+          order by j.position, j.id limit ${mostFailedJobs}
+        ) f`.execute(db)
+      const byBuild = new Map<string, FailedJob[]>()
+      for (const { build_id: buildId, ...job } of rows) {
+        byBuild.set(buildId, [...(byBuild.get(buildId) ?? []), job])
+      }
+      return byBuild
+    },
+
+    async agents(db, orgIds, ids) {
+      const rows = await agents.listForNobody(db, url, orgIds, ids)
+      return new Map(rows.map((row) => [row.id, presentAgent(url, row.organization_slug, row)]))
+    },
+
+    async clusterTokens(db, orgIds, ids) {
+      const rows = await clusterTokens.listById(db, orgIds, ids)
+      return new Map(rows.map((row) => [row.id, presentClusterToken(url, row.organization_slug, row)]))
+    },
+  }
+}

@@ -1,0 +1,26 @@
+import type { Caller, Organization } from '../../auth/caller.ts'
+import type { Context } from '../../context.ts'
+import { inTransaction } from '../../db/transaction.ts'
+import { notFound, refused } from '../../lib/errors.ts'
+import { findSender } from '../../notifications/providers/table.ts'
+import { pingService } from './ping.ts'
+import { isEnabled } from './present.ts'
+import * as services from './queries.ts'
+
+/** Says hello to whoever listens there; returns the id of the delivery. */
+export async function testService(
+  ctx: Context,
+  org: Organization,
+  caller: Caller,
+  id: string,
+): Promise<string> {
+  return inTransaction(ctx.db, async (trx) => {
+    const service = await services.lockInOrg(trx, org.id, id)
+    if (service === undefined) throw notFound('No notification service found')
+    if (!isEnabled(service)) throw refused('The notification service is disabled; enable it first.')
+    if (findSender(service.provider) === undefined) {
+      throw refused(`The provider ${service.provider} sends nothing, so there is nothing to test.`)
+    }
+    return pingService(trx, ctx, org, caller, service)
+  })
+}

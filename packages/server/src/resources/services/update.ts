@@ -1,0 +1,93 @@
+import { isDeepStrictEqual } from 'node:util'
+import { byCaller, changedAttributes, recordAudit } from '../../audit/record.ts'
+import type { Caller, Organization } from '../../auth/caller.ts'
+import type { Context } from '../../context.ts'
+import type { Trx } from '../../db/pool.ts'
+import { inTransaction } from '../../db/transaction.ts'
+import { notFound } from '../../lib/errors.ts'
+import { openSettings, sealSecrets } from '../../notifications/open-service.ts'
+import { providers } from '../../notifications/providers/table.ts'
+import { auditedService, subjectOf } from './audited.ts'
+import { pingService } from './ping.ts'
+import { presentService } from './present.ts'
+import * as services from './queries.ts'
+import {
+  readChangedSettings,
+  readStates,
+  refuseOtherProvider,
+  refuseUnknownKeys,
+  splitSecrets,
+} from './rules.ts'
+import type { UpdateServiceBody } from './schema.ts'
+import { readTargets } from './targets.ts'
+
+export async function updateService(
+  ctx: Context,
+  org: Organization,
+  caller: Caller,
+  id: string,
+  body: UpdateServiceBody,
+): Promise<services.ServiceRow> {
+  return inTransaction(ctx.db, async (trx) => {
+    const before = await services.lockInOrg(trx, org.id, id)
+    if (before === undefined) throw notFound('No notification service found')
+    const settingsBefore = openSettings(ctx.keys, before)
+    refuseUnknownKeys(body, presentService(ctx.config.url, org, before, settingsBefore))
+    const provider = providers[before.provider]
+    refuseOtherProvider(provider, body.provider)
+    const settings = readChangedSettings(
+      org,
+      provider,
+      { isConnected: before.is_connected, settings: settingsBefore },
+      body.settings,
+    )
+    const { plain, secrets } = splitSecrets(provider, settings)
+    const isSame = isDeepStrictEqual(settings, settingsBefore)
+    const targets = await readTargets(trx, org, before, body)
+    await services.updateInOrg(trx, org.id, id, {
+      description: body.description === undefined ? before.description : (body.description ?? ''),
+      branch_configuration:
+        body.branch_configuration === undefined
+          ? before.branch_configuration
+          : (body.branch_configuration ?? ''),
+      build_states: readStates(before.build_states, body.build_states),
+      ...(targets === null ? {} : { scope: targets.scope }),
+      ...(isSame ? {} : { settings: plain, ...sealSecrets(ctx.keys, secrets) }),
+    })
+    if (targets !== null) await services.replaceTargets(trx, org.id, id, targets.table, targets.ids)
+    const after = await services.findInOrg(trx, org.id, id)
+    if (after === undefined) throw new Error('A service vanished while it was locked.')
+    await audit(trx, org, caller, before, after, isSame)
+    if (!isSame && provider.isPinged) await pingService(trx, ctx, org, caller, after)
+    return after
+  })
+}
+
+const attributes = [
+  'description',
+  'scope',
+  'scope_uuids',
+  'branch_configuration',
+  'build_states',
+  'settings',
+] as const
+
+/** A secret that was replaced is named, never shown. An update that changes nothing is no event. */
+async function audit(
+  trx: Trx,
+  org: Organization,
+  caller: Caller,
+  before: services.ServiceRow,
+  after: services.ServiceRow,
+  isSame: boolean,
+): Promise<void> {
+  const changed = changedAttributes(auditedService(before), auditedService(after), attributes)
+  const data = isSame || 'settings' in changed ? changed : { ...changed, settings: 'a secret setting' }
+  if (Object.keys(data).length === 0) return
+  await recordAudit(trx, byCaller(caller), {
+    organizationId: org.id,
+    type: 'NOTIFICATION_SERVICE_UPDATED',
+    subject: subjectOf(after),
+    data,
+  })
+}

@@ -1,0 +1,28 @@
+// Work that waits for others: much of it at once, and none of it for the slowest.
+import { setTimeout as delay } from 'node:timers/promises'
+
+export interface Pump<T> {
+  /** At once. */
+  most: number
+  stopping: AbortSignal
+  claim(room: number): Promise<readonly T[]>
+  work(item: T): Promise<void>
+  failed(error: unknown): void
+}
+
+const lookAgainMs = 500
+
+/** Goes on while there is something to do; what is being done when it is to stop is done to its end. */
+export async function pump<T>({ most, stopping, claim, work, failed }: Pump<T>): Promise<void> {
+  const going = new Set<Promise<void>>()
+  do {
+    const room = stopping.aborted ? 0 : most - going.size
+    for (const item of room > 0 ? await claim(room) : []) {
+      const done: Promise<void> = work(item)
+        .catch(failed)
+        .finally(() => going.delete(done))
+      going.add(done)
+    }
+    if (going.size > 0) await Promise.race([...going, delay(lookAgainMs)])
+  } while (going.size > 0)
+}

@@ -1,0 +1,72 @@
+// A bucket for one test file: in the S3 server that TEST_S3 names (`http://KEY:SECRET@host:port?region=…`, both
+// percent-encoded), or in one of our own that checks signatures too.
+import { AwsClient } from 'aws4fetch'
+import { unique } from './builders.ts'
+import { s3Keys, startS3 } from './s3-server.ts'
+
+export interface Bucket {
+  name: string
+  endpoint: string
+  region: string
+  credentials: { accessKeyId: string; secretAccessKey: string }
+  /** For `MILLRACE_BLOBS`, with what else belongs in the query; and the credentials beside it. */
+  env(prefix: string, more?: string): Record<string, string>
+  /** The keys of all objects in it. */
+  keys(): Promise<string[]>
+  close(): Promise<void>
+}
+
+export async function aBucket(): Promise<Bucket> {
+  const { TEST_S3: given } = process.env
+  return given === undefined ? ownBucket() : bucketAt(new URL(given))
+}
+
+async function ownBucket(): Promise<Bucket> {
+  const server = await startS3('bucket')
+  return bucket(
+    { name: 'bucket', endpoint: server.endpoint, region: 'us-east-1', credentials: s3Keys },
+    async () => [...server.objects.keys()],
+    () => server.close(),
+  )
+}
+
+async function bucketAt(url: URL): Promise<Bucket> {
+  const name = unique('conformance').toLowerCase()
+  const region = url.searchParams.get('region') ?? 'us-east-1'
+  const credentials = {
+    accessKeyId: decodeURIComponent(url.username),
+    secretAccessKey: decodeURIComponent(url.password),
+  }
+  const client = new AwsClient({ ...credentials, service: 's3', region })
+  const ask = async (method: string, path: string): Promise<string> => {
+    const response = await client.fetch(`${url.origin}/${path}`, { method })
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`)
+    return text
+  }
+  const keys = async () => {
+    const listed = await ask('GET', `${name}?list-type=2&max-keys=1000`)
+    if (listed.includes('<IsTruncated>true')) throw new Error('More objects than a test makes.')
+    return [...listed.matchAll(/<Key>([^<]+)<\/Key>/g)].map(([, key = '']) => key)
+  }
+  await ask('PUT', name)
+  return bucket({ name, endpoint: url.origin, region, credentials }, keys, async () => {
+    for (const key of await keys()) await ask('DELETE', `${name}/${key}`)
+    await ask('DELETE', name)
+  })
+}
+
+const bucket = (
+  place: Pick<Bucket, 'name' | 'endpoint' | 'region' | 'credentials'>,
+  keys: Bucket['keys'],
+  close: Bucket['close'],
+): Bucket => ({
+  ...place,
+  env: (prefix, more = '') => ({
+    MILLRACE_BLOBS: `s3://${place.name}/${prefix}?endpoint=${place.endpoint}&region=${place.region}${more}`,
+    AWS_ACCESS_KEY_ID: place.credentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: place.credentials.secretAccessKey,
+  }),
+  keys,
+  close,
+})

@@ -1,0 +1,323 @@
+// Deliveries as the hosts send them: their headers, and of their payloads what a reader could stumble over.
+import { createHash, createHmac, randomUUID } from 'node:crypto'
+import type { TestApp, TestAnswer } from './app.ts'
+
+export interface TestDelivery {
+  headers: Record<string, string>
+  body: object | string
+}
+
+export type Host = 'github' | 'gitea' | 'gitlab' | 'bitbucket'
+
+/** A commit that is different for every name, and the same for the same. */
+export const commitOf = (name: string): string => createHash('sha1').update(name).digest('hex')
+
+export const noCommit = '0'.repeat(40)
+
+export async function deliver(
+  app: TestApp,
+  pipeline: { id: string },
+  { headers, body }: TestDelivery,
+  options: { secret?: string } = {},
+): Promise<TestAnswer> {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  const signed = options.secret === undefined ? {} : sign(headers, text, options.secret)
+  return app.request('POST', await webhookPath(app, pipeline), {
+    text,
+    headers: {
+      ...(typeof body === 'string' ? {} : { 'Content-Type': 'application/json' }),
+      ...headers,
+      ...signed,
+    },
+  })
+}
+
+export async function webhookPath(app: TestApp, pipeline: { id: string }): Promise<string> {
+  const { webhook_token: token } = await app.db
+    .selectFrom('pipelines')
+    .select('webhook_token')
+    .where('id', '=', pipeline.id)
+    .executeTakeFirstOrThrow()
+  return `/deliver/${token}`
+}
+
+/** As each host signs, told by its headers. */
+export function sign(headers: Record<string, string>, text: string, secret: string): Record<string, string> {
+  const hex = createHmac('sha256', secret).update(text).digest('hex')
+  if ('X-Gitea-Event' in headers) return { 'X-Gitea-Signature': hex, 'X-Hub-Signature-256': `sha256=${hex}` }
+  if ('X-Gitlab-Event' in headers) return { 'X-Gitlab-Token': secret }
+  if ('X-Event-Key' in headers) return { 'X-Hub-Signature': `sha256=${hex}` }
+  return { 'X-Hub-Signature-256': `sha256=${hex}` }
+}
+
+export interface PushOptions {
+  ref?: string
+  commit?: string
+  message?: string
+  deleted?: boolean
+  /** `owner/name`. */
+  repository?: string
+}
+
+export function aPush(host: Host, options: PushOptions = {}): TestDelivery {
+  return pushes[host]({
+    ref: 'refs/heads/main',
+    commit: commitOf('head'),
+    message: 'Make it faster',
+    deleted: false,
+    repository: 'acme/app',
+    ...options,
+  })
+}
+
+export interface PullOptions {
+  action?: string
+  number?: number
+  title?: string
+  branch?: string
+  commit?: string
+  base?: string
+  fork?: boolean
+  draft?: boolean
+  labels?: readonly string[]
+  state?: 'open' | 'closed'
+  repository?: string
+  /** What comes beside the pull request: a label, what changed. */
+  more?: object
+}
+
+export function aPullRequest(host: Host, options: PullOptions = {}): TestDelivery {
+  return pulls[host]({
+    action: 'opened',
+    number: 7,
+    title: 'Add a wheel',
+    branch: 'feature',
+    commit: commitOf('feature'),
+    base: 'main',
+    fork: false,
+    draft: false,
+    labels: [],
+    state: 'open',
+    repository: 'acme/app',
+    more: {},
+    ...options,
+  })
+}
+
+export const githubEvent = (event: string, payload: object): TestDelivery => ({
+  headers: {
+    'User-Agent': 'GitHub-Hookshot/0000000',
+    'X-GitHub-Event': event,
+    'X-GitHub-Delivery': randomUUID(),
+    'X-GitHub-Hook-ID': '1',
+  },
+  body: { repository: githubRepository('github.com', 'acme/app', 1), sender: { login: 'ada' }, ...payload },
+})
+
+export const giteaEvent = (event: string, payload: object): TestDelivery => {
+  const delivery = randomUUID()
+  return {
+    headers: {
+      'X-Gitea-Event': event,
+      'X-Gitea-Event-Type': event,
+      'X-Gitea-Delivery': delivery,
+      'X-Gogs-Event': event,
+      'X-Gogs-Delivery': delivery,
+      'X-GitHub-Event': event,
+      'X-GitHub-Delivery': delivery,
+    },
+    body: {
+      repository: githubRepository('git.example.com', 'acme/app', 1),
+      sender: { login: 'ada' },
+      ...payload,
+    },
+  }
+}
+
+const gitlabEvent = (event: string, payload: object): TestDelivery => ({
+  headers: {
+    'User-Agent': 'GitLab/17.0.0',
+    'X-Gitlab-Event': event,
+    'X-Gitlab-Event-UUID': randomUUID(),
+    'X-Gitlab-Instance': 'https://gitlab.com',
+  },
+  body: payload,
+})
+
+const bitbucketEvent = (event: string, payload: object): TestDelivery => ({
+  headers: {
+    'User-Agent': 'Bitbucket-Webhooks/2.0',
+    'X-Event-Key': event,
+    'X-Request-UUID': randomUUID(),
+    'X-Hook-UUID': randomUUID(),
+    'X-Attempt-Number': '1',
+  },
+  body: { actor: { display_name: 'Ada' }, ...payload },
+})
+
+const githubRepository = (host: string, name: string, id: number) => ({
+  id,
+  name: name.split('/')[1],
+  full_name: name,
+  private: true,
+  owner: { login: name.split('/')[0], id: 5 },
+  clone_url: `https://${host}/${name}.git`,
+  ssh_url: `git@${host}:${name}.git`,
+  html_url: `https://${host}/${name}`,
+  default_branch: 'main',
+})
+
+const author = { name: 'Ada Example', email: 'ada@example.com' }
+
+function githubPush(host: string, { ref, commit, message, deleted, repository }: Required<PushOptions>) {
+  const head = {
+    id: commit,
+    message,
+    author: { ...author, username: 'ada' },
+    timestamp: '2026-01-02T03:04:05Z',
+  }
+  return {
+    ref,
+    before: commitOf('before'),
+    after: deleted ? noCommit : commit,
+    created: false,
+    deleted,
+    forced: false,
+    commits: deleted ? [] : [head],
+    head_commit: deleted ? null : head,
+    pusher: { name: 'ada', email: null },
+    repository: githubRepository(host, repository, 1),
+  }
+}
+
+const pushes: Record<Host, (options: Required<PushOptions>) => TestDelivery> = {
+  github: (options) => githubEvent('push', githubPush('github.com', options)),
+  gitea: (options) => giteaEvent('push', githubPush('git.example.com', options)),
+  gitlab: ({ ref, commit, message, deleted, repository }) =>
+    gitlabEvent(ref.startsWith('refs/tags/') ? 'Tag Push Hook' : 'Push Hook', {
+      object_kind: ref.startsWith('refs/tags/') ? 'tag_push' : 'push',
+      ref,
+      before: commitOf('before'),
+      after: deleted ? noCommit : commit,
+      checkout_sha: deleted ? null : commit,
+      user_name: 'Ada Example',
+      user_email: 'ada@example.com',
+      project: gitlabProject(repository, 1),
+      commits: deleted ? [] : [{ id: commit, message, author }],
+      total_commits_count: deleted ? 0 : 1,
+    }),
+  bitbucket: ({ ref, commit, message, deleted, repository }) => {
+    const isTag = ref.startsWith('refs/tags/')
+    const named = { type: isTag ? 'tag' : 'branch', name: ref.replace(/^refs\/(heads|tags)\//, '') }
+    const target = { hash: commit, message, author: { raw: `${author.name} <${author.email}>` } }
+    return bitbucketEvent('repo:push', {
+      repository: bitbucketRepository(repository, '{1}'),
+      push: {
+        changes: [
+          deleted
+            ? { old: { ...named, target }, new: null, closed: true }
+            : { old: null, new: { ...named, target }, created: true },
+        ],
+      },
+    })
+  },
+}
+
+const gitlabProject = (name: string, id: number) => ({
+  id,
+  path_with_namespace: name,
+  git_http_url: `https://gitlab.com/${name}.git`,
+  git_ssh_url: `git@gitlab.com:${name}.git`,
+  default_branch: 'main',
+})
+
+const bitbucketRepository = (name: string, uuid: string) => ({
+  uuid,
+  full_name: name,
+  links: { html: { href: `https://bitbucket.org/${name}` } },
+})
+
+function githubPull(host: string, options: Required<PullOptions>) {
+  const { number, title, branch, commit, base, fork, draft, labels, state, repository } = options
+  const own = githubRepository(host, repository, 1)
+  return {
+    action: options.action,
+    number,
+    pull_request: {
+      number,
+      title,
+      state,
+      draft,
+      merged: false,
+      user: { login: 'ada' },
+      labels: labels.map((name) => ({ name, color: 'ededed' })),
+      head: { ref: branch, sha: commit, repo: fork ? githubRepository(host, 'mallory/app', 2) : own },
+      base: { ref: base, sha: commitOf(base), repo: own },
+    },
+    repository: own,
+    ...options.more,
+  }
+}
+
+const gitlabActions: Record<string, string> = { opened: 'open', closed: 'close', reopened: 'reopen' }
+
+const pulls: Record<Host, (options: Required<PullOptions>) => TestDelivery> = {
+  github: (options) => githubEvent('pull_request', githubPull('github.com', options)),
+  gitea: (options) => {
+    const action = options.action === 'synchronize' ? 'synchronized' : options.action
+    return giteaEvent('pull_request', githubPull('git.example.com', { ...options, action }))
+  },
+  gitlab: (options) => {
+    const { action, number, title, branch, commit, base, fork, draft, labels, state, repository } = options
+    return gitlabEvent('Merge Request Hook', {
+      object_kind: 'merge_request',
+      user: { name: 'Ada', username: 'ada' },
+      project: gitlabProject(repository, 1),
+      object_attributes: {
+        iid: number,
+        title,
+        state: state === 'open' ? 'opened' : 'closed',
+        action: gitlabActions[action] ?? 'update',
+        ...(action === 'synchronize' ? { oldrev: commitOf('before') } : {}),
+        source_branch: branch,
+        target_branch: base,
+        source_project_id: fork ? 2 : 1,
+        target_project_id: 1,
+        draft,
+        work_in_progress: draft,
+        last_commit: { id: commit, message: title, author },
+        source: gitlabProject(fork ? 'mallory/app' : repository, fork ? 2 : 1),
+        target: gitlabProject(repository, 1),
+      },
+      labels: labels.map((title) => ({ id: 1, title })),
+      changes: {},
+      ...options.more,
+    })
+  },
+  bitbucket: (options) => {
+    const { action, number, title, branch, commit, base, fork, draft, state, repository } = options
+    const own = bitbucketRepository(repository, '{1}')
+    const events: Record<string, string> = { opened: 'created', closed: 'rejected' }
+    return bitbucketEvent(`pullrequest:${events[action] ?? 'updated'}`, {
+      repository: own,
+      pullrequest: {
+        id: number,
+        title,
+        state: state === 'open' ? 'OPEN' : 'DECLINED',
+        draft,
+        author: { display_name: 'Ada Example' },
+        source: {
+          branch: { name: branch },
+          commit: { hash: commit.slice(0, 12) },
+          repository: fork ? bitbucketRepository('mallory/app', '{2}') : own,
+        },
+        destination: {
+          branch: { name: base },
+          commit: { hash: commitOf(base).slice(0, 12) },
+          repository: own,
+        },
+      },
+      ...options.more,
+    })
+  },
+}

@@ -1,0 +1,103 @@
+// Services that are really told: the loops of a worker, receivers, and a clock that a test can move.
+import { sql } from 'kysely'
+import { afterAll, afterEach, beforeAll } from 'vitest'
+import { startTelling } from '../src/worker.ts'
+import { eventually, useApp, type Json, type TestApp } from './app.ts'
+import { anAdmin, anOrganization, type TestOrganization, type TestUser } from './builders.ts'
+import { aReceiver, type Answering, type Receiver } from './receiver.ts'
+
+export interface TestService {
+  id: string
+  path: string
+  body: Json
+  receiver: Receiver
+  /** What the receiver got, without pings. */
+  news(): Json[]
+}
+
+export interface Telling {
+  app: TestApp
+  anOrg(): Promise<{ org: TestOrganization; admin: TestUser }>
+  /** A service whose URL is a receiver of its own. */
+  aService(
+    org: TestOrganization,
+    admin: TestUser,
+    given?: { provider?: string; settings?: object; answering?: Answering; [field: string]: unknown },
+  ): Promise<TestService>
+  /** Moves the clock of the whole installation. */
+  pass(ms: number): void
+  /** Moves it to the next attempt of the service, again and again, until the condition holds. */
+  passUntil(service: { id: string }, what: string, holds: () => boolean | Promise<boolean>): Promise<void>
+  /** Until the service has nothing pending; its deliveries, oldest first. */
+  settled(service: { id: string }): Promise<Array<{ id: string; state: string; attempts: number }>>
+}
+
+/** One app and one worker for all the tests of a file. */
+export function useTelling(): Telling {
+  const app = useApp({ env: { MILLRACE_OUTBOUND_ALLOW: '127.0.0.0/8' } })
+  let aheadMs = 0
+  let telling: { stop(): Promise<void> }
+  const receivers: Receiver[] = []
+  beforeAll(() => {
+    app.ctx.now = () => new Date(Date.now() + aheadMs)
+    telling = startTelling(app.ctx)
+  })
+  afterAll(() => telling.stop())
+  afterEach(async () => {
+    for (const receiver of receivers.splice(0)) await receiver.close()
+  })
+  const deliveriesOf = (id: string) =>
+    app.db
+      .selectFrom('notification_deliveries')
+      .select(['id', 'state', 'attempts'])
+      .where('service_id', '=', id)
+      .orderBy('seq')
+      .execute()
+  return {
+    app,
+    async anOrg() {
+      const org = await anOrganization(app)
+      return { org, admin: await anAdmin(app, org) }
+    },
+    async aService(org, admin, { settings, answering, ...given } = {}) {
+      const receiver = await aReceiver(answering)
+      receivers.push(receiver)
+      const body = { provider: 'webhook', settings: { url: receiver.url, ...settings }, ...given }
+      const answer = await app.request('POST', `${org.path}/services`, { token: admin.token, body })
+      if (answer.status !== 201) throw new Error(`Could not make a service: ${answer.text}`)
+      return {
+        id: String(answer.body.id),
+        path: `${org.path}/services/${answer.body.id}`,
+        body: answer.body,
+        receiver,
+        news: () =>
+          receiver.received
+            .filter(({ headers }) => headers['x-buildkite-event'] !== 'ping')
+            .map((received) => received.body),
+      }
+    },
+    pass: (ms) => {
+      aheadMs += ms
+    },
+    async passUntil({ id }, what, holds) {
+      await eventually(
+        what,
+        async () => {
+          if (await holds()) return true
+          const { rows } = await sql<{ due_at: string }>`
+            select due_at from notification_lanes where owner_id = ${id} and leased_until is null
+            order by due_at limit 1`.execute(app.db)
+          const waitMs = Date.parse(rows[0]?.due_at ?? '') - app.ctx.now().getTime()
+          if (waitMs > 0) aheadMs += waitMs
+          return false
+        },
+        60_000,
+      )
+    },
+    settled: ({ id }) =>
+      eventually('nothing is pending', async () => {
+        const all = await deliveriesOf(id)
+        return all.every(({ state }) => state !== 'pending') && all
+      }),
+  }
+}

@@ -1,0 +1,94 @@
+/*
+ * Runs what the tests ask of an S3 store against an S3 server that others wrote and that checks every signature:
+ * OpenStack Swift, from PyPI, in a Python environment of its own below node_modules/.cache. With TEST_S3 set
+ * (`https://KEY:SECRET@host?region=…`, both percent-encoded) the store it names is asked instead.
+ */
+import { spawn, spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { prepareOrExit, root } from './prepare.mjs'
+
+const swift = 'swift==2.38.3'
+const files = ['packages/server/src/blobs', 'packages/server/src/agent-api/artifacts-in-s3.test.ts']
+
+await prepareOrExit({ dev: true })
+const server = process.env.TEST_S3 ? null : await startSwift(findPython())
+try {
+  process.exitCode = await runTests(process.env.TEST_S3 ?? server.url)
+} finally {
+  await server?.stop()
+}
+
+/** A Python with Swift in it: the system's where it has one, else one made for this alone. */
+function findPython() {
+  const hasSwift = (python) => spawnSync(python, ['-c', 'import swift.common.wsgi']).status === 0
+  if (hasSwift('python3')) return 'python3'
+  const home = join(root, 'node_modules', '.cache', swift.replace('==', '-'))
+  const python = join(home, 'bin', 'python')
+  if (existsSync(python) && hasSwift(python)) return python
+  console.error(`Setting up OpenStack Swift in ${home}…`)
+  rmSync(home, { recursive: true, force: true })
+  orExplain('python3', ['-m', 'venv', home], 'Python 3 with its venv module is needed')
+  orExplain(python, ['-m', 'pip', 'install', '--quiet', swift], `pip could not install ${swift}`)
+  return python
+}
+
+function orExplain(command, args, problem) {
+  const { status, error, stderr } = spawnSync(command, args, { encoding: 'utf8' })
+  if (status === 0) return
+  console.error(String(error ?? stderr).trim())
+  console.error(
+    `${problem}: see above. On Debian, "apt-get install python3-swift" gives all of it; otherwise install Python 3 ` +
+      'with venv and pip, or name a store to ask with TEST_S3=https://KEY:SECRET@host?region=….',
+  )
+  process.exit(1)
+}
+
+async function startSwift(python) {
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-swift-data-'))
+  const [account, secret] = ['millrace:conformance', randomBytes(16).toString('hex')]
+  const script = join(root, 'tools', 'swift', 'serve.py')
+  const child = spawn(python, ['-W', 'ignore', script, folder, account, secret, 'us-east-1'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const closed = new Promise((resolve) => child.once('close', resolve))
+  const first = createInterface({ input: child.stdout })[Symbol.asyncIterator]().next()
+  const { value: address } = await Promise.race([first, closed.then(() => ({ value: undefined }))])
+  const stop = async () => {
+    child.stdin.end()
+    await closed
+    rmSync(folder, { recursive: true, force: true })
+  }
+  if (address === undefined) {
+    await stop()
+    console.error('Swift did not start: see above. Its files need a file system with extended attributes.')
+    process.exit(1)
+  }
+  const url = new URL(address)
+  url.username = encodeURIComponent(account)
+  url.password = secret
+  console.error(`OpenStack Swift listens at ${address}.`)
+  return { url: url.href, stop }
+}
+
+function runTests(store) {
+  const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
+  const args = [
+    vitest,
+    'run',
+    '--project',
+    'server',
+    '--testTimeout=120000',
+    ...files,
+    ...process.argv.slice(2),
+  ]
+  const child = spawn(process.execPath, args, {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, TEST_S3: store },
+  })
+  return new Promise((resolve) => child.once('close', (status) => resolve(status ?? 1)))
+}

@@ -1,0 +1,12 @@
+// Runs the agent protocol's suite with the public agent, and with our own runner beside it.
+import { findAgentBinary } from './agent-binary.mjs'
+
+if (findAgentBinary() === null) {
+  console.error(
+    'There is no buildkite-agent: install one, or set BUILDKITE_AGENT_BIN to its path. (npm test runs the suite with our own runner.)',
+  )
+  process.exitCode = 1
+} else {
+  process.argv.push('--project', 'e2e', 'e2e/agent-conformance.test.ts')
+  await import('./test.mjs')
+}
