@@ -23,6 +23,7 @@ const onlyIn = { yaml: ['packages/engine/src/yaml.ts'] }
 const ladder = [
   ['main.ts', 'app.ts', 'worker.ts', 'wire.ts', 'bootstrap.ts', 'backup', 'program'],
   ['agent-api'],
+  ['hosting'],
   ['resources'],
   ['http', 'conductor'],
   ['notifications'],

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { benchApi } from './api.ts'
 import { benchBuilds } from './builds.ts'
 import { benchDispatch } from './dispatch.ts'
+import { benchHosted } from './hosted.ts'
 import { benchNotify } from './notify.ts'
 import type { Report } from './report.ts'
 import { printReport } from './report.ts'
@@ -14,6 +15,7 @@ const benchmarks: Record<string, () => Promise<Report>> = {
   api: benchApi,
   builds: benchBuilds,
   dispatch: benchDispatch,
+  hosted: benchHosted,
   notify: benchNotify,
 }
 

@@ -10,10 +10,10 @@ export interface CommandsFolder {
   remove(): Promise<void>
 }
 
-export async function makeCommandsFolder(): Promise<CommandsFolder> {
+export async function makeCommandsFolder(nodePath: string): Promise<CommandsFolder> {
   const path = await mkdtemp(join(tmpdir(), 'mr-bin-'))
   const command = join(path, 'buildkite-agent')
-  await writeFile(command, `#!/bin/sh\nexec ${quote(process.execPath)} ${quote(programPath())} "$@"\n`)
+  await writeFile(command, `#!/bin/sh\nexec ${quote(nodePath)} ${quote(programPath())} "$@"\n`)
   await chmod(command, 0o755)
   return { path, remove: () => rm(path, { recursive: true, force: true }) }
 }

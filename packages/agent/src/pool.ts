@@ -40,7 +40,7 @@ export function startAgents(options: AgentOptions): AgentPool {
   connected.catch(() => {})
 
   async function run(): Promise<PoolEnd> {
-    const commands = await makeCommandsFolder()
+    const commands = await makeCommandsFolder(settings.nodePath)
     const locks = createLocksOf(settings)
     try {
       const agents = await Promise.all(

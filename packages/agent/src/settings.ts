@@ -44,14 +44,29 @@ export interface AgentOptions {
   environment?: Readonly<Record<string, string | undefined>>
   redactedVariables?: readonly string[]
   clock?: Clock
+  /** Where the volume lies that keeps what a step caches. Absent: caches are left out. */
+  cachePath?: string
+  /** A folder of bare mirrors, named by `mirrorName`, that clones may borrow from. */
+  mirrorsPath?: string
+  /** What runs the commands inside jobs; absent: what runs this. */
+  nodePath?: string
 }
 
 export interface Settings extends Required<
   Omit<
     AgentOptions,
-    'queue' | 'priority' | 'acquireJob' | 'disconnectAfterIdleSeconds' | 'environment' | 'hooksPath'
+    | 'queue'
+    | 'priority'
+    | 'acquireJob'
+    | 'disconnectAfterIdleSeconds'
+    | 'environment'
+    | 'hooksPath'
+    | 'cachePath'
+    | 'mirrorsPath'
   >
 > {
+  cachePath: string | null
+  mirrorsPath: string | null
   priority: number | null
   hooksPath: string | null
   acquireJob: string | null
@@ -91,6 +106,9 @@ export function settle(options: AgentOptions): Settings {
     environment: options.environment === undefined ? harmless(process.env) : present(options.environment),
     redactedVariables: options.redactedVariables ?? REDACTED_VARIABLES,
     clock: options.clock ?? systemClock,
+    cachePath: options.cachePath ?? null,
+    mirrorsPath: options.mirrorsPath ?? null,
+    nodePath: options.nodePath ?? process.execPath,
   }
 }
 

@@ -43,6 +43,8 @@ export interface Config {
   }
   readonly timers: Timers
   readonly blobs: { readonly kind: 'disk' } | S3Settings
+  /** null: no hosted clusters. */
+  readonly hosted: HostedSettings | null
   /** Of one job's log; what comes after is thrown away. */
   readonly logMaxBytes: number
   /** How long artifacts are kept. */
@@ -80,6 +82,30 @@ export interface S3Credentials {
   readonly accessKeyId: string
   readonly secretAccessKey: string
   readonly sessionToken: string | undefined
+}
+
+export interface HostedSettings {
+  readonly engine: HostedEngine
+  /** The agent API, as containers reach it. */
+  readonly endpoint: string
+  /** What every agent image begins with, and what runs where a queue names none. */
+  readonly baseImage: string
+  /** What the names of built images begin with. */
+  readonly registry: string
+  /** How many images one worker builds at once, and how long each may take. */
+  readonly imageBuilds: number
+  readonly imageBuildMinutes: number
+  /** How many containers wait for jobs, per hosted queue that has had one lately. */
+  readonly warmAgents: number
+  /** How many vCPUs all containers have together. */
+  readonly mostCpus: number
+  /** How much the cache volumes of one cluster may hold. */
+  readonly cacheLimitMb: number
+}
+
+export interface HostedEngine {
+  readonly kind: 'docker'
+  readonly socketPath: string
 }
 
 export interface Timers {
@@ -184,6 +210,7 @@ export function readConfig(env: Record<string, string | undefined>): ConfigResul
       pingHoldSeconds: integer('MILLRACE_PING_HOLD_SECONDS', 4, 0, 30),
     },
     blobs: readBlobs(text('MILLRACE_BLOBS', ''), problems),
+    hosted: readHosted(text, integer, url, problems),
     logMaxBytes: integer('MILLRACE_LOG_MAX_BYTES', 1024 ** 3, 1, 16 * 1024 ** 3),
     artifactDays: integer('MILLRACE_ARTIFACT_DAYS', 90, 1, 36_500),
     agentDays: integer('MILLRACE_AGENT_DAYS', 30, 1, 36_500),
@@ -230,6 +257,54 @@ function readBlobs(text: string, problems: string[]): Config['blobs'] {
     endpoint,
     direct: ['on', 'true', '1'].includes(url.searchParams.get('direct')?.toLowerCase() ?? ''),
   }
+}
+
+/** `docker:///var/run/docker.sock`, which may be Podman's; nothing: none. */
+function readHosted(
+  text: (name: string, fallback: string) => string,
+  integer: (name: string, fallback: number, min: number, max: number) => number,
+  url: string,
+  problems: string[],
+): HostedSettings | null {
+  const given = text('MILLRACE_HOSTED', '')
+  if (given === '') return null
+  const engine = readEngine(given)
+  if (engine === null) {
+    problems.push(
+      given.startsWith('kubernetes:')
+        ? 'MILLRACE_HOSTED names Kubernetes, for which this version has no driver: give it the socket of a container engine, such as docker:///var/run/docker.sock.'
+        : 'MILLRACE_HOSTED must look like docker:///var/run/docker.sock (or be absent: no hosted clusters).',
+    )
+    return null
+  }
+  const endpoint = text('MILLRACE_HOSTED_ENDPOINT', `${url}/v3`).replace(/\/+$/, '')
+  if (!URL.canParse(endpoint) || !/^https?:/.test(endpoint)) {
+    problems.push(`MILLRACE_HOSTED_ENDPOINT must be an http or https address, not "${endpoint}".`)
+  }
+  const registry = text('MILLRACE_HOSTED_REGISTRY', 'localhost/millrace')
+  if (!/^[a-z0-9][a-z0-9.-]*(:\d+)?(\/[a-z0-9]+([._-][a-z0-9]+)*)*$/.test(registry)) {
+    problems.push(`MILLRACE_HOSTED_REGISTRY must look like registry.example.com/millrace, not "${registry}".`)
+  }
+  const baseImage = text('MILLRACE_HOSTED_BASE_IMAGE', 'docker.io/library/buildpack-deps:bookworm-scm')
+  if (!/^[\w.:/@-]+$/.test(baseImage)) {
+    problems.push(`MILLRACE_HOSTED_BASE_IMAGE must be the name of an image, not "${baseImage}".`)
+  }
+  return {
+    engine,
+    endpoint,
+    baseImage,
+    registry,
+    imageBuilds: integer('MILLRACE_HOSTED_IMAGE_BUILDS', 2, 1, 100),
+    imageBuildMinutes: integer('MILLRACE_HOSTED_IMAGE_BUILD_MINUTES', 30, 1, 1440),
+    warmAgents: integer('MILLRACE_HOSTED_WARM_AGENTS', 1, 0, 100),
+    mostCpus: integer('MILLRACE_HOSTED_CPUS', 64, 2, 1_000_000),
+    cacheLimitMb: integer('MILLRACE_HOSTED_CACHE_GB', 100, 1, 1_000_000) * 1024,
+  }
+}
+
+function readEngine(text: string): HostedEngine | null {
+  const [, socketPath] = /^(?:docker|unix):\/\/(\/[^?#]+)$/.exec(text) ?? []
+  return socketPath === undefined ? null : { kind: 'docker', socketPath }
 }
 
 const readS3Credentials = (env: Record<string, string | undefined>): S3Credentials => ({

@@ -3,6 +3,13 @@ import { watchAgents } from './conductor/lost-agents.ts'
 import { removeBuilds } from './conductor/remove-builds.ts'
 import { sweep } from './conductor/sweep.ts'
 import type { Context } from './context.ts'
+import { buildImages } from './resources/agent-images/build.ts'
+import { sweepImages } from './resources/agent-images/sweep.ts'
+import { updateMirrors } from './hosting/mirrors.ts'
+import { whileReachable } from './hosting/reachable.ts'
+import { reconcile, tidyEngine } from './hosting/reconcile.ts'
+import { switchReconciler } from './hosting/switches.ts'
+import { dropVolumes } from './hosting/volumes.ts'
 import { discardBlobs, expireArtifacts } from './resources/artifacts/expire.ts'
 import { publishStatuses } from './resources/commit-statuses/publish.ts'
 import { settleStatuses } from './resources/commit-statuses/settle.ts'
@@ -44,6 +51,13 @@ export const rounds: Readonly<Record<string, Round<Context>>> = {
   publish_statuses: { everySeconds: 1, run: publishStatuses },
   poll_repositories: { everySeconds: 2, run: pollRepositories },
   compact_logs: { everySeconds: 10, run: compactLogs },
+  reconcile_hosted: { everySeconds: 5, run: whileReachable(reconcile) },
+  reconcile_switches: { everySeconds: 30, run: whileReachable(switchReconciler()) },
+  tidy_hosted: { everySeconds: 300, run: whileReachable(tidyEngine) },
+  update_git_mirrors: { everySeconds: 5, run: whileReachable(updateMirrors) },
+  drop_cache_volumes: { everySeconds: 5, run: whileReachable(dropVolumes) },
   expire_artifacts: { everySeconds: 60, run: expireArtifacts },
   discard_blobs: { everySeconds: 30, run: discardBlobs },
+  build_images: { everySeconds: 1, run: buildImages },
+  sweep_images: { everySeconds: 60, run: sweepImages },
 }

@@ -1,6 +1,5 @@
 // A whole server on a database of its own, spoken to over real HTTP. Every answer is checked against the schema
 // that its route declares, so a test of one field is a test of all the others too.
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,6 +17,9 @@ import { closer } from '../src/http/close.ts'
 import type { Route } from '../src/http/route.ts'
 import { buildServer } from '../src/http/server.ts'
 import { cloneTemplate, dropClone } from './database.ts'
+import { eventually } from './eventually.ts'
+
+export { eventually }
 
 export interface TestApp {
   ctx: Context
@@ -191,21 +193,6 @@ function closed(schema: object): object {
   )
   const isOpen = copy['type'] !== 'object' || !('properties' in copy) || 'additionalProperties' in copy
   return isOpen ? copy : { ...copy, additionalProperties: false }
-}
-
-/** Waits until the condition holds; fails after the deadline instead of hanging. */
-export async function eventually<T>(
-  what: string,
-  look: () => Promise<T | undefined | false>,
-  withinMs = 10_000,
-): Promise<T> {
-  const deadline = AbortSignal.timeout(withinMs)
-  for (;;) {
-    const seen = await look()
-    if (seen !== undefined && seen !== false) return seen
-    if (deadline.aborted) throw new Error(`Not within ${withinMs} ms: ${what}`)
-    await once(AbortSignal.timeout(20), 'abort')
-  }
 }
 
 /** Until a statement of this app waits for a lock that another transaction holds; the watch of access often does. */

@@ -3,6 +3,7 @@
 import { mkdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasMetaData, setMetaData } from '../api/meta-data.ts'
+import { linkCache } from './cache.ts'
 import { JobFailure } from './failure.ts'
 import { describeCommit, fetchAndCheckOut, refuseOptions, useCredentials } from './git.ts'
 import { runHooks, runReplacement } from './hooks.ts'
@@ -29,6 +30,7 @@ export async function runCheckoutPhase(run: JobRun): Promise<void> {
     else if (status !== 0) throw new JobFailure(`the checkout hook ended with status ${status}`, status)
     await shareCommit(run)
   }
+  await linkCache(run)
   await runHooks(run, 'post-checkout', ['agent', 'repository', 'plugin'])
 }
 

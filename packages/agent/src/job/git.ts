@@ -2,6 +2,7 @@ import { stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readSecret } from '../api/secrets.ts'
 import { JobFailure } from './failure.ts'
+import { mirrorName } from './mirror.ts'
 import { isTrue, mustRun, readProcess, runProcess } from './run.ts'
 import type { Command, JobRun } from './run.ts'
 
@@ -20,7 +21,7 @@ export async function fetchAndCheckOut(run: JobRun): Promise<void> {
     await mustRun(run, ['git', 'remote', 'set-url', 'origin', repository])
   } else {
     const sparse = isSparse(run) ? ['--no-checkout'] : []
-    const flags = [...flagsOf(run, 'CLONE', '-v'), ...sparse]
+    const flags = [...flagsOf(run, 'CLONE', '-v'), ...sparse, ...(await referenceTo(run, repository))]
     await mustRun(run, ['git', 'clone', ...flags, '--', repository, '.'])
   }
   if (await hasFiles(run)) await clean(run)
@@ -31,6 +32,12 @@ export async function fetchAndCheckOut(run: JobRun): Promise<void> {
   await updateSubmodules(run)
   if (isTrue(run.env['BUILDKITE_GIT_LFS_ENABLED'])) await mustRun(run, ['git', 'lfs', 'pull'])
   await clean(run)
+}
+
+/** What a mirror has need not be fetched. It only ever grows, so what is borrowed from it stays. */
+async function referenceTo({ settings: { mirrorsPath } }: JobRun, repository: string): Promise<string[]> {
+  const mirror = mirrorsPath === null ? null : join(mirrorsPath, mirrorName(repository))
+  return mirror !== null && (await exists(join(mirror, 'HEAD'))) ? ['--reference', mirror] : []
 }
 
 /** The commit as the build shows it; null when git does not tell. */

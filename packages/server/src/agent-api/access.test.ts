@@ -52,6 +52,7 @@ describe('every route', () => {
   it.each(named)('%s refuses a missing token, and one of another kind', async (_, route) => {
     const tokens = { registration: world.token, session: run.agent.session, job: run.token }
     const kinds = {
+      joining: ['registration'],
       ended_session: ['session'],
       ended_job: ['job'],
       session_or_job: ['session', 'job'],

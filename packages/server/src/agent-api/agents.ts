@@ -12,10 +12,10 @@ import { agentRoute, done, maybe } from './route.ts'
 const register = agentRoute({
   method: 'POST',
   url: '/v3/register',
-  token: 'registration',
+  token: 'joining',
   body: RegisterBody,
-  async handler({ ctx, registration, request, body }) {
-    const { id, name, sessionToken, tags } = await registerAgent(ctx, registration, request, body)
+  async handler({ ctx, joining, request, body }) {
+    const { id, name, sessionToken, tags } = await registerAgent(ctx, joining, request, body)
     const answer: RegisterResponse = {
       id,
       name,

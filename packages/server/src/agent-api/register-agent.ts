@@ -2,10 +2,12 @@
 import { randomInt } from 'node:crypto'
 import { Type, type Static } from 'typebox'
 import type { Context } from '../context.ts'
+import { inTransaction } from '../db/transaction.ts'
+import { takePlace } from '../hosting/join.ts'
 import { refused } from '../lib/errors.ts'
 import { hashToken, newId, newToken } from '../lib/ids.ts'
 import { maybe } from './route.ts'
-import type { Registration } from './tokens.ts'
+import type { Joining, Registration } from './tokens.ts'
 
 const Text = maybe(Type.String({ maxLength: 10_000 }))
 
@@ -35,41 +37,46 @@ export interface Registered {
 
 export async function registerAgent(
   ctx: Context,
-  registration: Registration,
+  joining: Joining,
   from: { ip: string; userAgent: string | null },
   body: Static<typeof RegisterBody>,
 ): Promise<Registered> {
   const given = (body.meta_data ?? []).map((tag) => tag.trim()).filter((tag) => tag !== '')
-  const queue = await chooseQueue(ctx, registration, given)
+  const isHosted = joining.kind === 'hosted'
+  const { organization, cluster } = isHosted ? joining.place : joining.registration
+  const queue = isHosted ? joining.place.queue : await chooseQueue(ctx, joining.registration, given)
   const tags = given.some((tag) => tag.startsWith('queue=')) ? given : [...given, `queue=${queue.key}`]
   const id = newId()
   const name = expandName(body)
   const sessionToken = newToken('mras_')
-  await ctx.db
-    .insertInto('agents')
-    .values({
-      id,
-      organization_id: registration.organization.id,
-      cluster_id: registration.cluster.id,
-      queue_id: queue.id,
-      cluster_token_id: registration.tokenId,
-      name,
-      hostname: body.hostname ?? '',
-      os: body.os ?? '',
-      arch: body.arch ?? '',
-      version: body.version ?? '',
-      build: body.build ?? '',
-      pid: body.pid ?? null,
-      machine_id: body.machine_id ?? null,
-      priority: body.priority ? Number(body.priority) : null,
-      tags,
-      features: body.features ?? [],
-      session_hash: hashToken(sessionToken),
-      ignore_in_dispatches: body.ignore_in_dispatches ?? false,
-      ip_address: from.ip,
-      user_agent: from.userAgent,
-    })
-    .execute()
+  const row = {
+    id,
+    organization_id: organization.id,
+    cluster_id: cluster.id,
+    queue_id: queue.id,
+    cluster_token_id: isHosted ? null : joining.registration.tokenId,
+    name,
+    hostname: body.hostname ?? '',
+    os: body.os ?? '',
+    arch: body.arch ?? '',
+    version: body.version ?? '',
+    build: body.build ?? '',
+    pid: body.pid ?? null,
+    machine_id: body.machine_id ?? null,
+    priority: body.priority ? Number(body.priority) : null,
+    tags,
+    features: body.features ?? [],
+    session_hash: hashToken(sessionToken),
+    // A hosted agent is given its job, and is offered no other.
+    is_hosted: isHosted,
+    ignore_in_dispatches: isHosted || (body.ignore_in_dispatches ?? false),
+    ip_address: from.ip,
+    user_agent: from.userAgent,
+  }
+  await inTransaction(ctx.db, async (trx) => {
+    await trx.insertInto('agents').values(row).execute()
+    if (isHosted) await takePlace(trx, ctx, joining.place, id)
+  })
   return { id, name, sessionToken, tags }
 }
 
@@ -92,7 +99,7 @@ async function chooseQueue(
   }
   const queue = await ctx.db
     .selectFrom('cluster_queues')
-    .select(['id', 'key'])
+    .select(['id', 'key', 'instance_shape'])
     .where('organization_id', '=', organization.id)
     .where('cluster_id', '=', cluster.id)
     .where('key', '=', key)
@@ -101,6 +108,9 @@ async function chooseQueue(
     throw refused(
       `The cluster ${cluster.name} has no queue ${key.slice(0, 100)}. Make it first, or name another.`,
     )
+  }
+  if (queue.instance_shape !== null) {
+    throw refused(`The queue ${queue.key} is hosted: Millrace starts its agents. Name a queue that is not.`)
   }
   return queue
 }

@@ -87,6 +87,8 @@ async function findSpeaker(
   switch (route.token) {
     case 'registration':
       return { registration: await tokens.findRegistration(ctx, token, request.ip) }
+    case 'joining':
+      return { joining: await tokens.findJoining(ctx, token, request.ip) }
     case 'session':
       return { agent: await tokens.findSession(ctx, token, request.ip) }
     case 'ended_session':

@@ -10,12 +10,14 @@ import { parseBody } from '../http/json-body.ts'
 import type { RawQuery } from '../http/query.ts'
 import { forbidden, refused } from '../lib/errors.ts'
 import type { SendingSuite } from '../resources/suites/queries.ts'
-import type { Agent, Registration, RunningJob } from './tokens.ts'
+import type { Agent, Joining, Registration, RunningJob } from './tokens.ts'
 
 /** Who may call, by the token they show. */
 export interface Speakers {
   /** A cluster's token, with which agents register. */
   registration: { registration: Registration }
+  /** The same, or that of a container which was started for one agent. */
+  joining: { joining: Joining }
   /** The token an agent got when it registered. */
   session: { agent: Agent }
   /** The same, also when the session is over. */

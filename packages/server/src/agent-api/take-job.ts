@@ -57,6 +57,7 @@ export async function acquireJob(ctx: Context, agent: Agent, jobId: string): Pro
   const token = jobToken(ctx, agent.id, jobId)
   await take(ctx, agent, jobId, token, (job) => {
     if (job.kind !== 'script') throw refused('Only command jobs run on agents.')
+    if (agent.isHosted) throw refused('A hosted agent takes only the job it was started for.')
     if (job.agentId === agent.id && job.state === 'accepted') return []
     if (waiting.has(job.state)) throw new ApiError(423, `The job is ${job.state}; ask again when it can run.`)
     if (job.state !== 'scheduled' && job.state !== 'reserved') throw refused(`The job is ${job.state}.`)

@@ -5,6 +5,7 @@ import { isFinal, type JobState } from '@millrace/engine/states.ts'
 import type { Context } from '../context.ts'
 import type { Db } from '../db/pool.ts'
 import { tellBlocked } from '../events/agents.ts'
+import { findPlace, type HostedPlace } from '../hosting/join.ts'
 import { forbidden, unauthorized } from '../lib/errors.ts'
 import { hashToken } from '../lib/ids.ts'
 import { isInRanges } from '../lib/ip-ranges.ts'
@@ -33,6 +34,8 @@ export interface Agent {
   pausedNote: string | null
   ignoreInDispatches: boolean
   lastJobPassedAt: string | null
+  /** Started for one job: it takes no other. */
+  isHosted: boolean
   job: { id: string; buildId: string; state: JobState; heardAt: string | null } | null
   /** What it registered with; null: deleted since. */
   clusterToken: { id: string; allowedIpAddresses: string } | null
@@ -56,6 +59,18 @@ export interface RunningJob {
     ipAddress: string | null
     jobHeardAt: string | null
   }
+}
+
+/** Where an agent that registers belongs. */
+export type Joining =
+  | { kind: 'own'; registration: Registration }
+  /** Started by this installation. */
+  | { kind: 'hosted'; place: HostedPlace }
+
+export async function findJoining(ctx: Context, token: string, ip: string): Promise<Joining> {
+  return token.startsWith('mrht_')
+    ? { kind: 'hosted', place: await findPlace(ctx, token) }
+    : { kind: 'own', registration: await findRegistration(ctx, token, ip) }
 }
 
 export async function findRegistration(ctx: Context, token: string, ip: string): Promise<Registration> {
@@ -94,6 +109,7 @@ const agentColumns = sql`
   a.id, a.name, a.organization_id as "organizationId", a.cluster_id as "clusterId", a.queue_id as "queueId", a.tags,
   a.priority, a.connection_state as "connectionState", a.paused_at as "pausedAt", a.paused_note as "pausedNote",
   a.ignore_in_dispatches as "ignoreInDispatches", a.last_job_passed_at as "lastJobPassedAt",
+  a.is_hosted as "isHosted",
   case when j.id is not null then json_build_object('id', j.id, 'buildId', j.build_id, 'state', j.state,
     'heardAt', ${heardOfJob}) end as job,
   (select json_build_object('id', t.id, 'allowedIpAddresses', t.allowed_ip_addresses)

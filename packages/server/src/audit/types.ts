@@ -2,6 +2,8 @@
 // not known to clients of other services of this kind.
 
 export const auditTypes = [
+  'AGENT_IMAGE_CREATED', // ours
+  'AGENT_IMAGE_DELETED', // ours
   'ANNOTATION_CREATED', // ours
   'ANNOTATION_DELETED', // ours
   'ANNOTATION_UPDATED', // ours
@@ -13,6 +15,7 @@ export const auditTypes = [
   'BUILD_CREATED', // ours
   'BUILD_FAILED_JOBS_RETRIED', // ours
   'BUILD_REBUILT', // ours
+  'CACHE_VOLUME_DELETED', // ours
   'CLUSTER_CREATED',
   'CLUSTER_DELETED',
   'CLUSTER_PERMISSION_CREATED',

@@ -1,6 +1,6 @@
 // Hands runnable jobs to agents. It touches those jobs' rows and nothing else, so agents never wait for a build's
 // lock; `assigned` counts like `scheduled` everywhere, so no counter moves.
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import { splitPair } from '@millrace/engine/agents.ts'
 import type { Context } from '../context.ts'
 import type { Trx } from '../db/pool.ts'
@@ -105,19 +105,54 @@ function pair(candidates: readonly Candidate[], claimants: readonly Claimant[]):
 }
 
 /** What the process knows of its waiting agents may be out of date, so their rows have the last word. */
-async function assign(trx: Trx, ctx: Context, pairs: Claims['assigned']): Promise<Claims['assigned']> {
+function assign(trx: Trx, ctx: Context, pairs: Claims['assigned']): Promise<Claims['assigned']> {
   const at = ctx.now().toISOString()
-  const { rows } = await sql<{ agentId: string; jobId: string }>`
-    with taken as (
-      update jobs j set state = 'assigned', agent_id = a.id,
-        deadline_at = ${at}::timestamptz + make_interval(secs => ${ctx.config.timers.acceptSeconds})
+  return assignAndTell(
+    trx,
+    at,
+    sql`
+      update jobs j set state = 'assigned', agent_id = a.id, deadline_at = ${acceptBy(ctx, at)}
       from unnest(${pairs.map(({ jobId }) => jobId)}::uuid[], ${pairs.map(({ agentId }) => agentId)}::uuid[]) as p (job_id, agent_id)
       join agents a on a.id = p.agent_id
       where j.id = p.job_id and ${isDispatchable} and not exists (
         select from jobs busy where busy.agent_id = a.id
-          and busy.state in ('assigned', 'accepted', 'running', 'timing_out', 'canceling'))
-      returning j.*
-    ), told as (
+          and busy.state in ('assigned', 'accepted', 'running', 'timing_out', 'canceling'))`,
+  )
+}
+
+/** To an agent that was started for this job and takes no other. False: the job does not wait for an agent now. */
+export async function giveJob(
+  trx: Trx,
+  ctx: Context,
+  { jobId, agentId, mostMinutes }: { jobId: string; agentId: string; mostMinutes: number },
+): Promise<boolean> {
+  const at = ctx.now().toISOString()
+  const given = await assignAndTell(
+    trx,
+    at,
+    sql`
+      update jobs j set state = 'assigned', agent_id = ${agentId}, deadline_at = ${acceptBy(ctx, at)},
+        timeout_minutes = least(j.timeout_minutes, ${mostMinutes})
+      from cluster_queues q
+      where j.id = ${jobId} and j.state = 'scheduled' and q.id = j.queue_id and q.dispatch_paused_at is null`,
+  )
+  return given.length > 0
+}
+
+/** A job that one agent was given and never took is the other's now. */
+export async function passOn(trx: Trx, fromAgentId: string, toAgentId: string): Promise<void> {
+  await sql`
+    update jobs set agent_id = ${toAgentId} where agent_id = ${fromAgentId} and state = 'assigned'`.execute(
+    trx,
+  )
+}
+
+const acceptBy = (ctx: Context, at: string) =>
+  sql`${at}::timestamptz + make_interval(secs => ${ctx.config.timers.acceptSeconds})`
+
+async function assignAndTell(trx: Trx, at: string, update: RawBuilder<unknown>): Promise<Claims['assigned']> {
+  const { rows } = await sql<{ agentId: string; jobId: string }>`
+    with taken as (${update} returning j.*), told as (
       insert into events (organization_id, pipeline_id, build_id, job_id, kind, data, created_at)
       select organization_id, pipeline_id, build_id, id, 'job.state_changed',
         jsonb_build_object('from', 'scheduled', 'to', 'assigned', 'step_id', step_id, 'news', '[]'::jsonb), ${at}

@@ -2,6 +2,9 @@
 import type { ColumnType, Generated } from 'kysely'
 
 export interface Tables {
+  agent_image_log_chunks: AgentImageLogChunks
+  agent_image_versions: AgentImageVersions
+  agent_images: AgentImages
   agents: Agents
   annotations: Annotations
   api_access_tokens: ApiAccessTokens
@@ -15,6 +18,7 @@ export interface Tables {
   builds: Builds
   cache_entries: CacheEntries
   cache_registries: CacheRegistries
+  cache_volumes: CacheVolumes
   cluster_maintainers: ClusterMaintainers
   cluster_queues: ClusterQueues
   cluster_secrets: ClusterSecrets
@@ -23,7 +27,10 @@ export interface Tables {
   commit_status_cursor: CommitStatusCursor
   commit_statuses: CommitStatuses
   events: Events
+  git_mirrors: GitMirrors
+  hosted_agents: HostedAgents
   idempotency_keys: IdempotencyKeys
+  installation: Installation
   job_log_chunks: JobLogChunks
   job_logs: JobLogs
   jobs: Jobs
@@ -69,6 +76,39 @@ export interface Tables {
   webhook_deliveries: WebhookDeliveries
 }
 
+export interface AgentImageLogChunks {
+  image_id: string
+  sequence: number
+  body: string
+}
+
+export interface AgentImageVersions {
+  cluster_id: string
+  name: string
+  version: number
+}
+
+export interface AgentImages {
+  id: string
+  organization_id: string
+  cluster_id: string
+  name: string
+  version: number
+  status: Generated<string>
+  dockerfile: string
+  base_image: string
+  ref: string
+  last_build_error: string | null
+  build_lease_until: string | null
+  build_lease_id: string | null
+  build_attempts: Generated<number>
+  build_started_at: string | null
+  deleting_at: string | null
+  created_at: Generated<string>
+  created_by: string | null
+  finished_at: string | null
+}
+
 export interface Agents {
   id: string
   organization_id: string
@@ -104,6 +144,7 @@ export interface Agents {
   paused_note: string | null
   paused_timeout_in_minutes: number | null
   resume_at: string | null
+  is_hosted: Generated<boolean>
   job_heard_at: string | null
 }
 
@@ -309,6 +350,24 @@ export interface CacheRegistries {
   created_at: Generated<string>
 }
 
+export interface CacheVolumes {
+  id: string
+  organization_id: string
+  cluster_id: string
+  tag: string
+  state: string
+  size_mb: Generated<number>
+  parent_id: string | null
+  hosted_agent_id: string | null
+  created_at: Generated<string>
+  attached_at: string | null
+  detached_at: string | null
+  used_at: string | null
+  deleted_at: string | null
+  purpose: Generated<string>
+  requested_mb: Generated<number>
+}
+
 export interface ClusterMaintainers {
   id: string
   organization_id: string
@@ -332,6 +391,7 @@ export interface ClusterQueues {
   dispatch_paused_note: string | null
   created_at: Generated<string>
   created_by: string | null
+  hosted_used_at: string | null
 }
 
 export interface ClusterSecrets {
@@ -413,6 +473,39 @@ export interface Events {
   created_at: string
 }
 
+export interface GitMirrors {
+  id: string
+  organization_id: string
+  cluster_id: string
+  repository: string
+  lease_until: string | null
+  updated_at: string | null
+  used_at: string | null
+  last_error: string | null
+  created_at: Generated<string>
+}
+
+export interface HostedAgents {
+  id: string
+  organization_id: string
+  cluster_id: string
+  queue_id: string
+  image_ref: string
+  instance_shape: string
+  state: Generated<string>
+  job_id: string | null
+  token_hash: Buffer
+  token_expires_at: string
+  agent_id: string | null
+  start_attempts: Generated<number>
+  lease_until: string | null
+  created_at: Generated<string>
+  started_at: string | null
+  assigned_at: string | null
+  ends_at: string
+  last_error: string | null
+}
+
 export interface IdempotencyKeys {
   user_id: string
   key: string
@@ -421,6 +514,11 @@ export interface IdempotencyKeys {
   headers: ColumnType<unknown, string, string>
   body: string | null
   created_at: Generated<string>
+}
+
+export interface Installation {
+  is_only: Generated<boolean>
+  id: string
 }
 
 export interface JobLogChunks {

@@ -4,11 +4,13 @@ import { createServer } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
 import { readSecretKeys, type FirstOrganization } from '../bootstrap.ts'
-import type { Config, Role } from '../config.ts'
+import type { Config, HostedSettings, Role } from '../config.ts'
 import { createContext, type Context } from '../context.ts'
 import { findHolder } from '../db/embedded/data-lock.ts'
 import { errorCode, StartupError } from '../db/embedded/startup-error.ts'
 import type { Db } from '../db/pool.ts'
+import type { HostedDriver } from '../hosted/driver.ts'
+import { openHosted } from '../hosted/open.ts'
 import { closer } from '../http/close.ts'
 import { localAgentToken, loseLocalAgents } from './local-agents.ts'
 import { openLog } from './log.ts'
@@ -66,7 +68,10 @@ export async function run(
     const secretKeys = readSecretKeys(config.dataDir, config.secrets.keys)
     await migrateOrRefuse(database.pool)
     const log = openLog(config.logLevel)
-    const ctx = createContext({ config, db: database.db, pool: database.pool, log, secretKeys, hosted: null })
+    const { db, pool } = database
+    const hosted = config.hosted === null ? null : await openHostedFor(config.hosted, db, roles)
+    if (hosted !== null) closing.push(hosted.close)
+    const ctx = createContext({ config, db, pool, log, secretKeys, hosted })
     closing.push(ctx.tokenUse.flush, ctx.outbound.close)
     const services: Close[] = []
     closing.push(() => Promise.all(services.map((stop) => stop())))
@@ -139,7 +144,23 @@ async function startTasks(ctx: Context, pool: pg.Pool): Promise<Close> {
   const tasks = await runTasks(pool, ctx.log, ctx, handlers)
   const walking = makeRounds(ctx.log, ctx, rounds)
   const telling = startTelling(ctx)
-  return () => Promise.all([tasks.stop(), walking.stop(), telling.stop()])
+  const hosting = ctx.hosted === null ? null : await startHosting(ctx, pool)
+  return () => Promise.all([tasks.stop(), walking.stop(), telling.stop(), hosting?.stop()])
+}
+
+/** Only a worker starts containers, and so needs what runs in them. */
+async function openHostedFor(
+  settings: HostedSettings,
+  db: Db,
+  roles: readonly Role[],
+): Promise<HostedDriver> {
+  const { loadRunner } = await import('../hosted/runner.ts')
+  return openHosted(db, settings, roles.includes('worker') ? await loadRunner() : null)
+}
+
+async function startHosting(ctx: Context, pool: pg.Pool): Promise<{ stop: Close }> {
+  const { hostAgents } = await import('../hosting/run.ts')
+  return hostAgents(ctx, pool)
 }
 
 async function startLocalAgents(
@@ -175,7 +196,11 @@ async function findPort(config: Config): Promise<Config> {
   const address = probe.address()
   const port = typeof address === 'object' && address !== null ? address.port : config.port
   await new Promise((closed) => probe.close(closed))
-  return { ...config, port, url: config.url.replace(/:0$/, `:${port}`) }
+  const hosted = config.hosted && {
+    ...config.hosted,
+    endpoint: config.hosted.endpoint.replace(/:0\/v3$/, `:${port}/v3`),
+  }
+  return { ...config, port, url: config.url.replace(/:0$/, `:${port}`), hosted }
 }
 
 const refusePort =

@@ -1,25 +1,72 @@
-import { describe, expect, it } from 'vitest'
-import { useApp } from '../../../test/app.ts'
-import { aCluster, aMember, anAdmin, anOrganization, aToken, withFeature } from '../../../test/builders.ts'
+import { sql } from 'kysely'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { baseUrl, eventually, sortedStatuses, startApp, useApp } from '../../../test/app.ts'
+import {
+  aCluster,
+  aMember,
+  anAdmin,
+  anOrganization,
+  aQueue,
+  aToken,
+  auditTrail,
+  withFeature,
+} from '../../../test/builders.ts'
+import { MemoryEngine } from '../../../test/memory-engine.ts'
+import { buildImages, finishedBuilds } from './build.ts'
+import { sweepImages } from './sweep.ts'
 
-const app = useApp()
-const image = { name: 'node', dockerfile: 'RUN apt-get install -y nodejs' }
+const engine = new MemoryEngine()
+const driver = engine.open('tests of agent images')
+const env = { MILLRACE_HOSTED: 'docker:///in/memory.sock', MILLRACE_HOSTED_BASE_IMAGE: 'base:1' }
+const app = useApp({ hosted: driver, env })
+const withoutService = useApp()
+beforeEach(async () => {
+  engine.recover()
+  // What earlier tests created and did not build would be built first.
+  await sql`update agent_images set status = 'FAILED' where status = 'BUILDING'`.execute(app.db)
+})
+
+const image = { name: 'tools', dockerfile: 'RUN cp /etc/two /tool' }
 const noImage = { message: 'No agent image found with the given ID.' }
-const retry = { message: 'The hosted-agent service is not running. Asking again is safe.' }
+const notRunning = { message: 'The hosted-agent service is not running. Asking again is safe.' }
+const couldNot = (what: string) => ({
+  message: `The hosted-agent service could not ${what}. Asking again is safe.`,
+})
 
-async function images(given: { hosted?: boolean; feature?: boolean } = {}) {
+async function images(given: { hosted?: boolean; feature?: boolean } = {}, on = app) {
   const { feature = true, ...cluster } = given
-  const org = await anOrganization(app)
-  await withFeature(app, org, 'custom_agent_images', feature)
-  const [admin, maintainer] = [await anAdmin(app, org), await aMember(app, org)]
+  const org = await anOrganization(on)
+  await withFeature(on, org, 'custom_agent_images', feature)
+  const [admin, maintainer] = [await anAdmin(on, org), await aMember(on, org)]
   const maintainers = [{ user: maintainer.id }]
-  const path = `${(await aCluster(app, org, admin, { maintainers, ...cluster })).path}/agent-images`
-  const ask = async (method: string, below = '', token = maintainer.token) => {
-    const body = method === 'POST' ? { body: image } : {}
-    const answer = await app.request(method, `${path}${below}`, { token, ...body })
+  const { id: clusterId, path: clusterPath } = await aCluster(on, org, admin, { maintainers, ...cluster })
+  const path = `${clusterPath}/agent-images`
+  const ask = async (method: string, below = '', token = maintainer.token, body: object = image) => {
+    const answer = await on.request(method, `${path}${below}`, {
+      token,
+      ...(method === 'POST' ? { body } : {}),
+    })
     return [answer.status, answer.body]
   }
-  return { org, admin, maintainer, path, ask }
+  const create = async (body: object = image) => {
+    const answer = await on.request('POST', path, { token: maintainer.token, body })
+    expect(answer.status).toBe(201)
+    return answer.body
+  }
+  const get = async (id: unknown) =>
+    (await on.request('GET', `${path}/${String(id)}`, { token: maintainer.token })).body
+  /** Created, and built by a worker. */
+  const built = async (body: object = image) => {
+    const { id } = await create(body)
+    await buildAll()
+    return get(id)
+  }
+  return { org, admin, maintainer, clusterId, clusterPath, path, ask, create, get, built }
+}
+
+async function buildAll() {
+  await buildImages(app.ctx)
+  await finishedBuilds(app.ctx)
 }
 
 const operations = [
@@ -27,6 +74,7 @@ const operations = [
   ['GET', '/abc123def4567'],
   ['POST', ''],
   ['DELETE', '/abc123def4567'],
+  ['GET', '/abc123def4567/log'],
 ] as const
 
 describe('every agent image operation', () => {
@@ -62,14 +110,43 @@ describe('every agent image operation', () => {
   )
 })
 
+describe('an installation that runs no hosted-agent service', () => {
+  it('answers 503 to everything it would have to ask it, and an empty list elsewhere', async () => {
+    const { ask } = await images({ hosted: true }, withoutService)
+    expect(await ask('GET')).toEqual([503, notRunning])
+    expect(await ask('GET', '/abc123def4567')).toEqual([503, notRunning])
+    expect(await ask('POST')).toEqual([503, notRunning])
+    expect(await ask('DELETE', '/abc123def4567')).toEqual([404, noImage])
+    expect(await (await images({}, withoutService)).ask('GET')).toEqual([200, []])
+  })
+})
+
 describe('GET /v2/organizations/{org.slug}/clusters/{cluster.id}/agent-images', () => {
   it('answers an empty array for a cluster that is not hosted', async () => {
     expect(await (await images()).ask('GET')).toEqual([200, []])
   })
 
-  it('List agent images 503: hosted-agent service cannot return the images', async () => {
-    expect(await (await images({ hosted: true })).ask('GET')).toEqual([503, retry])
+  it('lists the images of the cluster by name', async () => {
+    const [{ path, maintainer, create }, other] = [
+      await images({ hosted: true }),
+      await images({ hosted: true }),
+    ]
+    await other.create({ name: 'elsewhere', dockerfile: '' })
+    for (const name of ['b', 'C', 'a', 'ä']) await create({ name, dockerfile: '' })
+    const { list } = await app.request('GET', path, { token: maintainer.token })
+    expect(list.map(({ name }) => name)).toEqual(['C', 'a', 'b', 'ä'])
   })
+
+  it.each(['not reached', 'hangs'] as const)(
+    'List agent images 503: hosted-agent service cannot return the images (%s)',
+    async (trouble) => {
+      const { ask } = await images({ hosted: true })
+      engine.fail(trouble, 'check')
+      expect(await ask('GET')).toEqual([503, couldNot('return the images')])
+      engine.recover()
+      expect(await ask('GET')).toEqual([200, []])
+    },
+  )
 })
 
 describe('GET /v2/organizations/{org.slug}/clusters/{cluster.id}/agent-images/{id}', () => {
@@ -77,12 +154,70 @@ describe('GET /v2/organizations/{org.slug}/clusters/{cluster.id}/agent-images/{i
     expect(await (await images()).ask('GET', '/abc123def4567')).toEqual([404, noImage])
   })
 
+  it('answers 404 for an id that names nothing, or an image of another cluster', async () => {
+    const [mine, theirs] = [await images({ hosted: true }), await images({ hosted: true })]
+    const { id } = await theirs.create()
+    for (const below of ['/abc123def4567', `/${String(id)}`, '/%00', `/${'a'.repeat(300)}`]) {
+      expect((await mine.ask('GET', below))[0]).toBe(404)
+      expect((await mine.ask('DELETE', below))[0]).toBe(404)
+      expect((await mine.ask('GET', `${below}/log`))[0]).toBe(404)
+    }
+  })
+
   it('Get agent image 503: hosted-agent service cannot return the image', async () => {
-    expect(await (await images({ hosted: true })).ask('GET', '/abc123def4567')).toEqual([503, retry])
+    const { ask, create } = await images({ hosted: true })
+    const { id } = await create()
+    engine.fail('not reached', 'check')
+    expect(await ask('GET', `/${String(id)}`)).toEqual([503, couldNot('return the image')])
   })
 })
 
 describe('POST /v2/organizations/{org.slug}/clusters/{cluster.id}/agent-images', () => {
+  it('answers 201 with an image that is being built', async () => {
+    const { org, clusterId, create } = await images({ hosted: true })
+    const made = await create()
+    expect(made.id).toMatch(/^[a-z0-9]{13}$/)
+    const url = `${baseUrl}/v2/organizations/${org.slug}/clusters/${clusterId}`
+    expect(made).toEqual({
+      id: made.id,
+      name: 'tools',
+      status: 'BUILDING',
+      image_ref: null,
+      version: 1,
+      last_build_error: null,
+      dockerfile: 'RUN cp /etc/two /tool',
+      base_image: 'FROM base:1',
+      composed_dockerfile: 'FROM base:1\nRUN cp /etc/two /tool',
+      url: `${url}/agent-images/${String(made.id)}`,
+      web_url: `${baseUrl}/organizations/${org.slug}/clusters/${clusterId}/agent_images/${String(made.id)}`,
+      cluster_url: url,
+    })
+    expect(await auditTrail(app, org, 'AGENT_IMAGE_CREATED')).toMatchObject([
+      { subject: { uuid: clusterId }, data: { agent_image_id: made.id, name: 'tools', version: 1 } },
+    ])
+  })
+
+  it('Create agent image 409: an image with that name already exists in the cluster', async () => {
+    const { org, ask, create } = await images({ hosted: true })
+    await create()
+    expect(await ask('POST')).toEqual([
+      409,
+      { message: 'an agent image named "tools" already exists in this cluster' },
+    ])
+    expect(await auditTrail(app, org, 'AGENT_IMAGE_CREATED')).toHaveLength(1)
+    await (await images({ hosted: true })).create()
+  })
+
+  it('lets one of many at once have a name, and leaves no gap in its versions', async () => {
+    const { maintainer, path, ask, create } = await images({ hosted: true })
+    const post = () => app.request('POST', path, { token: maintainer.token, body: image })
+    const answers = await Promise.all(Array.from({ length: 6 }, post))
+    expect(sortedStatuses(answers)).toEqual([201, 409, 409, 409, 409, 409])
+    const id = String(answers.find(({ status }) => status === 201)?.body.id)
+    expect((await ask('DELETE', `/${id}`))[0]).toBe(204)
+    expect(await create()).toMatchObject({ version: 2 })
+  })
+
   it('Create agent image 422: cluster not hosted', async () => {
     expect(await (await images()).ask('POST')).toEqual([
       422,
@@ -98,6 +233,7 @@ describe('POST /v2/organizations/{org.slug}/clusters/{cluster.id}/agent-images',
     ['no dockerfile', { name: 'a' }, 'dockerfile is required'],
     ['a dockerfile that is null', { name: 'a', dockerfile: null }, 'dockerfile must be a string'],
     ['a FROM instruction', { name: 'a', dockerfile: 'FROM alpine' }, 'must not have a FROM instruction'],
+    ['a copy of another image', { name: 'a', dockerfile: 'COPY --from=b / /' }, 'must not COPY --from'],
   ])('Create agent image 422: validation failure, %s', async (_, body, reason) => {
     const { maintainer, path } = await images({ hosted: true })
     const answer = await app.request('POST', path, { token: maintainer.token, body })
@@ -106,20 +242,339 @@ describe('POST /v2/organizations/{org.slug}/clusters/{cluster.id}/agent-images',
     expect(answer.body.message).toContain(reason)
   })
 
-  it('Create agent image 503: hosted-agent service could not create it; safe to retry', async () => {
-    const { maintainer, path, ask } = await images({ hosted: true })
-    expect(await ask('POST')).toEqual([503, retry])
-    const empty = { name: 'plain', dockerfile: '' }
-    expect((await app.request('POST', path, { token: maintainer.token, body: empty })).status).toBe(503)
+  it.each(['not reached', 'hangs', 'cut off'] as const)(
+    'Create agent image 503: hosted-agent service could not create it; safe to retry (%s)',
+    async (trouble) => {
+      const { org, ask } = await images({ hosted: true })
+      engine.fail(trouble, 'check')
+      expect(await ask('POST')).toEqual([503, couldNot('create the image')])
+      engine.recover()
+      expect(await ask('GET')).toEqual([200, []])
+      expect(await auditTrail(app, org, 'AGENT_IMAGE_CREATED')).toEqual([])
+      expect((await ask('POST'))[0]).toBe(201)
+    },
+  )
+
+  it('makes one image for one Idempotency-Key, also after a 503', async () => {
+    const { maintainer, path } = await images({ hosted: true })
+    const headers = { 'Idempotency-Key': 'one image' }
+    const post = () => app.request('POST', path, { token: maintainer.token, body: image, headers })
+    engine.fail('not reached', 'check')
+    expect((await post()).status).toBe(503)
+    engine.recover()
+    const [first, again] = [await post(), await post()]
+    expect([first.status, again.status, again.body.id]).toEqual([201, 201, first.body.id])
+  })
+
+  it('refuses more images than a cluster may have', async () => {
+    const { org, clusterId, ask } = await images({ hosted: true })
+    await sql`
+      insert into agent_images (id, organization_id, cluster_id, name, version, status, dockerfile, base_image, ref)
+      select left(md5(random()::text), 13), ${org.id}::uuid, ${clusterId}::uuid, 'n' || n, 1, 'FAILED', '', '', ${clusterId} || n
+      from generate_series(1, 100) as n`.execute(app.db)
+    const [status, body] = await ask('POST')
+    expect([status, JSON.stringify(body)]).toEqual([422, expect.stringContaining('at most 100')])
   })
 })
 
+describe('the build of an agent image', () => {
+  it('ends READY with an image_ref that containers can be made from', async () => {
+    const { clusterId, built } = await images({ hosted: true })
+    const made = await built()
+    const ref = `localhost/millrace/${clusterId}/${String(made.id)}:v1`
+    expect(made).toMatchObject({ status: 'READY', image_ref: ref, last_build_error: null })
+    expect(await driver.listImages()).toContain(ref)
+  })
+
+  it('builds the base alone where there are no instructions', async () => {
+    const { built } = await images({ hosted: true })
+    expect(await built({ name: 'plain', dockerfile: '' })).toMatchObject({
+      status: 'READY',
+      composed_dockerfile: 'FROM base:1\n',
+    })
+  })
+
+  it('ends FAILED with the last error of the builder', async () => {
+    const { built } = await images({ hosted: true })
+    const made = await built({ name: 'broken', dockerfile: 'RUN cp /nowhere /tool' })
+    expect(made).toMatchObject({ status: 'FAILED', image_ref: null })
+    expect(made.last_build_error).toContain('cp /nowhere /tool')
+  })
+
+  it('can be read while it goes on and afterwards', async () => {
+    const { maintainer, path, create } = await images({ hosted: true })
+    const { id } = await create({ name: 'chatty', dockerfile: 'RUN cat /etc/one' })
+    const log = () => app.request('GET', `${path}/${String(id)}/log`, { token: maintainer.token })
+    expect((await log()).body).toEqual({ url: `${baseUrl}${path}/${String(id)}/log`, content: '', size: 0 })
+    engine.holdBuilds()
+    await buildImages(app.ctx)
+    await eventually('the log has its first line', async () =>
+      String((await log()).body.content).includes('FROM base:1'),
+    )
+    engine.releaseBuilds()
+    await finishedBuilds(app.ctx)
+    expect((await log()).body).toMatchObject({ content: 'FROM base:1\nRUN cat /etc/one\none\n', size: 33 })
+  })
+
+  it('goes on by itself when the service comes back', async () => {
+    const { create, get } = await images({ hosted: true })
+    const { id } = await create()
+    engine.fail('not reached', 'buildImage')
+    await buildAll()
+    expect(await get(id)).toMatchObject({ status: 'BUILDING', image_ref: null, last_build_error: null })
+    engine.recover()
+    await buildAll()
+    expect(await get(id)).toMatchObject({ status: 'BUILDING' })
+    await letLeasesRunOut()
+    await buildAll()
+    expect(await get(id)).toMatchObject({ status: 'READY' })
+  })
+
+  it('ends FAILED when the service stays away', async () => {
+    const { create, get } = await images({ hosted: true })
+    const { id } = await create()
+    await sql`update agent_images set build_attempts = 29 where id = ${String(id)}`.execute(app.db)
+    engine.fail('not reached', 'buildImage')
+    await buildAll()
+    expect(await get(id)).toMatchObject({ status: 'FAILED' })
+    expect((await get(id)).last_build_error).toContain('could not be reached, 30 times')
+  })
+
+  it('is done again from its beginning when the answer was lost', async () => {
+    const { create, get } = await images({ hosted: true })
+    const { id } = await create()
+    engine.fail('cut off', 'buildImage')
+    await buildAll()
+    engine.recover()
+    await letLeasesRunOut()
+    await buildAll()
+    expect(await get(id)).toMatchObject({ status: 'READY' })
+  })
+
+  it('is taken over when its worker dies, and the dead one changes nothing any more', async () => {
+    const { create, get } = await images({ hosted: true })
+    const { id } = await create({ name: 'broken', dockerfile: 'RUN false' })
+    engine.holdBuilds()
+    await buildImages(app.ctx)
+    // To the database the worker that is held looks dead: it has not renewed its lease.
+    await letLeasesRunOut()
+    const second = await startApp({ hosted: driver, env }, app.database)
+    try {
+      await sql`update agent_images set dockerfile = '' where id = ${String(id)}`.execute(app.db)
+      await buildImages(second.ctx)
+      engine.releaseBuilds()
+      await Promise.all([finishedBuilds(app.ctx), finishedBuilds(second.ctx)])
+      expect(await get(id)).toMatchObject({ status: 'READY', last_build_error: null })
+    } finally {
+      await second.close()
+    }
+  })
+
+  it('runs at most so many at once, in all workers together', async () => {
+    const { create, get } = await images({ hosted: true })
+    const ids = []
+    for (const name of ['a', 'b', 'c']) ids.push((await create({ name, dockerfile: '' })).id)
+    const second = await startApp({ hosted: driver, env }, app.database)
+    try {
+      engine.holdBuilds()
+      await Promise.all([buildImages(app.ctx), buildImages(second.ctx)])
+      await Promise.all([buildImages(app.ctx), buildImages(second.ctx)])
+      const { rows } = await sql`select from agent_images where build_lease_id is not null`.execute(app.db)
+      expect(rows).toHaveLength(2)
+      engine.releaseBuilds()
+      await Promise.all([finishedBuilds(app.ctx), finishedBuilds(second.ctx)])
+      await buildAll()
+      for (const id of ids) expect(await get(id)).toMatchObject({ status: 'READY' })
+    } finally {
+      await second.close()
+    }
+  })
+
+  it('keeps so much of a log, and what the database can hold of an error', async () => {
+    const { maintainer, path, built } = await images({ hosted: true })
+    const noisy = new MemoryEngine({
+      async shout({ write }) {
+        for (let line = 0; line < 30; line++) write(`\0${'x'.repeat(99_999)}`)
+        return 1
+      },
+    })
+    Object.assign(engine.programs, { shout: noisy.programs['shout'] })
+    const { id, status } = await built({ name: 'noisy', dockerfile: 'RUN shout' })
+    expect(status).toBe('FAILED')
+    const { body } = await app.request('GET', `${path}/${String(id)}/log`, { token: maintainer.token })
+    expect(Number(body.size)).toBeLessThan(1_200_000)
+    expect(body.content).toContain('[What comes after this is not kept.]')
+  })
+
+  async function letLeasesRunOut() {
+    await sql`update agent_images set build_lease_until = now() - interval '1 second' where status = 'BUILDING'`.execute(
+      app.db,
+    )
+  }
+})
+
 describe('DELETE /v2/organizations/{org.slug}/clusters/{cluster.id}/agent-images/{id}', () => {
+  it('answers 204, and the name is free again, with the next version', async () => {
+    const { org, ask, built } = await images({ hosted: true })
+    const first = await built()
+    expect((await ask('DELETE', `/${String(first.id)}`))[0]).toBe(204)
+    expect(await ask('GET', `/${String(first.id)}`)).toEqual([404, noImage])
+    expect(await driver.listImages()).not.toContain(first.image_ref)
+    expect(await built()).toMatchObject({ version: 2, status: 'READY' })
+    expect(await auditTrail(app, org, 'AGENT_IMAGE_DELETED')).toMatchObject([
+      { data: { agent_image_id: first.id, name: 'tools', version: 1 } },
+    ])
+  })
+
+  it('Delete agent image 404: no image with that ID', async () => {
+    const { ask, built } = await images({ hosted: true })
+    expect(await ask('DELETE', '/abc123def4567')).toEqual([404, noImage])
+    const { id } = await built()
+    await ask('DELETE', `/${String(id)}`)
+    expect(await ask('DELETE', `/${String(id)}`)).toEqual([404, noImage])
+  })
+
   it('Delete agent image 404: the cluster is not hosted', async () => {
     expect(await (await images()).ask('DELETE', '/abc123def4567')).toEqual([404, noImage])
   })
 
-  it('Delete agent image 503: hosted-agent service could not delete it; safe to retry', async () => {
-    expect(await (await images({ hosted: true })).ask('DELETE', '/abc123def4567')).toEqual([503, retry])
+  it('Delete agent image 409: image is assigned to one or more queues', async () => {
+    const { admin, clusterPath, ask, built } = await images({ hosted: true })
+    const { id, image_ref } = await built()
+    const shape = { instanceShape: 'LINUX_AMD64_2X4' }
+    const queue = await aQueue(app, { path: clusterPath }, admin, { hostedAgents: shape })
+    const put = (agentImageRef: unknown) =>
+      app.request('PUT', queue.path, {
+        token: admin.token,
+        body: { hostedAgents: { ...shape, agentImageRef } },
+      })
+    expect((await put(image_ref)).status).toBe(200)
+    const [status, body] = await ask('DELETE', `/${String(id)}`)
+    expect([status, JSON.stringify(body)]).toEqual([
+      409,
+      expect.stringContaining('in use by one or more queues; reassign those queues before deleting it'),
+    ])
+    expect(await driver.listImages()).toContain(image_ref)
+    expect((await put(null)).status).toBe(200)
+    expect((await ask('DELETE', `/${String(id)}`))[0]).toBe(204)
+  })
+
+  it.each(['not reached', 'hangs'] as const)(
+    'Delete agent image 503: hosted-agent service could not delete it; safe to retry (%s)',
+    async (trouble) => {
+      const { ask, get, built } = await images({ hosted: true })
+      const made = await built()
+      engine.fail(trouble, 'deleteImage')
+      expect(await ask('DELETE', `/${String(made.id)}`)).toEqual([503, couldNot('delete the image')])
+      engine.recover()
+      expect(await get(made.id)).toEqual(made)
+      expect(await driver.listImages()).toContain(made.image_ref)
+      expect((await ask('DELETE', `/${String(made.id)}`))[0]).toBe(204)
+    },
+  )
+
+  it('Delete agent image 503: half-way, when the service did it and the answer was lost', async () => {
+    const { ask, built } = await images({ hosted: true })
+    const { id } = await built()
+    engine.fail('cut off', 'deleteImage')
+    expect((await ask('DELETE', `/${String(id)}`))[0]).toBe(503)
+    engine.recover()
+    expect((await ask('DELETE', `/${String(id)}`))[0]).toBe(204)
+  })
+
+  it('Delete agent image 503: a container is still made from it', async () => {
+    const { clusterId, ask, built } = await images({ hosted: true })
+    const { id, image_ref } = await built()
+    const container = {
+      id: '0191b0a0-0000-7000-8000-000000000001',
+      clusterId,
+      image: String(image_ref),
+      command: ['sleep', '600'],
+      environment: {},
+      limits: { cpus: 1, memoryMb: 64, processes: 10 },
+      mounts: [],
+    }
+    await driver.startContainer(container)
+    expect((await ask('DELETE', `/${String(id)}`))[0]).toBe(503)
+    await driver.stopContainer(container.id)
+    expect((await ask('DELETE', `/${String(id)}`))[0]).toBe(204)
+  })
+
+  it('ends a build that is going on, and leaves nothing of it', async () => {
+    const { ask, create } = await images({ hosted: true })
+    const { id } = await create()
+    engine.holdBuilds()
+    await buildImages(app.ctx)
+    expect((await ask('DELETE', `/${String(id)}`))[0]).toBe(204)
+    engine.releaseBuilds()
+    await finishedBuilds(app.ctx)
+    expect((await driver.listImages()).filter((ref) => ref.includes(String(id)))).toEqual([])
+  })
+
+  it('is completed by a worker when the process that was asked died in the middle', async () => {
+    const { org, ask, built } = await images({ hosted: true })
+    const { id, image_ref } = await built()
+    await sql`update agent_images set deleting_at = now() - interval '10 minutes' where id = ${String(id)}`.execute(
+      app.db,
+    )
+    engine.fail('not reached', 'deleteImage')
+    await sweepImages(app.ctx)
+    engine.recover()
+    await sweepImages(app.ctx)
+    expect(await ask('GET', `/${String(id)}`)).toEqual([404, noImage])
+    expect(await driver.listImages()).not.toContain(image_ref)
+    expect(await auditTrail(app, org, 'AGENT_IMAGE_DELETED')).toMatchObject([{ actor: null }])
+  })
+
+  it('goes with its cluster, and so does what the service has of it', async () => {
+    const { admin, clusterPath, built } = await images({ hosted: true })
+    const { image_ref } = await built()
+    expect((await app.request('DELETE', clusterPath, { token: admin.token })).status).toBe(204)
+    await sweepImages(app.ctx)
+    expect(await driver.listImages()).not.toContain(image_ref)
+  })
+})
+
+describe('the agentImageRef of a hosted queue', () => {
+  async function aHostedQueue() {
+    const place = await images({ hosted: true })
+    const shape = { instanceShape: 'LINUX_AMD64_2X4' }
+    const queue = await aQueue(app, { path: place.clusterPath }, place.admin, { hostedAgents: shape })
+    const put = async (agentImageRef: unknown) => {
+      const body = { hostedAgents: { ...shape, agentImageRef } }
+      return (await app.request('PUT', queue.path, { token: place.admin.token, body })).status
+    }
+    return { ...place, put }
+  }
+
+  it('is a READY image of the cluster, or one from elsewhere', async () => {
+    const { built, put } = await aHostedQueue()
+    expect(await put((await built()).image_ref)).toBe(200)
+    expect(await put('registry.example.com/team/tools:v2')).toBe(200)
+  })
+
+  it('is refused with 422 where it names an image of another cluster, one that is not READY, or none', async () => {
+    const [mine, theirs] = [await aHostedQueue(), await aHostedQueue()]
+    const failed = await mine.built({ name: 'broken', dockerfile: 'RUN false' })
+    for (const ref of [
+      (await theirs.built()).image_ref,
+      `localhost/millrace/${mine.clusterId}/${String(failed.id)}:v1`,
+      'localhost/millrace/nobody/nothing:v1',
+      '../containers/json',
+      'cafe',
+      'a b',
+    ]) {
+      expect(await mine.put(ref)).toBe(422)
+    }
+  })
+
+  it('and a deletion of the image at the same time: one of them is refused', async () => {
+    const { ask, built, put } = await aHostedQueue()
+    const { id, image_ref } = await built()
+    const [assigned, [deleted]] = await Promise.all([put(image_ref), ask('DELETE', `/${String(id)}`)])
+    expect([
+      [200, 409],
+      [422, 204],
+    ]).toContainEqual([assigned, deleted])
   })
 })

@@ -1,16 +1,17 @@
 import { Type } from 'typebox'
 import type { Organization } from '../../auth/caller.ts'
 import type { Context } from '../../context.ts'
-import { ok } from '../../http/answer.ts'
+import { created, noContent, ok } from '../../http/answer.ts'
 import { text, uuid } from '../../http/params.ts'
 import { route, type RequiredFeature } from '../../http/route.ts'
-import { notFound, refused, unavailable, validationFailed } from '../../lib/errors.ts'
+import { notFound } from '../../lib/errors.ts'
 import * as clusters from '../clusters/queries.ts'
-import { hasFrom } from './rules.ts'
-import { AgentImage, CreateAgentImage } from './schema.ts'
-
-const noImage = 'No agent image found with the given ID.'
-const notRunning = 'The hosted-agent service is not running. Asking again is safe.'
+import { createAgentImage } from './create.ts'
+import { deleteAgentImage, noImage } from './delete.ts'
+import { presentAgentImage } from './present.ts'
+import * as images from './queries.ts'
+import { AgentImage, AgentImageLog, CreateAgentImage } from './schema.ts'
+import { askService } from './service.ts'
 
 // Spec, Any agent image operation: 404 when the feature is unavailable for the organization.
 const customImages: RequiredFeature = {
@@ -34,7 +35,10 @@ const listAgentImages = route({
   async handler({ ctx, org, params }) {
     const cluster = await getCluster(ctx, org, params.cluster)
     if (!cluster.hosted) return ok([])
-    throw unavailable(notRunning)
+    // What is READY is promised to run, which nobody can promise for a service that does not answer.
+    await askService(ctx, 'return the images', (driver) => driver.check())
+    const rows = await images.listInCluster(ctx.db, org.id, cluster.id)
+    return ok(rows.map((row) => presentAgentImage(ctx.config.url, org.slug, row)))
   },
 })
 
@@ -54,7 +58,32 @@ const getAgentImage = route({
   async handler({ ctx, org, params }) {
     const cluster = await getCluster(ctx, org, params.cluster)
     if (!cluster.hosted) throw notFound(noImage)
-    throw unavailable(notRunning)
+    await askService(ctx, 'return the image', (driver) => driver.check())
+    const image = await images.findInCluster(ctx.db, org.id, cluster.id, params.image)
+    if (image === undefined) throw notFound(noImage)
+    return ok(presentAgentImage(ctx.config.url, org.slug, image))
+  },
+})
+
+const getAgentImageLog = route({
+  method: 'GET',
+  url: '/v2/organizations/:org/clusters/:cluster/agent-images/:image/log',
+  summary: 'Get what the builder of an agent image has said',
+  scope: 'read_clusters',
+  permission: 'manage_cluster',
+  feature: customImages,
+  params: { cluster: uuid('cluster'), image: text('agent image') },
+  answers: { 200: AgentImageLog },
+  errors: {
+    404: 'The organization does not have custom agent images, the cluster is not hosted, or nothing has the id.',
+  },
+  async handler({ ctx, org, params }) {
+    const cluster = await getCluster(ctx, org, params.cluster)
+    const image = await images.findInCluster(ctx.db, org.id, cluster.id, params.image)
+    if (image === undefined) throw notFound(noImage)
+    const content = await images.readLog(ctx.db, org.id, image.id)
+    const { url } = presentAgentImage(ctx.config.url, org.slug, image)
+    return ok({ url: `${url}/log`, content, size: Buffer.byteLength(content) })
   },
 })
 
@@ -67,6 +96,7 @@ const postAgentImage = route({
   feature: customImages,
   params: { cluster: uuid('cluster') },
   body: CreateAgentImage,
+  callsOut: true,
   answers: { 201: AgentImage },
   errors: {
     404: 'The organization does not have custom agent images, or there is no such cluster.',
@@ -74,13 +104,9 @@ const postAgentImage = route({
     422: 'The body is not valid, its dockerfile has a FROM instruction, or the cluster is not hosted.',
     503: 'The hosted-agent service could not create the image; asking again is safe.',
   },
-  async handler({ ctx, org, params, body }) {
-    const cluster = await getCluster(ctx, org, params.cluster)
-    if (!cluster.hosted) throw refused('Agent images can only be created in a hosted cluster')
-    if (hasFrom(body.dockerfile)) {
-      throw validationFailed('dockerfile must not have a FROM instruction; the base image is put before it')
-    }
-    throw unavailable(notRunning)
+  async handler({ ctx, org, caller, params, body }) {
+    const image = await createAgentImage(ctx, org, caller, params.cluster, body)
+    return created(presentAgentImage(ctx.config.url, org.slug, image))
   },
 })
 
@@ -92,16 +118,18 @@ const removeAgentImage = route({
   permission: 'manage_cluster',
   feature: customImages,
   params: { cluster: uuid('cluster'), image: text('agent image') },
+  callsOut: true,
   answers: { 204: null },
   errors: {
     404: 'The organization does not have custom agent images, the cluster is not hosted, or nothing has the id.',
     409: 'The image is assigned to one or more queues.',
     503: 'The hosted-agent service could not delete the image; asking again is safe.',
   },
-  async handler({ ctx, org, params }) {
+  async handler({ ctx, org, caller, params }) {
     const cluster = await getCluster(ctx, org, params.cluster)
     if (!cluster.hosted) throw notFound(noImage)
-    throw unavailable(notRunning)
+    await deleteAgentImage(ctx, org, caller, cluster.id, params.image)
+    return noContent()
   },
 })
 
@@ -111,4 +139,10 @@ async function getCluster(ctx: Context, org: Organization, clusterId: string): P
   return cluster
 }
 
-export const agentImageRoutes = [listAgentImages, getAgentImage, postAgentImage, removeAgentImage]
+export const agentImageRoutes = [
+  listAgentImages,
+  getAgentImage,
+  getAgentImageLog,
+  postAgentImage,
+  removeAgentImage,
+]

@@ -1,12 +1,90 @@
-/** Whether an instruction of a Dockerfile is FROM. Lines that end in a backslash go on in the next one. */
-export function hasFrom(dockerfile: string): boolean {
-  let isContinued = false
+import { randomInt } from 'node:crypto'
+import { readEveryWay, type Instruction } from './instructions.ts'
+
+/** Why these instructions may not stand behind the base image; null: they may, whether or not they build. */
+export function refuseDockerfile(dockerfile: string): string | null {
+  if (hasDirective(dockerfile)) {
+    return 'dockerfile must not begin with a parser directive; behind the base image it would be a comment'
+  }
+  for (const instructions of readEveryWay(dockerfile)) {
+    for (const instruction of instructions) {
+      const reason = refuseInstruction(instruction)
+      if (reason !== null) return `dockerfile ${reason}`
+    }
+  }
+  return null
+}
+
+function refuseInstruction({ keyword, rest }: Instruction): string | null {
+  // Builders fold the case of other alphabets into ours: what looks unknown here may be FROM there.
+  if (/[^\x21-\x7e]/.test(keyword)) return 'must have instructions that are written in plain letters'
+  switch (keyword.toUpperCase()) {
+    case 'FROM':
+      return 'must not have a FROM instruction; the base image is put before it'
+    case 'ONBUILD':
+      return refuseInstruction(splitFirst(rest))
+    case 'ADD':
+      // The engine would fetch a URL by itself, from where it stands, and there are no files to add.
+      return 'must not have an ADD instruction; fetch with RUN, or write files with COPY <<EOF'
+    case 'COPY':
+      return refuseFlags(rest, (flag) =>
+        flag.startsWith('--from') ? 'must not COPY --from anything; the base image is the only stage' : null,
+      )
+    case 'RUN':
+      return refuseFlags(rest, refuseRunFlag)
+    default:
+      return null
+  }
+}
+
+/**
+ * A mount can read from any image of the engine, and its caches are everybody's; the host's network and devices
+ * are not for builds.
+ */
+const refuseRunFlag = (flag: string): string | null =>
+  /^--mount=type=tmpfs(,(target|dst|destination|size)=[^,]+)*$/.test(flag) ||
+  /^--network=(none|default)$/.test(flag)
+    ? null
+    : 'must not have RUN with flags other than --mount=type=tmpfs and --network=none'
+
+/** Quotes and backslashes may stand inside a flag, and builders take them away before they look. */
+function refuseFlags(rest: string, refuse: (flag: string) => string | null): string | null {
+  const bare = rest.replace(/["'\\]/g, '')
+  for (let left = bare; ;) {
+    const { keyword: word, rest: after } = splitFirst(left)
+    if (!word.startsWith('--')) return null
+    const reason = refuse(word)
+    if (reason !== null) return reason
+    left = after
+  }
+}
+
+function splitFirst(text: string): Instruction {
+  const [, keyword = '', rest = ''] = /^\s*(\S*)\s*(.*)$/su.exec(text) ?? []
+  return { keyword, rest }
+}
+
+/** Directives are comments above everything else. */
+function hasDirective(dockerfile: string): boolean {
   for (const line of dockerfile.split(/\r\n|\r|\n/)) {
-    const text = line.trim()
-    // Comments and blank lines neither begin nor end an instruction.
-    if (text === '' || text.startsWith('#')) continue
-    if (!isContinued && /^from(\s|\\|$)/i.test(text)) return true
-    isContinued = text.endsWith('\\')
+    const comment = /^\s*(?:#|\/\/)(.*)$/su.exec(line.replace(/^\uFEFF/, ''))?.[1]
+    if (comment === undefined) return false
+    if (/^\s*(syntax|escape|check)\s*=/i.test(comment)) return true
   }
   return false
 }
+
+export const composeDockerfile = (baseImage: string, dockerfile: string): string =>
+  `${baseImage}\n${dockerfile}`
+
+const letters = 'abcdefghijklmnopqrstuvwxyz0123456789'
+
+/** 13 of 36: nobody guesses one, and no two are alike. */
+export const newImageId = (): string =>
+  Array.from({ length: 13 }, () => letters[randomInt(letters.length)]).join('')
+
+/** What the engine calls the image. */
+export const imageRef = (registry: string, clusterId: string, imageId: string, version: number): string =>
+  `${registry}/${clusterId}/${imageId}:v${version}`
+
+export const isBuiltHere = (registry: string, ref: string): boolean => ref.startsWith(`${registry}/`)

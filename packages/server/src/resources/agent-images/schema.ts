@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
 import { orNull } from '../clusters/schema.ts'
 
 export const AgentImage = Type.Object(
@@ -29,3 +29,14 @@ export const CreateAgentImage = Type.Object(
     examples: [{ name: 'node', dockerfile: 'RUN apt-get update && apt-get install -y nodejs' }],
   },
 )
+
+export const AgentImageLog = Type.Object(
+  {
+    url: Type.String(),
+    content: Type.String({ description: 'What the builder has said so far, of the latest attempt.' }),
+    size: Type.Integer({ description: 'Bytes of the content.' }),
+  },
+  { title: 'AgentImageLog' },
+)
+
+export type CreateAgentImageBody = Static<typeof CreateAgentImage>

@@ -11,31 +11,14 @@ import {
   auditTrail,
   inTeam,
 } from '../../../test/builders.ts'
-import { HostedUnavailable, type HostedDriver } from '../../hosted/driver.ts'
+import { MemoryEngine } from '../../../test/memory-engine.ts'
 
-/** The service outside, as far as clusters know it: it remembers what it was told and may be down. */
-class Service implements HostedDriver {
-  mirror = false
-  cache = false
-  isMirrorDown = false
-  isCacheDown = false
-
-  async setGitMirror(_clusterId: string, enabled: boolean): Promise<void> {
-    if (this.isMirrorDown) throw new HostedUnavailable('connection refused')
-    this.mirror = enabled
-  }
-
-  async setContainerCache(_clusterId: string, enabled: boolean): Promise<void> {
-    if (this.isCacheDown) throw new HostedUnavailable('connection refused')
-    this.cache = enabled
-  }
-}
-
-const service = new Service()
+const engine = new MemoryEngine()
+const service = engine.open('tests of clusters')
 const app = useApp({ hosted: service })
 const withoutService = useApp()
 
-beforeEach(() => Object.assign(service, new Service()))
+beforeEach(() => engine.recover())
 
 const both = { hosted_git_mirror_enabled: true, hosted_container_cache_enabled: true }
 const neither = { hosted_git_mirror_enabled: false, hosted_container_cache_enabled: false }
@@ -43,7 +26,15 @@ const neither = { hosted_git_mirror_enabled: false, hosted_container_cache_enabl
 async function aHostedCluster() {
   const org = await anOrganization(app)
   const admin = await anAdmin(app, org)
-  return { org, admin, cluster: await aCluster(app, org, admin, { hosted: true }) }
+  const cluster = await aCluster(app, org, admin, { hosted: true })
+  /** What the service does for this cluster. */
+  const applied = async () => {
+    const switches = await service.listSwitches()
+    const { gitMirror = false, containerCache = false } =
+      switches.find(({ clusterId }) => clusterId === cluster.id) ?? {}
+    return { gitMirror, containerCache }
+  }
+  return { org, admin, cluster, applied }
 }
 
 describe('hosted_git_mirror_enabled and hosted_container_cache_enabled', () => {
@@ -114,51 +105,54 @@ describe('hosted_git_mirror_enabled and hosted_container_cache_enabled', () => {
 
 describe('PUT /v2/organizations/{org.slug}/clusters/{id} of a hosted cluster', () => {
   it('tells the service, writes the switches down and audits them', async () => {
-    const { org, admin, cluster } = await aHostedCluster()
+    const { org, admin, cluster, applied } = await aHostedCluster()
     const answer = await app.request('PUT', cluster.path, { token: admin.token, body: both })
     expect(answer.status).toBe(200)
-    expect(service).toMatchObject({ mirror: true, cache: true })
+    expect(await applied()).toEqual({ gitMirror: true, containerCache: true })
     expect((await app.request('GET', cluster.path, { token: admin.token })).body).toMatchObject(both)
     expect(await auditTrail(app, org, 'CLUSTER_UPDATED')).toMatchObject([{ data: both }])
   })
 
-  it('Update cluster 503: a change to hosted_git_mirror_enabled could not be applied, and all is rolled back', async () => {
-    const { org, admin, cluster } = await aHostedCluster()
-    service.isMirrorDown = true
-    const body = { name: 'Not this', hosted_git_mirror_enabled: true }
-    const refused = await app.request('PUT', cluster.path, { token: admin.token, body })
-    expect(refused.status).toBe(503)
-    expect(refused.body.message).toContain('Asking again is safe')
-    const unchanged = await app.request('GET', cluster.path, { token: admin.token })
-    expect(unchanged.body).toMatchObject({ name: cluster.name, ...neither })
-    expect(await auditTrail(app, org, 'CLUSTER_UPDATED')).toEqual([])
+  it.each(['not reached', 'hangs', 'cut off'] as const)(
+    'Update cluster 503: a change to hosted_git_mirror_enabled could not be applied, and all is rolled back (%s)',
+    async (trouble) => {
+      const { org, admin, cluster } = await aHostedCluster()
+      engine.fail(trouble, 'setGitMirror')
+      const body = { name: 'Not this', hosted_git_mirror_enabled: true }
+      const refused = await app.request('PUT', cluster.path, { token: admin.token, body })
+      expect(refused.status).toBe(503)
+      expect(refused.body.message).toContain('Asking again is safe')
+      const unchanged = await app.request('GET', cluster.path, { token: admin.token })
+      expect(unchanged.body).toMatchObject({ name: cluster.name, ...neither })
+      expect(await auditTrail(app, org, 'CLUSTER_UPDATED')).toEqual([])
 
-    service.isMirrorDown = false
-    expect((await app.request('PUT', cluster.path, { token: admin.token, body })).body).toMatchObject(body)
-  })
+      engine.recover()
+      expect((await app.request('PUT', cluster.path, { token: admin.token, body })).body).toMatchObject(body)
+    },
+  )
 
   it('takes back the first switch when the service refuses the second', async () => {
-    const { admin, cluster } = await aHostedCluster()
-    service.isCacheDown = true
+    const { admin, cluster, applied } = await aHostedCluster()
+    engine.fail('not reached', 'setContainerCache')
     expect((await app.request('PUT', cluster.path, { token: admin.token, body: both })).status).toBe(503)
-    expect(service.mirror).toBe(false)
+    expect(await applied()).toEqual({ gitMirror: false, containerCache: false })
     expect((await app.request('GET', cluster.path, { token: admin.token })).body).toMatchObject(neither)
   })
 
   it('does not ask the service when no switch changes', async () => {
     const { admin, cluster } = await aHostedCluster()
-    service.isMirrorDown = true
+    engine.fail('not reached', 'setGitMirror')
     const body = { name: 'Renamed', ...neither }
     expect((await app.request('PUT', cluster.path, { token: admin.token, body })).status).toBe(200)
   })
 
   it('asks the service only after the rest of the body was found valid', async () => {
-    const { admin, cluster } = await aHostedCluster()
+    const { admin, cluster, applied } = await aHostedCluster()
     const other = await aHostedCluster()
     const foreign = await aQueue(app, other.cluster, other.admin)
     const body = { ...both, default_queue_id: foreign.id }
     expect((await app.request('PUT', cluster.path, { token: admin.token, body })).status).toBe(422)
-    expect(service).toMatchObject({ mirror: false, cache: false })
+    expect(await applied()).toEqual({ gitMirror: false, containerCache: false })
   })
 
   it('answers the same again to the same Idempotency-Key, and tries again after a 503', async () => {
@@ -169,9 +163,9 @@ describe('PUT /v2/organizations/{org.slug}/clusters/{id} of a hosted cluster', (
         body: both,
         headers: { 'Idempotency-Key': 'switch it on' },
       })
-    service.isMirrorDown = true
+    engine.fail('not reached', 'setGitMirror')
     expect((await put()).status).toBe(503)
-    service.isMirrorDown = false
+    engine.recover()
     const [first, again] = [await put(), await put()]
     expect([first.status, again.status]).toEqual([200, 200])
     expect(again.body).toEqual(first.body)

@@ -4,7 +4,7 @@ import { adoptJobs } from '../../conductor/adopt-jobs.ts'
 import type { Context } from '../../context.ts'
 import type { Db } from '../../db/pool.ts'
 import { inTransaction } from '../../db/transaction.ts'
-import { HostedUnavailable } from '../../hosted/driver.ts'
+import { toApiError } from '../../hosted/api-error.ts'
 import { isUuid } from '../../lib/ids.ts'
 import { notFound, unavailable, validationFailed } from '../../lib/errors.ts'
 import * as queues from '../queues/queries.ts'
@@ -100,8 +100,7 @@ async function applySwitch(ctx: Context, clusterId: string, name: SwitchName, is
     if (name === 'hosted_git_mirror_enabled') await ctx.hosted.setGitMirror(clusterId, isOn)
     else await ctx.hosted.setContainerCache(clusterId, isOn)
   } catch (error) {
-    if (!(error instanceof HostedUnavailable)) throw error
-    throw unavailable('The hosted-agent service could not apply the change. Asking again is safe.', error)
+    throw toApiError(error, 'The hosted-agent service could not apply the change. Asking again is safe.')
   }
 }
 

@@ -137,11 +137,41 @@ export interface QueueOfJob {
   dispatch_paused_at: string | null
   dispatch_paused_by: UserRow | null
   dispatch_paused_note: string | null
+  /** null: served by agents that people run themselves. */
+  instance_shape: string | null
+}
+
+/** What has been done about an agent for the job; undefined: nothing. */
+export async function findHostedAgent(
+  db: Db,
+  orgId: string,
+  jobId: string,
+): Promise<{ last_error: string | null } | undefined> {
+  return db
+    .selectFrom('hosted_agents')
+    .select('last_error')
+    .where('organization_id', '=', orgId)
+    .where('job_id', '=', jobId)
+    .executeTakeFirst()
+}
+
+/** The agent images of the job's cluster that can be run, by name. */
+export async function listReadyImages(db: Db, orgId: string, clusterId: string | null): Promise<string[]> {
+  if (clusterId === null) return []
+  const rows = await db
+    .selectFrom('agent_images')
+    .select('name')
+    .where('organization_id', '=', orgId)
+    .where('cluster_id', '=', clusterId)
+    .where('status', '=', 'READY')
+    .execute()
+  return rows.map(({ name }) => name)
 }
 
 export async function findQueue(db: Db, orgId: string, id: string): Promise<QueueOfJob | undefined> {
   const { rows } = await sql<QueueOfJob>`
-    select q.id, q.key, q.dispatch_paused_at, q.dispatch_paused_note, ${userJson('pauser')} as dispatch_paused_by
+    select q.id, q.key, q.dispatch_paused_at, q.dispatch_paused_note, q.instance_shape,
+      ${userJson('pauser')} as dispatch_paused_by
     from cluster_queues q left join users pauser on pauser.id = q.dispatch_paused_by
     where q.organization_id = ${orgId} and q.id = ${id}`.execute(db)
   return rows[0]

@@ -6,8 +6,10 @@ import type { Caller, Organization } from '../../auth/caller.ts'
 import type { Context } from '../../context.ts'
 import { queueKey } from '../../conductor/insert-jobs.ts'
 import { notFound } from '../../lib/errors.ts'
+import { readShape } from '../queues/rules.ts'
 import { presentUserOrNull } from '../user/present.ts'
 import type { JobInPlace } from './access.ts'
+import { judgeHosted, type HostedFacts } from './hosted-rules.ts'
 import { comingFirst, judgeScheduled, listed } from './rules.ts'
 import type { WaitingWire } from './schema.ts'
 import * as waiting from './waiting-queries.ts'
@@ -143,14 +145,39 @@ async function explainGroup(
 async function explainQueue(ctx: Context, org: Organization, job: waiting.WaitingJob): Promise<Explained> {
   const queue = job.queue_id === null ? undefined : await waiting.findQueue(ctx.db, org.id, job.queue_id)
   if (queue === undefined) return { code: 'no_queue', reason: noQueue(job) }
+  const { instance_shape: shape, ...seen } = queue
+  if (shape !== null && queue.dispatch_paused_at === null)
+    return explainHosted(ctx, org, job, { ...seen, shape })
   const jobsAhead = await waiting.countAheadInQueue(ctx.db, org.id, job.id)
   const eligibleAgents = await waiting.countEligibleAgents(ctx.db, org.id, queue.id, job.agent_query_rules)
-  const shown = { ...queue, dispatch_paused_by: presentUserOrNull(ctx.config.url, queue.dispatch_paused_by) }
+  const shown = { ...seen, dispatch_paused_by: presentUserOrNull(ctx.config.url, queue.dispatch_paused_by) }
   return {
     ...judgeScheduled({ queue: shown, rules: job.agent_query_rules, jobsAhead, eligibleAgents }),
     queue: shown,
     jobs_ahead: jobsAhead,
     eligible_agents: eligibleAgents,
+  }
+}
+
+async function explainHosted(
+  ctx: Context,
+  org: Organization,
+  job: waiting.WaitingJob,
+  { shape, ...queue }: Omit<waiting.QueueOfJob, 'instance_shape'> & { shape: string },
+): Promise<Explained> {
+  const facts: HostedFacts = {
+    queueKey: queue.key,
+    shape: readShape(shape),
+    rules: job.agent_query_rules,
+    hasEngine: ctx.hosted !== null,
+    agent: await waiting.findHostedAgent(ctx.db, org.id, job.id),
+    readyImages: await waiting.listReadyImages(ctx.db, org.id, job.cluster_id),
+  }
+  return {
+    ...judgeHosted(facts),
+    queue: { ...queue, dispatch_paused_by: null },
+    jobs_ahead: await waiting.countAheadInQueue(ctx.db, org.id, job.id),
+    eligible_agents: 0,
   }
 }
 

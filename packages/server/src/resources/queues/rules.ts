@@ -1,3 +1,4 @@
+import { isImageName } from '../../hosted/image-name.ts'
 import { validationFailed } from '../../lib/errors.ts'
 import type { QueueFields, QueueRow } from './queries.ts'
 import { instanceShapes, type UpdateQueueBody } from './schema.ts'
@@ -47,6 +48,11 @@ function readHosted(
   }
   if (agentImageRef && readShape(queue.instance_shape).machine_type === 'macos') {
     throw validationFailed('Agent image ref cannot be configured for hosted mac queues')
+  }
+  if (agentImageRef && !isImageName(agentImageRef)) {
+    throw validationFailed(
+      'Agent image ref must be the name of an image, such as registry.example.com/tools:v1',
+    )
   }
   return {
     instance_shape: instanceShape,

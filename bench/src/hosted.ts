@@ -1,0 +1,193 @@
+// Hosted jobs: from runnable to the start of their command, in a fresh and in a warm container, beside what the engine
+// itself takes to run the same image. Needs an engine: MILLRACE_HOSTED, MILLRACE_HOSTED_BASE_IMAGE, and HOST, an address
+// of this machine that containers reach.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { request, type IncomingMessage } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { row, type Report } from './report.ts'
+
+const rounds = 10
+const mostOverheadMs = 300
+const mostWarmMs = 2000
+
+export async function benchHosted(): Promise<Report> {
+  const {
+    MILLRACE_HOSTED: engine = '',
+    MILLRACE_HOSTED_BASE_IMAGE: image = '',
+    HOST: host = '',
+  } = process.env
+  if (engine === '' || image === '' || host === '') {
+    const missing = 'set MILLRACE_HOSTED, MILLRACE_HOSTED_BASE_IMAGE and HOST to measure hosted jobs'
+    return { name: 'hosted', rows: [row('skipped', missing)], targets: [] }
+  }
+  const socketPath = engine.replace(/^\w+:\/\//, '')
+  const own: number[] = []
+  const cold: number[] = []
+  const [coldServer, warmServer] = [await startServer('0'), await startServer('1')]
+  try {
+    await coldServer.runJob()
+    for (let round = 0; round < rounds; round++) {
+      own.push(await runInEngine(socketPath, image))
+      cold.push(await coldServer.runJob())
+    }
+    await warmServer.runJob()
+    const warm: number[] = []
+    for (let round = 0; round < rounds; round++) {
+      await warmServer.untilWarm()
+      warm.push(await warmServer.runJob())
+    }
+    const overhead = median(cold) - median(own)
+    return {
+      name: 'hosted',
+      rows: [
+        row('the engine runs the image', `${median(own)} ms`, spread(own)),
+        row('a job, fresh container', `${median(cold)} ms`, spread(cold)),
+        row('a job, warm container', `${median(warm)} ms`, spread(warm)),
+      ],
+      targets: [
+        {
+          what: 'fresh container, beyond the engine’s own run',
+          target: `under ${mostOverheadMs} ms`,
+          measured: `${overhead} ms`,
+          met: overhead < mostOverheadMs,
+        },
+        {
+          what: 'warm container, runnable to command',
+          target: `under ${mostWarmMs} ms`,
+          measured: `${median(warm)} ms`,
+          met: median(warm) < mostWarmMs,
+        },
+      ],
+    }
+  } finally {
+    await Promise.all([coldServer.stop(), warmServer.stop()])
+  }
+}
+
+const median = (values: readonly number[]) =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN
+const spread = (values: readonly number[]) =>
+  `${Math.min(...values)} to ${Math.max(...values)} ms of ${values.length}`
+
+const tellTime = 'date +%s%3N'
+const program = fileURLToPath(new URL('../../packages/cli/bin/millrace.js', import.meta.url))
+
+interface BenchServer {
+  /** Milliseconds from runnable to the start of its command. */
+  runJob(): Promise<number>
+  untilWarm(): Promise<void>
+  stop(): Promise<void>
+}
+
+async function startServer(warmAgents: string): Promise<BenchServer> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'millrace-bench-'))
+  const child = spawn(process.execPath, [program, 'up', '--json'], {
+    env: {
+      ...process.env,
+      PORT: '0',
+      MILLRACE_AGENTS: '0',
+      MILLRACE_DATA_DIR: dataDir,
+      MILLRACE_HOSTED_WARM_AGENTS: warmAgents,
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [line] = (await once(child.stdout, 'data')) as [Buffer]
+  const { url, first } = JSON.parse(line.toString()) as { url: string; first: { token: string } }
+  const ask = async (method: string, path: string, body?: object) => {
+    const answer = await fetch(`${url}/v2/organizations/default${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${first.token}`, 'Content-Type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    return (await answer.json()) as Record<string, unknown>
+  }
+  const cluster = await ask('POST', '/clusters', { name: 'Bench', hosted: true })
+  const at = `/clusters/${String(cluster['id'])}`
+  const instanceShape = `LINUX_${process.arch === 'arm64' ? 'ARM64' : 'AMD64'}_2X4`
+  const queue = await ask('POST', `${at}/queues`, { key: 'default', hostedAgents: { instanceShape } })
+  await ask('PUT', at, { default_queue_id: queue['id'] })
+  await ask('POST', '/pipelines', {
+    name: 'Bench',
+    repository: 'https://git.example.com/bench.git',
+    cluster_id: cluster['id'],
+    configuration: `steps: [{ command: "${tellTime}", checkout: { skip: true } }]`,
+  })
+  return {
+    async runJob() {
+      const build = await ask('POST', '/pipelines/bench/builds', {
+        commit: 'HEAD',
+        branch: 'main',
+        message: 'x',
+      })
+      const path = `/pipelines/bench/builds/${String(build['number'])}`
+      for (;;) {
+        const { finished_at: end, jobs } = (await ask('GET', path)) as {
+          finished_at: string | null
+          jobs: Array<{ id: string; runnable_at: string }>
+        }
+        const [job] = jobs
+        if (end === null || job === undefined) await delay(20)
+        else {
+          const { content } = await ask('GET', `${path}/jobs/${job.id}/log`)
+          return readTime(String(content)) - Date.parse(job.runnable_at)
+        }
+      }
+    },
+    async untilWarm() {
+      for (;;) {
+        const agents = (await ask('GET', '/agents')) as unknown as unknown[]
+        if (agents.length > 0) return
+        await delay(20)
+      }
+    },
+    async stop() {
+      child.kill('SIGTERM')
+      await once(child, 'exit')
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+function readTime(output: string): number {
+  const [, time] = /^(\d{13})\s*$/m.exec(output.replaceAll('\r', '')) ?? []
+  if (time === undefined) throw new Error(`The command did not tell the time: ${output.slice(-500)}`)
+  return Number(time)
+}
+
+/** As `run` does: create, start, and what its command says. */
+async function runInEngine(socketPath: string, image: string): Promise<number> {
+  const call = (method: string, path: string, body?: object) => callEngine(socketPath, method, path, body)
+  const begun = Date.now()
+  const { Id } = JSON.parse(
+    await call('POST', '/containers/create', {
+      Image: image,
+      Entrypoint: ['/bin/sh', '-c', tellTime],
+      HostConfig: { NanoCpus: 2e9, Memory: 4 * 1024 ** 3 },
+    }),
+  ) as { Id: string }
+  await call('POST', `/containers/${Id}/start`)
+  await call('POST', `/containers/${Id}/wait`)
+  const output = await call('GET', `/containers/${Id}/logs?stdout=1`)
+  await call('DELETE', `/containers/${Id}?force=1`)
+  return Number(/(\d{13})/.exec(output)?.[1]) - begun
+}
+
+async function callEngine(socketPath: string, method: string, path: string, body?: object): Promise<string> {
+  const sent = request({
+    socketPath,
+    method,
+    path,
+    headers: { 'Content-Type': 'application/json', Host: 'engine' },
+  })
+  sent.end(body === undefined ? undefined : JSON.stringify(body))
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+  const said = await text(answer)
+  if ((answer.statusCode ?? 500) >= 400) throw new Error(`The engine refused ${method} ${path}: ${said}`)
+  return said
+}

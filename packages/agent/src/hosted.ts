@@ -1,0 +1,43 @@
+// The program in the container of a hosted agent: one agent, for one job. With `mirror` it brings a mirror up to date.
+
+import type { AgentLog } from './agent-log.ts'
+import { updateMirror } from './job/mirror.ts'
+import { startAgents } from './pool.ts'
+
+const { env } = process
+const own = (name: string) => env[`MILLRACE_RUNNER_${name}`] ?? ''
+
+const say = (fields: object, message: string) => void console.error(message, JSON.stringify(fields))
+const log: AgentLog = { info: say, warn: say, error: say }
+
+async function runAgent(): Promise<number> {
+  const pool = startAgents({
+    endpoint: own('ENDPOINT'),
+    token: own('TOKEN'),
+    name: own('NAME'),
+    tags: own('TAGS').split(','),
+    buildPath: '/var/lib/millrace/builds',
+    disconnectAfterJob: true,
+    environment: Object.fromEntries(
+      Object.entries(env).filter(([name]) => !name.startsWith('MILLRACE_RUNNER_')),
+    ),
+    log,
+    ...(own('NODE') === '' ? {} : { nodePath: own('NODE') }),
+    ...(own('CACHE') === '' ? {} : { cachePath: own('CACHE') }),
+    ...(own('MIRRORS') === '' ? {} : { mirrorsPath: own('MIRRORS') }),
+  })
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void pool.stop('force'))
+  return (await pool.ended).exitStatus
+}
+
+async function runMirror(): Promise<number> {
+  await updateMirror(own('MIRRORS'), own('REPOSITORY'))
+  return 0
+}
+
+try {
+  process.exitCode = await (process.argv[2] === 'mirror' ? runMirror() : runAgent())
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error))
+  process.exitCode = 1
+}

@@ -1,0 +1,46 @@
+// What a step caches lies in a volume that outlives the job. The job finds it where the step says, through links.
+
+import { createHash } from 'node:crypto'
+import { cp, lstat, mkdir, readlink, rm, symlink } from 'node:fs/promises'
+import { dirname, join, relative, resolve } from 'node:path'
+import type { JobRun } from './run.ts'
+
+export async function linkCache(run: JobRun): Promise<void> {
+  const paths = cachedPaths(run.job.step?.cache)
+  if (paths.length === 0) return
+  const { cachePath } = run.settings
+  if (cachePath === null) {
+    run.log.say('# The cache of this step is left out: only hosted agents have cache volumes.')
+    return
+  }
+  run.log.say('~~~ Linking the cache')
+  for (const path of paths) run.log.say(`# ${path}: ${await link(run, cachePath, path)}`)
+}
+
+/** Returns what was done. */
+async function link(run: JobRun, cachePath: string, path: string): Promise<string> {
+  const home = run.env['HOME'] ?? '/root'
+  const place = resolve(run.checkoutPath, path.replace(/^~(?=\/|$)/, home))
+  if (isAbove(place, run.checkoutPath) || isAbove(place, cachePath))
+    return 'holds more than a cache, left out'
+  const kept = join(cachePath, 'paths', createHash('sha256').update(path).digest('hex').slice(0, 32))
+  const isNew = (await mkdir(kept, { recursive: true })) !== undefined
+  const found = await lstat(place).catch(() => null)
+  if (found?.isSymbolicLink() === true && (await readlink(place)) === kept) return 'linked already'
+  if (found !== null && !found.isDirectory()) return 'is no folder, left out'
+  if (found !== null) {
+    // What the checkout brings is there too, unless the cache has something newer in its place.
+    await cp(place, kept, { recursive: true, force: false, verbatimSymlinks: true })
+    await rm(place, { recursive: true, force: true })
+  }
+  await mkdir(dirname(place), { recursive: true })
+  await symlink(kept, place)
+  return isNew ? 'begins empty' : 'found'
+}
+
+const isAbove = (folder: string, other: string) => !relative(folder, other).startsWith('..')
+
+function cachedPaths(cache: unknown): string[] {
+  const paths: unknown = typeof cache === 'object' && cache !== null && 'paths' in cache ? cache.paths : []
+  return Array.isArray(paths) ? paths.filter((path): path is string => typeof path === 'string') : []
+}

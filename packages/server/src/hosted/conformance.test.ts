@@ -1,0 +1,517 @@
+// What every hosted driver promises, asked of each of them.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  missing,
+  startEngine,
+  startGate,
+  type EngineName,
+  type Gate,
+  type TestEngine,
+} from '../../test/engines.ts'
+import { eventually } from '../../test/eventually.ts'
+import { MemoryEngine } from '../../test/memory-engine.ts'
+import { newId } from '../lib/ids.ts'
+import { openDocker } from './docker.ts'
+import {
+  HostedNotFound,
+  HostedRefused,
+  HostedUnavailable,
+  type Container,
+  type HostedDriver,
+  type ImageBuild,
+} from './driver.ts'
+
+interface Subject {
+  name: string
+  /** Why it cannot be asked here. */
+  lacks: string | null
+  /** An image with the files /etc/one and /etc/two and the programs true, false, sleep, cat, cp, printenv. */
+  base: string
+  start(): Promise<void>
+  stop(): Promise<void>
+  open(installationId: string): HostedDriver
+  /** From now on the engine cannot be reached. */
+  breakOff(): Promise<void>
+  recover(): Promise<void>
+}
+
+const memory = new MemoryEngine()
+const subjects: Subject[] = [
+  {
+    name: 'in memory',
+    lacks: null,
+    base: 'base:1',
+    async start() {},
+    async stop() {},
+    open: (id) => memory.open(id),
+    async breakOff() {
+      const operations = Object.keys(memory.open(newId())) as Array<keyof HostedDriver>
+      memory.fail('not reached', ...operations)
+    },
+    async recover() {
+      memory.recover()
+    },
+  },
+  onEngine('Docker', await missing('Docker')),
+  onEngine('Podman', await missing('Podman')),
+]
+
+function onEngine(name: EngineName, lacks: string | null): Subject {
+  let [engine, gate]: [TestEngine | null, Gate | null] = [null, null]
+  return {
+    name: lacks === null ? `on ${name}` : `on ${name} (skipped: ${lacks})`,
+    lacks,
+    base: 'localhost/millrace-test/base:1',
+    async start() {
+      engine = await startEngine(name)
+      gate = await startGate(engine.socketPath)
+    },
+    async stop() {
+      await gate?.close()
+      await engine?.stop()
+    },
+    open: (installationId) =>
+      openDocker({
+        socketPath: gate?.socketPath ?? '',
+        installationId,
+        registry: 'localhost/millrace',
+        helperImage: 'localhost/millrace-test/base:1',
+        runner: null,
+      }),
+    breakOff: async () => gate?.close(),
+    recover: async () => gate?.open(),
+  }
+}
+
+for (const subject of subjects)
+  describe.skipIf(subject.lacks !== null)(`the hosted driver ${subject.name}`, { timeout: 60_000 }, () => {
+    beforeAll(() => subject.start(), 120_000)
+    afterAll(() => subject.stop(), 60_000)
+
+    /** A driver of an installation of its own, with the words for what the tests do. */
+    function place() {
+      const installationId = newId()
+      const driver = subject.open(installationId)
+      const clusterId = newId()
+      const start = async (command: string[], given: Partial<Container> = {}) => {
+        const id = newId()
+        await driver.startContainer({
+          id,
+          clusterId,
+          image: subject.base,
+          command,
+          environment: {},
+          limits: { cpus: 1, memoryMb: 64, processes: 50 },
+          mounts: [],
+          ...given,
+        })
+        return given.id ?? id
+      }
+      const find = async (id: string) => (await driver.listContainers()).find((one) => one.id === id)
+      const ended = async (id: string) =>
+        eventually(
+          'the container ends',
+          async () => {
+            const { exitStatus = null } = (await find(id)) ?? {}
+            return exitStatus === null ? undefined : { exitStatus, output: await driver.readOutput(id) }
+          },
+          30_000,
+        )
+      const run = async (command: string[], given: Partial<Container> = {}) => {
+        const id = await start(command, given)
+        const end = await ended(id)
+        await driver.stopContainer(id)
+        return end
+      }
+      const inVolume = (id: string) => ({ mounts: [{ kind: 'volume', id, path: '/cache' } as const] })
+      const attach = async (from: string | null = null) => {
+        const id = `vol-${newId()}`
+        await driver.attachVolume({ id, clusterId, from, sizeMb: 100 })
+        return id
+      }
+      /** A kept volume made by a container that ran this command in it, on a copy of another. */
+      const keep = async (command: string[], from: string | null = null) => {
+        const id = await attach(from)
+        expect(await run(command, inVolume(id))).toMatchObject({ exitStatus: 0 })
+        await driver.snapshotVolume(id)
+        await driver.detachVolume(id)
+        return id
+      }
+      const build = async (instructions: string, given: Partial<ImageBuild> = {}) => {
+        const ref = `localhost/millrace/${newId()}:v1`
+        let log = ''
+        const dockerfile = `FROM ${subject.base}\n${instructions}`
+        const { signal } = new AbortController()
+        const onLog = (text: string) => void (log += text)
+        await driver.buildImage({ clusterId, ref, dockerfile, onLog, signal, ...given })
+        return { ref: given.ref ?? ref, log }
+      }
+      return { driver, installationId, clusterId, start, find, ended, run, attach, keep, inVolume, build }
+    }
+
+    describe('containers', () => {
+      it('run a command to its end and tell its exit status', async () => {
+        const { run } = place()
+        expect(await run(['true'])).toMatchObject({ exitStatus: 0 })
+        expect(await run(['false'])).toMatchObject({ exitStatus: 1 })
+      })
+
+      it('have the environment they were given, and their output can be read', async () => {
+        const { run } = place()
+        expect(await run(['printenv', 'COLOR'], { environment: { COLOR: 'blue = green' } })).toEqual({
+          exitStatus: 0,
+          output: 'blue = green\n',
+        })
+      })
+
+      it('are listed while they run and after they ended, until they are stopped', async () => {
+        const { driver, clusterId, start, find, ended } = place()
+        const id = await start(['sleep', '600'])
+        expect(await find(id)).toEqual({ id, clusterId, exitStatus: null })
+        await driver.stopContainer(id)
+        expect(await find(id)).toBeUndefined()
+        const short = await start(['true'])
+        await ended(short)
+        expect(await find(short)).toEqual({ id: short, clusterId, exitStatus: 0 })
+        await driver.stopContainer(short)
+        expect(await driver.listContainers()).toEqual([])
+      })
+
+      it('are started once, however often that is asked', async () => {
+        const { driver, start } = place()
+        const id = newId()
+        await Promise.all([
+          start(['sleep', '600'], { id }),
+          start(['sleep', '600'], { id }),
+          start(['sleep', '600'], { id }),
+        ])
+        await start(['sleep', '600'], { id })
+        expect(await driver.listContainers()).toHaveLength(1)
+        await driver.stopContainer(id)
+      })
+
+      it('are stopped once, however often that is asked, also when there never was one', async () => {
+        const { driver, start } = place()
+        const id = await start(['sleep', '600'])
+        await Promise.all([driver.stopContainer(id), driver.stopContainer(id)])
+        await driver.stopContainer(id)
+        await driver.stopContainer(newId())
+        expect(await driver.listContainers()).toEqual([])
+      })
+
+      it('are not there: output of one that never was', async () => {
+        await expect(place().driver.readOutput(newId())).rejects.toThrow(HostedNotFound)
+      })
+
+      it('are not there: an image that was never built, and nothing is left behind', async () => {
+        const { driver, start } = place()
+        const image = `localhost/millrace/${newId()}:v1`
+        await expect(start(['true'], { image })).rejects.toThrow(HostedNotFound)
+        expect(await driver.listContainers()).toEqual([])
+      })
+
+      it('are refused: a command that the image does not have, and nothing is left behind', async () => {
+        const { driver, start } = place()
+        await expect(start(['no-such-program'])).rejects.toThrow(HostedRefused)
+        expect(await driver.listContainers()).toEqual([])
+      })
+
+      it('belong to the installation that started them', async () => {
+        const [mine, theirs] = [place(), place()]
+        const id = await mine.start(['sleep', '600'])
+        expect(await theirs.driver.listContainers()).toEqual([])
+        await theirs.driver.stopContainer(id)
+        await expect(theirs.driver.readOutput(id)).rejects.toThrow(HostedNotFound)
+        expect(await mine.find(id)).toMatchObject({ exitStatus: null })
+        await mine.driver.stopContainer(id)
+      })
+
+      it('are found again by a driver that was opened later', async () => {
+        const { driver, installationId, start } = place()
+        const id = await start(['sleep', '600'])
+        await driver.close()
+        const later = subject.open(installationId)
+        expect(await later.listContainers()).toMatchObject([{ id, exitStatus: null }])
+        await later.stopContainer(id)
+      })
+    })
+
+    describe('images', () => {
+      it('have what their instructions made, and the builder says what it does', async () => {
+        const { driver, build, run } = place()
+        const { ref, log } = await build('RUN cp /etc/two /tool\nRUN cat /tool')
+        expect(log).toContain('RUN cp /etc/two /tool')
+        expect(log).toContain('two')
+        expect(await run(['cat', '/tool'], { image: ref })).toEqual({ exitStatus: 0, output: 'two\n' })
+        expect(await run(['cat', '/tool'])).toMatchObject({ exitStatus: 1 })
+        await driver.deleteImage(ref)
+      })
+
+      it('may be the base and nothing else', async () => {
+        const { driver, build, run } = place()
+        const { ref } = await build('')
+        expect(await run(['cat', '/etc/one'], { image: ref })).toEqual({ exitStatus: 0, output: 'one\n' })
+        await driver.deleteImage(ref)
+      })
+
+      it('are refused where an instruction fails, with what failed, and none is left', async () => {
+        const { driver, build } = place()
+        await expect(build('RUN cp /etc/two /tool\nRUN false')).rejects.toThrow(
+          expect.objectContaining({
+            constructor: HostedRefused,
+            message: expect.stringContaining('false'),
+          }),
+        )
+        await expect(build('NONSENSE 1')).rejects.toThrow(HostedRefused)
+        expect(await driver.listImages()).toEqual([])
+      })
+
+      it('are refused on a base that is not there', async () => {
+        const { build } = place()
+        const dockerfile = 'FROM localhost/millrace/nowhere:v1\nRUN true'
+        await expect(build('', { dockerfile })).rejects.toThrow(HostedRefused)
+      })
+
+      it('are replaced when they are built again under the same name', async () => {
+        const { driver, build, run } = place()
+        const { ref } = await build('RUN cp /etc/one /tool')
+        await build('RUN cp /etc/two /tool', { ref })
+        expect(await run(['cat', '/tool'], { image: ref })).toMatchObject({ output: 'two\n' })
+        expect(await driver.listImages()).toEqual([ref])
+        await driver.deleteImage(ref)
+      })
+
+      it('are not made when the build is broken off', async () => {
+        const { driver, build } = place()
+        const stopping = new AbortController()
+        const reason = new Error('took too long')
+        const onLog = (text: string) => {
+          if (text.includes('sleep')) stopping.abort(reason)
+        }
+        await expect(build('RUN sleep 600', { onLog, signal: stopping.signal })).rejects.toBe(reason)
+        await expect(build('RUN true', { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
+        expect(await driver.listImages()).toEqual([])
+      })
+
+      it('are listed until they are deleted, which may be asked again', async () => {
+        const { driver, build, start } = place()
+        const [one, two] = [await build('RUN true'), await build('RUN cat /etc/one')]
+        expect((await driver.listImages()).toSorted()).toEqual([one.ref, two.ref].toSorted())
+        expect(await place().driver.listImages()).toEqual([])
+        await driver.deleteImage(one.ref)
+        await driver.deleteImage(one.ref)
+        expect(await driver.listImages()).toEqual([two.ref])
+        await expect(start(['true'], { image: one.ref })).rejects.toThrow(HostedNotFound)
+        await driver.deleteImage(two.ref)
+      })
+
+      it('cannot be deleted while a container is made from them', async () => {
+        const { driver, build, start, find } = place()
+        const { ref } = await build('RUN true')
+        const id = await start(['sleep', '600'], { image: ref })
+        await expect(driver.deleteImage(ref)).rejects.toThrow(HostedUnavailable)
+        expect(await driver.listImages()).toEqual([ref])
+        expect(await find(id)).toMatchObject({ exitStatus: null })
+        await driver.stopContainer(id)
+        await driver.deleteImage(ref)
+        expect(await driver.listImages()).toEqual([])
+      })
+    })
+
+    describe('volumes', () => {
+      it('begin empty and keep what a container left in them', async () => {
+        const { driver, run, attach, keep, inVolume } = place()
+        const kept = await keep(['cp', '/etc/one', '/cache/a'])
+        const copy = await attach(kept)
+        expect(await run(['cat', '/cache/a'], inVolume(copy))).toEqual({ exitStatus: 0, output: 'one\n' })
+        const empty = await attach()
+        expect(await run(['cat', '/cache/a'], inVolume(empty))).toMatchObject({ exitStatus: 1 })
+        await Promise.all([copy, empty].map((id) => driver.detachVolume(id)))
+        await driver.deleteVolume(kept)
+        expect(await driver.listVolumes()).toEqual([])
+      })
+
+      it('are listed by what they are', async () => {
+        const { driver, clusterId, attach } = place()
+        const id = await attach()
+        const listed = async () => (await driver.listVolumes()).filter((volume) => volume.id === id)
+        expect(await listed()).toEqual([{ id, clusterId, isAttached: true, isKept: false }])
+        expect((await driver.snapshotVolume(id)).sizeMb).toBeGreaterThanOrEqual(0)
+        expect(await listed()).toEqual([{ id, clusterId, isAttached: true, isKept: true }])
+        expect(await place().driver.listVolumes()).toEqual([])
+        await driver.detachVolume(id)
+        expect(await listed()).toEqual([{ id, clusterId, isAttached: false, isKept: true }])
+        await driver.deleteVolume(id)
+        expect(await listed()).toEqual([])
+      })
+
+      it('are gone when they are detached and no snapshot was made', async () => {
+        const { driver, run, attach, inVolume } = place()
+        const id = await attach()
+        await run(['cp', '/etc/one', '/cache/a'], inVolume(id))
+        await driver.detachVolume(id)
+        expect(await driver.listVolumes()).toEqual([])
+        await expect(driver.snapshotVolume(id)).rejects.toThrow(HostedNotFound)
+      })
+
+      it('are copies: 20 at once each have what was kept, and none sees what another writes', async () => {
+        const { driver, run, attach, keep, inVolume } = place()
+        const kept = await keep(['cp', '/etc/one', '/cache/a'])
+        const copies = await Promise.all(Array.from({ length: 20 }, () => attach(kept)))
+        const ends = await Promise.all(
+          copies.map((id, index) =>
+            run(index % 2 === 0 ? ['cp', '/etc/two', '/cache/a'] : ['cat', '/cache/a'], inVolume(id)),
+          ),
+        )
+        expect(ends.map(({ output }) => output)).toEqual(
+          copies.map((_, index) => (index % 2 === 0 ? '' : 'one\n')),
+        )
+        const again = await attach(kept)
+        expect(await run(['cat', '/cache/a'], inVolume(again))).toMatchObject({ output: 'one\n' })
+        await Promise.all([again, ...copies].map((id) => driver.detachVolume(id)))
+        await driver.deleteVolume(kept)
+        expect(await driver.listVolumes()).toEqual([])
+      }, 120_000)
+
+      it('keep everything through many generations, and nothing of those that are deleted', async () => {
+        const { driver, run, attach, keep, inVolume } = place()
+        let newest = await keep(['cp', '/etc/one', '/cache/0'])
+        for (let generation = 1; generation <= 10; generation++) {
+          const next = await keep(['cp', '/etc/two', `/cache/${generation}`], newest)
+          await driver.deleteVolume(newest)
+          newest = next
+        }
+        const copy = await attach(newest)
+        expect(await run(['cat', '/cache/0', '/cache/7', '/cache/10'], inVolume(copy))).toEqual({
+          exitStatus: 0,
+          output: 'one\ntwo\ntwo\n',
+        })
+        await driver.detachVolume(copy)
+        expect(await driver.listVolumes()).toMatchObject([{ id: newest }])
+        await driver.deleteVolume(newest)
+        expect(await driver.listVolumes()).toEqual([])
+      }, 120_000)
+
+      it('stay whole when what they were copied from is deleted', async () => {
+        const { driver, run, attach, keep, inVolume } = place()
+        const kept = await keep(['cp', '/etc/one', '/cache/a'])
+        const copy = await attach(kept)
+        await driver.deleteVolume(kept)
+        expect(await run(['cat', '/cache/a'], inVolume(copy))).toMatchObject({ output: 'one\n' })
+        await driver.snapshotVolume(copy)
+        await driver.detachVolume(copy)
+        const next = await attach(copy)
+        expect(await run(['cat', '/cache/a'], inVolume(next))).toMatchObject({ output: 'one\n' })
+        await driver.detachVolume(next)
+        await driver.deleteVolume(copy)
+        expect(await driver.listVolumes()).toEqual([])
+      })
+
+      it('can be asked for again at every step', async () => {
+        const { driver, clusterId, run, attach, inVolume } = place()
+        const id = await attach()
+        await run(['cp', '/etc/one', '/cache/a'], inVolume(id))
+        await driver.attachVolume({ id, clusterId, from: null, sizeMb: 100 })
+        await Promise.all([driver.snapshotVolume(id), driver.snapshotVolume(id)])
+        await driver.detachVolume(id)
+        await Promise.all([driver.snapshotVolume(id), driver.detachVolume(id)])
+        const copy = await attach(id)
+        expect(await run(['cat', '/cache/a'], inVolume(copy))).toMatchObject({ output: 'one\n' })
+        await Promise.all([driver.detachVolume(copy), driver.detachVolume(copy)])
+        await Promise.all([driver.deleteVolume(id), driver.deleteVolume(id)])
+        await driver.deleteVolume(id)
+        expect(await driver.listVolumes()).toEqual([])
+      })
+
+      it('are not there: a copy of what was never kept, a mount of what was never attached', async () => {
+        const { driver, start, attach, inVolume } = place()
+        await expect(attach(`vol-${newId()}`)).rejects.toThrow(HostedNotFound)
+        await expect(start(['true'], inVolume(`vol-${newId()}`))).rejects.toThrow(HostedNotFound)
+        expect([await driver.listVolumes(), await driver.listContainers()]).toEqual([[], []])
+      })
+    })
+
+    describe('what a cluster shares', () => {
+      const mirror = (readOnly: boolean) => ({
+        mounts: [{ kind: 'git_mirror', path: '/mirror', readOnly } as const],
+      })
+      const cache = { mounts: [{ kind: 'container_cache', path: '/layers', readOnly: false } as const] }
+
+      it('is there while it is switched on', async () => {
+        const { driver, clusterId, run, start } = place()
+        await expect(start(['true'], mirror(true))).rejects.toThrow(HostedNotFound)
+        await driver.setGitMirror(clusterId, true)
+        await driver.setGitMirror(clusterId, true)
+        await driver.setContainerCache(clusterId, true)
+        expect(await driver.listSwitches()).toEqual([{ clusterId, gitMirror: true, containerCache: true }])
+        expect(await run(['cp', '/etc/one', '/mirror/a'], mirror(false))).toMatchObject({ exitStatus: 0 })
+        expect(await run(['cat', '/mirror/a'], mirror(true))).toMatchObject({ output: 'one\n' })
+        expect(await run(['cp', '/etc/two', '/layers/a'], cache)).toMatchObject({ exitStatus: 0 })
+        await driver.setGitMirror(clusterId, false)
+        await driver.setGitMirror(clusterId, false)
+        expect(await driver.listSwitches()).toEqual([{ clusterId, gitMirror: false, containerCache: true }])
+        await expect(start(['true'], mirror(true))).rejects.toThrow(HostedNotFound)
+        await driver.setContainerCache(clusterId, false)
+        expect([await driver.listSwitches(), await driver.listContainers()]).toEqual([[], []])
+      })
+
+      it('cannot be written to by those who may only read', async () => {
+        const { driver, clusterId, run } = place()
+        await driver.setGitMirror(clusterId, true)
+        const { exitStatus } = await run(['cp', '/etc/two', '/mirror/a'], mirror(true))
+        expect(exitStatus).not.toBe(0)
+        expect(await run(['cat', '/mirror/a'], mirror(true))).toMatchObject({ exitStatus: 1 })
+        await driver.setGitMirror(clusterId, false)
+      })
+
+      it('is not shared with other clusters', async () => {
+        const { driver, clusterId, run } = place()
+        const other = newId()
+        await driver.setGitMirror(clusterId, true)
+        await driver.setGitMirror(other, true)
+        await run(['cp', '/etc/one', '/mirror/a'], mirror(false))
+        const elsewhere = await run(['cat', '/mirror/a'], { ...mirror(true), clusterId: other })
+        expect(elsewhere).toMatchObject({ exitStatus: 1 })
+        await driver.setGitMirror(clusterId, false)
+        await driver.setGitMirror(other, false)
+      })
+    })
+
+    it('is unavailable in every operation when the engine is not reached, and goes on when it is', async () => {
+      const { driver, clusterId, start, attach, build, keep } = place()
+      await driver.check()
+      const kept = await keep(['cp', '/etc/one', '/cache/a'])
+      const [id, volume] = [await start(['sleep', '600']), await attach()]
+      await subject.breakOff()
+      const asked: Array<() => Promise<unknown>> = [
+        () => driver.check(),
+        () => start(['true']),
+        () => driver.stopContainer(id),
+        () => driver.listContainers(),
+        () => driver.readOutput(id),
+        () => build('RUN true'),
+        () => driver.deleteImage('localhost/millrace/some:v1'),
+        () => driver.listImages(),
+        () => attach(kept),
+        () => driver.snapshotVolume(volume),
+        () => driver.detachVolume(volume),
+        () => driver.deleteVolume(kept),
+        () => driver.listVolumes(),
+        () => driver.setGitMirror(clusterId, true),
+        () => driver.setContainerCache(clusterId, true),
+        () => driver.listSwitches(),
+      ]
+      for (const ask of asked) await expect(ask()).rejects.toThrow(HostedUnavailable)
+      await subject.recover()
+      expect(await driver.listContainers()).toMatchObject([{ id, exitStatus: null }])
+      expect(await driver.listVolumes()).toHaveLength(2)
+      await driver.stopContainer(id)
+      await driver.detachVolume(volume)
+      await driver.deleteVolume(kept)
+      expect([
+        await driver.listContainers(),
+        await driver.listVolumes(),
+        await driver.listSwitches(),
+      ]).toEqual([[], [], []])
+    })
+  })

@@ -1,0 +1,10 @@
+/**
+ * `registry.example.com:5000/team/tools:v1@sha256:…`. Anything else could mean something in the path of an engine's
+ * API, or in a Dockerfile. Nor a bare number in hexadecimal, which engines take for the beginning of an image's id:
+ * that would name anybody's image.
+ */
+export const isImageName = (text: string): boolean =>
+  text.length <= 500 && !/^[0-9a-f]+$/i.test(text) && pattern.test(text)
+
+const pattern =
+  /^[A-Za-z0-9][\w.-]*(:\d{1,5}(?=\/))?(\/[A-Za-z0-9][\w.-]*)*(:[\w][\w.-]{0,127})?(@[a-z0-9]+:[0-9a-f]{32,128})?$/

@@ -1,0 +1,16 @@
+import type { HostedSettings } from '../config.ts'
+import type { Db } from '../db/pool.ts'
+import type { Runner } from './docker-runner.ts'
+import type { HostedDriver } from './driver.ts'
+import { getInstallationId } from './installation.ts'
+
+/** Loads a driver only where it is wanted: most installations have none. The engine is not asked yet. */
+export async function openHosted(
+  db: Db,
+  { engine, registry, baseImage }: HostedSettings,
+  runner: Runner | null,
+): Promise<HostedDriver> {
+  const installationId = await getInstallationId(db)
+  const { openDocker } = await import('./docker.ts')
+  return openDocker({ ...engine, installationId, registry, helperImage: baseImage, runner })
+}

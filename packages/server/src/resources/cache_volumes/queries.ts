@@ -1,0 +1,241 @@
+// The volumes of hosted clusters, as the engine should hold them. `attaching` and `attached`: a job's own copy.
+// `keeping`: the job passed, and what it left is being kept. `detached`: kept, for jobs to begin with copies of.
+// `dropping`: on its way out.
+import { randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
+import type { Db, Trx } from '../../db/pool.ts'
+
+export interface CacheVolumeRow {
+  id: string
+  cluster_id: string
+  tag: string
+  size_mb: number
+  created_at: string
+  attached_at: string | null
+  detached_at: string
+}
+
+export type Purpose = 'cache' | 'container_cache'
+
+/** Of a job: to be attached, or attached. */
+export interface OwnVolume {
+  id: string
+  organization_id: string
+  cluster_id: string
+  tag: string
+  state: 'attaching' | 'attached' | 'keeping' | 'detached' | 'dropping'
+  purpose: Purpose
+  requested_mb: number
+  deleted_at: string | null
+}
+
+const base32 = '0123456789abcdefghjkmnpqrstvwxyz'
+
+export const newVolumeId = (): string =>
+  `vol-${Array.from(randomBytes(26), (byte) => base32[byte % 32]).join('')}`
+
+/** The newest of each tag. One that a job began with a copy of was, in that, attached again. */
+export async function listNewest(db: Db, orgId: string, clusterId: string): Promise<CacheVolumeRow[]> {
+  const { rows } = await sql<CacheVolumeRow>`
+    select distinct on (tag) id, cluster_id, tag, size_mb, created_at,
+      greatest(used_at, attached_at) as attached_at, detached_at
+    from cache_volumes
+    where organization_id = ${orgId} and cluster_id = ${clusterId} and state = 'detached'
+    order by tag, detached_at desc, id desc`.execute(db)
+  return rows
+}
+
+export interface VolumesOfTag {
+  /** No job is given a copy of these from now on. `isBusy`: one is just being made. */
+  withdrawn: Array<{ id: string; isBusy: boolean }>
+  /** How many jobs have a copy that may be kept. */
+  attached: number
+}
+
+export async function withdraw(
+  trx: Trx,
+  orgId: string,
+  clusterId: string,
+  tag: string,
+): Promise<VolumesOfTag> {
+  const { rows } = await sql<{ id: string; state: string; isBusy: boolean }>`
+    select v.id, v.state, ${isBeingCopied} as "isBusy" from cache_volumes v
+    where v.organization_id = ${orgId} and v.cluster_id = ${clusterId} and v.tag = ${tag} and v.deleted_at is null
+      and v.state <> 'dropping' for update`.execute(trx)
+  const withdrawn = rows.filter(({ state }) => state === 'detached')
+  await setStates(trx, orgId, withdrawn, 'dropping')
+  return { withdrawn, attached: rows.length - withdrawn.length }
+}
+
+/** They were not deleted after all. */
+export const giveBack = (db: Db, orgId: string, withdrawn: ReadonlyArray<{ id: string }>): Promise<void> =>
+  setStates(db, orgId, withdrawn, 'detached')
+
+async function setStates(
+  db: Db,
+  orgId: string,
+  rows: ReadonlyArray<{ id: string }>,
+  state: 'detached' | 'dropping',
+): Promise<void> {
+  await sql`
+    update cache_volumes set state = ${state}
+    where organization_id = ${orgId} and id = any (${rows.map(({ id }) => id)}::text[])`.execute(db)
+}
+
+export async function deleteRows(db: Db, orgId: string, ids: readonly string[]): Promise<void> {
+  await sql`
+    delete from cache_volumes where organization_id = ${orgId} and id = any (${[...ids]}::text[])`.execute(db)
+}
+
+/** What the jobs that have one of these leave is not kept. */
+export async function markDeleted(
+  trx: Trx,
+  orgId: string,
+  clusterId: string,
+  tag: string,
+  at: string,
+): Promise<void> {
+  await sql`
+    update cache_volumes set deleted_at = ${at}
+    where organization_id = ${orgId} and cluster_id = ${clusterId} and tag = ${tag} and deleted_at is null
+      and state in ('attaching', 'attached', 'keeping')`.execute(trx)
+}
+
+export async function insertOwn(
+  trx: Trx,
+  volume: {
+    organizationId: string
+    clusterId: string
+    hostedAgentId: string
+    tag: string
+    purpose: Purpose
+    requestedMb: number
+  },
+): Promise<void> {
+  await trx
+    .insertInto('cache_volumes')
+    .values({
+      id: newVolumeId(),
+      organization_id: volume.organizationId,
+      cluster_id: volume.clusterId,
+      hosted_agent_id: volume.hostedAgentId,
+      tag: volume.tag,
+      purpose: volume.purpose,
+      requested_mb: volume.requestedMb,
+      state: 'attaching',
+    })
+    .execute()
+}
+
+const ownColumns = sql`id, organization_id, cluster_id, tag, state, purpose, requested_mb, deleted_at`
+
+export async function listOwn(db: Db, hostedAgentId: string): Promise<OwnVolume[]> {
+  const { rows } = await sql<OwnVolume>`
+    select ${ownColumns} from cache_volumes where hosted_agent_id = ${hostedAgentId} order by purpose`.execute(
+    db,
+  )
+  return rows
+}
+
+/** What a job begins with a copy of; null: with nothing. From then on it is not deleted until the copy is made. */
+export async function chooseParent(
+  db: Db,
+  { id, organization_id, cluster_id, tag }: OwnVolume,
+): Promise<string | null> {
+  const { rows } = await sql<{ parent_id: string | null }>`
+    with newest as (
+      select id from cache_volumes
+      where organization_id = ${organization_id} and cluster_id = ${cluster_id} and tag = ${tag} and state = 'detached'
+      order by detached_at desc, id desc limit 1 for update
+    )
+    update cache_volumes set parent_id = (select id from newest) where id = ${id} returning parent_id`.execute(
+    db,
+  )
+  return rows[0]?.parent_id ?? null
+}
+
+export async function setAttached(db: Db, id: string, parentId: string | null, at: string): Promise<void> {
+  await sql`
+    with used as (update cache_volumes set used_at = ${at} where id = ${parentId})
+    update cache_volumes set state = 'attached', attached_at = ${at}
+    where id = ${id} and state = 'attaching'`.execute(db)
+}
+
+/** Decides what becomes of it, once: whoever asks again goes on with what was decided. */
+export async function setKeeping(db: Db, id: string): Promise<boolean> {
+  const { rows } = await sql`
+    update cache_volumes set state = 'keeping'
+    where id = ${id} and state in ('attached', 'keeping') and deleted_at is null returning id`.execute(db)
+  return rows.length > 0
+}
+
+export async function setDropping(db: Db, id: string): Promise<void> {
+  await sql`update cache_volumes set state = 'dropping' where id = ${id}`.execute(db)
+}
+
+/** The newest of its tag now, unless the tag was deleted meanwhile; what it replaces, or it itself, is dropped. */
+export async function setDetached(
+  trx: Trx,
+  { id, organization_id, cluster_id, tag }: OwnVolume,
+  { sizeMb, at }: { sizeMb: number; at: string },
+): Promise<void> {
+  await sql`
+    update cache_volumes set size_mb = ${sizeMb}, detached_at = ${at}, hosted_agent_id = null,
+      state = case when deleted_at is null then 'detached' else 'dropping' end
+    where id = ${id} and state = 'keeping'`.execute(trx)
+  await sql`
+    update cache_volumes older set state = 'dropping' from cache_volumes newest
+    where newest.id = ${id} and newest.state = 'detached' and older.organization_id = ${organization_id}
+      and older.cluster_id = ${cluster_id} and older.tag = ${tag} and older.state = 'detached'
+      and older.id <> ${id}`.execute(trx)
+}
+
+/** The least recently used go, until the rest of the cluster fits. */
+export async function dropOverLimit(
+  db: Db,
+  { organization_id, cluster_id }: Pick<OwnVolume, 'organization_id' | 'cluster_id'>,
+  limitMb: number,
+): Promise<void> {
+  await sql`
+    update cache_volumes set state = 'dropping' where state = 'detached' and id in (
+      select id from (
+        select id, sum(size_mb) over (order by greatest(used_at, detached_at) desc, id desc) as held
+        from cache_volumes
+        where organization_id = ${organization_id} and cluster_id = ${cluster_id} and state = 'detached') as ranked
+      where held > ${limitMb})`.execute(db)
+}
+
+/** Nobody has begun with a copy of these for a while. */
+export async function dropUnused(db: Db, before: string): Promise<void> {
+  await sql`
+    update cache_volumes set state = 'dropping'
+    where state = 'detached' and greatest(used_at, detached_at) < ${before}`.execute(db)
+}
+
+/** On their way out, or the copies of hosted agents that are no more. */
+export async function listToDrop(db: Db): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select v.id from cache_volumes v
+    where v.state <> 'detached' and v.hosted_agent_id is null and not ${isBeingCopied} limit 100`.execute(db)
+  return rows.map(({ id }) => id)
+}
+
+/** For queries with `cache_volumes v`. */
+const isBeingCopied = sql`
+  exists (select from cache_volumes copy where copy.parent_id = v.id and copy.state = 'attaching')`
+
+export async function deleteDropped(db: Db, id: string): Promise<void> {
+  await sql`delete from cache_volumes where id = ${id} and state <> 'detached'`.execute(db)
+}
+
+/** By what they are to the engine. */
+export async function listKnown(db: Db): Promise<Array<{ id: string; isKept: boolean }>> {
+  const { rows } = await sql<{ id: string; isKept: boolean }>`
+    select id, state = 'detached' as "isKept" from cache_volumes`.execute(db)
+  return rows
+}
+
+/** The engine no longer has them. */
+export async function forgetKept(db: Db, ids: readonly string[]): Promise<void> {
+  await sql`delete from cache_volumes where state = 'detached' and id = any (${[...ids]}::text[])`.execute(db)
+}
