@@ -7,8 +7,9 @@ import { startAgents } from './pool.ts'
 const { env } = process
 const own = (name: string) => env[`MILLRACE_RUNNER_${name}`] ?? ''
 
-const say = (fields: object, message: string) => void console.error(message, JSON.stringify(fields))
-const log: AgentLog = { info: say, warn: say, error: say }
+const say = (line: string) => void process.stderr.write(`${line}\n`)
+const tell = (fields: object, message: string) => say(`${message} ${JSON.stringify(fields)}`)
+const log: AgentLog = { info: tell, warn: tell, error: tell }
 
 async function runAgent(): Promise<number> {
   const pool = startAgents({
@@ -38,6 +39,6 @@ async function runMirror(): Promise<number> {
 try {
   process.exitCode = await (process.argv[2] === 'mirror' ? runMirror() : runAgent())
 } catch (error) {
-  console.error(error instanceof Error ? error.message : String(error))
+  say(error instanceof Error ? error.message : String(error))
   process.exitCode = 1
 }

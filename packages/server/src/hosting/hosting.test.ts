@@ -232,8 +232,8 @@ describe('the token of a hosted agent', () => {
     const { started, release } = aPause('token')
     const build = await aBuild(app, world.org, await aHostedPipeline(app, world, '[{ command: token }]'))
     await started
-    const [{ id = '' } = {}] = await rows()
-    const token = hostedToken(app.ctx, id)
+    const [row] = await rows()
+    const token = hostedToken(app.ctx, row?.id ?? '')
     expect((await call(app, token, 'POST', 'register', { body: registerBody() })).status).toBe(401)
     expect((await call(app, token, 'GET', 'token')).status).toBe(401)
     expect((await call(app, token, 'POST', 'stacks/register', { body: {} })).status).toBe(401)
