@@ -48,8 +48,8 @@ function summary(status) {
   ).length
   const failed = count('failed') + broken
   const skipped = count('pending', 'skipped', 'todo', 'disabled')
-  const parts = [`${count('passed')} passed`, `${failed || (status === 0 ? 0 : 1)} failed`]
-  return [...parts, ...(skipped > 0 ? [`${skipped} skipped`] : [])].join(', ')
+  const result = `${count('passed')} passed, ${failed || (status === 0 ? 0 : 1)} failed`
+  return skipped > 0 ? `${skipped} skipped\n${result}` : result
 }
 
 function isNotFailed(test) {

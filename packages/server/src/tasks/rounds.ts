@@ -1,5 +1,6 @@
 // Work that is looked for every few seconds, too often for a queue: each worker makes its rounds, and whatever two
 // of them find at once is done by one and refused to the other.
+import { setMaxListeners } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { RunningTasks } from './run.ts'
@@ -16,6 +17,8 @@ export function makeRounds<Context>(
   rounds: Readonly<Record<string, Round<Context>>>,
 ): RunningTasks {
   const stopping = new AbortController()
+  // All of them wait with it; a warning of a leak would be wrong.
+  setMaxListeners(0, stopping.signal)
   const go = async (name: string, { everySeconds, run }: Round<Context>): Promise<void> => {
     while (!stopping.signal.aborted) {
       await run(context, stopping.signal).catch((error: unknown) =>
