@@ -97,8 +97,8 @@ interface Setting {
 async function measureRounds({ url, token, bare, sqlChild, statements, connections }: Setting) {
   const measured: Record<'ours' | 'http' | 'sql', Measured[]> = { ours: [], http: [], sql: [] }
   for (let round = 0; round < rounds; round++) {
-    measured.ours.push(await loadUrl(url, token, connections, seconds))
-    measured.http.push(await loadUrl(bare, token, connections, seconds))
+    measured.ours.push(await loadUrl({ url, token, connections, seconds }))
+    measured.http.push(await loadUrl({ url: bare, token, connections, seconds }))
     measured.sql.push(await sqlChild.ask<Measured>({ statements, callers: connections, seconds }))
   }
   return { ours: median(measured.ours), http: median(measured.http), sql: median(measured.sql) }

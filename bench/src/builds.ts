@@ -8,7 +8,7 @@ import { jobEnds } from './job-ends.ts'
 import { startChild } from './children.ts'
 import { contextOn } from './context.ts'
 import { listPages } from './list-pages.ts'
-import { loadRequests } from './load.ts'
+import { loadUrl } from './load.ts'
 import { readerTimes } from './reader-times.ts'
 import { row, type Report } from './report.ts'
 import { seedOrganization, seedPipeline } from './seed.ts'
@@ -23,7 +23,7 @@ export async function benchBuilds(): Promise<Report> {
   const address = String(ready)
 
   await seedPipeline(database.db, seeded, 'one-step', 'steps: [{command: "true"}]')
-  const created = await loadRequests({
+  const created = await loadUrl({
     url: `${address}/v2/organizations/${seeded.slug}/pipelines/one-step/builds`,
     method: 'POST',
     body: JSON.stringify({ commit: 'HEAD', branch: 'main', message: 'bench' }),
@@ -35,7 +35,7 @@ export async function benchBuilds(): Promise<Report> {
     row(
       'builds created, 16 connections',
       `${Math.round(created.perSecond)}/s`,
-      `p50 ${created.p50} ms, p99 ${created.p99} ms`,
+      `p50 ${created.p50.toFixed(1)} ms, p99 ${created.p99.toFixed(1)} ms`,
     ),
   ]
   const targets: Report['targets'] = []

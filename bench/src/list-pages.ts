@@ -8,7 +8,7 @@ import { buildServer } from '@millrace/server/http/server.ts'
 import { capture, type Statement } from './capture.ts'
 import { startChild, type Child } from './children.ts'
 import { fillBuilds, timeOfBuild } from './fill-builds.ts'
-import { median, requestInTurn, type Measured } from './load.ts'
+import { loadUrl, median, type Measured } from './load.ts'
 import type { Report } from './report.ts'
 import { seedPipeline, type Seeded } from './seed.ts'
 
@@ -74,7 +74,7 @@ async function measurePair(
 ): Promise<Pair> {
   const [ours, bare]: [Measured[], Measured[]] = [[], []]
   for (let round = 0; round < rounds; round++) {
-    ours.push(await requestInTurn({ url, token, callers, seconds }))
+    ours.push(await loadUrl({ url, token, connections: callers, seconds }))
     bare.push(await sqlChild.ask<Measured>({ statements, callers, seconds }))
   }
   return { ours: median(ours), bare: median(bare) }
