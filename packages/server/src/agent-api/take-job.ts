@@ -91,17 +91,15 @@ async function take(
       await hand.execute(trx)
       return []
     }
-    const locked = await lockBuild(trx, agent.organizationId, job.buildId)
+    let locked = await lockBuild(trx, agent.organizationId, job.buildId, jobId)
     if (locked === undefined) throw notFound('No job found')
-    const { scope } = locked
-    let { build } = locked
     const after: FollowUp[] = []
     for (const [index, type] of moves.entries()) {
       const first = () => (index === 0 ? [hand] : [])
-      const advanced = await apply(trx, ctx, { scope, build }, { type, jobId }, first)
+      const advanced = await apply(trx, ctx, locked, { type, jobId }, first)
       if (!advanced.ok) throw refused(`${advanced.message}.`)
       after.push(...advanced.followUps)
-      build = advanced.build
+      locked = { scope: locked.scope, build: advanced.build }
     }
     return after
   }).catch((error: unknown) => {

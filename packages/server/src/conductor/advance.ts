@@ -5,7 +5,7 @@ import { advance } from '@millrace/engine/advance.ts'
 import type { Effect } from '@millrace/engine/advance/effects.ts'
 import type { BuildEvent } from '@millrace/engine/advance/events.ts'
 import type { Refusal } from '@millrace/engine/advance/refusal.ts'
-import type { BuildRow, JobRow } from '@millrace/engine/rows.ts'
+import type { BuildRow } from '@millrace/engine/rows.ts'
 import type { Context } from '../context.ts'
 import type { Trx } from '../db/pool.ts'
 import { together, type Statement } from '../db/together.ts'
@@ -13,7 +13,7 @@ import { inTransaction } from '../db/transaction.ts'
 import { newId } from '../lib/ids.ts'
 import { setMetaData } from './meta-data.ts'
 import { appendEvents } from './outbox.ts'
-import { fetchNeed, lockBuild } from './load.ts'
+import { fetchNeed, lockBuild, type LockedBuild } from './load.ts'
 import { saveChanges } from './save.ts'
 import type { Scope } from './scope.ts'
 import { wakeFreedAgents, wakeQueuesOf } from './wake.ts'
@@ -48,26 +48,21 @@ export async function advanceIn(
   buildId: string,
   event: EventAt,
 ): Promise<Advanced> {
-  const locked = await lockBuild(trx, organizationId, buildId)
+  const locked = await lockBuild(trx, organizationId, buildId, 'jobId' in event ? event.jobId : undefined)
   return locked === undefined ? noBuild : apply(trx, ctx, locked, event)
-}
-
-export interface LockedBuild {
-  scope: Scope
-  build: BuildRow
 }
 
 /** With the build's lock held, and its row as it stands; `first` is written before what the event makes of it. */
 export async function apply(
   trx: Trx,
   ctx: Context,
-  { scope, build }: LockedBuild,
+  { scope, build, rows = {} }: LockedBuild,
   event: EventAt,
   first: (after: BuildRow) => Statement[] = () => [],
 ): Promise<Advanced> {
   const at = ctx.now().toISOString()
-  const steps = advance(build, { ...event, at }, { mint: newId })
-  const jobsBefore = new Map<string, JobRow>()
+  const steps = advance(build, { ...event, at }, { mint: newId, rows })
+  const jobsBefore = new Map(rows.jobs?.map((job) => [job.id, job]))
   let turn = steps.next()
   while (!turn.done) {
     const answer = await fetchNeed(trx, build.id, turn.value)

@@ -4,9 +4,10 @@ import type { Answer, Need, SurroundingsNeed } from '@millrace/engine/advance/ne
 import type { BuildRow, EdgeRow, JobRow, RefRow, StepRow } from '@millrace/engine/rows.ts'
 import { isFinal, JOB_STATES } from '@millrace/engine/states.ts'
 import type { Trx } from '../db/pool.ts'
+import { preparedStatement } from '../db/prepared.ts'
 import { together } from '../db/together.ts'
 import { buildColumns, jobColumns, selectFields, stepColumns, tallyColumns } from './rows.ts'
-import { selectScope, type Scope } from './scope.ts'
+import { scopeFields, scopeJoins, type Scope } from './scope.ts'
 
 const stepFields = selectFields('s', stepColumns)
 const jobFields = selectFields('j', jobColumns)
@@ -18,25 +19,55 @@ const isUnfinished = sql`j.state <> all (${JOB_STATES.filter(isFinal)}::text[])`
 
 /**
  * Locks the build until the transaction ends. The lock and the look are two statements: what one reads beside the row
- * that it has to wait for is from before it waited.
+ * that it has to wait for is from before it waited. With a job's id, that job comes along.
  */
 export async function lockBuild(
   trx: Trx,
   orgId: string,
   buildId: string,
-): Promise<{ build: BuildRow; scope: Scope } | undefined> {
-  const lock = sql`
-    select from build_tallies t join builds b on b.id = t.build_id
-    where b.id = ${buildId} and b.organization_id = ${orgId} for update of t`
-  const build = sql<BuildRow>`
-    select b.id, ${selectFields('t', tallyColumns)}, ${selectFields('b', buildColumns)}
-    from build_tallies t join builds b on b.id = t.build_id
-    where b.id = ${buildId} and b.organization_id = ${orgId}`
-  const [, builds, scopes] = await together(trx, [lock, build, selectScope(orgId, buildId)])
+  jobId?: string,
+): Promise<LockedBuild | undefined> {
+  const [, builds, jobs, steps] = await together(trx, [
+    lock(orgId, buildId),
+    lookAt(orgId, buildId),
+    ...(jobId === undefined ? [] : ([lockJob(buildId, jobId), stepOf(buildId, jobId)] as const)),
+  ])
   const [found] = builds
-  const [scope] = scopes
-  return found && scope && { build: found, scope }
+  if (found === undefined) return undefined
+  const rows = jobs && steps && (await withJob(trx, jobs, steps))
+  return { build: found, scope: found, ...(rows === undefined ? {} : { rows }) }
 }
+
+export interface LockedBuild {
+  build: BuildRow
+  scope: Scope
+  /** What is known of it already. */
+  rows?: Answer
+}
+
+const lock = preparedStatement(
+  (orgId: string, buildId: string) => sql`
+    select from build_tallies t join builds b on b.id = t.build_id
+    where b.organization_id = ${orgId} and b.id = ${buildId} for update of t`,
+)
+
+const lookAt = preparedStatement(
+  (orgId: string, buildId: string) => sql<BuildRow & Scope>`
+    select b.id, ${selectFields('t', tallyColumns)}, ${selectFields('b', buildColumns)}, ${scopeFields}
+    from builds b join build_tallies t on t.build_id = b.id ${scopeJoins}
+    where b.organization_id = ${orgId} and b.id = ${buildId}`,
+)
+
+const lockJob = preparedStatement(
+  (buildId: string, jobId: string) => sql<JobRow>`
+    select ${jobFields} from jobs j where j.build_id = ${buildId} and j.id = ${jobId} for update`,
+)
+
+const stepOf = preparedStatement(
+  (buildId: string, jobId: string) => sql<StepRow>`
+    select ${stepFields} from jobs j join build_steps s on s.id = j.step_id
+    where j.build_id = ${buildId} and j.id = ${jobId}`,
+)
 
 export function fetchNeed(trx: Trx, buildId: string, need: Need): Promise<Answer> {
   switch (need.kind) {
@@ -87,11 +118,11 @@ async function withKin(trx: Trx, found: StepRow[]): Promise<StepRow[]> {
 }
 
 async function jobWithStep(trx: Trx, buildId: string, jobId: string): Promise<Answer> {
-  const isIt = sql`j.build_id = ${buildId} and j.id = ${jobId}`
-  const [jobs, found] = await together(trx, [
-    sql<JobRow>`select ${jobFields} from jobs j where ${isIt} for update`,
-    sql<StepRow>`select ${stepFields} from jobs j join build_steps s on s.id = j.step_id where ${isIt}`,
-  ])
+  const [jobs, found] = await together(trx, [lockJob(buildId, jobId), stepOf(buildId, jobId)])
+  return withJob(trx, jobs, found)
+}
+
+async function withJob(trx: Trx, jobs: JobRow[], found: StepRow[]): Promise<Answer> {
   return jobs.length === 0 ? {} : { jobs, steps: await withKin(trx, found) }
 }
 

@@ -78,9 +78,12 @@ function patchRows(
 ): { rows: RawBuilder<unknown>; set: RawBuilder<unknown> } {
   const fields = Object.keys(group[0]?.set ?? {})
   const typed = fields.map((field) => `${columnName(field)} ${String(Reflect.get(types, field))}`)
-  const json = JSON.stringify(group.map(({ id, set }) => ({ id, ...snakeCase(set as object) })))
+  const objects = group.map(({ id, set }) => ({ id, ...snakeCase(set as object) }))
+  // Of one row the planner knows that it is one, and looks for it in an index; of several it expects a hundred.
+  const [source, json] =
+    objects.length === 1 ? ['jsonb_to_record', objects[0]] : ['jsonb_to_recordset', objects]
   return {
-    rows: sql`jsonb_to_recordset(${json}::jsonb) as p (${sql.raw(['id uuid', ...typed].join(', '))})`,
+    rows: sql`${sql.raw(source)}(${JSON.stringify(json)}::jsonb) as p (${sql.raw(['id uuid', ...typed].join(', '))})`,
     set: sql.raw(fields.map((field) => `${columnName(field)} = p.${columnName(field)}`).join(', ')),
   }
 }

@@ -16,7 +16,7 @@ export interface Scope {
   supersedes: boolean
 }
 
-const columns = sql`
+const pipelineFields = sql`
   p.organization_id as "organizationId", p.id as "pipelineId", p.cluster_id as "clusterId",
   c.default_queue_id as "defaultQueueId", o.scheduled_job_expiry_in_minutes as "expiryMinutes",
   p.skip_queued_branch_builds or p.cancel_running_branch_builds as supersedes,
@@ -30,14 +30,18 @@ const joins = sql`
   left join clusters c on c.id = p.cluster_id
   left join organization_pipeline_settings o on o.organization_id = p.organization_id`
 
+/** For queries with `builds b`. */
+export const scopeFields = sql`
+  b.id as "buildId", b.triggered_from_job_id as "triggeredFromJobId", ${pipelineFields}`
+export const scopeJoins = sql`join pipelines p on p.id = b.pipeline_id ${joins}`
+
 export const selectScope = (organizationId: string, buildId: string) => sql<Scope>`
-  select b.id as "buildId", b.triggered_from_job_id as "triggeredFromJobId", ${columns}
-  from builds b join pipelines p on p.id = b.pipeline_id ${joins}
+  select ${scopeFields} from builds b ${scopeJoins}
   where b.organization_id = ${organizationId} and b.id = ${buildId}`
 
 /** All of it that is the same for every build of the pipeline. */
 export type PipelineScope = Omit<Scope, 'buildId' | 'triggeredFromJobId'>
 
 export const selectPipelineScope = (organizationId: string, pipelineId: string) => sql<PipelineScope>`
-  select ${columns} from pipelines p ${joins}
+  select ${pipelineFields} from pipelines p ${joins}
   where p.organization_id = ${organizationId} and p.id = ${pipelineId}`

@@ -18,7 +18,7 @@ type Counter = keyof PipelineTally
  * Each pipeline's counts are the sum of so many rows. A connection always adds to the same one, so that those who
  * change the same pipeline at once do not wait for each other.
  */
-const slots = 16
+const slots = 64
 
 export class TallyChange {
   private readonly change = new Map<Counter, number>()

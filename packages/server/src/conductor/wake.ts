@@ -24,7 +24,7 @@ export function wakeFreedAgents(moves: readonly JobMove[]): Statement[] {
   if (left.length === 0) return []
   const statement = sql`
     select pg_notify(${agentChannel}, agent_id::text) from jobs
-    where id = any (${left}::uuid[]) and agent_id is not null`
+    where ${isOneOf(left)} and agent_id is not null`
   return [statement]
 }
 
@@ -32,9 +32,13 @@ export function wakeQueuesOf(runnableJobs: readonly string[]): Statement[] {
   if (runnableJobs.length === 0) return []
   const statement = sql`
     select pg_notify(${queueChannel}, string_agg(distinct queue_id::text, ',')) from jobs
-    where id = any (${runnableJobs}::uuid[]) and queue_id is not null having count(*) > 0`
+    where ${isOneOf(runnableJobs)} and queue_id is not null having count(*) > 0`
   return [statement]
 }
+
+/** A statement with `=` is planned once, one with an array again and again. */
+const isOneOf = (ids: readonly string[]) =>
+  ids.length === 1 ? sql`id = ${ids[0]}` : sql`id = any (${ids}::uuid[])`
 
 export async function wakeQueue(trx: Trx, queueId: string): Promise<void> {
   await sql`select pg_notify(${queueChannel}, ${queueId})`.execute(trx)

@@ -29,8 +29,14 @@ export function openDatabase(connection: string | pg.PoolConfig, maxConnections 
   // One that dies while in use fails its query; left unheard, its error would end the process too.
   pool.on('connect', (client) => client.on('error', () => {}))
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  pools.set(db, pool)
   return { pool, db, close: () => db.destroy() }
 }
+
+const pools = new WeakMap<Db, pg.Pool>()
+
+/** The pool a statement may be given to directly; a transaction has none, since its statements belong to one connection. */
+export const poolOf = (db: Db): pg.Pool | undefined => pools.get(db)
 
 /** A connection outside the pool, for COPY, which bears no other statement on its way beside it. */
 export async function connectAlone(pool: pg.Pool): Promise<pg.Client> {

@@ -1,16 +1,18 @@
 // Statements of one transaction that do not need each other's answers, sent at once: one way to the database and back
-// for all of them. PostgreSQL carries them out in their order, each seeing what those before it did; after one that
-// fails, those behind it fail too.
-import type { CompiledQuery, RawBuilder } from 'kysely'
-import type { Trx } from './pool.ts'
+// for all of them.
+import type { CompiledQuery } from 'kysely'
+import type { Db, Trx } from './pool.ts'
 
-export interface Statement {
-  compile(trx: Trx): CompiledQuery
+export interface Statement<Row = unknown> {
+  compile(db: Db): CompiledQuery<Row>
 }
 
-type Rows<S> = S extends RawBuilder<infer Row> ? Row[] : unknown[]
+type Rows<S> = S extends Statement<infer Row> ? Row[] : never
 
-/** The rows of each. */
+/**
+ * The rows of each. PostgreSQL carries them out in their order, each seeing what those before it did; after one that
+ * fails, those behind it fail too.
+ */
 export async function together<const Statements extends readonly Statement[]>(
   trx: Trx,
   statements: Statements,
