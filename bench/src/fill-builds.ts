@@ -1,4 +1,5 @@
-// Many finished builds, straight into the tables: rows as real builds leave them, written in bulk.
+// Many finished builds, straight into the tables: rows as real builds leave them, written in bulk. Rows that are known
+// to belong together are not checked, and indexes are made anew afterwards: a tenth of the time.
 import pg from 'pg'
 import type { Seeded } from './seed.ts'
 
@@ -15,6 +16,14 @@ export interface Amount {
   jobs: number
 }
 
+const tables = ['builds', 'build_tallies', 'build_meta_data', 'build_steps', 'jobs']
+
+/** Those that are no constraint. */
+const indexesOf = `
+  select i.indexrelid::regclass::text as name, pg_get_indexdef(i.indexrelid) as definition
+  from pg_index i
+  where i.indrelid = any ($1::regclass[]) and not exists (select from pg_constraint c where c.conindid = i.indexrelid)`
+
 export async function fillBuilds(
   databaseUrl: string,
   { orgId, userId, clusterId }: Seeded,
@@ -23,7 +32,11 @@ export async function fillBuilds(
 ): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
-  await client.query('set synchronous_commit = off')
+  await client.query(
+    "set synchronous_commit = off; set session_replication_role = replica; set maintenance_work_mem = '1GB'",
+  )
+  const { rows: indexes } = await client.query<{ name: string; definition: string }>(indexesOf, [tables])
+  for (const { name } of indexes) await client.query(`drop index ${name}`)
   const step = Math.max(1, Math.floor(500_000 / jobs))
   for (let start = from + 1; start <= to; start += step) {
     const end = Math.min(to, start + step - 1)
@@ -56,6 +69,7 @@ export async function fillBuilds(
       [orgId, pipelineId, userId, start, end, epoch / 1000, clusterId, jobs],
     )
   }
+  for (const { definition } of indexes) await client.query(definition)
   await client.query('update pipelines set last_build_number = $2 where id = $1', [pipelineId, to])
   await client.query('vacuum analyze')
   await client.end()

@@ -14,11 +14,14 @@ export async function jobAnswer(
   jobId: string,
   token: string,
 ): Promise<Job> {
-  const { work, definition, priority, runnableAt } = await getDetails(ctx, organizationId, jobId)
+  const [{ work, definition, priority, runnableAt }, env] = await Promise.all([
+    getDetails(ctx, organizationId, jobId),
+    environmentOf(ctx, organizationId, jobId),
+  ])
   return {
     id: jobId,
     token,
-    env: { ...(await environmentOf(ctx, organizationId, jobId)) },
+    env: { ...env },
     chunks_max_size_bytes: chunkBytes,
     chunks_interval_seconds: 1,
     log_max_size_bytes: ctx.config.logMaxBytes,

@@ -23,7 +23,7 @@ const ping = agentRoute({
     const asking = await settle(ctx, agent)
     const told = instructionFor(asking)
     if (told.action !== 'resume') return ok(pingAnswer(told))
-    const woken = await waitFor(dispatcher, asking, ctx.config.timers.pingHoldSeconds * 1000, request.gone)
+    const woken = await waitFor(dispatcher, asking, ctx.config.timers.pingHoldSeconds * 1000, request.gone())
     return ok(pingAnswer(await afterWaking(ctx, asking, woken)))
   },
 })
@@ -103,7 +103,7 @@ async function stream(
   raw.writeHead(200, { 'Content-Type': 'application/grpc', Trailer: 'grpc-status' })
   let status: string = grpcStatus.ok
   try {
-    for await (const told of instructions(ctx, dispatcher, agent, request.gone)) raw.write(frameOf(told))
+    for await (const told of instructions(ctx, dispatcher, agent, request.gone())) raw.write(frameOf(told))
   } catch (error) {
     ctx.log.warn({ err: error, agent_id: agent.id }, 'The ping stream of an agent broke off.')
     status = grpcStatus.unavailable

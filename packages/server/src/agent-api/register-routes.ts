@@ -64,15 +64,20 @@ async function answer(
 }
 
 function describe(request: FastifyRequest, reply: FastifyReply): AgentRequest {
-  const leaving = new AbortController()
-  reply.raw.once('close', () => leaving.abort())
   return {
     ip: request.ip,
     userAgent: request.headers['user-agent']?.slice(0, 500) ?? null,
     body: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
-    gone: leaving.signal,
+    gone: () => untilGone(reply),
     reply,
   }
+}
+
+function untilGone({ raw }: FastifyReply): AbortSignal {
+  if (raw.closed) return AbortSignal.abort()
+  const leaving = new AbortController()
+  raw.once('close', () => leaving.abort())
+  return leaving.signal
 }
 
 async function findSpeaker(

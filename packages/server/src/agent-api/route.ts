@@ -65,7 +65,7 @@ export interface AgentRequest {
   /** As it came. */
   body: Buffer
   /** Aborted when the connection closes. */
-  gone: AbortSignal
+  gone(): AbortSignal
   reply: FastifyReply
 }
 

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { isFinal, type JobState } from '@millrace/engine/states.ts'
 import type { Context } from '../context.ts'
 import type { Db } from '../db/pool.ts'
+import { prepared } from '../db/prepared.ts'
 import { tellBlocked } from '../events/agents.ts'
 import { findPlace, type HostedPlace } from '../hosting/join.ts'
 import { forbidden, unauthorized } from '../lib/errors.ts'
@@ -139,12 +140,15 @@ export async function findSession(ctx: Context, token: string, ip: string): Prom
 
 /** Also when the session is over. */
 export async function findEndedSession(db: Db, token: string): Promise<Agent> {
-  const { rows } = await sql<Agent>`
-    select ${agentColumns} from agents a ${jobOfAgent} where a.session_hash = ${hashToken(token)}`.execute(db)
-  const [agent] = rows
+  const [agent] = await agentBySession(db, hashToken(token))
   if (agent === undefined) throw unauthorized('The session token is not known.')
   return agent
 }
+
+const agentBySession = prepared(
+  (sessionHash: Buffer) => sql<Agent>`
+    select ${agentColumns} from agents a ${jobOfAgent} where a.session_hash = ${sessionHash}`,
+)
 
 /** The agent as it is now. */
 export async function getAgent(db: Db, organizationId: string, id: string): Promise<Agent> {
@@ -164,15 +168,18 @@ export async function findRunningJob(db: Db, token: string): Promise<RunningJob>
 
 /** Also when the job has ended. */
 export async function findEndedJob(db: Db, token: string): Promise<RunningJob> {
-  const { rows } = await sql<RunningJob>`
+  const [job] = await jobByToken(db, hashToken(token))
+  if (job === undefined) throw unauthorized('The job token is not known.')
+  return job
+}
+
+const jobByToken = prepared(
+  (tokenHash: Buffer) => sql<RunningJob>`
     select j.id, j.state, j.step_id as "stepId", j.build_id as "buildId", j.pipeline_id as "pipelineId",
       j.organization_id as "organizationId", o.slug as "organizationSlug", j.cluster_id as "clusterId",
       j.queue_id as "queueId", json_build_object('id', a.id, 'name', a.name,
         'connectionState', a.connection_state, 'ipAddress', a.ip_address,
         'jobHeardAt', ${heardOfJob}) as agent
     from jobs j join organizations o on o.id = j.organization_id join agents a on a.id = j.agent_id
-    where j.token_hash = ${hashToken(token)}`.execute(db)
-  const [job] = rows
-  if (job === undefined) throw unauthorized('The job token is not known.')
-  return job
-}
+    where j.token_hash = ${tokenHash}`,
+)

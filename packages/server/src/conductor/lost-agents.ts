@@ -2,6 +2,7 @@
 // while their agents live on; and paused agents whose time is up. Runs every few seconds on every worker; what two of
 // them find at once is done by one.
 import { sql } from 'kysely'
+import type { JobState } from '@millrace/engine/states.ts'
 import type { Context } from '../context.ts'
 import { tellMoved } from '../events/agents.ts'
 import { act } from './act.ts'
@@ -75,11 +76,13 @@ async function takeFromGoneAgents(ctx: Context): Promise<void> {
 /** Exact enough for what it is asked, and a row is not written with every line of a log. */
 const heardSeconds = 5
 
-/** Agents ask every few seconds, with the job's own token, whether the job is still wanted. */
+/** Agents ask every few seconds, with the job's own token, whether the job is still wanted. Before it starts, nobody asks. */
 export async function noteJobHeard(
   ctx: Context,
-  { organizationId, agent }: { organizationId: string; agent: { id: string; jobHeardAt: string | null } },
+  job: { organizationId: string; state: JobState; agent: { id: string; jobHeardAt: string | null } },
 ): Promise<void> {
+  const { organizationId, agent } = job
+  if (job.state === 'accepted') return
   const now = ctx.now()
   const before = new Date(now.getTime() - heardSeconds * 1000)
   if (agent.jobHeardAt !== null && new Date(agent.jobHeardAt) > before) return

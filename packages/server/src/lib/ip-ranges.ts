@@ -16,10 +16,23 @@ export function readRanges(text: string): { ok: true; ranges: string } | { ok: f
 export function isInRanges(address: string, ranges: string): boolean {
   if (!ipaddr.isValid(address)) return false
   const ip = ipaddr.process(address)
-  return ranges.split(' ').some((part) => {
+  return parseRanges(ranges).some((range) => ip.kind() === range[0].kind() && ip.match(range))
+}
+
+// Asked with every request, of texts that hardly ever change.
+const parsed = new Map<string, Range[]>()
+const mostParsed = 1000
+
+function parseRanges(text: string): Range[] {
+  const known = parsed.get(text)
+  if (known !== undefined) return known
+  const ranges = text.split(' ').flatMap((part) => {
     const range = parseRange(part)
-    return range !== null && ip.kind() === range[0].kind() && ip.match(range)
+    return range === null ? [] : [range]
   })
+  if (parsed.size >= mostParsed) parsed.clear()
+  parsed.set(text, ranges)
+  return ranges
 }
 
 function parseRange(part: string): Range | null {
