@@ -4,7 +4,7 @@ import type { NewJob } from '@millrace/engine/plan/jobs.ts'
 import { timeoutMinutes, type TimeLimits } from '@millrace/engine/timeouts.ts'
 import type { JobWork } from '@millrace/engine/work.ts'
 import type { Statement } from '../db/together.ts'
-import { columnName, jobColumns, snakeCase } from './rows.ts'
+import { columnName, jobColumns, rowsOf, snakeCase } from './rows.ts'
 import type { Saving } from './save.ts'
 import { deadline } from './timers.ts'
 
@@ -12,17 +12,13 @@ const fields = Object.keys(jobColumns).map(columnName)
 const typed = Object.entries(jobColumns).map(([field, type]) => `${columnName(field)} ${type}`)
 const own = sql.raw(fields.join(', '))
 const fromNew = sql.raw(fields.map((field) => `n.${field}`).join(', '))
-const shape = sql.raw(
-  ['work jsonb', 'copy_of uuid', 'timeout_minutes int', 'queue_key text', ...typed].join(', '),
-)
+const shape = `n (${['work jsonb', 'copy_of uuid', 'timeout_minutes int', 'queue_key text', ...typed].join(', ')})`
 
 export function insertJobs(jobs: readonly NewJob[], { scope, timers, at }: Saving): Statement {
-  const json = JSON.stringify(
-    jobs.map(({ row, work }) => ({
-      ...snakeCase(row),
-      ...(work.kind === 'copy' ? { copy_of: work.of } : { work, ...scriptFields(work, scope.timeouts) }),
-    })),
-  )
+  const rows = jobs.map(({ row, work }) => ({
+    ...snakeCase(row),
+    ...(work.kind === 'copy' ? { copy_of: work.of } : { work, ...scriptFields(work, scope.timeouts) }),
+  }))
   const state = sql`n.state`
   // A retry takes over what the job it replaces was given; any other job finds its queue by the key its rules name.
   return sql`
@@ -38,7 +34,7 @@ export function insertJobs(jobs: readonly NewJob[], { scope, timers, at }: Savin
       coalesce(old.concurrency_method, n.work #>> '{concurrency,method}'),
       ${deadline(timers, scope.expiryMinutes, at, state, sql`t`)},
       case when n.state = 'limited' then ${at}::timestamptz end, ${fromNew}
-    from jsonb_to_recordset(${json}::jsonb) as n (${shape})
+    from ${rowsOf(rows, shape)}
     join build_steps s on s.id = n.step_id
     left join build_steps g on g.id = s.group_id
     left join jobs old on old.id = n.copy_of

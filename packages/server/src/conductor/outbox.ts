@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import type { Effect } from '@millrace/engine/advance/effects.ts'
 import type { Statement } from '../db/together.ts'
 import type { EventAt } from './advance.ts'
+import { rowsOf } from './rows.ts'
 import type { Scope } from './scope.ts'
 
 interface EventRow {
@@ -23,7 +24,7 @@ export function appendEvents(
   const statement = sql`
     insert into events (organization_id, pipeline_id, build_id, job_id, kind, data, created_at)
     select ${scope.organizationId}, ${scope.pipelineId}, ${scope.buildId}, n.job_id, n.kind, n.data, ${at}
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as n (job_id uuid, kind text, data jsonb)`
+    from ${rowsOf(rows, 'n (job_id uuid, kind text, data jsonb)')}`
   return [statement]
 }
 

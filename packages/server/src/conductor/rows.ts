@@ -124,3 +124,12 @@ export const snakeCase = (row: object): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(row).map(([field, value]: [string, unknown]) => [columnName(field), value]),
   )
+
+/**
+ * The objects as rows of the shape. Of one row the planner knows that it is one, and looks for what belongs to it in an
+ * index; of several it expects a hundred.
+ */
+export const rowsOf = (objects: readonly object[], shape: string): RawBuilder<unknown> =>
+  objects.length === 1
+    ? sql`jsonb_to_record(${JSON.stringify(objects[0])}::jsonb) as ${sql.raw(shape)}`
+    : sql`jsonb_to_recordset(${JSON.stringify(objects)}::jsonb) as ${sql.raw(shape)}`

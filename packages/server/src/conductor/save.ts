@@ -6,7 +6,7 @@ import type { JobState } from '@millrace/engine/states.ts'
 import type { Timers } from '../config.ts'
 import type { Statement } from '../db/together.ts'
 import { insertJobs } from './insert-jobs.ts'
-import { buildColumns, columnName, jobColumns, snakeCase, stepColumns, tallyColumns } from './rows.ts'
+import { buildColumns, columnName, jobColumns, rowsOf, snakeCase, stepColumns, tallyColumns } from './rows.ts'
 import type { Scope } from './scope.ts'
 import { TallyChange } from './tallies.ts'
 import { deadline } from './timers.ts'
@@ -79,11 +79,8 @@ function patchRows(
   const fields = Object.keys(group[0]?.set ?? {})
   const typed = fields.map((field) => `${columnName(field)} ${String(Reflect.get(types, field))}`)
   const objects = group.map(({ id, set }) => ({ id, ...snakeCase(set as object) }))
-  // Of one row the planner knows that it is one, and looks for it in an index; of several it expects a hundred.
-  const [source, json] =
-    objects.length === 1 ? ['jsonb_to_record', objects[0]] : ['jsonb_to_recordset', objects]
   return {
-    rows: sql`${sql.raw(source)}(${JSON.stringify(json)}::jsonb) as p (${sql.raw(['id uuid', ...typed].join(', '))})`,
+    rows: rowsOf(objects, `p (${['id uuid', ...typed].join(', ')})`),
     set: sql.raw(fields.map((field) => `${columnName(field)} = p.${columnName(field)}`).join(', ')),
   }
 }
@@ -130,11 +127,11 @@ function updateBuild(buildId: string, change: Partial<BuildRow>): Statement[] {
 function insertSteps({ newSteps }: Changes, { buildId, organizationId }: Scope): Statement {
   const fields = Object.keys(stepColumns).map(columnName)
   const typed = Object.entries(stepColumns).map(([field, type]) => `${columnName(field)} ${type}`)
-  const json = JSON.stringify(newSteps.map(({ row, definition }) => ({ ...snakeCase(row), definition })))
+  const steps = newSteps.map(({ row, definition }) => ({ ...snakeCase(row), definition }))
   return sql`
     insert into build_steps (build_id, organization_id, definition, ${sql.raw(fields.join(', '))})
     select ${buildId}, ${organizationId}, n.definition, ${sql.raw(fields.map((field) => `n.${field}`).join(', '))}
-    from jsonb_to_recordset(${json}::jsonb) as n (definition jsonb, ${sql.raw(typed.join(', '))})`
+    from ${rowsOf(steps, `n (definition jsonb, ${typed.join(', ')})`)}`
 }
 
 function insertWiring({ newEdges, newRefs }: Changes, { buildId }: Scope): Statement[] {
