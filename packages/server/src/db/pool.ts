@@ -1,6 +1,7 @@
 // The connection pool and Kysely on top of it.
 import { Kysely, PostgresDialect, type Transaction } from 'kysely'
 import pg from 'pg'
+import { NamedQuery, type Callback, type Shapes } from './named-query.ts'
 import type { Tables } from './tables.ts'
 
 export type Db = Kysely<Tables>
@@ -16,7 +17,7 @@ export function openDatabase(connection: string | pg.PoolConfig, maxConnections 
   const given = typeof connection === 'string' ? { connectionString: connection } : connection
   const pool = new pg.Pool({
     ...given,
-    Client: NamedStatementClient,
+    Client: namingClient(),
     types: { getTypeParser: (oid, format) => parsers[oid] ?? pg.types.getTypeParser(oid, format) },
     max: maxConnections,
     // A statement need not wait for the answer to the one before it; see together.ts.
@@ -70,12 +71,27 @@ function statementName(text: string): string | undefined {
   return name
 }
 
-class NamedStatementClient extends pg.Client {
-  // The signature is pg's own set of overloads, which cannot be restated one by one.
-  override query = ((...args: unknown[]) => {
-    const [text, values, callback] = args
-    if (typeof text !== 'string' || !Array.isArray(values)) return Reflect.apply(super.query, this, args)
-    const config = { name: statementName(text), text, values }
-    return Reflect.apply(super.query, this, callback === undefined ? [config] : [config, callback])
-  }) as typeof pg.Client.prototype.query
+/** Pools of different databases share the names, not what they stand for. */
+function namingClient(): typeof pg.Client {
+  const shapes: Shapes = new Map()
+  return class NamingClient extends pg.Client {
+    // The signature is pg's own set of overloads, which cannot be restated one by one.
+    override query = ((...args: unknown[]) => {
+      const [text, values, callback] = args
+      const name = typeof text === 'string' && Array.isArray(values) ? statementName(text) : undefined
+      if (name === undefined) return Reflect.apply(super.query, this, args)
+      const send = (done: Callback) =>
+        super.query(new NamedQuery(name, text as string, values as unknown[], shapes, done))
+      return callback === undefined ? promised(send) : send(callback as Callback)
+    }) as typeof pg.Client.prototype.query
+  }
 }
+
+const promised = (send: (done: Callback) => void): Promise<pg.QueryResult> =>
+  new Promise<pg.QueryResult>((resolve, reject) => {
+    send((error, result) => (error ? reject(error) : resolve(result)))
+  }).catch((error: Error) => {
+    // Until here its stack leads to the socket; from here it leads to who asked.
+    Error.captureStackTrace(error)
+    throw error
+  })

@@ -152,7 +152,7 @@ export function route<
       const given = checkQuery(readQuery(input.url.query, definition.query ?? {}))
       if (!given.ok) throw badRequest(`Query parameter ${given.reason}.`)
       // A request without a body asks for nothing; where fields are required, that is what the check then says.
-      const rawBody = Buffer.isBuffer(input.body) ? input.body : Buffer.alloc(0)
+      const rawBody = Buffer.isBuffer(input.body) ? input.body : noBytes
       const body = checkBody?.(input.body ?? {})
       if (body?.ok === false) throw refuse(body)
       // The checks above and the access rules before them are what makes this true.
@@ -161,6 +161,8 @@ export function route<
     },
   }
 }
+
+const noBytes = Buffer.alloc(0)
 
 const badBody = {
   400: ({ reason }: { reason: string }) => badRequest(reason),
