@@ -80,7 +80,16 @@ async function build() {
   const { code, output } = await run(process.execPath, [], [compiler, '-b'])
   if (code !== 0)
     throw new PrepareError(`${output.trim()}\nThe build failed: see the compiler's message above.`)
-  if (canBundle() && !isBundled(lockHash())) await bundle(lockHash())
+  if (canBundle() && !isBundled(lockHash())) await bundleOrSay()
+}
+
+/** What was compiled runs as well: there are platforms without a bundler. */
+async function bundleOrSay() {
+  try {
+    await bundle(lockHash())
+  } catch (error) {
+    console.error(`The program could not be bundled, so it starts more slowly: ${error.message}`)
+  }
 }
 
 /** The bundler asks for more than the program: see its package.json. */
