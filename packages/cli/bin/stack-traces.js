@@ -13,7 +13,7 @@ export function nameSources(folder) {
   }
   const place = /(file:\/\/[^\s()]+?\.js):(\d+):(\d+)/g
   Error.prepareStackTrace = (error, calls) => {
-    const lines = [headOf(error), ...calls].join('\n    at ')
+    const lines = [headOf(error), ...calls.map(String)].join('\n    at ')
     return lines.replace(place, (found, url, line, column) => {
       const map = url.startsWith(folder) ? mapOf(url) : null
       return sourceOf(map, url, Number(line), Number(column)) ?? found
