@@ -5,33 +5,52 @@ const resolve = { conditions: ['millrace-source'] }
 const ssr = { resolve }
 
 /** On a fresh clone the largest files go first; these take longer than they are large and would be left to the end. */
-const slow = ['embedded/separate-process', 'embedded/server', 'http/bad-input', 'conductor/races']
+const slow = [
+  'e2e/soak',
+  'e2e/agent-conformance',
+  'e2e/docs',
+  'e2e/backup',
+  'e2e/commands',
+  'embedded/separate-process',
+  'http/bad-input',
+  'agent-api/pings',
+  'notifications/delivery',
+  'embedded/server',
+  'conductor/races',
+]
 
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const place = slow.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`))
+      return place === -1 ? slow.length : place
+    }
     const sorted = await super.sort(files)
-    const isSlow = ({ moduleId }: TestSpecification) =>
-      slow.some((name) => moduleId.endsWith(`/${name}.test.ts`))
-    const begin = sorted.findIndex(({ project }) => project.name === 'server')
-    const server = sorted.splice(Math.max(begin, 0))
-    return [...sorted, ...server.filter(isSlow), ...server.filter((file) => !isSlow(file))]
+    return sorted.toSorted((a, b) => rank(a) - rank(b))
   }
 }
 
+/*
+ * Those that start processes wait for them much of the time, so more at once than there are cores; the others follow,
+ * one more than there are cores, for some of them wait too.
+ */
+const waiting = { maxWorkers: 4, sequence: { groupOrder: 0 } }
+const computing = { maxWorkers: 3, sequence: { groupOrder: 1 } }
+
 export default defineConfig({
   test: {
-    maxWorkers: 2,
     sequence: { sequencer: SlowFirst },
     projects: [
       {
         resolve,
         ssr,
-        test: { name: 'engine', include: ['packages/engine/**/*.test.ts'], isolate: false },
+        test: { ...computing, name: 'engine', include: ['packages/engine/**/*.test.ts'], isolate: false },
       },
       {
         resolve,
         ssr,
         test: {
+          ...computing,
           name: 'server',
           include: ['packages/server/**/*.test.ts'],
           globalSetup: ['packages/server/test/database.ts'],
@@ -45,6 +64,7 @@ export default defineConfig({
         resolve,
         ssr,
         test: {
+          ...waiting,
           name: 'cli',
           include: ['packages/{cli,agent}/**/*.test.ts'],
           // The commands inside a job run as they are built.
@@ -56,6 +76,7 @@ export default defineConfig({
       },
       {
         test: {
+          ...waiting,
           name: 'e2e',
           include: ['e2e/**/*.test.ts'],
           globalSetup: ['e2e/build.ts', 'e2e/installation.ts'],

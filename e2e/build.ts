@@ -5,9 +5,6 @@ import { fileURLToPath } from 'node:url'
 export function setup(): void {
   if (process.env['MILLRACE_BUILT']) return
   const root = fileURLToPath(new URL('..', import.meta.url))
-  execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-b', 'packages/cli', 'bench'], {
-    cwd: root,
-    stdio: 'inherit',
-  })
+  execFileSync(process.execPath, ['tools/prepare.mjs'], { cwd: root, stdio: 'inherit' })
   process.env['MILLRACE_BUILT'] = 'yes'
 }

@@ -18,7 +18,8 @@ async function runProgram(
   return { code, said }
 }
 
-it(
+// One mostly waits and the other computes, so side by side.
+it.concurrent(
   'loses nothing that was acknowledged while agents and the server are killed',
   { timeout: 240_000 },
   async () => {
@@ -29,7 +30,7 @@ it(
   },
 )
 
-it('takes a long log in and gives it out again in little memory', async () => {
+it.concurrent('takes a long log in and gives it out again in little memory', async () => {
   const { code, said } = await runProgram('big-log-main', ['--mib', '192', '--bound', '96'])
   expect(said).toContain('The log went through whole.')
   expect(code).toBe(0)

@@ -17,6 +17,7 @@ import {
 import { homedir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { bundle, isBundled } from './bundle.mjs'
 import { withLock } from './lock.mjs'
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -79,6 +80,23 @@ async function build() {
   const { code, output } = await run(process.execPath, [], [compiler, '-b'])
   if (code !== 0)
     throw new PrepareError(`${output.trim()}\nThe build failed: see the compiler's message above.`)
+  if (canBundle() && !isBundled(lockHash())) await bundleOrSay()
+}
+
+/** What was compiled runs as well: there are platforms without a bundler. */
+async function bundleOrSay() {
+  try {
+    await bundle(lockHash())
+  } catch (error) {
+    console.error(`The program could not be bundled, so it starts more slowly: ${error.message}`)
+  }
+}
+
+/** The bundler asks for more than the program: see its package.json. */
+function canBundle() {
+  const [major, minor] = process.versions.node.split('.').map(Number)
+  const isNewEnough = major === 20 ? minor >= 19 : major === 22 ? minor >= 12 : major > 22
+  return isNewEnough && existsSync(join(modules, 'rolldown'))
 }
 
 function isBuilt() {

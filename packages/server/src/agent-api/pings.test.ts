@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { startApp, useApp } from '../../test/app.ts'
+import { eventually, startApp, useApp } from '../../test/app.ts'
 import {
   anAgent,
   anAgentWorld,
@@ -152,32 +152,38 @@ describe('which agent gets which job', () => {
   })
 
   it('prefers the waiting agent of the highest priority, then the one that passed a job last', async () => {
-    const world = await anAgentWorld(app)
+    // Agents that wait are counted for each server, so this one has no others.
+    const own = await startApp({ env: { MILLRACE_PING_HOLD_SECONDS: '30' } }, app.database)
+    const world = await anAgentWorld(own)
     const [plain, warm, low, high] = await Promise.all([
-      anAgent(app, world.token),
-      anAgent(app, world.token),
-      anAgent(app, world.token, { priority: '-1' }),
-      anAgent(app, world.token, { priority: '10' }),
+      anAgent(own, world.token),
+      anAgent(own, world.token),
+      anAgent(own, world.token, { priority: '-1' }),
+      anAgent(own, world.token, { priority: '10' }),
     ])
-    await app.db
+    await own.db
       .updateTable('agents')
       .set({ last_job_passed_at: '2026-01-01T00:00:00Z' })
       .where('id', '=', warm.id)
       .execute()
     const asking = [plain, low, high, warm].map((agent) => agent.offered())
+    await eventually('all four wait', async () => {
+      return (await own.request('GET', '/metrics')).text.includes('\nmillrace_agents_waiting 4\n')
+    })
     const build = await oneJob(
-      app,
+      own,
       world,
       '[{ command: "1" }, wait, { command: "2" }, wait, { command: "3" }, wait, { command: "4" }]',
     )
     for (const [index, agent] of [high, low, warm, plain].entries()) {
       const jobId = await asking[[plain, low, high, warm].indexOf(agent)]
-      expect(jobId).toBe(await jobNamed(app, build, String(index + 1)))
+      expect(jobId).toBe(await jobNamed(own, build, String(index + 1)))
       const run = await agent.accept(jobId ?? '')
       await run.start()
       await run.finish()
       await agent.call('POST', 'disconnect')
     }
+    await own.close()
   })
 
   it('avoids for a retry the agent that failed, where the queue prefers another', async () => {

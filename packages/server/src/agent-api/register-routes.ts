@@ -3,7 +3,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import type pg from 'pg'
-import { startDispatcher } from '../conductor/dispatch.ts'
+import { Gauge } from 'prom-client'
+import { startDispatcher, type Dispatcher } from '../conductor/dispatch.ts'
 import { noteJobHeard } from '../conductor/lost-agents.ts'
 import type { Context } from '../context.ts'
 import type { RawQuery } from '../http/query.ts'
@@ -22,6 +23,7 @@ export async function registerAgentRoutes(
 ): Promise<void> {
   const dispatcher = await startDispatcher(ctx, pool)
   app.addHook('preClose', dispatcher.stop)
+  measure(app, dispatcher)
   const speakers = new WeakMap<FastifyRequest, Speakers[TokenKind]>()
   await app.register(async (corner) => {
     corner.removeAllContentTypeParsers()
@@ -45,6 +47,17 @@ export async function registerAgentRoutes(
         },
       })
     }
+  })
+}
+
+function measure(app: FastifyInstance, dispatcher: Dispatcher): void {
+  const waiting = new Gauge({
+    name: 'millrace_agents_waiting',
+    help: 'Agents that this process holds until there is a job for them.',
+    registers: [app.metrics],
+    collect() {
+      waiting.set(dispatcher.countWaiting())
+    },
   })
 }
 

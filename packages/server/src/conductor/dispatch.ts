@@ -35,6 +35,8 @@ export interface Waiting {
 
 export interface Dispatcher {
   wait(agent: WaitingAgent, waiting: Waiting): Promise<Woken>
+  /** How many agents the next job may go to: those that have been offered what there was when they came. */
+  countWaiting(): number
   /** Lets everybody go. */
   stop(): Promise<void>
 }
@@ -156,6 +158,8 @@ export async function startDispatcher(ctx: Context, pool: pg.Pool): Promise<Disp
         if (isStopped || signal.aborted) leave()
         else if (isIdle && agent.queueId !== null) void serve(agent.queueId)
       }),
+    countWaiting: () =>
+      claimantsOf([...waiters].filter(({ isIdle, isAnswered }) => isIdle && isAnswered)).length,
     async stop() {
       isStopped = true
       for (const waiter of waiters) waiter.wake({ kind: 'nothing' })

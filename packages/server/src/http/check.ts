@@ -13,9 +13,11 @@ interface Violation {
   params: object
 }
 
+/** Compiled when it is first asked, since most of them never are and all together they are a tenth of a start. */
 export function checker<S extends TSchema>(schema: S): Check<S> {
-  const compiled = Compile(schema)
+  let made: ReturnType<typeof Compile<S>> | undefined
   return (value) => {
+    const compiled = (made ??= Compile(schema))
     if (compiled.Check(value)) return { ok: true, value }
     return { ok: false, ...explain(compiled.Errors(value), schema) }
   }

@@ -3,6 +3,13 @@ import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Of this server; what else is served on it adds its own. */
+    metrics: Registry
+  }
+}
+
 let ofProcess: Registry | undefined
 
 /** Memory, time, garbage: they are the process's, and watching them cannot be given up again. */
@@ -17,6 +24,7 @@ function processMetrics(): Registry {
 export function serveMetrics(app: FastifyInstance, pool: pg.Pool): void {
   const shared = processMetrics()
   const registry = new Registry()
+  app.decorate('metrics', registry)
   const seconds = new Histogram({
     name: 'millrace_http_request_seconds',
     help: 'Time from the request line to the end of the answer.',

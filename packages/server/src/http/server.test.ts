@@ -194,5 +194,6 @@ describe('what monitoring reads', () => {
       'millrace_http_request_seconds_count{method="GET",route="/healthz",status="200"}',
     )
     expect(metrics.text).toContain('millrace_database_connections{state="open"}')
+    expect(metrics.text).toContain('\nmillrace_agents_waiting 0\n')
   })
 })

@@ -1,6 +1,6 @@
 // The fields that deliveries have in common, as schemas. Whatever is not named here is not looked at.
 import { Type, type Static, type TSchema } from 'typebox'
-import { checker, type Check } from '../../http/check.ts'
+import { checker } from '../../http/check.ts'
 import { badRequest } from '../../lib/errors.ts'
 import type { Nothing } from './event.ts'
 
@@ -27,9 +27,8 @@ export const Number = Type.Integer({ minimum: 0, maximum: globalThis.Number.MAX_
 
 /** Throws what the payload lacks, as 400. */
 export function reader<S extends TSchema>(schema: S): (payload: object) => Static<S> {
-  let check: Check<S> | undefined
+  const check = checker(schema)
   return (payload) => {
-    check ??= checker(schema)
     const read = check(payload)
     if (!read.ok) throw badRequest(`The payload cannot be understood: ${read.reason}.`)
     return read.value

@@ -1,0 +1,73 @@
+// How bin/millrace.js chooses what to run, in a copy of the packages' folders that holds next to nothing.
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+
+const bin = fileURLToPath(new URL('../bin', import.meta.url))
+let packages = ''
+
+beforeEach(async () => {
+  packages = mkdtempSync(join(tmpdir(), 'millrace-packages-'))
+  cpSync(bin, join(packages, 'cli', 'bin'), { recursive: true })
+  writeFileSync(join(packages, 'cli', 'package.json'), '{"type": "module"}')
+  for (const name of ['engine', 'protocol', 'agent', 'server', 'cli']) compile(name, 'once')
+  writeFileSync(join(packages, 'cli', 'dist', 'main.js'), program('compiled'))
+})
+
+afterEach(() => rmSync(packages, { recursive: true }))
+
+const program = (text: string) => `export async function main() { console.log('${text}'); return 0 }`
+
+function compile(name: string, build: string): void {
+  mkdirSync(join(packages, name, 'dist'), { recursive: true })
+  writeFileSync(join(packages, name, 'dist', '.tsbuildinfo'), build)
+}
+
+async function bundle(files: Record<string, string>): Promise<void> {
+  const place = pathToFileURL(join(packages, 'cli', 'bin', 'bundle.js')).href
+  const { currentBundle } = (await import(place)) as { currentBundle(): URL }
+  const folder = fileURLToPath(currentBundle())
+  mkdirSync(folder, { recursive: true })
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+}
+
+const run = () =>
+  execFileSync(process.execPath, [join(packages, 'cli', 'bin', 'millrace.js')], { encoding: 'utf8' })
+
+describe('bin/millrace.js', () => {
+  it('runs what was compiled while there is no bundle', () => {
+    expect(run()).toBe('compiled\n')
+  })
+
+  it('runs the bundle of what was compiled last, and none of anything else', async () => {
+    await bundle({ 'main.js': program('bundled') })
+    expect(run()).toBe('bundled\n')
+    compile('engine', 'again')
+    expect(run()).toBe('compiled\n')
+    compile('engine', 'once')
+    expect(run()).toBe('bundled\n')
+  })
+
+  it('names the sources in stack traces of the bundle', async () => {
+    const text = `export async function main() {
+  console.log(new Error('seen').stack)
+  return 0
+}
+`
+    // The second line is line 41, column 7 of the source.
+    const map = { version: 3, sources: ['../../../src/main.ts'], names: [], mappings: ';AAwCM' }
+    await bundle({ 'main.js': text, 'main.js.map': JSON.stringify(map) })
+    const [head, first] = run().split('\n')
+    expect(head).toBe('Error: seen')
+    expect(first).toBe(`    at main (${join(packages, 'cli', 'src', 'main.ts')}:41:7)`)
+  })
+
+  it('shows where in the bundle it was when there is no map', async () => {
+    const text = "export async function main() { console.log(new Error('seen').stack); return 0 }"
+    await bundle({ 'main.js': text })
+    expect(run()).toMatch(/^Error: seen\n {4}at main \(file:\S+\/main\.js:1:\d+\)/)
+  })
+})

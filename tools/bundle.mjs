@@ -1,0 +1,76 @@
+/*
+ * Puts the compiled packages and their libraries into a few files: Node takes half a start to find and read more than a
+ * thousand. Nothing depends on it; without a bundle the program runs as it was compiled.
+ */
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { bundles, currentBundle } from '../packages/cli/bin/bundle.js'
+
+const packages = fileURLToPath(new URL('../packages/', import.meta.url))
+const folder = fileURLToPath(bundles)
+
+/** A library that is native, or that looks for files beside its own, is left where it is. */
+const external = [/^@node-rs\/argon2$/, /^dockerode$/, /^pg-native$/]
+
+/** Running processes may still load parts of the one before. */
+const kept = 2
+
+/** `libraries` says which versions are installed. */
+export function isBundled(libraries) {
+  const bundle = currentBundle()
+  const note = bundle && new URL('libraries', bundle)
+  return note !== null && existsSync(note) && readFileSync(note, 'utf8') === libraries
+}
+
+export async function bundle(libraries) {
+  const target = fileURLToPath(currentBundle())
+  const partial = join(folder, `.partial-${process.pid}`)
+  rmSync(partial, { recursive: true, force: true })
+  mkdirSync(partial, { recursive: true })
+  await write(partial)
+  writeFileSync(join(partial, 'libraries'), libraries)
+  rmSync(target, { recursive: true, force: true })
+  renameSync(partial, target)
+  removeOld()
+}
+
+async function write(dir) {
+  // Only who builds needs it: it is no part of an installation for production.
+  const { rolldown } = await import('rolldown')
+  const made = await rolldown({
+    input: { main: join(packages, 'cli', 'dist', 'main.js') },
+    platform: 'node',
+    external,
+    plugins: [ourFiles(dir)],
+    logLevel: 'silent',
+  })
+  await made.write({ dir, format: 'esm', sourcemap: true, sourcemapExcludeSources: true })
+  await made.close()
+}
+
+/** They keep looking for other files where they were compiled to, and their traces name the sources. */
+const ourFiles = (dir) => ({
+  name: 'our-files',
+  load(id) {
+    if (!id.startsWith(packages) || !existsSync(`${id}.map`)) return null
+    const here = `new URL(${JSON.stringify(relative(dir, id))}, import.meta.url).href`
+    const code = readFileSync(id, 'utf8').replaceAll('import.meta.url', here)
+    return { code, map: JSON.parse(readFileSync(`${id}.map`, 'utf8')) }
+  },
+})
+
+function removeOld() {
+  const found = readdirSync(folder).map((name) => join(folder, name))
+  const newestFirst = found.sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs)
+  for (const path of newestFirst.slice(kept)) rmSync(path, { recursive: true, force: true })
+}
