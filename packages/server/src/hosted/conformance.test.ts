@@ -338,8 +338,9 @@ for (const subject of subjects)
       })
 
       it('are listed by what they are', async () => {
-        const { driver, clusterId, attach } = place()
+        const { driver, clusterId, run, attach, inVolume } = place()
         const id = await attach()
+        await run(['true'], inVolume(id))
         const listed = async () => (await driver.listVolumes()).filter((volume) => volume.id === id)
         expect(await listed()).toEqual([{ id, clusterId, isAttached: true, isKept: false }])
         expect((await driver.snapshotVolume(id)).sizeMb).toBeGreaterThanOrEqual(0)

@@ -34,7 +34,10 @@ export async function buildImage(
     await cluster.ask((options) => cluster.batch.createNamespacedJob({ namespace, body }, options))
     const digest = await follow(cluster, build)
     await writeRecord(cluster, 'image', clusterId, { ref, digest })
-    if (replaced !== null && replaced.digest !== digest) await forget(settings.registry, replaced)
+    // Its name has gone to the new one. What cannot be deleted now is for the registry to sweep.
+    if (replaced !== null && replaced.digest !== digest) {
+      await forget(settings.registry, replaced).catch(() => {})
+    }
   } catch (error) {
     signal.throwIfAborted()
     throw error

@@ -20,12 +20,12 @@ export async function ensureRunner(cluster: Cluster, registry: Registry, runner:
   return `${ref}@${digest}`
 }
 
-/** The same files, where a container has them. */
+/** The same files, where a container has them; whoever packs them, and when, the layer is the same. */
 function layerOf(runner: Runner): Readable {
   const [unpacking, packing] = [tar.extract(), tar.pack()]
   unpacking.on('entry', (header, body, next) => {
     const name = `${runnerPath.slice(1)}/${header.name}`
-    pipeline(body, packing.entry({ ...header, name })).then(() => next(), next)
+    pipeline(body, packing.entry({ ...header, name, mtime: new Date(0) })).then(() => next(), next)
   })
   pipeline(runner.archive(), unpacking).then(
     () => packing.finalize(),

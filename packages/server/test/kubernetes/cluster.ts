@@ -93,6 +93,16 @@ export class TestCluster implements Controllers {
     return this.#logs.get(`${pod}/${container}`) ?? []
   }
 
+  /** As their controller does when the time is up for which they are kept. */
+  removeFinishedJobs(): void {
+    for (const { metadata, spec } of this.#store.list('jobs')) {
+      const name = metadata?.name ?? ''
+      const { phase = '' } = this.#store.find('pods', `${name}-pod`)?.status ?? {}
+      const isOver = ['Succeeded', 'Failed'].includes(phase)
+      if (isOver && spec?.ttlSecondsAfterFinished !== undefined) this.deleted('jobs', name, null)
+    }
+  }
+
   /** As kubelet does when its node has no memory left. */
   evict(name: string): void {
     this.#store.change('pods', name, (pod) => ({
