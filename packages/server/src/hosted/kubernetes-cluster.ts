@@ -5,6 +5,7 @@ import {
   BatchV1Api,
   CoreV1Api,
   CustomObjectsApi,
+  HttpMethod,
   KubeConfig,
   NetworkingV1Api,
   Observable,
@@ -69,7 +70,7 @@ const optionsOf = (signal: AbortSignal): ConfigurationOptions => ({
     {
       pre(context: RequestContext) {
         context.setSignal(signal)
-        if (context.getHttpMethod() === 'PATCH') {
+        if (context.getHttpMethod() === HttpMethod.PATCH) {
           context.setHeaderParam('Content-Type', PatchStrategy.MergePatch)
         }
         return new Observable(Promise.resolve(context))

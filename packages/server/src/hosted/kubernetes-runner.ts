@@ -22,15 +22,15 @@ export async function ensureRunner(cluster: Cluster, registry: Registry, runner:
 
 /** The same files, where a container has them; whoever packs them, and when, the layer is the same. */
 function layerOf(runner: Runner): Readable {
-  const [unpacking, packing] = [tar.extract(), tar.pack()]
-  unpacking.on('entry', (header, body, next) => {
-    const name = `${runnerPath.slice(1)}/${header.name}`
-    pipeline(body, packing.entry({ ...header, name, mtime: new Date(0) })).then(() => next(), next)
-  })
-  pipeline(runner.archive(), unpacking).then(
-    () => packing.finalize(),
-    (error: unknown) => packing.destroy(error instanceof Error ? error : new Error(String(error))),
-  )
+  const packing = tar.pack()
+  const move = async () => {
+    for await (const entry of runner.archive().pipe(tar.extract())) {
+      const name = `${runnerPath.slice(1)}/${entry.header.name}`
+      await pipeline(entry, packing.entry({ ...entry.header, name, mtime: new Date(0) }))
+    }
+    packing.finalize()
+  }
+  move().catch((error: unknown) => packing.destroy(error instanceof Error ? error : new Error(String(error))))
   return Readable.from(packing)
 }
 

@@ -45,7 +45,8 @@ export function openKubernetes(given: KubernetesSettings): HostedDriver {
   const cluster = openCluster(given)
   const settings = {
     ...given,
-    startSeconds: given.startSeconds ?? 600,
+    // The token that a pod gets is good for five minutes.
+    startSeconds: given.startSeconds ?? 240,
     stopSeconds: given.stopSeconds ?? 30,
     snapshotSeconds: given.snapshotSeconds ?? 300,
     registry: openRegistry({

@@ -4,7 +4,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { V1Container, V1ContainerState, V1ContainerStatus, V1Pod } from '@kubernetes/client-node'
 import { HostedNotFound, HostedRefused, type HostedDriver, type Mount } from '../../src/hosted/driver.ts'
 import type { MemoryEngine } from '../memory-engine.ts'
-import { ApiServer, type Controllers, type LogLine } from './api-server.ts'
+import type { ApiServer, Controllers, LogLine } from './api-server.ts'
 import type { Kinds, Plural, Store } from './store.ts'
 import type { TestRegistry } from './registry.ts'
 
@@ -236,7 +236,12 @@ export class TestCluster implements Controllers {
     if (spec === undefined) return
     const pod = `${name}-pod`
     if (this.#store.find('pods', pod) !== undefined) return
-    this.#store.create('pods', { metadata: { ...metadata, name: pod }, spec, status: { phase: 'Pending' } })
+    const { labels = {}, annotations = {} } = metadata ?? {}
+    this.#store.create('pods', {
+      metadata: { name: pod, labels, annotations },
+      spec,
+      status: { phase: 'Pending' },
+    })
     const stopping = new AbortController()
     this.#builds.set(pod, stopping)
     for (const container of [...(spec.initContainers ?? []), ...spec.containers]) {
@@ -299,12 +304,12 @@ export class TestCluster implements Controllers {
 
   /** Claims that are to go, and that no pod has any more. */
   async #releaseClaims(): Promise<void> {
-    const used = this.#store
-      .list('pods')
-      .flatMap(({ spec }) => (spec?.volumes ?? []).map((volume) => volume.persistentVolumeClaim?.claimName))
+    const pods = this.#store.list('pods')
+    const volumes = pods.flatMap(({ spec }) => spec?.volumes ?? [])
+    const used = new Set(volumes.map((volume) => volume.persistentVolumeClaim?.claimName))
     for (const { metadata } of this.#store.list('persistentvolumeclaims')) {
       const name = metadata?.name ?? ''
-      if (metadata?.deletionTimestamp === undefined || used.includes(name)) continue
+      if (metadata?.deletionTimestamp === undefined || used.has(name)) continue
       const isShared = this.#isShared(name)
       this.#store.remove('persistentvolumeclaims', name)
       if (isShared) await this.#node.setGitMirror(name, false)

@@ -10,19 +10,23 @@ import type {
 } from '@kubernetes/client-node'
 
 export interface Snapshot {
-  metadata?: V1ObjectMeta
+  metadata?: Plain<V1ObjectMeta>
   spec: { volumeSnapshotClassName: string; source: { persistentVolumeClaimName: string } }
   status?: { readyToUse: boolean; restoreSize?: string; error?: { message: string } }
 }
 
+/** As JSON has it: the client's types are classes. */
+type Plain<T> = Pick<T, keyof T>
+type Stored<T> = Omit<T, 'metadata'> & { metadata?: Plain<V1ObjectMeta> }
+
 /** By their plural, which is what URLs and roles call them. */
 export interface Kinds {
-  pods: V1Pod
-  persistentvolumeclaims: V1PersistentVolumeClaim
-  configmaps: V1ConfigMap
-  secrets: { metadata?: V1ObjectMeta; data?: Record<string, string> }
-  jobs: V1Job
-  networkpolicies: { metadata?: V1ObjectMeta; spec?: object }
+  pods: Stored<V1Pod>
+  persistentvolumeclaims: Stored<V1PersistentVolumeClaim>
+  configmaps: Stored<V1ConfigMap>
+  secrets: Stored<{ data?: Record<string, string> }>
+  jobs: Stored<V1Job>
+  networkpolicies: Stored<{ spec?: object }>
   volumesnapshots: Snapshot
 }
 export type Plural = keyof Kinds
