@@ -20,16 +20,51 @@ describe('MILLRACE_HOSTED', () => {
     })
   })
 
-  it('says plainly that there is no driver for Kubernetes', () => {
-    expect(hosted({ MILLRACE_HOSTED: 'kubernetes:ci' })).toEqual([expect.stringContaining('no driver')])
+  const onKubernetes = {
+    MILLRACE_HOSTED: 'kubernetes:ci',
+    MILLRACE_HOSTED_REGISTRY: 'registry.example.com/millrace',
+  }
+
+  it('are on Kubernetes by the name of a namespace', () => {
+    expect(hosted(onKubernetes)).toMatchObject({
+      engine: { kind: 'kubernetes', namespace: 'ci', kubeconfig: null, snapshotClass: null },
+    })
+    const more = {
+      KUBECONFIG: '/etc/kube',
+      MILLRACE_HOSTED_SNAPSHOT_CLASS: 'csi',
+      MILLRACE_HOSTED_OUTBOUND_ALLOW: '10.1.0.0/16',
+    }
+    expect(hosted({ ...onKubernetes, ...more })).toMatchObject({
+      engine: { kubeconfig: '/etc/kube', snapshotClass: 'csi', outboundAllow: ['10.1.0.0/16'] },
+    })
   })
 
-  it.each(['docker', 'docker://', 'docker://relative.sock', 'kube', 'podman'])(
-    'is refused: %s',
-    (MILLRACE_HOSTED) => {
-      expect(hosted({ MILLRACE_HOSTED })).toEqual([expect.stringContaining('MILLRACE_HOSTED must')])
-    },
-  )
+  it('need a registry on Kubernetes', () => {
+    expect(hosted({ MILLRACE_HOSTED: 'kubernetes:ci' })).toEqual([
+      expect.stringContaining('MILLRACE_HOSTED_REGISTRY must name a registry'),
+    ])
+  })
+
+  it.each([
+    ['MILLRACE_HOSTED_STORAGE_CLASS', 'Upper Case'],
+    ['MILLRACE_HOSTED_REGISTRY_SECRET', '../other'],
+    ['MILLRACE_HOSTED_OUTBOUND_ALLOW', 'everywhere'],
+    ['MILLRACE_HOSTED_BUILDKIT_IMAGE', 'a b'],
+  ])('are refused on Kubernetes with a wrong %s', (name, value) => {
+    expect(hosted({ ...onKubernetes, [name]: value })).toEqual([expect.stringContaining(name)])
+  })
+
+  it.each([
+    'docker',
+    'docker://',
+    'docker://relative.sock',
+    'kube',
+    'kubernetes:',
+    'kubernetes:a/b',
+    'podman',
+  ])('is refused: %s', (MILLRACE_HOSTED) => {
+    expect(hosted({ MILLRACE_HOSTED })).toEqual([expect.stringContaining('MILLRACE_HOSTED must')])
+  })
 
   it.each([
     ['MILLRACE_HOSTED_ENDPOINT', 'ftp://host'],

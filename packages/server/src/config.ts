@@ -103,9 +103,29 @@ export interface HostedSettings {
   readonly cacheLimitMb: number
 }
 
-export interface HostedEngine {
-  readonly kind: 'docker'
-  readonly socketPath: string
+export type HostedEngine = { readonly kind: 'docker'; readonly socketPath: string } | KubernetesEngine
+
+export interface KubernetesEngine {
+  readonly kind: 'kubernetes'
+  readonly namespace: string
+  /** A path; null: the account of the pod that this process runs in. */
+  readonly kubeconfig: string | null
+  /** A Secret of type kubernetes.io/dockerconfigjson in the namespace; null: the registry asks for nothing. */
+  readonly registrySecret: string | null
+  /** Whether the registry is spoken to without TLS. */
+  readonly isRegistryInsecure: boolean
+  readonly buildkitImage: string
+  /** Of cache volumes; null: the cluster's default. */
+  readonly storageClass: string | null
+  /** null: cache volumes are cloned, not restored from snapshots. */
+  readonly snapshotClass: string | null
+  /** Of what the jobs of a cluster share; null: nothing can be shared. */
+  readonly sharedStorageClass: string | null
+  readonly sharedMb: number
+  /** null: the cluster's default. */
+  readonly runtimeClass: string | null
+  /** Ranges that pods may reach although they are private. */
+  readonly outboundAllow: readonly string[]
 }
 
 export interface Timers {
@@ -210,7 +230,7 @@ export function readConfig(env: Record<string, string | undefined>): ConfigResul
       pingHoldSeconds: integer('MILLRACE_PING_HOLD_SECONDS', 4, 0, 30),
     },
     blobs: readBlobs(text('MILLRACE_BLOBS', ''), problems),
-    hosted: readHosted(text, integer, url, problems),
+    hosted: readHosted({ text, integer, flag, ranges, problems }, url),
     logMaxBytes: integer('MILLRACE_LOG_MAX_BYTES', 1024 ** 3, 1, 16 * 1024 ** 3),
     artifactDays: integer('MILLRACE_ARTIFACT_DAYS', 90, 1, 36_500),
     agentDays: integer('MILLRACE_AGENT_DAYS', 30, 1, 36_500),
@@ -259,21 +279,23 @@ function readBlobs(text: string, problems: string[]): Config['blobs'] {
   }
 }
 
-/** `docker:///var/run/docker.sock`, which may be Podman's; nothing: none. */
-function readHosted(
-  text: (name: string, fallback: string) => string,
-  integer: (name: string, fallback: number, min: number, max: number) => number,
-  url: string,
-  problems: string[],
-): HostedSettings | null {
+interface Reading {
+  text(name: string, fallback: string): string
+  integer(name: string, fallback: number, min: number, max: number): number
+  flag(name: string): boolean
+  ranges(name: string): string[]
+  problems: string[]
+}
+
+/** `docker:///var/run/docker.sock`, which may be Podman's; `kubernetes:NAMESPACE`; nothing: none. */
+function readHosted(reading: Reading, url: string): HostedSettings | null {
+  const { text, integer, problems } = reading
   const given = text('MILLRACE_HOSTED', '')
   if (given === '') return null
-  const engine = readEngine(given)
+  const engine = readEngine(given, reading)
   if (engine === null) {
     problems.push(
-      given.startsWith('kubernetes:')
-        ? 'MILLRACE_HOSTED names Kubernetes, for which this version has no driver: give it the socket of a container engine, such as docker:///var/run/docker.sock.'
-        : 'MILLRACE_HOSTED must look like docker:///var/run/docker.sock (or be absent: no hosted clusters).',
+      'MILLRACE_HOSTED must look like docker:///var/run/docker.sock or kubernetes:NAMESPACE (or be absent: no hosted clusters).',
     )
     return null
   }
@@ -284,6 +306,11 @@ function readHosted(
   const registry = text('MILLRACE_HOSTED_REGISTRY', 'localhost/millrace')
   if (!/^[a-z0-9][a-z0-9.-]*(:\d+)?(\/[a-z0-9]+([._-][a-z0-9]+)*)*$/.test(registry)) {
     problems.push(`MILLRACE_HOSTED_REGISTRY must look like registry.example.com/millrace, not "${registry}".`)
+  }
+  if (engine.kind === 'kubernetes' && registry.startsWith('localhost/')) {
+    problems.push(
+      'MILLRACE_HOSTED_REGISTRY must name a registry that the nodes of the cluster can pull from, such as registry.example.com/millrace.',
+    )
   }
   const baseImage = text('MILLRACE_HOSTED_BASE_IMAGE', 'docker.io/library/buildpack-deps:bookworm-scm')
   if (!/^[\w.:/@-]+$/.test(baseImage)) {
@@ -302,9 +329,36 @@ function readHosted(
   }
 }
 
-function readEngine(text: string): HostedEngine | null {
-  const [, socketPath] = /^(?:docker|unix):\/\/(\/[^?#]+)$/.exec(text) ?? []
-  return socketPath === undefined ? null : { kind: 'docker', socketPath }
+function readEngine(given: string, { text, integer, flag, ranges, problems }: Reading): HostedEngine | null {
+  const [, socketPath] = /^(?:docker|unix):\/\/(\/[^?#]+)$/.exec(given) ?? []
+  if (socketPath !== undefined) return { kind: 'docker', socketPath }
+  const [, namespace] = /^kubernetes:([a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)$/.exec(given) ?? []
+  if (namespace === undefined) return null
+  const name = (variable: string) => {
+    const value = text(variable, '')
+    if (!/^([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?)?$/.test(value)) {
+      problems.push(`${variable} must be the name of something in Kubernetes, not "${value}".`)
+    }
+    return value || null
+  }
+  const buildkitImage = text('MILLRACE_HOSTED_BUILDKIT_IMAGE', 'docker.io/moby/buildkit:rootless')
+  if (!/^[\w.:/@-]+$/.test(buildkitImage)) {
+    problems.push(`MILLRACE_HOSTED_BUILDKIT_IMAGE must be the name of an image, not "${buildkitImage}".`)
+  }
+  return {
+    kind: 'kubernetes',
+    namespace,
+    kubeconfig: text('KUBECONFIG', '') || null,
+    registrySecret: name('MILLRACE_HOSTED_REGISTRY_SECRET'),
+    isRegistryInsecure: flag('MILLRACE_HOSTED_REGISTRY_INSECURE'),
+    buildkitImage,
+    storageClass: name('MILLRACE_HOSTED_STORAGE_CLASS'),
+    snapshotClass: name('MILLRACE_HOSTED_SNAPSHOT_CLASS'),
+    sharedStorageClass: name('MILLRACE_HOSTED_SHARED_STORAGE_CLASS'),
+    sharedMb: integer('MILLRACE_HOSTED_SHARED_GB', 50, 1, 1_000_000) * 1024,
+    runtimeClass: name('MILLRACE_HOSTED_RUNTIME_CLASS'),
+    outboundAllow: ranges('MILLRACE_HOSTED_OUTBOUND_ALLOW'),
+  }
 }
 
 const readS3Credentials = (env: Record<string, string | undefined>): S3Credentials => ({

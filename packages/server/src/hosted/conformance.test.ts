@@ -9,6 +9,7 @@ import {
   type TestEngine,
 } from '../../test/engines.ts'
 import { eventually } from '../../test/eventually.ts'
+import { kubernetesSubjects } from '../../test/kubernetes/subjects.ts'
 import { MemoryEngine } from '../../test/memory-engine.ts'
 import { newId } from '../lib/ids.ts'
 import { openDocker } from './docker.ts'
@@ -21,12 +22,14 @@ import {
   type ImageBuild,
 } from './driver.ts'
 
-interface Subject {
+export interface Subject {
   name: string
   /** Why it cannot be asked here. */
   lacks: string | null
   /** An image with the files /etc/one and /etc/two and the programs true, false, sleep, cat, cp, printenv. */
   base: string
+  /** What the names of images that it builds begin with. */
+  registry: string
   start(): Promise<void>
   stop(): Promise<void>
   open(installationId: string): HostedDriver
@@ -41,6 +44,7 @@ const subjects: Subject[] = [
     name: 'in memory',
     lacks: null,
     base: 'base:1',
+    registry: 'localhost/millrace',
     async start() {},
     async stop() {},
     open: (id) => memory.open(id),
@@ -54,6 +58,7 @@ const subjects: Subject[] = [
   },
   onEngine('Docker', await missing('Docker')),
   onEngine('Podman', await missing('Podman')),
+  ...kubernetesSubjects(),
 ]
 
 function onEngine(name: EngineName, lacks: string | null): Subject {
@@ -62,6 +67,7 @@ function onEngine(name: EngineName, lacks: string | null): Subject {
     name: lacks === null ? `on ${name}` : `on ${name} (skipped: ${lacks})`,
     lacks,
     base: 'localhost/millrace-test/base:1',
+    registry: 'localhost/millrace',
     async start() {
       engine = await startEngine(name)
       gate = await startGate(engine.socketPath)
@@ -138,7 +144,7 @@ for (const subject of subjects)
         return id
       }
       const build = async (instructions: string, given: Partial<ImageBuild> = {}) => {
-        const ref = `localhost/millrace/${newId()}:v1`
+        const ref = `${subject.registry}/${newId()}:v1`
         let log = ''
         const dockerfile = `FROM ${subject.base}\n${instructions}`
         const { signal } = new AbortController()
@@ -205,7 +211,7 @@ for (const subject of subjects)
 
       it('are not there: an image that was never built, and nothing is left behind', async () => {
         const { driver, start } = place()
-        const image = `localhost/millrace/${newId()}:v1`
+        const image = `${subject.registry}/${newId()}:v1`
         await expect(start(['true'], { image })).rejects.toThrow(HostedNotFound)
         expect(await driver.listContainers()).toEqual([])
       })
@@ -268,7 +274,7 @@ for (const subject of subjects)
 
       it('are refused on a base that is not there', async () => {
         const { build } = place()
-        const dockerfile = 'FROM localhost/millrace/nowhere:v1\nRUN true'
+        const dockerfile = `FROM ${subject.registry}/nowhere:v1\nRUN true`
         await expect(build('', { dockerfile })).rejects.toThrow(HostedRefused)
       })
 
@@ -332,8 +338,9 @@ for (const subject of subjects)
       })
 
       it('are listed by what they are', async () => {
-        const { driver, clusterId, attach } = place()
+        const { driver, clusterId, run, attach, inVolume } = place()
         const id = await attach()
+        await run(['true'], inVolume(id))
         const listed = async () => (await driver.listVolumes()).filter((volume) => volume.id === id)
         expect(await listed()).toEqual([{ id, clusterId, isAttached: true, isKept: false }])
         expect((await driver.snapshotVolume(id)).sizeMb).toBeGreaterThanOrEqual(0)
@@ -490,7 +497,7 @@ for (const subject of subjects)
         () => driver.listContainers(),
         () => driver.readOutput(id),
         () => build('RUN true'),
-        () => driver.deleteImage('localhost/millrace/some:v1'),
+        () => driver.deleteImage(`${subject.registry}/some:v1`),
         () => driver.listImages(),
         () => attach(kept),
         () => driver.snapshotVolume(volume),

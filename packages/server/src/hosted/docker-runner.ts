@@ -10,6 +10,8 @@ export interface Runner {
   digest: string
   /** A tar of what is to lie in `runnerPath`. */
   archive(): Readable
+  /** The command that starts its Node there, without a shell. */
+  node: readonly string[]
 }
 
 const fillSeconds = 300

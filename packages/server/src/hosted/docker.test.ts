@@ -182,6 +182,7 @@ for (const { name, lacks } of engines)
             pack.finalize()
             return Readable.from(pack)
           },
+          node: [],
         }
         const before = await count()
         const { driver, bash } = place({ runner })

@@ -7,10 +7,15 @@ import { getInstallationId } from './installation.ts'
 /** Loads a driver only where it is wanted: most installations have none. The engine is not asked yet. */
 export async function openHosted(
   db: Db,
-  { engine, registry, baseImage }: HostedSettings,
+  { engine, registry, baseImage, imageBuildMinutes }: HostedSettings,
   runner: Runner | null,
 ): Promise<HostedDriver> {
   const installationId = await getInstallationId(db)
+  if (engine.kind === 'kubernetes') {
+    const { openKubernetes } = await import('./kubernetes.ts')
+    const buildSeconds = (imageBuildMinutes + 5) * 60
+    return openKubernetes({ ...engine, installationId, registry, baseImage, buildSeconds, runner })
+  }
   const { openDocker } = await import('./docker.ts')
   return openDocker({ ...engine, installationId, registry, helperImage: baseImage, runner })
 }

@@ -22,9 +22,8 @@ interface RunnerFile {
 }
 
 export async function loadRunner(): Promise<Runner> {
-  const files = [...(await nodeFiles()), ...(await programFiles())].sort((a, b) =>
-    a.name.localeCompare(b.name),
-  )
+  const node = await nodeFiles()
+  const files = [...node.files, ...(await programFiles())].sort((a, b) => a.name.localeCompare(b.name))
   const hash = createHash('sha256')
   for (const { name, mode, size, source } of files) {
     // Node and its libraries are large, and are what their version says.
@@ -33,27 +32,29 @@ export async function loadRunner(): Promise<Runner> {
     if (source.kind === 'text') hash.update(source.text)
     else if (!isLarge) hash.update(await readFile(source.path))
   }
-  return { digest: hash.digest('hex').slice(0, 32), archive: () => pack(files) }
+  return { digest: hash.digest('hex').slice(0, 32), archive: () => pack(files), node: node.start }
 }
 
 const library = `${runnerPath}/lib`
 
 /** Without the loader's path, the image's own C library has to do. */
-async function nodeFiles(): Promise<RunnerFile[]> {
+async function nodeFiles(): Promise<{ files: RunnerFile[]; start: string[] }> {
   const libraries = await librariesOf(process.execPath)
   const loader = libraries.find((path) => /\/ld-[^/]*$/.test(path))
   const node = `${runnerPath}/bin/node`
   const start =
-    loader === undefined ? node : `${library}/${basename(loader)} --library-path ${library} ${node}`
-  return [
+    loader === undefined ? [node] : [`${library}/${basename(loader)}`, '--library-path', library, node]
+  const command = start.join(' ')
+  const files = [
     await aFile('bin/node', process.execPath),
-    aScript('bin/run-node', `exec ${start} "$@"`),
+    aScript('bin/run-node', `exec ${command} "$@"`),
     aScript(
       'run',
-      `export MILLRACE_RUNNER_NODE=${runnerPath}/bin/run-node\nexec ${start} ${modules}/@millrace/agent/dist/hosted.js "$@"`,
+      `export MILLRACE_RUNNER_NODE=${runnerPath}/bin/run-node\nexec ${command} ${modules}/@millrace/agent/dist/hosted.js "$@"`,
     ),
     ...(await Promise.all(libraries.map((path) => aFile(`lib/${basename(path)}`, path)))),
   ]
+  return { files, start }
 }
 
 const modules = `${runnerPath}/node_modules`

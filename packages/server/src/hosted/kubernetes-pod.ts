@@ -1,0 +1,130 @@
+// A container of ours as the pod that it is on Kubernetes.
+import type { V1Container, V1Pod, V1SecurityContext, V1Volume, V1VolumeMount } from '@kubernetes/client-node'
+import type { Runner } from './docker-runner.ts'
+import { runnerPath, type Container } from './driver.ts'
+import { labels, type Cluster } from './kubernetes-cluster.ts'
+
+export interface PodSettings {
+  /** What every node may be supposed to have pulled for us. */
+  baseImage: string
+  /** Of type kubernetes.io/dockerconfigjson. */
+  registrySecret: string | null
+  /** A stronger sandbox, such as gVisor's; null: the cluster's default. */
+  runtimeClass: string | null
+  runner: Runner | null
+}
+
+/** Nothing of ours runs so long. It is for pods of an installation that is gone. */
+const mostSeconds = 24 * 60 * 60
+
+export const jobContainer = 'job'
+const runnerContainer = 'runner'
+
+export const podName = (id: string): string => `millrace-${id}`
+
+export interface PodParts {
+  /** With its digest, where it is ours. */
+  image: string
+  isOurImage: boolean
+  /** The claim of each mount, in their order. */
+  claims: readonly string[]
+  /** null: no runner is wanted. */
+  runnerImage: string | null
+}
+
+export function describePod(
+  cluster: Cluster,
+  settings: PodSettings,
+  container: Container,
+  { image, isOurImage, claims, runnerImage }: PodParts,
+): V1Pod {
+  const { id, clusterId, limits, mounts } = container
+  const resources = { cpu: String(limits.cpus), memory: `${limits.memoryMb}Mi` }
+  const common = { securityContext, resources: { limits: resources, requests: resources } }
+  const volumes: V1Volume[] = claims.map((claimName, index) => ({
+    name: `volume-${index}`,
+    persistentVolumeClaim: { claimName },
+  }))
+  const volumeMounts: V1VolumeMount[] = mounts.map((mount, index) => ({
+    name: `volume-${index}`,
+    mountPath: mount.path,
+    readOnly: mount.kind !== 'volume' && mount.readOnly,
+  }))
+  const { runner } = settings
+  const initContainers: V1Container[] = []
+  if (runner !== null && runnerImage !== null) {
+    volumes.push({ name: runnerContainer, emptyDir: {} })
+    volumeMounts.push({ name: runnerContainer, mountPath: runnerPath, readOnly: true })
+    initContainers.push({
+      ...common,
+      name: runnerContainer,
+      image: runnerImage,
+      command: [...runner.node, '-e', `fs.cpSync('${runnerPath}', '/to', { recursive: true })`],
+      volumeMounts: [{ name: runnerContainer, mountPath: '/to' }],
+    })
+  }
+  return {
+    metadata: { name: podName(id), labels: labels(cluster, 'container', clusterId, id) },
+    spec: {
+      ...isolated,
+      ...(settings.registrySecret === null ? {} : { imagePullSecrets: [{ name: settings.registrySecret }] }),
+      ...(settings.runtimeClass === null ? {} : { runtimeClassName: settings.runtimeClass }),
+      activeDeadlineSeconds: mostSeconds,
+      terminationGracePeriodSeconds: 1,
+      volumes,
+      initContainers,
+      containers: [
+        {
+          ...common,
+          name: jobContainer,
+          image,
+          // Of an image that somebody else's pod has brought to the node, the registry says whether we may have it.
+          imagePullPolicy: isOurImage || image === settings.baseImage ? 'IfNotPresent' : 'Always',
+          command: container.command.map(literally),
+          env: Object.entries(container.environment).map(([name, value]) => ({
+            name,
+            value: literally(value),
+          })),
+          volumeMounts,
+        },
+      ],
+    },
+  }
+}
+
+/** No account of the cluster, no addresses of its services, nothing of the node's. */
+export const isolated = {
+  restartPolicy: 'Never',
+  automountServiceAccountToken: false,
+  enableServiceLinks: false,
+  hostNetwork: false,
+  hostPID: false,
+  hostIPC: false,
+} as const
+
+/** Root in the container, as package managers need it, with what Docker grants but raw packets, devices and audit. */
+const securityContext: V1SecurityContext = {
+  runAsUser: 0,
+  privileged: false,
+  allowPrivilegeEscalation: false,
+  seccompProfile: { type: 'RuntimeDefault' },
+  capabilities: {
+    drop: ['ALL'],
+    add: [
+      'CHOWN',
+      'DAC_OVERRIDE',
+      'FOWNER',
+      'FSETID',
+      'KILL',
+      'NET_BIND_SERVICE',
+      'SETFCAP',
+      'SETGID',
+      'SETPCAP',
+      'SETUID',
+      'SYS_CHROOT',
+    ],
+  },
+}
+
+/** Kubernetes puts variables in where it finds `$(NAME)`; a doubled sign it takes for the sign. */
+const literally = (text: string) => text.replaceAll('$', () => '$$')

@@ -1,0 +1,104 @@
+// Hosted clusters on Kubernetes: a pod for each container, in one namespace.
+import type { HostedDriver } from './driver.ts'
+import type { BuildSettings } from './kubernetes-build.ts'
+import { openCluster, type Cluster, type ClusterSettings } from './kubernetes-cluster.ts'
+import { buildImage, deleteImage, listImages } from './kubernetes-images.ts'
+import { ensurePolicy } from './kubernetes-network.ts'
+import {
+  listContainers,
+  readOutput,
+  startContainer,
+  stopContainer,
+  type StartSettings,
+} from './kubernetes-pods.ts'
+import { removeOldRunners } from './kubernetes-runner.ts'
+import { listSwitches, setShared, type SharedSettings } from './kubernetes-shared.ts'
+import {
+  attachVolume,
+  deleteVolume,
+  detachVolume,
+  listVolumes,
+  snapshotVolume,
+  tidyVolumes,
+  type VolumeSettings,
+} from './kubernetes-volumes.ts'
+import { openRegistry } from './registry.ts'
+
+export interface KubernetesSettings
+  extends
+    ClusterSettings,
+    Omit<StartSettings, 'registry' | 'startSeconds' | 'stopSeconds'>,
+    Omit<BuildSettings, 'registry'>,
+    Omit<VolumeSettings, 'snapshotSeconds'>,
+    SharedSettings {
+  /** What the names of built images begin with. */
+  registry: string
+  isRegistryInsecure: boolean
+  /** Ranges that pods may reach although they are private. */
+  outboundAllow: readonly string[]
+  startSeconds?: number
+  stopSeconds?: number
+  snapshotSeconds?: number
+}
+
+export function openKubernetes(given: KubernetesSettings): HostedDriver {
+  const cluster = openCluster(given)
+  const settings = {
+    ...given,
+    // The token that a pod gets is good for five minutes.
+    startSeconds: given.startSeconds ?? 240,
+    stopSeconds: given.stopSeconds ?? 30,
+    snapshotSeconds: given.snapshotSeconds ?? 300,
+    registry: openRegistry({
+      prefix: given.registry,
+      isInsecure: given.isRegistryInsecure,
+      readCredentials: () => readCredentials(cluster, given.registrySecret),
+    }),
+  }
+  let isGuarded = false
+  /** No pod is made before what keeps it from others. */
+  const guard = async () => {
+    if (!isGuarded) await ensurePolicy(cluster, given.outboundAllow)
+    isGuarded = true
+  }
+  return {
+    check: async () => void (await listContainers(cluster)),
+    async startContainer(container) {
+      await guard()
+      await startContainer(cluster, settings, container)
+    },
+    stopContainer: (id) => stopContainer(cluster, settings, id),
+    listContainers: () => listContainers(cluster),
+    readOutput: (id) => readOutput(cluster, id),
+    async buildImage(build) {
+      await guard()
+      await buildImage(cluster, settings, build)
+    },
+    deleteImage: (ref) => deleteImage(cluster, settings.registry, ref),
+    listImages: () => listImages(cluster),
+    attachVolume: (volume) => attachVolume(cluster, settings, volume),
+    snapshotVolume: (id) => snapshotVolume(cluster, settings, id),
+    detachVolume: (id) => detachVolume(cluster, id),
+    deleteVolume: (id) => deleteVolume(cluster, settings, id),
+    listVolumes: () => listVolumes(cluster, settings),
+    setGitMirror: (clusterId, enabled) => setShared(cluster, settings, clusterId, 'git_mirror', enabled),
+    setContainerCache: (clusterId, enabled) =>
+      setShared(cluster, settings, clusterId, 'container_cache', enabled),
+    listSwitches: () => listSwitches(cluster),
+    async tidy() {
+      isGuarded = false
+      await tidyVolumes(cluster, settings)
+      if (given.runner !== null) await removeOldRunners(cluster, settings.registry, given.runner)
+    },
+    close: async () => {},
+  }
+}
+
+async function readCredentials(cluster: Cluster, name: string | null): Promise<string | null> {
+  if (name === null) return null
+  const { namespace } = cluster
+  const { data } = await cluster.ask((options) =>
+    cluster.core.readNamespacedSecret({ namespace, name }, options),
+  )
+  return Buffer.from(data?.['.dockerconfigjson'] ?? '', 'base64').toString('utf8') || null
+}
