@@ -22,7 +22,7 @@ const onlyIn = { yaml: ['packages/engine/src/yaml.ts'] }
 /** Top of the ladder first; a file imports only from lower rungs, and on its own rung only from its own folder. */
 const ladder = [
   ['main.ts', 'app.ts', 'worker.ts', 'wire.ts', 'bootstrap.ts', 'backup', 'program'],
-  ['agent-api'],
+  ['agent-api', 'pages'],
   ['hosting'],
   ['resources'],
   ['http', 'conductor'],

@@ -480,6 +480,7 @@ create table commit_statuses (
   next_attempt_at timestamp(3) with time zone,
   leased_until timestamp(3) with time zone,
   error text,
+  output jsonb,
   constraint commit_statuses_pkey PRIMARY KEY (id),
   constraint commit_statuses_context_key UNIQUE (pipeline_id, commit, context),
   constraint commit_statuses_build_id_fkey FOREIGN KEY (build_id) REFERENCES builds(id) ON DELETE CASCADE,
@@ -761,8 +762,11 @@ create table notification_oauth_starts (
   verifier_key_id text not null,
   created_at timestamp(3) with time zone not null default now(),
   expires_at timestamp(3) with time zone not null,
+  session_id uuid not null,
+  settings jsonb not null default '{}'::jsonb,
   constraint notification_oauth_starts_pkey PRIMARY KEY (state_hash),
   constraint notification_oauth_starts_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+  constraint notification_oauth_starts_session_id_fkey FOREIGN KEY (session_id) REFERENCES web_sessions(id) ON DELETE CASCADE,
   constraint notification_oauth_starts_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );
 
@@ -801,6 +805,7 @@ create table notification_services (
   listening_since timestamp(3) with time zone not null default now(),
   created_at timestamp(3) with time zone not null default now(),
   created_by uuid,
+  refresh_leased_until timestamp(3) with time zone,
   constraint notification_services_pkey PRIMARY KEY (id),
   constraint notification_services_provider_check CHECK ((provider = ANY (ARRAY['webhook'::text, 'chat'::text, 'cloud_event_bus'::text, 'monitoring_pipeline_visibility'::text, 'open_telemetry_tracing'::text, 'event_log_api'::text, 'chat_workspace'::text, 'issue_tracker'::text]))),
   constraint notification_services_scope_check CHECK ((scope = ANY (ARRAY['all'::text, 'some_projects'::text, 'some_teams'::text, 'some_clusters'::text]))),
@@ -1265,6 +1270,17 @@ create table users (
   constraint users_pkey PRIMARY KEY (id)
 );
 
+create table web_sessions (
+  id uuid not null,
+  token_hash bytea not null,
+  access_token_id uuid not null,
+  created_at timestamp(3) with time zone not null,
+  expires_at timestamp(3) with time zone not null,
+  constraint web_sessions_pkey PRIMARY KEY (id),
+  constraint web_sessions_token_hash_key UNIQUE (token_hash),
+  constraint web_sessions_access_token_id_fkey FOREIGN KEY (access_token_id) REFERENCES api_access_tokens(id) ON DELETE CASCADE
+);
+
 create table webhook_deliveries (
   pipeline_id uuid not null,
   delivery_id text not null,
@@ -1380,6 +1396,8 @@ CREATE INDEX test_runs_page ON test_runs USING btree (suite_id, created_at, id);
 CREATE INDEX test_suites_page ON test_suites USING btree (organization_id, created_at, id);
 CREATE INDEX unclaimed_blobs_due ON unclaimed_blobs USING btree (delete_after);
 CREATE UNIQUE INDEX users_email_key ON users USING btree (lower(email));
+CREATE INDEX web_sessions_access_token ON web_sessions USING btree (access_token_id);
+CREATE INDEX web_sessions_age ON web_sessions USING btree (expires_at);
 CREATE INDEX webhook_deliveries_received ON webhook_deliveries USING btree (received_at);
 
 CREATE OR REPLACE FUNCTION public.announce_access_change()

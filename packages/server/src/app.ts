@@ -21,6 +21,9 @@ import { testUploadApi } from './agent-api/test-uploads.ts'
 import { registerUploads } from './agent-api/uploads.ts'
 import type { Context } from './context.ts'
 import type { Slices } from './http/route.ts'
+import { connectPages } from './pages/connect-services.ts'
+import { registerPages } from './pages/register.ts'
+import { signInPages } from './pages/sign-in.ts'
 import { accessTokenRoutes } from './resources/access-token/routes.ts'
 import { agentRoutes } from './resources/agents/routes.ts'
 import { agentImageRoutes } from './resources/agent-images/routes.ts'
@@ -132,3 +135,7 @@ export async function serveAgents(app: FastifyInstance, ctx: Context, pool: pg.P
   await registerAgentRoutes(app, ctx, pool, agentRouteTable)
   await registerUploads(app, ctx)
 }
+
+/** The web pages, on the same server. */
+export const servePages = (app: FastifyInstance, ctx: Context): Promise<void> =>
+  registerPages(app, ctx, [...signInPages, ...connectPages])

@@ -36,6 +36,10 @@ export interface Config {
     /** Who says it. */
     readonly source: string
   }
+  /** Sites that services are connected to on a web page; null: the operator has named none. */
+  readonly oauth: Readonly<Record<OAuthProvider, OAuthApp | null>>
+  /** Where change events for pagers go. */
+  readonly pagerUrl: string
   readonly rateLimits: {
     readonly enforced: boolean
     readonly organizationPerMinute: number
@@ -61,9 +65,30 @@ export interface Config {
     readonly adminToken: string | undefined
     /** The server that takes mails, with the password for it. */
     readonly smtpUrl: string | undefined
+    /** What this installation proves itself with at the sites of `oauth`; empty where there is none. */
+    readonly oauth: Readonly<Record<OAuthProvider, string>>
     /** Empty unless blobs lie in S3. */
     readonly s3: S3Credentials
   }
+}
+
+/** Providers of notification services that people connect instead of describing them. */
+export const oauthProviders = ['chat_workspace', 'issue_tracker'] as const
+export type OAuthProvider = (typeof oauthProviders)[number]
+
+export const isOAuthProvider = (id: string): id is OAuthProvider =>
+  oauthProviders.some((known) => known === id)
+
+export interface OAuthApp {
+  readonly clientId: string
+  /** As the site wants them: separated by commas or spaces. */
+  readonly scopes: string
+  /** What the site calls itself, should it say so when it sends people back. */
+  readonly issuer: string
+  readonly authorizeUrl: string
+  readonly tokenUrl: string
+  readonly revokeUrl: string
+  readonly apiUrl: string
 }
 
 export interface S3Settings {
@@ -217,6 +242,11 @@ export function readConfig(env: Record<string, string | undefined>): ConfigResul
       name: text('MILLRACE_EVENT_BUS_NAME', 'default'),
       source: text('MILLRACE_EVENT_BUS_SOURCE', 'millrace'),
     },
+    oauth: {
+      chat_workspace: readOAuthApp(text, 'CHAT_WORKSPACE', chatSite, problems),
+      issue_tracker: readOAuthApp(text, 'ISSUE_TRACKER', trackerSite, problems),
+    },
+    pagerUrl: readSafeUrl(text, 'MILLRACE_PAGER_URL', 'https://events.pagerduty.com', problems),
     rateLimits: {
       enforced: flag('MILLRACE_RATE_LIMIT'),
       organizationPerMinute: integer('MILLRACE_RATE_LIMIT_ORGANIZATION', 200, 1, 10_000_000),
@@ -239,7 +269,16 @@ export function readConfig(env: Record<string, string | undefined>): ConfigResul
       .split(':')
       .filter(Boolean)
       .map((path) => resolve(path)),
-    secrets: { keys, adminToken, smtpUrl, s3: readS3Credentials(env) },
+    secrets: {
+      keys,
+      adminToken,
+      smtpUrl,
+      oauth: {
+        chat_workspace: text('MILLRACE_CHAT_WORKSPACE_CLIENT_SECRET', ''),
+        issue_tracker: text('MILLRACE_ISSUE_TRACKER_CLIENT_SECRET', ''),
+      },
+      s3: readS3Credentials(env),
+    },
   }
   if ((smtpUrl === undefined) !== (config.mailFrom === null)) {
     problems.push('MILLRACE_SMTP_URL and MILLRACE_MAIL_FROM belong together: set both or none.')
@@ -253,6 +292,60 @@ export function readConfig(env: Record<string, string | undefined>): ConfigResul
   }
   return problems.length > 0 ? { ok: false, problems } : { ok: true, config: Object.freeze(config) }
 }
+
+type Site = Omit<OAuthApp, 'clientId' | 'issuer'>
+
+const chatSite: Site = {
+  scopes: 'chat:write,chat:write.public',
+  authorizeUrl: 'https://slack.com/oauth/v2/authorize',
+  tokenUrl: 'https://slack.com/api/oauth.v2.access',
+  revokeUrl: 'https://slack.com/api/auth.revoke',
+  apiUrl: 'https://slack.com/api',
+}
+
+const trackerSite: Site = {
+  scopes: 'read,write',
+  authorizeUrl: 'https://linear.app/oauth/authorize',
+  tokenUrl: 'https://api.linear.app/oauth/token',
+  revokeUrl: 'https://api.linear.app/oauth/revoke',
+  apiUrl: 'https://api.linear.app/graphql',
+}
+
+type ReadText = (name: string, fallback: string) => string
+
+/** An app that was registered at a site, whose addresses may be another's that speaks the same way; nothing: none. */
+function readOAuthApp(text: ReadText, name: string, site: Site, problems: string[]): OAuthApp | null {
+  const prefix = `MILLRACE_${name}`
+  const clientId = text(`${prefix}_CLIENT_ID`, '')
+  const hasSecret = text(`${prefix}_CLIENT_SECRET`, '') !== ''
+  if ((clientId === '') !== !hasSecret) {
+    problems.push(`${prefix}_CLIENT_ID and ${prefix}_CLIENT_SECRET belong together: set both or none.`)
+  }
+  if (clientId === '') return null
+  const url = (end: string, fallback: string) => readSafeUrl(text, `${prefix}_${end}`, fallback, problems)
+  const authorizeUrl = url('AUTHORIZE_URL', site.authorizeUrl)
+  const origin = URL.canParse(authorizeUrl) ? new URL(authorizeUrl).origin : authorizeUrl
+  return {
+    clientId,
+    scopes: text(`${prefix}_SCOPES`, site.scopes),
+    issuer: text(`${prefix}_ISSUER`, origin),
+    authorizeUrl,
+    tokenUrl: url('TOKEN_URL', site.tokenUrl),
+    revokeUrl: url('REVOKE_URL', site.revokeUrl),
+    apiUrl: url('API_URL', site.apiUrl),
+  }
+}
+
+/** Secrets travel there, so nobody must be able to listen. */
+function readSafeUrl(text: ReadText, name: string, fallback: string, problems: string[]): string {
+  const url = text(name, fallback).replace(/\/+$/, '')
+  const isSafe = URL.canParse(url) && (url.startsWith('https:') || isLoopback(new URL(url)))
+  if (!isSafe) problems.push(`${name} must be an https address (or http on this machine), not "${url}".`)
+  return url
+}
+
+const isLoopback = ({ protocol, hostname }: URL) =>
+  protocol === 'http:' && /^(127(\.\d+){3}|localhost|\[::1\])$/.test(hostname)
 
 /** `s3://bucket/prefix?endpoint=https://host:port&region=eu-west-1&direct=on`; nothing: on disk. */
 function readBlobs(text: string, problems: string[]): Config['blobs'] {
@@ -280,7 +373,7 @@ function readBlobs(text: string, problems: string[]): Config['blobs'] {
 }
 
 interface Reading {
-  text(name: string, fallback: string): string
+  text: ReadText
   integer(name: string, fallback: number, min: number, max: number): number
   flag(name: string): boolean
   ranges(name: string): string[]

@@ -116,6 +116,7 @@ const refusing: Handlers<unknown> = {
   forget_agents: refuse,
   forget_idempotency_keys: refuse,
   forget_rate_limits: refuse,
+  forget_sessions: refuse,
   forget_webhook_deliveries: refuse,
   forget_deliveries: refuse,
 }

@@ -22,7 +22,7 @@ import { startNotifications } from './notifications/start.ts'
 import { compactLogs } from './resources/log/compact.ts'
 import { fireDueSchedules } from './resources/schedules/fire.ts'
 import { snapshotsOf } from './resources/services/snapshots.ts'
-import { forgetAgents, forgetIdempotencyKeys, forgetRateLimits } from './tasks/forget.ts'
+import { forgetAgents, forgetIdempotencyKeys, forgetRateLimits, forgetSessions } from './tasks/forget.ts'
 import type { Handlers } from './tasks/kinds.ts'
 import type { Round } from './tasks/rounds.ts'
 import type { RunningTasks } from './tasks/run.ts'
@@ -33,6 +33,7 @@ export const handlers: Handlers<Context> = {
   forget_agents: (ctx) => forgetAgents(ctx.db, ctx.now(), ctx.config.agentDays),
   forget_idempotency_keys: (ctx) => forgetIdempotencyKeys(ctx.db),
   forget_rate_limits: (ctx) => forgetRateLimits(ctx.db),
+  forget_sessions: (ctx) => forgetSessions(ctx.db),
   forget_webhook_deliveries: (ctx) => forgetWebhookDeliveries(ctx.db),
   forget_deliveries: (ctx) => forgetDeliveries(ctx.db, ctx.now()),
 }

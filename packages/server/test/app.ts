@@ -8,7 +8,7 @@ import { sql } from 'kysely'
 import pino from 'pino'
 import { Compile } from 'typebox/compile'
 import { afterAll, beforeAll, inject } from 'vitest'
-import { serveAgents, slices } from '../src/app.ts'
+import { serveAgents, servePages, slices } from '../src/app.ts'
 import { readConfig } from '../src/config.ts'
 import { createContext, type Context } from '../src/context.ts'
 import { openDatabase, type Database, type Db } from '../src/db/pool.ts'
@@ -82,6 +82,7 @@ export async function startApp(options: AppOptions = {}, database?: Database): P
   })
   const app = await buildServer(ctx, opened.pool, slices)
   await serveAgents(app, ctx, opened.pool)
+  await servePages(app, ctx)
   checkAnswers(app)
   const close = closer(app, 10_000)
   const address = await app.listen({ host: '127.0.0.1', port: 0 })

@@ -57,3 +57,49 @@ describe('a job of a pull request from a fork', () => {
     expect(await answers(run)).toEqual([403, 403])
   })
 })
+
+describe('the variables of a pipeline', () => {
+  const envOf = async (id: string) =>
+    (await app.db.selectFrom('builds').select('stored_env').where('id', '=', id).executeTakeFirstOrThrow())
+      .stored_env
+
+  it('stay with the pipeline when a fork is built, or what came of it, unless forks are trusted', async () => {
+    const { world, pipelineId } = await aJob()
+    const pipeline = { id: pipelineId }
+    await app.db
+      .updateTable('pipelines')
+      .set({
+        env: JSON.stringify({ DEPLOY_PASSWORD: 'hush' }),
+        configuration: 'env: {A: b}\nsteps: [{command: a}]',
+      })
+      .where('id', '=', pipelineId)
+      .execute()
+    const whole = { DEPLOY_PASSWORD: 'hush', A: 'b' }
+    const own = await aBuild(app, world.org, pipeline)
+    expect(await envOf(own.id)).toEqual(whole)
+    const forked = await aBuild(app, world.org, pipeline, { pullRequest: fork })
+    expect(await envOf(forked.id)).toEqual({ A: 'b' })
+    const rebuiltFrom = { id: forked.id, number: forked.number }
+    expect(await envOf((await aBuild(app, world.org, pipeline, { rebuiltFrom })).id)).toEqual({ A: 'b' })
+    const triggeredFrom = {
+      build_id: forked.id,
+      build_number: forked.number,
+      build_pipeline_slug: 'any',
+      job_id: (
+        await app.db
+          .selectFrom('jobs')
+          .select('id')
+          .where('build_id', '=', forked.id)
+          .executeTakeFirstOrThrow()
+      ).id,
+      depth: 1,
+    }
+    expect(await envOf((await aBuild(app, world.org, pipeline, { triggeredFrom })).id)).toEqual({ A: 'b' })
+    await app.db
+      .updateTable('pipelines')
+      .set({ provider_settings: JSON.stringify({ trust_pull_request_forks: true }) })
+      .where('id', '=', pipelineId)
+      .execute()
+    expect(await envOf((await aBuild(app, world.org, pipeline, { pullRequest: fork })).id)).toEqual(whole)
+  })
+})

@@ -113,6 +113,19 @@ async function findAll(db: Db, questions: readonly Question[]): Promise<Map<numb
   return new Map(rows.map((row) => [row.index - 1, toFound(row)]))
 }
 
+/** The access token that somebody signed in with, while both it and the session last; asked for each time. */
+export async function findBySession(
+  db: Db,
+  cookie: string,
+  slug: string | null,
+): Promise<{ sessionId: string; token: FoundToken } | null> {
+  const { rows } = await sql<Row & { session_id: string }>`
+    select 1 as index, w.id as session_id, ${columns}
+    from web_sessions w join api_access_tokens t on t.id = w.access_token_id ${joins(sql`${slug}::text`)}
+      and w.token_hash = ${hashToken(cookie)} and w.expires_at > now()`.execute(db)
+  return rows[0] === undefined ? null : { sessionId: rows[0].session_id, token: toFound(rows[0]) }
+}
+
 const toFound = (row: Row): FoundToken => ({
   id: row.id,
   description: row.description,

@@ -19,6 +19,7 @@ import { conditionFacts, personJson, type Creator } from './facts.ts'
 import { setMetaData } from './meta-data.ts'
 import { columnName, tallyColumns } from './rows.ts'
 import { selectPipelineScope, type PipelineScope } from './scope.ts'
+import { isUntrusted } from './trust.ts'
 import { storedVariables } from './variables.ts'
 
 export interface PullRequest {
@@ -89,6 +90,7 @@ interface PipelineRow {
   env: Record<string, string>
   branch_configuration: string | null
   archived_at: string | null
+  trusts_forks: boolean
   organization_slug: string
   creator: Creator | null
   scope: PipelineScope
@@ -183,14 +185,28 @@ async function findPipeline(
   const creator = personJson(organizationId, sql`${request.creatorId}::uuid`)
   const pipeline = sql<Omit<PipelineRow, 'scope'>>`
     select p.id, p.slug, p.name, p.repository, p.default_branch, p.configuration, p.env, p.branch_configuration,
-      p.archived_at, o.slug as organization_slug, ${creator} as creator
+      p.archived_at, o.slug as organization_slug,
+      coalesce((p.provider_settings -> 'trust_pull_request_forks')::boolean, false) as trusts_forks, ${creator} as creator
     from pipelines p join organizations o on o.id = p.organization_id
     where p.organization_id = ${organizationId} and p.id = ${request.pipelineId}`
   const [[found], [scope]] = await together(trx, [
     pipeline,
     selectPipelineScope(organizationId, request.pipelineId),
   ])
-  return found && scope && { ...found, scope }
+  if (found === undefined || scope === undefined) return undefined
+  const isWithheld = await comesFromFork(trx, organizationId, request, found.trusts_forks)
+  return { ...found, ...(isWithheld ? { env: {} } : {}), scope }
+}
+
+/** The variables that are kept with the pipeline, and not in its repository, are not for everybody who has a fork. */
+async function comesFromFork(
+  trx: Trx,
+  organizationId: string,
+  { pullRequest, rebuiltFrom, triggeredFrom }: BuildRequest,
+  isTrusted: boolean,
+): Promise<boolean> {
+  if (pullRequest?.fork === true && !isTrusted) return true
+  return isUntrusted(trx, organizationId, [rebuiltFrom?.id ?? [], triggeredFrom?.build_id ?? []].flat())
 }
 
 function refusalOf(pipeline: PipelineRow, request: BuildRequest): string | null {

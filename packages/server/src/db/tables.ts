@@ -73,6 +73,7 @@ export interface Tables {
   test_suites: TestSuites
   unclaimed_blobs: UnclaimedBlobs
   users: Users
+  web_sessions: WebSessions
   webhook_deliveries: WebhookDeliveries
 }
 
@@ -459,6 +460,7 @@ export interface CommitStatuses {
   next_attempt_at: string | null
   leased_until: string | null
   error: string | null
+  output: ColumnType<unknown, string | null | undefined, string | null>
 }
 
 export interface Events {
@@ -683,6 +685,8 @@ export interface NotificationOauthStarts {
   verifier_key_id: string
   created_at: Generated<string>
   expires_at: string
+  session_id: string
+  settings: ColumnType<unknown, string | undefined, string>
 }
 
 export interface NotificationServiceTargets {
@@ -713,6 +717,7 @@ export interface NotificationServices {
   listening_since: Generated<string>
   created_at: Generated<string>
   created_by: string | null
+  refresh_leased_until: string | null
 }
 
 export interface OidcKeys {
@@ -1058,6 +1063,14 @@ export interface Users {
   name: string
   password_hash: string | null
   created_at: Generated<string>
+}
+
+export interface WebSessions {
+  id: string
+  token_hash: Buffer
+  access_token_id: string
+  created_at: string
+  expires_at: string
 }
 
 export interface WebhookDeliveries {

@@ -1,6 +1,7 @@
 // Who asks and whether they may, in the order that gives nothing away: token, organization, scope, permission.
 import type { FastifyRequest } from 'fastify'
 import { hasFeature, type Caller, type Organization } from '../auth/caller.ts'
+import type { FoundToken } from '../auth/find-tokens.ts'
 import { judge } from '../auth/permissions.ts'
 import type { Spent } from '../auth/rate-limits.ts'
 import type { Context } from '../context.ts'
@@ -27,8 +28,7 @@ export async function authorize(
     requireNames(route, params)
     return anybody
   }
-  const isInOrganization = route.url.startsWith('/v2/organizations/:org')
-  const slug = isInOrganization ? (params['org'] ?? '') : null
+  const slug = isInOrganization(route) ? (params['org'] ?? '') : null
 
   const token = bearerToken(request.headers.authorization)
   const found =
@@ -38,6 +38,21 @@ export async function authorize(
       `Authentication required. Please supply a valid API Access Token: ${ctx.config.url}/docs`,
     )
   }
+  return admit(ctx, route, found, request, onSpent)
+}
+
+/** What is to hold for whoever the token belongs to. */
+export type Rule = Pick<Route, 'url' | 'scope' | 'permission' | 'feature' | 'params'>
+
+/** `found` may have been asked for with the slug in the URL, or with one that is known otherwise. */
+export async function admit(
+  ctx: Context,
+  route: Rule,
+  found: FoundToken,
+  request: FastifyRequest,
+  onSpent: (spent: Spent) => void,
+): Promise<{ caller: Caller; org: Organization | null }> {
+  const params = request.params as Record<string, string>
   const spending = ctx.limits.spend(found.user.id, found.organization?.id ?? null)
   const spent = spending instanceof Promise ? await spending : spending
   onSpent(spent)
@@ -53,7 +68,7 @@ export async function authorize(
     token: tokenFields,
     request: { ip: request.ip, userAgent: request.headers['user-agent']?.slice(0, 500) ?? null },
   }
-  if (!isInOrganization) {
+  if (!isInOrganization(route)) {
     requireScope(route, found.scopes)
     requireNames(route, params)
     return { caller, org: null }
@@ -77,13 +92,15 @@ export async function authorize(
   return { caller, org: organization }
 }
 
-function requireScope(route: Route, scopes: readonly string[]): void {
+const isInOrganization = ({ url }: Rule) => /^(\/v2)?\/organizations\/:org(\/|$)/.test(url)
+
+function requireScope(route: Rule, scopes: readonly string[]): void {
   if (route.scope !== 'none' && !scopes.includes(route.scope)) {
     throw forbidden(`Your access token doesn't have the ${route.scope} scope`)
   }
 }
 
-function requireNames(route: Route, params: Record<string, string>): void {
+function requireNames(route: Rule, params: Record<string, string>): void {
   for (const [name, param] of Object.entries(route.params)) {
     if (!param.matches(params[name] ?? '')) throw notFound(param.notFound)
   }

@@ -24,7 +24,8 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   void reply.code(known.status).send(errorBody(known))
 }
 
-function toApiError(error: unknown): ApiError | null {
+/** null: a bug of ours. */
+export function toApiError(error: unknown): ApiError | null {
   if (error instanceof ApiError) return error
   if (!(error instanceof Error)) return null
   if (isDatabaseAway(error)) return unavailable('The database does not answer. Asking again is safe.', error)

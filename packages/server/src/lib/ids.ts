@@ -4,7 +4,7 @@ import { v7 } from 'uuid'
 /** Time-ordered, so that rows made one after the other lie side by side in every index. */
 export const newId = (): string => v7()
 
-export type TokenPrefix = 'mrt_' | 'mrct_' | 'mras_' | 'mrjt_' | 'mrst_'
+export type TokenPrefix = 'mrt_' | 'mrct_' | 'mras_' | 'mrjt_' | 'mrst_' | 'mrws_'
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 

@@ -8,7 +8,7 @@ import {
   type JobState,
 } from '@millrace/engine/states.ts'
 import type { OutboxEvent } from './cursor.ts'
-import type { Shown } from './message.ts'
+import type { Message, Shown, ToldStep } from './message.ts'
 
 /** Times that had not come yet are taken back, and the state is the one that the event tells of. */
 export function buildAsOf(build: Shown, { kind, data, created_at: at }: OutboxEvent): Shown {
@@ -41,6 +41,9 @@ export function jobAsOf(job: Shown, { kind, data, created_at: at }: OutboxEvent)
     ...(isFinal(to) ? {} : { exit_status: null, signal: null, signal_reason: null, soft_failed: false }),
   }
 }
+
+export const stepAsOf = (step: ToldStep, event: Message['event']): ToldStep =>
+  event === 'step.failing' ? { ...step, state: 'failing', outcome: 'hard_failed' } : step
 
 function withoutLater(thing: Shown, names: readonly string[], at: string): Shown {
   const later = names.filter((name) => {

@@ -3,12 +3,15 @@
 import { createHash } from 'node:crypto'
 import type { Context } from '../context.ts'
 import { OutboundError, type OutboundResponse } from '../lib/outbound.ts'
-import type { PendingDelivery } from './lanes.ts'
+import { lastRequestMs, type PendingDelivery } from './lanes.ts'
 import type { Means } from './means.ts'
-import { changeSecrets, openService } from './open-service.ts'
-import { findSender, silent } from './providers/table.ts'
+import { doorOf } from './door.ts'
+import { isEventName } from './names.ts'
+import { openService } from './open-service.ts'
+import { findSender } from './providers/table.ts'
 import { deliverTo } from './targets.ts'
-import { DeliveryFailed, type Delivery, type Send, type SentRequest, type Settings } from './provider.ts'
+import { workspaceDoor } from './workspace.ts'
+import { DeliveryFailed, type Delivery, type Send, type SentRequest } from './provider.ts'
 
 export interface Exchange {
   request: {
@@ -53,7 +56,8 @@ export async function attemptDelivery(
     memories,
   })
   try {
-    await deliver(ctx, means, pending, startedAt, recording(ctx.outbound.send, exchanges), memories)
+    const send = soonEnough(recording(ctx.outbound.send, exchanges), began)
+    await deliver(ctx, means, pending, startedAt, send, memories)
     return end(null, false)
   } catch (error) {
     if (error instanceof DeliveryFailed) return end(error.message, error.isFinal)
@@ -74,27 +78,31 @@ async function deliver(
   const { id, event, occurred_at: occurredAt, data } = pending.message
   const message = { id, event, occurredAt, ...data }
   if (pending.target !== null) {
-    const delivery = { id: pending.id, organizationId: pending.organization_id, message, send }
-    return deliverTo(pending.target, delivery, means)
+    const { id: deliveryId, organization_id: organizationId } = pending
+    const workspace = (name: string | undefined) => workspaceDoor(ctx, organizationId, name, send)
+    return deliverTo(pending.target, { id: deliveryId, organizationId, message, send, workspace }, means)
   }
   if (pending.service === null) {
     throw new DeliveryFailed('Nobody sends this kind of notification.', { isFinal: true })
   }
   const sender = findSender(pending.service.provider)
   if (sender === undefined) {
-    const reason = Reflect.get(silent, pending.service.provider) as string
-    throw new DeliveryFailed(`The provider ${pending.service.provider} ${reason}.`, { isFinal: true })
+    throw new DeliveryFailed('An event log is read by whoever asks; nothing is sent.', { isFinal: true })
+  }
+  if (!isEventName(event)) {
+    throw new DeliveryFailed('Services are not told of steps.', { isFinal: true })
   }
   const service = openService(ctx.keys, pending.service)
   const delivery: Delivery = {
     id: pending.id,
     attempt: pending.attempts + 1,
-    message,
+    message: { ...message, event },
     service,
     now,
     send,
     db: ctx.db,
     cloudBus: means.cloudBus,
+    door: () => doorOf(ctx, service, send),
     memory: {
       find: async (key) => {
         const kept = await ctx.db
@@ -108,10 +116,17 @@ async function deliver(
       },
       keep: (key, kept) => void memories.set(key, kept),
     },
-    keepSecrets: (change: Settings) => changeSecrets(ctx.db, ctx.keys, service, change),
   }
   await sender.deliver(delivery)
 }
+
+/** No request begins so late that the lane's lease could run out before it ends. */
+const soonEnough =
+  (send: Send, began: number): Send =>
+  async (request) => {
+    if (performance.now() - began < lastRequestMs) return send(request)
+    throw new DeliveryFailed('The receiver takes too long for all that has to be asked of it.')
+  }
 
 /** Sends as before, and notes down what was asked and answered. */
 export const recording =

@@ -102,5 +102,9 @@ function explained(error: unknown): Error {
       'This installation has no credentials for the cloud. The operator can give it some, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.',
     )
   }
+  if (error.name === 'Unknown') {
+    const { httpStatusCode: status } = (error as { $metadata?: { httpStatusCode?: number } }).$metadata ?? {}
+    return new DeliveryFailed(`The bus answered ${status ?? 'nothing that it should'}, and did not say why.`)
+  }
   return new DeliveryFailed(`The bus answered ${error.name}: ${error.message.slice(0, 500)}`)
 }

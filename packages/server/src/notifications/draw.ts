@@ -1,8 +1,9 @@
 // Makes messages of what has happened, many at once.
 import type { Trx } from '../db/pool.ts'
 import { newId } from '../lib/ids.ts'
-import { buildAsOf, jobAsOf } from './as-of.ts'
+import { buildAsOf, jobAsOf, stepAsOf } from './as-of.ts'
 import type { FailedJob, Message, MessageData, Person, Shown } from './message.ts'
+import { isStepEventName } from './names.ts'
 import type { EventOccasion } from './occasions.ts'
 import type { Draw, Snapshots } from './snapshots.ts'
 
@@ -67,6 +68,10 @@ async function drawAll(
       snapshots.clusterTokens,
       rows.map(({ data }) => data.cluster_token_id),
     ),
+    steps: await draw(
+      snapshots.steps,
+      occasions.flatMap(({ event, row }) => (isStepEventName(event) ? [row.data.step_id] : [])),
+    ),
   }
 }
 
@@ -81,6 +86,8 @@ function dataOf(occasion: EventOccasion, pictures: Pictures): MessageData | null
   const pipeline = pictures.pipelines.get(row.pipeline_id ?? '')
   const job = row.job_id === null ? null : pictures.jobs.get(row.job_id)
   if (build === undefined || pipeline === undefined || job === undefined) return null
+  const step = isStepEventName(occasion.event) ? pictures.steps.get(row.data.step_id ?? '')?.step : null
+  if (step === undefined) return null
   const failed: readonly FailedJob[] = pictures.failedJobs.get(row.build_id) ?? []
   const shown = buildAsOf(build.build, row)
   const withTriggers = occasion.event === 'build.finished' && build.triggers.length > 0
@@ -91,6 +98,7 @@ function dataOf(occasion: EventOccasion, pictures: Pictures): MessageData | null
     build: withTriggers ? { ...shown, steps: build.triggers } : shown,
     pipeline,
     ...(job === null ? {} : { job: jobAsOf(job.job, row) }),
+    ...(step === null ? {} : { step: stepAsOf(step, occasion.event) }),
     ...(hasFailures(occasion) ? { failed_jobs: failed } : {}),
     ...(occasion.event === 'job.promised_exit_status'
       ? { more: { promised_exit_status_reason: row.data.reason ?? null } }

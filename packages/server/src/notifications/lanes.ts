@@ -2,8 +2,7 @@
 // lease runs out and another sends again.
 import { sql } from 'kysely'
 import type { Db } from '../db/pool.ts'
-import type { MessageData } from './message.ts'
-import type { EventName } from './names.ts'
+import type { Message, MessageData } from './message.ts'
 import type { SealedService } from './open-service.ts'
 import type { Target } from './targets.ts'
 
@@ -12,8 +11,9 @@ export interface Lane {
   lane: string
 }
 
-/** Longer than an attempt and its record can take. */
-export const leaseSeconds = 20
+/** Longer than an attempt and its record can take: the last request of one begins by then, and may take 12 seconds. */
+export const leaseSeconds = 30
+export const lastRequestMs = 14_000
 
 /** `free`: how many lanes of an owner may be taken, by owner, where it is not the usual number. */
 export async function claimLanes(
@@ -53,7 +53,7 @@ export interface PendingDelivery extends Lane {
   organization_id: string
   attempts: number
   give_up_at: string
-  message: { id: string; event: EventName; occurred_at: string; data: MessageData }
+  message: { id: string; event: Message['event']; occurred_at: string; data: MessageData }
   /** null: what a pipeline asks for itself, at `target`. */
   service: SealedService | null
   target: Target | null
@@ -66,7 +66,7 @@ interface PendingRow extends Lane {
   give_up_at: string
   target: Target | null
   message_id: string
-  event: EventName
+  event: Message['event']
   occurred_at: string
   data: MessageData
   service_id: string | null

@@ -1,5 +1,5 @@
 // What a mail says of a build.
-import type { FailedJob, Message, Shown } from './message.ts'
+import { textIn, type FailedJob, type Message } from './message.ts'
 
 export interface MailText {
   subject: string
@@ -8,23 +8,23 @@ export interface MailText {
 }
 
 export function mailOf({ event, build = {}, pipeline = {}, failed_jobs: failed = [] }: Message): MailText {
-  const says = event === 'build.failing' ? 'is failing' : (sayings[field(build, 'state')] ?? 'has ended')
-  const name = `${field(pipeline, 'name')} #${field(build, 'number')}`
-  const place = `${field(build, 'branch')}, ${field(build, 'commit').slice(0, 10)}`
-  const message = field(build, 'message').split('\n')[0]?.slice(0, 500) ?? ''
+  const says = event === 'build.failing' ? 'is failing' : (sayings[textIn(build, 'state')] ?? 'has ended')
+  const name = `${textIn(pipeline, 'name')} #${textIn(build, 'number')}`
+  const place = `${textIn(build, 'branch')}, ${textIn(build, 'commit').slice(0, 10)}`
+  const message = textIn(build, 'message').split('\n')[0]?.slice(0, 500) ?? ''
   const lines = failed.map((job) => ({ label: failure(job), url: job.web_url }))
   return {
-    subject: `${name} ${says} (${field(build, 'branch')})`.replaceAll(/\s+/g, ' ').slice(0, 250),
+    subject: `${name} ${says} (${textIn(build, 'branch')})`.replaceAll(/\s+/g, ' ').slice(0, 250),
     text: [
       `${name} ${says} (${place})`,
       ...(message === '' ? [] : ['', message]),
       ...(lines.length === 0 ? [] : ['', ...lines.map(({ label, url }) => `- ${label}\n  ${url}`)]),
       '',
-      field(build, 'web_url'),
+      textIn(build, 'web_url'),
       '',
     ].join('\n'),
     html: [
-      `<p><a href="${escaped(field(build, 'web_url'))}">${escaped(name)}</a> ${says} (${escaped(place)})</p>`,
+      `<p><a href="${escaped(textIn(build, 'web_url'))}">${escaped(name)}</a> ${says} (${escaped(place)})</p>`,
       ...(message === '' ? [] : [`<p>${escaped(message)}</p>`]),
       ...(lines.length === 0
         ? []
@@ -45,11 +45,6 @@ const sayings: Readonly<Record<string, string>> = {
 
 const failure = ({ name, state, exit_status: status }: FailedJob) =>
   `${name ?? 'A job'}: ${state === 'failed' && status !== null ? `exit status ${status}` : state.replaceAll('_', ' ')}`
-
-function field(thing: Shown, name: string): string {
-  const value = thing[name]
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
-}
 
 const escaped = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')

@@ -6,9 +6,12 @@ import { openMail, type Mail } from './mail.ts'
 export interface Means {
   cloudBus: CloudBus
   mail: Mail
+  /** Where change events for pagers go. */
+  pagerUrl: string
 }
 
 export const openMeans = (config: Config): Means => ({
   cloudBus: cloudBus(config.eventBus),
   mail: openMail(config),
+  pagerUrl: config.pagerUrl,
 })

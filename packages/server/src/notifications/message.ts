@@ -1,6 +1,6 @@
 // What is told: one event, with everything a provider may want to say about it. It is put together once, when the
 // event is read from the outbox, and kept; every attempt of every service makes its request from the same message.
-import type { BuildStateName, EventName } from './names.ts'
+import type { BuildStateName, EventName, StepEventName } from './names.ts'
 
 /** An object as the REST API shows it. */
 export type Shown = Readonly<Record<string, unknown>>
@@ -19,6 +19,14 @@ export interface FailedJob {
   web_url: string
 }
 
+export interface ToldStep {
+  id: string
+  key: string | null
+  label: string | null
+  state: string
+  outcome: string | null
+}
+
 export interface MessageData {
   /** What `build_states` calls it; a passing build may be two things at once. */
   states: readonly BuildStateName[]
@@ -29,6 +37,7 @@ export interface MessageData {
   build?: Shown
   pipeline?: Shown
   job?: Shown
+  step?: ToldStep
   agent?: Shown
   cluster_token?: Shown
   /** Of builds that are failing or have ended: what stands in the way, the first few. */
@@ -39,6 +48,12 @@ export interface MessageData {
 
 export interface Message extends MessageData {
   id: string
-  event: EventName
+  event: EventName | StepEventName
   occurredAt: string
+}
+
+/** A field of an object as text; '' where it has none. */
+export function textIn(thing: Shown, name: string): string {
+  const value = thing[name]
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }

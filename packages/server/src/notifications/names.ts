@@ -40,6 +40,14 @@ export type EventName = (typeof eventNames)[number]
 
 export const isEventName = (text: string): text is EventName => eventNames.some((name) => name === text)
 
+/** What `notify` of a step tells of; services hear of builds, jobs and agents alone. */
+export const stepEventNames = ['step.failing', 'step.finished'] as const
+
+export type StepEventName = (typeof stepEventNames)[number]
+
+export const isStepEventName = (text: string): text is StepEventName =>
+  stepEventNames.some((name) => name === text)
+
 export const buildStateNames = [
   'build_passed',
   'build_fixed',

@@ -1,24 +1,41 @@
+import { sql } from 'kysely'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { eventually } from '../../test/app.ts'
-import { aPipeline } from '../../test/builders.ts'
+import { aPipeline, type TestOrganization } from '../../test/builders.ts'
+import { aConnected } from '../../test/connected.ts'
 import { aMailServer } from '../../test/mail-server.ts'
+import { anOAuthSite } from '../../test/oauth-site.ts'
 import { aReceiver, type Receiver } from '../../test/receiver.ts'
-import { aBuild, runJob } from '../../test/runs.ts'
+import { aBuild, runJob, tell } from '../../test/runs.ts'
 import { useTelling } from '../../test/telling.ts'
 
 const smtp = await aMailServer({ user: 'builds', password: 'secret' })
-const telling = useTelling({ MILLRACE_SMTP_URL: smtp.url, MILLRACE_MAIL_FROM: 'Builds <ci@example.com>' })
+const site = await anOAuthSite()
+const pager = await aReceiver((response) => {
+  response.statusCode = 202
+  response.end('{}')
+})
+const telling = useTelling({
+  MILLRACE_SMTP_URL: smtp.url,
+  MILLRACE_MAIL_FROM: 'Builds <ci@example.com>',
+  MILLRACE_PAGER_URL: new URL(pager.url).origin,
+  ...site.env,
+})
 const { app, anOrg } = telling
 
 const receivers: Receiver[] = []
 beforeEach(() => {
   smtp.mails.length = 0
   smtp.refusing = null
+  site.posts.length = 0
+  pager.received.length = 0
 })
 afterEach(async () => {
   for (const receiver of receivers.splice(0)) await receiver.close()
 })
-afterAll(() => smtp.close())
+afterAll(async () => {
+  await Promise.all([smtp.close(), site.close(), pager.close()])
+})
 
 const mailsTo = (address: string) => smtp.mails.filter(({ to }) => to.includes(address))
 
@@ -146,5 +163,184 @@ describe('`notify` of a pipeline', () => {
     expect(ends.find(({ error }) => error?.includes('not one address'))?.state).toBe('dead')
     expect(mailsTo('late@example.com')).toHaveLength(1)
     expect(mailsTo('nobody@example.com')).toHaveLength(0)
+  })
+})
+
+const aWorkspace = (org: TestOrganization, name: string) => {
+  const token = `access-${name}`
+  site.tokens.add(token)
+  const settings = { workspace_id: name, workspace_name: name, channel: '#builds', access_token: token }
+  return aConnected(app, org, 'chat_workspace', settings)
+}
+
+const ended = (orgId: string, count: number) =>
+  eventually(
+    `${count} deliveries`,
+    async () => {
+      const all = await deliveries(orgId)
+      return all.length >= count && all.every(({ state }) => state !== 'pending') && all
+    },
+    60_000,
+  )
+
+/** Without links, in an order of its own: channels are lanes of their own. */
+const posts = () =>
+  site.posts
+    .map(({ channel, text }) => [channel, text.split('\n')[0]?.replace(/<[^|]*\||>/g, '')])
+    .toSorted((a, b) => (a.join(' ') < b.join(' ') ? -1 : 1))
+
+describe('`notify: slack`', () => {
+  it('writes to each channel when a build is failing and when it has ended, as the conditions say', async () => {
+    const { org } = await anOrg()
+    await aWorkspace(org, 'Acme')
+    const pipeline = await aPipeline(
+      app,
+      org,
+      [
+        'notify:',
+        '  - slack: "#builds"',
+        '  - slack: {channels: ["#alerts", C123], message: "Look <!channel>"}',
+        '    if: build.state == "failed"',
+        'steps: [{command: turn}, {command: other}]',
+      ].join('\n'),
+      { name: 'App' },
+    )
+    const build = await aBuild(app, org, pipeline)
+    await runJob(app, build, 'turn', 1)
+    await runJob(app, build, 'other')
+    expect((await ended(org.id, 4)).map(({ state }) => state)).toEqual(Array(4).fill('delivered'))
+    expect(posts()).toEqual([
+      ['#alerts', ':x: App #1 failed (main · HEAD)'],
+      ['#builds', ':warning: App #1 is failing (main · HEAD)'],
+      ['#builds', ':x: App #1 failed (main · HEAD)'],
+      ['C123', ':x: App #1 failed (main · HEAD)'],
+    ])
+    const alert = site.posts.find(({ channel }) => channel === '#alerts')
+    expect(alert?.text).toMatch(/\nLook &lt;!channel&gt;$/)
+  })
+
+  it('goes to the workspace that is named, and never to one of another organization', async () => {
+    const { org } = await anOrg()
+    const other = await anOrg()
+    await aWorkspace(other.org, 'Foreign')
+    await aWorkspace(org, 'First')
+    const second = await aWorkspace(org, 'Second')
+    site.tokens.delete('access-Second')
+    const configuration = [
+      'notify: [{slack: "second#alerts"}, {slack: "#builds"}, {slack: "foreign#builds"}]',
+      'steps: [{command: turn}]',
+    ].join('\n')
+    await runJob(app, await aBuild(app, org, await aPipeline(app, org, configuration)), 'turn')
+    const errors = (await ended(org.id, 3)).map(({ error }) => error)
+    expect(errors[0]).toMatch(/refuses the access token/)
+    expect(errors[1]).toBeNull()
+    expect(errors[2]).toMatch(/^No chat workspace named foreign is connected to the organization/)
+    expect(posts()).toHaveLength(1)
+    expect(second).toBeTruthy()
+  })
+
+  it('without a workspace is given up, and says why', async () => {
+    const { org } = await anOrg()
+    const pipeline = await aPipeline(app, org, '{notify: [{slack: "#builds"}], steps: [{command: turn}]}')
+    await runJob(app, await aBuild(app, org, pipeline), 'turn')
+    expect(await ended(org.id, 1)).toMatchObject([
+      { state: 'dead', attempts: 1, error: expect.stringMatching(/^No chat workspace is connected/) },
+    ])
+  })
+
+  it('of a step tells of that step alone, as its condition says', async () => {
+    const { org } = await anOrg()
+    await aWorkspace(org, 'Acme')
+    const receiver = await aReceiver()
+    receivers.push(receiver)
+    const pipeline = await aPipeline(
+      app,
+      org,
+      [
+        'steps:',
+        '  - {command: one, label: One, notify: [{slack: "#builds"}]}',
+        '  - command: two',
+        '    key: two',
+        '    notify:',
+        '      - {slack: "#alerts", if: step.outcome == "hard_failed"}',
+        '      - {slack: C123, if: step.outcome == "passed"}',
+        `      - basecamp_campfire: ${receiver.url}`,
+        '  - {group: All, notify: [{slack: "#builds"}], steps: [{command: three}]}',
+        '  - {command: four}',
+      ].join('\n'),
+      { name: 'App' },
+    )
+    const build = await aBuild(app, org, pipeline)
+    for (const [name, exitStatus] of [
+      ['one', 0],
+      ['two', 1],
+      ['three', 0],
+      ['four', 0],
+    ] as const) {
+      await runJob(app, build, name, exitStatus)
+    }
+    expect((await ended(org.id, 4)).map(({ state }) => state)).toEqual(Array(4).fill('delivered'))
+    expect(posts()).toEqual([
+      ['#alerts', ':x: two of App #1 failed (main · HEAD)'],
+      ['#builds', ':white_check_mark: All of App #1 passed (main · HEAD)'],
+      ['#builds', ':white_check_mark: One of App #1 passed (main · HEAD)'],
+    ])
+    expect(receiver.received.map(({ body }) => body)).toEqual([
+      {
+        content: expect.stringMatching(
+          /^<a href="[^"]+\/builds\/1">two of App #1<\/a> failed \(main · HEAD\)$/,
+        ),
+      },
+    ])
+  })
+})
+
+describe('`notify` to campfires and pagers', () => {
+  it('tells a campfire the whole course of a build, without showing its address in the record', async () => {
+    const { org } = await anOrg()
+    const receiver = await aReceiver()
+    receivers.push(receiver)
+    const pipeline = await aPipeline(
+      app,
+      org,
+      `{notify: [{basecamp_campfire: "${receiver.url}"}], steps: [{command: turn}, {block: Go}, {command: "<i>"}]}`,
+      { name: 'A & B' },
+    )
+    const build = await aBuild(app, org, pipeline, { branch: 'x<y' })
+    await runJob(app, build, 'turn')
+    await tell(app, build, { type: 'cancel_build', reason: null })
+    await ended(org.id, 4)
+    const told = receiver.received.map(({ body }) => String(body.content).replace(/<a [^>]*>|<\/a>/g, ''))
+    expect(told).toEqual(
+      ['was created', 'is running', 'waits to be unblocked', 'was canceled'].map(
+        (says) => `A &#38; B #1 ${says} (x&#60;y · HEAD)`,
+      ),
+    )
+    const { rows } = await sql<{ exchanges: string }>`
+      select exchanges::text from notification_attempts where organization_id = ${org.id}`.execute(app.db)
+    expect(JSON.stringify(rows)).not.toContain(receiver.url)
+  })
+
+  it('sends a pager one change event, when the build has ended', async () => {
+    const { org } = await anOrg()
+    const configuration = '{notify: [{pagerduty_change_event: R0UTE}], steps: [{command: turn}]}'
+    const pipeline = await aPipeline(app, org, configuration, { name: 'App' })
+    await runJob(app, await aBuild(app, org, pipeline), 'turn', 3)
+    expect(await ended(org.id, 1)).toMatchObject([{ state: 'delivered' }])
+    expect(pager.received.map(({ path, body }) => [path, body])).toEqual([
+      [
+        '/v2/change/enqueue',
+        {
+          routing_key: 'R0UTE',
+          payload: {
+            summary: 'App #1 (main) failed',
+            source: pipeline.slug,
+            timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
+            custom_details: expect.objectContaining({ state: 'failed', number: 1, pipeline: pipeline.slug }),
+          },
+          links: [{ href: expect.stringMatching(/\/builds\/1$/), text: 'App #1' }],
+        },
+      ],
+    ])
   })
 })

@@ -1,11 +1,25 @@
 // What an event of the outbox is called by those who listen.
 import type { OutboxEvent } from './cursor.ts'
-import { isEventName, type BuildStateName } from './names.ts'
+import {
+  isEventName,
+  isStepEventName,
+  type BuildStateName,
+  type EventName,
+  type StepEventName,
+} from './names.ts'
 import type { Occasion } from './provider.ts'
 
-export interface EventOccasion extends Occasion {
+export interface EventOccasion {
   row: OutboxEvent
+  event: EventName | StepEventName
+  states: readonly BuildStateName[]
 }
+
+/** One that services may hear of. */
+export type ServiceOccasion = EventOccasion & Occasion
+
+export const isForServices = (occasion: EventOccasion): occasion is ServiceOccasion =>
+  isEventName(occasion.event)
 
 /** Without `build_fixed`, which takes a look at the builds before. */
 export function occasionsOf(row: OutboxEvent): EventOccasion[] {
@@ -14,6 +28,7 @@ export function occasionsOf(row: OutboxEvent): EventOccasion[] {
     if (news === 'build.blocked') return [{ row, event: 'build.finished', states: ['build_blocked'] }]
     // The engine says both where nothing but a person can move it on.
     if (news === 'build.finished' && row.data.to === 'blocked') return []
+    if (isStepEventName(news)) return [{ row, event: news, states: [] }]
     return isEventName(news) ? [{ row, event: news, states: statesOf(news, row.data.to) }] : []
   })
 }

@@ -43,8 +43,25 @@ export interface Provider {
   fields: Readonly<Record<string, Field>>
   /** Whether it is pinged when it is made and when its settings change. */
   isPinged: boolean
-  /** Undoes at the provider what connecting did, before the service is deleted; throws DeliveryFailed when it cannot. */
-  disconnect?(service: Service, send: Send): Promise<void>
+  /** Of a provider that is made by `web`: how a service comes of being let in at its site. */
+  connecting?: Connecting
+}
+
+export interface Connecting {
+  /** What the person has to choose before they go there: a setting, and how the page asks for it. */
+  choice: { key: string; label: string; hint: string }
+  /** What a new service tells of. */
+  buildStates: readonly BuildStateName[]
+  /** The settings of the service, as the site knows them; throws DeliveryFailed where the choice is none. */
+  settle(door: Door, chosen: string): Promise<Settings>
+}
+
+/** The way in to a site that a person has connected. */
+export interface Door {
+  apiUrl: string
+  send: Send
+  /** A token that is good for now; not the one that the site has just refused. */
+  token(refused?: string): Promise<string>
 }
 
 /** A service with its secrets open. */
@@ -72,12 +89,15 @@ export interface SentRequest extends OutboundRequest {
   isSecretUrl?: true
 }
 
+/** Steps are told of by pipelines alone. */
+export type ServiceMessage = Message & { event: EventName }
+
 export interface Delivery {
   /** The same for every attempt. */
   id: string
   /** From 1. */
   attempt: number
-  message: Message
+  message: ServiceMessage
   service: Service
   now: Date
   /** Through the guarded client; every exchange is recorded. Throws when there was no answer. */
@@ -85,10 +105,10 @@ export interface Delivery {
   /** For reading what a message does not hold. */
   db: Db
   cloudBus: CloudBus
+  /** Of a service that a person has connected; throws DeliveryFailed where the operator has named no site for it. */
+  door(): Door
   /** What the provider has kept under the key. What it keeps now is written with the success of the delivery. */
   memory: { find(key: string): Promise<unknown>; keep(key: string, data: object | null): void }
-  /** Replaces secret settings at once, such as a token that was refreshed, whatever becomes of the delivery. */
-  keepSecrets(change: Settings): Promise<void>
 }
 
 /**

@@ -8,7 +8,7 @@ import { hasUnread, takeEvents } from './cursor.ts'
 import { drawMessages } from './draw.ts'
 import { enqueue, type NewDelivery } from './enqueue.ts'
 import { findAsked, ownerOf } from './notify.ts'
-import { occasionsOf, type EventOccasion } from './occasions.ts'
+import { isForServices, occasionsOf, type EventOccasion, type ServiceOccasion } from './occasions.ts'
 import { keepInLog } from './log.ts'
 import { findSender } from './providers/table.ts'
 import {
@@ -47,11 +47,10 @@ async function relaySome(
   const events = await takeEvents(trx, mostEvents)
   if (events === null) return null
   const occasions = events.flatMap(occasionsOf)
-  const told = await findAudience(trx, occasions)
+  const told = await findAudience(trx, occasions.filter(isForServices))
   const asked = await findAsked(trx, snapshots, withTold(occasions, told))
-  const messages = await drawMessages(trx, snapshots, [
-    ...new Set([...told, ...asked].map(({ occasion }) => occasion)),
-  ])
+  const drawn: EventOccasion[] = [...told, ...asked].map(({ occasion }) => occasion)
+  const messages = await drawMessages(trx, snapshots, [...new Set(drawn)])
   const heard = told.flatMap(({ occasion, listeners }) => {
     const message = messages.get(occasion)
     return message === undefined ? [] : listeners.map((listener) => ({ listener, occasion, message }))
@@ -98,11 +97,11 @@ function targetDeliveries(
 const isLog = ({ provider }: Pick<Listener, 'provider'>) => provider === 'event_log_api'
 
 interface Told {
-  occasion: EventOccasion
+  occasion: ServiceOccasion
   listeners: Listener[]
 }
 
-async function findAudience(trx: Trx, occasions: readonly EventOccasion[]): Promise<Told[]> {
+async function findAudience(trx: Trx, occasions: readonly ServiceOccasion[]): Promise<Told[]> {
   const orgIds = [...new Set(occasions.map(({ row }) => row.organization_id))]
   const listeners = orgIds.length === 0 ? [] : await listListeners(trx, orgIds)
   if (listeners.length === 0) return []
@@ -124,7 +123,7 @@ async function findAudience(trx: Trx, occasions: readonly EventOccasion[]): Prom
     .filter((told) => told.listeners.length > 0)
 }
 
-async function withFixed(trx: Trx, occasions: readonly EventOccasion[]): Promise<EventOccasion[]> {
+async function withFixed(trx: Trx, occasions: readonly ServiceOccasion[]): Promise<ServiceOccasion[]> {
   const passed = occasions.flatMap(({ row, states }) =>
     states.includes('build_passed') && row.build_id !== null
       ? [{ eventId: row.id, buildId: row.build_id }]

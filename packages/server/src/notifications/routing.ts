@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { matchesBranch } from '@millrace/engine/branches.ts'
 import type { Db, Trx } from '../db/pool.ts'
-import type { EventOccasion } from './occasions.ts'
+import type { ServiceOccasion } from './occasions.ts'
 import type { BuildStateName, ProviderId, ScopeName } from './names.ts'
 import { findWants } from './providers/table.ts'
 import type { Settings } from './provider.ts'
@@ -41,7 +41,7 @@ export async function listListeners(trx: Trx, orgIds: readonly string[]): Promis
   return rows
 }
 
-export const wantsOccasion = (listener: Listener, occasion: EventOccasion): boolean =>
+export const wantsOccasion = (listener: Listener, occasion: ServiceOccasion): boolean =>
   listener.organization_id === occasion.row.organization_id &&
   listener.listening_since <= occasion.row.created_at &&
   (findWants(listener.provider)?.(

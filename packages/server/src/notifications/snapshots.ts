@@ -2,7 +2,8 @@
 // starts the relay hands in who draws them.
 import type { ConditionFacts } from '@millrace/engine/conditions/facts.ts'
 import type { Db } from '../db/pool.ts'
-import type { FailedJob, Person, Shown } from './message.ts'
+import type { NotifyEntry } from '@millrace/engine/steps/types.ts'
+import type { FailedJob, Person, Shown, ToldStep } from './message.ts'
 
 /** By id; what is gone is left out. All ids are of these organizations. */
 export type Draw<T> = (db: Db, orgIds: readonly string[], ids: readonly string[]) => Promise<Map<string, T>>
@@ -22,6 +23,8 @@ export interface Snapshots {
     builds: ReadonlyArray<{ orgId: string; buildId: string }>,
   ): Promise<Map<string, ConditionFacts>>
   clusterTokens: Draw<Shown>
+  /** Without those that ask for nothing. */
+  steps: Draw<{ step: ToldStep; type: string; notify: readonly NotifyEntry[] }>
 }
 
 export interface BuildPeople {

@@ -126,12 +126,13 @@ function catchSignals() {
 // Commands that administer do without the API and the worker, and are three times as quick without loading them.
 
 async function buildApi(ctx: Context, pool: pg.Pool): Promise<FastifyInstance> {
-  const [{ serveAgents, slices }, { buildServer }] = await Promise.all([
+  const [{ serveAgents, servePages, slices }, { buildServer }] = await Promise.all([
     import('../app.ts'),
     import('../http/server.ts'),
   ])
   const app = await buildServer(ctx, pool, slices)
   await serveAgents(app, ctx, pool)
+  await servePages(app, ctx)
   return app
 }
 

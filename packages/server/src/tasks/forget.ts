@@ -10,6 +10,10 @@ export async function forgetRateLimits(db: Db): Promise<void> {
   await sql`delete from rate_limits where expire < extract(epoch from now()) * 1000`.execute(db)
 }
 
+export async function forgetSessions(db: Db): Promise<void> {
+  await sql`delete from web_sessions where expires_at < now()`.execute(db)
+}
+
 const mostAgents = 1000
 
 /** Agents that have been gone for so long. Whoever ran a job stays, so that the job can say where it ran. */

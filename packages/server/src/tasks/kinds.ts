@@ -9,6 +9,7 @@ export interface Kinds {
   forget_agents: NoPayload
   forget_idempotency_keys: NoPayload
   forget_rate_limits: NoPayload
+  forget_sessions: NoPayload
   forget_webhook_deliveries: NoPayload
   forget_deliveries: NoPayload
 }
@@ -30,6 +31,7 @@ export const schedule: Readonly<Record<Kind, string>> = {
   forget_agents: '37 * * * *',
   forget_idempotency_keys: '*/15 * * * *',
   forget_rate_limits: '*/5 * * * *',
+  forget_sessions: '*/15 * * * *',
   forget_webhook_deliveries: '23 * * * *',
   forget_deliveries: '*/10 * * * *',
 }

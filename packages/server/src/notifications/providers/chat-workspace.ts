@@ -1,6 +1,9 @@
 // Writes to a channel of a chat workspace that a person has connected.
 import { Type } from 'typebox'
-import type { Provider } from '../provider.ts'
+import type { Message } from '../message.ts'
+import { DeliveryFailed, wantsStates, type Provider, type Sender, type Service } from '../provider.ts'
+import { callChat } from './chat-api.ts'
+import { chatText } from './chat-text.ts'
 import { credential, managed } from './schemas.ts'
 
 export const chatWorkspace: Provider = {
@@ -27,4 +30,29 @@ export const chatWorkspace: Provider = {
     refresh_token: credential,
     token_expires_at: { ...managed, schema: Type.String() },
   },
+  connecting: {
+    choice: { key: 'channel', label: 'Channel', hint: '#builds' },
+    buildStates: ['build_failed', 'build_fixed'],
+    async settle(door, channel) {
+      const { team_id: id, team: name } = await callChat(door, 'auth.test', {})
+      if (typeof id !== 'string' || id === '') {
+        throw new DeliveryFailed('The chat workspace did not say which one it is.', { isFinal: true })
+      }
+      return { workspace_id: id, workspace_name: typeof name === 'string' ? name : id, channel }
+    },
+  },
 }
+
+export const chatWorkspaceSender: Sender = {
+  wants: wantsStates,
+  async deliver({ id, message, service, door }) {
+    await callChat(door(), 'chat.postMessage', messageFor(service, message), id)
+  },
+  preview: (service, message) => JSON.stringify(messageFor(service, message)),
+}
+
+const messageFor = ({ settings }: Service, message: Message) => ({
+  channel: settings['channel'],
+  text: chatText(message, 'emoji'),
+  unfurl_links: false,
+})

@@ -1,19 +1,40 @@
-// What holds for the settings of every provider, whatever they are.
-import { beforeAll, describe, expect, it } from 'vitest'
-import { useApp } from '../../../test/app.ts'
+// What holds for every provider, whatever it is: for its settings, and for what it sends.
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { eventually } from '../../../test/app.ts'
 import {
   anAdmin,
   anOrganization,
+  aPipeline,
   withFeature,
   type TestOrganization,
   type TestUser,
 } from '../../../test/builders.ts'
-import { newId } from '../../lib/ids.ts'
+import { aConnected } from '../../../test/connected.ts'
+import { anOAuthSite, teamId } from '../../../test/oauth-site.ts'
+import { aReceiver } from '../../../test/receiver.ts'
+import { aBuild, runJob } from '../../../test/runs.ts'
+import { useTelling } from '../../../test/telling.ts'
 import { providerIds, type ProviderId } from '../names.ts'
 import type { Field } from '../provider.ts'
-import { providers } from './table.ts'
+import { findSender, providers } from './table.ts'
 
-const app = useApp()
+const site = await anOAuthSite()
+let isDown = false
+const receiver = await aReceiver((response) => {
+  response.statusCode = isDown ? 500 : 200
+  response.end(JSON.stringify({ FailedEntryCount: 0, Entries: [{ EventId: '1' }] }))
+})
+const origin = new URL(receiver.url).origin
+const telling = useTelling({ ...site.env, MILLRACE_EVENT_BUS_ENDPOINT: origin })
+const { app } = telling
+beforeAll(() => {
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIDEXAMPLE')
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret-of-the-cloud')
+})
+afterAll(async () => {
+  vi.unstubAllEnvs()
+  await Promise.all([site.close(), receiver.close()])
+})
 
 /** All settings of a provider, each with a value of its own. */
 const whole: Readonly<Record<ProviderId, Record<string, unknown>>> = {
@@ -80,25 +101,7 @@ async function make(id: ProviderId, settings: Record<string, unknown>): Promise<
     if (answer.status !== 201) throw new Error(answer.text)
     return String(answer.body.id)
   }
-  const pick = (isSecret: boolean) =>
-    Object.fromEntries(
-      Object.entries(settings).filter(([key]) => (providers[id].fields[key]?.isSecret ?? false) === isSecret),
-    )
-  const { sealed, keyId } = app.ctx.keys.seal(JSON.stringify(pick(true)))
-  const service = newId()
-  await app.db
-    .insertInto('notification_services')
-    .values({
-      id: service,
-      organization_id: org.id,
-      provider: id,
-      is_connected: true,
-      settings: JSON.stringify(pick(false)),
-      secrets_sealed: sealed,
-      secrets_key_id: keyId,
-    })
-    .execute()
-  return service
+  return aConnected(app, org, id, settings)
 }
 
 async function kept(id: string): Promise<unknown> {
@@ -161,4 +164,72 @@ describe.each(providerIds)('the provider %s', (id) => {
       `Validation failed: settings.unheard_of is not a setting of the provider ${id}`,
     ])
   })
+})
+
+/** Settings that lead to a counterpart of this test, with a secret where there can be one. */
+const reaching: Readonly<Record<Exclude<ProviderId, 'event_log_api'>, Record<string, unknown>>> = {
+  webhook: { url: receiver.url, token: 'hush-token' },
+  chat: { url: `${receiver.url}/hush`, theme: 'text' },
+  cloud_event_bus: { cloud_region: 'eu-west-1', cloud_account_id: '123456789012' },
+  monitoring_pipeline_visibility: { api_key: 'hush-key', monitoring_site: origin },
+  open_telemetry_tracing: { endpoint: origin, headers: { 'x-key': 'hush-header' } },
+  chat_workspace: {
+    workspace_id: 'T0',
+    workspace_name: 'Acme',
+    channel: '#builds',
+    access_token: 'hush-access',
+  },
+  issue_tracker: { workspace_id: 'W0', workspace_name: 'Acme', team_id: teamId, access_token: 'hush-access' },
+}
+
+describe.each(Object.keys(reaching) as Array<keyof typeof reaching>)('the sender of %s', (id) => {
+  it('tells of a failed build, again under the same id after a failure, and on record without secrets', async () => {
+    site.tokens.add('hush-access')
+    isDown = true
+    site.answering = (_, response) => {
+      if (!isDown) return false
+      response.statusCode = 500
+      response.end()
+      return true
+    }
+    const service = await make(id, reaching[id])
+    const path = `${org.path}/services/${service}`
+    const states = { build_failed: true }
+    await app.request('PATCH', path, { token: admin.token, body: { build_states: states } })
+    const pipeline = await aPipeline(app, org, 'steps: [{command: a}]')
+    await runJob(app, await aBuild(app, org, pipeline), 'a', 1)
+    // Of a provider that hears of jobs as well, the first in line.
+    const ofBuild = async () => {
+      const { list } = await app.request('GET', `${path}/deliveries`, { token: admin.token })
+      return list.findLast(({ event }) => String(event) !== 'ping')
+    }
+    await eventually(
+      'a failed attempt',
+      async () => Number((await ofBuild())?.attempts_count ?? 0) > 0,
+      60_000,
+    )
+    isDown = false
+    await telling.passUntil(
+      { id: service },
+      'it arrives',
+      async () => String((await ofBuild())?.state) === 'delivered',
+    )
+    const found = await app.request('GET', `${path}/deliveries/${(await ofBuild())?.id}`, {
+      token: admin.token,
+    })
+    const attempts = found.body.attempts as unknown as Array<{
+      error: string | null
+      exchanges: Array<{ response: { status: number } | null }>
+    }>
+    expect(attempts[0]).toMatchObject({ error: expect.stringContaining('500') })
+    expect(attempts[0]?.exchanges[0]?.response?.status).toBe(500)
+    expect(attempts.at(-1)).toMatchObject({ error: null })
+    expect(attempts.at(-1)?.exchanges.at(-1)?.response?.status).toBe(200)
+    expect(found.text).not.toMatch(/hush-|secret-of-the-cloud/)
+    await app.request('DELETE', path, { token: admin.token })
+  }, 60_000)
+})
+
+it('every provider but the event log has a sender', () => {
+  expect(providerIds.filter((id) => findSender(id) === undefined)).toEqual(['event_log_api'])
 })

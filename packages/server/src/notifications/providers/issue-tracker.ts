@@ -1,8 +1,15 @@
 // Opens an issue when a branch begins to fail and closes it when the branch is fixed, in a tracker that a person has
-// connected.
+// connected. There is one open issue at most for each branch of a pipeline.
+import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
-import type { Provider } from '../provider.ts'
+import { v4 } from 'uuid'
+import { isUuid } from '../../lib/ids.ts'
+import type { Message } from '../message.ts'
+import type { BuildStateName } from '../names.ts'
+import { DeliveryFailed, type Delivery, type Door, type Provider, type Sender } from '../provider.ts'
+import { issueText } from './issue-text.ts'
 import { credential, managed } from './schemas.ts'
+import { askTracker, TrackerRefused } from './tracker-api.ts'
 
 export const issueTracker: Provider = {
   id: 'issue_tracker',
@@ -14,7 +21,12 @@ export const issueTracker: Provider = {
     workspace_id: { ...managed, schema: Type.String() },
     workspace_name: { ...managed, schema: Type.String() },
     team_id: {
-      schema: Type.String({ minLength: 1, maxLength: 255 }),
+      schema: Type.String({
+        minLength: 1,
+        maxLength: 255,
+        description: 'must be the id or the key of a team',
+        examples: ['ENG'],
+      }),
       isRequired: true,
       shown: 'full',
     },
@@ -22,4 +34,130 @@ export const issueTracker: Provider = {
     refresh_token: credential,
     token_expires_at: { ...managed, schema: Type.String() },
   },
+  connecting: {
+    choice: { key: 'team_id', label: 'Team', hint: 'ENG' },
+    buildStates: ['build_failed', 'build_fixed'],
+    async settle(door, team) {
+      const { organization } = await askTracker<{ organization: { id: string; name: string } }>(
+        door,
+        'query { organization { id name } }',
+        {},
+      )
+      const { id } = await findTeam(door, team)
+      return { workspace_id: organization.id, workspace_name: organization.name, team_id: id }
+    },
+  },
+}
+
+const opening: readonly BuildStateName[] = ['build_failed', 'build_failing']
+const closing: readonly BuildStateName[] = ['build_fixed', 'build_passed']
+const isOneOf = (states: readonly BuildStateName[], message: Pick<Message, 'states'>) =>
+  message.states.some((state) => states.includes(state))
+
+export const issueTrackerSender: Sender = {
+  wants: ({ buildStates }, { states }) =>
+    states.some((state) => [...opening, ...closing].includes(state) && buildStates.includes(state)),
+  lane: placeOf,
+  async deliver(delivery) {
+    const { message, memory } = delivery
+    if (message.build === undefined) return greet(delivery)
+    const place = placeOf(message)
+    const open = (await memory.find(place)) as OpenIssue | null
+    if (isOneOf(closing, message)) {
+      if (open !== null) await closeIssue(delivery, open)
+      memory.keep(place, null)
+    } else if (open === null) {
+      memory.keep(place, await openIssue(delivery))
+    }
+  },
+}
+
+interface OpenIssue {
+  issue_id: string
+}
+
+/** One after the other for a branch: what one build opens another closes. */
+function placeOf({ pipeline, build }: Message): string {
+  return build === undefined ? 'ping' : `${String(pipeline?.['id'])} ${String(build['branch'])}`
+}
+
+/** That we are let in, and that the team is there, is all that can be tried without leaving an issue behind. */
+const greet = async ({ door, service }: Delivery): Promise<void> => {
+  await findTeam(door(), teamOf(service))
+}
+
+const teamOf = ({ settings }: Delivery['service']) => String(settings['team_id'])
+
+async function openIssue({ id: deliveryId, message, service, door }: Delivery): Promise<OpenIssue> {
+  const way = door()
+  const team = await findTeam(way, teamOf(service))
+  const id = issueIdOf(deliveryId)
+  const input = { id, teamId: team.id, ...issueText(message) }
+  try {
+    await askTracker(way, createQuery, { input }, deliveryId)
+  } catch (error) {
+    // An attempt whose answer was lost has opened it.
+    if (!(error instanceof TrackerRefused) || (await findIssue(way, id)) === null) throw error
+  }
+  return { issue_id: id }
+}
+
+/** The same for every attempt, so that no two issues come of one failure. */
+const issueIdOf = (deliveryId: string): string =>
+  v4({ random: createHash('sha256').update(`issue ${deliveryId}`).digest().subarray(0, 16) })
+
+/** One that somebody has closed or removed is left alone. */
+async function closeIssue({ id, message, door }: Delivery, { issue_id: issueId }: OpenIssue): Promise<void> {
+  const way = door()
+  const issue = await findIssue(way, issueId)
+  if (issue === null || ['completed', 'canceled'].includes(issue.state.type)) return
+  const [done] = issue.team.states.nodes.toSorted((a, b) => a.position - b.position)
+  if (done === undefined) {
+    throw new DeliveryFailed('The team has no state for issues that are done.', { isFinal: true })
+  }
+  const body = `Fixed by ${String(message.build?.['web_url'])}`
+  await askTracker(way, closeQuery, { issueId, stateId: done.id, body }, id)
+}
+
+const createQuery = `mutation ($input: IssueCreateInput!) { issueCreate(input: $input) { success } }`
+
+const closeQuery = `mutation ($issueId: String!, $stateId: String!, $body: String!) {
+  issueUpdate(id: $issueId, input: { stateId: $stateId }) { success }
+  commentCreate(input: { issueId: $issueId, body: $body }) { success }
+}`
+
+interface Issue {
+  state: { type: string }
+  team: { states: { nodes: ReadonlyArray<{ id: string; position: number }> } }
+}
+
+const issueQuery = `query ($id: ID!) {
+  issues(filter: { id: { eq: $id } }, first: 1) {
+    nodes { state { type } team { states(filter: { type: { eq: "completed" } }) { nodes { id position } } } }
+  }
+}`
+
+async function findIssue(door: Door, id: string): Promise<Issue | null> {
+  const { issues } = await askTracker<{ issues: { nodes: Issue[] } }>(door, issueQuery, { id })
+  return issues.nodes[0] ?? null
+}
+
+const teamQuery = (by: 'id' | 'key') => `query ($team: ${by === 'id' ? 'ID' : 'String'}!) {
+  teams(filter: { ${by}: { eq: $team } }, first: 1) { nodes { id } }
+}`
+
+async function findTeam(door: Door, team: string): Promise<{ id: string }> {
+  const isId = isUuid(team)
+  const { teams } = await askTracker<{ teams: { nodes: Array<{ id: string }> } }>(
+    door,
+    teamQuery(isId ? 'id' : 'key'),
+    { team: isId ? team : team.toUpperCase() },
+  )
+  const [found] = teams.nodes
+  if (found === undefined) {
+    throw new DeliveryFailed(`The issue tracker has no team ${team}, or does not let us see it.`, {
+      isFinal: true,
+    })
+  }
+  return found
 }

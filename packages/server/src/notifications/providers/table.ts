@@ -1,11 +1,11 @@
-// The table of contents of providers. Every one has settings; those that also tell have a sender.
+// The table of contents of providers. Every one has settings; all but one have a sender.
 import type { ProviderId } from '../names.ts'
 import type { Provider, Sender } from '../provider.ts'
 import { chat, chatSender } from './chat.ts'
-import { chatWorkspace } from './chat-workspace.ts'
+import { chatWorkspace, chatWorkspaceSender } from './chat-workspace.ts'
 import { cloudEventBus, cloudEventBusSender } from './cloud-event-bus.ts'
 import { eventLogApi, logWants } from './event-log-api.ts'
-import { issueTracker } from './issue-tracker.ts'
+import { issueTracker, issueTrackerSender } from './issue-tracker.ts'
 import {
   monitoringPipelineVisibility,
   monitoringPipelineVisibilitySender,
@@ -24,30 +24,22 @@ export const providers: Readonly<Record<ProviderId, Provider>> = {
   issue_tracker: issueTracker,
 }
 
-const senders = {
+type Telling = Exclude<ProviderId, 'event_log_api'>
+
+/** All but the event log, which is read by whoever asks. */
+const senders: Readonly<Record<Telling, Sender>> = {
   webhook: webhookSender,
   chat: chatSender,
   cloud_event_bus: cloudEventBusSender,
   monitoring_pipeline_visibility: monitoringPipelineVisibilitySender,
   open_telemetry_tracing: openTelemetryTracingSender,
-} satisfies Partial<Record<ProviderId, Sender>>
-
-type Silent = Exclude<ProviderId, keyof typeof senders>
-
-/**
- * Providers that tell nothing, each with the reason. A provider is either here or among the senders: neither in both
- * nor in none does this compile.
- */
-export const silent: Readonly<Record<Silent, string>> = {
-  event_log_api: 'is read by whoever asks',
-  chat_workspace: 'has no sender yet',
-  issue_tracker: 'has no sender yet',
+  chat_workspace: chatWorkspaceSender,
+  issue_tracker: issueTrackerSender,
 }
 
-export const findSender = (id: ProviderId): Sender | undefined => (id in silent ? undefined : table[id])
+export const findSender = (id: ProviderId): Sender | undefined =>
+  id === 'event_log_api' ? undefined : senders[id]
 
 /** Whoever sends wants something; so does the event log, which keeps what it hears. */
 export const findWants = (id: ProviderId): Sender['wants'] | undefined =>
   id === 'event_log_api' ? logWants : findSender(id)?.wants
-
-const table: Partial<Record<ProviderId, Sender>> = senders

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import type { Message } from '../message.ts'
 import { eventNames, type EventName } from '../names.ts'
-import type { Delivery, SentRequest, Service } from '../provider.ts'
+import type { Delivery, SentRequest, ServiceMessage, Service } from '../provider.ts'
 import { webhookSender } from './webhook.ts'
 
 const at = '2026-01-02T03:04:05.678Z'
@@ -17,7 +17,7 @@ const ofBuild = { build, pipeline }
 const ofJob = { job, build, pipeline }
 
 /** What a body has besides `event` and `sender`, and the message it is made from. */
-const bodies: Readonly<Record<EventName, { keys: string[]; data: Partial<Message> }>> = {
+const bodies: Readonly<Record<EventName, { keys: string[]; data: Partial<Omit<Message, 'event'>> }>> = {
   ping: { keys: ['service', 'organization'], data: {} },
   'build.scheduled': { keys: ['build', 'pipeline'], data: ofBuild },
   'build.running': { keys: ['build', 'pipeline'], data: ofBuild },
@@ -66,7 +66,7 @@ const aService = (change: object = {}): Service => ({
   creator,
 })
 
-const aMessage = (event: EventName, sender: Message['sender'] = null): Message => ({
+const aMessage = (event: EventName, sender: Message['sender'] = null): ServiceMessage => ({
   id: 'm',
   event,
   occurredAt: at,
@@ -82,7 +82,7 @@ const bodyOf = (event: EventName, version: number): Record<string, unknown> =>
     unknown
   >
 
-async function sent(service: Service, message: Message, now: Date): Promise<SentRequest> {
+async function sent(service: Service, message: ServiceMessage, now: Date): Promise<SentRequest> {
   const requests: SentRequest[] = []
   const delivery: Delivery = {
     id: 'd',
@@ -97,7 +97,7 @@ async function sent(service: Service, message: Message, now: Date): Promise<Sent
     db: undefined as never,
     cloudBus: undefined as never,
     memory: { find: async () => null, keep: () => {} },
-    keepSecrets: async () => {},
+    door: () => undefined as never,
   }
   await webhookSender.deliver(delivery)
   const [request] = requests

@@ -306,6 +306,55 @@ steps:
     ])
   })
 
+  const checked = `
+notify:
+  - github_check: { name: Whole, output: { title: Done, summary: All of it, annotations: [{ path: a.ts, start_line: 1 }] } }
+  - github_check
+steps:
+  - { command: a, label: Unit, notify: [github_check] }
+  - { command: b, notify: [{ github_check: { name: Never }, if: step.outcome == "passed" }] }
+`
+
+  it('comes as a check of a GitHub repository where notify asks for one, when the build or step has ended', async () => {
+    await connect('github')
+    const pipeline = await aPublished(checked, { publish_commit_status: false })
+    const one = await build(pipeline)
+    await runJob(app, one, 'a')
+    await publish()
+    await runJob(app, one, 'b', 1)
+    await publish()
+    const slug = `millrace/${pipeline.slug}`
+    const runs = host.received.filter(({ path }) => path.endsWith('/check-runs')).map(({ body }) => body)
+    expect(runs).toHaveLength(host.received.length)
+    expect(runs[0]).toMatchObject({ name: `${slug}/Unit`, status: 'completed', conclusion: 'success' })
+    const ends = new Map(runs.map((run) => [String(run.name), run]))
+    expect([...ends.keys()].toSorted()).toEqual(['Whole', slug, `${slug}/Unit`].toSorted())
+    expect(ends.get('Whole')).toMatchObject({
+      head_sha: expect.stringMatching(/^[0-9a-f]{12,}$/),
+      details_url: expect.stringMatching(/\/builds\/1$/),
+      conclusion: 'failure',
+      output: { title: 'Done', summary: 'All of it', annotations: [{ path: 'a.ts', start_line: 1 }] },
+    })
+    expect(ends.get(slug)).toMatchObject({ output: { title: 'Build #1 failed', summary: 'Build #1 failed' } })
+  })
+
+  it('comes as a plain status where the host has no checks', async () => {
+    await connect('gitea')
+    const pipeline = await aPublished(checked, { publish_commit_status: false })
+    const one = await build(pipeline)
+    await runJob(app, one, 'a')
+    await runJob(app, one, 'b', 1)
+    await publish()
+    const slug = `millrace/${pipeline.slug}`
+    expect(inOrder(told())).toEqual(
+      inOrder([
+        ['Whole', 'failure', 'Build #1 failed'],
+        [slug, 'failure', 'Build #1 failed'],
+        [`${slug}/Unit`, 'success', 'Passed'],
+      ]),
+    )
+  })
+
   it('prevent_custom_statuses_from_using_buildkite_prefix', async () => {
     await connect('gitea')
     const steps =

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { OutboundRequest, OutboundResponse } from '../../lib/outbound.ts'
 import { apiHeaders } from '../repository_connections/rules.ts'
 import type { ConnectionType } from '../repository_connections/schema.ts'
-import type { Status, StatusState } from './rules.ts'
+import { checkNameOf, type Status, type StatusState } from './rules.ts'
 
 export interface Told extends Status {
   /** `owner/name` */
@@ -53,9 +53,46 @@ export function requestFor(
   }
 }
 
+const conclusions: Readonly<Partial<Record<StatusState, string>>> = {
+  success: 'success',
+  failure: 'failure',
+  canceled: 'cancelled',
+  skipped: 'neutral',
+}
+
+const mostAnnotations = 50
+
+/** A new check of the same name takes the place of the one before. */
+function checkRun(name: string, { commit, url, state, description, output = {} }: Told): object {
+  const conclusion = conclusions[state]
+  const text = (value: unknown, usual: string) =>
+    typeof value === 'string' && value.trim() !== '' ? value.slice(0, longestOutput) : usual
+  const { annotations, text: more } = output
+  return {
+    name,
+    head_sha: commit,
+    details_url: url,
+    ...(conclusion === undefined ? { status: 'in_progress' } : { status: 'completed', conclusion }),
+    output: {
+      title: text(output.title, description),
+      summary: text(output.summary, description),
+      ...(typeof more === 'string' ? { text: more.slice(0, longestOutput) } : {}),
+      ...(Array.isArray(annotations) ? { annotations: annotations.slice(0, mostAnnotations) } : {}),
+    },
+  }
+}
+
+const longestOutput = 65_000
+
 function wordsFor(type: Exclude<ConnectionType, 'git'>, status: Told): { path: string; body: object } {
-  const { repository, commit, context, description, url } = status
+  const { repository, commit, description, url } = status
   const path = repository.split('/').map(encodeURIComponent).join('/')
+  const check = checkNameOf(status.context)
+  if (check !== null && type === 'github') {
+    return { path: `/repos/${path}/check-runs`, body: checkRun(check, status) }
+  }
+  // Where there are no checks, a status says as much of it as can be said.
+  const context = check ?? status.context
   switch (type) {
     case 'github':
     case 'gitea':
@@ -82,12 +119,17 @@ const keyOf = (context: string): string =>
   context.length <= 40 ? context : createHash('sha1').update(context).digest('hex')
 
 /** Null: it was taken. */
-export function refusalIn(type: ConnectionType, { status, body }: OutboundResponse): string | null {
+export function refusalIn(
+  type: ConnectionType,
+  context: string,
+  { status, body }: OutboundResponse,
+): string | null {
   if (status >= 200 && status < 300) return null
   const text = body.toString().slice(0, 300)
   // GitLab refuses to be told what it knows.
   if (type === 'gitlab' && status === 400 && text.includes('Cannot transition status')) return null
-  const hint = hints[status] ?? ''
+  const isForbiddenCheck = status === 403 && checkNameOf(context) !== null
+  const hint = isForbiddenCheck ? ' (only the token of a GitHub App may write checks)' : (hints[status] ?? '')
   return `The host answered ${status}${hint}${text === '' ? '' : `: ${text.replace(/\s+/g, ' ')}`}`
 }
 

@@ -65,7 +65,7 @@ async function send(ctx: Context, status: DueStatus): Promise<Problem | null> {
   const request = requestFor(type, apiUrl, ctx.keys.open(sealed, keyId), told)
   try {
     const answer = await ctx.outbound.send(request)
-    const message = refusalIn(type, answer)
+    const message = refusalIn(type, status.context, answer)
     return message === null ? null : { message, waitSeconds: retryAfter(answer.headers['retry-after']) }
   } catch (error) {
     if (error instanceof OutboundError) return { message: error.message, waitSeconds: 0 }

@@ -95,7 +95,8 @@ export async function listSteps(
   const { rows } = await sql<StepRow & { definition: StepDefinition }>`
     select ${selectFields('s', stepColumns)}, s.definition from build_steps s
     where s.organization_id = ${orgId} and s.build_id = ${buildId}
-      and (${which === 'all'} or s.definition -> 'notify' @> '[{"service": "github_commit_status"}]')
+      and (${which === 'all'} or s.definition -> 'notify' @> '[{"service": "github_commit_status"}]'
+        or s.definition -> 'notify' @> '[{"service": "github_check"}]')
     order by s.position, s.id`.execute(db)
   return rows
 }
@@ -110,15 +111,15 @@ export async function keep(
   if (statuses.length === 0) return
   await sql`
     insert into commit_statuses (id, organization_id, pipeline_id, build_id, build_number, commit, context, state,
-      description, changed_at, next_attempt_at)
+      description, output, changed_at, next_attempt_at)
     select n.id, ${build.organization_id}, ${build.pipeline_id}, ${build.id}, ${build.number}, ${build.commit},
-      n.context, n.state, n.description, ${at}, ${at}
+      n.context, n.state, n.description, n.output, ${at}, ${at}
     from jsonb_to_recordset(${JSON.stringify(statuses)}::jsonb)
-      as n (id uuid, context text, state text, description text)
+      as n (id uuid, context text, state text, description text, output jsonb)
     order by n.context
     on conflict (pipeline_id, commit, context) do update set
       build_id = excluded.build_id, build_number = excluded.build_number, state = excluded.state,
-      description = excluded.description, version = commit_statuses.version + 1, changed_at = excluded.changed_at,
+      description = excluded.description, output = excluded.output, version = commit_statuses.version + 1, changed_at = excluded.changed_at,
       attempts = 0, next_attempt_at = excluded.next_attempt_at, error = null
     where commit_statuses.build_number <= excluded.build_number
       and (commit_statuses.build_id, commit_statuses.state, commit_statuses.description)
@@ -168,7 +169,7 @@ export async function claimDue(db: Db, now: string, most: number): Promise<DueSt
     left join repository_connections c on c.organization_id = p.organization_id and c.host = p.repository_host
     where s.id = due.id and p.id = s.pipeline_id
     returning s.id, s.organization_id, s.version, s.commit, s.context, s.state, s.description, s.changed_at, s.attempts,
-      p.repository, '/' || o.slug || '/' || p.slug || '/builds/' || s.build_number as build_path,
+      coalesce(s.output, '{}') as output, p.repository, '/' || o.slug || '/' || p.slug || '/builds/' || s.build_number as build_path,
       c.id as connection_id, c.type, c.api_url, c.token_sealed, c.token_key_id`.execute(db)
   return rows
 }

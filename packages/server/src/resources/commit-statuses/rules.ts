@@ -11,7 +11,17 @@ export interface Status {
   context: string
   state: StatusState
   description: string
+  /** Of a check, what it says beyond that. */
+  output?: CheckOutput
 }
+
+export type CheckOutput = Readonly<Partial<Record<'title' | 'summary' | 'text' | 'annotations', unknown>>>
+
+const checkPrefix = 'check: '
+
+/** The name of the check, where it is one. */
+export const checkNameOf = (context: string): string | null =>
+  context.startsWith(checkPrefix) ? context.slice(checkPrefix.length) : null
 
 export interface StatusBuild {
   number: number
@@ -51,7 +61,7 @@ export function statusesOf(
     ...steps.flatMap((step) => stepNotices(step, base, holds)),
   ]
   const custom = settings.prevent_custom_statuses_from_using_buildkite_prefix
-    ? asked.filter((status) => !/^(buildkite|millrace)\//i.test(status.context))
+    ? asked.filter((status) => !/^(check: )?(buildkite|millrace)\//i.test(status.context))
     : asked
   // What was asked for by name beats what would be said anyway.
   const all = new Map([...own, ...perStep, ...custom].map((status) => [status.context, status]))
@@ -144,8 +154,8 @@ function stepStatus(step: DefinedStep): Omit<Status, 'context'> | null {
 function buildNotices(build: StatusBuild, base: string, holds: Holds): Status[] {
   const isTold = build.state === 'failing' || build.state === 'blocked' || isFinalBuild(build.state)
   if (!isTold) return []
-  return asksOf(build.notify).flatMap(({ entry, context, blockedAsPending }) =>
-    holds(entry, null) ? [{ context: context ?? base, ...buildStatus(build, blockedAsPending) }] : [],
+  return asksOf(build.notify, base).flatMap(({ entry, blockedAsPending, status: named }) =>
+    holds(entry, null) ? [{ ...named, ...buildStatus(build, blockedAsPending) }] : [],
   )
 }
 
@@ -154,25 +164,35 @@ function stepNotices(step: DefinedStep, base: string, holds: Holds): Status[] {
   const entries = definition.kind === 'command' || definition.kind === 'group' ? definition.notify : []
   const status = entries.length === 0 ? null : stepStatus(step)
   if (status === null || status.state === 'pending' || status.state === 'running') return []
-  return asksOf(entries).flatMap(({ entry, context }) =>
-    holds(entry, step) ? [{ context: context ?? `${base}/${nameOf(step, false)}`, ...status }] : [],
+  return asksOf(entries, `${base}/${nameOf(step, false)}`).flatMap(({ entry, status: named }) =>
+    holds(entry, step) ? [{ ...named, ...status }] : [],
   )
 }
 
-function asksOf(
-  notify: readonly NotifyEntry[],
-): Array<{ entry: NotifyEntry; context: string | null; blockedAsPending: boolean }> {
-  return notify
-    .filter(({ service }) => service === 'github_commit_status')
-    .map((entry) => {
-      const settings = typeof entry.settings === 'object' && entry.settings !== null ? entry.settings : {}
-      const context: unknown = Reflect.get(settings, 'context')
-      const named =
-        typeof context === 'string' && context.trim() !== '' ? context.trim().slice(0, longestContext) : null
-      return {
-        entry,
-        context: named,
-        blockedAsPending: Reflect.get(settings, 'blocked_builds_as_pending') === true,
-      }
-    })
+interface Ask {
+  entry: NotifyEntry
+  blockedAsPending: boolean
+  status: Pick<Status, 'context' | 'output'>
 }
+
+/** Statuses and checks; `usual` is what they are called where they are not named. */
+function asksOf(notify: readonly NotifyEntry[], usual: string): Ask[] {
+  return notify.flatMap((entry): Ask[] => {
+    const { service, settings } = entry
+    const given =
+      typeof settings === 'object' && settings !== null ? (settings as Record<string, unknown>) : {}
+    if (service === 'github_commit_status') {
+      const blockedAsPending = given['blocked_builds_as_pending'] === true
+      return [{ entry, blockedAsPending, status: { context: named(given['context'], usual) } }]
+    }
+    if (service !== 'github_check') return []
+    const output = typeof given['output'] === 'object' && given['output'] !== null ? given['output'] : {}
+    const context = checkPrefix + named(given['name'], usual)
+    return [{ entry, blockedAsPending: false, status: { context, output } }]
+  })
+}
+
+const named = (name: unknown, usual: string): string =>
+  (typeof name === 'string' && name.trim() !== '' ? name.trim() : usual)
+    .slice(0, longestContext)
+    .toWellFormed()

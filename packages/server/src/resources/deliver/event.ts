@@ -1,9 +1,9 @@
-// What a delivery tells of, in one vocabulary for all hosts.
+// What a webhook delivery tells of, in one vocabulary for all hosts.
 import type { Author, HostEvent } from '../../conductor/create-build.ts'
 
 export type HostKind = 'github' | 'gitea' | 'gitlab' | 'bitbucket' | 'git'
 
-export interface Delivery {
+export interface WebhookDelivery {
   host: HostKind
   /** As the host names them. */
   event: string

@@ -1,4 +1,4 @@
-// The fields that deliveries have in common, as schemas. Whatever is not named here is not looked at.
+// The fields that webhook deliveries have in common, as schemas. Whatever is not named here is not looked at.
 import { Type, type Static, type TSchema } from 'typebox'
 import { checker } from '../../http/check.ts'
 import { badRequest } from '../../lib/errors.ts'

@@ -1,4 +1,4 @@
-// What several of GitHub's deliveries have in common.
+// What several webhook deliveries of GitHub have in common.
 import { Type } from 'typebox'
 import { cutMessage, maybe, Number, Short, Text } from './fields.ts'
 

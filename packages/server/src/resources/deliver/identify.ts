@@ -1,4 +1,4 @@
-// Who sends a delivery, told by its headers, and whether it is genuine.
+// Who sends a webhook delivery, told by its headers, and whether it is genuine.
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { badRequest } from '../../lib/errors.ts'

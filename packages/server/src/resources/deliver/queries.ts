@@ -43,7 +43,7 @@ export async function lockTarget(trx: Trx, orgId: string, id: string): Promise<T
 }
 
 /** Whether this is the first time. Another transaction with the same delivery is waited for. */
-export async function claimDelivery(
+export async function claimWebhookDelivery(
   trx: Trx,
   { id, organization_id }: Target,
   deliveryId: string,

@@ -1,9 +1,9 @@
-// Bytes and headers to a delivery.
+// Bytes and headers to a webhook delivery.
 import type { IncomingHttpHeaders } from 'node:http'
 import { parseBody } from '../../http/json-body.ts'
 import { badRequest } from '../../lib/errors.ts'
 import { readBitbucket, readBitbucketAbout } from './bitbucket.ts'
-import type { Delivery, HostKind, Received, Tiding } from './event.ts'
+import type { WebhookDelivery, HostKind, Received, Tiding } from './event.ts'
 import { readGithub, readGithubAbout } from './github.ts'
 import { readGitlab, readGitlabAbout } from './gitlab.ts'
 import type { Sender } from './identify.ts'
@@ -21,7 +21,11 @@ const readers: Readonly<Record<Exclude<HostKind, 'git'>, Reader>> = {
   bitbucket: { about: readBitbucketAbout, tidings: readBitbucket },
 }
 
-export function readDelivery(sender: Sender, headers: IncomingHttpHeaders, rawBody: Buffer): Delivery {
+export function readWebhookDelivery(
+  sender: Sender,
+  headers: IncomingHttpHeaders,
+  rawBody: Buffer,
+): WebhookDelivery {
   if (sender.host === 'git') {
     const text = decode(rawBody)
     return { ...sender, host: 'git', action: null, repositories: [], tidings: readPlain(text) }

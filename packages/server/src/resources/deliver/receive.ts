@@ -1,4 +1,4 @@
-// What a delivery leads to: one transaction for all it tells of, so that one that is cut off can simply come again.
+// What a webhook delivery leads to: one transaction for all it tells of, so that one that is cut off can simply come again.
 import { sql } from 'kysely'
 import { evaluateCondition } from '@millrace/engine/conditions/evaluate.ts'
 import { carryOut } from '../../conductor/act.ts'
@@ -12,7 +12,7 @@ import { inTransaction } from '../../db/transaction.ts'
 import { notFound } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { hostOf, hostSettings, locate } from '../pipelines/provider.ts'
-import type { Delivery, Tiding } from './event.ts'
+import type { WebhookDelivery, Tiding } from './event.ts'
 import * as deliveries from './queries.ts'
 import type { Target } from './queries.ts'
 import { decide, type KnownPull, type Wanted } from './rules.ts'
@@ -25,11 +25,15 @@ export interface Taken {
   followUps: FollowUp[]
 }
 
-export async function receive(ctx: Context, target: Target, delivery: Delivery): Promise<DeliveryAnswer> {
+export async function receive(
+  ctx: Context,
+  target: Target,
+  delivery: WebhookDelivery,
+): Promise<DeliveryAnswer> {
   const { answer, followUps } = await inTransaction(ctx.db, async (trx) => {
     const isNew =
       delivery.id === null ||
-      (await deliveries.claimDelivery(trx, target, delivery.id, ctx.now().toISOString()))
+      (await deliveries.claimWebhookDelivery(trx, target, delivery.id, ctx.now().toISOString()))
     if (!isNew) return { answer: await replay(trx, target, delivery), followUps: [] }
     const taken = await takeIn(trx, ctx, target, delivery)
     const answer = { message: summary(taken.outcomes), outcomes: taken.outcomes, replayed: false }
@@ -40,7 +44,7 @@ export async function receive(ctx: Context, target: Target, delivery: Delivery):
   return answer
 }
 
-async function replay(trx: Trx, target: Target, { id }: Delivery): Promise<DeliveryAnswer> {
+async function replay(trx: Trx, target: Target, { id }: WebhookDelivery): Promise<DeliveryAnswer> {
   const first = (await deliveries.findAnswer(trx, target, id ?? '')) as DeliveryAnswer
   return { ...first, message: `Received before. ${first.message}`, replayed: true }
 }
@@ -50,7 +54,7 @@ export async function takeIn(
   trx: Trx,
   ctx: Context,
   { organization_id, id }: Pick<Target, 'organization_id' | 'id'>,
-  delivery: Delivery,
+  delivery: WebhookDelivery,
 ): Promise<Taken> {
   const target = await deliveries.lockTarget(trx, organization_id, id)
   if (target === undefined) throw notFound('No pipeline found')
@@ -67,7 +71,7 @@ export async function takeIn(
   return taken
 }
 
-function refuseAll(target: Target, delivery: Delivery): string | null {
+function refuseAll(target: Target, delivery: WebhookDelivery): string | null {
   if (target.archived_at !== null) return 'The pipeline is archived.'
   if (delivery.host === 'github' && target.webhooks_disabled_at !== null) {
     return 'Webhooks from GitHub are switched off for this pipeline.'
@@ -78,7 +82,10 @@ function refuseAll(target: Target, delivery: Delivery): string | null {
 }
 
 /** Only where the host is the same can the names be compared: a pipeline may build a mirror. */
-function isElsewhere({ repository, repository_host: host }: Target, { repositories }: Delivery): boolean {
+function isElsewhere(
+  { repository, repository_host: host }: Target,
+  { repositories }: WebhookDelivery,
+): boolean {
   const path = locate(repository)?.path.toLowerCase()
   const paths = repositories
     .filter((address) => hostOf(address) === host)
@@ -95,7 +102,7 @@ async function takeOne(
   trx: Trx,
   ctx: Context,
   target: Target,
-  delivery: Delivery,
+  delivery: WebhookDelivery,
   tiding: Tiding,
   refusal: string | null,
 ): Promise<TakenOne> {
@@ -152,7 +159,11 @@ async function notePull(trx: Trx, ctx: Context, target: Target, tiding: Tiding):
   return { number, pull }
 }
 
-const requestOf = (target: Target, { host, event, action }: Delivery, wanted: Wanted): BuildRequest => ({
+const requestOf = (
+  target: Target,
+  { host, event, action }: WebhookDelivery,
+  wanted: Wanted,
+): BuildRequest => ({
   pipelineId: target.id,
   source: 'webhook',
   // Anybody can put any name and address on a commit, so it makes nobody the creator.

@@ -7,7 +7,7 @@ import { notFound, unauthorized } from '../../lib/errors.ts'
 import * as connections from '../repository_connections/queries.ts'
 import { identify, isGenuine } from './identify.ts'
 import * as deliveries from './queries.ts'
-import { readDelivery } from './read.ts'
+import { readWebhookDelivery } from './read.ts'
 import { receive } from './receive.ts'
 import { DeliveryAnswer } from './schema.ts'
 
@@ -46,7 +46,7 @@ const postDelivery = route({
     if (sealed && keyId && !isGenuine(sender, headers, rawBody, ctx.keys.open(sealed, keyId))) {
       throw unauthorized('The signature is missing or wrong: give the webhook the secret of the connection.')
     }
-    return ok(await receive(ctx, target, readDelivery(sender, headers, rawBody)))
+    return ok(await receive(ctx, target, readWebhookDelivery(sender, headers, rawBody)))
   },
 })
 

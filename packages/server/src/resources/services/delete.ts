@@ -1,13 +1,14 @@
 import { byCaller, recordAudit } from '../../audit/record.ts'
 import type { Caller, Organization } from '../../auth/caller.ts'
+import { isOAuthProvider } from '../../config.ts'
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { notFound, refused } from '../../lib/errors.ts'
 import { OutboundError } from '../../lib/outbound.ts'
-import { providers } from '../../notifications/providers/table.ts'
+import { revokeToken, siteOf } from '../../notifications/oauth.ts'
+import { openSettings } from '../../notifications/open-service.ts'
 import { DeliveryFailed } from '../../notifications/provider.ts'
 import { subjectOf } from './audited.ts'
-import { openRow } from './open.ts'
 import * as services from './queries.ts'
 
 /** What waits to be sent goes with it. */
@@ -33,9 +34,15 @@ export async function deleteService(
   })
 }
 
+/** Gives back what the site has let us in with, unless another service goes in the same way. */
 async function disconnect(ctx: Context, row: services.ServiceRow): Promise<void> {
+  const site = isOAuthProvider(row.provider) ? siteOf(ctx.config, row.provider) : null
+  if (site === null || (await services.hasOthersOfWorkspace(ctx.db, row))) return
+  const { access_token: access, refresh_token: refresh } = openSettings(ctx.keys, row)
   try {
-    await providers[row.provider].disconnect?.(openRow(ctx.keys, row), ctx.outbound.send)
+    for (const token of [access, refresh]) {
+      if (typeof token === 'string') await revokeToken(site, ctx.outbound.send, token)
+    }
   } catch (error) {
     if (!(error instanceof DeliveryFailed) && !(error instanceof OutboundError)) throw error
     throw refused(`The provider’s configuration could not be removed: ${error.message} Asking again is safe.`)

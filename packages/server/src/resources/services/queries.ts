@@ -67,6 +67,30 @@ export async function lockInOrg(trx: Trx, orgId: string, id: string): Promise<Se
   return findInOrg(trx, orgId, id)
 }
 
+/** Whether other services, of whichever organization, are connected to the same workspace: sites give them one token. */
+export async function hasOthersOfWorkspace(db: Db, { id, provider, settings }: ServiceRow): Promise<boolean> {
+  const { rows } = await sql`
+    select from notification_services
+    where provider = ${provider} and settings ->> 'workspace_id' = ${settings['workspace_id'] ?? ''} and id <> ${id}
+    limit 1`.execute(db)
+  return rows.length > 0
+}
+
+/** The service of the organization that is connected to the same place already. */
+export async function lockConnected(
+  trx: Trx,
+  orgId: string,
+  provider: ProviderId,
+  place: Settings,
+): Promise<ServiceRow | undefined> {
+  const { rows } = await sql<{ id: string }>`
+    select id from notification_services
+    where organization_id = ${orgId} and provider = ${provider} and is_connected
+      and settings @> ${JSON.stringify(place)}::jsonb
+    order by created_at, id limit 1 for update`.execute(trx)
+  return rows[0] && findInOrg(trx, orgId, rows[0].id)
+}
+
 export interface ServiceFields {
   description: string
   scope: ScopeName
@@ -80,7 +104,13 @@ export interface ServiceFields {
 
 export async function insert(
   trx: Trx,
-  row: ServiceFields & { id: string; organization_id: string; provider: ProviderId; created_by: string },
+  row: ServiceFields & {
+    id: string
+    organization_id: string
+    provider: ProviderId
+    is_connected?: true
+    created_by: string
+  },
 ): Promise<void> {
   await trx
     .insertInto('notification_services')

@@ -1,7 +1,11 @@
 // How the REST API draws what services are told of.
 import { sql } from 'kysely'
 import type { ConditionFacts } from '@millrace/engine/conditions/facts.ts'
+import { stepOutcomeOf, stepStateOf } from '@millrace/engine/outcome.ts'
+import type { StepRow } from '@millrace/engine/rows.ts'
+import type { NotifyEntry } from '@millrace/engine/steps/types.ts'
 import { findKnownBuild, uploadFacts } from '../../conductor/facts.ts'
+import { selectFields, stepColumns } from '../../conductor/rows.ts'
 import type { FailedJob, Person, Shown } from '../../notifications/message.ts'
 import type { BuildPeople, Snapshots } from '../../notifications/snapshots.ts'
 import { presentAgent } from '../agents/present.ts'
@@ -107,6 +111,21 @@ export function snapshotsOf(url: string): Snapshots {
     async agents(db, orgIds, ids) {
       const rows = await agents.listForNobody(db, url, orgIds, ids)
       return new Map(rows.map((row) => [row.id, presentAgent(url, row.organization_slug, row)]))
+    },
+
+    async steps(db, orgIds, ids) {
+      const { rows } = await sql<StepRow & { label: string | null; notify: NotifyEntry[] }>`
+        select ${selectFields('s', stepColumns)}, s.definition ->> 'label' as label, s.definition -> 'notify' as notify
+        from build_steps s
+        where s.organization_id = any (${orgIds}::uuid[]) and s.id = any (${ids}::uuid[])
+          and jsonb_array_length(coalesce(s.definition -> 'notify', '[]')) > 0`.execute(db)
+      return new Map(
+        rows.map((row) => {
+          const { id, key, label, kind, notify } = row
+          const step = { id, key, label, state: stepStateOf(row), outcome: stepOutcomeOf(row) }
+          return [id, { step, type: kind, notify }]
+        }),
+      )
     },
 
     async clusterTokens(db, orgIds, ids) {

@@ -1,0 +1,12 @@
+// A line in a campfire: HTML, of which the room shows links and emphasis.
+import { textIn, type Message } from '../message.ts'
+import { nameOf, sayingOf } from './saying.ts'
+
+export function campfireBody(message: Message): string {
+  const { build = {} } = message
+  const place = `${textIn(build, 'branch')} · ${textIn(build, 'commit').slice(0, 10)}`
+  const link = `<a href="${escaped(textIn(build, 'web_url'))}">${escaped(nameOf(message))}</a>`
+  return JSON.stringify({ content: `${link} ${sayingOf(message).says} (${escaped(place)})` })
+}
+
+const escaped = (text: string) => text.replaceAll(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)

@@ -1,0 +1,28 @@
+// A change event for whoever is on call: that a build has ended, and how.
+import { textIn, type Message } from '../message.ts'
+import { nameOf, sayingOf } from './saying.ts'
+
+const longestSummary = 1024
+
+export function changeEvent(routingKey: string, message: Message): string {
+  const { build = {}, pipeline = {}, organization, occurredAt } = message
+  const name = nameOf(message)
+  return JSON.stringify({
+    routing_key: routingKey,
+    payload: {
+      summary: `${name} (${textIn(build, 'branch')}) ${sayingOf(message).says}`.slice(0, longestSummary),
+      source: textIn(pipeline, 'slug'),
+      timestamp: occurredAt,
+      custom_details: {
+        organization: textIn(organization, 'slug'),
+        pipeline: textIn(pipeline, 'slug'),
+        number: build['number'],
+        state: textIn(build, 'state'),
+        branch: textIn(build, 'branch'),
+        commit: textIn(build, 'commit'),
+        message: textIn(build, 'message').slice(0, 1000),
+      },
+    },
+    links: [{ href: textIn(build, 'web_url'), text: name }],
+  })
+}

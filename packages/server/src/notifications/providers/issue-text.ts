@@ -1,0 +1,31 @@
+// What an issue says of a build that failed, in Markdown.
+import { textIn, type FailedJob, type Message } from '../message.ts'
+
+export function issueText({ build = {}, pipeline = {}, failed_jobs: failed = [] }: Message): {
+  title: string
+  description: string
+} {
+  const name = `${textIn(pipeline, 'name')} #${textIn(build, 'number')}`
+  const title = `${textIn(pipeline, 'name')} fails on ${textIn(build, 'branch')}`
+  const lines = [
+    `[${escaped(name)}](${textIn(build, 'web_url')}) failed at commit ${code(textIn(build, 'commit').slice(0, 40))}.`,
+    quoted(textIn(build, 'message').split('\n')[0] ?? ''),
+    failed.map(failure).join('\n'),
+    'This issue is closed when a build of the branch passes.',
+  ]
+  return {
+    title: title.replaceAll(/\s+/g, ' ').slice(0, 250),
+    description: lines.filter((line) => line !== '').join('\n\n'),
+  }
+}
+
+const failure = ({ name, state, exit_status: status, web_url: url }: FailedJob) =>
+  `- [${escaped(name ?? 'A job')}](${url}): ${state === 'failed' && status !== null ? `exit status ${status}` : state.replaceAll('_', ' ')}`
+
+const quoted = (text: string) => (text.trim() === '' ? '' : `> ${escaped(text.slice(0, 500))}`)
+
+const code = (text: string) => `\`${text.replaceAll('`', '')}\``
+
+/** Whoever names branches and jobs writes no Markdown of their own, and calls nobody. */
+const escaped = (text: string) =>
+  text.replaceAll(/\s+/g, ' ').replaceAll(/[\\`*_{}[\]()#+!|<>~@]/g, (sign) => `\\${sign}`)

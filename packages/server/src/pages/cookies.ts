@@ -1,0 +1,27 @@
+// The two cookies of the pages. No script can read them, and no other site's form sends them along.
+
+export type CookieName = 'session' | 'form'
+
+/** A browser takes a name with the prefix only over https, for this host alone. */
+const nameOf = (baseUrl: string, name: CookieName) =>
+  baseUrl.startsWith('https:') ? `__Host-millrace_${name}` : `millrace_${name}`
+
+export function readCookie(baseUrl: string, name: CookieName, header: string | undefined): string | null {
+  const wanted = nameOf(baseUrl, name)
+  for (const pair of (header ?? '').split(';')) {
+    const [key, value] = pair.trim().split('=', 2)
+    if (key === wanted && value !== undefined && /^\w{20,100}$/.test(value)) return value
+  }
+  return null
+}
+
+/** An empty value takes it away. */
+export const writeCookie = (baseUrl: string, name: CookieName, value: string, seconds: number): string =>
+  [
+    `${nameOf(baseUrl, name)}=${value}`,
+    'Path=/',
+    `Max-Age=${value === '' ? 0 : seconds}`,
+    'HttpOnly',
+    'SameSite=Lax',
+    ...(baseUrl.startsWith('https:') ? ['Secure'] : []),
+  ].join('; ')

@@ -1,0 +1,146 @@
+// Puts pages on the server: who is signed in, whether they may, and whether a form is one of ours.
+import { randomBytes } from 'node:crypto'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { findBySession } from '../auth/find-tokens.ts'
+import type { Context } from '../context.ts'
+import { admit } from '../http/access.ts'
+import { toApiError } from '../http/error-handler.ts'
+import { ApiError, forbidden, notFound } from '../lib/errors.ts'
+import { isStorable } from '../lib/unstorable.ts'
+import { readCookie, writeCookie } from './cookies.ts'
+import { html } from './html.ts'
+import { layout, pageHeaders } from './layout.ts'
+import type { MemberInput, Page, PageAnswer, PageInput, Redirect } from './page.ts'
+
+export async function registerPages(
+  app: FastifyInstance,
+  ctx: Context,
+  pages: readonly Page[],
+): Promise<void> {
+  // Apart from the API: forms instead of JSON, and errors that people read.
+  await app.register(async (scope) => {
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser(
+      'application/x-www-form-urlencoded',
+      { parseAs: 'string', bodyLimit: 16_384 },
+      async (_request: FastifyRequest, body: string) => new URLSearchParams(body),
+    )
+    scope.setErrorHandler((error, request, reply) => answerError(error, request, reply))
+    for (const page of pages) {
+      scope.route({
+        method: page.method,
+        url: page.url,
+        handler: async (request, reply) => send(ctx, request, reply, await answer(ctx, page, request)),
+      })
+    }
+  })
+}
+
+async function answer(ctx: Context, page: Page, request: FastifyRequest): Promise<PageAnswer | Redirect> {
+  if (page.method === 'POST') refuseForeignForm(ctx, request)
+  const value = readCookie(ctx.config.url, 'session', request.headers.cookie)
+  const params = request.params as Record<string, string>
+  const slug = params['org'] ?? null
+  if (slug !== null && !isStorable(slug)) throw notFound('No organization found')
+  const found = value === null ? null : await findBySession(ctx.db, value, slug)
+  const session = found === null || value === null ? null : { id: found.sessionId, value }
+  const input: PageInput = {
+    ctx,
+    params,
+    query: new URL(request.url, ctx.config.url).searchParams,
+    form: request.body instanceof URLSearchParams ? request.body : new URLSearchParams(),
+    formField: html`<input type="hidden" name="form_code" value="${formCode(ctx, request)}" />`,
+    session,
+    visitor: { ip: request.ip },
+  }
+  if (page.permission === 'anonymous') return page.handler(input)
+  if (found === null || session === null) return signInFirst(page, request)
+  const rule = { ...page, feature: null, params: {} }
+  const { caller, org } = await admit(ctx, rule, found.token, request, () => {})
+  const member: MemberInput = {
+    ...input,
+    session,
+    caller,
+    async enter(wanted, permission) {
+      if (org?.slug === wanted && page.permission === permission) return org
+      const again = await findBySession(ctx.db, session.value, wanted)
+      if (again === null) throw forbidden('You are not signed in any more.')
+      const within = { ...rule, permission, url: '/organizations/:org' }
+      const entered = await admit(ctx, within, again.token, request, () => {})
+      if (entered.org === null) throw notFound('No organization found')
+      return entered.org
+    },
+  }
+  return page.handler(member)
+}
+
+/** A form is answered only with the code that was put into it, for the cookie that came with it, and from here. */
+function refuseForeignForm(ctx: Context, request: FastifyRequest): void {
+  const { origin, 'sec-fetch-site': site } = request.headers
+  const own = new URL(ctx.config.url).origin
+  const isElsewhere =
+    (origin !== undefined && origin !== own) || (site !== undefined && site !== 'same-origin')
+  if (isElsewhere)
+    throw forbidden(`This form was not sent from a page of ${own}. Open that address and try again.`)
+  const given = request.body instanceof URLSearchParams ? request.body.get('form_code') : null
+  const bound = boundTo(ctx, request)
+  const code = Buffer.from(given ?? '', 'hex')
+  if (bound === null || !ctx.keys.verify('form', bound, code)) {
+    throw forbidden('This form has expired. Go back, reload the page and try again.')
+  }
+}
+
+/** What forms are bound to: the session, or for those who have none yet a cookie of its own. */
+const boundTo = (ctx: Context, { headers }: FastifyRequest): string | null =>
+  readCookie(ctx.config.url, 'session', headers.cookie) ?? readCookie(ctx.config.url, 'form', headers.cookie)
+
+const newBindings = new WeakMap<FastifyRequest, string>()
+
+function formCode(ctx: Context, request: FastifyRequest): string {
+  const bound = boundTo(ctx, request) ?? randomBytes(24).toString('hex')
+  if (boundTo(ctx, request) === null) newBindings.set(request, bound)
+  return ctx.keys.sign('form', bound).toString('hex')
+}
+
+const signInFirst = ({ method }: Page, request: FastifyRequest): Redirect => ({
+  to: method === 'GET' ? `/sign-in?next=${encodeURIComponent(request.url)}` : '/sign-in',
+})
+
+function send(
+  ctx: Context,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  made: PageAnswer | Redirect,
+): FastifyReply {
+  const binding = newBindings.get(request)
+  const cookies = [
+    ...(made.cookies ?? []),
+    ...(binding === undefined ? [] : [writeCookie(ctx.config.url, 'form', binding, 3600)]),
+  ]
+  if (cookies.length > 0) void reply.header('Set-Cookie', cookies)
+  void reply.removeHeader('Access-Control-Allow-Origin')
+  if ('to' in made) return reply.headers(pageHeaders()).code(303).header('Location', made.to).send()
+  return reply
+    .headers(pageHeaders(made.formsTo))
+    .code(made.status ?? 200)
+    .type('text/html; charset=utf-8')
+    .send(layout(made.title, made.content))
+}
+
+function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const known = toApiError(error) ?? unknown(error, request)
+  void reply
+    .removeHeader('Access-Control-Allow-Origin')
+    .headers(pageHeaders())
+    .code(known.status)
+    .type('text/html; charset=utf-8')
+    .send(layout('That did not work', html`<p>${known.message}</p>`))
+}
+
+function unknown(error: unknown, request: FastifyRequest): ApiError {
+  request.log.error({ err: error, request_id: request.id }, 'A page failed because of a bug.')
+  return new ApiError(
+    500,
+    `Something went wrong on our side. The request id ${request.id} finds it in the log.`,
+  )
+}
