@@ -93,18 +93,33 @@ export async function startSimulated(
   return { kill: () => endProcess(child, 'SIGKILL') }
 }
 
-/** Our own runner, with real commands. */
-export async function startRunner({
-  address,
-  token,
-  agents,
-  folder,
-}: {
+interface RunnerSettings {
   address: string
   token: string
   agents: number
   folder: string
-}): Promise<AgentProcess> {
+}
+
+/** Our own runner, with real commands. As any operator would, this starts it again when it gives up. */
+export async function startRunner(settings: RunnerSettings): Promise<AgentProcess> {
+  let isWanted = true
+  let child = spawnRunner(settings)
+  void (async () => {
+    while (isWanted) {
+      await once(child, 'exit')
+      if (isWanted) child = spawnRunner(settings)
+    }
+  })()
+  await Promise.race([once(child.stdout, 'data'), once(child, 'exit')])
+  return {
+    kill: () => {
+      isWanted = false
+      return endProcess(child, 'SIGKILL')
+    },
+  }
+}
+
+function spawnRunner({ address, token, agents, folder }: RunnerSettings) {
   const args = ['agent', 'start', '--token', token, '--endpoint', `${address}/v3`, '--queue', 'runner']
   const places = [
     '--spawn',
@@ -114,12 +129,10 @@ export async function startRunner({
     '--build-path',
     join(folder, 'builds'),
   ]
-  const child = spawn(process.execPath, [millrace, ...args, ...places, '--json'], {
+  return spawn(process.execPath, [millrace, ...args, ...places, '--json'], {
     env: { PATH: process.env['PATH'] ?? '', HOME: folder, SOAK_FOLDER: folder },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  await Promise.race([once(child.stdout, 'data'), once(child, 'exit')])
-  return { kill: () => endProcess(child, 'SIGKILL') }
 }
 
 async function endProcess(child: ChildProcess, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {

@@ -101,23 +101,27 @@ export class Counterpart {
 
   /** The log as it would be read: every chunk at its place, without times. */
   log(jobId: string): string {
-    const parts = new Map<number, Buffer>()
-    for (const { path, body } of this.find(new RegExp(`^POST /v3/jobs/${jobId}/chunks`))) {
-      const query = new URL(path, this.origin).searchParams
-      parts.set(Number(query.get('offset')), gunzipSync(body))
-    }
-    const bytes = [...parts.entries()].toSorted(([a], [b]) => a - b)
-    let end = 0
-    for (const [offset, part] of bytes) {
-      if (offset !== end) throw new Error(`the log has a gap at ${end}`)
-      end += part.length
-    }
-    const text = Buffer.concat(bytes.map(([, part]) => part)).toString()
-    return text.replaceAll(/\x1b_bk;t=\d+\x07/g, '')
+    const { text, isWhole } = this.logSoFar(jobId)
+    if (!isWhole) throw new Error(`the log has a gap after: ${text}`)
+    return text
   }
 
   async logHas(jobId: string, text: string): Promise<void> {
-    while (!this.log(jobId).includes(text)) await this.next()
+    while (!this.logSoFar(jobId).text.includes(text)) await this.next()
+  }
+
+  /** Up to the first gap: chunks are sent side by side, so a later one may be here first. */
+  private logSoFar(jobId: string): { text: string; isWhole: boolean } {
+    const parts = this.find(new RegExp(`^POST /v3/jobs/${jobId}/chunks`)).map(({ path, body }) => ({
+      offset: Number(new URL(path, this.origin).searchParams.get('offset')),
+      bytes: gunzipSync(body),
+    }))
+    let read = Buffer.alloc(0)
+    for (const { offset, bytes } of parts.toSorted((one, other) => one.offset - other.offset)) {
+      if (offset > read.length) return { text: withoutTimes(read), isWhole: false }
+      if (offset === read.length) read = Buffer.concat([read, bytes])
+    }
+    return { text: withoutTimes(read), isWhole: true }
   }
 
   /** As if the process had been killed: connections end in the middle. */
@@ -231,3 +235,5 @@ export function jobEnv(id: string): Record<string, string> {
     BUILDKITE_SKIP_CHECKOUT: 'true',
   }
 }
+
+const withoutTimes = (log: Buffer): string => log.toString().replaceAll(/\x1b_bk;t=\d+\x07/g, '')
