@@ -77,3 +77,47 @@ describe('MILLRACE_HOSTED', () => {
     expect(problems).toEqual([expect.stringContaining(name)])
   })
 })
+
+describe('sites that services are connected to', () => {
+  const app = { MILLRACE_CHAT_WORKSPACE_CLIENT_ID: 'id', MILLRACE_CHAT_WORKSPACE_CLIENT_SECRET: 'hush' }
+  const read = (env: Record<string, string>) => {
+    const outcome = readConfig(env)
+    return outcome.ok ? outcome.config : outcome.problems
+  }
+
+  it('are none unless the operator names an app', () => {
+    expect(read({})).toMatchObject({ oauth: { chat_workspace: null, issue_tracker: null } })
+  })
+
+  it('are the usual ones, or those whose addresses are given', () => {
+    const MILLRACE_CHAT_WORKSPACE_API_URL = 'https://chat.example.com/api/'
+    expect(read({ ...app, MILLRACE_CHAT_WORKSPACE_API_URL })).toMatchObject({
+      oauth: {
+        chat_workspace: {
+          clientId: 'id',
+          issuer: 'https://slack.com',
+          tokenUrl: 'https://slack.com/api/oauth.v2.access',
+          apiUrl: 'https://chat.example.com/api',
+        },
+        issue_tracker: null,
+      },
+      secrets: { oauth: { chat_workspace: 'hush', issue_tracker: '' } },
+    })
+  })
+
+  it('need the id of the app and its secret', () => {
+    for (const name of Object.keys(app)) {
+      expect(read({ [name]: 'x' })).toEqual([expect.stringContaining('set both or none')])
+    }
+  })
+
+  it.each(['http://chat.example.com', 'ftp://127.0.0.1', 'chat', 'http://127.0.0.1.example.com'])(
+    'are asked over https alone, or on this machine: %s',
+    (url) => {
+      const problems = read({ ...app, MILLRACE_CHAT_WORKSPACE_TOKEN_URL: url })
+      expect(problems).toEqual([
+        expect.stringContaining('MILLRACE_CHAT_WORKSPACE_TOKEN_URL must be an https'),
+      ])
+    },
+  )
+})

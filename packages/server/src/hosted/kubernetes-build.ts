@@ -58,6 +58,7 @@ export function describeBuild(cluster: Cluster, settings: BuildSettings, build: 
         spec: {
           ...isolated,
           ...(registrySecret === null ? {} : { imagePullSecrets: [{ name: registrySecret }] }),
+          terminationGracePeriodSeconds: 1,
           securityContext: { runAsUser: user, runAsGroup: user, fsGroup: user },
           initContainers: [base_, build_].flatMap((step) => step ?? []),
           containers: [push].flatMap((step) => step ?? []),

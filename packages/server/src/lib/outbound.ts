@@ -82,18 +82,23 @@ export function outboundClient({
   return {
     async send({ method, url, headers, body, tlsVerify = true }) {
       const target = readUrl(url)
+      // Not AbortSignal.timeout: its timer outlives the request, and then makes an error that nobody reads.
+      const late = new AbortController()
+      const timer = setTimeout(() => late.abort(new DOMException('Too late', 'TimeoutError')), timeoutMs)
       try {
         const answer = await undiciRequest(target, {
           method,
           headers: { 'User-Agent': 'Millrace', ...headers },
           body,
           dispatcher: tlsVerify ? verifying : trusting,
-          signal: AbortSignal.timeout(timeoutMs),
+          signal: late.signal,
         })
         const head = await readHead(answer.body, keptBytes, bodyMs)
         return { status: answer.statusCode, headers: flat(answer.headers), ...head }
       } catch (error) {
         throw explained(error, timeoutMs)
+      } finally {
+        clearTimeout(timer)
       }
     },
     async close() {
