@@ -36,12 +36,26 @@ const clocked = { script: new Script('render()'), context: createContext(clock) 
 function renderInTime(body: string): string {
   const timeout = 250 + Math.ceil(body.length / 1024)
   clock.render = () => sanitizeHtml(markdown.parse(body, { async: false }), policy)
-  try {
-    return String(clocked.script.runInContext(clocked.context, { timeout }))
-  } catch {
-    return `<pre>${body.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')}</pre>`
+  for (let attempt = 1; ; attempt++) {
+    const before = process.cpuUsage()
+    try {
+      return String(clocked.script.runInContext(clocked.context, { timeout }))
+    } catch (error) {
+      if (attempt < mostAttempts && isTimeOut(error) && wasStarved(process.cpuUsage(before), timeout))
+        continue
+      return `<pre>${body.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')}</pre>`
+    }
   }
 }
+
+const mostAttempts = 4
+
+const isTimeOut = (error: unknown) =>
+  error instanceof Error && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
+
+/** The limit counts the time of the wall; where the machine does much else, little of it may have been ours. */
+const wasStarved = ({ user, system }: NodeJS.CpuUsage, limitMs: number) =>
+  (user + system) / 1000 < limitMs / 2
 
 const markdown = new Marked({
   gfm: true,
