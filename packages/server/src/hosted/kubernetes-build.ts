@@ -46,7 +46,7 @@ export function describeBuild(cluster: Cluster, settings: BuildSettings, build: 
     buildSteps.map((step) => [dockerfileOf(step), dockerfiles[step]] as const),
   )
   const { registrySecret } = settings
-  const [base_, build_, push] = buildSteps.map((step) => describeStep(settings, ref, step))
+  const container = (step: BuildStep) => describeStep(settings, ref, step)
   return {
     metadata: { name: buildName(ref), labels: marks },
     spec: {
@@ -60,8 +60,8 @@ export function describeBuild(cluster: Cluster, settings: BuildSettings, build: 
           ...(registrySecret === null ? {} : { imagePullSecrets: [{ name: registrySecret }] }),
           terminationGracePeriodSeconds: 1,
           securityContext: { runAsUser: user, runAsGroup: user, fsGroup: user },
-          initContainers: [base_, build_].flatMap((step) => step ?? []),
-          containers: [push].flatMap((step) => step ?? []),
+          initContainers: [container('base'), container('build')],
+          containers: [container('push')],
           volumes: [
             { name: 'images', emptyDir: {} },
             ...buildSteps.map((step) => ({ name: `state-${step}`, emptyDir: {} })),

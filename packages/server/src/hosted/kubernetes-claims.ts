@@ -5,7 +5,6 @@ import { find, ours, unlessGone, unlessThere, type Cluster, type Kind } from './
 export interface Claim {
   name: string
   labels: Record<string, string>
-  annotations?: Record<string, string>
   accessMode: 'ReadWriteOnce' | 'ReadWriteMany'
   /** null: the cluster's default. */
   storageClass: string | null
@@ -16,9 +15,9 @@ export interface Claim {
 
 /** Makes it unless there is one of that name. Whether it can be had shows when a pod asks for it. */
 export async function ensureClaim(cluster: Cluster, claim: Claim): Promise<void> {
-  const { name, labels, annotations = {}, accessMode, storageClass, sizeMb, source } = claim
+  const { name, labels, accessMode, storageClass, sizeMb, source } = claim
   const body: V1PersistentVolumeClaim = {
-    metadata: { name, labels, annotations },
+    metadata: { name, labels },
     spec: {
       accessModes: [accessMode],
       resources: { requests: { storage: `${sizeMb}Mi` } },

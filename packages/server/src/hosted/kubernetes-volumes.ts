@@ -54,6 +54,8 @@ export async function attachVolume(
   settings: VolumeSettings,
   { id, clusterId, from, sizeMb }: AttachedVolume,
 ): Promise<void> {
+  const begun = await findClaim(cluster, claimName(id))
+  if (begun !== null && isAttached(begun)) return
   const parent = from === null ? null : await keepingOf(cluster, settings).find(claimName(from))
   if (from !== null && parent === null) throw new HostedNotFound(`There is no kept volume ${from}.`)
   await ensureClaim(cluster, {

@@ -492,6 +492,8 @@ describe('a volume', () => {
       await driver.attachVolume({ ...copy, from: volume.id })
       await driver.deleteVolume(volume.id)
       expect(await driver.listVolumes()).toMatchObject([{ id: copy.id }])
+      // Asked again by a process that did not hear the answer.
+      await driver.attachVolume({ ...copy, from: volume.id })
       await driver.tidy()
       expect(left()).toHaveLength(2)
       await use(driver, copy.id)
