@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { useApp } from '../../test/app.ts'
 import { aBrowser } from '../../test/browser.ts'
@@ -30,6 +31,9 @@ describe('GET /sign-in', () => {
     expect(shown.headers.get('content-security-policy')).toMatch(
       /^default-src 'none'; style-src 'sha256-[^']+'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/,
     )
+    const [, style = ''] = /<style>(.*)<\/style>/s.exec(shown.text) ?? []
+    const hash = createHash('sha256').update(style).digest('base64')
+    expect(shown.headers.get('content-security-policy')).toContain(`style-src 'sha256-${hash}'`)
     expect(shown.headers.get('cache-control')).toBe('no-store')
     expect(shown.headers.get('access-control-allow-origin')).toBeNull()
     expect(shown.headers.getSetCookie().join()).toMatch(/HttpOnly; SameSite=Lax/)
