@@ -21,6 +21,7 @@ class SlowFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     maxWorkers: 2,
+    globalSetup: ['testbed/src/setup.ts'],
     sequence: { sequencer: SlowFirst },
     projects: [
       {

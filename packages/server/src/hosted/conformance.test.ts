@@ -1,13 +1,7 @@
 // What every hosted driver promises, asked of each of them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  missing,
-  startEngine,
-  startGate,
-  type EngineName,
-  type Gate,
-  type TestEngine,
-} from '../../test/engines.ts'
+import { startGate, type Gate } from '../../../../testbed/src/gate.ts'
+import { borrowEngines, type EngineChoice } from '../../../../testbed/src/lent.ts'
 import { eventually } from '../../test/eventually.ts'
 import { MemoryEngine } from '../../test/memory-engine.ts'
 import { newId } from '../lib/ids.ts'
@@ -52,23 +46,21 @@ const subjects: Subject[] = [
       memory.recover()
     },
   },
-  onEngine('Docker', await missing('Docker')),
-  onEngine('Podman', await missing('Podman')),
+  ...(await borrowEngines()).map(onEngine),
 ]
 
-function onEngine(name: EngineName, lacks: string | null): Subject {
-  let [engine, gate]: [TestEngine | null, Gate | null] = [null, null]
+function onEngine({ title, lacks, get, giveBack }: EngineChoice): Subject {
+  let gate: Gate | null = null
   return {
-    name: lacks === null ? `on ${name}` : `on ${name} (skipped: ${lacks})`,
+    name: `on ${title}`,
     lacks,
     base: 'localhost/millrace-test/base:1',
     async start() {
-      engine = await startEngine(name)
-      gate = await startGate(engine.socketPath)
+      gate = await startGate(get().socketPath)
     },
     async stop() {
-      await gate?.close()
-      await engine?.stop()
+      await gate?.remove()
+      giveBack()
     },
     open: (installationId) =>
       openDocker({

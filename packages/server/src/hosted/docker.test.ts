@@ -7,14 +7,9 @@ import { promisify } from 'node:util'
 import tar from 'tar-stream'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  importImage,
-  missing,
-  startEngine,
-  startGate,
-  type Gate,
-  type TestEngine,
-} from '../../test/engines.ts'
+import { importImage } from '../../../../testbed/src/engine.ts'
+import { startGate, type Gate } from '../../../../testbed/src/gate.ts'
+import { borrowEngines, type TestEngine } from '../../../../testbed/src/lent.ts'
 import { eventually } from '../../test/eventually.ts'
 import { newId } from '../lib/ids.ts'
 import { openDocker, type DockerSettings } from './docker.ts'
@@ -23,284 +18,273 @@ import { HostedRefused, HostedUnavailable, type Container } from './driver.ts'
 const run = promisify(execFile)
 const image = 'localhost/millrace-test/tools:1'
 
-const engines = [
-  { name: 'Docker', lacks: await missing('Docker') },
-  { name: 'Podman', lacks: await missing('Podman') },
-] as const
+for (const { title, lacks, get, giveBack } of await borrowEngines())
+  describe.skipIf(lacks !== null)(`hosted containers on ${title}`, { timeout: 120_000 }, () => {
+    let engine: TestEngine
+    let gate: Gate
+    beforeAll(async () => {
+      engine = get()
+      gate = await startGate(engine.socketPath)
+      await importImage(engine.docker, image, ['bash', 'perl', 'timeout'])
+    }, 180_000)
+    afterAll(async () => {
+      await gate.remove()
+      giveBack()
+    })
 
-for (const { name, lacks } of engines)
-  describe.skipIf(lacks !== null)(
-    `hosted containers on ${name}${lacks === null ? '' : ` (skipped: ${lacks})`}`,
-    { timeout: 120_000 },
-    () => {
-      let engine: TestEngine
-      let gate: Gate
-      beforeAll(async () => {
-        engine = await startEngine(name)
-        gate = await startGate(engine.socketPath)
-        await importImage(engine.docker, image, ['bash', 'perl', 'timeout'])
-      }, 180_000)
-      afterAll(async () => {
-        await gate.close()
-        await engine.stop()
-      }, 60_000)
-
-      function place(given: Partial<DockerSettings> = {}) {
-        const driver = openDocker({
-          socketPath: gate.socketPath,
-          installationId: newId(),
-          registry: 'localhost/millrace',
-          helperImage: image,
-          runner: null,
-          ...given,
-        })
-        const container = (command: string[], more: Partial<Container> = {}): Container => ({
-          id: newId(),
-          clusterId: newId(),
-          image,
-          command,
-          environment: {},
-          limits: { cpus: 1, memoryMb: 64, processes: 20 },
-          mounts: [],
-          ...more,
-        })
-        const ended = (id: string) =>
-          eventually(
-            'the container ends',
-            async () => {
-              const found = (await driver.listContainers()).find((one) => one.id === id)
-              const exitStatus = found?.exitStatus ?? null
-              return exitStatus === null ? undefined : { exitStatus, output: await driver.readOutput(id) }
-            },
-            60_000,
-          )
-        const bash = async (script: string, more: Partial<Container> = {}) => {
-          const one = container(['bash', '-c', script], more)
-          await driver.startContainer(one)
-          const end = await ended(one.id)
-          await driver.stopContainer(one.id)
-          return end
-        }
-        return { driver, container, ended, bash }
-      }
-
-      /** What the engine has, of everybody. */
-      async function count() {
-        const [containers, images, { Volumes }] = await Promise.all([
-          engine.docker.listContainers({ all: true }),
-          engine.docker.listImages({ all: true }),
-          engine.docker.listVolumes(),
-        ])
-        return { containers: containers.length, images: images.length, volumes: Volumes?.length ?? 0 }
-      }
-
-      it('have no more memory than they were given', async () => {
-        const { bash } = place()
-        const script = 'a=x; while true; do a=$a$a; done'
-        expect((await bash(script)).exitStatus).not.toBe(0)
-        expect(await bash('a=x; for i in {1..20}; do a=$a$a; done; echo ${#a}')).toEqual({
-          exitStatus: 0,
-          output: '1048576\n',
-        })
+    function place(given: Partial<DockerSettings> = {}) {
+      const driver = openDocker({
+        socketPath: gate.socketPath,
+        installationId: newId(),
+        registry: 'localhost/millrace',
+        helperImage: image,
+        runner: null,
+        ...given,
       })
-
-      it('have no more processes than they were given', async () => {
-        const { bash } = place()
-        const script = (count: number) =>
-          `for i in {1..${count}}; do sleep 3 & done 2>/dev/null; jobs -r > /jobs; mapfile a < /jobs; echo \${#a[@]}`
-        expect((await bash(script(10))).output).toBe('10\n')
-        const { exitStatus, output } = await bash(script(60))
-        expect(exitStatus !== 0 || Number(output) < 20).toBe(true)
+      const container = (command: string[], more: Partial<Container> = {}): Container => ({
+        id: newId(),
+        clusterId: newId(),
+        image,
+        command,
+        environment: {},
+        limits: { cpus: 1, memoryMb: 64, processes: 20 },
+        mounts: [],
+        ...more,
       })
-
-      it('have as much of the processors as they were given', async () => {
-        const { driver, container } = place()
-        const one = container(['sleep', '600'], { limits: { cpus: 2, memoryMb: 100, processes: 7 } })
-        await driver.startContainer(one)
-        const { HostConfig } = await engine.docker.getContainer(`millrace-${one.id}`).inspect()
-        const { NanoCpus = 0, CpuQuota = 0, CpuPeriod = 0 } = HostConfig
-        expect(NanoCpus > 0 ? NanoCpus / 1e9 : CpuQuota / CpuPeriod).toBe(2)
-        expect(HostConfig).toMatchObject({ Privileged: false, Memory: 100 * 1024 * 1024, PidsLimit: 7 })
-        await driver.stopContainer(one.id)
-      })
-
-      it('see nothing of the machine', async () => {
-        const { bash } = place()
-        expect((await bash('cd /proc && echo [0-9]*')).output).toMatch(/^1( \d)?\n$/)
-        const devices = await bash('for d in sda vda kmsg mem; do test -e /dev/$d && echo $d; done; true')
-        expect(devices.output).toBe('')
-        expect((await bash('test -S /var/run/docker.sock -o -S /run/docker.sock; echo $?')).output).toBe(
-          '1\n',
-        )
-        expect((await bash('echo x > /proc/sys/kernel/hostname')).exitStatus).not.toBe(0)
-        expect((await bash('echo $$ > /proc/1/root/../../proc/sys/vm/drop_caches')).exitStatus).not.toBe(0)
-      })
-
-      it('reach this machine, and not each other', async () => {
-        const { driver, container, bash } = place()
-        const server = createServer((socket) => socket.end('hello\n'))
-        server.listen(0, engine.hostAddress)
-        await once(server, 'listening')
-        const { port } = server.address() as AddressInfo
-        const dial = (address: string, at: number) => `timeout 5 bash -c 'cat < /dev/tcp/${address}/${at}'`
-        expect((await bash(dial(engine.hostAddress, port))).output).toContain('hello')
-        server.close()
-
-        const listen =
-          'socket(S,2,1,6);bind(S,pack("Sna4x8",2,8000,"\\0\\0\\0\\0"))||die;listen(S,5)||die;' +
-          'while(accept(C,S)){syswrite(C,"secret\\n");close(C)}'
-        const one = container(['perl', '-e', listen])
-        await driver.startContainer(one)
-        const { NetworkSettings } = await engine.docker.getContainer(`millrace-${one.id}`).inspect()
-        const [network] = Object.values(NetworkSettings.Networks)
-        const address = network?.IPAddress ?? ''
-        // It does listen: whoever stands where the engine stands hears it.
-        await eventually('the container listens', async () => {
-          const heard = await run('nsenter', [
-            `--net=/run/netns/${engine.networkName}`,
-            '--',
-            'bash',
-            '-c',
-            dial(address, 8000),
-          ]).catch(() => null)
-          return heard?.stdout === 'secret\n'
-        })
-        const other = await bash(dial(address, 8000))
-        expect(other.output).not.toContain('secret')
-        expect(other.exitStatus).not.toBe(0)
-        await driver.stopContainer(one.id)
-      })
-
-      it('have the runner, which is laid down once and cannot be changed', async () => {
-        let archives = 0
-        const runner = {
-          digest: 'abc123',
-          archive() {
-            archives++
-            const pack = tar.pack()
-            pack.entry({ name: 'hello', mode: 0o755 }, '#!/bin/bash\necho hello from the runner\n')
-            pack.finalize()
-            return Readable.from(pack)
+      const ended = (id: string) =>
+        eventually(
+          'the container ends',
+          async () => {
+            const found = (await driver.listContainers()).find((one) => one.id === id)
+            const exitStatus = found?.exitStatus ?? null
+            return exitStatus === null ? undefined : { exitStatus, output: await driver.readOutput(id) }
           },
-        }
-        const before = await count()
-        const { driver, bash } = place({ runner })
-        expect(await bash('/opt/millrace/hello')).toEqual({
-          exitStatus: 0,
-          output: 'hello from the runner\n',
-        })
-        expect((await bash('echo x > /opt/millrace/hello')).exitStatus).not.toBe(0)
-        expect(archives).toBe(1)
-        await driver.tidy()
-        expect((await bash('/opt/millrace/hello')).exitStatus).toBe(0)
-        expect(archives).toBe(1)
-        expect((await count()).volumes).toBe(before.volumes + 2)
-      })
+          60_000,
+        )
+      const bash = async (script: string, more: Partial<Container> = {}) => {
+        const one = container(['bash', '-c', script], more)
+        await driver.startContainer(one)
+        const end = await ended(one.id)
+        await driver.stopContainer(one.id)
+        return end
+      }
+      return { driver, container, ended, bash }
+    }
 
-      it('are unavailable when the engine hangs, and go on when it answers', async () => {
-        const { driver, container } = place({ answerSeconds: 1 })
-        gate.hush()
+    /** What the engine has, of everybody. */
+    async function count() {
+      const [containers, images, { Volumes }] = await Promise.all([
+        engine.docker.listContainers({ all: true }),
+        engine.docker.listImages({ all: true }),
+        engine.docker.listVolumes(),
+      ])
+      return { containers: containers.length, images: images.length, volumes: Volumes?.length ?? 0 }
+    }
+
+    it('have no more memory than they were given', async () => {
+      const { bash } = place()
+      const script = 'a=x; while true; do a=$a$a; done'
+      expect((await bash(script)).exitStatus).not.toBe(0)
+      expect(await bash('a=x; for i in {1..20}; do a=$a$a; done; echo ${#a}')).toEqual({
+        exitStatus: 0,
+        output: '1048576\n',
+      })
+    })
+
+    it('have no more processes than they were given', async () => {
+      const { bash } = place()
+      const script = (count: number) =>
+        `for i in {1..${count}}; do sleep 3 & done 2>/dev/null; jobs -r > /jobs; mapfile a < /jobs; echo \${#a[@]}`
+      expect((await bash(script(10))).output).toBe('10\n')
+      const { exitStatus, output } = await bash(script(60))
+      expect(exitStatus !== 0 || Number(output) < 20).toBe(true)
+    })
+
+    it('have as much of the processors as they were given', async () => {
+      const { driver, container } = place()
+      const one = container(['sleep', '600'], { limits: { cpus: 2, memoryMb: 100, processes: 7 } })
+      await driver.startContainer(one)
+      const { HostConfig } = await engine.docker.getContainer(`millrace-${one.id}`).inspect()
+      const { NanoCpus = 0, CpuQuota = 0, CpuPeriod = 0 } = HostConfig
+      expect(NanoCpus > 0 ? NanoCpus / 1e9 : CpuQuota / CpuPeriod).toBe(2)
+      expect(HostConfig).toMatchObject({ Privileged: false, Memory: 100 * 1024 * 1024, PidsLimit: 7 })
+      await driver.stopContainer(one.id)
+    })
+
+    it('see nothing of the machine', async () => {
+      const { bash } = place()
+      expect((await bash('cd /proc && echo [0-9]*')).output).toMatch(/^1( \d)?\n$/)
+      const devices = await bash('for d in sda vda kmsg mem; do test -e /dev/$d && echo $d; done; true')
+      expect(devices.output).toBe('')
+      expect((await bash('test -S /var/run/docker.sock -o -S /run/docker.sock; echo $?')).output).toBe('1\n')
+      expect((await bash('echo x > /proc/sys/kernel/hostname')).exitStatus).not.toBe(0)
+      expect((await bash('echo $$ > /proc/1/root/../../proc/sys/vm/drop_caches')).exitStatus).not.toBe(0)
+    })
+
+    it('reach this machine, and not each other', async () => {
+      const { driver, container, bash } = place()
+      const server = createServer((socket) => socket.end('hello\n'))
+      server.listen(0, engine.hostAddress)
+      await once(server, 'listening')
+      const { port } = server.address() as AddressInfo
+      const dial = (address: string, at: number) => `timeout 5 bash -c 'cat < /dev/tcp/${address}/${at}'`
+      expect((await bash(dial(engine.hostAddress, port))).output).toContain('hello')
+      server.close()
+
+      const listen =
+        'socket(S,2,1,6);bind(S,pack("Sna4x8",2,8000,"\\0\\0\\0\\0"))||die;listen(S,5)||die;' +
+        'while(accept(C,S)){syswrite(C,"secret\\n");close(C)}'
+      const one = container(['perl', '-e', listen])
+      await driver.startContainer(one)
+      const { NetworkSettings } = await engine.docker.getContainer(`millrace-${one.id}`).inspect()
+      const [network] = Object.values(NetworkSettings.Networks)
+      const address = network?.IPAddress ?? ''
+      // It does listen: whoever stands where the engine stands hears it.
+      await eventually('the container listens', async () => {
+        const heard = await run('nsenter', [
+          `--net=/run/netns/${engine.networkName}`,
+          '--',
+          'bash',
+          '-c',
+          dial(address, 8000),
+        ]).catch(() => null)
+        return heard?.stdout === 'secret\n'
+      })
+      const other = await bash(dial(address, 8000))
+      expect(other.output).not.toContain('secret')
+      expect(other.exitStatus).not.toBe(0)
+      await driver.stopContainer(one.id)
+    })
+
+    it('have the runner, which is laid down once and cannot be changed', async () => {
+      let archives = 0
+      const runner = {
+        digest: 'abc123',
+        archive() {
+          archives++
+          const pack = tar.pack()
+          pack.entry({ name: 'hello', mode: 0o755 }, '#!/bin/bash\necho hello from the runner\n')
+          pack.finalize()
+          return Readable.from(pack)
+        },
+      }
+      const before = await count()
+      const { driver, bash } = place({ runner })
+      expect(await bash('/opt/millrace/hello')).toEqual({
+        exitStatus: 0,
+        output: 'hello from the runner\n',
+      })
+      expect((await bash('echo x > /opt/millrace/hello')).exitStatus).not.toBe(0)
+      expect(archives).toBe(1)
+      await driver.tidy()
+      expect((await bash('/opt/millrace/hello')).exitStatus).toBe(0)
+      expect(archives).toBe(1)
+      expect((await count()).volumes).toBe(before.volumes + 2)
+    })
+
+    it('are unavailable when the engine hangs, and go on when it answers', async () => {
+      const { driver, container } = place({ answerSeconds: 1 })
+      gate.hush()
+      const one = container(['sleep', '600'])
+      await expect(driver.startContainer(one)).rejects.toThrow(HostedUnavailable)
+      await expect(driver.listImages()).rejects.toThrow(HostedUnavailable)
+      await gate.open()
+      const patient = place()
+      expect(await patient.driver.listContainers()).toEqual([])
+    })
+
+    it('are started and stopped once, wherever a request is cut off', async () => {
+      const { driver, container } = place()
+      const before = await count()
+      for (let requests = 0; requests < 20; requests++) {
         const one = container(['sleep', '600'])
-        await expect(driver.startContainer(one)).rejects.toThrow(HostedUnavailable)
-        await expect(driver.listImages()).rejects.toThrow(HostedUnavailable)
+        gate.cutAfter(requests)
+        const isCut = await driver.startContainer(one).then(
+          () => false,
+          (error: unknown) => {
+            expect(error).toBeInstanceOf(HostedUnavailable)
+            return true
+          },
+        )
         await gate.open()
-        const patient = place()
-        expect(await patient.driver.listContainers()).toEqual([])
-      })
+        await driver.startContainer(one)
+        expect(await driver.listContainers()).toMatchObject([{ id: one.id, exitStatus: null }])
+        gate.cutAfter(requests)
+        await driver.stopContainer(one.id).catch(() => {})
+        await gate.open()
+        await driver.stopContainer(one.id)
+        expect(await driver.listContainers()).toEqual([])
+        if (!isCut) break
+      }
+      expect(await count()).toEqual(before)
+    })
 
-      it('are started and stopped once, wherever a request is cut off', async () => {
-        const { driver, container } = place()
-        const before = await count()
-        for (let requests = 0; requests < 20; requests++) {
-          const one = container(['sleep', '600'])
+    it('have volumes that are whole, wherever a request is cut off', async () => {
+      const { driver, bash } = place()
+      const before = await count()
+      const clusterId = newId()
+      const first = `vol-${newId()}`
+      const mounted = (id: string) => ({ mounts: [{ kind: 'volume', id, path: '/cache' } as const] })
+      await driver.attachVolume({ id: first, clusterId, from: null, sizeMb: 1 })
+      await bash('echo one > /cache/a', mounted(first))
+      await driver.snapshotVolume(first)
+      await driver.detachVolume(first)
+      for (let requests = 0; requests < 30; requests++) {
+        const id = `vol-${newId()}`
+        let isCut = false
+        const insist = async (work: () => Promise<unknown>) => {
           gate.cutAfter(requests)
-          const isCut = await driver.startContainer(one).then(
-            () => false,
-            (error: unknown) => {
-              expect(error).toBeInstanceOf(HostedUnavailable)
-              return true
-            },
-          )
-          await gate.open()
-          await driver.startContainer(one)
-          expect(await driver.listContainers()).toMatchObject([{ id: one.id, exitStatus: null }])
-          gate.cutAfter(requests)
-          await driver.stopContainer(one.id).catch(() => {})
-          await gate.open()
-          await driver.stopContainer(one.id)
-          expect(await driver.listContainers()).toEqual([])
-          if (!isCut) break
-        }
-        expect(await count()).toEqual(before)
-      })
-
-      it('have volumes that are whole, wherever a request is cut off', async () => {
-        const { driver, bash } = place()
-        const before = await count()
-        const clusterId = newId()
-        const first = `vol-${newId()}`
-        const mounted = (id: string) => ({ mounts: [{ kind: 'volume', id, path: '/cache' } as const] })
-        await driver.attachVolume({ id: first, clusterId, from: null, sizeMb: 1 })
-        await bash('echo one > /cache/a', mounted(first))
-        await driver.snapshotVolume(first)
-        await driver.detachVolume(first)
-        for (let requests = 0; requests < 30; requests++) {
-          const id = `vol-${newId()}`
-          let isCut = false
-          const insist = async (work: () => Promise<unknown>) => {
-            gate.cutAfter(requests)
-            await work().catch(() => {
-              isCut = true
-            })
-            await gate.open()
-            await work()
-          }
-          await insist(() => driver.attachVolume({ id, clusterId, from: first, sizeMb: 1 }))
-          await bash('echo two > /cache/b', mounted(id))
-          await insist(() => driver.snapshotVolume(id))
-          await insist(() => driver.detachVolume(id))
-          const copy = `vol-${newId()}`
-          await driver.attachVolume({ id: copy, clusterId, from: id, sizeMb: 1 })
-          expect((await bash('cat /cache/a /cache/b', mounted(copy))).output).toBe('one\ntwo\n')
-          await insist(() => driver.detachVolume(copy))
-          await insist(() => driver.deleteVolume(id))
-          expect(await driver.listVolumes()).toMatchObject([{ id: first, isAttached: false, isKept: true }])
-          if (!isCut) break
-        }
-        await driver.deleteVolume(first)
-        expect(await count()).toEqual(before)
-      })
-
-      it('leave nothing of builds that fail, are broken off or cut off', async () => {
-        const { driver } = place()
-        const before = await count()
-        const build = (instructions: string, signal: AbortSignal, onLog: (text: string) => void = () => {}) =>
-          driver.buildImage({
-            clusterId: newId(),
-            ref: `localhost/millrace/${newId()}:v1`,
-            dockerfile: `FROM ${image}\n${instructions}`,
-            onLog,
-            signal,
+          await work().catch(() => {
+            isCut = true
           })
-        const { signal } = new AbortController()
-        await expect(build('RUN echo a > /a\nRUN echo b > /b\nRUN false', signal)).rejects.toThrow(
-          HostedRefused,
-        )
-        const stopping = new AbortController()
-        const stop = (text: string) => {
-          if (text.includes('sleep 600')) stopping.abort()
+          await gate.open()
+          await work()
         }
-        await expect(build('RUN echo c > /c\nRUN sleep 600', stopping.signal, stop)).rejects.toThrow('abort')
-        const cut = (text: string) => {
-          if (text.includes('sleep 601')) void gate.close()
-        }
-        await expect(build('RUN echo d > /d\nRUN sleep 601', signal, cut)).rejects.toThrow(HostedUnavailable)
-        await gate.open()
-        await eventually(
-          'the engine has cleaned up',
-          async () => JSON.stringify(await count()) === JSON.stringify(before),
-          30_000,
-        )
-      })
-    },
-  )
+        await insist(() => driver.attachVolume({ id, clusterId, from: first, sizeMb: 1 }))
+        await bash('echo two > /cache/b', mounted(id))
+        await insist(() => driver.snapshotVolume(id))
+        await insist(() => driver.detachVolume(id))
+        const copy = `vol-${newId()}`
+        await driver.attachVolume({ id: copy, clusterId, from: id, sizeMb: 1 })
+        expect((await bash('cat /cache/a /cache/b', mounted(copy))).output).toBe('one\ntwo\n')
+        await insist(() => driver.detachVolume(copy))
+        await insist(() => driver.deleteVolume(id))
+        expect(await driver.listVolumes()).toMatchObject([{ id: first, isAttached: false, isKept: true }])
+        if (!isCut) break
+      }
+      await driver.deleteVolume(first)
+      expect(await count()).toEqual(before)
+    })
+
+    it('leave nothing of builds that fail, are broken off or cut off', async () => {
+      const { driver } = place()
+      const before = await count()
+      const build = (instructions: string, signal: AbortSignal, onLog: (text: string) => void = () => {}) =>
+        driver.buildImage({
+          clusterId: newId(),
+          ref: `localhost/millrace/${newId()}:v1`,
+          dockerfile: `FROM ${image}\n${instructions}`,
+          onLog,
+          signal,
+        })
+      const { signal } = new AbortController()
+      await expect(build('RUN echo a > /a\nRUN echo b > /b\nRUN false', signal)).rejects.toThrow(
+        HostedRefused,
+      )
+      const stopping = new AbortController()
+      const stop = (text: string) => {
+        if (text.includes('sleep 600')) stopping.abort()
+      }
+      await expect(build('RUN echo c > /c\nRUN sleep 600', stopping.signal, stop)).rejects.toThrow('abort')
+      const cut = (text: string) => {
+        if (text.includes('sleep 601')) void gate.close()
+      }
+      await expect(build('RUN echo d > /d\nRUN sleep 601', signal, cut)).rejects.toThrow(HostedUnavailable)
+      await gate.open()
+      await eventually(
+        'the engine has cleaned up',
+        async () => JSON.stringify(await count()) === JSON.stringify(before),
+        30_000,
+      )
+    })
+  })

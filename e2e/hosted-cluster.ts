@@ -1,0 +1,216 @@
+// A hosted cluster on a server of its own, and what its jobs did and left.
+import pg from 'pg'
+import { expect } from 'vitest'
+import { importImage } from '../testbed/src/engine.ts'
+import type { TestEngine } from '../testbed/src/lent.ts'
+import { eventually, millrace, type Json, type Server, type Settings } from './millrace.ts'
+
+export const jobImage = 'localhost/millrace-test/jobs:1'
+
+/** What a job's runner and the commands of these tests use. */
+export const importJobImage = (engine: TestEngine): Promise<void> =>
+  importImage(engine.docker, jobImage, ['bash', 'date', 'env', 'git', 'head', 'id', 'mkfifo', 'stat'])
+
+export const hostedSettings = (engine: TestEngine, dataDir: string): Settings => ({
+  MILLRACE_DATA_DIR: dataDir,
+  MILLRACE_AGENTS: '0',
+  MILLRACE_HOSTED: `docker://${engine.socketPath}`,
+  MILLRACE_HOSTED_BASE_IMAGE: jobImage,
+  MILLRACE_HOSTED_WARM_AGENTS: '0',
+  HOST: engine.hostAddress,
+})
+
+const shape = `LINUX_${process.arch === 'arm64' ? 'ARM64' : 'AMD64'}_2X4`
+
+/** What takes long takes longer on a machine that does much else. */
+const patienceMs = 240_000
+
+export interface Pipeline {
+  id: string
+  slug: string
+  path: string
+}
+
+export interface Ran {
+  state: string
+  log: string
+}
+
+export class HostedCluster {
+  /** Of the server that knows the cluster; another one after a restart. */
+  server: Server
+  readonly path: string
+  private readonly token: string
+  private readonly id: string
+  private readonly queue: string
+
+  private constructor(server: Server, id: string, queueId: string) {
+    this.server = server
+    this.token = server.token
+    this.id = id
+    this.path = `/v2/organizations/default/clusters/${id}`
+    this.queue = `${this.path}/queues/${queueId}`
+  }
+
+  static async make(server: Server, settings: Settings): Promise<HostedCluster> {
+    const feature = ['org', 'set', 'default', '--feature', 'custom_agent_images=on']
+    expect(await millrace(feature, settings)).toMatchObject({ code: 0 })
+    const made = await server.post('/v2/organizations/default/clusters', { name: 'Hosted', hosted: true })
+    expect(made.status).toBe(201)
+    const id = String(made.body.id)
+    const path = `/v2/organizations/default/clusters/${id}`
+    const queue = await server.post(`${path}/queues`, {
+      key: 'default',
+      hostedAgents: { instanceShape: shape },
+    })
+    expect(queue.status).toBe(201)
+    const chosen = await server.put(path, { default_queue_id: queue.body.id })
+    expect(chosen.status).toBe(200)
+    return new HostedCluster(server, id, String(queue.body.id))
+  }
+
+  get = (path: string) => this.server.get(path, this.token)
+  post = (path: string, body: object) => this.server.post(path, body, this.token)
+
+  async remove(path: string, body: object = {}): Promise<number> {
+    const headers = { Authorization: `Bearer ${this.token}`, 'Content-Type': 'application/json' }
+    const init = { method: 'DELETE', headers, body: JSON.stringify(body) }
+    return (await fetch(this.server.url + path, init)).status
+  }
+
+  /** Returns its path. */
+  async startImage(name: string, dockerfile: string): Promise<string> {
+    const made = await this.post(`${this.path}/agent-images`, { name, dockerfile })
+    expect(made).toMatchObject({ status: 201, body: { status: 'BUILDING', image_ref: null } })
+    return `${this.path}/agent-images/${String(made.body.id)}`
+  }
+
+  untilBuilt = (image: string): Promise<Json> =>
+    eventually(
+      'the image has been built',
+      async () => {
+        const { body } = await this.get(image)
+        return String(body.status) === 'BUILDING' ? undefined : body
+      },
+      patienceMs,
+    )
+
+  async useImage(agentImageRef: string): Promise<void> {
+    const hostedAgents = { instanceShape: shape, agentImageRef }
+    expect((await this.server.put(this.queue, { hostedAgents }, this.token)).status).toBe(200)
+  }
+
+  async pipeline(name: string, command: string, cache: string | null = null): Promise<Pipeline> {
+    const step = { command, checkout: { skip: true }, ...(cache === null ? {} : { cache }) }
+    const { status, body } = await this.post('/v2/organizations/default/pipelines', {
+      name,
+      repository: 'https://git.example.com/acme/demo.git',
+      cluster_id: this.id,
+      configuration: JSON.stringify({ steps: [step] }),
+    })
+    expect(status).toBe(201)
+    const slug = String(body.slug)
+    return { id: String(body.id), slug, path: `/v2/organizations/default/pipelines/${slug}` }
+  }
+
+  /** Returns the path of the build. */
+  async startBuild(pipeline: Pipeline, env: Record<string, string> = {}): Promise<string> {
+    const build = { commit: 'HEAD', branch: 'main', message: 'x', env }
+    const { status, body } = await this.post(`${pipeline.path}/builds`, build)
+    expect(status).toBe(201)
+    return `${pipeline.path}/builds/${String(body.number)}`
+  }
+
+  async untilEnded(build: string): Promise<Ran> {
+    const ended = await eventually(
+      'the build has ended',
+      async () => {
+        const { body } = await this.get(build)
+        return JSON.stringify(body.finished_at) !== 'null' && body
+      },
+      patienceMs,
+      100,
+    )
+    return { state: String(ended.state), log: await this.logOf(build) }
+  }
+
+  run = async (pipeline: Pipeline, env: Record<string, string> = {}): Promise<Ran> =>
+    this.untilEnded(await this.startBuild(pipeline, env))
+
+  /** Until no hosted agent is left. */
+  async untilIdle(): Promise<void> {
+    await eventually(
+      'no agent is left',
+      () => withDatabase(this.server, countAgents).then((count) => count === 0),
+      patienceMs,
+      200,
+    )
+  }
+
+  async clearCache(): Promise<void> {
+    const path = `${this.path}/cache_volumes`
+    const { body } = await this.get(path)
+    for (const { tag } of body as unknown as Json[]) expect(await this.remove(path, { tag })).toBe(204)
+  }
+
+  async logOf(build: string): Promise<string> {
+    const { body } = await this.get(build)
+    const log = await this.get(`${build}/jobs/${String(body.jobs[0].id)}/log`)
+    return String(log.body.content).replaceAll('\r', '')
+  }
+}
+
+export interface Held {
+  containers: number
+  volumes: number
+  networks: number
+  images: number
+  /** Hosted agents whose token, or session, still counts. */
+  tokens: number
+}
+
+/** What there is in the engine, whoever made it, and in the database. */
+export async function countHeld({ docker }: TestEngine, server: Server): Promise<Held> {
+  const { Volumes } = await docker.listVolumes()
+  return {
+    containers: (await docker.listContainers({ all: true })).length,
+    volumes: Volumes?.length ?? 0,
+    networks: (await docker.listNetworks()).length,
+    images: (await docker.listImages({ all: true })).length,
+    tokens: await withDatabase(server, countAgents),
+  }
+}
+
+/** Until the engine has let go of everything that came after `before`. */
+export const untilHeld = (engine: TestEngine, server: Server, before: Held): Promise<unknown> => {
+  let held = before
+  return eventually(
+    'nothing is left',
+    async () => {
+      held = await countHeld(engine, server)
+      return JSON.stringify(held) === JSON.stringify(before)
+    },
+    patienceMs,
+    200,
+  ).catch((error: unknown) => {
+    expect(held).toEqual(before)
+    throw error
+  })
+}
+
+async function withDatabase<T>({ database }: Server, ask: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client(database)
+  await client.connect()
+  try {
+    return await ask(client)
+  } finally {
+    await client.end()
+  }
+}
+
+async function countAgents(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ count: number }>(`
+    select (select count(*) from hosted_agents)::int
+      + (select count(*) from agents where connection_state in ('never_connected', 'connected'))::int as count`)
+  return rows[0]?.count ?? NaN
+}
