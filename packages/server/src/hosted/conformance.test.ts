@@ -68,6 +68,7 @@ function onEngine({ title, lacks, get, giveBack }: EngineChoice): Subject {
         installationId,
         registry: 'localhost/millrace',
         helperImage: 'localhost/millrace-test/base:1',
+        allowed: [],
         runner: null,
       }),
     breakOff: async () => gate?.close(),

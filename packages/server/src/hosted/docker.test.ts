@@ -1,6 +1,6 @@
 // What only a real engine can show: that containers are held within their limits and away from each other, and that
 // whatever is cut off in the middle is taken up again.
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
@@ -17,6 +17,53 @@ import { HostedRefused, HostedUnavailable, type Container } from './driver.ts'
 
 const run = promisify(execFile)
 const image = 'localhost/millrace-test/tools:1'
+
+const dial = (address: string, port: number) => `timeout 5 bash -c 'cat < /dev/tcp/${address}/${port}'`
+
+/** Listens on every address there is in a network of this machine. */
+async function listenIn(networkName: string, word: string, port = 0) {
+  const program = `require('node:net').createServer((socket) => socket.end('${word}\\n'))
+    .listen(${port}, '::', function () { console.log(this.address().port) })`
+  const network = `--net=/run/netns/${networkName}`
+  const child = spawn('nsenter', [network, '--', process.execPath, '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [said] = (await once(child.stdout, 'data')) as [Buffer]
+  const end = async () => {
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  }
+  return { port: Number(said), end }
+}
+
+/** Where clouds have theirs, in a network that only the engine's leads to. */
+async function startMetadata(networkName: string) {
+  const name = `${networkName}-md`
+  const ip = (...given: string[]) => run('ip', given)
+  await ip('netns', 'add', name)
+  await ip('-n', networkName, 'link', 'add', 'md0', 'type', 'veth', 'peer', 'name', 'md1', 'netns', name)
+  await ip('-n', networkName, 'addr', 'add', '169.254.169.253/30', 'dev', 'md0')
+  await ip('-n', networkName, 'link', 'set', 'md0', 'up')
+  await ip('-n', name, 'addr', 'add', '169.254.169.254/30', 'dev', 'md1')
+  await ip('-n', name, 'link', 'set', 'md1', 'up')
+  await ip('-n', name, 'route', 'add', 'default', 'via', '169.254.169.253')
+  const listener = await listenIn(name, 'metadata', 80)
+  return {
+    async end() {
+      await listener.end()
+      await ip('netns', 'del', name)
+    },
+  }
+}
+
+async function addressesIn(networkName: string, family: 'inet' | 'inet6'): Promise<string[]> {
+  const { stdout } = await run('ip', ['-n', networkName, '-j', 'addr'])
+  const links = JSON.parse(stdout) as Array<{ addr_info: Array<{ family: string; local: string }> }>
+  return links
+    .flatMap(({ addr_info }) => addr_info)
+    .filter((one) => one.family === family && !['127.0.0.1', '::1', '169.254.169.253'].includes(one.local))
+    .map(({ local }) => local)
+}
 
 for (const { title, lacks, get, giveBack } of await borrowEngines())
   describe.skipIf(lacks !== null)(`hosted containers on ${title}`, { timeout: 120_000 }, () => {
@@ -38,6 +85,7 @@ for (const { title, lacks, get, giveBack } of await borrowEngines())
         installationId: newId(),
         registry: 'localhost/millrace',
         helperImage: image,
+        allowed: null,
         runner: null,
         ...given,
       })
@@ -121,16 +169,54 @@ for (const { title, lacks, get, giveBack } of await borrowEngines())
       expect((await bash('echo $$ > /proc/1/root/../../proc/sys/vm/drop_caches')).exitStatus).not.toBe(0)
     })
 
-    it('reach this machine, and not each other', async () => {
-      const { driver, container, bash } = place()
-      const server = createServer((socket) => socket.end('hello\n'))
-      server.listen(0, engine.hostAddress)
-      await once(server, 'listening')
-      const { port } = server.address() as AddressInfo
-      const dial = (address: string, at: number) => `timeout 5 bash -c 'cat < /dev/tcp/${address}/${at}'`
-      expect((await bash(dial(engine.hostAddress, port))).output).toContain('hello')
-      server.close()
+    it('reach the world, and of the engine’s machine only what is allowed', async () => {
+      const world = createServer((socket) => socket.end('world\n'))
+      world.listen(0, engine.hostAddress)
+      await once(world, 'listening')
+      const { port } = world.address() as AddressInfo
+      const machine = await listenIn(engine.networkName, 'machine')
+      const server = await listenIn(engine.networkName, 'server')
+      const metadata = await startMetadata(engine.networkName)
+      // Seen from the engine's network, this machine is the world beyond.
+      const [own = ''] = await addressesIn(engine.networkName, 'inet')
 
+      const open = place()
+      expect((await open.bash(dial(own, machine.port))).output).toBe('machine\n')
+      expect((await open.bash(dial('169.254.169.254', 80))).output).toBe('metadata\n')
+
+      const fenced = place({ allowed: [`${own}:${server.port}`] })
+      expect((await fenced.bash(dial(engine.hostAddress, port))).output).toBe('world\n')
+      expect((await fenced.bash(dial(own, server.port))).output).toBe('server\n')
+      const resting = fenced.container(['sleep', '600'])
+      await fenced.driver.startContainer(resting)
+      const addresses = [
+        ...(await addressesIn(engine.networkName, 'inet')),
+        ...(await addressesIn(engine.networkName, 'inet6')).map((address) => `${address}%eth0`),
+      ]
+      expect(addresses.length).toBeGreaterThan(1)
+      const attacks = [
+        ...addresses.map((address) => dial(address, machine.port)),
+        dial('169.254.169.254', 80),
+      ]
+      const { output } = await fenced.bash(`${attacks.map((attack) => `${attack} &`).join('\n')}\nwait`, {
+        limits: { cpus: 1, memoryMb: 256, processes: 200 },
+      })
+      expect(output).not.toMatch(/machine\n|metadata\n/)
+
+      // Somebody has flushed the rules; looking after things brings them back.
+      const flush = ['iptables', '-t', 'mangle', '-F', 'PREROUTING']
+      await run('nsenter', [`--net=/run/netns/${engine.networkName}`, '--', ...flush])
+      expect((await fenced.bash(dial(own, machine.port))).output).toBe('machine\n')
+      await fenced.driver.tidy()
+      expect((await fenced.bash(dial(own, machine.port))).output).not.toContain('machine\n')
+
+      await fenced.driver.stopContainer(resting.id)
+      for (const end of [machine.end, server.end, metadata.end]) await end()
+      world.close()
+    })
+
+    it('do not reach each other', async () => {
+      const { driver, container, bash } = place()
       const listen =
         'socket(S,2,1,6);bind(S,pack("Sna4x8",2,8000,"\\0\\0\\0\\0"))||die;listen(S,5)||die;' +
         'while(accept(C,S)){syswrite(C,"secret\\n");close(C)}'
@@ -141,13 +227,8 @@ for (const { title, lacks, get, giveBack } of await borrowEngines())
       const address = network?.IPAddress ?? ''
       // It does listen: whoever stands where the engine stands hears it.
       await eventually('the container listens', async () => {
-        const heard = await run('nsenter', [
-          `--net=/run/netns/${engine.networkName}`,
-          '--',
-          'bash',
-          '-c',
-          dial(address, 8000),
-        ]).catch(() => null)
+        const from = [`--net=/run/netns/${engine.networkName}`, '--', 'bash', '-c', dial(address, 8000)]
+        const heard = await run('nsenter', from).catch(() => null)
         return heard?.stdout === 'secret\n'
       })
       const other = await bash(dial(address, 8000))

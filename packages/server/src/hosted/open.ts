@@ -7,10 +7,10 @@ import { getInstallationId } from './installation.ts'
 /** Loads a driver only where it is wanted: most installations have none. The engine is not asked yet. */
 export async function openHosted(
   db: Db,
-  { engine, registry, baseImage }: HostedSettings,
+  { engine, registry, baseImage, allowed }: HostedSettings,
   runner: Runner | null,
 ): Promise<HostedDriver> {
   const installationId = await getInstallationId(db)
   const { openDocker } = await import('./docker.ts')
-  return openDocker({ ...engine, installationId, registry, helperImage: baseImage, runner })
+  return openDocker({ ...engine, installationId, registry, helperImage: baseImage, allowed, runner })
 }
