@@ -3,7 +3,7 @@ import pg from 'pg'
 import { expect } from 'vitest'
 import { importImage } from '../testbed/src/engine.ts'
 import type { TestEngine } from '../testbed/src/lent.ts'
-import { eventually, millrace, type Json, type Server, type Settings } from './millrace.ts'
+import { databaseUrl, eventually, millrace, type Json, type Server, type Settings } from './millrace.ts'
 
 export const jobImage = 'localhost/millrace-test/jobs:1'
 
@@ -34,6 +34,10 @@ export interface Pipeline {
 export interface Ran {
   state: string
   log: string
+}
+
+export function expectState({ state, log }: Ran, wanted: string): void {
+  expect(state, log).toBe(wanted)
 }
 
 export class HostedCluster {
@@ -139,12 +143,7 @@ export class HostedCluster {
 
   /** Until no hosted agent is left. */
   async untilIdle(): Promise<void> {
-    await eventually(
-      'no agent is left',
-      () => withDatabase(this.server, countAgents).then((count) => count === 0),
-      patienceMs,
-      200,
-    )
+    await eventually('no agent is left', async () => (await countAgents(this.server)) === 0, patienceMs, 200)
   }
 
   async clearCache(): Promise<void> {
@@ -177,7 +176,7 @@ export async function countHeld({ docker }: TestEngine, server: Server): Promise
     volumes: Volumes?.length ?? 0,
     networks: (await docker.listNetworks()).length,
     images: (await docker.listImages({ all: true })).length,
-    tokens: await withDatabase(server, countAgents),
+    tokens: await countAgents(server),
   }
 }
 
@@ -198,19 +197,12 @@ export const untilHeld = (engine: TestEngine, server: Server, before: Held): Pro
   })
 }
 
-async function withDatabase<T>({ database }: Server, ask: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client(database)
+async function countAgents(server: Server): Promise<number> {
+  const client = new pg.Client({ connectionString: databaseUrl(server) })
   await client.connect()
-  try {
-    return await ask(client)
-  } finally {
-    await client.end()
-  }
-}
-
-async function countAgents(client: pg.Client): Promise<number> {
   const { rows } = await client.query<{ count: number }>(`
     select (select count(*) from hosted_agents)::int
       + (select count(*) from agents where connection_state in ('never_connected', 'connected'))::int as count`)
+  await client.end()
   return rows[0]?.count ?? NaN
 }

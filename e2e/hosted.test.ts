@@ -3,7 +3,14 @@ import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import tar from 'tar-stream'
 import { borrowEngines, type TestEngine } from '../testbed/src/lent.ts'
-import { countHeld, HostedCluster, hostedSettings, importJobImage, untilHeld } from './hosted-cluster.ts'
+import {
+  countHeld,
+  expectState,
+  HostedCluster,
+  hostedSettings,
+  importJobImage,
+  untilHeld,
+} from './hosted-cluster.ts'
 import { aDataDirectory, eventually, millrace, startServer } from './millrace.ts'
 
 for (const { title, lacks, get, giveBack } of await borrowEngines())
@@ -30,10 +37,10 @@ for (const { title, lacks, get, giveBack } of await borrowEngines())
       expect((await cluster.get(`${image}/log`)).body.content).toContain('cp /etc/two /tools/two')
       await cluster.useImage(String(built.image_ref))
       const before = await countHeld(engine, cluster.server)
-      const pipeline = await cluster.pipeline('Tools', 'cat $$TOOL; cat /nowhere')
-      const { state, log } = await cluster.run(pipeline)
-      expect(log).toContain('\ntwo\n')
-      expect(state).toBe('failed')
+      const pipeline = await cluster.pipeline('Tools', 'cat $$TOOL')
+      const ended = await cluster.run(pipeline)
+      expect(ended.log).toContain('\ntwo\n')
+      expectState(ended, 'passed')
       const broken = await cluster.startImage('broken', 'RUN cat /nowhere')
       const failed = await cluster.untilBuilt(broken)
       expect(failed).toMatchObject({ status: 'FAILED', image_ref: null })
@@ -49,12 +56,12 @@ for (const { title, lacks, get, giveBack } of await borrowEngines())
       const { cluster } = await start()
       const pipeline = await cluster.pipeline('Cached', 'eval "$$SCRIPT"', 'kept')
       const run = (script: string) => cluster.run(pipeline, { SCRIPT: script })
-      expect(await run('cat kept/a')).toMatchObject({ state: 'failed' })
-      expect(await run('cp /etc/one kept/a')).toMatchObject({ state: 'passed' })
-      expect(await run('cp /etc/two kept/a; false')).toMatchObject({ state: 'failed' })
+      expectState(await run('cat kept/a'), 'failed')
+      expectState(await run('cp /etc/one kept/a'), 'passed')
+      expectState(await run('cp /etc/two kept/a; false'), 'failed')
       const found = await run('cat kept/a')
       expect(found.log).toContain('\none\n')
-      expect(found.state).toBe('passed')
+      expectState(found, 'passed')
       await cluster.untilIdle()
       const script = (index: number) =>
         `echo had $(cat kept/a); echo ${index} > kept/a; while ! test -e /go; do sleep 0.2; done; echo has $(cat kept/a)`
@@ -74,10 +81,10 @@ for (const { title, lacks, get, giveBack } of await borrowEngines())
       expect(containers).toHaveLength(20)
       await Promise.all(containers.map(({ Id }) => letGo(engine, Id)))
       for (const [index, build] of builds.entries()) {
-        const { state, log } = await cluster.untilEnded(build)
-        expect(log).toContain('\nhad one\n')
-        expect(log).toContain(`\nhas ${index}\n`)
-        expect(state).toBe('passed')
+        const ended = await cluster.untilEnded(build)
+        expect(ended.log).toContain('\nhad one\n')
+        expect(ended.log).toContain(`\nhas ${index}\n`)
+        expectState(ended, 'passed')
       }
       await cluster.untilIdle()
       const { body } = await cluster.get(`${cluster.path}/cache_volumes`)
@@ -119,7 +126,7 @@ for (const { title, lacks, get, giveBack } of await borrowEngines())
       await Promise.all(running.map(({ Id }) => letGo(engine, Id)))
       const ended = await cluster.untilEnded(build)
       expect(ended.log).toContain('\nover\n')
-      expect(ended.state).toBe('passed')
+      expectState(ended, 'passed')
       expect(await cluster.untilBuilt(image)).toMatchObject({ status: 'READY' })
       await cluster.untilIdle()
       expect(await cluster.remove(image)).toBe(204)
