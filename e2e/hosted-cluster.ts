@@ -155,7 +155,8 @@ export class HostedCluster {
   async logOf(build: string): Promise<string> {
     const { body } = await this.get(build)
     const log = await this.get(`${build}/jobs/${String(body.jobs[0].id)}/log`)
-    return String(log.body.content).replaceAll('\r', '')
+    // Each line begins with its time.
+    return String(log.body.content).replaceAll(/\r|\u001b_bk;t=\d+\u0007/g, '')
   }
 }
 

@@ -55,10 +55,14 @@ export async function startEngine(name: EngineName): Promise<RunningEngine> {
   for (const stream of [daemon.stdout, daemon.stderr])
     stream.on('data', (piece) => output.push(String(piece)))
   const docker = new Docker({ socketPath })
+  const kill = () => void daemon.kill('SIGKILL')
+  // A run that is cut short comes here only.
+  process.once('exit', kill).once('exit', network.abandon)
   const stop = async () => {
     await endContainers(docker)
     await end(daemon)
     await network.remove()
+    process.off('exit', kill).off('exit', network.abandon)
     await rm(root, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
   }
   try {
@@ -80,14 +84,9 @@ const isInstalled = (program: string): Promise<boolean> =>
     () => false,
   )
 
-/** What it mounts goes with it. A file system that cannot be the upper layer of another is covered by one that can. */
+/** What it mounts and starts goes with it, however it ends. A file system that cannot be the upper layer of another is covered by one that can. */
 const apart = (root: string, command: string): string[] => [
-  'unshare',
-  '--mount',
-  '--propagation',
-  'private',
-  'sh',
-  '-c',
+  ...'unshare --mount --propagation private --pid --fork --kill-child=SIGKILL --mount-proc sh -c'.split(' '),
   [
     'set -e',
     ...['/run/netns', '/run/containers', '/var/lib/cni'].map(
@@ -170,11 +169,10 @@ async function endContainers(docker: Docker): Promise<void> {
   )
 }
 
+/** All at once: there is nothing that it should put down in peace. */
 async function end(daemon: ChildProcess): Promise<void> {
   if (daemon.exitCode !== null || daemon.signalCode !== null) return
   const exited = once(daemon, 'exit')
-  daemon.kill('SIGTERM')
-  const timer = setTimeout(() => daemon.kill('SIGKILL'), 15_000)
+  daemon.kill('SIGKILL')
   await exited
-  clearTimeout(timer)
 }

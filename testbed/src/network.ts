@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { promisify } from 'node:util'
 
@@ -8,6 +8,8 @@ export interface TestNetwork {
   name: string
   hostAddress: string
   remove(): Promise<void>
+  /** At once, for a process that ends. */
+  abandon(): void
 }
 
 /** A namespace with a wire to this machine, and no way beyond it. */
@@ -39,6 +41,10 @@ export async function makeNetwork(): Promise<TestNetwork> {
     async remove() {
       await ip('netns', 'del', name).catch(() => {})
       await ip('link', 'del', outer).catch(() => {})
+    },
+    abandon() {
+      spawnSync('ip', ['netns', 'del', name])
+      spawnSync('ip', ['link', 'del', outer])
     },
   }
 }
