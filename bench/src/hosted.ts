@@ -201,7 +201,8 @@ async function startServer(engine: BenchEngine, warmAgents: string): Promise<Ben
 }
 
 function readTime(output: string): number {
-  const [, time] = /^(\d{13})\s*$/m.exec(output.replaceAll('\r', '')) ?? []
+  // Each line of a log begins with when it came.
+  const [, time] = /^(\d{13})\s*$/m.exec(output.replaceAll(/\r|\u001b_bk;t=\d+\u0007/g, '')) ?? []
   if (time === undefined) throw new Error(`The command did not tell the time: ${output.slice(-500)}`)
   return Number(time)
 }

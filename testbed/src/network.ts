@@ -20,22 +20,7 @@ export async function makeNetwork(): Promise<TestNetwork> {
   const prefix = `10.${213 + (number >> 12)}.${(number >> 4) & 255}.${(number & 15) * 16}`.split('.')
   const address = (offset: number) => [...prefix.slice(0, 3), Number(prefix[3]) + offset].join('.')
   const ip = (...given: string[]) => run('ip', given)
-  await ip('netns', 'add', name)
-  await ip('link', 'add', outer, 'type', 'veth', 'peer', 'name', inner, 'netns', name)
-  await ip('addr', 'add', `${address(1)}/30`, 'dev', outer)
-  await ip('link', 'set', outer, 'up')
-  await ip('-n', name, 'addr', 'add', `${address(2)}/30`, 'dev', inner)
-  await ip('-n', name, 'link', 'set', inner, 'up')
-  await ip('-n', name, 'link', 'set', 'lo', 'up')
-  await ip('-n', name, 'route', 'add', 'default', 'via', address(1))
-  await run('nsenter', [
-    `--net=/run/netns/${name}`,
-    '--',
-    'sh',
-    '-c',
-    'echo 1 > /proc/sys/net/ipv4/ip_forward',
-  ])
-  return {
+  const network: TestNetwork = {
     name,
     hostAddress: address(1),
     async remove() {
@@ -47,4 +32,25 @@ export async function makeNetwork(): Promise<TestNetwork> {
       spawnSync('ip', ['link', 'del', outer])
     },
   }
+  try {
+    await ip('netns', 'add', name)
+    await ip('link', 'add', outer, 'type', 'veth', 'peer', 'name', inner, 'netns', name)
+    await ip('addr', 'add', `${address(1)}/30`, 'dev', outer)
+    await ip('link', 'set', outer, 'up')
+    await ip('-n', name, 'addr', 'add', `${address(2)}/30`, 'dev', inner)
+    await ip('-n', name, 'link', 'set', inner, 'up')
+    await ip('-n', name, 'link', 'set', 'lo', 'up')
+    await ip('-n', name, 'route', 'add', 'default', 'via', address(1))
+    await run('nsenter', [
+      `--net=/run/netns/${name}`,
+      '--',
+      'sh',
+      '-c',
+      'echo 1 > /proc/sys/net/ipv4/ip_forward',
+    ])
+  } catch (error) {
+    await network.remove()
+    throw error
+  }
+  return network
 }

@@ -66,7 +66,8 @@ class Lender {
     const at = this.free.findIndex((engine) => engine.name === name)
     if (at !== -1) return this.free.splice(at, 1)[0] ?? null
     return startEngine(name).catch((error: unknown) => {
-      this.lacks.set(name, error instanceof Error ? error.message : String(error))
+      const reason = error instanceof Error ? error.message : String(error)
+      this.lacks.set(name, reason.replaceAll(/\s+/g, ' ').trim())
       return null
     })
   }

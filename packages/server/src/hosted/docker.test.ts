@@ -263,6 +263,27 @@ for (const { title, lacks, get, giveBack } of await borrowEngines())
       expect((await count()).volumes).toBe(before.volumes + 2)
     })
 
+    it('have a whole runner, however many start at once with none there yet', async () => {
+      const content = 'x'.repeat(8_000_000)
+      const runner = {
+        digest: 'def456',
+        archive() {
+          const pack = tar.pack()
+          pack.entry({ name: 'large' }, content)
+          pack.finalize()
+          return Readable.from(pack)
+        },
+      }
+      const installationId = newId()
+      const before = await count()
+      const processes = [place({ runner, installationId }), place({ runner, installationId })]
+      const script = 'read -r all < /opt/millrace/large; echo ${#all}'
+      const limits = { cpus: 1, memoryMb: 256, processes: 20 }
+      const ends = await Promise.all([...processes, ...processes].map(({ bash }) => bash(script, { limits })))
+      expect(ends.map(({ output }) => output)).toEqual(ends.map(() => `${content.length}\n`))
+      expect((await count()).volumes).toBe(before.volumes + 2)
+    })
+
     it('are unavailable when the engine hangs, and go on when it answers', async () => {
       const { driver, container } = place({ answerSeconds: 1 })
       gate.hush()
