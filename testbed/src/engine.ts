@@ -39,7 +39,7 @@ const programs: Record<EngineName, string> = { Docker: 'dockerd', Podman: 'podma
 export async function startEngine(name: EngineName): Promise<RunningEngine> {
   if (process.platform !== 'linux') throw new Error('needs Linux')
   if (process.getuid?.() !== 0) throw new Error('needs root')
-  for (const program of [programs[name], 'nsenter', 'unshare', 'ip', 'iptables']) {
+  for (const program of [programs[name], 'setpriv', 'nsenter', 'unshare', 'ip', 'iptables']) {
     if (!(await isInstalled(program))) throw new Error(`${program} is not installed`)
   }
   const network = await makeNetwork()
@@ -48,7 +48,8 @@ export async function startEngine(name: EngineName): Promise<RunningEngine> {
   const output: string[] = []
   await writeFile(join(root, 'containers.conf'), await podmanSettings(root))
   const command = name === 'Docker' ? dockerCommand(root, socketPath) : podmanCommand(root, socketPath)
-  const daemon = spawn('nsenter', [`--net=/run/netns/${network.name}`, '--', ...apart(root, command)], {
+  const [program, ...given] = apart(root, network.name, command)
+  const daemon = spawn(program, given, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, CONTAINERS_CONF: join(root, 'containers.conf'), DOCKER_TMPDIR: join(root, 'tmp') },
   })
@@ -84,8 +85,13 @@ const isInstalled = (program: string): Promise<boolean> =>
     () => false,
   )
 
-/** What it mounts and starts goes with it, however it ends. A file system that cannot be the upper layer of another is covered by one that can. */
-const apart = (root: string, command: string): string[] => [
+/**
+ * What it mounts and starts goes with it, and it goes with this process, however either ends. A file system that cannot
+ * be the upper layer of another is covered by one that can.
+ */
+const apart = (root: string, networkName: string, command: string): [string, ...string[]] => [
+  'setpriv',
+  ...`--pdeathsig KILL nsenter --net=/run/netns/${networkName} --`.split(' '),
   ...'unshare --mount --propagation private --pid --fork --kill-child=SIGKILL --mount-proc sh -c'.split(' '),
   [
     'set -e',

@@ -1,5 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { randomInt } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
@@ -32,6 +33,7 @@ export async function makeNetwork(): Promise<TestNetwork> {
       spawnSync('ip', ['link', 'del', outer])
     },
   }
+  await removeAbandoned()
   try {
     await ip('netns', 'add', name)
     await ip('link', 'add', outer, 'type', 'veth', 'peer', 'name', inner, 'netns', name)
@@ -53,4 +55,12 @@ export async function makeNetwork(): Promise<TestNetwork> {
     throw error
   }
   return network
+}
+
+/** Those of processes that were killed. Their wires go with them. */
+async function removeAbandoned(): Promise<void> {
+  const { stdout } = await run('ip', ['netns', 'list'])
+  for (const [name = '', pid] of stdout.matchAll(/^mrtest(\d+)-\S+/gm)) {
+    if (!existsSync(`/proc/${pid}`)) await run('ip', ['netns', 'del', name]).catch(() => {})
+  }
 }
