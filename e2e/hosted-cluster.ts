@@ -1,6 +1,6 @@
 // A hosted cluster on a server of its own, and what its jobs did and left.
 import pg from 'pg'
-import { expect } from 'vitest'
+import { isDeepStrictEqual } from 'node:util'
 import { importImage } from '../testbed/src/engine.ts'
 import type { TestEngine } from '../testbed/src/lent.ts'
 import { databaseUrl, eventually, millrace, type Json, type Server, type Settings } from './millrace.ts'
@@ -36,10 +36,6 @@ export interface Ran {
   log: string
 }
 
-export function expectState({ state, log }: Ran, wanted: string): void {
-  expect(state, log).toBe(wanted)
-}
-
 export class HostedCluster {
   /** Of the server that knows the cluster; another one after a restart. */
   server: Server
@@ -58,18 +54,18 @@ export class HostedCluster {
 
   static async make(server: Server, settings: Settings): Promise<HostedCluster> {
     const feature = ['org', 'set', 'default', '--feature', 'custom_agent_images=on']
-    expect(await millrace(feature, settings)).toMatchObject({ code: 0 })
+    demand('The feature is switched on', (await millrace(feature, settings)).code, 0)
     const made = await server.post('/v2/organizations/default/clusters', { name: 'Hosted', hosted: true })
-    expect(made.status).toBe(201)
+    demand('The cluster is made', made.status, 201)
     const id = String(made.body.id)
     const path = `/v2/organizations/default/clusters/${id}`
     const queue = await server.post(`${path}/queues`, {
       key: 'default',
       hostedAgents: { instanceShape: shape },
     })
-    expect(queue.status).toBe(201)
+    demand('The queue is made', queue.status, 201)
     const chosen = await server.put(path, { default_queue_id: queue.body.id })
-    expect(chosen.status).toBe(200)
+    demand('The queue becomes the default', chosen.status, 200)
     return new HostedCluster(server, id, String(queue.body.id))
   }
 
@@ -85,7 +81,7 @@ export class HostedCluster {
   /** Returns its path. */
   async startImage(name: string, dockerfile: string): Promise<string> {
     const made = await this.post(`${this.path}/agent-images`, { name, dockerfile })
-    expect(made).toMatchObject({ status: 201, body: { status: 'BUILDING', image_ref: null } })
+    demand('The image is made', [made.status, made.body.status, made.body.image_ref], [201, 'BUILDING', null])
     return `${this.path}/agent-images/${String(made.body.id)}`
   }
 
@@ -101,7 +97,8 @@ export class HostedCluster {
 
   async useImage(agentImageRef: string): Promise<void> {
     const hostedAgents = { instanceShape: shape, agentImageRef }
-    expect((await this.server.put(this.queue, { hostedAgents }, this.token)).status).toBe(200)
+    const { status } = await this.server.put(this.queue, { hostedAgents }, this.token)
+    demand('The queue gets its image', status, 200)
   }
 
   async pipeline(name: string, command: string, cache: string | null = null): Promise<Pipeline> {
@@ -112,7 +109,7 @@ export class HostedCluster {
       cluster_id: this.id,
       configuration: JSON.stringify({ steps: [step] }),
     })
-    expect(status).toBe(201)
+    demand('The pipeline is made', status, 201)
     const slug = String(body.slug)
     return { id: String(body.id), slug, path: `/v2/organizations/default/pipelines/${slug}` }
   }
@@ -121,7 +118,7 @@ export class HostedCluster {
   async startBuild(pipeline: Pipeline, env: Record<string, string> = {}): Promise<string> {
     const build = { commit: 'HEAD', branch: 'main', message: 'x', env }
     const { status, body } = await this.post(`${pipeline.path}/builds`, build)
-    expect(status).toBe(201)
+    demand('The build is made', status, 201)
     return `${pipeline.path}/builds/${String(body.number)}`
   }
 
@@ -149,7 +146,9 @@ export class HostedCluster {
   async clearCache(): Promise<void> {
     const path = `${this.path}/cache_volumes`
     const { body } = await this.get(path)
-    for (const { tag } of body as unknown as Json[]) expect(await this.remove(path, { tag })).toBe(204)
+    for (const { tag } of body as unknown as Json[]) {
+      demand('The volume is deleted', await this.remove(path, { tag }), 204)
+    }
   }
 
   async logOf(build: string): Promise<string> {
@@ -188,12 +187,12 @@ export const untilHeld = (engine: TestEngine, server: Server, before: Held): Pro
     'nothing is left',
     async () => {
       held = await countHeld(engine, server)
-      return JSON.stringify(held) === JSON.stringify(before)
+      return isDeepStrictEqual(held, before)
     },
     patienceMs,
     200,
   ).catch((error: unknown) => {
-    expect(held).toEqual(before)
+    demand('Nothing is left', held, before)
     throw error
   })
 }
@@ -206,4 +205,9 @@ async function countAgents(server: Server): Promise<number> {
       + (select count(*) from agents where connection_state in ('never_connected', 'connected'))::int as count`)
   await client.end()
   return rows[0]?.count ?? NaN
+}
+
+function demand(what: string, is: unknown, shouldBe: unknown): void {
+  if (isDeepStrictEqual(is, shouldBe)) return
+  throw new Error(`${what}: ${JSON.stringify(is)} instead of ${JSON.stringify(shouldBe)}`)
 }

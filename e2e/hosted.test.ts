@@ -3,14 +3,7 @@ import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import tar from 'tar-stream'
 import { borrowEngines, type TestEngine } from '../testbed/src/lent.ts'
-import {
-  countHeld,
-  expectState,
-  HostedCluster,
-  hostedSettings,
-  importJobImage,
-  untilHeld,
-} from './hosted-cluster.ts'
+import { countHeld, HostedCluster, hostedSettings, importJobImage, untilHeld } from './hosted-cluster.ts'
 import { aDataDirectory, eventually, millrace, startServer } from './millrace.ts'
 
 for (const { title, lacks, get, giveBack } of await borrowEngines())
@@ -40,7 +33,7 @@ for (const { title, lacks, get, giveBack } of await borrowEngines())
       const pipeline = await cluster.pipeline('Tools', 'cat $$TOOL')
       const ended = await cluster.run(pipeline)
       expect(ended.log).toContain('\ntwo\n')
-      expectState(ended, 'passed')
+      expect(ended).toMatchObject({ state: 'passed' })
       const broken = await cluster.startImage('broken', 'RUN cat /nowhere')
       const failed = await cluster.untilBuilt(broken)
       expect(failed).toMatchObject({ status: 'FAILED', image_ref: null })
@@ -56,12 +49,12 @@ for (const { title, lacks, get, giveBack } of await borrowEngines())
       const { cluster } = await start()
       const pipeline = await cluster.pipeline('Cached', 'eval "$$SCRIPT"', 'kept')
       const run = (script: string) => cluster.run(pipeline, { SCRIPT: script })
-      expectState(await run('cat kept/a'), 'failed')
-      expectState(await run('cp /etc/one kept/a'), 'passed')
-      expectState(await run('cp /etc/two kept/a; false'), 'failed')
+      expect(await run('cat kept/a')).toMatchObject({ state: 'failed' })
+      expect(await run('cp /etc/one kept/a')).toMatchObject({ state: 'passed' })
+      expect(await run('cp /etc/two kept/a; false')).toMatchObject({ state: 'failed' })
       const found = await run('cat kept/a')
       expect(found.log).toContain('\none\n')
-      expectState(found, 'passed')
+      expect(found).toMatchObject({ state: 'passed' })
       await cluster.untilIdle()
       const script = (index: number) =>
         `echo had $(cat kept/a); echo ${index} > kept/a; while ! test -e /go; do sleep 0.2; done; echo has $(cat kept/a)`
@@ -84,7 +77,7 @@ for (const { title, lacks, get, giveBack } of await borrowEngines())
         const ended = await cluster.untilEnded(build)
         expect(ended.log).toContain('\nhad one\n')
         expect(ended.log).toContain(`\nhas ${index}\n`)
-        expectState(ended, 'passed')
+        expect(ended).toMatchObject({ state: 'passed' })
       }
       await cluster.untilIdle()
       const { body } = await cluster.get(`${cluster.path}/cache_volumes`)
@@ -100,7 +93,7 @@ for (const { title, lacks, get, giveBack } of await borrowEngines())
         'kept',
       )
       // What stays for the next job, such as the runner, is there from now on.
-      expectState(await cluster.run(pipeline), 'passed')
+      expect(await cluster.run(pipeline)).toMatchObject({ state: 'passed' })
       await cluster.untilIdle()
       await cluster.clearCache()
       const before = await countHeld(engine, first)
@@ -126,7 +119,7 @@ for (const { title, lacks, get, giveBack } of await borrowEngines())
       await Promise.all(running.map(({ Id }) => letGo(engine, Id)))
       const ended = await cluster.untilEnded(build)
       expect(ended.log).toContain('\nover\n')
-      expectState(ended, 'passed')
+      expect(ended).toMatchObject({ state: 'passed' })
       expect(await cluster.untilBuilt(image)).toMatchObject({ status: 'READY' })
       await cluster.untilIdle()
       expect(await cluster.remove(image)).toBe(204)

@@ -22,7 +22,11 @@ describe('MILLRACE_HOSTED', () => {
 
   it('lets containers reach the server, what MILLRACE_HOSTED_ALLOW lists, or the whole machine', () => {
     const allowed = (env: Record<string, string>) => {
-      const read = hosted({ MILLRACE_HOSTED: 'docker:///d.sock', MILLRACE_URL: 'https://ci.example.com', ...env })
+      const read = hosted({
+        MILLRACE_HOSTED: 'docker:///d.sock',
+        MILLRACE_URL: 'https://ci.example.com',
+        ...env,
+      })
       return read !== null && 'allowed' in read ? read.allowed : read
     }
     expect(allowed({})).toEqual(['ci.example.com:443'])
