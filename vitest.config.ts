@@ -39,6 +39,7 @@ const computing = { maxWorkers: 3, sequence: { groupOrder: 1 } }
 
 export default defineConfig({
   test: {
+    globalSetup: ['testbed/src/setup.ts'],
     sequence: { sequencer: SlowFirst },
     projects: [
       {

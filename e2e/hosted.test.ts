@@ -1,132 +1,154 @@
-// Agent images with a real container engine under real processes, and what becomes of them when those are killed.
+// Hosted clusters on a real container engine, and what becomes of them when the server is killed.
+import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { missing, startEngine, type TestEngine } from '../packages/server/test/engines.ts'
-import { aDirectory, eventually, millrace, startServer, type Json, type Server } from './millrace.ts'
+import tar from 'tar-stream'
+import { borrowEngines, type TestEngine } from '../testbed/src/lent.ts'
+import { countHeld, HostedCluster, hostedSettings, importJobImage, untilHeld } from './hosted-cluster.ts'
+import { aDataDirectory, eventually, millrace, startServer } from './millrace.ts'
 
-const lacks = await missing('Docker')
-
-describe.skipIf(lacks !== null)(
-  `agent images on Docker${lacks === null ? '' : ` (skipped: ${lacks})`}`,
-  { timeout: 300_000 },
-  () => {
+for (const { title, lacks, get, giveBack } of await borrowEngines())
+  describe.skipIf(lacks !== null)(`hosted clusters on ${title}`, { timeout: 600_000 }, () => {
     let engine: TestEngine
     beforeAll(async () => {
-      engine = await startEngine('Docker')
+      engine = get()
+      await importJobImage(engine)
     }, 180_000)
-    afterAll(async () => engine.stop(), 60_000)
+    afterAll(() => giveBack())
 
-    async function start(dataDir: string): Promise<Server> {
-      return startServer({
-        MILLRACE_DATA_DIR: dataDir,
-        MILLRACE_AGENTS: '0',
-        MILLRACE_HOSTED: `docker://${engine.socketPath}`,
-        MILLRACE_HOSTED_BASE_IMAGE: engine.base,
-      })
+    async function start() {
+      const settings = hostedSettings(engine, aDataDirectory())
+      const server = await startServer(settings)
+      return { settings, cluster: await HostedCluster.make(server, settings) }
     }
 
-    /** A server with a hosted cluster whose organization may have images of its own. */
-    async function startHosted() {
-      const dataDir = aDirectory()
-      const server = await start(dataDir)
-      const feature = ['org', 'set', 'default', '--feature', 'custom_agent_images=on']
-      expect(await millrace(feature, { MILLRACE_DATA_DIR: dataDir })).toMatchObject({ code: 0 })
-      const { status, body } = await server.post('/v2/organizations/default/clusters', {
-        name: 'Hosted',
-        hosted: true,
-      })
-      expect(status).toBe(201)
-      return { dataDir, server, path: `/v2/organizations/default/clusters/${String(body.id)}/agent-images` }
-    }
-
-    const untilBuilt = (server: Server, path: string, token: string): Promise<Json> =>
-      eventually(
-        'the build has ended',
-        async () => {
-          const { body } = await server.get(path, token)
-          return String(body.status) === 'BUILDING' ? undefined : body
-        },
-        120_000,
-      )
-
-    const count = async () => {
-      const [containers, images] = await Promise.all([
-        engine.docker.listContainers({ all: true }),
-        engine.docker.listImages({ all: true }),
-      ])
-      return { containers: containers.length, images: images.length }
-    }
-
-    const outputOf = async (image: string, command: string[]): Promise<string> => {
-      const container = await engine.docker.createContainer({ Image: image, Entrypoint: command, Tty: true })
-      await container.start()
-      await container.wait()
-      const output = (await container.logs({ stdout: true, follow: false })).toString()
-      await container.remove()
-      return output
-    }
-
-    it('are built by the engine from what was posted, and their logs can be read', async () => {
-      const { server, path } = await startHosted()
-      const body = { name: 'tools', dockerfile: 'RUN cp /etc/two /usr/bin/tool\nRUN cat /usr/bin/tool' }
-      const created = await server.post(path, body)
-      expect(created).toMatchObject({ status: 201, body: { status: 'BUILDING', image_ref: null } })
-      const image = `${path}/${String(created.body.id)}`
-      const built = await untilBuilt(server, image, server.token)
+    it('build an image and run a job in it, which finds the tool that its instructions installed', async () => {
+      const { cluster } = await start()
+      const instructions = 'RUN mkdir /tools && cp /etc/two /tools/two\nENV TOOL=/tools/two'
+      const image = await cluster.startImage('tools', instructions)
+      const built = await cluster.untilBuilt(image)
       expect(built).toMatchObject({ status: 'READY', last_build_error: null })
-      expect(await outputOf(String(built.image_ref), ['cat', '/usr/bin/tool'])).toBe('two\r\n')
-      const log = await server.get(`${image}/log`)
-      expect(log.body.content).toContain('RUN cp /etc/two /usr/bin/tool')
-      const broken = await server.post(path, { name: 'broken', dockerfile: 'RUN cat /nowhere' })
-      const failed = await untilBuilt(server, `${path}/${String(broken.body.id)}`, server.token)
+      expect((await cluster.get(`${image}/log`)).body.content).toContain('cp /etc/two /tools/two')
+      await cluster.useImage(String(built.image_ref))
+      const before = await countHeld(engine, cluster.server)
+      const pipeline = await cluster.pipeline('Tools', 'cat $$TOOL')
+      const ended = await cluster.run(pipeline)
+      expect(ended.log).toContain('\ntwo\n')
+      expect(ended).toMatchObject({ state: 'passed' })
+      const broken = await cluster.startImage('broken', 'RUN cat /nowhere')
+      const failed = await cluster.untilBuilt(broken)
       expect(failed).toMatchObject({ status: 'FAILED', image_ref: null })
       expect(failed.last_build_error).toContain('cat /nowhere')
+      // The network that Docker's containers are in, and the two volumes of the runner, stay for the next job.
+      await eventually('the container is gone', async () => {
+        const held = await countHeld(engine, cluster.server)
+        return held.containers === before.containers && held.tokens === before.tokens
+      })
     })
 
-    it('are built to the end after a kill -9 of the server, and nothing is left over', async () => {
-      const { dataDir, server, path } = await startHosted()
-      const before = await count()
-      const created = await server.post(path, {
-        name: 'slow',
-        dockerfile: 'RUN cp /etc/one /a\nRUN sleep 8\nRUN cp /etc/two /b',
-      })
-      const image = `${path}/${String(created.body.id)}`
-      await eventually('the build is in the middle', async () => {
-        const { body } = await server.get(`${image}/log`)
-        return String(body.content).includes('sleep 8')
-      })
-      server.signal('SIGKILL')
-      await server.ended
-      const again = await start(dataDir)
-      const built = await untilBuilt(again, image, server.token)
-      expect(built).toMatchObject({ status: 'READY' })
-      expect(await outputOf(String(built.image_ref), ['cat', '/a', '/b'])).toBe('one\r\ntwo\r\n')
-      expect(await count()).toEqual({ ...before, images: before.images + 1 })
-      const deleted = await fetch(again.url + image, {
-        method: 'DELETE',
-        headers: { Authorization: `Bearer ${server.token}` },
-      })
-      expect(deleted.status).toBe(204)
-      expect(await count()).toEqual(before)
+    it('keep what a job that passes leaves in its cache, and give each of 20 at once its own copy', async () => {
+      const { cluster } = await start()
+      const pipeline = await cluster.pipeline('Cached', 'eval "$$SCRIPT"', 'kept')
+      const run = (script: string) => cluster.run(pipeline, { SCRIPT: script })
+      expect(await run('cat kept/a')).toMatchObject({ state: 'failed' })
+      expect(await run('cp /etc/one kept/a')).toMatchObject({ state: 'passed' })
+      expect(await run('cp /etc/two kept/a; false')).toMatchObject({ state: 'failed' })
+      const found = await run('cat kept/a')
+      expect(found.log).toContain('\none\n')
+      expect(found).toMatchObject({ state: 'passed' })
+      await cluster.untilIdle()
+      const script = (index: number) =>
+        `echo had $(cat kept/a); echo ${index} > kept/a; while ! test -e /go; do sleep 0.2; done; echo has $(cat kept/a)`
+      const builds = await Promise.all(
+        Array.from({ length: 20 }, (_, index) => cluster.startBuild(pipeline, { SCRIPT: script(index) })),
+      )
+      const containers = await eventually(
+        'all jobs run at once',
+        async () => {
+          const running = await Promise.all(builds.map((build) => cluster.logOf(build)))
+          const isWriting = running.every((log) => log.includes('\nhad '))
+          return isWriting && engine.docker.listContainers()
+        },
+        240_000,
+        500,
+      )
+      expect(containers).toHaveLength(20)
+      await Promise.all(containers.map(({ Id }) => letGo(engine, Id)))
+      for (const [index, build] of builds.entries()) {
+        const ended = await cluster.untilEnded(build)
+        expect(ended.log).toContain('\nhad one\n')
+        expect(ended.log).toContain(`\nhas ${index}\n`)
+        expect(ended).toMatchObject({ state: 'passed' })
+      }
+      await cluster.untilIdle()
+      const { body } = await cluster.get(`${cluster.path}/cache_volumes`)
+      expect(body).toMatchObject([{ tag: `${pipeline.id}/${pipeline.slug}` }])
     })
 
-    it('do without an engine: the server starts, and answers 503 for them alone', async () => {
-      const dataDir = aDirectory()
-      const server = await startServer({
-        MILLRACE_DATA_DIR: dataDir,
-        MILLRACE_AGENTS: '0',
-        MILLRACE_HOSTED: 'docker:///nowhere/engine.sock',
-      })
-      await millrace(['org', 'set', 'default', '--feature', 'custom_agent_images=on'], {
-        MILLRACE_DATA_DIR: dataDir,
-      })
-      const { body } = await server.post('/v2/organizations/default/clusters', {
-        name: 'Hosted',
-        hosted: true,
-      })
-      const path = `/v2/organizations/default/clusters/${String(body.id)}`
-      expect((await server.get(`${path}/agent-images`)).status).toBe(503)
-      expect((await server.get(path)).status).toBe(200)
-      expect((await server.get('/v2/organizations/default/builds')).status).toBe(200)
+    it('end an image build and a job after kill -9 of the server, and leave nothing behind', async () => {
+      const { settings, cluster } = await start()
+      const first = cluster.server
+      const pipeline = await cluster.pipeline(
+        'Killed',
+        'cp /etc/one kept/a; echo begun; while test -n "$$HOLD" && ! test -e /go; do sleep 0.2; done; echo over',
+        'kept',
+      )
+      // What stays for the next job, such as the runner, is there from now on.
+      expect(await cluster.run(pipeline)).toMatchObject({ state: 'passed' })
+      await cluster.untilIdle()
+      await cluster.clearCache()
+      const before = await countHeld(engine, first)
+
+      const image = await cluster.startImage('slow', 'RUN cp /etc/one /a\nRUN sleep 15\nRUN cp /etc/two /b')
+      const build = await cluster.startBuild(pipeline, { HOLD: 'yes' })
+      await eventually(
+        'both are in the middle',
+        async () => {
+          const { body } = await cluster.get(`${image}/log`)
+          return (
+            String(body.content).includes('sleep 15') && (await cluster.logOf(build)).includes('\nbegun\n')
+          )
+        },
+        120_000,
+        200,
+      )
+      first.killGroup()
+      await first.ended
+      cluster.server = await startServer({ ...settings, PORT: new URL(first.url).port })
+      const running = await engine.docker.listContainers({ filters: { label: ['millrace.kind=container'] } })
+      expect(running).toHaveLength(1)
+      await Promise.all(running.map(({ Id }) => letGo(engine, Id)))
+      const ended = await cluster.untilEnded(build)
+      expect(ended.log).toContain('\nover\n')
+      expect(ended).toMatchObject({ state: 'passed' })
+      expect(await cluster.untilBuilt(image)).toMatchObject({ status: 'READY' })
+      await cluster.untilIdle()
+      expect(await cluster.remove(image)).toBe(204)
+      await cluster.clearCache()
+      await untilHeld(engine, cluster.server, before)
     })
-  },
-)
+  })
+
+/** The container's command waits for this. */
+async function letGo({ docker }: TestEngine, containerId: string): Promise<void> {
+  const pack = tar.pack()
+  pack.entry({ name: 'go' }, '')
+  pack.finalize()
+  await docker.getContainer(containerId).putArchive(Readable.from(pack), { path: '/' })
+}
+
+describe('hosted clusters without an engine', () => {
+  it('answer 503 for their images alone, and the server starts', async () => {
+    const settings = {
+      MILLRACE_DATA_DIR: aDataDirectory(),
+      MILLRACE_AGENTS: '0',
+      MILLRACE_HOSTED: 'docker:///nowhere/engine.sock',
+    }
+    const server = await startServer(settings)
+    await millrace(['org', 'set', 'default', '--feature', 'custom_agent_images=on'], settings)
+    const { body } = await server.post('/v2/organizations/default/clusters', { name: 'Hosted', hosted: true })
+    const path = `/v2/organizations/default/clusters/${String(body.id)}`
+    expect((await server.get(`${path}/agent-images`)).status).toBe(503)
+    expect((await server.get(path)).status).toBe(200)
+    expect((await server.get('/v2/organizations/default/builds')).status).toBe(200)
+  })
+})

@@ -183,6 +183,12 @@ function clientOf({ url, token, database }: Pick<Client, 'url' | 'token' | 'data
   }
 }
 
+/** Of its embedded PostgreSQL. */
+export function databaseUrl({ database }: Pick<Client, 'database'>, name = 'millrace'): string {
+  const files = /files in (.*)$/.exec(database)?.[1] ?? ''
+  return `postgresql:///${name}?host=${encodeURIComponent(`${files}/run`)}&port=54329&user=millrace`
+}
+
 export async function stop(server: Running): Promise<Ended> {
   server.signal('SIGTERM')
   return server.ended

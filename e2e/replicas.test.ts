@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
-import { aDirectory, millrace, startServer, stop, theServer } from './millrace.ts'
+import { aDirectory, databaseUrl, millrace, startServer, stop, theServer } from './millrace.ts'
 
 describe('several processes on one DATABASE_URL', () => {
   it('make one first organization between them when they start at once', async () => {
@@ -53,12 +53,10 @@ describe('millrace serve and millrace worker', () => {
 
 /** Beside the database of the shared server, in the same PostgreSQL. */
 async function anEmptyDatabase(name: string): Promise<string> {
-  const files = /files in (.*)$/.exec(theServer().database)?.[1] ?? ''
-  const url = (database: string) =>
-    `postgresql:///${database}?host=${encodeURIComponent(`${files}/run`)}&port=54329&user=millrace`
-  const client = new pg.Client({ connectionString: url('millrace') })
+  const server = theServer()
+  const client = new pg.Client({ connectionString: databaseUrl(server) })
   await client.connect()
   await client.query(`create database ${name}`)
   await client.end()
-  return url(name)
+  return databaseUrl(server, name)
 }

@@ -20,6 +20,25 @@ describe('MILLRACE_HOSTED', () => {
     })
   })
 
+  it('lets containers reach the server, what MILLRACE_HOSTED_ALLOW lists, or the whole machine', () => {
+    const allowed = (env: Record<string, string>) => {
+      const read = hosted({
+        MILLRACE_HOSTED: 'docker:///d.sock',
+        MILLRACE_URL: 'https://ci.example.com',
+        ...env,
+      })
+      return read !== null && 'allowed' in read ? read.allowed : read
+    }
+    expect(allowed({})).toEqual(['ci.example.com:443'])
+    const more = {
+      MILLRACE_HOSTED_ENDPOINT: 'http://172.17.0.1:3000/v3',
+      MILLRACE_HOSTED_ALLOW: '172.17.0.1:22, git.example.com:443',
+    }
+    const places = ['172.17.0.1:3000', 'ci.example.com:443', '172.17.0.1:22', 'git.example.com:443']
+    expect(allowed(more)).toEqual(places)
+    expect(allowed({ MILLRACE_HOSTED_ALLOW: '*' })).toBeNull()
+  })
+
   const onKubernetes = {
     MILLRACE_HOSTED: 'kubernetes:ci',
     MILLRACE_HOSTED_REGISTRY: 'registry.example.com/millrace',
@@ -72,6 +91,8 @@ describe('MILLRACE_HOSTED', () => {
     ['MILLRACE_HOSTED_BASE_IMAGE', 'a\nRUN b'],
     ['MILLRACE_HOSTED_IMAGE_BUILDS', '0'],
     ['MILLRACE_HOSTED_CACHE_GB', '-1'],
+    ['MILLRACE_HOSTED_ALLOW', '10.0.0.5'],
+    ['MILLRACE_HOSTED_ALLOW', '*,10.0.0.5:443'],
   ])('comes with a setting that is refused: %s=%j', (name, value) => {
     const problems = hosted({ MILLRACE_HOSTED: 'docker:///d.sock', [name]: value })
     expect(problems).toEqual([expect.stringContaining(name)])

@@ -126,6 +126,8 @@ export interface HostedSettings {
   readonly mostCpus: number
   /** How much the cache volumes of one cluster may hold. */
   readonly cacheLimitMb: number
+  /** `host:port` that containers reach although it is on the engine's machine; null: they reach everything there. */
+  readonly allowed: readonly string[] | null
 }
 
 export type HostedEngine = { readonly kind: 'docker'; readonly socketPath: string } | KubernetesEngine
@@ -419,7 +421,30 @@ function readHosted(reading: Reading, url: string): HostedSettings | null {
     warmAgents: integer('MILLRACE_HOSTED_WARM_AGENTS', 1, 0, 100),
     mostCpus: integer('MILLRACE_HOSTED_CPUS', 64, 2, 1_000_000),
     cacheLimitMb: integer('MILLRACE_HOSTED_CACHE_GB', 100, 1, 1_000_000) * 1024,
+    allowed: readAllowed(text('MILLRACE_HOSTED_ALLOW', ''), [endpoint, url], problems),
   }
+}
+
+/** The server itself is always among them. */
+function readAllowed(given: string, servers: readonly string[], problems: string[]): string[] | null {
+  if (given === '*') return null
+  const named = given
+    .split(',')
+    .map((place) => place.trim())
+    .filter(Boolean)
+  const wrong = named.filter((place) => !/^[\w.-]+:\d{1,5}$/.test(place))
+  if (wrong.length > 0) {
+    problems.push(
+      `MILLRACE_HOSTED_ALLOW must list places like 10.0.0.5:443, or be * for no fence; it has "${wrong.join(', ')}".`,
+    )
+  }
+  const own = servers.filter((server) => URL.canParse(server)).map(placeOf)
+  return [...new Set([...own, ...named])]
+}
+
+function placeOf(address: string): string {
+  const { hostname, port, protocol } = new URL(address)
+  return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`
 }
 
 function readEngine(given: string, { text, integer, flag, ranges, problems }: Reading): HostedEngine | null {

@@ -1,13 +1,7 @@
 // What every hosted driver promises, asked of each of them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  missing,
-  startEngine,
-  startGate,
-  type EngineName,
-  type Gate,
-  type TestEngine,
-} from '../../test/engines.ts'
+import { startGate, type Gate } from '../../../../testbed/src/gate.ts'
+import { borrowEngines, type EngineChoice } from '../../../../testbed/src/lent.ts'
 import { eventually } from '../../test/eventually.ts'
 import { kubernetesSubjects } from '../../test/kubernetes/subjects.ts'
 import { MemoryEngine } from '../../test/memory-engine.ts'
@@ -56,25 +50,23 @@ const subjects: Subject[] = [
       memory.recover()
     },
   },
-  onEngine('Docker', await missing('Docker')),
-  onEngine('Podman', await missing('Podman')),
+  ...(await borrowEngines()).map(onEngine),
   ...kubernetesSubjects(),
 ]
 
-function onEngine(name: EngineName, lacks: string | null): Subject {
-  let [engine, gate]: [TestEngine | null, Gate | null] = [null, null]
+function onEngine({ title, lacks, get, giveBack }: EngineChoice): Subject {
+  let gate: Gate | null = null
   return {
-    name: lacks === null ? `on ${name}` : `on ${name} (skipped: ${lacks})`,
+    name: `on ${title}`,
     lacks,
     base: 'localhost/millrace-test/base:1',
     registry: 'localhost/millrace',
     async start() {
-      engine = await startEngine(name)
-      gate = await startGate(engine.socketPath)
+      gate = await startGate(get().socketPath)
     },
     async stop() {
-      await gate?.close()
-      await engine?.stop()
+      await gate?.remove()
+      giveBack()
     },
     open: (installationId) =>
       openDocker({
@@ -82,6 +74,7 @@ function onEngine(name: EngineName, lacks: string | null): Subject {
         installationId,
         registry: 'localhost/millrace',
         helperImage: 'localhost/millrace-test/base:1',
+        allowed: [],
         runner: null,
       }),
     breakOff: async () => gate?.close(),

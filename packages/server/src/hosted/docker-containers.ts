@@ -44,11 +44,12 @@ export async function startContainer(
     const found = await findContainer(engine, container.id)
     if (found !== null && found.State.Status !== 'created') return
     if (found === null) {
-      await ensureImage(engine, container.image, settings.registry)
-      await createContainer(engine, container, {
-        mounts: await findMounts(engine, settings, container),
-        network: await joinNetwork(engine, container),
-      })
+      const ensured = ensureImage(engine, container.image, settings.registry)
+      const [mounts, network] = await Promise.all([
+        ensured.then(() => findMounts(engine, settings, container)),
+        joinNetwork(engine, container),
+      ])
+      await createContainer(engine, container, { mounts, network })
     }
     const isStarted = await startCreated(engine, container.id)
     if (isStarted) return

@@ -1,4 +1,5 @@
 // The Docker Engine API, which Podman serves too: one client, its time limits, and what its errors mean.
+import { Agent } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import Docker from 'dockerode'
 import { HostedNotFound, HostedRefused, HostedUnavailable } from './driver.ts'
@@ -12,7 +13,9 @@ export interface Engine {
 }
 
 export function openEngine(socketPath: string, installationId: string, answerSeconds: number): Engine {
-  const docker = new Docker({ socketPath })
+  // A connection that was kept and that the engine has closed meanwhile would fail the next request.
+  const options = { socketPath, agent: new Agent({ keepAlive: false }) }
+  const docker = new Docker(options)
   const ask: Engine['ask'] = async (work, limitSeconds = answerSeconds) => {
     const signal = AbortSignal.timeout(limitSeconds * 1000)
     const late = new Promise<never>((_, reject) => {

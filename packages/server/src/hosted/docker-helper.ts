@@ -22,6 +22,7 @@ export async function runHelper(
   id: string,
   script: string,
   mounts: readonly HelperMount[],
+  more: Docker.HostConfig = {},
 ): Promise<string> {
   const container = await engine.ask((docker) =>
     docker.createContainer({
@@ -43,6 +44,7 @@ export async function runHelper(
           Target: path,
           ReadOnly: readOnly,
         })),
+        ...more,
       },
     }),
   )

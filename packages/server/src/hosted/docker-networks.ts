@@ -1,5 +1,6 @@
 // Containers reach the world and not each other. Docker has networks whose members cannot speak to one another, so
 // one is enough. Podman has none, so each container gets a network to itself.
+import { bridgeName } from './docker-fence.ts'
 import { label, labels, listOurContainers, ours, unlessGone, type Engine } from './docker-engine.ts'
 import { HostedUnavailable, type Container } from './driver.ts'
 
@@ -18,7 +19,10 @@ export async function joinNetwork(engine: Engine, { id, clusterId }: Container):
         Name: name,
         Driver: 'bridge',
         CheckDuplicate: true,
-        Options: isPodman ? { isolate: 'true' } : { 'com.docker.network.bridge.enable_icc': 'false' },
+        Options: {
+          'com.docker.network.bridge.name': bridgeName(engine, name),
+          ...(isPodman ? { isolate: 'true' } : { 'com.docker.network.bridge.enable_icc': 'false' }),
+        },
         Labels: labels(engine, 'network', clusterId, isPodman ? id : engine.installationId),
       }),
     )

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { label, labels, type Engine } from './docker-engine.ts'
-import { ensureNamed, findNamed, listNamed, removeNamed } from './docker-named-volumes.ts'
+import { ensureNamed, findNamed, listNamed, removeNamed, type NamedVolume } from './docker-named-volumes.ts'
 import { runnerPath } from './driver.ts'
 
 export interface Runner {
@@ -16,17 +16,38 @@ export interface Runner {
 
 const fillSeconds = 300
 
+/** On the mark: the volume that is whole. */
+const volumeLabel = 'millrace.runner-volume'
+const madeLabel = 'millrace.made-at'
+
+const markName = (engine: Engine, runner: Runner) =>
+  `millrace-${engine.installationId}-runner-${runner.digest}`
+
+const filling = new WeakMap<Engine, Promise<string>>()
+
 /** Returns the name of the volume. `image` is any that the engine has. */
 export async function ensureRunner(engine: Engine, runner: Runner, image: string): Promise<string> {
-  const name = `millrace-${engine.installationId}-runner-${runner.digest}`
-  // Made last: a volume without it may have been filled half.
-  const done = `${name}-done`
-  if ((await findNamed(engine, done)) !== null) return name
+  const mark = await findNamed(engine, markName(engine, runner))
+  const whole = mark?.labels[volumeLabel]
+  if (whole !== undefined) return whole
+  const begun = filling.get(engine) ?? makeRunner(engine, runner, image)
+  filling.set(engine, begun)
+  return begun.finally(() => filling.delete(engine))
+}
+
+/**
+ * Each attempt fills a volume of its own, since to write to one that a container already runs from would kill what runs
+ * there. The first that is whole gets the mark, for everybody.
+ */
+async function makeRunner(engine: Engine, runner: Runner, image: string): Promise<string> {
+  const name = `${markName(engine, runner)}-${randomUUID().slice(0, 8)}`
   const marks = labels(engine, 'runner', '', runner.digest)
-  await ensureNamed(engine, name, marks)
+  await ensureNamed(engine, name, { ...marks, [madeLabel]: String(Date.now()) })
   await fill(engine, runner, image, name)
-  await ensureNamed(engine, done, marks)
-  return name
+  const mark = await ensureNamed(engine, markName(engine, runner), { ...marks, [volumeLabel]: name })
+  const chosen = mark.labels[volumeLabel] ?? name
+  if (chosen !== name) await removeNamed(engine, name)
+  return chosen
 }
 
 /** Files can be put into a container that never starts. */
@@ -50,13 +71,18 @@ async function fill(engine: Engine, runner: Runner, image: string, volume: strin
   }
 }
 
-/** Of versions that no process starts containers with any more; those that a container still has are left. */
+/** Of versions that no process starts containers with any more, and attempts that were cut off. */
 export async function removeOldRunners(engine: Engine, current: Runner | null): Promise<void> {
   const volumes = await listNamed(engine, 'runner')
+  const isMark = ({ labels: marks }: NamedVolume) => marks[volumeLabel] !== undefined
   const old = volumes.filter(({ labels: marks }) => marks[label.id] !== current?.digest)
-  const name = (volume: { name: string }) => volume.name
-  // The mark that it is whole goes first.
-  for (const volume of old.map(name).filter((one) => one.endsWith('-done'))) await removeNamed(engine, volume)
-  for (const volume of old.map(name).filter((one) => !one.endsWith('-done')))
-    await removeNamed(engine, volume)
+  // The mark that it is whole goes first. What a container still has is left.
+  for (const { name } of old.filter(isMark)) await removeNamed(engine, name)
+  const whole = new Set(volumes.map(({ labels: marks }) => marks[volumeLabel]))
+  const isLost = ({ name, labels: marks }: NamedVolume) =>
+    !whole.has(name) && Number(marks[madeLabel]) < Date.now() - 2 * fillSeconds * 1000
+  const attempts = volumes.filter((volume) => !isMark(volume))
+  for (const volume of attempts) {
+    if (old.includes(volume) || isLost(volume)) await removeNamed(engine, volume.name)
+  }
 }

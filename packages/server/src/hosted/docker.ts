@@ -7,6 +7,7 @@ import {
   type ContainerSettings,
 } from './docker-containers.ts'
 import { openEngine } from './docker-engine.ts'
+import { setFence, type AllowedPlaces } from './docker-fence.ts'
 import { removeOldHelpers } from './docker-helper.ts'
 import { buildImage, deleteImage, ensureImage, listImages } from './docker-images.ts'
 import { removeEmptyNetworks } from './docker-networks.ts'
@@ -18,18 +19,37 @@ import type { HostedDriver } from './driver.ts'
 export interface DockerSettings extends ContainerSettings {
   socketPath: string
   installationId: string
-  /** With a shell, cp and du: it looks after volumes. */
+  /** With a shell, chroot, cp and du: it looks after volumes and the fence. */
   helperImage: string
+  /** What containers reach on the engine's machine; null: all of it. */
+  allowed: AllowedPlaces | null
   /** How long the engine may take for anything but builds and pulls. */
   answerSeconds?: number
 }
 
 export function openDocker(settings: DockerSettings): HostedDriver {
-  const { socketPath, installationId, helperImage, registry, answerSeconds = 60 } = settings
+  const { socketPath, installationId, helperImage, registry, allowed, answerSeconds = 60 } = settings
   const engine = openEngine(socketPath, installationId, answerSeconds)
+  const raiseFence = async () => {
+    if (allowed === null) return
+    await ensureImage(engine, helperImage, registry)
+    await setFence(engine, helperImage, allowed)
+  }
+  let fence: Promise<void> | null = null
+  /** Once is enough for a process; `tidy` looks after it. Nothing is started without. */
+  const ensureFence = () => {
+    const raising = (fence ??= raiseFence())
+    raising.catch(() => {
+      if (fence === raising) fence = null
+    })
+    return raising
+  }
   return {
     check: async () => void (await engine.ask((docker) => docker.ping())),
-    startContainer: (container) => startContainer(engine, settings, container),
+    async startContainer(container) {
+      await ensureFence()
+      await startContainer(engine, settings, container)
+    },
     stopContainer: (id) => stopContainer(engine, id),
     listContainers: () => listContainers(engine),
     readOutput: (id) => readOutput(engine, id),
@@ -48,6 +68,8 @@ export function openDocker(settings: DockerSettings): HostedDriver {
     setContainerCache: (clusterId, enabled) => setShared(engine, clusterId, 'container_cache', enabled),
     listSwitches: () => listSwitches(engine),
     async tidy() {
+      fence = null
+      await ensureFence()
       await removeOldHelpers(engine)
       await removeEmptyNetworks(engine)
       await removeOldRunners(engine, settings.runner)

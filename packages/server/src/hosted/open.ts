@@ -7,7 +7,7 @@ import { getInstallationId } from './installation.ts'
 /** Loads a driver only where it is wanted: most installations have none. The engine is not asked yet. */
 export async function openHosted(
   db: Db,
-  { engine, registry, baseImage, imageBuildMinutes }: HostedSettings,
+  { engine, registry, baseImage, imageBuildMinutes, allowed }: HostedSettings,
   runner: Runner | null,
 ): Promise<HostedDriver> {
   const installationId = await getInstallationId(db)
@@ -17,5 +17,5 @@ export async function openHosted(
     return openKubernetes({ ...engine, installationId, registry, baseImage, buildSeconds, runner })
   }
   const { openDocker } = await import('./docker.ts')
-  return openDocker({ ...engine, installationId, registry, helperImage: baseImage, runner })
+  return openDocker({ ...engine, installationId, registry, helperImage: baseImage, allowed, runner })
 }

@@ -2,10 +2,10 @@
 // Node needs, so that it runs in any image that has a shell, whatever C library that brings.
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
+import { createReadStream, existsSync } from 'node:fs'
 import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { basename, dirname, join } from 'node:path'
+import { basename, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
@@ -27,7 +27,7 @@ export async function loadRunner(): Promise<Runner> {
   const hash = createHash('sha256')
   for (const { name, mode, size, source } of files) {
     // Node and its libraries are large, and are what their version says.
-    const isLarge = source.kind === 'file' && !source.path.endsWith('.js')
+    const isLarge = source.kind === 'file' && !/\.([cm]?js|json)$/.test(source.path)
     hash.update(`${name} ${mode} ${size} ${isLarge ? process.version : ''}\n`)
     if (source.kind === 'text') hash.update(source.text)
     else if (!isLarge) hash.update(await readFile(source.path))
@@ -64,27 +64,35 @@ async function librariesOf(program: string): Promise<string[]> {
   return stdout.split('\n').flatMap((line) => /(\/\S+) \(0x/.exec(line)?.[1] ?? [])
 }
 
+/** The agent and, from package to package, all that it depends on. */
 async function programFiles(): Promise<RunnerFile[]> {
   const packages = fileURLToPath(new URL('../../../', import.meta.url))
-  const yaml = dirname(createRequire(join(packages, 'engine/package.json')).resolve('yaml/package.json'))
-  const folders: Array<[string, string]> = [
-    ['@millrace/agent', join(packages, 'agent')],
-    ['@millrace/engine', join(packages, 'engine')],
-    ['@millrace/protocol', join(packages, 'protocol')],
-    ['yaml', yaml],
-  ]
-  const files = await Promise.all(
-    folders.map(async ([name, folder]) => [
-      await aFile(`node_modules/${name}/package.json`, join(folder, 'package.json')),
-      ...(await scriptsIn(join(folder, 'dist'), `node_modules/${name}/dist`)),
-    ]),
-  )
-  return files.flat()
+  const found = new Map([['@millrace/agent', join(packages, 'agent')]])
+  const files: RunnerFile[] = []
+  for (const [name, folder] of found) {
+    files.push(await aFile(`node_modules/${name}/package.json`, join(folder, 'package.json')))
+    files.push(...(await scriptsIn(join(folder, 'dist'), `node_modules/${name}/dist`)))
+    const { dependencies = {} } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as {
+      dependencies?: Record<string, string>
+    }
+    for (const needed of Object.keys(dependencies)) {
+      if (!found.has(needed)) found.set(needed, findPackage(folder, needed))
+    }
+  }
+  return files
+}
+
+/** Not every package lets its package.json be imported, so it is looked for as Node would look. */
+function findPackage(from: string, name: string): string {
+  const places = createRequire(join(from, 'package.json')).resolve.paths(name) ?? []
+  const folder = places.map((place) => join(place, name)).find((path) => existsSync(join(path, 'dist')))
+  if (folder === undefined) throw new Error(`The runner needs ${name}, which is not installed, or not built.`)
+  return folder
 }
 
 async function scriptsIn(folder: string, name: string): Promise<RunnerFile[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-  const scripts = entries.filter((entry) => entry.isFile() && entry.name.endsWith('.js'))
+  const scripts = entries.filter((entry) => entry.isFile() && /\.[cm]?js$/.test(entry.name))
   return Promise.all(
     scripts.map((entry) => {
       const path = join(entry.parentPath, entry.name)

@@ -1,5 +1,5 @@
 import type { Limits } from '../hosted/driver.ts'
-import { readShape } from '../resources/queues/rules.ts'
+import { hostedTags, ownArchitecture, readShape } from '../resources/queues/rules.ts'
 
 export interface RunnableShape {
   cpus: number
@@ -10,15 +10,14 @@ export interface RunnableShape {
 
 const processesPerCpu = 1024
 
-const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' }
-
 /** null: this installation cannot start such a machine. */
 export function readRunnable(shapeName: string): RunnableShape | null {
-  const { machine_type, architecture, cpu, memory } = readShape(shapeName)
-  if (machine_type !== 'linux' || architecture !== architectures[process.arch]) return null
+  const shape = readShape(shapeName)
+  const { machine_type, architecture, cpu, memory } = shape
+  if (machine_type !== 'linux' || architecture !== ownArchitecture) return null
   return {
     cpus: cpu,
     limits: { cpus: cpu, memoryMb: memory * 1024, processes: cpu * processesPerCpu },
-    tags: ['os=linux', `arch=${architecture}`, `shape=${shapeName}`, 'hosted=true'],
+    tags: hostedTags(shape),
   }
 }

@@ -200,6 +200,7 @@ async function findPort(config: Config): Promise<Config> {
   const hosted = config.hosted && {
     ...config.hosted,
     endpoint: config.hosted.endpoint.replace(/:0\/v3$/, `:${port}/v3`),
+    allowed: config.hosted.allowed?.map((place) => place.replace(/:0$/, `:${port}`)) ?? null,
   }
   return { ...config, port, url: config.url.replace(/:0$/, `:${port}`), hosted }
 }

@@ -137,7 +137,7 @@ describe('GET /v2/organizations/{org.slug}/clusters/{cluster.id}/agent-images', 
     expect(list.map(({ name }) => name)).toEqual(['C', 'a', 'b', 'ä'])
   })
 
-  it.each(['not reached', 'hangs'] as const)(
+  it.each(['not reached', 'hangs', 'cut off'] as const)(
     'List agent images 503: hosted-agent service cannot return the images (%s)',
     async (trouble) => {
       const { ask } = await images({ hosted: true })
@@ -164,12 +164,17 @@ describe('GET /v2/organizations/{org.slug}/clusters/{cluster.id}/agent-images/{i
     }
   })
 
-  it('Get agent image 503: hosted-agent service cannot return the image', async () => {
-    const { ask, create } = await images({ hosted: true })
-    const { id } = await create()
-    engine.fail('not reached', 'check')
-    expect(await ask('GET', `/${String(id)}`)).toEqual([503, couldNot('return the image')])
-  })
+  it.each(['not reached', 'hangs', 'cut off'] as const)(
+    'Get agent image 503: hosted-agent service cannot return the image (%s)',
+    async (trouble) => {
+      const { ask, create } = await images({ hosted: true })
+      const made = await create()
+      engine.fail(trouble, 'check')
+      expect(await ask('GET', `/${String(made.id)}`)).toEqual([503, couldNot('return the image')])
+      engine.recover()
+      expect(await ask('GET', `/${String(made.id)}`)).toEqual([200, made])
+    },
+  )
 })
 
 describe('POST /v2/organizations/{org.slug}/clusters/{cluster.id}/agent-images', () => {
@@ -480,6 +485,22 @@ describe('DELETE /v2/organizations/{org.slug}/clusters/{cluster.id}/agent-images
     expect((await ask('DELETE', `/${String(id)}`))[0]).toBe(503)
     engine.recover()
     expect((await ask('DELETE', `/${String(id)}`))[0]).toBe(204)
+  })
+
+  it('Delete agent image 503: half-way, and by itself it is again as if nothing had been asked', async () => {
+    const { ask, get, built } = await images({ hosted: true })
+    const made = await built()
+    engine.fail('cut off', 'deleteImage')
+    expect((await ask('DELETE', `/${String(made.id)}`))[0]).toBe(503)
+    engine.recover()
+    expect(await driver.listImages()).not.toContain(made.image_ref)
+    await sweepImages(app.ctx)
+    expect(await get(made.id)).toMatchObject({ status: 'BUILDING', image_ref: null })
+    await buildAll()
+    expect(await get(made.id)).toMatchObject({ status: 'READY', image_ref: made.image_ref })
+    expect(await driver.listImages()).toContain(made.image_ref)
+    await sweepImages(app.ctx)
+    expect(await get(made.id)).toMatchObject({ status: 'READY' })
   })
 
   it('Delete agent image 503: a container is still made from it', async () => {

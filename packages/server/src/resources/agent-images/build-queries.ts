@@ -107,3 +107,19 @@ export async function listUnknownRefs(db: Db, refs: readonly string[]): Promise<
     where not exists (select from agent_images i where i.ref = given.ref)`.execute(db)
   return rows.map(({ ref }) => ref)
 }
+
+export async function listReady(db: Db): Promise<Array<{ id: string; ref: string }>> {
+  return db
+    .selectFrom('agent_images')
+    .select(['id', 'ref'])
+    .where('status', '=', 'READY')
+    .where('deleting_at', 'is', null)
+    .execute()
+}
+
+/** They are BUILDING again, unless they have been deleted meanwhile. */
+export async function rebuild(db: Db, ids: readonly string[]): Promise<void> {
+  await sql`
+    update agent_images set status = 'BUILDING', build_attempts = 0, finished_at = null
+    where id = any (${ids}::text[]) and status = 'READY' and deleting_at is null`.execute(db)
+}

@@ -1,6 +1,6 @@
 // Why a job of a hosted queue has no agent yet.
-import { splitPair } from '@millrace/engine/agents.ts'
-import type { InstanceShape } from '../queues/rules.ts'
+import { matchesAgent } from '@millrace/engine/agents.ts'
+import { hostedTags, type InstanceShape } from '../queues/rules.ts'
 import { listed } from './rules.ts'
 import type { WaitingCode } from './schema.ts'
 
@@ -8,20 +8,18 @@ export interface HostedFacts {
   queueKey: string
   shape: InstanceShape
   rules: readonly string[]
-  hasEngine: boolean
+  /** null: none is configured. */
+  engine: { architecture: string; mostCpus: number } | null
   /** What has been done about an agent; undefined: nothing. */
   agent: { last_error: string | null } | undefined
   readyImages: readonly string[]
 }
 
-/** What the agents of every hosted queue are, besides their queue and image. */
-const ownKeys = new Set(['queue', 'image', 'os', 'arch', 'shape', 'hosted'])
-
-export function judgeHosted({ queueKey, shape, rules, hasEngine, agent, readyImages }: HostedFacts): {
+export function judgeHosted({ queueKey, shape, rules, engine, agent, readyImages }: HostedFacts): {
   code: WaitingCode
   reason: string
 } {
-  if (!hasEngine) {
+  if (engine === null) {
     return {
       code: 'no_agent',
       reason: 'This installation runs no hosted agents: MILLRACE_HOSTED is not set.',
@@ -36,7 +34,8 @@ export function judgeHosted({ queueKey, shape, rules, hasEngine, agent, readyIma
   if (agent !== undefined) {
     return { code: 'hosted_agent_starting', reason: `An agent is being started for the queue "${queueKey}".` }
   }
-  const unmet = rules.filter((rule) => !ownKeys.has(splitPair(rule)[0]))
+  const asked = rules.filter((rule) => !/^(queue|image)(=|$)/.test(rule))
+  const unmet = asked.filter((rule) => !matchesAgent([rule], hostedTags(shape)))
   if (unmet.length > 0) {
     return {
       code: 'no_agent',
@@ -47,14 +46,27 @@ export function judgeHosted({ queueKey, shape, rules, hasEngine, agent, readyIma
   if (image !== undefined && image !== '*' && !readyImages.includes(image)) {
     return { code: 'no_agent', reason: `The cluster has no agent image "${image}" that is ready.` }
   }
-  if (shape.machine_type !== 'linux') {
-    return {
-      code: 'no_agent',
-      reason: `This installation starts Linux containers, and the queue "${queueKey}" asks for ${shape.name}.`,
-    }
+  const unable = whyNever(shape, engine)
+  if (unable !== null) {
+    return { code: 'no_agent', reason: `The queue "${queueKey}" asks for ${shape.name}, and ${unable}.` }
   }
   return {
     code: 'hosted_room',
     reason: `The job waits for room: an agent of the queue "${queueKey}" takes ${shape.cpu} vCPUs (${shape.name}).`,
   }
+}
+
+/** null: once there is room it can be started. */
+function whyNever(
+  { machine_type, architecture, cpu }: InstanceShape,
+  engine: NonNullable<HostedFacts['engine']>,
+): string | null {
+  if (machine_type !== 'linux') return 'this installation starts Linux containers only'
+  if (architecture !== engine.architecture) {
+    return `this installation starts containers for ${engine.architecture} only`
+  }
+  if (cpu > engine.mostCpus) {
+    return `all containers of this installation together may have ${engine.mostCpus} vCPUs (MILLRACE_HOSTED_CPUS)`
+  }
+  return null
 }

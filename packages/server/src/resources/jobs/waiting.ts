@@ -6,7 +6,7 @@ import type { Caller, Organization } from '../../auth/caller.ts'
 import type { Context } from '../../context.ts'
 import { queueKey } from '../../conductor/insert-jobs.ts'
 import { notFound } from '../../lib/errors.ts'
-import { readShape } from '../queues/rules.ts'
+import { ownArchitecture, readShape } from '../queues/rules.ts'
 import { presentUserOrNull } from '../user/present.ts'
 import type { JobInPlace } from './access.ts'
 import { judgeHosted, type HostedFacts } from './hosted-rules.ts'
@@ -165,11 +165,12 @@ async function explainHosted(
   job: waiting.WaitingJob,
   { shape, ...queue }: Omit<waiting.QueueOfJob, 'instance_shape'> & { shape: string },
 ): Promise<Explained> {
+  const { hosted } = ctx.config
   const facts: HostedFacts = {
     queueKey: queue.key,
     shape: readShape(shape),
     rules: job.agent_query_rules,
-    hasEngine: ctx.hosted !== null,
+    engine: hosted === null ? null : { architecture: ownArchitecture, mostCpus: hosted.mostCpus },
     agent: await waiting.findHostedAgent(ctx.db, org.id, job.id),
     readyImages: await waiting.listReadyImages(ctx.db, org.id, job.cluster_id),
   }

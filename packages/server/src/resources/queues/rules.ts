@@ -26,6 +26,19 @@ export function readShape(name: string): InstanceShape {
   }
 }
 
+const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' }
+
+/** Of the containers that this installation starts: they run its own Node. */
+export const ownArchitecture = architectures[process.arch] ?? process.arch
+
+/** What an agent of a hosted queue says it is, besides its queue. */
+export const hostedTags = ({ architecture, name }: InstanceShape): string[] => [
+  'os=linux',
+  `arch=${architecture}`,
+  `shape=${name}`,
+  'hosted=true',
+]
+
 /** The fields that an update sets. What a queue is, its key and its kind of machine, never changes. */
 export function readChange(queue: QueueRow, body: UpdateQueueBody): Partial<QueueFields> {
   if (body.key !== undefined && body.key !== queue.key) throw validationFailed('key cannot be changed')

@@ -7,7 +7,21 @@ import tar from 'tar-stream'
 
 const run = promisify(execFile)
 
-const everyday = ['sh', 'cat', 'cp', 'du', 'false', 'ls', 'mkdir', 'printenv', 'rm', 'sleep', 'touch', 'true']
+const everyday = [
+  'sh',
+  'cat',
+  'chroot',
+  'cp',
+  'du',
+  'false',
+  'ls',
+  'mkdir',
+  'printenv',
+  'rm',
+  'sleep',
+  'touch',
+  'true',
+]
 
 /** With these programs besides; `more` are names in the PATH or whole paths. */
 export async function rootFilesystem(more: readonly string[] = []): Promise<tar.Pack> {

@@ -1,0 +1,213 @@
+// A hosted cluster on a server of its own, and what its jobs did and left.
+import pg from 'pg'
+import { isDeepStrictEqual } from 'node:util'
+import { importImage } from '../testbed/src/engine.ts'
+import type { TestEngine } from '../testbed/src/lent.ts'
+import { databaseUrl, eventually, millrace, type Json, type Server, type Settings } from './millrace.ts'
+
+export const jobImage = 'localhost/millrace-test/jobs:1'
+
+/** What a job's runner and the commands of these tests use. */
+export const importJobImage = (engine: TestEngine): Promise<void> =>
+  importImage(engine.docker, jobImage, ['bash', 'date', 'env', 'git', 'head', 'id', 'mkfifo', 'stat'])
+
+export const hostedSettings = (engine: TestEngine, dataDir: string): Settings => ({
+  MILLRACE_DATA_DIR: dataDir,
+  MILLRACE_AGENTS: '0',
+  MILLRACE_HOSTED: `docker://${engine.socketPath}`,
+  MILLRACE_HOSTED_BASE_IMAGE: jobImage,
+  MILLRACE_HOSTED_WARM_AGENTS: '0',
+  HOST: engine.hostAddress,
+})
+
+const shape = `LINUX_${process.arch === 'arm64' ? 'ARM64' : 'AMD64'}_2X4`
+
+/** What takes long takes longer on a machine that does much else. */
+const patienceMs = 240_000
+
+export interface Pipeline {
+  id: string
+  slug: string
+  path: string
+}
+
+export interface Ran {
+  state: string
+  log: string
+}
+
+export class HostedCluster {
+  /** Of the server that knows the cluster; another one after a restart. */
+  server: Server
+  readonly path: string
+  private readonly token: string
+  private readonly id: string
+  private readonly queue: string
+
+  private constructor(server: Server, id: string, queueId: string) {
+    this.server = server
+    this.token = server.token
+    this.id = id
+    this.path = `/v2/organizations/default/clusters/${id}`
+    this.queue = `${this.path}/queues/${queueId}`
+  }
+
+  static async make(server: Server, settings: Settings): Promise<HostedCluster> {
+    const feature = ['org', 'set', 'default', '--feature', 'custom_agent_images=on']
+    demand('The feature is switched on', (await millrace(feature, settings)).code, 0)
+    const made = await server.post('/v2/organizations/default/clusters', { name: 'Hosted', hosted: true })
+    demand('The cluster is made', made.status, 201)
+    const id = String(made.body.id)
+    const path = `/v2/organizations/default/clusters/${id}`
+    const queue = await server.post(`${path}/queues`, {
+      key: 'default',
+      hostedAgents: { instanceShape: shape },
+    })
+    demand('The queue is made', queue.status, 201)
+    const chosen = await server.put(path, { default_queue_id: queue.body.id })
+    demand('The queue becomes the default', chosen.status, 200)
+    return new HostedCluster(server, id, String(queue.body.id))
+  }
+
+  get = (path: string) => this.server.get(path, this.token)
+  post = (path: string, body: object) => this.server.post(path, body, this.token)
+
+  async remove(path: string, body: object = {}): Promise<number> {
+    const headers = { Authorization: `Bearer ${this.token}`, 'Content-Type': 'application/json' }
+    const init = { method: 'DELETE', headers, body: JSON.stringify(body) }
+    return (await fetch(this.server.url + path, init)).status
+  }
+
+  /** Returns its path. */
+  async startImage(name: string, dockerfile: string): Promise<string> {
+    const made = await this.post(`${this.path}/agent-images`, { name, dockerfile })
+    demand('The image is made', [made.status, made.body.status, made.body.image_ref], [201, 'BUILDING', null])
+    return `${this.path}/agent-images/${String(made.body.id)}`
+  }
+
+  untilBuilt = (image: string): Promise<Json> =>
+    eventually(
+      'the image has been built',
+      async () => {
+        const { body } = await this.get(image)
+        return String(body.status) === 'BUILDING' ? undefined : body
+      },
+      patienceMs,
+    )
+
+  async useImage(agentImageRef: string): Promise<void> {
+    const hostedAgents = { instanceShape: shape, agentImageRef }
+    const { status } = await this.server.put(this.queue, { hostedAgents }, this.token)
+    demand('The queue gets its image', status, 200)
+  }
+
+  async pipeline(name: string, command: string, cache: string | null = null): Promise<Pipeline> {
+    const step = { command, checkout: { skip: true }, ...(cache === null ? {} : { cache }) }
+    const { status, body } = await this.post('/v2/organizations/default/pipelines', {
+      name,
+      repository: 'https://git.example.com/acme/demo.git',
+      cluster_id: this.id,
+      configuration: JSON.stringify({ steps: [step] }),
+    })
+    demand('The pipeline is made', status, 201)
+    const slug = String(body.slug)
+    return { id: String(body.id), slug, path: `/v2/organizations/default/pipelines/${slug}` }
+  }
+
+  /** Returns the path of the build. */
+  async startBuild(pipeline: Pipeline, env: Record<string, string> = {}): Promise<string> {
+    const build = { commit: 'HEAD', branch: 'main', message: 'x', env }
+    const { status, body } = await this.post(`${pipeline.path}/builds`, build)
+    demand('The build is made', status, 201)
+    return `${pipeline.path}/builds/${String(body.number)}`
+  }
+
+  async untilEnded(build: string): Promise<Ran> {
+    const ended = await eventually(
+      'the build has ended',
+      async () => {
+        const { body } = await this.get(build)
+        return JSON.stringify(body.finished_at) !== 'null' && body
+      },
+      patienceMs,
+      100,
+    )
+    return { state: String(ended.state), log: await this.logOf(build) }
+  }
+
+  run = async (pipeline: Pipeline, env: Record<string, string> = {}): Promise<Ran> =>
+    this.untilEnded(await this.startBuild(pipeline, env))
+
+  /** Until no hosted agent is left. */
+  async untilIdle(): Promise<void> {
+    await eventually('no agent is left', async () => (await countAgents(this.server)) === 0, patienceMs, 200)
+  }
+
+  async clearCache(): Promise<void> {
+    const path = `${this.path}/cache_volumes`
+    const { body } = await this.get(path)
+    for (const { tag } of body as unknown as Json[]) {
+      demand('The volume is deleted', await this.remove(path, { tag }), 204)
+    }
+  }
+
+  async logOf(build: string): Promise<string> {
+    const { body } = await this.get(build)
+    const log = await this.get(`${build}/jobs/${String(body.jobs[0].id)}/log`)
+    // Each line begins with its time.
+    return String(log.body.content).replaceAll(/\r|\u001b_bk;t=\d+\u0007/g, '')
+  }
+}
+
+export interface Held {
+  containers: number
+  volumes: number
+  networks: number
+  images: number
+  /** Hosted agents whose token, or session, still counts. */
+  tokens: number
+}
+
+/** What there is in the engine, whoever made it, and in the database. */
+export async function countHeld({ docker }: TestEngine, server: Server): Promise<Held> {
+  const { Volumes } = await docker.listVolumes()
+  return {
+    containers: (await docker.listContainers({ all: true })).length,
+    volumes: Volumes?.length ?? 0,
+    networks: (await docker.listNetworks()).length,
+    images: (await docker.listImages({ all: true })).length,
+    tokens: await countAgents(server),
+  }
+}
+
+/** Until the engine has let go of everything that came after `before`. */
+export const untilHeld = (engine: TestEngine, server: Server, before: Held): Promise<unknown> => {
+  let held = before
+  return eventually(
+    'nothing is left',
+    async () => {
+      held = await countHeld(engine, server)
+      return isDeepStrictEqual(held, before)
+    },
+    patienceMs,
+    200,
+  ).catch((error: unknown) => {
+    demand('Nothing is left', held, before)
+    throw error
+  })
+}
+
+async function countAgents(server: Server): Promise<number> {
+  const client = new pg.Client({ connectionString: databaseUrl(server) })
+  await client.connect()
+  const { rows } = await client.query<{ count: number }>(`
+    select (select count(*) from hosted_agents)::int
+      + (select count(*) from agents where connection_state in ('never_connected', 'connected'))::int as count`)
+  await client.end()
+  return rows[0]?.count ?? NaN
+}
+
+function demand(what: string, is: unknown, shouldBe: unknown): void {
+  if (isDeepStrictEqual(is, shouldBe)) return
+  throw new Error(`${what}: ${JSON.stringify(is)} instead of ${JSON.stringify(shouldBe)}`)
+}
