@@ -104,12 +104,14 @@ interface RunnerSettings {
 export async function startRunner(settings: RunnerSettings): Promise<AgentProcess> {
   let isWanted = true
   let child = spawnRunner(settings)
-  void (async () => {
-    while (isWanted) {
-      await once(child, 'exit')
-      if (isWanted) child = spawnRunner(settings)
-    }
-  })()
+  const keepUp = () => {
+    child.once('exit', () => {
+      if (!isWanted) return
+      child = spawnRunner(settings)
+      keepUp()
+    })
+  }
+  keepUp()
   await Promise.race([once(child.stdout, 'data'), once(child, 'exit')])
   return {
     kill: () => {
