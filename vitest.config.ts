@@ -6,6 +6,10 @@ const ssr = { resolve }
 
 /** On a fresh clone the largest files go first; these take longer than they are large and would be left to the end. */
 const slow = [
+  // Those with a container engine go one after the other.
+  'e2e/hosted',
+  'hosted/docker',
+  'hosted/conformance',
   'e2e/soak',
   'e2e/agent-conformance',
   'e2e/docs',

@@ -2,6 +2,7 @@
 import { Agent } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import Docker from 'dockerode'
+import { Turns } from '../lib/turns.ts'
 import { HostedNotFound, HostedRefused, HostedUnavailable } from './driver.ts'
 
 export interface Engine {
@@ -12,11 +13,15 @@ export interface Engine {
   ask<T>(work: (docker: Docker, signal: AbortSignal) => Promise<T>, limitSeconds?: number): Promise<T>
 }
 
+/** Of many requests at once each takes an engine longer than all of them one after the other; those that wait are not late. */
+const mostAtOnce = 6
+
 export function openEngine(socketPath: string, installationId: string, answerSeconds: number): Engine {
   // A connection that was kept and that the engine has closed meanwhile would fail the next request.
   const options = { socketPath, agent: new Agent({ keepAlive: false }) }
   const docker = new Docker(options)
-  const ask: Engine['ask'] = async (work, limitSeconds = answerSeconds) => {
+  const turns = new Turns(mostAtOnce)
+  const askNow: Engine['ask'] = async (work, limitSeconds = answerSeconds) => {
     const signal = AbortSignal.timeout(limitSeconds * 1000)
     const late = new Promise<never>((_, reject) => {
       signal.addEventListener('abort', () =>
@@ -29,6 +34,9 @@ export function openEngine(socketPath: string, installationId: string, answerSec
       throw inOurWords(error)
     }
   }
+  // What has a limit of its own is mostly waiting.
+  const ask: Engine['ask'] = (work, limitSeconds) =>
+    limitSeconds === undefined ? turns.take(() => askNow(work)) : askNow(work, limitSeconds)
   let isPodman: Promise<boolean> | null = null
   return {
     docker,
