@@ -8,6 +8,7 @@ import type { Trx } from '../db/pool.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { refused } from '../lib/errors.ts'
 import { getStep, type DefinedStep } from './step-rows.ts'
+import { requireTrust } from './trust.ts'
 
 export interface StepUpdate {
   /** The same when the same change is asked for again. */
@@ -29,6 +30,8 @@ export async function updateStep(
     const { id } = await getStep(trx, organizationId, buildId, idOrKey)
     await sql`select from build_steps where id = ${id} for no key update`.execute(trx)
     if (!(await isNew(trx, id, update.updateId))) return
+    if (update.attribute === 'notify')
+      await requireTrust(trx, { organizationId, buildId }, 'notify of their own')
     await change(trx, await getStep(trx, organizationId, buildId, id), update)
   })
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { useApp } from '../../test/app.ts'
 import { aRunningJob, type TestRun } from '../../test/agent-client.ts'
@@ -55,6 +56,62 @@ describe('a job of a pull request from a fork', () => {
     expect(await answers(run)).toEqual([403, 403])
     await change(buildId, { triggered_from: { build_id: buildId }, rebuilt_from: { id: origin } })
     expect(await answers(run)).toEqual([403, 403])
+  })
+})
+
+describe('steps that a job of a fork uploads', () => {
+  const status = (context: string) => ({ github_commit_status: { context } })
+  const chat = { slack: '#general' }
+  const campfire = { basecamp_campfire: 'https://example.com/x' }
+  const uploaded = {
+    notify: [{ email: 'a@example.com' }, status('all')],
+    steps: [
+      { command: 'one', key: 'mine', notify: [chat, status('one')] },
+      { group: 'many', notify: [chat], steps: [{ command: 'two', key: 'other', notify: [campfire] }] },
+    ],
+  }
+  const servicesOf = async (buildId: string) => {
+    const build = await app.db
+      .selectFrom('builds')
+      .select('notify')
+      .where('id', '=', buildId)
+      .executeTakeFirstOrThrow()
+    const steps = await app.db
+      .selectFrom('build_steps')
+      .select('definition')
+      .where('build_id', '=', buildId)
+      .execute()
+    const entries = [
+      build.notify,
+      ...steps.map(({ definition }) => Reflect.get(Object(definition), 'notify') ?? []),
+    ]
+    return (entries.flat() as Array<{ service: string }>).map(({ service }) => service).toSorted()
+  }
+  const upload = (run: TestRun) =>
+    run.call('POST', `jobs/${run.id}/pipelines`, { body: { uuid: randomUUID(), pipeline: uploaded } })
+
+  it('tell the host of their commit, and nobody in the name of the organization', async () => {
+    const own = await aJob()
+    expect((await upload(own.run)).status).toBe(200)
+    expect(await servicesOf(own.buildId)).toEqual([
+      'basecamp_campfire',
+      'email',
+      'github_commit_status',
+      'github_commit_status',
+      'slack',
+      'slack',
+    ])
+    const forked = await aJob()
+    await change(forked.buildId, { pull_request: fork })
+    expect((await upload(forked.run)).status).toBe(200)
+    expect(await servicesOf(forked.buildId)).toEqual(['github_commit_status', 'github_commit_status'])
+    const update = {
+      idempotency_uuid: randomUUID(),
+      attribute: 'notify',
+      value: '[{"slack":"#general"}]',
+    }
+    expect(await forked.run.call('PUT', 'steps/mine', { body: update })).toMatchObject({ status: 403 })
+    expect(await own.run.call('PUT', 'steps/mine', { body: update })).toMatchObject({ status: 200 })
   })
 })
 

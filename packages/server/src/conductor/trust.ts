@@ -1,5 +1,6 @@
 // Whoever opens a pull request from a fork decides what its jobs run, so these get nothing that others could not have.
 import { sql } from 'kysely'
+import type { NotifyEntry, PipelineDocument, StepDefinition } from '@millrace/engine/steps/types.ts'
 import type { Db } from '../db/pool.ts'
 
 /** A build that such a build triggered, or a repetition of either, is no more to be trusted. */
@@ -25,3 +26,20 @@ export async function isUntrusted(
   )
   return rows.length > 0
 }
+
+/** Steps that such a build uploads may say how it went where its commit is, and nowhere else in the organization's name. */
+export function tellingOnlyItsHost(document: PipelineDocument): PipelineDocument {
+  const withoutOthers = <Step extends StepDefinition>(step: Step): Step => ({
+    ...step,
+    ...('notify' in step ? { notify: step.notify.filter(isForHost) } : {}),
+    ...('steps' in step ? { steps: step.steps.map(withoutOthers) } : {}),
+  })
+  return {
+    ...document,
+    notify: document.notify.filter(isForHost),
+    steps: document.steps.map(withoutOthers),
+  }
+}
+
+const isForHost = ({ service }: NotifyEntry) =>
+  service === 'github_commit_status' || service === 'github_check'

@@ -15,6 +15,7 @@ import { carryOut } from './act.ts'
 import { advanceIn, type FollowUp } from './advance.ts'
 import { findKnownBuild, uploadFacts } from './facts.ts'
 import { lockBuild } from './load.ts'
+import { isUntrusted, tellingOnlyItsHost } from './trust.ts'
 
 const mostProblems = 20
 
@@ -109,15 +110,16 @@ async function applyDocuments(
   trx: Trx,
   ctx: Context,
   { organizationId, buildId, upload }: Upload,
-  documents: readonly PipelineDocument[],
+  given: readonly PipelineDocument[],
 ): Promise<Applied> {
   await lockBuild(trx, organizationId, buildId)
   const build = await findKnownBuild(trx, organizationId, buildId)
   if (build === undefined) throw new Error('A build vanished while its job uploaded steps.')
+  const taken = (await isUntrusted(trx, organizationId, [buildId])) ? given.map(tellingOnlyItsHost) : given
   const followUps: FollowUp[] = []
   const uploadedEnv = { ...build.uploadedEnv }
   let createdJobs = 0
-  for (const [index, document] of documents.entries()) {
+  for (const [index, document] of taken.entries()) {
     Object.assign(uploadedEnv, Object.fromEntries(document.env))
     const advanced = await advanceIn(trx, ctx, organizationId, buildId, {
       type: 'upload',
@@ -130,7 +132,7 @@ async function applyDocuments(
     followUps.push(...advanced.followUps)
     createdJobs += advanced.newJobs.length
   }
-  const notify = documents.flatMap((document) => document.notify)
+  const notify = taken.flatMap((document) => document.notify)
   await sql`
     update builds set uploaded_env = ${JSON.stringify(uploadedEnv)}::jsonb, notify = notify || ${JSON.stringify(notify)}::jsonb
     where organization_id = ${organizationId} and id = ${buildId}`.execute(trx)
