@@ -65,8 +65,10 @@ export async function run(
     const config = roles.includes('api') ? await findPort(given) : given
     const database = await openOwn(config, audience.say)
     closing.push(database.close)
+    signals.refuse()
     const secretKeys = readSecretKeys(config.dataDir, config.secrets.keys)
     await migrateOrRefuse(database.pool)
+    signals.refuse()
     const log = openLog(config.logLevel)
     const { db, pool } = database
     const hosted = config.hosted === null ? null : await openHostedFor(config.hosted, db, roles)
@@ -77,6 +79,7 @@ export async function run(
     closing.push(() => Promise.all(services.map((stop) => stop())))
     if (roles.includes('worker')) services.push(await startTasks(ctx, database.pool))
     const app = roles.includes('api') ? await buildApi(ctx, database.pool) : null
+    signals.refuse()
     // As late as possible, since its token is shown only if the start succeeds; but before the first request.
     const first = await makeFirst(database.db)
     if (app !== null) services.push(await listen(app, config))
@@ -119,6 +122,10 @@ function catchSignals() {
   return {
     received,
     isReceived: () => receivedAt !== null,
+    /** A start that nobody wants any more goes no further. */
+    refuse: () => {
+      if (receivedAt !== null) throw new StartupError('Stopped before it had started.')
+    },
     ignore: () => names.forEach((name) => process.off(name, receive)),
   }
 }
