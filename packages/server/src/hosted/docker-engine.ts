@@ -125,8 +125,8 @@ function inOurWords(error: unknown): unknown {
   }
   const status = statusOf(error)
   const [reason, cause] = [reasonOf(error), { cause: error }]
-  // Podman says 500 of a container that is removed while it is asked about.
-  const isGone = status === 404 || (status === 500 && /no such container/i.test(reason))
+  // Podman says 500 of a container or a volume that is removed while it is asked about.
+  const isGone = status === 404 || (status === 500 && /no such (container|volume)/i.test(reason))
   if (isGone) return new HostedNotFound(reason, cause)
   if (status === 400 || status === 422) return new HostedRefused(reason, cause)
   return new HostedUnavailable(reason, cause)
