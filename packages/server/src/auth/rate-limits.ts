@@ -91,7 +91,8 @@ interface Window {
 const mostWindows = 100_000
 
 function countIn(windows: Map<string, Window>, key: string, limit: number, points: number): Count {
-  const now = performance.now()
+  // Whole milliseconds: parts of them do not add up, and a minute could have 61 seconds.
+  const now = Math.floor(performance.now())
   let window = windows.get(key)
   if (window === undefined || window.endsAt <= now) {
     if (windows.size >= mostWindows) windows.clear()
