@@ -12,31 +12,33 @@ export interface TestBuild {
   organizationId: string
 }
 
+export const aBuildRequest = (pipelineId: string, given: Partial<BuildRequest> = {}): BuildRequest => ({
+  pipelineId,
+  source: 'api',
+  creatorId: null,
+  author: null,
+  commit: 'HEAD',
+  branch: 'main',
+  tag: null,
+  message: null,
+  env: {},
+  metaData: {},
+  pullRequest: null,
+  cleanCheckout: false,
+  ignoreBranchFilters: false,
+  rebuiltFrom: null,
+  triggeredFrom: null,
+  dueAt: null,
+  ...given,
+})
+
 export async function aBuild(
   app: TestApp,
   org: TestOrganization,
   pipeline: { id: string },
   given: Partial<BuildRequest> = {},
 ): Promise<TestBuild> {
-  const created = await createBuild(app.ctx, org.id, {
-    pipelineId: pipeline.id,
-    source: 'api',
-    creatorId: null,
-    author: null,
-    commit: 'HEAD',
-    branch: 'main',
-    tag: null,
-    message: null,
-    env: {},
-    metaData: {},
-    pullRequest: null,
-    cleanCheckout: false,
-    ignoreBranchFilters: false,
-    rebuiltFrom: null,
-    triggeredFrom: null,
-    dueAt: null,
-    ...given,
-  })
+  const created = await createBuild(app.ctx, org.id, aBuildRequest(pipeline.id, given))
   if (!created.ok) throw new Error(`Could not make a build: ${JSON.stringify(created)}`)
   await carryOut(app.ctx, created.followUps)
   return { id: created.buildId, number: created.number, organizationId: org.id }

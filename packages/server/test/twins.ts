@@ -17,6 +17,7 @@ import type { Db } from '../src/db/pool.ts'
 import { newId } from '../src/lib/ids.ts'
 import type { TestApp } from './app.ts'
 import { anOrganization, aPipeline } from './builders.ts'
+import { aBuildRequest } from './runs.ts'
 import { written } from './written.ts'
 
 /** What came of an event and how the build looks after it; the two are to be equal. */
@@ -36,24 +37,7 @@ export async function beginTwins(
 ): Promise<Views & { twins: Twins | null }> {
   const org = await anOrganization(app)
   const pipeline = await aPipeline(app, org, written(document))
-  const created = await createBuild(contextAt(app.ctx, 1), org.id, {
-    pipelineId: pipeline.id,
-    source: 'api',
-    creatorId: null,
-    author: null,
-    commit: 'HEAD',
-    branch: 'main',
-    tag: null,
-    message: null,
-    env: {},
-    metaData: {},
-    pullRequest: null,
-    cleanCheckout: false,
-    ignoreBranchFilters: false,
-    rebuiltFrom: null,
-    triggeredFrom: null,
-    dueAt: null,
-  })
+  const created = await createBuild(contextAt(app.ctx, 1), org.id, aBuildRequest(pipeline.id))
   const memory = new MemoryBuild({ scheduledAt: time(1), mint: counter('id-') })
   const stored = read(document, 'stored')
   const begun = stored === null ? { ok: false } : memory.begin(stored, facts, time(1))
