@@ -12,6 +12,7 @@ import { seedOrganization } from './seed.ts'
 
 const connectionCounts = [1, 16, 64]
 const rounds = 3
+const warmUpRounds = 6
 const seconds = 1.5
 const target = 0.5
 
@@ -46,16 +47,10 @@ export async function benchApi(): Promise<Report> {
     const body = await (await fetch(url, { headers: { authorization: `Bearer ${token}` } })).text()
     const { child: http, ready: bare } = await startChild('./child-http.js', { BODY: body })
     // The compiler gets its work done before anything is measured, for all three alike.
-    await measureRounds({ url, token, bare: String(bare), sqlChild, statements, connections: 16 })
+    const setting = { url, token, bare: String(bare), sqlChild, statements }
+    await measureRounds({ ...setting, connections: 16, rounds: warmUpRounds })
     for (const connections of connectionCounts) {
-      const measured = await measureRounds({
-        url,
-        token,
-        bare: String(bare),
-        sqlChild,
-        statements,
-        connections,
-      })
+      const measured = await measureRounds({ ...setting, connections, rounds })
       const yardstick = Math.min(measured.http.perSecond, measured.sql.perSecond)
       const ratio = measured.ours.perSecond / yardstick
       rows.push({
@@ -91,12 +86,21 @@ interface Setting {
   sqlChild: Child
   statements: Statement[]
   connections: number
+  rounds: number
 }
 
 /** The three take turns, so that whatever else the machine does disturbs them alike. */
-async function measureRounds({ url, token, bare, sqlChild, statements, connections }: Setting) {
+async function measureRounds({
+  url,
+  token,
+  bare,
+  sqlChild,
+  statements,
+  connections,
+  rounds: count,
+}: Setting) {
   const measured: Record<'ours' | 'http' | 'sql', Measured[]> = { ours: [], http: [], sql: [] }
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < count; round++) {
     measured.ours.push(await loadUrl({ url, token, connections, seconds }))
     measured.http.push(await loadUrl({ url: bare, token, connections, seconds }))
     measured.sql.push(await sqlChild.ask<Measured>({ statements, callers: connections, seconds }))

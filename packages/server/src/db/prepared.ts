@@ -5,23 +5,23 @@ import { poolOf, type Db } from './pool.ts'
 import type { Statement } from './together.ts'
 
 /** `write` must use every argument once, in their order, as a parameter. */
-export function prepared<Row, Args extends readonly unknown[]>(
+export function prepared<Row, Args extends unknown[]>(
   write: (...args: Args) => RawBuilder<Row>,
 ): (db: Db, ...args: Args) => Promise<Row[]> {
-  const statement = preparedStatement(write)
+  let text: string | undefined
   return async (db, ...args) => {
-    const query = statement(...args).compile(db)
+    text ??= compile(db, write(...args), args)
     const pool = poolOf(db)
     const { rows } =
       pool === undefined
-        ? await db.executeQuery<Row>(query)
-        : await pool.query(query.sql, [...query.parameters])
+        ? await db.executeQuery<Row>(CompiledQuery.raw(text, args))
+        : await pool.query(text, [...args])
     return rows
   }
 }
 
 /** The same as a statement, to be sent together with others. */
-export function preparedStatement<Row, Args extends readonly unknown[]>(
+export function preparedStatement<Row, Args extends unknown[]>(
   write: (...args: Args) => RawBuilder<Row>,
 ): (...args: Args) => Statement<Row> {
   let text: string | undefined

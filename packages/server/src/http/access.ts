@@ -62,10 +62,10 @@ export async function admit(
   }
   ctx.tokenUse.record(found.id, request.ip)
 
-  const { user, organization, ...tokenFields } = found
+  const { user, organization } = found
   const caller: Caller = {
     user,
-    token: tokenFields,
+    token: found,
     request: { ip: request.ip, userAgent: request.headers['user-agent']?.slice(0, 500) ?? null },
   }
   if (!isInOrganization(route)) {

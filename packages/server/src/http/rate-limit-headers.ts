@@ -6,18 +6,23 @@ export function setRateLimitHeaders(reply: FastifyReply, { user, organization }:
   set(reply, ofUser, 'rest_user', user)
 }
 
-const names = (prefix: string) => ({
-  scope: `${prefix}-Scope`,
-  remaining: `${prefix}-Remaining`,
-  limit: `${prefix}-Limit`,
-  reset: `${prefix}-Reset`,
-  warning: `${prefix}-Warning`,
-})
+const ofOrganization = {
+  scope: 'ratelimit-scope',
+  remaining: 'ratelimit-remaining',
+  limit: 'ratelimit-limit',
+  reset: 'ratelimit-reset',
+  warning: 'ratelimit-warning',
+}
 
-const ofOrganization = names('RateLimit')
-const ofUser = names('RateLimit-User')
+const ofUser = {
+  scope: 'ratelimit-user-scope',
+  remaining: 'ratelimit-user-remaining',
+  limit: 'ratelimit-user-limit',
+  reset: 'ratelimit-user-reset',
+  warning: 'ratelimit-user-warning',
+}
 
-function set(reply: FastifyReply, name: ReturnType<typeof names>, scope: string, count: Count): void {
+function set(reply: FastifyReply, name: typeof ofUser, scope: string, count: Count): void {
   void reply.header(name.scope, scope)
   void reply.header(name.remaining, String(Math.max(0, count.limit - count.current)))
   void reply.header(name.limit, String(count.limit))

@@ -156,7 +156,18 @@ export function route<
       const body = checkBody?.(input.body ?? {})
       if (body?.ok === false) throw refuse(body)
       // The checks above and the access rules before them are what makes this true.
-      const checked = { ...input, query: given.value, body: body?.value, rawBody } as unknown
+      const checked: unknown = {
+        ctx: input.ctx,
+        method: input.method,
+        url: input.url,
+        headers: input.headers,
+        params: input.params,
+        query: given.value,
+        body: body?.value,
+        rawBody,
+        caller: input.caller,
+        org: input.org,
+      }
       return definition.handler(checked as Input<Url, Access, Params, Query, Body>)
     },
   }

@@ -61,12 +61,15 @@ function requestId(given: string | string[] | undefined): string {
   return typeof given === 'string' && /^[\w.:-]{1,64}$/.test(given) ? given : randomUUID()
 }
 
-/** Any page may call the API: what authorizes is the bearer token, which no browser adds by itself. */
+/**
+ * Any page may call the API: what authorizes is the bearer token, which no browser adds by itself. Names that go out
+ * with every answer are written small, as the framework would make them each time.
+ */
 const commonHeaders = (requestId: string) => ({
-  'X-Request-Id': requestId,
-  'X-Content-Type-Options': 'nosniff',
-  'Access-Control-Allow-Origin': '*',
-  'Access-Control-Expose-Headers':
+  'x-request-id': requestId,
+  'x-content-type-options': 'nosniff',
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers':
     'Link, X-Request-Id, RateLimit-Remaining, RateLimit-Limit, RateLimit-Reset',
 })
 

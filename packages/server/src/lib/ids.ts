@@ -42,8 +42,7 @@ export type GraphqlType =
   | 'Team'
   | 'User'
 
-export const graphqlId = (type: GraphqlType, id: string): string =>
-  Buffer.from(`${type}---${id}`).toString('base64')
+export const graphqlId = (type: GraphqlType, id: string): string => btoa(`${type}---${id}`)
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
