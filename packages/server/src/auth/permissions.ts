@@ -2,7 +2,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db/pool.ts'
 import { hasFeature, type Caller, type Organization } from './caller.ts'
-import { pipelineAccessBySlug, type PipelineAccess } from './pipeline-access.ts'
+import { findPipeline, type PipelineAccess } from './pipeline-access.ts'
 
 export type Permission =
   /** Nobody needs to say who they are. */
@@ -28,7 +28,12 @@ export type Permission =
   /** Those who may also change the pipeline itself. */
   | 'edit_pipeline'
 
-export type Verdict = 'yes' | 'no' | { missing: 'cluster' | 'team' | 'pipeline' }
+export type Verdict =
+  | 'yes'
+  | 'no'
+  /** Yes, and this is the pipeline that the URL names. */
+  | { pipelineId: string }
+  | { missing: 'cluster' | 'team' | 'pipeline' }
 
 /** What a member of the organization may do. The ids come from the URL and may name nothing, or another's. */
 export async function judge(
@@ -59,8 +64,9 @@ export async function judge(
     case 'read_pipeline':
     case 'build_pipeline':
     case 'edit_pipeline': {
-      const access = await pipelineAccessBySlug(db, org, caller, ids.pipeline ?? '')
-      return access === 'none' ? { missing: 'pipeline' } : yesIf(sufficing[permission].includes(access))
+      const found = await findPipeline(db, org, caller, ids.pipeline ?? '')
+      if (found === undefined || found.access === 'none') return { missing: 'pipeline' }
+      return sufficing[permission].includes(found.access) ? { pipelineId: found.id } : 'no'
     }
   }
 }

@@ -2,6 +2,7 @@
 // reading where the pipeline is public. Administrators may everything.
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db/pool.ts'
+import { prepared } from '../db/prepared.ts'
 import type { Caller, Organization } from './caller.ts'
 
 export type PipelineAccess = 'none' | 'read' | 'build' | 'manage'
@@ -21,14 +22,18 @@ export const visiblePipelines = (org: Membership, caller: Caller): RawBuilder<bo
 
 /** For queries with `pipelines p`: what the caller may do with it. */
 export const accessColumn = (org: Membership, caller: Caller): RawBuilder<PipelineAccess> =>
-  mayEverything(org)
-    ? sql`'manage'`
-    : sql`coalesce((
-        select case max(case tp.access_level when 'manage_build_and_read' then 3 when 'build_and_read' then 2 else 1 end)
-          when 3 then 'manage' when 2 then 'build' when 1 then 'read' end
-        from team_pipelines tp join team_members own on own.team_id = tp.team_id
-        where tp.pipeline_id = p.id and own.user_id = ${caller.user.id}),
-        case p.visibility when 'public' then 'read' else 'none' end)`
+  mayEverything(org) ? everyAccess : accessOfMember(caller.user.id)
+
+/** To what nothing is hidden from. */
+export const everyAccess: RawBuilder<PipelineAccess> = sql`'manage'`
+
+/** To what their teams decide about. */
+export const accessOfMember = (userId: string): RawBuilder<PipelineAccess> => sql`coalesce((
+  select case max(case tp.access_level when 'manage_build_and_read' then 3 when 'build_and_read' then 2 else 1 end)
+    when 3 then 'manage' when 2 then 'build' when 1 then 'read' end
+  from team_pipelines tp join team_members own on own.team_id = tp.team_id
+  where tp.pipeline_id = p.id and own.user_id = ${userId}),
+  case p.visibility when 'public' then 'read' else 'none' end)`
 
 const isToBuild = sql`in ('build_and_read', 'manage_build_and_read')`
 
@@ -49,28 +54,41 @@ export const buildableWith = (pipelineId: string): RawBuilder<boolean> => sql`(
       and there.pipeline_id = p.id and there.access_level ${isToBuild}))`
 
 /** A pipeline that does not exist, or is another organization's, gives none. */
-export const pipelineAccess = (
+export async function pipelineAccess(
   db: Db,
   org: Organization,
   caller: Caller,
   pipelineId: string,
-): Promise<PipelineAccess> => findAccess(db, org, caller, sql`p.id = ${pipelineId}`)
+): Promise<PipelineAccess> {
+  const { rows } = await sql<{ access: PipelineAccess }>`
+    select ${accessColumn(org, caller)} as access from pipelines p
+    where p.organization_id = ${org.id} and p.id = ${pipelineId}`.execute(db)
+  return rows[0]?.access ?? 'none'
+}
 
-export const pipelineAccessBySlug = (
+export interface FoundPipeline {
+  id: string
+  access: PipelineAccess
+}
+
+/** undefined: there is none by that slug. */
+export async function findPipeline(
   db: Db,
   org: Organization,
   caller: Caller,
   slug: string,
-): Promise<PipelineAccess> => findAccess(db, org, caller, sql`p.slug = ${slug}`)
-
-async function findAccess(
-  db: Db,
-  org: Organization,
-  caller: Caller,
-  isThePipeline: RawBuilder<unknown>,
-): Promise<PipelineAccess> {
-  const { rows } = await sql<{ access: PipelineAccess }>`
-    select ${accessColumn(org, caller)} as access from pipelines p
-    where p.organization_id = ${org.id} and ${isThePipeline}`.execute(db)
-  return rows[0]?.access ?? 'none'
+): Promise<FoundPipeline | undefined> {
+  const [found] = mayEverything(org)
+    ? await findForAll(db, org.id, slug)
+    : await findForMember(db, caller.user.id, org.id, slug)
+  return found
 }
+
+const findForAll = prepared((orgId: string, slug: string) => finding(everyAccess, orgId, slug))
+
+const findForMember = prepared((userId: string, orgId: string, slug: string) =>
+  finding(accessOfMember(userId), orgId, slug),
+)
+
+const finding = (access: RawBuilder<PipelineAccess>, orgId: string, slug: string) => sql<FoundPipeline>`
+  select p.id, ${access} as access from pipelines p where p.organization_id = ${orgId} and p.slug = ${slug}`

@@ -1,21 +1,24 @@
 // For what is asked with nearly every request: the statement is put together once, not each time, and outside of a
 // transaction goes straight to the driver.
-import { CompiledQuery, type RawBuilder } from 'kysely'
+import { CompiledQuery, createQueryId, PostgresQueryCompiler, type RawBuilder } from 'kysely'
 import { poolOf, type Db } from './pool.ts'
 import type { Statement } from './together.ts'
 
-/** `write` must use every argument once, in their order, as a parameter. */
+/**
+ * `write` is called once and sees stand-ins, not values. It may put each into the statement as often as it likes, as a
+ * parameter; looking at one, or making a text of it, throws.
+ */
 export function prepared<Row, Args extends unknown[]>(
   write: (...args: Args) => RawBuilder<Row>,
 ): (db: Db, ...args: Args) => Promise<Row[]> {
-  let text: string | undefined
+  const statement = once(() => writeOut(write))
   return async (db, ...args) => {
-    text ??= compile(db, write(...args), args)
+    const { text, valuesOf } = statement()
     const pool = poolOf(db)
     const { rows } =
       pool === undefined
-        ? await db.executeQuery<Row>(CompiledQuery.raw(text, args))
-        : await pool.query(text, [...args])
+        ? await db.executeQuery<Row>(CompiledQuery.raw(text, valuesOf(args)))
+        : await pool.query(text, valuesOf(args))
     return rows
   }
 }
@@ -24,19 +27,41 @@ export function prepared<Row, Args extends unknown[]>(
 export function preparedStatement<Row, Args extends unknown[]>(
   write: (...args: Args) => RawBuilder<Row>,
 ): (...args: Args) => Statement<Row> {
-  let text: string | undefined
+  const statement = once(() => writeOut(write))
   return (...args) => ({
-    compile(db) {
-      text ??= compile(db, write(...args), args)
-      return CompiledQuery.raw(text, [...args])
+    compile() {
+      const { text, valuesOf } = statement()
+      return CompiledQuery.raw(text, valuesOf(args))
     },
   })
 }
 
-function compile<Row>(db: Db, statement: RawBuilder<Row>, args: readonly unknown[]): string {
-  const { sql, parameters } = statement.compile(db)
-  if (parameters.length !== args.length || parameters.some((parameter, at) => parameter !== args[at])) {
-    throw new Error(`A prepared statement must take its arguments in order: ${sql}`)
+interface WrittenOut<Args> {
+  text: string
+  /** In the order of the statement's parameters. */
+  valuesOf(args: Args): unknown[]
+}
+
+function writeOut<Args extends unknown[]>(write: (...args: Args) => RawBuilder<unknown>): WrittenOut<Args> {
+  const standIns = Array.from({ length: write.length }, (_, at) => Symbol(`argument ${at}`))
+  const { text, parameters } = textOf(write(...(standIns as unknown[] as Args)))
+  const places = parameters.map((parameter) => standIns.indexOf(parameter as symbol))
+  return {
+    text,
+    valuesOf: (args) => places.map((at, index) => (at === -1 ? parameters[index] : args[at])),
   }
-  return sql
+}
+
+/** What the query builder makes of it, whichever database it will be sent to. */
+export function textOf(statement: RawBuilder<unknown>): { text: string; parameters: readonly unknown[] } {
+  const { sql, parameters } = new PostgresQueryCompiler().compileQuery(
+    statement.toOperationNode(),
+    createQueryId(),
+  )
+  return { text: sql, parameters }
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => (made ??= make())
 }

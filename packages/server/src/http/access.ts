@@ -13,9 +13,11 @@ import type { Route } from './route.ts'
 export interface Access {
   caller: Caller | null
   org: Organization | null
+  /** Where the permission is about the pipeline that the URL names. */
+  pipelineId: string | null
 }
 
-const anybody: Access = { caller: null, org: null }
+export const anybody: Access = { caller: null, org: null, pipelineId: null }
 
 export async function authorize(
   ctx: Context,
@@ -51,7 +53,7 @@ export async function admit(
   found: FoundToken,
   request: FastifyRequest,
   onSpent: (spent: Spent) => void,
-): Promise<{ caller: Caller; org: Organization | null }> {
+): Promise<Access & { caller: Caller }> {
   const params = request.params as Record<string, string>
   const spending = ctx.limits.spend(found.user.id, found.organization?.id ?? null)
   const spent = spending instanceof Promise ? await spending : spending
@@ -71,7 +73,7 @@ export async function admit(
   if (!isInOrganization(route)) {
     requireScope(route, found.scopes)
     requireNames(route, params)
-    return { caller, org: null }
+    return { caller, org: null, pipelineId: null }
   }
   if (organization === null) throw notFound('No organization found')
   if (
@@ -85,11 +87,11 @@ export async function admit(
   const { cluster, team, pipeline } = params
   const verdict = await judge(ctx.db, route.permission, organization, caller, { cluster, team, pipeline })
   if (verdict === 'no') throw forbidden()
-  if (verdict !== 'yes') throw notFound(`No ${verdict.missing} found`)
+  if (verdict !== 'yes' && 'missing' in verdict) throw notFound(`No ${verdict.missing} found`)
   if (route.feature !== null && !hasFeature(organization, route.feature.name)) {
     throw new ApiError(route.feature.otherwise.status, route.feature.otherwise.message)
   }
-  return { caller, org: organization }
+  return { caller, org: organization, pipelineId: verdict === 'yes' ? null : verdict.pipelineId }
 }
 
 const isInOrganization = ({ url }: Rule) => /^(\/v2)?\/organizations\/:org(\/|$)/.test(url)

@@ -5,8 +5,8 @@ export interface Answer {
   status: number
   /** Written as JSON; text as it is when a header says its Content-Type; undefined: no body. */
   body?: unknown
-  /** Instead of a body: JSON that is text already, because the database wrote it. */
-  json?: string
+  /** Instead of a body: JSON that is written already, because the database did. As bytes only in answers to GET. */
+  json?: string | Buffer
   /** The same in pieces, for what is too large to hold at once; anything else when a header says its Content-Type. Only in answers to GET. */
   stream?: Readable
   headers?: Record<string, string>

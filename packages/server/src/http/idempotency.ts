@@ -124,7 +124,7 @@ async function keep(
   { key, caller, fingerprint }: KeyedRequest,
   answer: Answer,
 ): Promise<void> {
-  const body = answer.json ?? (answer.body === undefined ? null : JSON.stringify(answer.body))
+  const body = answer.json?.toString() ?? (answer.body === undefined ? null : JSON.stringify(answer.body))
   const row = {
     fingerprint: keys.sign(purpose, fingerprint.toString('hex')),
     status: answer.status,

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { settleAccess } from '../auth/access-watch.ts'
 import type { Context } from '../context.ts'
 import { ApiError, badRequest } from '../lib/errors.ts'
-import { authorize, type Access } from './access.ts'
+import { anybody, authorize, type Access } from './access.ts'
 import type { Answer } from './answer.ts'
 import { fingerprint, once, onceOutside, readKey, type KeyedRequest } from './idempotency.ts'
 import type { RawQuery } from './query.ts'
@@ -45,7 +45,7 @@ export function registerRoutes(app: FastifyInstance, ctx: Context, routes: reado
 
 async function answer(ctx: Context, route: Route, request: FastifyRequest): Promise<Answer> {
   if (/%00/.test(request.url)) throw badRequest('The URL contains a NUL character.')
-  const { caller, org } = request.access ?? { caller: null, org: null }
+  const { caller, org, pipelineId } = request.access ?? anybody
   const input: RawInput = {
     ctx,
     method: request.method,
@@ -55,6 +55,7 @@ async function answer(ctx: Context, route: Route, request: FastifyRequest): Prom
     body: request.body,
     caller,
     org,
+    pipelineId,
   }
   const key =
     request.method === 'POST' || request.method === 'PUT' ? readKey(request.headers['idempotency-key']) : null

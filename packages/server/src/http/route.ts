@@ -81,7 +81,8 @@ type Input<Url, Access, Params, Query extends Record<string, TSchema>, Body exte
   /** Empty unless the route asks for it. */
   rawBody: Buffer
 } & (Url extends `${string}/:org${string}` ? { org: Organization } : unknown) &
-  (Access extends 'anonymous' ? unknown : { caller: Caller })
+  (Access extends 'anonymous' ? unknown : { caller: Caller }) &
+  (Access extends `${string}_pipeline` ? { pipelineId: string } : unknown)
 
 /** What the server needs to know of a route, whatever its types were. */
 export interface Route {
@@ -116,6 +117,7 @@ export interface RawInput {
   body: unknown
   caller: Caller | null
   org: Organization | null
+  pipelineId: string | null
 }
 
 export function route<
@@ -167,6 +169,7 @@ export function route<
         rawBody,
         caller: input.caller,
         org: input.org,
+        pipelineId: input.pipelineId,
       }
       return definition.handler(checked as Input<Url, Access, Params, Query, Body>)
     },

@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Caller, Organization } from '../../auth/caller.ts'
 import { visiblePipelines } from '../../auth/pipeline-access.ts'
+import { escaped } from '../../db/json-text.ts'
 import type { Db, Trx } from '../../db/pool.ts'
 import { tellMoved } from '../../events/agents.ts'
 import { jobJson, jobsInPlace } from '../jobs/job-json.ts'
@@ -63,7 +64,7 @@ const select = (url: string, isVisible: RawBuilder<boolean>): RawBuilder<unknown
   a.version, a.os, a.arch, ${userJson('creator')} as creator, a.created_at, a.connected_at, a.disconnected_at, a.lost_at,
   a.stopped_at, a.last_job_finished_at, a.priority, a.tags, a.paused_at, ${userJson('pauser')} as paused_by, a.paused_note,
   a.paused_timeout_in_minutes, (
-    select ${jobJson(url)} from ${jobsInPlace}
+    select ${jobJson(escaped(url))} from ${jobsInPlace}
     where j.agent_id = a.id and j.state in ('assigned', 'accepted', 'running', 'timing_out', 'canceling')
       and ${isVisible}) as job`
 

@@ -2,7 +2,8 @@
 import { sql, type RawBuilder } from 'kysely'
 import { bare, escaped, object, text, time, where, word } from '../../db/json-text.ts'
 import type { Db } from '../../db/pool.ts'
-import { isOnPausedQueue, jobJson, shownState, statesShownAs } from '../jobs/job-json.ts'
+import { prepared } from '../../db/prepared.ts'
+import { isOnPausedQueue, jobJson, jobsInPlace, shownState, statesShownAs } from '../jobs/job-json.ts'
 import { graphqlIdOf, shownUser } from '../user/user-json.ts'
 
 export interface ShownJobs {
@@ -28,19 +29,108 @@ export async function writeBuilds(
   ids: readonly string[],
   jobs: ShownJobs | null,
 ): Promise<WrittenBuild[]> {
-  const { rows } = await sql<WrittenBuild>`
-    select b.pipeline_id, ${object(fields)} as build,
-      ${jobs === null ? sql`null` : sql`coalesce((${jobsOf(url, jobs)}), '')`} as jobs
-    from unnest(${ids}::uuid[]) with ordinality as wanted (id, place)
-    join builds b on b.id = wanted.id join pipelines p on p.id = b.pipeline_id
-    join organizations o on o.id = b.organization_id
-    cross join (select ${escaped(url)}::text as root) here
-    cross join lateral (
-      select here.root, here.root || '/v2/organizations/' || o.slug || '/pipelines/' || p.slug || '/builds/' as builds
-    ) at
-    where b.organization_id = any (${orgIds}::uuid[])
-    order by wanted.place`.execute(db)
-  return rows
+  const root = escaped(url)
+  if (jobs === null) return withoutJobs(db, root, orgIds, ids)
+  const { includeRetried, includePaused, states } = jobs
+  return withJobs(db, root, orgIds, ids, includeRetried, includePaused, states && statesShownAs(states))
+}
+
+type Ids = readonly string[]
+
+const withoutJobs = prepared((root: string, orgIds: Ids, ids: Ids) => writing(root, orgIds, ids, sql`null`))
+
+const withJobs = prepared(
+  (
+    root: string,
+    orgIds: Ids,
+    ids: Ids,
+    includeRetried: boolean,
+    includePaused: boolean,
+    states: Ids | null,
+  ) =>
+    writing(
+      root,
+      orgIds,
+      ids,
+      sql`coalesce((
+        select string_agg(listed.job, ',') from (
+          select ${jobJson(root)} as job from jobs j
+          where j.build_id = b.id and ${areShown(includeRetried, includePaused, states)}
+          order by j.position, j.created_at, j.id
+        ) listed), '')`,
+    ),
+)
+
+interface JobPlace {
+  position: string
+  created_at: string
+  id: string
+}
+
+const jobsBehind = prepared(
+  (
+    root: string,
+    orgId: string,
+    buildId: string,
+    includeRetried: boolean,
+    includePaused: boolean,
+    states: Ids | null,
+    position: string,
+    createdAt: string,
+    id: string,
+    limit: number,
+  ) => sql<JobPlace & { job: string }>`
+    select j.position, j.created_at, j.id, ${jobJson(root)} as job from ${jobsInPlace}
+    where j.organization_id = ${orgId} and j.build_id = ${buildId}
+      and (j.position, j.created_at, j.id) > (${position}::text, ${createdAt}::timestamptz, ${id}::uuid)
+      and ${areShown(includeRetried, includePaused, states)}
+    order by j.position, j.created_at, j.id limit ${limit}`,
+)
+
+const areShown = (includeRetried: boolean, includePaused: boolean, states: Ids | null) => sql`
+  (${includeRetried}::boolean or j.retried_in_job_id is null)
+  and (${states}::text[] is null or j.state = any (${states}::text[]))
+  and (${includePaused}::boolean or not ${isOnPausedQueue})`
+
+const writing = (root: string, orgIds: Ids, ids: Ids, jobs: RawBuilder<unknown>) => sql<WrittenBuild>`
+  select b.pipeline_id, ${buildObject} as build, ${jobs} as jobs
+  from unnest(${ids}::uuid[]) with ordinality as wanted (id, place)
+  join builds b on b.id = wanted.id join pipelines p on p.id = b.pipeline_id
+  join organizations o on o.id = b.organization_id
+  cross join (select ${root}::text as root) here
+  cross join lateral (
+    select here.root, here.root || '/v2/organizations/' || o.slug || '/pipelines/' || p.slug || '/builds/' as builds
+  ) at
+  where b.organization_id = any (${orgIds}::uuid[])
+  order by wanted.place`
+
+/** The entries of one build's `jobs`, in slices of at most so many, without the commas between them. */
+export async function* writeJobs(
+  db: Db,
+  url: string,
+  build: { id: string; organization_id: string },
+  { includeRetried, includePaused, states }: ShownJobs,
+  mostInSlice: number,
+): AsyncGenerator<string> {
+  let last: JobPlace | undefined
+  for (;;) {
+    const slice = await jobsBehind(
+      db,
+      escaped(url),
+      build.organization_id,
+      build.id,
+      includeRetried,
+      includePaused,
+      states && statesShownAs(states),
+      last?.position ?? '',
+      last?.created_at ?? '-infinity',
+      last?.id ?? '00000000-0000-0000-0000-000000000000',
+      mostInSlice,
+    )
+    last = slice.at(-1)
+    if (last !== undefined) yield slice.map(({ job }) => job).join(',')
+    if (slice.length < mostInSlice) return
+  }
 }
 
 /** How many jobs of a build are in which state, by the names the API gives them. */
@@ -58,19 +148,7 @@ export async function countJobStates(
   return Object.fromEntries(rows.map(({ state, count }) => [state, count]))
 }
 
-function jobsOf(url: string, { includeRetried, includePaused, states }: ShownJobs): RawBuilder<string> {
-  const raw = states === null ? null : statesShownAs(states)
-  return sql`
-    select string_agg(listed.job, ',') from (
-      select ${jobJson(url)} as job from jobs j
-      where j.build_id = b.id and (${includeRetried} or j.retried_in_job_id is null)
-        and (${raw}::text[] is null or j.state = any (${raw}::text[]))
-        and (${includePaused} or not ${isOnPausedQueue})
-      order by j.position, j.created_at, j.id
-    ) listed`
-}
-
-const fields = {
+const buildObject = object({
   id: word(sql`b.id`),
   graphql_id: word(graphqlIdOf('Build', sql`b.id`)),
   url: word(sql`at.builds || b.number`),
@@ -124,4 +202,4 @@ const fields = {
       build_pipeline_slug: bare(sql`b.triggered_from -> 'build_pipeline_slug'`),
     }),
   ),
-}
+})

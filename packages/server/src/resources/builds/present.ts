@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts'
 import { notFound } from '../../lib/errors.ts'
 import { presentPipeline } from '../pipelines/present.ts'
 import * as pipelines from '../pipelines/queries.ts'
-import { writeBuilds, type ShownJobs } from './build-json.ts'
+import { writeBuilds, writeJobs, type ShownJobs } from './build-json.ts'
 import type { Place } from './places.ts'
 
 export type ShowingOrganization = Pick<Organization, 'id' | 'slug' | 'role' | 'teams_enabled'>
@@ -22,20 +22,24 @@ export const everything: Parts = {
   pipeline: true,
 }
 
-const mostJobsInPart = 2000
+const mostJobsInPart = 1000
 
-/** One JSON array: as text when it is small, else in pieces. */
+/** One JSON array: at once when it is small, else in pieces. */
 export async function presentPage(
   ctx: Context,
   orgs: readonly ShowingOrganization[],
   caller: Caller,
   places: readonly Place[],
   parts: Parts,
-): Promise<{ json: string } | { stream: Readable }> {
-  const [first = [], ...rest] = parts.jobs === null ? [places] : splitByJobs(places)
-  const write = (some: readonly Place[]) => writePart(ctx, orgs, caller, some, parts)
-  if (rest.length === 0) return { json: `[${(await write(first)).join(',')}]` }
-  return { stream: Readable.from(inPieces([first, ...rest], write)) }
+): Promise<{ json: string | Buffer } | { stream: Readable }> {
+  if (places.length === 0) return { json: '[]' }
+  const pipelineTexts = parts.pipeline ? await writePipelines(ctx, orgs, caller, places) : null
+  const writing = { ctx, jobs: parts.jobs, pipelineTexts }
+  const split = parts.jobs === null ? [places] : splitByJobs(places)
+  if (parts.jobs === null || (split.length === 1 && !isLarge(places))) {
+    return { json: toBytes(asArray(await writePart(writing, places))) }
+  }
+  return { stream: Readable.from(inPieces({ ...writing, jobs: parts.jobs }, split)) }
 }
 
 /** One JSON object; `more` are further fields of it. */
@@ -48,12 +52,11 @@ export async function presentBuild(
   more: Record<string, unknown> = {},
 ): Promise<string> {
   const place = { id: build.id, organization_id: org.id, pipeline_id: build.pipeline_id }
-  const [json] = await writePart(ctx, [org], caller, [place], parts)
-  if (json === undefined) throw notFound('No build found')
-  return withFields(
-    json,
-    Object.fromEntries(Object.entries(more).map(([name, value]) => [name, JSON.stringify(value)])),
-  )
+  const pipelineTexts = parts.pipeline ? await writePipelines(ctx, [org], caller, [place]) : null
+  const [pieces] = await writePart({ ctx, jobs: parts.jobs, pipelineTexts }, [place])
+  if (pieces === undefined) throw notFound('No build found')
+  const added = Object.entries(more).map(([name, value]) => `,"${name}":${JSON.stringify(value)}`)
+  return [...pieces.slice(0, -1), ...added, '}'].join('')
 }
 
 export function splitByJobs<T extends { jobs: number }>(places: readonly T[]): T[][] {
@@ -70,54 +73,98 @@ export function splitByJobs<T extends { jobs: number }>(places: readonly T[]): T
   return parts
 }
 
-async function* inPieces<T>(
-  parts: ReadonlyArray<readonly T[]>,
-  write: (part: readonly T[]) => Promise<string[]>,
-): AsyncGenerator<string> {
-  let before = '['
-  for (const part of parts) {
-    for (const text of await write(part)) {
-      yield before + text
-      before = ','
-    }
-  }
-  yield before === '[' ? '[]' : ']'
+/** Too large to be written at once; then it is alone in its part. */
+const isLarge = ([first]: ReadonlyArray<{ jobs: number }>) => (first?.jobs ?? 0) > mostJobsInPart
+
+interface Writing {
+  ctx: Context
+  jobs: ShownJobs | null
+  /** null: without pipelines. */
+  pipelineTexts: ReadonlyMap<string, string> | null
 }
 
+type WrittenPlace = Pick<Place, 'id' | 'organization_id' | 'pipeline_id'>
+
+async function* inPieces(
+  writing: Writing & { jobs: ShownJobs },
+  parts: ReadonlyArray<readonly Place[]>,
+): AsyncGenerator<string> {
+  yield '['
+  let between = ''
+  for (const part of parts) {
+    const texts = isLarge(part)
+      ? part.map((place) => writeLarge(writing, place))
+      : (await writePart(writing, part)).map((pieces) => [pieces.join('')])
+    for (const text of texts) {
+      let before = between
+      for await (const piece of text) {
+        yield before + piece
+        before = ''
+        between = ','
+      }
+    }
+  }
+  yield ']'
+}
+
+/** The pieces of each build's text, without builds that are gone. */
 async function writePart(
-  ctx: Context,
-  orgs: readonly ShowingOrganization[],
-  caller: Caller,
-  places: ReadonlyArray<Pick<Place, 'id' | 'organization_id' | 'pipeline_id'>>,
-  parts: Parts,
-): Promise<string[]> {
+  { ctx, jobs: shownJobs, pipelineTexts }: Writing,
+  places: readonly WrittenPlace[],
+): Promise<string[][]> {
   const orgIds = [...new Set(places.map((place) => place.organization_id))]
   const ids = places.map(({ id }) => id)
-  const written = await writeBuilds(ctx.db, ctx.config.url, orgIds, ids, parts.jobs)
-  const pipelineTexts = parts.pipeline
-    ? await writePipelines(ctx, orgs, caller, places)
-    : new Map<string, string>()
+  const written = await writeBuilds(ctx.db, ctx.config.url, orgIds, ids, shownJobs)
   return written.flatMap(({ pipeline_id, build, jobs }) => {
-    const pipeline = pipelineTexts.get(pipeline_id)
-    // A pipeline deleted in between took its builds with it.
-    if (parts.pipeline && pipeline === undefined) return []
-    return [
-      withFields(build, { ...(jobs === null ? {} : { jobs: `[${jobs}]` }), ...(pipeline && { pipeline }) }),
-    ]
+    const end = endOf(pipelineTexts, pipeline_id)
+    if (end === null) return []
+    return [[build.slice(0, -1), ...(jobs === null ? [] : [',"jobs":[', jobs, ']']), end, '}']]
   })
 }
 
-/** The text of an object with further fields, each of which is JSON text itself. */
-function withFields(object: string, fields: Record<string, string>): string {
-  const added = Object.entries(fields).map(([name, json]) => `,"${name}":${json}`)
-  return added.length === 0 ? object : `${object.slice(0, -1)}${added.join('')}}`
+/** The same for one build, whose jobs come in slices. */
+async function* writeLarge(
+  { ctx, jobs, pipelineTexts }: Writing & { jobs: ShownJobs },
+  place: WrittenPlace,
+): AsyncGenerator<string> {
+  const [pieces] = await writePart({ ctx, jobs: null, pipelineTexts }, [place])
+  if (pieces === undefined) return
+  const [build = '', end = ''] = pieces
+  yield `${build},"jobs":[`
+  let before = ''
+  for await (const slice of writeJobs(ctx.db, ctx.config.url, place, jobs, mostJobsInPart)) {
+    yield before + slice
+    before = ','
+  }
+  yield `]${end}}`
+}
+
+/** null: the pipeline was deleted in between, and took its builds with it. */
+function endOf(pipelineTexts: ReadonlyMap<string, string> | null, pipelineId: string): string | null {
+  if (pipelineTexts === null) return ''
+  const pipeline = pipelineTexts.get(pipelineId)
+  return pipeline === undefined ? null : `,"pipeline":${pipeline}`
+}
+
+const asArray = (texts: readonly string[][]): string[] => [
+  '[',
+  ...texts.flatMap((pieces, index) => (index === 0 ? pieces : [',', ...pieces])),
+  ']',
+]
+
+/** Copied once. As one text, a page would be copied when joined, when measured and when sent. */
+function toBytes(pieces: readonly string[]): Buffer {
+  const bytes = Buffer.allocUnsafe(pieces.reduce((size, piece) => size + Buffer.byteLength(piece), 0))
+  let at = 0
+  for (const piece of pieces) at += bytes.write(piece, at)
+  return bytes
 }
 
 async function writePipelines(
   ctx: Context,
   orgs: readonly ShowingOrganization[],
   caller: Caller,
-  places: ReadonlyArray<Pick<Place, 'organization_id' | 'pipeline_id'>>,
+  places: readonly WrittenPlace[],
 ): Promise<Map<string, string>> {
   const texts = new Map<string, string>()
   for (const org of orgs) {

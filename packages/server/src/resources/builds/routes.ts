@@ -6,7 +6,6 @@ import { route } from '../../http/route.ts'
 import { notFound } from '../../lib/errors.ts'
 import type { Context } from '../../context.ts'
 import * as organizations from '../organizations/queries.ts'
-import * as pipelines from '../pipelines/queries.ts'
 import { presentRun } from '../test_runs/present.ts'
 import * as testRuns from '../test_runs/queries.ts'
 import { countJobStates } from './build-json.ts'
@@ -76,10 +75,9 @@ const listPipelineBuilds = route({
   query: BuildQuery,
   answers: { 200: Type.Array(Build) },
   errors: listErrors,
-  async handler({ ctx, org, caller, params, query, url }) {
-    const { id } = await getPipeline(ctx, org.id, params.pipeline)
-    const range = { kind: 'pipelines', ids: [id], organizationIds: [org.id] } as const
-    const list = { name: `builds ${id}`, orgs: [org], ranges: async () => [range] }
+  async handler({ ctx, org, caller, pipelineId, query, url }) {
+    const range = { kind: 'pipelines', ids: [pipelineId], organizationIds: [org.id] } as const
+    const list = { name: `builds ${pipelineId}`, orgs: [org], ranges: async () => [range] }
     return listBuilds(ctx, caller, list, query, url)
   },
 })
@@ -125,8 +123,8 @@ const postBuild = route({
   errors: {
     422: 'The body or the configuration is not valid, with `errors`; or the message has the reason for refusal.',
   },
-  async handler({ ctx, org, caller, params, body }) {
-    const pipeline = await getPipeline(ctx, org.id, params.pipeline)
+  async handler({ ctx, org, caller, pipelineId, params, body }) {
+    const pipeline = { id: pipelineId, slug: params.pipeline }
     const build = await createFromBody(ctx, org, caller, pipeline, body)
     return { status: 201, json: await presentBuild(ctx, org, caller, build, everything) }
   },
@@ -190,12 +188,6 @@ const putRetryFailedJobs = route({
 async function listTestRuns(ctx: Context, org: Pick<Organization, 'id' | 'slug'>, buildId: string) {
   const rows = await testRuns.listOfBuild(ctx.db, org.id, buildId, { limit: 100, offset: 0 })
   return rows.map((row) => presentRun(ctx.config.url, org.slug, row))
-}
-
-async function getPipeline(ctx: Context, orgId: string, slug: string): Promise<{ id: string; slug: string }> {
-  const pipeline = await pipelines.findIdBySlug(ctx.db, orgId, slug)
-  if (pipeline === undefined) throw notFound('No pipeline found')
-  return pipeline
 }
 
 async function getByNumber(

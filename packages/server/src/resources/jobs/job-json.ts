@@ -3,13 +3,13 @@ import { sql, type RawBuilder } from 'kysely'
 import { JOB_STATES, shownJobState, type JobState } from '@millrace/engine/states.ts'
 import {
   bare,
-  escaped,
   fieldWhere,
   object,
   text,
   time,
   where,
   word,
+  written,
   type JsonText,
 } from '../../db/json-text.ts'
 import { graphqlIdOf, shownUser } from '../user/user-json.ts'
@@ -21,11 +21,11 @@ export const jobsInPlace: RawBuilder<unknown> = sql`
 
 /**
  * For queries with `jobs j`, `builds b`, `pipelines p` and `organizations o` (see jobsInPlace): one JSON object, as
- * text. `url` is the installation's address.
+ * text. `root` is the installation's address, escaped.
  */
-export const jobJson = (url: string): JsonText => sql`(
-  select ${object(fields, ...fieldsOfSome)}
-  from (select ${escaped(url)}::text as root) here
+export const jobJson = (root: string): JsonText => sql`(
+  select ${jobObject}
+  from (select ${root}::text as root) here
   cross join lateral (select here.root, here.root || '/v2/organizations/' || o.slug as organization,
     here.root || '/v2/organizations/' || o.slug || '/pipelines/' || p.slug || '/builds/' || b.number as build) at)`
 
@@ -44,7 +44,7 @@ export const shownState: RawBuilder<string> = sql.raw(
 export const isOnPausedQueue: RawBuilder<boolean> = sql`exists (
   select from cluster_queues paused where paused.id = j.queue_id and paused.dispatch_paused_at is not null)`
 
-const root = sql`at.root`
+const here = sql`at.root`
 const jobUrl = sql`at.build || '/jobs/' || j.id`
 const ofScript = (value: RawBuilder<unknown>): JsonText => where(sql`j.kind = 'script'`, word(value))
 
@@ -70,7 +70,7 @@ const agent = where(
     hostname: text(sql`a.hostname`),
     ip_address: text(sql`a.ip_address`),
     user_agent: text(sql`a.user_agent`),
-    creator: shownUser(root, sql`t.created_by`),
+    creator: shownUser(here, sql`t.created_by`),
     created_at: time(sql`a.created_at`),
   })} from agents a left join cluster_tokens t on t.id = a.cluster_token_id where a.id = j.agent_id)`,
 )
@@ -118,7 +118,7 @@ const fields = {
   concurrency_wait_time_ms: bare(sql`j.concurrency_wait_ms`),
   retried: bare(sql`j.retried_in_job_id is not null`),
   retried_in_job_id: word(sql`j.retried_in_job_id`),
-  retried_by: shownUser(root, sql`j.retried_by`),
+  retried_by: shownUser(here, sql`j.retried_by`),
   retries_count: where(sql`j.kind in ('script', 'trigger')`, bare(sql`j.retries_count`)),
   retry_source: where(
     sql`j.retry_source_job_id is not null`,
@@ -146,8 +146,10 @@ const fieldsOfSome = [
   fieldWhere(isManual, 'label', text(sql`coalesce(j.work ->> 'label', '')`)),
   fieldWhere(isManual, 'unblockable', bare(sql`j.unblockable`)),
   fieldWhere(isManual, 'unblock_url', word(sql`${jobUrl} || '/unblock'`)),
-  fieldWhere(isManual, 'unblocked_by', shownUser(root, sql`j.unblocked_by`)),
+  fieldWhere(isManual, 'unblocked_by', shownUser(here, sql`j.unblocked_by`)),
   fieldWhere(isManual, 'unblocked_at', time(sql`j.unblocked_at`)),
   fieldWhere(isTrigger, 'async', bare(sql`j.work -> 'async'`)),
   fieldWhere(isTrigger, 'triggered_build', triggeredBuild),
 ]
+
+const jobObject = written(object(fields, ...fieldsOfSome))

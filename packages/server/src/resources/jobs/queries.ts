@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
+import { escaped } from '../../db/json-text.ts'
 import type { Db, Trx } from '../../db/pool.ts'
 import type { Place } from '../../http/cursors.ts'
 import { jobJson, jobsInPlace, statesShownAs } from './job-json.ts'
@@ -36,7 +37,7 @@ export async function listInBuild(
         : sql`true`
   const order = before === null ? sql`j.position, j.id` : sql`j.position desc, j.id desc`
   const { rows } = await sql<ListedJob>`
-    select j.id, j.position, ${jobJson(url)} as json from ${jobsInPlace}
+    select j.id, j.position, ${jobJson(escaped(url))} as json from ${jobsInPlace}
     where j.organization_id = ${orgId} and j.build_id = ${buildId} and ${part} and ${inStates(states)}
       and (${withRetried} or j.retried_in_job_id is null)
       and (${stepKey ?? null}::text is null or j.step_key = ${stepKey ?? null})
@@ -55,7 +56,7 @@ function inStates(names: readonly string[]): RawBuilder<unknown> {
 /** The job as the API shows it. */
 export async function getShown(db: Db, url: string, orgId: string, id: string): Promise<unknown> {
   const { rows } = await sql<{ json: string }>`
-    select ${jobJson(url)} as json from ${jobsInPlace} where j.organization_id = ${orgId} and j.id = ${id}`.execute(
+    select ${jobJson(escaped(url))} as json from ${jobsInPlace} where j.organization_id = ${orgId} and j.id = ${id}`.execute(
     db,
   )
   const [row] = rows

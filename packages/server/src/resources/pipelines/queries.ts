@@ -1,7 +1,15 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Caller, Organization } from '../../auth/caller.ts'
-import { accessColumn, visiblePipelines, type PipelineAccess } from '../../auth/pipeline-access.ts'
+import {
+  accessColumn,
+  accessOfMember,
+  everyAccess,
+  mayEverything,
+  visiblePipelines,
+  type PipelineAccess,
+} from '../../auth/pipeline-access.ts'
 import type { Db, Trx } from '../../db/pool.ts'
+import { prepared } from '../../db/prepared.ts'
 import { violatedUnique } from '../../db/transaction.ts'
 import { invalidFields } from '../../lib/errors.ts'
 import { userJson, type UserRow } from '../user/queries.ts'
@@ -105,17 +113,22 @@ const joins = sql`
     from pipeline_tallies where pipeline_id = p.id
   ) tally`
 
-async function selectWhere(
-  db: Db,
-  org: PipelineOwner,
-  caller: Caller,
-  condition: RawBuilder<unknown>,
-): Promise<PipelineRow[]> {
-  const { rows } = await sql<PipelineRow>`
-    select ${columns(accessColumn(org, caller))} from pipelines p ${joins}
-    where p.organization_id = ${org.id} and ${condition}`.execute(db)
-  return rows
+/** Those of an organization that a condition on one value finds. */
+function finder<Value>(condition: (value: Value) => RawBuilder<unknown>) {
+  const select = (access: RawBuilder<PipelineAccess>, orgId: string, value: Value) => sql<PipelineRow>`
+    select ${columns(access)} from pipelines p ${joins}
+    where p.organization_id = ${orgId} and ${condition(value)}`
+  const forAll = prepared((orgId: string, value: Value) => select(everyAccess, orgId, value))
+  const forMember = prepared((userId: string, orgId: string, value: Value) =>
+    select(accessOfMember(userId), orgId, value),
+  )
+  return (db: Db, org: PipelineOwner, caller: Caller, value: Value): Promise<PipelineRow[]> =>
+    mayEverything(org) ? forAll(db, org.id, value) : forMember(db, caller.user.id, org.id, value)
 }
+
+const withSlug = finder((slug: string) => sql`p.slug = ${slug}`)
+const withId = finder((id: string) => sql`p.id = ${id}`)
+const withIds = finder((ids: readonly string[]) => sql`p.id = any (${ids}::uuid[])`)
 
 /** For what the installation itself tells of them, to nobody in particular. */
 export async function listForNobody(
@@ -137,7 +150,7 @@ export async function findBySlug(
   caller: Caller,
   slug: string,
 ): Promise<PipelineRow | undefined> {
-  const [row] = await selectWhere(db, org, caller, sql`p.slug = ${slug}`)
+  const [row] = await withSlug(db, org, caller, slug)
   return row
 }
 
@@ -147,7 +160,7 @@ export async function findInOrg(
   caller: Caller,
   id: string,
 ): Promise<PipelineRow | undefined> {
-  const [row] = await selectWhere(db, org, caller, sql`p.id = ${id}`)
+  const [row] = await withId(db, org, caller, id)
   return row
 }
 
@@ -157,7 +170,7 @@ export const findManyInOrg = (
   org: PipelineOwner,
   caller: Caller,
   ids: readonly string[],
-): Promise<PipelineRow[]> => selectWhere(db, org, caller, sql`p.id = any (${ids}::uuid[])`)
+): Promise<PipelineRow[]> => withIds(db, org, caller, ids)
 
 export interface PipelineFilter {
   name: string | undefined

@@ -6,6 +6,7 @@ import type { StepRow } from '@millrace/engine/rows.ts'
 import type { NotifyEntry } from '@millrace/engine/steps/types.ts'
 import { findKnownBuild, uploadFacts } from '../../conductor/facts.ts'
 import { selectFields, stepColumns } from '../../conductor/rows.ts'
+import { escaped } from '../../db/json-text.ts'
 import type { FailedJob, Person, Shown } from '../../notifications/message.ts'
 import type { BuildPeople, Snapshots } from '../../notifications/snapshots.ts'
 import { presentAgent } from '../agents/present.ts'
@@ -66,7 +67,7 @@ export function snapshotsOf(url: string): Snapshots {
         retriedBy: { name: string; email: string } | null
         unblockedBy: Person | null
       }>`
-        select j.id, ${jobJson(url)} as job, ${person('j.unblocked_by')} as "unblockedBy", (
+        select j.id, ${jobJson(escaped(url))} as job, ${person('j.unblocked_by')} as "unblockedBy", (
           select json_build_object('name', u.name, 'email', u.email)
           from jobs source join users u on u.id = source.retried_by where source.id = j.retry_source_job_id) as "retriedBy"
         from ${jobsInPlace}
