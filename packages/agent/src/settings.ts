@@ -43,6 +43,14 @@ export interface AgentOptions {
   /** What jobs inherit. Absent: the harmless part of this process's environment. */
   environment?: Readonly<Record<string, string | undefined>>
   redactedVariables?: readonly string[]
+  /** What a job's repository, its plugins and its own variables must each fit one of. Absent: anything. */
+  allowedRepositories?: readonly RegExp[]
+  allowedPlugins?: readonly RegExp[]
+  allowedVariables?: readonly RegExp[]
+  /** Whether jobs may bring plugins; true when absent. */
+  plugins?: boolean
+  /** Whether hooks of the repository run; true when absent. */
+  repositoryHooks?: boolean
   clock?: Clock
   /** Where the volume lies that keeps what a step caches. Absent: caches are left out. */
   cachePath?: string
@@ -63,8 +71,14 @@ export interface Settings extends Required<
     | 'hooksPath'
     | 'cachePath'
     | 'mirrorsPath'
+    | 'allowedRepositories'
+    | 'allowedPlugins'
+    | 'allowedVariables'
   >
 > {
+  allowedRepositories: readonly RegExp[] | null
+  allowedPlugins: readonly RegExp[] | null
+  allowedVariables: readonly RegExp[] | null
   cachePath: string | null
   mirrorsPath: string | null
   priority: number | null
@@ -105,6 +119,11 @@ export function settle(options: AgentOptions): Settings {
     shell: options.shell ?? `${SHELL_PATH} -e -c`,
     environment: options.environment === undefined ? harmless(process.env) : present(options.environment),
     redactedVariables: options.redactedVariables ?? REDACTED_VARIABLES,
+    allowedRepositories: options.allowedRepositories ?? null,
+    allowedPlugins: options.allowedPlugins ?? null,
+    allowedVariables: options.allowedVariables ?? null,
+    plugins: options.plugins ?? true,
+    repositoryHooks: options.repositoryHooks ?? true,
     clock: options.clock ?? systemClock,
     cachePath: options.cachePath ?? null,
     mirrorsPath: options.mirrorsPath ?? null,

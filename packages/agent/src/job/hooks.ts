@@ -75,7 +75,11 @@ function findHooks(run: JobRun, name: HookName, scope: HookScope): Hook[] {
           env: plugin.env,
         }))
       : [{ name, title: `${scope} ${name}`, path: join(hooksFolder(run, scope), name), env: {} }]
-  return candidates.filter(({ path }) => fileAt(path) !== null)
+  const found = candidates.filter(({ path }) => fileAt(path) !== null)
+  if (found.length > 0 && scope === 'repository' && !run.settings.repositoryHooks) {
+    throw new JobFailure(`this agent does not run the ${name} hook of a repository`)
+  }
+  return found
 }
 
 function hooksFolder({ settings, checkoutPath }: JobRun, scope: 'agent' | 'repository'): string {

@@ -74,6 +74,7 @@ export function pluginVariables(plugin: PluginReference): Record<string, string>
 
 async function load(run: JobRun, plugins: readonly PluginReference[]): Promise<void> {
   if (plugins.length === 0) return
+  if (!run.settings.plugins) throw new JobFailure('this agent runs no plugins')
   run.log.say('~~~ Loading plugins')
   const before = run.plugins
   const added = []

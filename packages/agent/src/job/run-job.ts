@@ -22,6 +22,7 @@ import { makePipe, openPipe } from './output.ts'
 import { runPhases } from './phases.ts'
 import type { PhasesEnd } from './phases.ts'
 import { createProcesses, killByVariable } from './processes.ts'
+import { refusalOf } from './refuse.ts'
 import type { JobRun } from './run.ts'
 import { watchState } from './watch-state.ts'
 
@@ -207,6 +208,11 @@ async function begin(run: JobRun, missing: readonly string[]): Promise<PhasesEnd
   if (missing.length > 0) {
     run.log.say(`Missing ${missing.join(', ')}`)
     return { exitStatus: 1, signalReason: null }
+  }
+  const refusal = await refusalOf(run)
+  if (refusal !== null) {
+    run.log.say(`^^^ +++\n\x1b[31mRefused: ${refusal}\x1b[0m`)
+    return { exitStatus: -1, signalReason: 'agent_refused' }
   }
   return await runPhases(run)
 }

@@ -29,6 +29,9 @@ function featuresOf(settings: Settings): string[] {
     'acquire-job': settings.acquireJob !== null,
     'disconnect-after-job': settings.disconnectAfterJob,
     'disconnect-after-idle': settings.disconnectAfterIdleSeconds !== null,
+    'no-plugins': !settings.plugins,
+    'allowed-repositories': settings.allowedRepositories !== null,
+    'allowed-plugins': settings.allowedPlugins !== null,
   }
   return Object.entries(features).flatMap(([name, isOn]) => (isOn ? [name] : []))
 }

@@ -24,6 +24,13 @@ interface Options extends Output {
   reflectExitStatus?: true
   disconnectAfterJob?: true
   disconnectAfterIdleTimeout?: number
+  allowedRepositories?: RegExp[]
+  allowedPlugins?: RegExp[]
+  allowedEnvironmentVariables?: RegExp[]
+  /** False with `--no-plugins`. */
+  plugins: boolean
+  /** False with `--no-local-hooks`. */
+  localHooks: boolean
 }
 
 // Flags are spelled as scripts that start other agents of this protocol spell them.
@@ -63,6 +70,19 @@ export const agentStart = (): Command =>
       'end after so long without a job',
       wholeNumber(1, 1e9),
     )
+    .option(
+      '--allowed-repositories <patterns>',
+      'refuse jobs of repositories that fit none of them',
+      patterns,
+    )
+    .option('--allowed-plugins <patterns>', 'refuse jobs with plugins that fit none of them', patterns)
+    .option(
+      '--allowed-environment-variables <patterns>',
+      'refuse jobs that set variables whose names fit none of them',
+      patterns,
+    )
+    .option('--no-plugins', 'fail jobs that bring plugins')
+    .option('--no-local-hooks', 'fail jobs whose repository has hooks')
     .action(run)
 
 async function run(options: Options): Promise<void> {
@@ -70,7 +90,9 @@ async function run(options: Options): Promise<void> {
   const { queue, tags, priority, hooksPath, pluginsPath, socketsPath, acquireJob } = options
   const idle = options.disconnectAfterIdleTimeout
   const { token, endpoint, spawn, name, buildPath, pingMode } = options
-  const given = { queue, tags, priority, hooksPath, pluginsPath, socketsPath, acquireJob }
+  const { allowedRepositories, allowedPlugins, allowedEnvironmentVariables: allowedVariables } = options
+  const allowed = { allowedRepositories, allowedPlugins, allowedVariables }
+  const given = { queue, tags, priority, hooksPath, pluginsPath, socketsPath, acquireJob, ...allowed }
   const pool = startAgents({
     token,
     endpoint,
@@ -80,6 +102,8 @@ async function run(options: Options): Promise<void> {
     pingMode,
     cancelGraceSeconds: options.cancelGracePeriod,
     disconnectAfterJob: options.disconnectAfterJob ?? false,
+    plugins: options.plugins,
+    repositoryHooks: options.localHooks,
     ...(idle === undefined ? {} : { disconnectAfterIdleSeconds: idle }),
     ...definedOnly(given),
     // Whoever runs an agent of their own decides what its jobs inherit.
@@ -118,6 +142,16 @@ type Defined<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> }
 
 function definedOnly<T extends object>(options: T): Defined<T> {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Defined<T>
+}
+
+function patterns(text: string): RegExp[] {
+  return text.split(',').map((pattern) => {
+    try {
+      return new RegExp(pattern)
+    } catch {
+      throw new InvalidArgumentError(`${pattern} is not a regular expression.`)
+    }
+  })
 }
 
 const wholeNumber = (least: number, most: number) => (text: string) => {
