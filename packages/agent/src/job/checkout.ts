@@ -1,5 +1,6 @@
 // Brings the commit of the build into the checkout folder, unless a hook does it or the job wants none.
 
+import { mkdirSync } from 'node:fs'
 import { mkdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasMetaData, setMetaData } from '../api/meta-data.ts'
@@ -20,7 +21,8 @@ export async function runCheckoutPhase(run: JobRun): Promise<void> {
     run.log.say('~~~ Removing the old checkout')
     await rm(run.checkoutPath, { recursive: true, force: true })
   }
-  await mkdir(run.checkoutPath, { recursive: true })
+  // At once: to wait for the answer takes longer than the work, and a command is waiting.
+  mkdirSync(run.checkoutPath, { recursive: true })
   run.cwd = run.checkoutPath
   if (isTrue(run.env['BUILDKITE_SKIP_CHECKOUT'])) {
     run.log.say('~~~ Leaving the checkout out')

@@ -1,7 +1,7 @@
 // One job, from telling the server that it starts to telling it how it ended.
 
-import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { existsSync, mkdirSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { FinishRequest, Job } from '@millrace/protocol/jobs.ts'
@@ -143,7 +143,7 @@ async function carryOut(host: JobHost, job: Job, place: Workplace, api: Api, log
   openDoor(run, place.socket)
   log.hideVariables(run.env)
   try {
-    await mkdir(settings.buildPath, { recursive: true })
+    mkdirSync(settings.buildPath, { recursive: true })
     if (ignored.length > 0) log.say(`# Variables the agent sets itself were ignored: ${ignored.join(', ')}`)
     return describeEnd(await begin(run, missing), cancel, settings)
   } catch (error) {
