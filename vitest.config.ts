@@ -7,20 +7,21 @@ const ssr = { resolve }
 
 /**
  * What mostly waits for processes goes first and leaves the processors to the server's tests, which follow: those that
- * take longer than they are large, then the others, the largest first. What is left at the end is short.
+ * take longer than they are large, then the others, the largest first. Those with a container engine start apart from
+ * each other. What is left at the end is short.
  */
 const order = [
   'e2e/hosted',
   'e2e/soak',
   'e2e/agent-conformance',
-  'hosted/docker',
-  'hosted/conformance',
   'embedded/separate-process',
   'http/bad-input',
+  'embedded/server',
+  'hosted/docker',
+  'conductor/races',
   'agent-api/pings',
   'notifications/delivery',
-  'embedded/server',
-  'conductor/races',
+  'hosted/conformance',
   'project server',
   'e2e/backup',
   'e2e/commands',

@@ -136,7 +136,7 @@ export interface Json {
 }
 
 /** Making a database takes a while on a machine that does much else. */
-const startMs = 100_000
+export const startMs = 100_000
 
 /** `millrace up` on a free port, returned when it says that it runs. */
 export async function startServer(
