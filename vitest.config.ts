@@ -1,67 +1,77 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 const resolve = { conditions: ['millrace-source'] }
 const ssr = { resolve }
 
-/** On a fresh clone the largest files go first; these take longer than they are large and would be left to the end. */
-const slow = [
-  // Those with a container engine go one after the other.
+/**
+ * What mostly waits for processes goes first and leaves the processors to the server's tests, which follow: those that
+ * take longer than they are large, then the others, the largest first. Those with a container engine start apart from
+ * each other. What is left at the end is short.
+ */
+const order = [
   'e2e/hosted',
-  'hosted/docker',
-  'hosted/conformance',
   'e2e/soak',
   'e2e/agent-conformance',
-  'e2e/docs',
-  'e2e/backup',
-  'e2e/commands',
   'embedded/separate-process',
   'http/bad-input',
+  'embedded/server',
+  'hosted/docker',
+  'conductor/races',
   'agent-api/pings',
   'notifications/delivery',
-  'embedded/server',
-  'conductor/races',
+  'hosted/conformance',
+  'project server',
+  'e2e/backup',
+  'e2e/commands',
+  'e2e/stop',
+  'e2e/start',
+  'project e2e',
+  'project cli',
+  'project engine',
 ]
 
-class SlowFirst extends BaseSequencer {
+class InOrder extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId }: TestSpecification) => {
-      const place = slow.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`))
-      return place === -1 ? slow.length : place
+    const placeOf = ({ moduleId, project }: TestSpecification) => {
+      const place = order.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`))
+      return place === -1 ? order.indexOf(`project ${project.name}`) : place
     }
     const sorted = await super.sort(files)
-    return sorted.toSorted((a, b) => rank(a) - rank(b))
+    return sorted.toSorted((a, b) => placeOf(a) - placeOf(b))
   }
 }
 
-/*
- * Those that start processes wait for them much of the time, so more at once than there are cores; the others follow,
- * one more than there are cores, for some of them wait too.
- */
-const waiting = { maxWorkers: 4, sequence: { groupOrder: 0 } }
-const computing = { maxWorkers: 3, sequence: { groupOrder: 1 } }
+/** More than there are processors, because nobody needs one all the time; a database has connections for ten. */
+const maxWorkers = Math.min(availableParallelism() + 2, 10)
 
 export default defineConfig({
   test: {
     globalSetup: ['testbed/src/setup.ts'],
-    sequence: { sequencer: SlowFirst },
+    maxWorkers,
+    sequence: { sequencer: InOrder },
     projects: [
       {
         resolve,
         ssr,
-        test: { ...computing, name: 'engine', include: ['packages/engine/**/*.test.ts'], isolate: false },
+        test: {
+          name: 'engine',
+          include: ['packages/engine/**/*.test.ts'],
+          isolate: false,
+          testTimeout: 20_000,
+        },
       },
       {
         resolve,
         ssr,
         test: {
-          ...computing,
           name: 'server',
           include: ['packages/server/**/*.test.ts'],
           globalSetup: ['packages/server/test/database.ts'],
           isolate: false,
           pool: 'threads',
-          testTimeout: 20_000,
+          testTimeout: 60_000,
           hookTimeout: 60_000,
         },
       },
@@ -69,11 +79,12 @@ export default defineConfig({
         resolve,
         ssr,
         test: {
-          ...waiting,
           name: 'cli',
           include: ['packages/{cli,agent}/**/*.test.ts'],
           // The commands inside a job run as they are built.
           globalSetup: ['e2e/build.ts'],
+          isolate: false,
+          unstubEnvs: true,
           pool: 'forks',
           testTimeout: 60_000,
           hookTimeout: 60_000,
@@ -81,7 +92,6 @@ export default defineConfig({
       },
       {
         test: {
-          ...waiting,
           name: 'e2e',
           include: ['e2e/**/*.test.ts'],
           globalSetup: ['e2e/build.ts', 'e2e/installation.ts'],

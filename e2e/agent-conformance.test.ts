@@ -33,8 +33,9 @@ for (const program of programs) {
     await expect(withOwnSite(program, { lostSeconds: 10 }, loseAgents)).resolves.toBeUndefined()
   })
 
-  for (const mode of modes) {
-    for (const { name, run } of cases) {
+  // Both modes at once, so that the shared agents of neither stand idle.
+  for (const { name, run } of cases) {
+    for (const mode of modes) {
       it.concurrent(`${program.title}, ${mode}: ${name}`, async () => {
         const bench = benches.get(`${program.title}, ${mode}`)
         if (bench === undefined) throw new Error('The shared agents did not start.')

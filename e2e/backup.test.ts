@@ -56,7 +56,7 @@ describe('millrace backup and millrace restore', () => {
   it('say plainly that what lies in S3 is not in it', async () => {
     const file = join(aDirectory(), 'backup.tar.gz')
     const settings = {
-      MILLRACE_DATA_DIR: aDirectory(),
+      MILLRACE_DATA_DIR: aDataDirectory(),
       MILLRACE_BLOBS: 's3://ci-files/prod?endpoint=http://127.0.0.1:1',
       AWS_ACCESS_KEY_ID: 'key',
       AWS_SECRET_ACCESS_KEY: 'secret',

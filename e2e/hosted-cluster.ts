@@ -130,7 +130,6 @@ export class HostedCluster {
         return JSON.stringify(body.finished_at) !== 'null' && body
       },
       patienceMs,
-      100,
     )
     return { state: String(ended.state), log: await this.logOf(build) }
   }
@@ -140,7 +139,7 @@ export class HostedCluster {
 
   /** Until no hosted agent is left. */
   async untilIdle(): Promise<void> {
-    await eventually('no agent is left', async () => (await countAgents(this.server)) === 0, patienceMs, 200)
+    await eventually('no agent is left', async () => (await countAgents(this.server)) === 0, patienceMs)
   }
 
   async clearCache(): Promise<void> {
@@ -190,7 +189,6 @@ export const untilHeld = (engine: TestEngine, server: Server, before: Held): Pro
       return isDeepStrictEqual(held, before)
     },
     patienceMs,
-    200,
   ).catch((error: unknown) => {
     demand('Nothing is left', held, before)
     throw error

@@ -55,8 +55,12 @@ export function aDirectory(): string {
 /** A data directory with a migrated database that has no organization yet: its first server makes one. */
 export function aDataDirectory(): string {
   const path = aDirectory()
-  cpSync(inject('emptyInstallation'), path, { recursive: true })
+  copyEmptyInstallation(path)
   return path
+}
+
+export function copyEmptyInstallation(path: string): void {
+  cpSync(inject('emptyInstallation'), path, { recursive: true })
 }
 
 /** Starts `millrace …` with these settings and no others; killed after the test if it still runs. */
@@ -132,7 +136,7 @@ export interface Json {
 }
 
 /** Making a database takes a while on a machine that does much else. */
-const startMs = 100_000
+export const startMs = 100_000
 
 /** `millrace up` on a free port, returned when it says that it runs. */
 export async function startServer(
@@ -151,6 +155,7 @@ export async function startServer(
       return stdout.includes('\n') && stdout
     },
     startMs,
+    20,
   )
   const { url, database, first } = JSON.parse(line) as {
     url: string
@@ -194,18 +199,21 @@ export async function stop(server: Running): Promise<Ended> {
   return server.ended
 }
 
-/** Waits until the condition holds; fails after the deadline instead of hanging. */
+/**
+ * Waits until the condition holds; fails after the deadline instead of hanging. To look costs the server something too,
+ * so it is done less and less often.
+ */
 export async function eventually<T>(
   what: string,
   look: () => Promise<T | undefined | false>,
   withinMs = 30_000,
-  everyMs = 20,
+  mostMs = 200,
 ): Promise<T> {
   const deadline = Date.now() + withinMs
-  for (;;) {
+  for (let pauseMs = 20; ; pauseMs = Math.min(2 * pauseMs, mostMs)) {
     const seen = await look()
     if (seen !== undefined && seen !== false) return seen
     if (Date.now() > deadline) throw new Error(`Not within ${withinMs} ms: ${what}`)
-    await once(AbortSignal.timeout(everyMs), 'abort')
+    await once(AbortSignal.timeout(pauseMs), 'abort')
   }
 }

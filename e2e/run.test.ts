@@ -2,13 +2,13 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { aDirectory, spawnMillrace, type Running } from './millrace.ts'
+import { aDirectory, eventually, spawnMillrace, type Running } from './millrace.ts'
 
 describe('millrace run', () => {
   it('cancels the build on Ctrl-C, kills on the second, and leaves no process', async () => {
     const { run, folder, pids } = await startStubborn()
     run.signal('SIGINT')
-    await until(() => run.output().stdout.includes('Canceling the build.'))
+    await eventually('it cancels', async () => run.output().stdout.includes('Canceling the build.'))
     expect(pids.map(isAlive)).toEqual([true, true])
     run.signal('SIGINT')
     const { code, stdout } = await run.ended
@@ -22,7 +22,10 @@ describe('millrace run', () => {
     const { run, folder, pids } = await startStubborn()
     run.killGroup()
     await run.ended
-    await until(() => !pids.some(isAlive) && privateFolders(folder).length === 0)
+    await eventually(
+      'nothing is left',
+      async () => !pids.some(isAlive) && privateFolders(folder).length === 0,
+    )
     expect(pids.map(isAlive)).toEqual([false, false])
   })
 })
@@ -37,7 +40,7 @@ async function startStubborn(): Promise<{ run: Running; folder: string; pids: nu
     `steps: [{command: ${JSON.stringify(`cd ${folder}; ${script}`)}}]`,
   )
   const run = spawnMillrace(['run', join(folder, 'pipeline.yml')], { TMPDIR: folder })
-  await until(() => existsSync(join(folder, 'ready')))
+  await eventually('the job runs', async () => existsSync(join(folder, 'ready')))
   const pids = ['shell', 'child'].map((name) => Number(readFileSync(join(folder, name), 'utf8')))
   return { run, folder, pids }
 }
@@ -52,13 +55,5 @@ function isAlive(pid: number): boolean {
       .startsWith('Z')
   } catch {
     return false
-  }
-}
-
-async function until(claim: () => boolean): Promise<void> {
-  const deadline = Date.now() + 20_000
-  while (!claim()) {
-    if (Date.now() > deadline) throw new Error(`This never came true: ${String(claim)}`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }

@@ -11,6 +11,7 @@ import {
   eventually,
   millrace,
   spawnMillrace,
+  startMs,
   startServer,
   stop,
   theServer,
@@ -22,10 +23,11 @@ describe('millrace up', () => {
   it('prints on its first start what one needs, and a curl line that works when pasted', async () => {
     const settings = { MILLRACE_DATA_DIR: join(aDirectory(), 'data'), PORT: String(await aFreePort()) }
     const first = spawnMillrace(['up'], settings)
-    const text = await eventually('the welcome', async () => {
+    const welcome = async () => {
       const { stdout } = first.output()
       return stdout.includes('Ctrl-C') && stdout
-    })
+    }
+    const text = await eventually('the welcome', welcome, startMs)
     expect(text).toContain(`http://127.0.0.1:${settings.PORT}\n`)
     expect(text).toContain(`http://127.0.0.1:${settings.PORT}/docs`)
     expect(text).toMatch(/mrt_\w{40}/)
@@ -36,7 +38,7 @@ describe('millrace up', () => {
     expect((await stop(first)).code).toBe(0)
 
     const second = spawnMillrace(['up'], settings)
-    await eventually('the second welcome', async () => second.output().stdout.includes('Ctrl-C'))
+    await eventually('the second welcome', async () => second.output().stdout.includes('Ctrl-C'), startMs)
     expect(second.output().stdout).not.toContain('mrt_')
     expect(second.output().stdout).toContain('token create --user admin@localhost --scope all')
     expect((await stop(second)).code).toBe(0)

@@ -4,9 +4,8 @@ import { abilityOf, claimJobs } from '@millrace/server/conductor/claim.ts'
 import { createBuild } from '@millrace/server/conductor/create-build.ts'
 import type { BenchServer } from './bench-server.ts'
 import { contextOn } from './context.ts'
-import { aBuildRequest } from './job-ends.ts'
 import { row, type Report } from './report.ts'
-import { seedAgents, seedPipeline } from './seed.ts'
+import { aBuildRequest, seedAgents, seedPipeline } from './seed.ts'
 
 const few = 100
 const many = 100_000
@@ -45,7 +44,11 @@ export async function claimRate({ database, seeded }: BenchServer): Promise<Omit
       `steps: [{command: "true", parallelism: ${parallelism}}]`,
     )
     for (let made = 0; made < jobs; made += parallelism) {
-      const created = await createBuild(ctx, seeded.orgId, aBuildRequest(seeded, pipelineId))
+      const created = await createBuild(
+        ctx,
+        seeded.orgId,
+        aBuildRequest(pipelineId, { creatorId: seeded.userId }),
+      )
       if (!created.ok) throw new Error(created.message)
     }
     await sql`vacuum analyze jobs`.execute(db)

@@ -2,11 +2,11 @@
 // step with that many parallel jobs.
 import { sql } from 'kysely'
 import { act } from '@millrace/server/conductor/act.ts'
-import { createBuild, type BuildRequest } from '@millrace/server/conductor/create-build.ts'
+import { createBuild } from '@millrace/server/conductor/create-build.ts'
 import type { Context } from '@millrace/server/context.ts'
 import type { Db } from '@millrace/server/db/pool.ts'
 import { row, type Report } from './report.ts'
-import { seedPipeline, type Seeded } from './seed.ts'
+import { aBuildRequest, seedPipeline, type Seeded } from './seed.ts'
 
 const sizes = [10, 100, 1000, 4000]
 const ends = 60
@@ -57,7 +57,7 @@ async function endJobs(ctx: Context, db: Db, seeded: Seeded, pipelineId: string)
   const { orgId } = seeded
   const times: number[] = []
   while (times.length < ends) {
-    const created = await createBuild(ctx, orgId, aBuildRequest(seeded, pipelineId))
+    const created = await createBuild(ctx, orgId, aBuildRequest(pipelineId, { creatorId: seeded.userId }))
     if (!created.ok) throw new Error(JSON.stringify(created))
     const { rows: jobs } = await sql<{ id: string }>`
       select id from jobs where build_id = ${created.buildId} and state = 'scheduled' order by position limit ${ends - times.length}`.execute(
@@ -82,22 +82,3 @@ async function endJobs(ctx: Context, db: Db, seeded: Seeded, pipelineId: string)
   times.sort((a, b) => a - b)
   return times[Math.floor(times.length / 2)] ?? 0
 }
-
-export const aBuildRequest = ({ userId }: Seeded, pipelineId: string): BuildRequest => ({
-  pipelineId,
-  source: 'api',
-  creatorId: userId,
-  author: null,
-  commit: 'HEAD',
-  branch: 'main',
-  tag: null,
-  message: null,
-  env: {},
-  metaData: {},
-  pullRequest: null,
-  cleanCheckout: false,
-  ignoreBranchFilters: false,
-  rebuiltFrom: null,
-  triggeredFrom: null,
-  dueAt: null,
-})

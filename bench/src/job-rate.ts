@@ -7,9 +7,8 @@ import type { Context } from '@millrace/server/context.ts'
 import { callAgentApi, connectAgent, type Session } from './agent-http.ts'
 import { settle, type BenchServer } from './bench-server.ts'
 import { contextOn } from './context.ts'
-import { aBuildRequest } from './job-ends.ts'
 import { row, type Report } from './report.ts'
-import { seedAgents, seedPipeline } from './seed.ts'
+import { aBuildRequest, seedAgents, seedPipeline } from './seed.ts'
 
 const agentCounts = [2, 50]
 const jobs = 1000
@@ -45,7 +44,11 @@ export async function jobRate(bench: BenchServer): Promise<Omit<Report, 'name'>>
 async function queueJobs(ctx: Context, bench: BenchServer, pipelineId: string): Promise<void> {
   const { seeded } = bench
   for (let made = 0; made < jobs; made += 1) {
-    const created = await createBuild(ctx, seeded.orgId, aBuildRequest(seeded, pipelineId))
+    const created = await createBuild(
+      ctx,
+      seeded.orgId,
+      aBuildRequest(pipelineId, { creatorId: seeded.userId }),
+    )
     if (!created.ok) throw new Error(created.message)
   }
   await settle(bench)

@@ -4,9 +4,8 @@ import { createBuild } from '@millrace/server/conductor/create-build.ts'
 import { callAgentApi, connectAgent } from './agent-http.ts'
 import type { BenchServer } from './bench-server.ts'
 import { contextOn } from './context.ts'
-import { aBuildRequest } from './job-ends.ts'
 import { row, type Report } from './report.ts'
-import { seedPipeline } from './seed.ts'
+import { aBuildRequest, seedPipeline } from './seed.ts'
 
 const agents = 8
 const chunkBytes = 100 * 1024
@@ -22,7 +21,11 @@ export async function logIngest(bench: BenchServer): Promise<Omit<Report, 'name'
     'talk',
     `steps: [{command: "true", parallelism: ${agents}}]`,
   )
-  const created = await createBuild(contextOn(database), seeded.orgId, aBuildRequest(seeded, pipelineId))
+  const created = await createBuild(
+    contextOn(database),
+    seeded.orgId,
+    aBuildRequest(pipelineId, { creatorId: seeded.userId }),
+  )
   if (!created.ok) throw new Error(created.message)
   const jobs = await Promise.all(Array.from({ length: agents }, () => startJob(address, agentToken)))
   const text = Buffer.from(

@@ -14,7 +14,7 @@ import pino from 'pino'
 import { startChild, type Child } from './children.ts'
 import type { Tally } from './child-receivers.ts'
 import { row, type Report } from './report.ts'
-import { seedOrganization, seedPipeline } from './seed.ts'
+import { aBuildRequest, seedOrganization, seedPipeline } from './seed.ts'
 
 const events = ['job.scheduled', 'job.started', 'job.finished', 'build.running', 'build.finished']
 const builds = Number(process.env['BENCH_NOTIFY_BUILDS'] ?? 2000)
@@ -129,24 +129,7 @@ async function measureRound(ctx: Context, place: Place, receiving: Child, dead: 
 }
 
 async function runBuild(ctx: Context, { organizationId, pipelineId }: Place): Promise<void> {
-  const made = await createBuild(ctx, organizationId, {
-    pipelineId,
-    source: 'api',
-    creatorId: null,
-    author: null,
-    commit: 'HEAD',
-    branch: 'main',
-    tag: null,
-    message: 'bench',
-    env: {},
-    metaData: {},
-    pullRequest: null,
-    cleanCheckout: false,
-    ignoreBranchFilters: false,
-    rebuiltFrom: null,
-    triggeredFrom: null,
-    dueAt: null,
-  })
+  const made = await createBuild(ctx, organizationId, aBuildRequest(pipelineId, { message: 'bench' }))
   if (!made.ok) throw new Error(made.message)
   const { id: jobId } = await ctx.db
     .selectFrom('jobs')

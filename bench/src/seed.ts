@@ -1,5 +1,6 @@
 // An organization with an administrator, a token and a cluster, straight into the tables.
 import { scopes } from '@millrace/server/auth/scopes.ts'
+import type { BuildRequest } from '@millrace/server/conductor/create-build.ts'
 import type { Db } from '@millrace/server/db/pool.ts'
 import { hashToken, newId } from '@millrace/server/lib/ids.ts'
 import { issueToken } from '@millrace/server/resources/access-token/issue.ts'
@@ -111,3 +112,23 @@ export async function seedAgents(
     .execute()
   return { agentIds, queueId: queue.id }
 }
+
+export const aBuildRequest = (pipelineId: string, given: Partial<BuildRequest> = {}): BuildRequest => ({
+  pipelineId,
+  source: 'api',
+  creatorId: null,
+  author: null,
+  commit: 'HEAD',
+  branch: 'main',
+  tag: null,
+  message: null,
+  env: {},
+  metaData: {},
+  pullRequest: null,
+  cleanCheckout: false,
+  ignoreBranchFilters: false,
+  rebuiltFrom: null,
+  triggeredFrom: null,
+  dueAt: null,
+  ...given,
+})

@@ -4,7 +4,16 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { eventually, keepMillrace, startServer, type Answer, type Json, type Server } from '../millrace.ts'
+import {
+  copyEmptyInstallation,
+  databaseUrl,
+  eventually,
+  keepMillrace,
+  startServer,
+  type Answer,
+  type Json,
+  type Server,
+} from '../millrace.ts'
 
 export interface Cluster {
   id: string
@@ -19,7 +28,6 @@ export interface Build {
 
 /** Long enough for an agent that waits before it repeats a call. */
 const patienceMs = 100_000
-const everyMs = 200
 
 export interface SiteSettings {
   /** Silence after which an agent is lost. Far from what a busy machine delays, unless a test is about it. */
@@ -41,6 +49,7 @@ export class Site {
   static async start({ lostSeconds = 180 }: SiteSettings = {}): Promise<Site> {
     const folder = mkdtempSync(join(tmpdir(), 'mr-conf-'))
     makeRepository(join(folder, 'repository'))
+    copyEmptyInstallation(join(folder, 'data'))
     return new Site(await start(folder, '0', lostSeconds), folder)
   }
 
@@ -153,9 +162,7 @@ export class Site {
   }
 
   private async query<Row extends pg.QueryResultRow>(sql: string, values: string[]): Promise<Row[]> {
-    const files = /files in (.*)$/.exec(this.server.database)?.[1] ?? ''
-    const connectionString = `postgresql:///millrace?host=${encodeURIComponent(`${files}/run`)}&port=54329&user=millrace`
-    const client = new pg.Client({ connectionString })
+    const client = new pg.Client({ connectionString: databaseUrl(this.server) })
     await client.connect()
     try {
       return (await client.query<Row>(sql, values)).rows
@@ -165,7 +172,7 @@ export class Site {
   }
 
   until<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {
-    return eventually(what, look, patienceMs, everyMs)
+    return eventually(what, look, patienceMs)
   }
 }
 

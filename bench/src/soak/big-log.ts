@@ -26,7 +26,7 @@ const senders = 3
 /** `boundMib` is what the server may take beside what it takes anyway. */
 export async function passBigLog(sizeMib: number, boundMib: number): Promise<BigLog> {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-big-log-'))
-  const server = await Server.on(join(folder, 'data'), { MILLRACE_AGENTS: '0' })
+  const server = new Server(join(folder, 'data'), { MILLRACE_AGENTS: '0' })
   try {
     const started = await server.start()
     return await pass(server, started, sizeMib * mib, boundMib)

@@ -1,7 +1,6 @@
 // The server and the agents of a soak: real processes, started, killed without warning, and started again.
 import { fork, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Entry } from './ledger.ts'
@@ -27,20 +26,11 @@ export class Server {
   /** What it wrote on standard error, the end of it. */
   complaints = ''
 
-  private constructor(settings: Record<string, string>) {
-    this.settings = settings
+  constructor(dataDir: string, settings: Record<string, string>) {
+    this.settings = { PORT: '0', MILLRACE_DATA_DIR: dataDir, ...settings }
   }
 
-  /** On a port that stays the same from start to start. */
-  static async on(dataDir: string, settings: Record<string, string>): Promise<Server> {
-    const probe = createServer().listen(0, '127.0.0.1')
-    await once(probe, 'listening')
-    const address = probe.address()
-    const port = typeof address === 'object' && address !== null ? address.port : 0
-    await new Promise((closed) => probe.close(closed))
-    return new Server({ PORT: String(port), MILLRACE_DATA_DIR: dataDir, ...settings })
-  }
-
+  /** On a free port at first, and on the same from then on. */
   async start(): Promise<Started> {
     const child = spawn(process.execPath, [millrace, 'up', '--json'], {
       env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...this.settings },
@@ -53,7 +43,10 @@ export class Server {
     let said = ''
     for await (const bytes of child.stdout as AsyncIterable<Buffer>) {
       said += bytes.toString()
-      if (said.includes('\n')) return JSON.parse(said) as Started
+      if (!said.includes('\n')) continue
+      const started = JSON.parse(said) as Started
+      this.settings['PORT'] = new URL(started.url).port
+      return started
     }
     throw new Error(`The server did not start: ${this.complaints}`)
   }

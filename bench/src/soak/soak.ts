@@ -56,7 +56,7 @@ const runnerShare = 0.1
 
 export async function soak(plan: Plan): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-soak-'))
-  const server = await Server.on(join(folder, 'data'), {
+  const server = new Server(join(folder, 'data'), {
     MILLRACE_AGENTS: '0',
     // A busy machine must not look like a lost agent.
     MILLRACE_AGENT_LOST_SECONDS: '15',

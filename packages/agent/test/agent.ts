@@ -3,7 +3,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach } from 'vitest'
+import { onTestFinished } from 'vitest'
 import { systemClock } from '../src/clock.ts'
 import type { Clock } from '../src/clock.ts'
 import { startAgents } from '../src/pool.ts'
@@ -23,21 +23,18 @@ export const hastyClock: Clock = {
   sleep: (milliseconds, signal) => systemClock.sleep(milliseconds / 50, signal),
 }
 
-const cleanups: (() => Promise<unknown>)[] = []
-
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup()
-})
+/** Far more than a busy machine needs to end a process, with time passing as fast as that. */
+const cancelGraceSeconds = 500
 
 export async function aFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'mr-test-'))
-  cleanups.push(() => rm(folder, { recursive: true, force: true }))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
   return folder
 }
 
 export async function aCounterpart(): Promise<Counterpart> {
   const server = await Counterpart.start()
-  cleanups.push(() => server.close())
+  onTestFinished(() => server.close())
   return server
 }
 
@@ -59,8 +56,9 @@ export async function anAgentFor(server: Counterpart, options: Partial<AgentOpti
     socketsPath: join(folder, 'sockets'),
     clock: hastyClock,
     pingMode: 'poll-only',
+    cancelGraceSeconds,
     ...options,
   })
-  cleanups.push(() => pool.stop('force'))
+  onTestFinished(async () => void (await pool.stop('force')))
   return { server, folder, hooks, pool }
 }

@@ -1,16 +1,19 @@
 import { once } from 'node:events'
 
-/** Waits until the condition holds; fails after the deadline instead of hanging. */
+/**
+ * Waits until the condition holds; fails after the deadline instead of hanging. To look costs the database, or a
+ * container engine, something too, so it is done less and less often.
+ */
 export async function eventually<T>(
   what: string,
   look: () => Promise<T | undefined | false>,
   withinMs = 10_000,
 ): Promise<T> {
   const deadline = AbortSignal.timeout(withinMs)
-  for (;;) {
+  for (let pauseMs = 20; ; pauseMs = Math.min(2 * pauseMs, 200)) {
     const seen = await look()
     if (seen !== undefined && seen !== false) return seen
     if (deadline.aborted) throw new Error(`Not within ${withinMs} ms: ${what}`)
-    await once(AbortSignal.timeout(20), 'abort')
+    await once(AbortSignal.timeout(pauseMs), 'abort')
   }
 }

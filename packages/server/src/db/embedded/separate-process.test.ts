@@ -25,7 +25,7 @@ import { findBinaries } from './binaries.ts'
 import { incarnationOf, waitUntil } from './processes.ts'
 import type { EmbeddedOptions } from './server.ts'
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const isRoot = process.geteuid?.() === 0
 const daemon = { uid: 1, gid: 1 }
