@@ -83,7 +83,13 @@ export function outboundClient({
       try {
         const { headers: answered, ...answer } = await exchange(
           tlsVerify ? verifying : trusting,
-          { origin, path: pathname + search, method, headers: { 'User-Agent': 'Millrace', ...headers }, body },
+          {
+            origin,
+            path: pathname + search,
+            method,
+            headers: { 'User-Agent': 'Millrace', ...headers },
+            body,
+          },
           { timeoutMs, bodyMs, keptBytes },
         )
         return { ...answer, headers: flat(answered) }

@@ -63,7 +63,7 @@ const aPublished = (steps: string, settings: object = {}, given: object = {}) =>
 const build = (pipeline: { id: string }, given: Partial<BuildRequest> = {}) =>
   aBuild(app, org, pipeline, { commit: commitOf('head'), ...given })
 
-/** The outbox is read up to the oldest transaction of the whole server, and other tests have theirs. */
+/** Until all is read: a transaction of the server itself, such as one that gathers statistics, may be open for a moment. */
 const settle = (ctx = app.ctx) =>
   eventually('the outbox is read', async () => {
     await settleStatuses(ctx, never)

@@ -3,6 +3,7 @@ import type { StepRow } from '@millrace/engine/rows.ts'
 import type { StepDefinition, NotifyEntry } from '@millrace/engine/steps/types.ts'
 import { selectFields, stepColumns } from '../../conductor/rows.ts'
 import type { Db, Trx } from '../../db/pool.ts'
+import { oldestOpen } from '../../events/settled.ts'
 import type { Settings } from '../pipelines/provider.ts'
 import type { ConnectionType } from '../repository_connections/schema.ts'
 import type { Status, StatusState } from './rules.ts'
@@ -43,10 +44,9 @@ const mostEvents = 2000
  * another worker is at it.
  */
 export async function takeTouchedBuilds(trx: Trx): Promise<{ ids: string[]; isMore: boolean } | null> {
-  const oldest = sql`(pg_snapshot_xmin(pg_current_snapshot())::text)::bigint`
-  await sql`insert into commit_status_cursor (xid) values (${oldest}) on conflict do nothing`.execute(trx)
+  await sql`insert into commit_status_cursor (xid) values (${oldestOpen}) on conflict do nothing`.execute(trx)
   const { rows } = await sql<{ xid: number; oldest: number }>`
-    select xid, ${oldest} as oldest from commit_status_cursor for update skip locked`.execute(trx)
+    select xid, ${oldestOpen} as oldest from commit_status_cursor for update skip locked`.execute(trx)
   const [cursor] = rows
   if (cursor === undefined) return null
   // Transactions are numbered anew where a backup was restored. Looking at a build again does no harm.
