@@ -35,6 +35,24 @@ export async function listOfBuild(
   return rows
 }
 
+/** Tells it once more, for another day; undefined: it is not, or no longer, a status of the build. */
+export async function setDue(
+  db: Db,
+  orgId: string,
+  buildId: string,
+  id: string,
+  at: string,
+): Promise<StatusRow | undefined> {
+  // Another version, so that an attempt that is under way does not count for this one.
+  const { rows } = await sql<StatusRow>`
+    update commit_statuses s set version = s.version + 1, changed_at = ${at}, next_attempt_at = ${at}, attempts = 0,
+      error = null
+    where s.organization_id = ${orgId} and s.build_id = ${buildId} and s.id = ${id}
+    returning s.id, s.context, s.state, s.description, s.commit, s.changed_at, s.delivered_at, s.attempts,
+      s.next_attempt_at, s.error`.execute(db)
+  return rows[0]
+}
+
 /** How many events are looked at together; all of one transaction are. */
 const mostEvents = 2000
 
