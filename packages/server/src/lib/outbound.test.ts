@@ -255,7 +255,7 @@ describe('the client for URLs that users set', () => {
 
   it('sends nothing when its time is up before there is a connection', async () => {
     const { port, hits } = await aServer((_, response) => response.end())
-    let lookUp = (_: string[]) => {}
+    let lookUp: (addresses: string[]) => void = () => {}
     const resolve: Resolve = () =>
       new Promise((resolved) => {
         lookUp = resolved
