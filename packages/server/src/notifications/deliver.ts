@@ -36,16 +36,15 @@ export function startDelivering(ctx: Context): Delivering {
   const shelf = openShelf(ctx.db)
   const owners = new Map<string, Owner>()
   const underWay = new Set<Promise<void>>()
-  const served = new Set<string>()
+  const served = new Map<string, Lane>()
   let alarm = new AbortController()
   const wake = () => alarm.abort()
 
   const claim = async (): Promise<number> => {
     const shared = sharedPlaces - sum([...owners.values()].map(({ inFlight }) => Math.max(0, inFlight - 1)))
     const shares = new Map([...owners].map(([id, owner]) => [id, shareOf(owner)]))
-    const claimed = await claimLanes(ctx.db, ctx.now(), { shared, usual: lanesPerOwner, shares })
-    // A process that was held up may have outlived its own lease.
-    const lanes = claimed.filter((lane) => !served.has(keyOf(lane)))
+    const held = [...served.values()]
+    const lanes = await claimLanes(ctx.db, ctx.now(), { shared, usual: lanesPerOwner, shares, held })
     if (lanes.length === 0) return 0
     const standing = new Map(lanes.map((lane) => [keyOf(lane), { lane, pending: [] as PendingDelivery[] }]))
     for (const pending of await listPending(ctx.db, shelf, lanes, deliveriesAtOnce)) {
@@ -59,7 +58,7 @@ export function startDelivering(ctx: Context): Delivering {
     const owner = owners.get(lane.owner_id) ?? { inFlight: 0, failures: 0 }
     owners.set(lane.owner_id, owner)
     owner.inFlight += 1
-    served.add(keyOf(lane))
+    served.set(keyOf(lane), lane)
     const task = sendAll(lane, owner, first)
       .catch((error: unknown) =>
         ctx.log.error({ err: error }, 'Deliveries could not be recorded; they will be sent again.'),

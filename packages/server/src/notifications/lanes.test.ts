@@ -23,7 +23,7 @@ async function anOwner(lanes: number): Promise<string> {
 }
 
 const claim = (shared: number, shares: ReadonlyArray<[string, Share]> = []) =>
-  claimLanes(app.db, new Date(), { shared, usual: 16, shares: new Map(shares) })
+  claimLanes(app.db, new Date(), { shared, usual: 16, shares: new Map(shares), held: [] })
 
 const countOf = (lanes: readonly Lane[], owner: string) =>
   lanes.filter(({ owner_id: id }) => id === owner).length
@@ -50,6 +50,15 @@ describe('claiming lanes', () => {
     const owners = [await anOwner(40), await anOwner(40), await anOwner(40)]
     const claimed = await claim(9)
     expect(owners.map((owner) => countOf(claimed, owner))).toEqual([4, 4, 4])
+  })
+
+  it('takes none again that has not been put down, although its lease has ended', async () => {
+    const owner = await anOwner(2)
+    const held = [{ owner_id: owner, lane: '0' }]
+    const places = { shared: 128, usual: 16, shares: new Map<string, Share>() }
+    const claimed = await claimLanes(app.db, new Date(), { ...places, held })
+    expect(claimed).toEqual([{ owner_id: owner, lane: '1' }])
+    expect(await claim(128)).toEqual(held)
   })
 
   it('takes no more of one than is usual, and none that somebody holds', async () => {

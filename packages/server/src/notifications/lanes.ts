@@ -27,11 +27,19 @@ export interface Share {
   hasOwn: boolean
 }
 
-/** `shared`: the places that all owners take from. `shares`: of owners for whom something is under way. */
+/**
+ * `shared`: the places that all owners take from. `shares`: of owners for whom something is under way. `held`: lanes that this
+ * process has not put down yet, whatever the table says: their release may be written and its answer still on its way.
+ */
 export async function claimLanes(
   db: Db,
   now: Date,
-  { shared, usual, shares }: { shared: number; usual: number; shares: ReadonlyMap<string, Share> },
+  {
+    shared,
+    usual,
+    shares,
+    held,
+  }: { shared: number; usual: number; shares: ReadonlyMap<string, Share>; held: readonly Lane[] },
 ): Promise<Lane[]> {
   const given = [...shares].map(([id, share]) => ({ owner_id: id, free: share.free, has_own: share.hasOwn }))
   // Owner by owner through the index: one with very many lanes costs and gets no more than one with few. What is shared goes
@@ -42,6 +50,9 @@ export async function claimLanes(
       union all
       select (select l.owner_id from notification_lanes l where l.owner_id > o.owner_id order by l.owner_id limit 1)
       from owners o where o.owner_id is not null
+    ), held as (
+      select * from unnest(${held.map((lane) => lane.owner_id)}::uuid[], ${held.map(({ lane }) => lane)}::text[])
+        as h (owner_id, lane)
     ), shares as (
       select o.owner_id, coalesce(s.free, ${usual}) as free, coalesce(s.has_own, true) as has_own
       from owners o
@@ -54,6 +65,7 @@ export async function claimLanes(
         select l.lane, l.due_at from notification_lanes l
         where l.owner_id = s.owner_id and l.due_at <= ${now.toISOString()}
           and (l.leased_until is null or l.leased_until < now())
+          and (l.owner_id, l.lane) not in (select h.owner_id, h.lane from held h)
         order by l.due_at limit s.free for update skip locked
       ) d
     ), placed as (
