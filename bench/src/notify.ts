@@ -80,7 +80,7 @@ export async function benchNotify(): Promise<Report> {
 const middle = (values: readonly number[]) =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN
 
-/** What the dead one was not told would come on top of the next turn. */
+/** What the dead one was not told would come on top of the next turn, and so would the last attempt that still hangs. */
 async function dropBacklog(ctx: Context, serviceId: string): Promise<void> {
   await ctx.db
     .updateTable('notification_deliveries')
@@ -88,6 +88,12 @@ async function dropBacklog(ctx: Context, serviceId: string): Promise<void> {
     .where('service_id', '=', serviceId)
     .where('state', '=', 'pending')
     .execute()
+  const hanging = ctx.db
+    .selectFrom('notification_lanes')
+    .select('lane')
+    .where('owner_id', '=', serviceId)
+    .where('leased_until', 'is not', null)
+  while ((await hanging.execute()).length > 0) await delay(200)
 }
 
 interface Place {

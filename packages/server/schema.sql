@@ -1359,6 +1359,7 @@ CREATE INDEX jobs_trigger_canceled ON jobs USING btree (finished_at) WHERE ((kin
 CREATE INDEX jobs_triggering ON jobs USING btree (started_at) WHERE ((kind = 'trigger'::text) AND (finished_at IS NULL));
 CREATE INDEX jobs_without_queue ON jobs USING btree (cluster_id) WHERE ((queue_id IS NULL) AND (finished_at IS NULL));
 CREATE INDEX notification_deliveries_age ON notification_deliveries USING btree (finished_at) WHERE (finished_at IS NOT NULL);
+CREATE INDEX notification_deliveries_build ON notification_deliveries USING btree (lane, seq) WHERE (target IS NOT NULL);
 CREATE INDEX notification_deliveries_message ON notification_deliveries USING btree (message_id);
 CREATE INDEX notification_deliveries_page ON notification_deliveries USING btree (service_id, created_at, id);
 CREATE INDEX notification_deliveries_pending ON notification_deliveries USING btree (owner_id, lane, seq) WHERE (state = 'pending'::text);

@@ -38,6 +38,7 @@ import { clusterTokenRoutes } from './resources/cluster-tokens/routes.ts'
 import { clusterRoutes } from './resources/clusters/routes.ts'
 import { deliverRoutes } from './resources/deliver/routes.ts'
 import { commitStatusRoutes } from './resources/commit-statuses/routes.ts'
+import { buildDeliveryRoutes } from './resources/build-deliveries/routes.ts'
 import { deliveryRoutes } from './resources/deliveries/routes.ts'
 import { emojiRoutes } from './resources/emojis/routes.ts'
 import { invitationRoutes } from './resources/invitations/routes.ts'
@@ -76,6 +77,7 @@ export const slices: Slices = {
   artifacts: artifactRoutes,
   audit_events: auditEventRoutes,
   badges: badgeRoutes,
+  'build-deliveries': buildDeliveryRoutes,
   builds: buildRoutes,
   cache_volumes: cacheVolumeRoutes,
   'cluster-tokens': clusterTokenRoutes,

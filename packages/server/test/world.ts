@@ -117,6 +117,22 @@ export async function aWorld(app: TestApp): Promise<World> {
       updated_at: at,
     })
     .execute()
+  const commitStatus = newId()
+  await app.db
+    .insertInto('commit_statuses')
+    .values({
+      id: commitStatus,
+      organization_id: org.id,
+      pipeline_id: pipelineId,
+      build_id: job.build_id,
+      build_number: Number(build),
+      commit: 'a'.repeat(40),
+      context: 'world',
+      state: 'success',
+      description: '',
+      changed_at: at,
+    })
+    .execute()
   const service = await make('/services', {
     provider: 'webhook',
     settings: { url: 'https://hooks.example.com/world' },
@@ -124,6 +140,7 @@ export async function aWorld(app: TestApp): Promise<World> {
   const events = await app.request('GET', `${org.path}/audit_events`, { token: admin.token })
   const ids = {
     artifact,
+    commit_status: commitStatus,
     cluster,
     team,
     user: member.id,

@@ -32,6 +32,8 @@ export interface PullRequest {
   fork?: boolean
   /** Its newest commit, where what is built is how it would merge. */
   head?: string
+  /** The repository to check out, where the pipeline's own does not have its commits. */
+  checkout?: string
 }
 
 /** What the source host said beside the commit. */

@@ -49,7 +49,7 @@ function standardFacts(url: string, build: KnownBuild, around: Surroundings): St
       slug: pipeline.slug,
       name: pipeline.name,
       defaultBranch: pipeline.default_branch,
-      repository: pipeline.repository,
+      repository: pullRequest?.checkout ?? pipeline.repository,
       provider: pipeline.provider,
       teams: around.pipelineTeams,
     },

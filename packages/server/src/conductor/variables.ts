@@ -32,7 +32,7 @@ export function storedVariables({ organizationSlug, pipeline, build }: Facts): E
       BUILDKITE_PIPELINE_ID: pipeline.id,
       BUILDKITE_ORGANIZATION_SLUG: organizationSlug,
       BUILDKITE_TRIGGERED_FROM_BUILD_PIPELINE_SLUG: build.triggeredFrom?.build_pipeline_slug ?? '',
-      BUILDKITE_REPO: pipeline.repository,
+      BUILDKITE_REPO: build.pullRequest?.checkout ?? pipeline.repository,
       BUILDKITE_PULL_REQUEST: build.pullRequest?.id ?? 'false',
       BUILDKITE_PULL_REQUEST_BASE_BRANCH: build.pullRequest?.base ?? '',
       BUILDKITE_PULL_REQUEST_REPO: build.pullRequest?.repository ?? '',

@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { createServer as createNetServer, type AddressInfo, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
@@ -222,6 +222,49 @@ describe('the client for URLs that users set', () => {
     const answer = await aClient(loopback).send(`http://127.0.0.1:${port}/`)
     expect([answer.status, answer.body.toString(), answer.isCut]).toEqual([200, 'drip', true])
     expect(performance.now() - began).toBeLessThan(1900)
+  })
+
+  it('uses a connection again that is free, and lets nobody wait for one that is not', async () => {
+    const waiting: ServerResponse[] = []
+    const sockets = new Set<Socket>()
+    const { port } = await aServer((request, response) => {
+      sockets.add(request.socket)
+      if (request.url === '/hang') waiting.push(response)
+      else response.end()
+    })
+    const { send } = aClient(loopback)
+    for (let n = 0; n < 10; n++) await send(`http://127.0.0.1:${port}/`)
+    // The next request may come a moment before the connection of the last one is free.
+    expect(sockets.size).toBeLessThanOrEqual(2)
+    const hanging = Array.from({ length: 40 }, () => send(`http://127.0.0.1:${port}/hang`))
+    await expect.poll(() => waiting.length).toBe(40)
+    expect((await send(`http://127.0.0.1:${port}/`)).status).toBe(200)
+    for (const response of waiting) response.end()
+    await Promise.all(hanging)
+  })
+
+  it('waits for the answer proper, whatever is said before it', async () => {
+    const { port } = await aServer((_, response) => {
+      response.writeEarlyHints({ link: '</x>; rel=preload' })
+      response.statusCode = 202
+      response.end('done')
+    })
+    const answer = await aClient(loopback).send(`http://127.0.0.1:${port}/`)
+    expect([answer.status, answer.body.toString()]).toEqual([202, 'done'])
+  })
+
+  it('sends nothing when its time is up before there is a connection', async () => {
+    const { port, hits } = await aServer((_, response) => response.end())
+    let lookUp: (addresses: string[]) => void = () => {}
+    const resolve: Resolve = () =>
+      new Promise((resolved) => {
+        lookUp = resolved
+      })
+    const { send } = aClient({ ...loopback, resolve, timeoutMs: 100 })
+    await expect(send(`http://slow.example:${port}/`)).rejects.toThrow('No answer within 0.1 seconds.')
+    lookUp(['127.0.0.1'])
+    await aClient(loopback).send(`http://127.0.0.1:${port}/`)
+    expect(hits()).toBe(1)
   })
 
   it('gives up on a server that says nothing, or its headers letter by letter', async () => {

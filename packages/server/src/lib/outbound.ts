@@ -3,8 +3,9 @@
 // fill its memory nor hold it longer than its time.
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { Agent, buildConnector, errors, request as undiciRequest, type Dispatcher } from 'undici'
+import { Agent, buildConnector, errors } from 'undici'
 import { mayReach } from './outbound-addresses.ts'
+import { exchange, TooLate, type ExchangeLimits } from './outbound-exchange.ts'
 
 export interface OutboundRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -42,15 +43,10 @@ export interface OutboundClient {
 
 export type Resolve = (hostname: string) => Promise<string[]>
 
-export interface OutboundOptions {
+export interface OutboundOptions extends Partial<ExchangeLimits> {
   /** Ranges that may be reached although they are not public, separated by spaces. */
   allow: string
   resolve?: Resolve
-  /** From the call to the status of the answer. */
-  timeoutMs?: number
-  /** From the status to the end of the body's head. */
-  bodyMs?: number
-  keptBytes?: number
 }
 
 const resolveName: Resolve = async (hostname) =>
@@ -70,7 +66,9 @@ export function outboundClient({
     const connect = buildConnector({ rejectUnauthorized, timeout: timeoutMs / 2 })
     return new Agent({
       connect: guarded(connect, resolve, allow),
-      connections: 16,
+      // A connection for each request that is under way: those who share a host, and perhaps nothing else, never wait for
+      // one another. How many there are is for those to bound who send.
+      connections: null,
       pipelining: 1,
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
@@ -81,24 +79,22 @@ export function outboundClient({
 
   return {
     async send({ method, url, headers, body, tlsVerify = true }) {
-      const target = readUrl(url)
-      // Not AbortSignal.timeout: its timer outlives the request, and then makes an error that nobody reads.
-      const late = new AbortController()
-      const timer = setTimeout(() => late.abort(new DOMException('Too late', 'TimeoutError')), timeoutMs)
+      const { origin, pathname, search } = readUrl(url)
       try {
-        const answer = await undiciRequest(target, {
-          method,
-          headers: { 'User-Agent': 'Millrace', ...headers },
-          body,
-          dispatcher: tlsVerify ? verifying : trusting,
-          signal: late.signal,
-        })
-        const head = await readHead(answer.body, keptBytes, bodyMs)
-        return { status: answer.statusCode, headers: flat(answer.headers), ...head }
+        const { headers: answered, ...answer } = await exchange(
+          tlsVerify ? verifying : trusting,
+          {
+            origin,
+            path: pathname + search,
+            method,
+            headers: { 'User-Agent': 'Millrace', ...headers },
+            body,
+          },
+          { timeoutMs, bodyMs, keptBytes },
+        )
+        return { ...answer, headers: flat(answered) }
       } catch (error) {
         throw explained(error, timeoutMs)
-      } finally {
-        clearTimeout(timer)
       }
     },
     async close() {
@@ -163,30 +159,6 @@ const refusal = (hostname: string) =>
     `${hostname.slice(0, 255)} does not lead to a public address. The operator can allow it with MILLRACE_OUTBOUND_ALLOW.`,
   )
 
-async function readHead(
-  body: Dispatcher.ResponseData['body'],
-  keptBytes: number,
-  bodyMs: number,
-): Promise<{ body: Buffer; isCut: boolean }> {
-  const chunks: Buffer[] = []
-  let size = 0
-  const timer = setTimeout(() => body.destroy(), bodyMs)
-  try {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      chunks.push(chunk)
-      size += chunk.length
-      if (size > keptBytes) break
-    }
-  } catch {
-    // The status has been heard, and that is what counts; of the rest we keep what came.
-    return { body: Buffer.concat(chunks).subarray(0, keptBytes), isCut: true }
-  } finally {
-    clearTimeout(timer)
-    body.destroy()
-  }
-  return { body: Buffer.concat(chunks).subarray(0, keptBytes), isCut: size > keptBytes }
-}
-
 const flat = (headers: Record<string, string | string[] | undefined>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]))
 
@@ -194,7 +166,7 @@ function explained(error: unknown, timeoutMs: number): OutboundError {
   if (error instanceof OutboundError) return error
   const code = error instanceof Error ? String(Reflect.get(error, 'code')) : ''
   const isLate =
-    (error instanceof Error && error.name === 'TimeoutError') ||
+    error instanceof TooLate ||
     error instanceof errors.ConnectTimeoutError ||
     error instanceof errors.HeadersTimeoutError ||
     error instanceof errors.BodyTimeoutError

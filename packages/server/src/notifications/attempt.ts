@@ -7,11 +7,19 @@ import { lastRequestMs, type PendingDelivery } from './lanes.ts'
 import type { Means } from './means.ts'
 import { doorOf } from './door.ts'
 import { isEventName } from './names.ts'
-import { openService } from './open-service.ts'
+import type { Message } from './message.ts'
+import { openService, type SealedService } from './open-service.ts'
 import { findSender } from './providers/table.ts'
 import { deliverTo } from './targets.ts'
 import { workspaceDoor } from './workspace.ts'
-import { DeliveryFailed, type Delivery, type Send, type SentRequest } from './provider.ts'
+import {
+  DeliveryFailed,
+  type Delivery,
+  type Send,
+  type SentRequest,
+  type Service,
+  type ServiceMessage,
+} from './provider.ts'
 
 export interface Exchange {
   request: {
@@ -75,8 +83,7 @@ async function deliver(
   send: Send,
   memories: Map<string, object | null>,
 ): Promise<void> {
-  const { id, event, occurred_at: occurredAt, data } = pending.message
-  const message = { id, event, occurredAt, ...data }
+  const { message } = pending
   if (pending.target !== null) {
     const { id: deliveryId, organization_id: organizationId } = pending
     const workspace = (name: string | undefined) => workspaceDoor(ctx, organizationId, name, send)
@@ -89,14 +96,14 @@ async function deliver(
   if (sender === undefined) {
     throw new DeliveryFailed('An event log is read by whoever asks; nothing is sent.', { isFinal: true })
   }
-  if (!isEventName(event)) {
+  if (!isForService(message)) {
     throw new DeliveryFailed('Services are not told of steps.', { isFinal: true })
   }
-  const service = openService(ctx.keys, pending.service)
+  const service = openOnce(ctx, pending.service)
   const delivery: Delivery = {
     id: pending.id,
     attempt: pending.attempts + 1,
-    message: { ...message, event },
+    message,
     service,
     now,
     send,
@@ -118,6 +125,19 @@ async function deliver(
     },
   }
   await sender.deliver(delivery)
+}
+
+const isForService = (message: Message): message is ServiceMessage => isEventName(message.event)
+
+const opened = new WeakMap<SealedService, Service>()
+
+/** Secrets are opened once for all deliveries that were read together. */
+function openOnce(ctx: Context, sealed: SealedService): Service {
+  const known = opened.get(sealed)
+  if (known !== undefined) return known
+  const service = openService(ctx.keys, sealed)
+  opened.set(sealed, service)
+  return service
 }
 
 /** No request begins so late that the lane's lease could run out before it ends. */
@@ -158,7 +178,6 @@ function shownRequest({
   secretHeaders = [],
   isSecretUrl,
 }: SentRequest): Exchange['request'] {
-  const bytes = Buffer.from(body ?? '')
   const shown = Object.entries(headers).map(([name, value]) => [
     name,
     secretHeaders.includes(name.toLowerCase()) ? 'XXXX' : value,
@@ -167,9 +186,23 @@ function shownRequest({
     method,
     url: isSecretUrl && URL.canParse(url) ? `${new URL(url).origin}/XXXX` : url,
     headers: Object.fromEntries(shown) as Record<string, string>,
+    ...printOf(body ?? ''),
+  }
+}
+
+const prints = new WeakMap<Uint8Array, Pick<Exchange['request'], 'body_bytes' | 'body_sha256'>>()
+
+/** Of bytes that go to many, taken once. */
+function printOf(body: string | Uint8Array): Pick<Exchange['request'], 'body_bytes' | 'body_sha256'> {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body
+  const known = prints.get(bytes)
+  if (known !== undefined) return known
+  const print = {
     body_bytes: bytes.length,
     body_sha256: createHash('sha256').update(bytes).digest('hex'),
   }
+  prints.set(bytes, print)
+  return print
 }
 
 const shownBytes = 4096

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { eventually, useApp } from '../../test/app.ts'
-import type { Trx } from '../db/pool.ts'
+import { openDatabase, type Trx } from '../db/pool.ts'
+import { oldestOpen } from '../events/settled.ts'
 import { newId } from '../lib/ids.ts'
 import { hasUnread, takeEvents } from './cursor.ts'
 
@@ -22,8 +23,8 @@ async function readAll(most = 100): Promise<string[]> {
 }
 
 /**
- * Until so many have come: the tests of other files share the server, and while one of their transactions is open, nothing that
- * came after it can be read.
+ * Until so many have come: a transaction of the server itself, such as one that gathers statistics, may be open for a
+ * moment.
  */
 async function readSome(count: number, most?: number): Promise<string[]> {
   const kinds: string[] = []
@@ -91,6 +92,48 @@ describe('the cursor of the outbox', () => {
     expect(await readAll(1)).toEqual([])
     await older.commit()
     expect(await readSome(2, 1)).toEqual(['first', 'second'])
+  })
+
+  it('does not wait for a transaction of another database of the same server', async () => {
+    const elsewhere = openDatabase({ ...app.database.pool.options, database: 'postgres' }, 1)
+    let end = () => {}
+    const ended = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    const begun = new Promise<void>((resolve, reject) => {
+      elsewhere.db
+        .transaction()
+        .execute(async (trx) => {
+          await sql`select pg_current_xact_id()`.execute(trx)
+          resolve()
+          await ended
+        })
+        .catch(reject)
+    })
+    await begun
+    await app.db.transaction().execute((trx) => append(trx, 'ours'))
+    expect(await readSome(1)).toEqual(['ours'])
+    end()
+    await elsewhere.close()
+  })
+
+  it('does not wait for others either where it may look at nothing but its own', async () => {
+    const role = `plain_${newId().replaceAll('-', '')}`
+    const elsewhere = openDatabase({ ...app.database.pool.options, database: 'postgres' }, 1)
+    await sql`create role ${sql.id(role)}`.execute(app.db)
+    const { rows } = await elsewhere.db.transaction().execute(async (theirs) => {
+      await sql`select pg_current_xact_id()`.execute(theirs)
+      return app.db.transaction().execute(async (trx) => {
+        await sql`set local role ${sql.id(role)}`.execute(trx)
+        return sql<{ is_past: boolean }>`
+          select ${oldestOpen} > pg_snapshot_xmin(pg_current_snapshot())::text::bigint as is_past`.execute(
+          trx,
+        )
+      })
+    })
+    expect(rows).toEqual([{ is_past: true }])
+    await sql`drop role ${sql.id(role)}`.execute(app.db)
+    await elsewhere.close()
   })
 
   it('forgets nothing that a reader took without committing', async () => {

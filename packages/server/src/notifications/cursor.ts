@@ -7,6 +7,7 @@
 // whoever waited was still open when the other ended, so that no window has the later without the earlier.
 import { sql } from 'kysely'
 import type { Db, Trx } from '../db/pool.ts'
+import { oldestOpen } from '../events/settled.ts'
 
 export interface OutboxEvent {
   id: number
@@ -76,6 +77,6 @@ export async function takeEvents(trx: Trx, most: number): Promise<OutboxEvent[] 
 
 async function nextWindow(trx: Trx, from: number): Promise<Window> {
   const { rows } = await sql<{ oldest: number }>`
-    select (pg_snapshot_xmin(pg_current_snapshot())::text)::bigint as oldest`.execute(trx)
+    select ${oldestOpen} as oldest`.execute(trx)
   return { from_xid: from, to_xid: Math.max(from, rows[0]?.oldest ?? from), last_event_id: 0 }
 }

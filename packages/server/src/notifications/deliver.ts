@@ -1,12 +1,14 @@
-// Sends what is pending. Many lanes at once, but of one owner only a few, and of an owner whose attempts all fail a single
-// one: a dead receiver costs the others nothing.
+// Sends what is pending, many lanes at once. Every owner has a place of its own, which no other can take; beyond that, those
+// whose attempts do not all fail take from places that are shared, a few each. So a receiver that hangs holds up nobody: it
+// has its own place, and for the time of one attempt a small part of the shared ones.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Context } from '../context.ts'
 import { attemptDelivery, type AttemptResult } from './attempt.ts'
 import { backoffMs } from './backoff.ts'
-import { claimLanes, listPending, type Lane, type PendingDelivery } from './lanes.ts'
+import { claimLanes, listPending, renewMs, type Lane, type PendingDelivery, type Share } from './lanes.ts'
 import { openMeans } from './means.ts'
 import { startRecorder, type Verdict } from './recorder.ts'
+import { openShelf } from './shelf.ts'
 
 export interface Delivering {
   /** There is something new. */
@@ -15,11 +17,11 @@ export interface Delivering {
   stop(): Promise<void>
 }
 
-const mostLanes = 128
+const sharedPlaces = 128
 const lanesPerOwner = 16
 const deliveriesAtOnce = 10
 const pollMs = 250
-/** So many failures in a row, and an owner is tried with one lane at a time. */
+/** So many failures in a row, and an owner has only its own place. */
 const patience = 5
 
 interface Owner {
@@ -31,27 +33,24 @@ export function startDelivering(ctx: Context): Delivering {
   const stopping = new AbortController()
   const means = openMeans(ctx.config)
   const recorder = startRecorder(ctx)
+  const shelf = openShelf(ctx.db)
   const owners = new Map<string, Owner>()
   const underWay = new Set<Promise<void>>()
-  const served = new Set<string>()
+  const served = new Map<string, Lane>()
   let alarm = new AbortController()
   const wake = () => alarm.abort()
 
   const claim = async (): Promise<number> => {
-    const slots = mostLanes - underWay.size
-    if (slots <= 0) return 0
-    const free = new Map([...owners].map(([id, owner]) => [id, mayTake(owner)]))
-    const claimed = await claimLanes(ctx.db, ctx.now(), { slots, perOwner: lanesPerOwner, free })
-    // A process that was held up may have outlived its own lease.
-    const lanes = claimed.filter((lane) => !served.has(keyOf(lane)))
+    const shared = sharedPlaces - sum([...owners.values()].map(({ inFlight }) => Math.max(0, inFlight - 1)))
+    const shares = new Map([...owners].map(([id, owner]) => [id, shareOf(owner)]))
+    const held = [...served.values()]
+    const lanes = await claimLanes(ctx.db, ctx.now(), { shared, usual: lanesPerOwner, shares, held })
     if (lanes.length === 0) return 0
-    const pending = await listPending(ctx.db, lanes, deliveriesAtOnce)
-    for (const lane of lanes) {
-      const own = pending.filter(
-        ({ owner_id, lane: name }) => owner_id === lane.owner_id && name === lane.lane,
-      )
-      serve(lane, own)
+    const standing = new Map(lanes.map((lane) => [keyOf(lane), { lane, pending: [] as PendingDelivery[] }]))
+    for (const pending of await listPending(ctx.db, shelf, lanes, deliveriesAtOnce)) {
+      standing.get(keyOf(pending))?.pending.push(pending)
     }
+    for (const { lane, pending } of standing.values()) serve(lane, pending)
     return lanes.length
   }
 
@@ -59,7 +58,7 @@ export function startDelivering(ctx: Context): Delivering {
     const owner = owners.get(lane.owner_id) ?? { inFlight: 0, failures: 0 }
     owners.set(lane.owner_id, owner)
     owner.inFlight += 1
-    served.add(keyOf(lane))
+    served.set(keyOf(lane), lane)
     const task = sendAll(lane, owner, first)
       .catch((error: unknown) =>
         ctx.log.error({ err: error }, 'Deliveries could not be recorded; they will be sent again.'),
@@ -76,12 +75,16 @@ export function startDelivering(ctx: Context): Delivering {
 
   const sendAll = async (lane: Lane, owner: Owner, pending: PendingDelivery[]): Promise<void> => {
     if (pending.length === 0) await recorder.release(lane)
+    let leasedAt = performance.now()
     for (const [n, delivery] of pending.entries()) {
       const result = await attemptDelivery(ctx, means, delivery)
       owner.failures = result.error === null ? 0 : owner.failures + 1
       const verdict = judge(ctx, delivery, result)
       const isLast = verdict.kind === 'retry' || n === pending.length - 1 || stopping.signal.aborted
-      const isOpen = await recorder.record({ pending: delivery, result, verdict, isLast })
+      const isOld = performance.now() - leasedAt > renewMs
+      if (isOld) leasedAt = performance.now()
+      const lease = isLast ? 'released' : isOld ? 'renewed' : 'kept'
+      const isOpen = await recorder.record({ pending: delivery, result, verdict, lease })
       if (isLast) return
       // What was loaded with it was discarded as well, or deleted.
       if (!isOpen) {
@@ -115,8 +118,12 @@ export function startDelivering(ctx: Context): Delivering {
 
 const keyOf = ({ owner_id: owner, lane }: Lane) => `${owner} ${lane}`
 
-const mayTake = ({ inFlight, failures }: Owner) =>
-  Math.max(0, (failures >= patience ? 1 : lanesPerOwner) - inFlight)
+const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0)
+
+const shareOf = ({ inFlight, failures }: Owner): Share => ({
+  free: Math.max(0, (failures >= patience ? 1 : lanesPerOwner) - inFlight),
+  hasOwn: inFlight === 0,
+})
 
 function judge(ctx: Context, pending: PendingDelivery, { error, isFinal }: AttemptResult): Verdict {
   if (error === null) return { kind: 'delivered' }

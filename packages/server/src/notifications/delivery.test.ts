@@ -5,6 +5,7 @@ import { aPipeline, auditTrail } from '../../test/builders.ts'
 import type { Answering } from '../../test/receiver.ts'
 import { aBuild, runJob } from '../../test/runs.ts'
 import { useTelling, type TestService } from '../../test/telling.ts'
+import { outboundClient } from '../lib/outbound.ts'
 import { backoffMs } from './backoff.ts'
 
 const telling = useTelling()
@@ -156,6 +157,31 @@ describe('a service', () => {
     expect(hanging.news().length).toBeLessThanOrEqual(12)
     await app.request('DELETE', hanging.path, { token: admin.token })
   })
+
+  it('is not held up by however many others whose receivers hang', async () => {
+    const { org, admin } = await anOrg()
+    const usual = app.ctx.outbound
+    // Those that hang do so until the test is over.
+    const patient = outboundClient({ allow: '127.0.0.0/8', timeoutMs: 600_000 })
+    app.ctx.outbound = patient
+    const hanging: TestService[] = []
+    for (let n = 0; n < 12; n++) {
+      hanging.push(
+        await aService(org, admin, { settings: { events: ['build.scheduled'] }, answering: () => {} }),
+      )
+    }
+    const pipeline = await aPipeline(app, org, 'steps: [{command: a}]')
+    for (let n = 0; n < 16; n++) await aBuild(app, org, pipeline)
+    const waiting = () => hanging.flatMap(({ receiver }) => receiver.received).length
+    await eventually('all places are taken', async () => waiting() === 12 + 128, 60_000)
+    const healthy = await aService(org, admin, { settings: jobEvents })
+    for (let n = 0; n < 3; n++) await runJob(app, await aBuild(app, org, pipeline), 'a')
+    await eventually('all of the healthy one', async () => healthy.news().length === 12, 60_000)
+    expect(waiting()).toBe(12 + 128)
+    for (const { path } of hanging) await app.request('DELETE', path, { token: admin.token })
+    app.ctx.outbound = usual
+    await patient.close()
+  }, 180_000)
 
   it('that is disabled is sent nothing more, and begins anew when it is enabled', async () => {
     const { org, admin } = await anOrg()

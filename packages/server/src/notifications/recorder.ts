@@ -5,6 +5,7 @@ import type { Context } from '../context.ts'
 import type { Trx } from '../db/pool.ts'
 import { inTransaction } from '../db/transaction.ts'
 import type { AttemptResult } from './attempt.ts'
+import { together } from '../db/together.ts'
 import { leaseSeconds, type Lane, type PendingDelivery } from './lanes.ts'
 
 export type Verdict = { kind: 'delivered' } | { kind: 'dead' } | { kind: 'retry'; at: string }
@@ -13,8 +14,8 @@ export interface Outcome {
   pending: PendingDelivery
   result: AttemptResult
   verdict: Verdict
-  /** Whether the lane is given back. */
-  isLast: boolean
+  /** What becomes of the lane's lease. */
+  lease: 'kept' | 'renewed' | 'released'
 }
 
 export interface Recorder {
@@ -64,27 +65,38 @@ export function startRecorder(ctx: Context): Recorder {
 async function writeAll(trx: Trx, ctx: Context, entries: readonly Entry[]): Promise<Set<string>> {
   const now = ctx.now().toISOString()
   const outcomes = entries.flatMap(({ outcome }) => outcome ?? [])
-  const lanes = entries.map(({ lane, outcome }) => ({
-    owner_id: lane.owner_id,
-    lane: lane.lane,
-    is_released: outcome?.isLast ?? true,
-    due_at: outcome?.verdict.kind === 'retry' ? outcome.verdict.at : now,
-  }))
+  const lanes = entries.flatMap(({ lane, outcome }) =>
+    outcome?.lease === 'kept'
+      ? []
+      : [
+          {
+            owner_id: lane.owner_id,
+            lane: lane.lane,
+            is_released: outcome?.lease !== 'renewed',
+            due_at: outcome?.verdict.kind === 'retry' ? outcome.verdict.at : now,
+          },
+        ],
+  )
   // Services before lanes before deliveries, as everywhere: those who change a service hold it first, too.
   const broken = await countDeadLetters(trx, outcomes)
-  await sql`
-    select from notification_lanes l
-    join jsonb_to_recordset(${JSON.stringify(lanes)}::jsonb) as w (owner_id uuid, lane text)
-      on w.owner_id = l.owner_id and w.lane = l.lane
-    order by l.owner_id, l.lane for update of l`.execute(trx)
-  const open = outcomes.length === 0 ? new Set<string>() : await writeOutcomes(trx, outcomes, now)
+  const [, , moved] = await together(trx, [
+    clearDeadLetters(deliveredTo(outcomes)),
+    lockLanes(lanes),
+    writeOutcomes(outcomes, now),
+    settleLanes(lanes),
+  ] as const)
   await keepMemories(trx, outcomes)
   for (const service of broken) await markBroken(trx, service, lastErrorOf(service, outcomes), now)
-  await settleLanes(trx, lanes)
-  return open
+  return new Set(moved.flatMap(({ id, is_open: isOpen }) => (isOpen ? [id] : [])))
 }
 
-async function writeOutcomes(trx: Trx, outcomes: readonly Outcome[], now: string): Promise<Set<string>> {
+const lockLanes = (lanes: readonly Lane[]) => sql`
+  select from notification_lanes l
+  join jsonb_to_recordset(${JSON.stringify(lanes)}::jsonb) as w (owner_id uuid, lane text)
+    on w.owner_id = l.owner_id and w.lane = l.lane
+  order by l.owner_id, l.lane for update of l`
+
+function writeOutcomes(outcomes: readonly Outcome[], now: string) {
   const rows = outcomes.map(({ pending, result, verdict }) => ({
     delivery_id: pending.id,
     organization_id: pending.organization_id,
@@ -95,18 +107,18 @@ async function writeOutcomes(trx: Trx, outcomes: readonly Outcome[], now: string
     exchanges: result.exchanges,
     state: verdict.kind === 'retry' ? 'pending' : verdict.kind,
   }))
-  const json = JSON.stringify(rows)
-  // One that was discarded or deleted in the meantime stays so.
-  const { rows: moved } = await sql<{ id: string }>`
+  // One that was discarded or deleted in the meantime stays so. The ids are named twice for the planner, which would
+  // otherwise read a table that it has no statistics of yet from end to end.
+  return sql<{ id: string; is_open: boolean }>`
     with told as (
-      select * from jsonb_to_recordset(${json}::jsonb) as t (delivery_id uuid, organization_id uuid, number integer,
-        started_at timestamptz, duration_ms integer, error text, exchanges jsonb, state text)
+      select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as t (delivery_id uuid, organization_id uuid,
+        number integer, started_at timestamptz, duration_ms integer, error text, exchanges jsonb, state text)
     ), moved as (
       update notification_deliveries d set attempts = t.number,
         state = case d.state when 'pending' then t.state else d.state end,
         finished_at = case when d.state = 'pending' and t.state <> 'pending' then ${now}::timestamptz
           else d.finished_at end
-      from told t where d.id = t.delivery_id
+      from told t where d.id = t.delivery_id and d.id = any (${outcomes.map(({ pending }) => pending.id)}::uuid[])
       returning d.id, d.state = t.state as is_open
     ), kept as (
       insert into notification_attempts
@@ -115,28 +127,26 @@ async function writeOutcomes(trx: Trx, outcomes: readonly Outcome[], now: string
       from told t join moved m on m.id = t.delivery_id
       on conflict (delivery_id, number) do nothing
     )
-    select id from moved where is_open`.execute(trx)
-  return new Set(moved.map(({ id }) => id))
+    select id, is_open from moved`
 }
 
 /** Locked by now, so what is pending is known: an empty lane goes, another waits or is due. */
-async function settleLanes(
-  trx: Trx,
-  lanes: ReadonlyArray<Lane & { is_released: boolean; due_at: string }>,
-): Promise<void> {
-  const json = JSON.stringify(lanes)
-  await sql`
-    delete from notification_lanes l
-    using jsonb_to_recordset(${json}::jsonb) as w (owner_id uuid, lane text, is_released boolean)
+const settleLanes = (lanes: ReadonlyArray<Lane & { is_released: boolean; due_at: string }>) => sql`
+  with written as (
+    select * from jsonb_to_recordset(${JSON.stringify(lanes)}::jsonb)
+      as w (owner_id uuid, lane text, is_released boolean, due_at timestamptz)
+  ), emptied as (
+    delete from notification_lanes l using written w
     where w.is_released and l.owner_id = w.owner_id and l.lane = w.lane and not exists (
       select from notification_deliveries d
-      where d.owner_id = l.owner_id and d.lane = l.lane and d.state = 'pending')`.execute(trx)
-  await sql`
-    update notification_lanes l set due_at = w.due_at,
-      leased_until = case when not w.is_released then now() + make_interval(secs => ${leaseSeconds}) end
-    from jsonb_to_recordset(${json}::jsonb) as w (owner_id uuid, lane text, is_released boolean, due_at timestamptz)
-    where l.owner_id = w.owner_id and l.lane = w.lane`.execute(trx)
-}
+      where d.owner_id = l.owner_id and d.lane = l.lane and d.state = 'pending')
+    returning l.owner_id, l.lane
+  )
+  update notification_lanes l set due_at = w.due_at,
+    leased_until = case when not w.is_released then now() + make_interval(secs => ${leaseSeconds}) end
+  from written w
+  where l.owner_id = w.owner_id and l.lane = w.lane
+    and not exists (select from emptied e where e.owner_id = l.owner_id and e.lane = l.lane)`
 
 async function keepMemories(trx: Trx, outcomes: readonly Outcome[]): Promise<void> {
   for (const { pending, result, verdict } of outcomes) {
@@ -166,19 +176,25 @@ interface BrokenService {
   provider: string
 }
 
+const deliveredTo = (outcomes: readonly Outcome[]): string[] => [
+  ...new Set(
+    outcomes.flatMap(({ pending, verdict }) =>
+      verdict.kind === 'delivered' && pending.service ? [pending.service.id] : [],
+    ),
+  ),
+]
+
+const clearDeadLetters = (serviceIds: readonly string[]) => sql`
+  update notification_services set dead_letters_in_a_row = 0
+  where id in (select id from notification_services
+    where id = any (${serviceIds}::uuid[]) and dead_letters_in_a_row > 0 order by id for update)`
+
 /** So many in a row, and a service is taken to be broken: nothing more is sent until somebody enables it. */
 async function countDeadLetters(trx: Trx, outcomes: readonly Outcome[]): Promise<BrokenService[]> {
-  const ids = (kind: Verdict['kind']) =>
-    outcomes.flatMap(({ pending, verdict }) =>
-      verdict.kind === kind && pending.service ? [pending.service.id] : [],
-    )
-  const [delivered, dead] = [new Set(ids('delivered')), ids('dead')]
-  if (delivered.size > 0) {
-    await sql`
-      update notification_services set dead_letters_in_a_row = 0
-      where id = any (${[...delivered]}::uuid[]) and dead_letters_in_a_row > 0`.execute(trx)
-  }
-  const counted = dead.filter((id) => !delivered.has(id))
+  const delivered = new Set(deliveredTo(outcomes))
+  const counted = outcomes.flatMap(({ pending: { service }, verdict }) =>
+    verdict.kind === 'dead' && service !== null && !delivered.has(service.id) ? [service.id] : [],
+  )
   if (counted.length === 0) return []
   const { rows } = await sql<BrokenService & { count: number }>`
     update notification_services s set dead_letters_in_a_row = dead_letters_in_a_row + w.count

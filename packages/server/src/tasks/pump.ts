@@ -12,10 +12,13 @@ export interface Pump<T> {
 
 const lookAgainMs = 500
 
-/** Goes on while there is something to do; what is being done when it is to stop is done to its end. */
+/**
+ * Goes on until there is nothing left to claim; what is being done when it is to stop is done to its end. It looks once more
+ * after the last one has ended: that may be what others were waiting for.
+ */
 export async function pump<T>({ most, stopping, claim, work, failed }: Pump<T>): Promise<void> {
   const going = new Set<Promise<void>>()
-  do {
+  for (;;) {
     const room = stopping.aborted ? 0 : most - going.size
     for (const item of room > 0 ? await claim(room) : []) {
       const done: Promise<void> = work(item)
@@ -23,6 +26,7 @@ export async function pump<T>({ most, stopping, claim, work, failed }: Pump<T>):
         .finally(() => going.delete(done))
       going.add(done)
     }
-    if (going.size > 0) await Promise.race([...going, delay(lookAgainMs)])
-  } while (going.size > 0)
+    if (going.size === 0) return
+    await Promise.race([...going, delay(lookAgainMs)])
+  }
 }

@@ -5,6 +5,7 @@ import {
   anAdmin,
   anOrganization,
   aPipeline,
+  aToken,
   type TestOrganization,
   type TestUser,
 } from '../../../test/builders.ts'
@@ -63,7 +64,7 @@ const aPublished = (steps: string, settings: object = {}, given: object = {}) =>
 const build = (pipeline: { id: string }, given: Partial<BuildRequest> = {}) =>
   aBuild(app, org, pipeline, { commit: commitOf('head'), ...given })
 
-/** The outbox is read up to the oldest transaction of the whole server, and other tests have theirs. */
+/** Until all is read: a transaction of the server itself, such as one that gathers statistics, may be open for a moment. */
 const settle = (ctx = app.ctx) =>
   eventually('the outbox is read', async () => {
     await settleStatuses(ctx, never)
@@ -174,6 +175,7 @@ describe('a commit status', () => {
     ])
     expect(await listed(pipeline, one)).toEqual([
       {
+        id: expect.any(String),
         context,
         state: 'failure',
         description: 'Build #1 failed',
@@ -482,6 +484,48 @@ describe('a commit status that is not taken', () => {
     expect(await listed(pipeline, one)).toMatchObject([
       { error: expect.stringMatching(/MILLRACE_OUTBOUND_ALLOW/) },
     ])
+  })
+})
+
+describe('POST …/builds/{number}/commit-statuses/{id}/redeliver', () => {
+  it('tells the host again, also after it was given up', async () => {
+    await connect('gitea')
+    const pipeline = await aPublished('steps: [{ command: a }]')
+    const one = await build(pipeline)
+    host.answering = (response) => response.writeHead(403).end('{"message":"no"}')
+    await publish()
+    await publishStatuses(later(2 * 24 * 60 * 60), never)
+    const [given] = await listed(pipeline, one)
+    expect(given).toMatchObject({ next_attempt_at: null, error: expect.stringMatching(/^Given up: /) })
+    host.answering = null
+    host.received.length = 0
+    const path = `${pipeline.path}/builds/${one.number}/commit-statuses/${given?.id}/redeliver`
+    const answer = await app.request('POST', path, { token: admin.token })
+    expect([answer.status, answer.body]).toMatchObject([
+      200,
+      { id: given?.id, attempts: 0, error: null, next_attempt_at: expect.any(String) },
+    ])
+    await publish()
+    expect(told()).toHaveLength(1)
+    expect(await listed(pipeline, one)).toMatchObject([{ error: null, next_attempt_at: null }])
+    // One that has arrived, too.
+    await app.request('POST', path, { token: admin.token })
+    await publish()
+    expect(told()).toHaveLength(2)
+  })
+
+  it('answers 404 to a status of another build, and 403 without the scope', async () => {
+    await connect('gitea')
+    const pipeline = await aPublished('steps: [{ command: a }]')
+    const [one, other] = [await build(pipeline), await build(pipeline, { commit: commitOf('other') })]
+    await settle()
+    const [status] = await listed(pipeline, one)
+    const path = (of: TestBuild) =>
+      `${pipeline.path}/builds/${of.number}/commit-statuses/${status?.id}/redeliver`
+    const foreign = await app.request('POST', path(other), { token: admin.token })
+    expect([foreign.status, foreign.body]).toEqual([404, { message: 'No commit status found' }])
+    const reading = await aToken(app, admin, { scopes: ['read_builds'] })
+    expect((await app.request('POST', path(one), { token: reading })).status).toBe(403)
   })
 })
 

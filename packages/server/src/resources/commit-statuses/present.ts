@@ -3,6 +3,7 @@ import type { StatusRow } from './queries.ts'
 import type { CommitStatus } from './schema.ts'
 
 export const presentStatus = (status: StatusRow): Static<typeof CommitStatus> => ({
+  id: status.id,
   context: status.context,
   state: status.state,
   description: status.description,

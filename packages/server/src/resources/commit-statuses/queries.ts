@@ -3,6 +3,7 @@ import type { StepRow } from '@millrace/engine/rows.ts'
 import type { StepDefinition, NotifyEntry } from '@millrace/engine/steps/types.ts'
 import { selectFields, stepColumns } from '../../conductor/rows.ts'
 import type { Db, Trx } from '../../db/pool.ts'
+import { oldestOpen } from '../../events/settled.ts'
 import type { Settings } from '../pipelines/provider.ts'
 import type { ConnectionType } from '../repository_connections/schema.ts'
 import type { Status, StatusState } from './rules.ts'
@@ -34,6 +35,24 @@ export async function listOfBuild(
   return rows
 }
 
+/** Tells it once more, for another day; undefined: it is not, or no longer, a status of the build. */
+export async function setDue(
+  db: Db,
+  orgId: string,
+  buildId: string,
+  id: string,
+  at: string,
+): Promise<StatusRow | undefined> {
+  // Another version, so that an attempt that is under way does not count for this one.
+  const { rows } = await sql<StatusRow>`
+    update commit_statuses s set version = s.version + 1, changed_at = ${at}, next_attempt_at = ${at}, attempts = 0,
+      error = null
+    where s.organization_id = ${orgId} and s.build_id = ${buildId} and s.id = ${id}
+    returning s.id, s.context, s.state, s.description, s.commit, s.changed_at, s.delivered_at, s.attempts,
+      s.next_attempt_at, s.error`.execute(db)
+  return rows[0]
+}
+
 /** How many events are looked at together; all of one transaction are. */
 const mostEvents = 2000
 
@@ -43,10 +62,9 @@ const mostEvents = 2000
  * another worker is at it.
  */
 export async function takeTouchedBuilds(trx: Trx): Promise<{ ids: string[]; isMore: boolean } | null> {
-  const oldest = sql`(pg_snapshot_xmin(pg_current_snapshot())::text)::bigint`
-  await sql`insert into commit_status_cursor (xid) values (${oldest}) on conflict do nothing`.execute(trx)
+  await sql`insert into commit_status_cursor (xid) values (${oldestOpen}) on conflict do nothing`.execute(trx)
   const { rows } = await sql<{ xid: number; oldest: number }>`
-    select xid, ${oldest} as oldest from commit_status_cursor for update skip locked`.execute(trx)
+    select xid, ${oldestOpen} as oldest from commit_status_cursor for update skip locked`.execute(trx)
   const [cursor] = rows
   if (cursor === undefined) return null
   // Transactions are numbered anew where a backup was restored. Looking at a build again does no harm.

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
+import { ok } from '../../http/answer.ts'
 import { pageAnswer, readPage } from '../../http/paging.ts'
-import { number, text } from '../../http/params.ts'
+import { number, text, uuid } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
 import { notFound } from '../../lib/errors.ts'
 import * as builds from '../builds/queries.ts'
@@ -26,4 +27,21 @@ const listStatuses = route({
   },
 })
 
-export const commitStatusRoutes = [listStatuses]
+const postRedeliver = route({
+  method: 'POST',
+  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/commit-statuses/:commit_status/redeliver',
+  summary: 'Tell the source host of a status of a commit again, whether it has taken it or was given up',
+  scope: 'write_builds',
+  permission: 'build_pipeline',
+  params: { pipeline: text('pipeline'), build: number('build'), commit_status: uuid('commit status') },
+  answers: { 200: CommitStatus },
+  async handler({ ctx, org, params }) {
+    const build = await builds.findByNumber(ctx.db, org.id, params.pipeline, params.build)
+    const at = ctx.now().toISOString()
+    const status = build && (await statuses.setDue(ctx.db, org.id, build.id, params.commit_status, at))
+    if (status === undefined) throw notFound('No commit status found')
+    return ok(presentStatus(status))
+  },
+})
+
+export const commitStatusRoutes = [listStatuses, postRedeliver]

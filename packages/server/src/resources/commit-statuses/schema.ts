@@ -1,11 +1,12 @@
 import { Type } from 'typebox'
-import { orNull } from '../clusters/schema.ts'
+import { orNull, Uuid } from '../clusters/schema.ts'
 import { Timestamp } from '../user/schema.ts'
 
 const Text = Type.String()
 
 export const CommitStatus = Type.Object(
   {
+    id: Uuid,
     context: Text,
     state: Type.Union([
       Type.Literal('pending'),
@@ -17,7 +18,10 @@ export const CommitStatus = Type.Object(
     ]),
     description: Text,
     commit: Text,
-    changed_at: Timestamp,
+    changed_at: Type.String({
+      format: 'date-time',
+      description: 'Since when it is to be told so: since it changed, or was sent again.',
+    }),
     delivered_at: orNull(Timestamp),
     attempts: Type.Integer({ description: 'That failed, of the state as it is now.' }),
     next_attempt_at: orNull(

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import type { Pull, PullRequestReason, Received, Tiding } from './event.ts'
+import type { Fork, Pull, PullRequestReason, Received, Tiding } from './event.ts'
 import { authorOf, Commit, cutMessage, maybe, Number, reader, RefName, Short, Text } from './fields.ts'
 
 /** Pull requests name their commits by the first twelve characters. */
@@ -11,6 +11,7 @@ const ShortCommit = Type.String({
 const Repository = Type.Object({
   uuid: maybe(Short),
   full_name: maybe(Short),
+  is_private: maybe(Type.Boolean()),
   links: maybe(Type.Object({ html: maybe(Type.Object({ href: maybe(Short) })) })),
 })
 
@@ -115,12 +116,21 @@ function pullOf(given: Static<typeof PullRequest>): Pull {
     commit: source.commit.hash,
     owner: head?.full_name?.split('/')[0] ?? null,
     repository: head?.links?.html?.href ?? null,
+    fork: head ? forkOf(head) : null,
     isFork: !head?.uuid || !base?.uuid || head.uuid !== base.uuid,
     base: destination.branch.name,
     labels: [],
     isDraft: given.draft ?? null,
     author: authorOf(given.author?.display_name, null),
   }
+}
+
+/** Null: where it is cannot be told. */
+function forkOf({ full_name: name, links, is_private: isPrivate }: Static<typeof Repository>): Fork | null {
+  const href = links?.html?.href ?? ''
+  const isNamed = /^\w[\w.-]*\/\w[\w.-]*$/.test(name ?? '')
+  if (!isNamed || !/^https:\/\/\w[\w.-]*(?::\d+)?\/\w[\w./-]*$/.test(href)) return null
+  return { name: name ?? '', url: `${href.replace(/\.git$/, '')}.git`, isPrivate: isPrivate ?? true }
 }
 
 function readPullRequest(payload: object, reason: PullRequestReason): Tiding {

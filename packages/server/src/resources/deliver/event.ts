@@ -50,6 +50,7 @@ export type PullRequestReason =
   | 'review_comment'
   | 'comment'
   | 'dequeued'
+  | 'stacked'
   | 'other'
 
 export interface Pull {
@@ -61,11 +62,19 @@ export interface Pull {
   /** Who owns the repository of the head; null when it is gone. */
   owner: string | null
   repository: string | null
+  /** Of a host that keeps the commits of forks nowhere but there: the fork. */
+  fork?: Fork | null
   isFork: boolean
   base: string
   labels: readonly string[]
   isDraft: boolean | null
   author: Author | null
+}
+
+export interface Fork {
+  name: string
+  url: string
+  isPrivate: boolean
 }
 
 export interface PullRequestChanged {

@@ -68,6 +68,8 @@ const reasons: Readonly<Record<string, PullRequestReason>> = {
   converted_to_draft: 'converted_to_draft',
   review_requested: 'review_requested',
   dequeued: 'dequeued',
+  // It has become part of a stack: each pull request of one is based on the branch of that below it.
+  stacked: 'stacked',
 }
 
 export function readPullRequest(payload: object, host: HostKind): Tiding {

@@ -113,6 +113,7 @@ async function takeOne(
     host: delivery.host,
     settings: hostSettings(target.provider_settings),
     defaultBranch: target.default_branch,
+    repository: target.repository,
     branchFilter: target.branch_configuration,
   }
   const decision = decide(rules, tiding, known)

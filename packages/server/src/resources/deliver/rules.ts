@@ -2,10 +2,11 @@
 // condition, are asked afterwards.
 import { matchesBranch } from '@millrace/engine/branches.ts'
 import type { BuildRequest, HostEvent } from '../../conductor/create-build.ts'
-import type { HostSettings } from '../pipelines/provider.ts'
+import { locate, type HostSettings } from '../pipelines/provider.ts'
 import type {
   CommitNamed,
   Deleted,
+  Fork,
   HostKind,
   MergeGroupDestroyed,
   Pull,
@@ -35,6 +36,7 @@ export interface Rules {
   host: HostKind
   settings: HostSettings
   defaultBranch: string
+  repository: string
   /** The pipeline's branch filter. */
   branchFilter: string | null
 }
@@ -139,6 +141,7 @@ const settingOf: Readonly<Partial<Record<PullRequestReason, keyof HostSettings>>
   review_comment: 'build_pull_request_review_comment_created',
   comment: 'build_issue_comment_created',
   dequeued: 'build_pull_request_dequeued',
+  stacked: 'build_pull_request_stacks',
 }
 
 function decidePullRequest(rules: Rules, event: PullRequestChanged, known: KnownPull | null): Decision {
@@ -180,8 +183,8 @@ function refusePull(rules: Rules, { reason }: PullRequestChanged, pull: Pull): s
   if (pull.isFork && !settings.build_pull_request_forks) {
     return 'it comes from a fork, and build_pull_request_forks is off.'
   }
-  if (pull.isFork && host === 'bitbucket') {
-    return 'it comes from a fork, whose commits Bitbucket does not keep in this repository.'
+  if (pull.isFork && host === 'bitbucket' && !pull.fork) {
+    return 'it comes from a fork that is gone, and Bitbucket keeps its commits nowhere else.'
   }
   if (settings.ignore_default_branch_pull_requests && pull.branch === rules.defaultBranch) {
     return `it is of the default branch, and ignore_default_branch_pull_requests is on.`
@@ -195,7 +198,8 @@ function refusePull(rules: Rules, { reason }: PullRequestChanged, pull: Pull): s
   return hasSkipWord(pull.title) ? 'its title asks for no build.' : null
 }
 
-function wantPull({ settings, host }: Rules, event: PullRequestChanged, pull: Pull): Wanted {
+function wantPull(rules: Rules, event: PullRequestChanged, pull: Pull): Wanted {
+  const { settings, host } = rules
   const isPrefixed = pull.isFork && settings.prefix_pull_request_fork_branch_names
   const ref = refOf(host, settings, event.number, pull)
   const isNews = event.reason === 'opened' || event.reason === 'pushed'
@@ -208,6 +212,7 @@ function wantPull({ settings, host }: Rules, event: PullRequestChanged, pull: Pu
     pullRequest: {
       ...pullRequestOf(event.number, pull),
       ...(ref.commit === pull.commit ? {} : { head: pull.commit }),
+      ...(host === 'bitbucket' && pull.isFork && pull.fork ? { checkout: addressOf(pull.fork, rules) } : {}),
     },
     env: { ...event.env, ...ref.env },
     ignoreBranchFilters: true,
@@ -227,6 +232,14 @@ function wantPull({ settings, host }: Rules, event: PullRequestChanged, pull: Pu
 /** The repository of a fork may be gone, and with it the name of its owner. */
 const prefixOf = ({ owner }: Pull) => owner?.replace(/^-+|[^\w./-]/g, '').slice(0, 80) || 'unknown'
 
+/** One that all may read needs no key; another is asked for in the way in which the pipeline's repository is. */
+function addressOf({ name, url, isPrivate }: Fork, { repository }: Rules): string {
+  const path = locate(repository)?.path ?? ''
+  const start = repository.lastIndexOf(path)
+  if (!isPrivate || path === '') return url
+  return repository.slice(0, start) + name + repository.slice(start + path.length)
+}
+
 /** Where an agent finds the commit: not every one is on a branch of the repository. */
 function refOf(
   host: HostKind,
@@ -242,6 +255,7 @@ function refOf(
     return { commit, env: { BUILDKITE_PULL_REQUEST_USING_MERGE_REFSPEC: 'true' } }
   }
   if (!pull.isFork || host === 'github') return { commit, env: {} }
+  if (host === 'bitbucket') return { commit, env: { BUILDKITE_REFSPEC: `refs/heads/${pull.branch}` } }
   const folder = host === 'gitlab' ? 'merge-requests' : 'pull'
   return { commit, env: { BUILDKITE_REFSPEC: `refs/${folder}/${number}/head` } }
 }

@@ -1,6 +1,7 @@
 // Every provider setting, by its name: what is done with it, and what without.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { useApp, type Json } from '../../../test/app.ts'
+import { environmentOf } from '../../conductor/environment.ts'
 import { anAdmin, anOrganization, aPipeline, type TestOrganization } from '../../../test/builders.ts'
 import {
   aPullRequest,
@@ -48,6 +49,10 @@ const outcomeOf = (answer: { body: Json }) => {
   if (outcome === undefined) throw new Error(JSON.stringify(answer.body))
   return outcome
 }
+
+/** Where a pull request of Bitbucket comes from. */
+const sourceIn = ({ body }: TestDelivery) =>
+  (body as { pullrequest: { source: { repository: object } } }).pullrequest.source
 
 /** What a pipeline with these settings makes of a delivery: `built`, or why not. */
 async function told(settings: object, delivery: TestDelivery, given: object = {}, host: Host = 'github') {
@@ -112,14 +117,6 @@ describe('provider settings', () => {
     )
     expect(await told({ build_pull_request_forks: true }, fork())).toBe('built')
     expect(await told({ build_pull_request_forks: true }, fork({ action: 'synchronize' }))).toBe('built')
-    expect(
-      await told(
-        { build_pull_request_forks: true },
-        aPullRequest('bitbucket', { fork: true }),
-        {},
-        'bitbucket',
-      ),
-    ).toMatch(/whose commits Bitbucket does not keep/)
     // A fork that was deleted has no repository to compare with.
     const { headers, body } = fork()
     Reflect.set(
@@ -128,6 +125,62 @@ describe('provider settings', () => {
       null,
     )
     expect(await told({}, { headers, body })).toMatch(/comes from a fork/)
+  })
+
+  it.each([
+    ['public', false, 'git@bitbucket.org:acme/app.git', 'https://bitbucket.org/mallory/app.git'],
+    ['private', true, 'git@bitbucket.org:acme/app.git', 'git@bitbucket.org:mallory/app.git'],
+    ['private', true, 'https://bitbucket.org/acme/app.git', 'https://bitbucket.org/mallory/app.git'],
+  ])(
+    'build_pull_request_forks of Bitbucket: a %s one is checked out itself',
+    async (_, isPrivate, own, address) => {
+      const settings = { build_pull_request_forks: true }
+      const delivery = aPullRequest('bitbucket', { fork: true, branch: 'fix' })
+      Reflect.set(sourceIn(delivery).repository, 'is_private', isPrivate)
+      const pipeline = await aPipelineWith(settings, { repository: own }, 'bitbucket')
+      const [built] = outcomeOf(await deliver(app, pipeline, delivery)).builds
+      const job = await app.db
+        .selectFrom('jobs')
+        .select('id')
+        .where('build_id', '=', built?.id ?? '')
+        .executeTakeFirstOrThrow()
+      expect(await environmentOf(app.ctx, org.id, job.id)).toMatchObject({
+        BUILDKITE_REPO: address,
+        BUILDKITE_REFSPEC: 'refs/heads/fix',
+        BUILDKITE_BRANCH: 'mallory:fix',
+        BUILDKITE_PULL_REQUEST: '7',
+      })
+      const own7 = aPullRequest('bitbucket', { branch: 'other' })
+      const [other] = outcomeOf(await deliver(app, pipeline, own7)).builds
+      const stored = await app.db
+        .selectFrom('builds')
+        .select('pull_request')
+        .where('id', '=', other?.id ?? '')
+        .executeTakeFirstOrThrow()
+      expect(stored.pull_request).not.toHaveProperty('checkout')
+    },
+  )
+
+  it.each([
+    ['is gone', {}],
+    [
+      'has a name that is none',
+      {
+        uuid: '{2}',
+        full_name: '--upload-pack=x/y',
+        links: { html: { href: 'https://bitbucket.org/m/app' } },
+      },
+    ],
+    [
+      'has an address that is none',
+      { uuid: '{2}', full_name: 'm/app', links: { html: { href: 'ext::sh -c x' } } },
+    ],
+  ])('build_pull_request_forks of Bitbucket: not one that %s', async (_, repository) => {
+    const delivery = aPullRequest('bitbucket', { fork: true })
+    Reflect.set(sourceIn(delivery), 'repository', repository)
+    expect(await told({ build_pull_request_forks: true }, delivery, {}, 'bitbucket')).toMatch(
+      /comes from a fork that is gone, and Bitbucket keeps its commits nowhere else/,
+    )
   })
 
   it('prefix_pull_request_fork_branch_names', async () => {
@@ -313,6 +366,7 @@ describe('provider settings', () => {
     ['build_pull_request_converted_to_draft', { action: 'converted_to_draft' }],
     ['build_pull_request_review_requested', { action: 'review_requested' }],
     ['build_pull_request_dequeued', { action: 'dequeued' }],
+    ['build_pull_request_stacks', { action: 'stacked' }],
   ])('%s (%j)', async (setting, options) => {
     const delivery = aPullRequest('github', options)
     expect(await told({}, delivery)).toBe(`Pull request #7: ${setting} is off.`)

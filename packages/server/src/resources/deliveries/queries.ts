@@ -79,7 +79,7 @@ export async function listAttempts(db: Db, orgId: string, deliveryId: string): P
 export async function setPending(
   trx: Trx,
   orgId: string,
-  { id, owner_id: ownerId, lane }: DeliveryRow,
+  { id, owner_id: ownerId, lane }: Pick<DeliveryRow, 'id' | 'owner_id' | 'lane'>,
   { now, giveUpAt }: { now: string; giveUpAt: string },
 ): Promise<void> {
   await sql`

@@ -107,10 +107,10 @@ export type HostSettings = {
 /** What counts when a host tells of something: whatever is set, on whichever host, and the defaults of the rest. */
 export const hostSettings = (set: Settings): HostSettings => ({ ...everything, ...set })
 
-/** Clients know these, and nothing here could honour them. */
+/** Clients know it, and nothing here could honour it. */
 const unsupported: Readonly<Record<string, string>> = {
-  build_pull_request_stacks: 'pull requests are built one by one',
-  github_workflow_access_tokens_enabled: 'no tokens for workflows are made here',
+  github_workflow_access_tokens_enabled:
+    'such tokens are made with the key of a GitHub App, and repository connections have access tokens only',
 }
 
 const choices: Readonly<Record<string, readonly string[]>> = {

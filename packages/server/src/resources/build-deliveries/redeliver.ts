@@ -1,0 +1,24 @@
+import type { Context } from '../../context.ts'
+import { inTransaction } from '../../db/transaction.ts'
+import { notFound } from '../../lib/errors.ts'
+import { giveUpAt } from '../../notifications/enqueue.ts'
+import { setPending } from '../deliveries/queries.ts'
+import * as deliveries from './queries.ts'
+
+/** The same delivery once more, with the same id, whether it arrived, was given up, or waits for its next attempt. */
+export async function redeliverOfBuild(
+  ctx: Context,
+  orgId: string,
+  buildId: string,
+  id: string,
+): Promise<deliveries.BuildDeliveryRow> {
+  return inTransaction(ctx.db, async (trx) => {
+    const delivery = await deliveries.findOfBuild(trx, orgId, buildId, id)
+    if (delivery === undefined) throw notFound('No delivery found')
+    const now = ctx.now()
+    await setPending(trx, orgId, delivery, { now: now.toISOString(), giveUpAt: giveUpAt(now) })
+    const after = await deliveries.findOfBuild(trx, orgId, buildId, id)
+    if (after === undefined) throw notFound('No delivery found')
+    return after
+  })
+}
