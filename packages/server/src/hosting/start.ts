@@ -43,8 +43,10 @@ async function start(
   agent: hosted.HostedAgent,
 ): Promise<void> {
   const expiresAt = new Date(ctx.now().getTime() + registerSeconds * 1000).toISOString()
-  await hosted.setToken(ctx.db, agent.id, hostedTokenHash(ctx, agent.id), expiresAt)
-  const own = await volumes.listOwn(ctx.db, agent.id)
+  const [own] = await Promise.all([
+    volumes.listOwn(ctx.db, agent.id),
+    hosted.setToken(ctx.db, agent.id, hostedTokenHash(ctx, agent.id), expiresAt),
+  ])
   for (const volume of own) await attachVolume(ctx, driver, volume)
   const { endpoint } = settings
   await startWithOrWithoutMirror(
