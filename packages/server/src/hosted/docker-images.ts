@@ -1,8 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
 import tar from 'tar-stream'
 import { buildkitLog } from './buildkit-log.ts'
-import { isOurs, label, labels, orNull, ours, reasonOf, unlessGone, type Engine } from './docker-engine.ts'
+import {
+  causeStatus,
+  isOurs,
+  label,
+  labels,
+  orNull,
+  ours,
+  reasonOf,
+  unlessGone,
+  type Engine,
+} from './docker-engine.ts'
 import { joinBuildNetwork, leaveBuildNetwork } from './docker-networks.ts'
 import { isImageName } from './image-name.ts'
 import { HostedNotFound, HostedRefused, HostedUnavailable, type ImageBuild } from './driver.ts'
@@ -35,8 +46,7 @@ export async function buildImage(engine: Engine, build: ImageBuild, isFenced: bo
     signal.throwIfAborted()
     throw error
   } finally {
-    // What cannot be removed yet is removed with the image, or in time by `tidy`.
-    await removeRemains(engine, ref).catch(() => {})
+    await removeOwnRemains(engine, ref)
   }
 }
 
@@ -154,12 +164,30 @@ export async function listImages(engine: Engine): Promise<string[]> {
   })
 }
 
-/** What builds of this image leave besides it: an image whose name went to a newer one, steps, a network. */
-async function removeRemains(engine: Engine, ref: string): Promise<void> {
-  for (const { Id, Labels } of await listUnnamed(engine)) {
-    if (Labels?.[label.id] === ref) await removeUnnamed(engine, Id)
+/** A step that is broken off takes an engine a moment to end. What stays goes with the next build, or with the image. */
+async function removeOwnRemains(engine: Engine, ref: string): Promise<void> {
+  for (let tried = 1; tried <= 20; tried++) {
+    const isGone = await removeRemains(engine, ref).catch(() => null)
+    if (isGone !== false) return
+    await delay(500)
   }
-  await leaveBuildNetwork(engine, ref)
+}
+
+/**
+ * What builds of this image leave besides it: an image whose name went to a newer one, steps, a network. False: some of
+ * it is in use, by a build that will look after it.
+ */
+async function removeRemains(engine: Engine, ref: string): Promise<boolean> {
+  try {
+    for (const { Id, Labels } of await listUnnamed(engine)) {
+      if (Labels?.[label.id] === ref) await removeUnnamed(engine, Id)
+    }
+    await leaveBuildNetwork(engine, ref)
+    return true
+  } catch (error) {
+    if ([403, 409].includes(causeStatus(error) ?? 0)) return false
+    throw error
+  }
 }
 
 /** Of builds that were cut off, and that nobody took up again. A step that is being carried out has a container. */
