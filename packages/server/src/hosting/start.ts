@@ -28,10 +28,11 @@ export async function startAgent(
   } catch (error) {
     const isHopeless = error instanceof HostedRefused || error instanceof HostedNotFound
     const message = error instanceof Error ? error.message : String(error)
-    ctx.log.warn({ err: error, hosted_agent_id: agent.id }, 'A hosted agent could not be started.')
     const seconds = isHopeless ? hopelessSeconds : retrySeconds(agent.start_attempts)
     const until = new Date(ctx.now().getTime() + seconds * 1000).toISOString()
-    await hosted.postpone(ctx.db, agent.id, { until, error: message })
+    // A short job may be over, and its container be taken away, before the engine says that it has started.
+    if (!(await hosted.postpone(ctx.db, agent.id, { state: 'starting', until, error: message }))) return
+    ctx.log.warn({ err: error, hosted_agent_id: agent.id }, 'A hosted agent could not be started.')
     if (isHopeless && agent.job_id !== null) await giveUp(ctx, agent, message)
   }
 }
