@@ -95,7 +95,7 @@ export class HostedCluster {
       patienceMs,
     )
 
-  async useImage(agentImageRef: string): Promise<void> {
+  async useImage(agentImageRef: string | null): Promise<void> {
     const hostedAgents = { instanceShape: shape, agentImageRef }
     const { status } = await this.server.put(this.queue, { hostedAgents }, this.token)
     demand('The queue gets its image', status, 200)
@@ -195,7 +195,7 @@ export const untilHeld = (engine: TestEngine, server: Server, before: Held): Pro
   })
 }
 
-async function countAgents(server: Server): Promise<number> {
+export async function countAgents(server: Server): Promise<number> {
   const client = new pg.Client({ connectionString: databaseUrl(server) })
   await client.connect()
   const { rows } = await client.query<{ count: number }>(`

@@ -12,7 +12,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bundles, currentBundle } from '../packages/cli/bin/bundle.js'
 
@@ -33,6 +33,7 @@ export function isBundled(libraries) {
 }
 
 export async function bundle(libraries) {
+  await bundleRunner()
   const target = fileURLToPath(currentBundle())
   const partial = join(folder, `.partial-${process.pid}`)
   rmSync(partial, { recursive: true, force: true })
@@ -41,7 +42,7 @@ export async function bundle(libraries) {
   writeFileSync(join(partial, 'libraries'), libraries)
   rmSync(target, { recursive: true, force: true })
   renameSync(partial, target)
-  removeOld()
+  removeOld(folder)
 }
 
 async function write(dir) {
@@ -58,6 +59,22 @@ async function write(dir) {
   await made.close()
 }
 
+/** The agent of hosted queues in one file: in a fresh container every one that Node has to find is time. */
+async function bundleRunner() {
+  const { rolldown } = await import('rolldown')
+  const { runnerBundle } = await import('../packages/server/dist/hosted/runner.js')
+  const file = await runnerBundle()
+  const dir = dirname(file)
+  mkdirSync(dir, { recursive: true })
+  const input = join(packages, 'agent', 'dist', 'hosted.js')
+  const made = await rolldown({ input, platform: 'node', plugins: [ourFiles(dir)], logLevel: 'silent' })
+  const partial = join(dir, `.partial-${process.pid}.js`)
+  await made.write({ file: partial, format: 'esm', codeSplitting: false })
+  await made.close()
+  renameSync(partial, file)
+  removeOld(dir)
+}
+
 /** They keep looking for other files where they were compiled to, and their traces name the sources. */
 const ourFiles = (dir) => ({
   name: 'our-files',
@@ -69,8 +86,8 @@ const ourFiles = (dir) => ({
   },
 })
 
-function removeOld() {
-  const found = readdirSync(folder).map((name) => join(folder, name))
+function removeOld(dir) {
+  const found = readdirSync(dir).map((name) => join(dir, name))
   const newestFirst = found.sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs)
   for (const path of newestFirst.slice(kept)) rmSync(path, { recursive: true, force: true })
 }

@@ -31,6 +31,7 @@ const ladder = [
   ['audit'],
   ['hosted', 'blobs', 'auth', 'events', 'tasks'],
   ['db', 'config.ts'],
+  ['hosted-settings.ts'],
   ['lib'],
 ]
 

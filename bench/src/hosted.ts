@@ -1,5 +1,5 @@
 // Hosted jobs: from runnable to the start of their command, in a fresh and in a warm container, beside what the engine
-// itself takes to run the same image. It starts an engine, or takes the one that MILLRACE_HOSTED,
+// itself takes to run the same image. It starts an engine, or takes the one, or the Kubernetes, that MILLRACE_HOSTED,
 // MILLRACE_HOSTED_BASE_IMAGE, and HOST, an address of this machine that containers reach, tell it of.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,6 +12,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import Docker from 'dockerode'
 import { engineNames, importImage, startEngine } from '../../testbed/dist/engine.js'
+import { runPod } from './hosted-pod.ts'
 import { row, type Report } from './report.ts'
 
 const rounds = 10
@@ -31,18 +32,25 @@ export async function benchHosted(): Promise<Report> {
 
 interface BenchEngine {
   name: string
-  socketPath: string
+  /** As a server is told of it. */
+  hosted: string
   image: string
   host: string
+  /** Milliseconds that it takes by itself to start a command in the image. */
+  run(): Promise<number>
   stop(): Promise<void>
 }
 
 /** The one the environment names, or one of our own. */
 async function findEngine(): Promise<BenchEngine | { lacks: string }> {
-  const { MILLRACE_HOSTED: socket, MILLRACE_HOSTED_BASE_IMAGE: image, HOST: host } = process.env
-  if (socket && image && host) {
-    const socketPath = socket.replace(/^\w+:\/\//, '')
-    return { name: 'the engine', socketPath, image, host, stop: async () => {} }
+  const { MILLRACE_HOSTED: hosted, MILLRACE_HOSTED_BASE_IMAGE: image, HOST: host } = process.env
+  if (hosted && image && host) {
+    const [, namespace] = /^kubernetes:(.*)$/.exec(hosted) ?? []
+    const [name, run] =
+      namespace === undefined
+        ? ['the engine', () => runInEngine(hosted.replace(/^\w+:\/\//, ''), image)]
+        : ['Kubernetes', () => runInPod(namespace, image)]
+    return { name, hosted, image, host, run, stop: async () => {} }
   }
   const wanted = process.env['MILLRACE_TEST_ENGINES']?.toLowerCase().split(',')
   const reasons: string[] = []
@@ -51,7 +59,8 @@ async function findEngine(): Promise<BenchEngine | { lacks: string }> {
     try {
       const { socketPath, hostAddress, stop } = await startEngine(name)
       await importImage(new Docker({ socketPath }), ownImage, ['bash', 'date', 'env', 'mkfifo'])
-      return { name, socketPath, image: ownImage, host: hostAddress, stop }
+      const run = () => runInEngine(socketPath, ownImage)
+      return { name, hosted: `docker://${socketPath}`, image: ownImage, host: hostAddress, run, stop }
     } catch (error) {
       reasons.push(`${name}: ${error instanceof Error ? error.message : String(error)}`)
     }
@@ -68,7 +77,7 @@ async function measure(engine: BenchEngine): Promise<Report> {
   try {
     await coldServer.runJob()
     for (let round = 0; round < rounds; round++) {
-      own.push(await runInEngine(engine))
+      own.push(await engine.run())
       cold.push(await coldServer.runJob())
     }
   } finally {
@@ -132,7 +141,7 @@ async function startServer(engine: BenchEngine, warmAgents: string): Promise<Ben
       PORT: '0',
       MILLRACE_AGENTS: '0',
       MILLRACE_DATA_DIR: dataDir,
-      MILLRACE_HOSTED: `docker://${engine.socketPath}`,
+      MILLRACE_HOSTED: engine.hosted,
       MILLRACE_HOSTED_BASE_IMAGE: engine.image,
       HOST: engine.host,
       MILLRACE_HOSTED_WARM_AGENTS: warmAgents,
@@ -208,7 +217,7 @@ function readTime(output: string): number {
 }
 
 /** As `run` does: create, start, and what its command says. */
-async function runInEngine({ socketPath, image }: BenchEngine): Promise<number> {
+async function runInEngine(socketPath: string, image: string): Promise<number> {
   const call = (method: string, path: string, body?: object) => callEngine(socketPath, method, path, body)
   const begun = Date.now()
   const { Id } = JSON.parse(
@@ -222,6 +231,11 @@ async function runInEngine({ socketPath, image }: BenchEngine): Promise<number> 
   await call('POST', `/containers/${Id}/wait`)
   const output = await call('GET', `/containers/${Id}/logs?stdout=1`)
   await call('DELETE', `/containers/${Id}?force=1`)
+  return Number(/(\d{13})/.exec(output)?.[1]) - begun
+}
+
+async function runInPod(namespace: string, image: string): Promise<number> {
+  const { begun, output } = await runPod(namespace, image, ['/bin/sh', '-c', tellTime])
   return Number(/(\d{13})/.exec(output)?.[1]) - begun
 }
 

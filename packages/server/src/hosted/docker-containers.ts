@@ -41,15 +41,14 @@ export async function startContainer(
   container: Container,
 ): Promise<void> {
   for (let attempt = 1; ; attempt++) {
-    const found = await findContainer(engine, container.id)
+    const [found, prepared] = await Promise.all([
+      findContainer(engine, container.id),
+      prepare(engine, settings, container).catch((error: unknown) => ({ error })),
+    ])
     if (found !== null && found.State.Status !== 'created') return
     if (found === null) {
-      const ensured = ensureImage(engine, container.image, settings.registry)
-      const [mounts, network] = await Promise.all([
-        ensured.then(() => findMounts(engine, settings, container)),
-        joinNetwork(engine, container),
-      ])
-      await createContainer(engine, container, { mounts, network })
+      if ('error' in prepared) throw prepared.error
+      await createContainer(engine, container, prepared)
     }
     const isStarted = await startCreated(engine, container.id)
     if (isStarted) return
@@ -57,6 +56,22 @@ export async function startContainer(
     if (attempt === 50) throw new HostedUnavailable(`The container ${container.id} could not be created.`)
     await delay(100)
   }
+}
+
+interface Prepared {
+  mounts: Docker.MountSettings[]
+  network: string
+}
+
+/** An engine takes a few milliseconds for each answer, so nothing here waits for what it does not need. */
+async function prepare(engine: Engine, settings: ContainerSettings, container: Container): Promise<Prepared> {
+  const image = ensureImage(engine, container.image, settings.registry)
+  const [mounts, network] = await Promise.all([
+    findMounts(engine, settings, container, image),
+    joinNetwork(engine, container),
+    image,
+  ])
+  return { mounts, network }
 }
 
 /** False: there is no such container. */
@@ -84,7 +99,7 @@ const nameTaken = /name is already in use|name .* is in use/i
 async function createContainer(
   engine: Engine,
   container: Container,
-  { mounts, network }: { mounts: Docker.MountSettings[]; network: string },
+  { mounts, network }: Prepared,
 ): Promise<void> {
   const { limits } = container
   const memory = limits.memoryMb * 1024 * 1024
@@ -124,6 +139,7 @@ async function findMounts(
   engine: Engine,
   { runner }: ContainerSettings,
   container: Container,
+  image: Promise<void>,
 ): Promise<Docker.MountSettings[]> {
   const find = async (mount: Mount): Promise<Docker.MountSettings> => ({
     Type: 'volume',
@@ -136,9 +152,9 @@ async function findMounts(
     // What the image has at that path does not get into the volume.
     VolumeOptions: { NoCopy: true, Labels: {}, DriverConfig: { Name: 'local', Options: {} } },
   })
-  const mounts = await Promise.all(container.mounts.map(find))
-  if (runner === null) return mounts
-  const source = await ensureRunner(engine, runner, container.image)
+  const hasRunner = runner === null ? null : ensureRunner(engine, runner, container.image, image)
+  const [source, ...mounts] = await Promise.all([hasRunner, ...container.mounts.map(find)])
+  if (source === null) return mounts
   return [...mounts, { Type: 'volume', Target: runnerPath, Source: source, ReadOnly: true }]
 }
 

@@ -1,7 +1,8 @@
 /*
  * Keeps containers away from the engine's own machine. Every network of an installation has a bridge whose name begins
  * alike; whatever comes from such a bridge and is meant for the machine itself, by any of its addresses and before any
- * port is passed on to somebody else's container, is dropped, and so is what is meant for a cloud's metadata service.
+ * port is passed on to somebody else's container, is dropped, and so is what is meant for a cloud's metadata service or
+ * for a container of somebody else.
  * Open connections, names (port 53) and the places that are allowed pass.
  *
  * The rules are set by a helper in the machine's network, with the machine's own iptables. They name nothing but those
@@ -62,6 +63,12 @@ async function addressesOf(allowed: AllowedPlaces): Promise<Place[]> {
   return places.flat()
 }
 
+/**
+ * Docker lets nobody into its networks; Podman keeps only those apart that were made so. What comes by a port that is
+ * passed on has been allowed before it got here.
+ */
+const podmanBridges = ['podman+', 'cni-podman+']
+
 /** The script of the helper. Networks of ours have no IPv6, so whatever comes that way came by an own address. */
 export function fenceRules(prefix: string, allowed: readonly Place[]): string {
   const chain = prefix.toUpperCase()
@@ -75,16 +82,19 @@ export function fenceRules(prefix: string, allowed: readonly Place[]): string {
     '-d 100.100.100.200 -j DROP',
   ]
   const restore = ['*mangle', `:${chain} - [0:0]`, ...rules.map((rule) => `-A ${chain} ${rule}`), 'COMMIT']
-  const hook = (program: string, target: string) =>
-    `$in ${program} -w -t mangle -C PREROUTING -i ${prefix}+ -j ${target} 2>/dev/null ||
-      $in ${program} -w -t mangle -I PREROUTING -i ${prefix}+ -j ${target}`
+  const ensure = (program: string, rule: string) =>
+    `$in ${program} -w -t mangle -C ${rule} 2>/dev/null || $in ${program} -w -t mangle -I ${rule}`
+  const fromOurs = `PREROUTING -i ${prefix}+`
+  const neighbours = podmanBridges.map((bridge) =>
+    ensure('iptables', `FORWARD -i ${prefix}+ -o ${bridge} -m conntrack ! --ctstate DNAT -j DROP`),
+  )
   return `set -e
 in="chroot /machine /usr/bin/env PATH=/usr/sbin:/sbin:/usr/bin:/bin"
 $in iptables-restore -w --noflush <<'RULES'
 ${restore.join('\n')}
 RULES
-${hook('iptables', chain)}
+${[ensure('iptables', `${fromOurs} -j ${chain}`), ...neighbours].join('\n')}
 if test -d /proc/sys/net/ipv6; then
-${hook('ip6tables', 'DROP')}
+${ensure('ip6tables', `${fromOurs} -j DROP`)}
 fi`
 }

@@ -1,14 +1,28 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
 import tar from 'tar-stream'
 import { buildkitLog } from './buildkit-log.ts'
-import { isOurs, label, labels, orNull, ours, reasonOf, unlessGone, type Engine } from './docker-engine.ts'
+import {
+  causeStatus,
+  isOurs,
+  label,
+  labels,
+  orNull,
+  ours,
+  reasonOf,
+  unlessGone,
+  type Engine,
+} from './docker-engine.ts'
+import { joinBuildNetwork, leaveBuildNetwork } from './docker-networks.ts'
 import { isImageName } from './image-name.ts'
 import { HostedNotFound, HostedRefused, HostedUnavailable, type ImageBuild } from './driver.ts'
 
 /** Set on every image, so that a build that was broken off knows what it made. */
 const buildLabel = 'millrace.build'
 const pullSeconds = 600
+/** From one step to the next it takes an engine much less. */
+const stepSeconds = 600
 
 interface Said {
   stream?: string
@@ -17,13 +31,12 @@ interface Said {
   aux?: unknown
 }
 
-export async function buildImage(engine: Engine, build: ImageBuild): Promise<void> {
+export async function buildImage(engine: Engine, build: ImageBuild, isFenced: boolean): Promise<void> {
   const { ref, signal } = build
   signal.throwIfAborted()
-  const replaced = await findImage(engine, ref)
   const buildId = randomUUID()
   try {
-    await follow(await sendBuild(engine, build, buildId), build)
+    await follow(await sendBuild(engine, build, buildId, isFenced), build)
     const made = await findImage(engine, ref)
     if (made?.Config.Labels?.[buildLabel] !== buildId) {
       throw new HostedUnavailable('The engine ended the build without an image.')
@@ -32,17 +45,25 @@ export async function buildImage(engine: Engine, build: ImageBuild): Promise<voi
     await throwAway(engine, ref, buildId)
     signal.throwIfAborted()
     throw error
+  } finally {
+    await removeOwnRemains(engine, ref)
   }
-  // Its name has gone to the new one; nothing else would ever find it.
-  if (replaced !== null) await removeImage(engine, replaced.Id)
 }
 
-async function sendBuild(engine: Engine, build: ImageBuild, buildId: string): Promise<Readable> {
-  const context = tar.pack()
-  context.entry({ name: 'Dockerfile' }, build.dockerfile)
-  context.finalize()
-  const isPodman = await engine.isPodman()
+async function sendBuild(
+  engine: Engine,
+  build: ImageBuild,
+  buildId: string,
+  isFenced: boolean,
+): Promise<Readable> {
   const marks = { ...labels(engine, 'image', build.clusterId, build.ref), [buildLabel]: buildId }
+  const isPodman = await engine.isPodman()
+  const isClassic = isFenced && !isPodman
+  if (isClassic) refuseHeredocs(build.dockerfile)
+  const network = isPodman || isFenced ? await joinBuildNetwork(engine, build) : null
+  const context = tar.pack()
+  context.entry({ name: 'Dockerfile' }, isClassic ? markAll(build.dockerfile, marks) : build.dockerfile)
+  context.finalize()
   const stream = await engine.ask((docker) =>
     docker.buildImage(Readable.from(context), {
       t: build.ref,
@@ -50,12 +71,41 @@ async function sendBuild(engine: Engine, build: ImageBuild, buildId: string): Pr
       rm: true,
       forcerm: true,
       abortSignal: build.signal,
-      // Without layers Podman keeps nothing of a build that fails; Docker's BuildKit never does.
-      ...(isPodman ? { layers: false } : { version: '2' }),
+      ...(isPodman ? podmanOptions(network) : dockerOptions(network)),
     }),
   )
   // An http response, which the published types call by its oldest interface.
   return stream as Readable
+}
+
+/**
+ * Without layers Podman keeps nothing of a build that fails. It takes no notice of a network's name where Docker wants
+ * it, and would carry out instructions in the machine's own network.
+ */
+const podmanOptions = (network: string | null) => ({
+  layers: false,
+  nsoptions: JSON.stringify([{ Name: 'network', Host: false, Path: network }]),
+})
+
+/** Docker's BuildKit knows one network only, which others have containers in: what is fenced takes the older builder. */
+const dockerOptions = (network: string | null) =>
+  network === null ? { version: '2' as const } : { version: '1' as const, networkmode: network }
+
+/** The older builder keeps an image of each step. Marked behind FROM, which is the first line, they can be found. */
+function markAll(dockerfile: string, marks: Record<string, string>): string {
+  const [from = '', ...instructions] = dockerfile.split('\n')
+  const label = Object.entries(marks).map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+  return [from, `LABEL ${label.join(' ')}`, ...instructions].join('\n')
+}
+
+/** It takes what stands in them for instructions, or for nothing. */
+function refuseHeredocs(dockerfile: string): void {
+  const line = dockerfile.split('\n').find((text) => /^[^#]*(^|\s)\d*<<-?["']?\w/.test(text))
+  if (line === undefined) return
+  throw new HostedRefused(
+    `Docker's builder that keeps to the fence knows no here-documents (${line.trim()}). ` +
+      "Write the lines with RUN printf '%s\\n' … > FILE, or one RUN for each command.",
+  )
 }
 
 /** Until the builder has said everything. Refused where it names an error. */
@@ -86,6 +136,8 @@ async function follow(stream: Readable, { onLog, signal }: ImageBuild): Promise<
   }
   if (error === '') return
   onLog(`${error}\n`)
+  // Another attempt at the same image has ended and taken it along.
+  if (/network not found|network \S+ not found/i.test(error)) throw new HostedUnavailable(error)
   throw new HostedRefused(error)
 }
 
@@ -97,18 +149,60 @@ async function throwAway(engine: Engine, ref: string, buildId: string): Promise<
 
 export async function deleteImage(engine: Engine, ref: string): Promise<void> {
   const image = await findImage(engine, ref)
-  if (image === null || !isOurs(engine, image.Config.Labels)) return
-  // Anything but "gone" is worth another try: what stands in the way is a container that ends sooner or later.
-  await engine.ask((docker) => docker.getImage(ref).remove()).catch(unlessGone)
+  if (image !== null && isOurs(engine, image.Config.Labels)) {
+    // Anything but "gone" is worth another try: what stands in the way is a container that ends sooner or later.
+    await engine.ask((docker) => docker.getImage(ref).remove()).catch(unlessGone)
+  }
+  await removeRemains(engine, ref)
 }
 
 export async function listImages(engine: Engine): Promise<string[]> {
   const images = await engine.ask((docker) => docker.listImages({ filters: ours(engine) }))
-  return images.flatMap(({ Labels }) => Labels?.[label.id] ?? [])
+  return images.flatMap(({ Labels, RepoTags }) => {
+    const ref = Labels?.[label.id]
+    return ref !== undefined && RepoTags?.includes(ref) ? ref : []
+  })
 }
 
-const removeImage = (engine: Engine, id: string) =>
-  engine.ask((docker) => docker.getImage(id).remove()).catch(() => {})
+/** A step that is broken off takes an engine a moment to end. What stays goes with the next build, or with the image. */
+async function removeOwnRemains(engine: Engine, ref: string): Promise<void> {
+  for (let tried = 1; tried <= 20; tried++) {
+    const isGone = await removeRemains(engine, ref).catch(() => null)
+    if (isGone !== false) return
+    await delay(500)
+  }
+}
+
+/**
+ * What builds of this image leave besides it: an image whose name went to a newer one, steps, a network. False: some of
+ * it is in use, by a build that will look after it.
+ */
+async function removeRemains(engine: Engine, ref: string): Promise<boolean> {
+  try {
+    for (const { Id, Labels } of await listUnnamed(engine)) {
+      if (Labels?.[label.id] === ref) await removeUnnamed(engine, Id)
+    }
+    await leaveBuildNetwork(engine, ref)
+    return true
+  } catch (error) {
+    if ([403, 409].includes(causeStatus(error) ?? 0)) return false
+    throw error
+  }
+}
+
+/** Of builds that were cut off, and that nobody took up again. A step that is being carried out has a container. */
+export async function removeOldSteps(engine: Engine): Promise<void> {
+  for (const { Id, Created } of await listUnnamed(engine)) {
+    if (Created * 1000 < Date.now() - stepSeconds * 1000) await removeUnnamed(engine, Id).catch(() => {})
+  }
+}
+
+const listUnnamed = (engine: Engine) =>
+  engine.ask((docker) => docker.listImages({ filters: { ...ours(engine), dangling: ['true'] } }))
+
+/** The steps before it go with it. */
+const removeUnnamed = (engine: Engine, id: string) =>
+  engine.ask((docker) => docker.getImage(id).remove()).catch(unlessGone)
 
 const findImage = (engine: Engine, ref: string) =>
   engine.ask((docker) => docker.getImage(ref).inspect()).catch(orNull)

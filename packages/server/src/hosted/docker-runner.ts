@@ -25,11 +25,17 @@ const markName = (engine: Engine, runner: Runner) =>
 
 const filling = new WeakMap<Engine, Promise<string>>()
 
-/** Returns the name of the volume. `image` is any that the engine has. */
-export async function ensureRunner(engine: Engine, runner: Runner, image: string): Promise<string> {
+/** Returns the name of the volume. `image` is any that the engine has once `isThere`. */
+export async function ensureRunner(
+  engine: Engine,
+  runner: Runner,
+  image: string,
+  isThere: Promise<void>,
+): Promise<string> {
   const mark = await findNamed(engine, markName(engine, runner))
   const whole = mark?.labels[volumeLabel]
   if (whole !== undefined) return whole
+  await isThere
   const begun = filling.get(engine) ?? makeRunner(engine, runner, image)
   filling.set(engine, begun)
   return begun.finally(() => filling.delete(engine))

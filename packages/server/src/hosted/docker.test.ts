@@ -13,10 +13,17 @@ import { borrowEngines, type TestEngine } from '../../../../testbed/src/lent.ts'
 import { eventually } from '../../test/eventually.ts'
 import { newId } from '../lib/ids.ts'
 import { openDocker, type DockerSettings } from './docker.ts'
-import { HostedRefused, HostedUnavailable, type Container } from './driver.ts'
+import { HostedRefused, HostedUnavailable, type Container, type HostedDriver } from './driver.ts'
 
 const run = promisify(execFile)
 const image = 'localhost/millrace-test/tools:1'
+
+const listenAndTell = [
+  'perl',
+  '-e',
+  'socket(S,2,1,6);bind(S,pack("Sna4x8",2,8000,"\\0\\0\\0\\0"))||die;listen(S,5)||die;' +
+    'while(accept(C,S)){syswrite(C,"secret\\n");close(C)}',
+]
 
 const dial = (address: string, port: number) => `timeout 5 bash -c 'cat < /dev/tcp/${address}/${port}'`
 
@@ -65,7 +72,7 @@ async function addressesIn(networkName: string, family: 'inet' | 'inet6'): Promi
     .map(({ local }) => local)
 }
 
-for (const { title, lacks, get, giveBack } of await borrowEngines())
+for (const { name, title, lacks, get, giveBack } of await borrowEngines())
   describe.skipIf(lacks !== null)(`hosted containers on ${title}`, { timeout: 120_000 }, () => {
     let engine: TestEngine
     let gate: Gate
@@ -117,6 +124,19 @@ for (const { title, lacks, get, giveBack } of await borrowEngines())
         return end
       }
       return { driver, container, ended, bash }
+    }
+
+    /** Whoever stands where the engine stands hears what `listenAndTell` says. Returns where. */
+    async function untilListens(container: string): Promise<string> {
+      const { NetworkSettings } = await engine.docker.getContainer(container).inspect()
+      const [network] = Object.values(NetworkSettings.Networks)
+      const address = network?.IPAddress ?? ''
+      await eventually('the container listens', async () => {
+        const from = [`--net=/run/netns/${engine.networkName}`, '--', 'bash', '-c', dial(address, 8000)]
+        const heard = await run('nsenter', from).catch(() => null)
+        return heard?.stdout === 'secret\n'
+      })
+      return address
     }
 
     /** What the engine has, of everybody. */
@@ -217,24 +237,75 @@ for (const { title, lacks, get, giveBack } of await borrowEngines())
 
     it('do not reach each other', async () => {
       const { driver, container, bash } = place()
-      const listen =
-        'socket(S,2,1,6);bind(S,pack("Sna4x8",2,8000,"\\0\\0\\0\\0"))||die;listen(S,5)||die;' +
-        'while(accept(C,S)){syswrite(C,"secret\\n");close(C)}'
-      const one = container(['perl', '-e', listen])
+      const one = container(listenAndTell)
       await driver.startContainer(one)
-      const { NetworkSettings } = await engine.docker.getContainer(`millrace-${one.id}`).inspect()
-      const [network] = Object.values(NetworkSettings.Networks)
-      const address = network?.IPAddress ?? ''
-      // It does listen: whoever stands where the engine stands hears it.
-      await eventually('the container listens', async () => {
-        const from = [`--net=/run/netns/${engine.networkName}`, '--', 'bash', '-c', dial(address, 8000)]
-        const heard = await run('nsenter', from).catch(() => null)
-        return heard?.stdout === 'secret\n'
-      })
+      const address = await untilListens(`millrace-${one.id}`)
       const other = await bash(dial(address, 8000))
       expect(other.output).not.toContain('secret')
       expect(other.exitStatus).not.toBe(0)
       await driver.stopContainer(one.id)
+    })
+
+    it('reach no more and no less while their images are built', async () => {
+      const world = createServer((socket) => socket.end('world\n'))
+      world.listen(0, engine.hostAddress)
+      await once(world, 'listening')
+      const { port } = world.address() as AddressInfo
+      const machine = await listenIn(engine.networkName, 'machine')
+      const server = await listenIn(engine.networkName, 'server')
+      const metadata = await startMetadata(engine.networkName)
+      const neighbour = await engine.docker.createContainer({ Image: image, Entrypoint: listenAndTell })
+      await neighbour.start()
+      const besides = await untilListens(neighbour.id)
+      const [own = ''] = await addressesIn(engine.networkName, 'inet')
+      const build = async (
+        driver: HostedDriver,
+        wanted: readonly string[],
+        attacks: readonly string[] = [],
+      ) => {
+        let log = ''
+        const [clusterId, ref] = [newId(), `localhost/millrace/${newId()}:v1`]
+        const attack = `${attacks.map((one) => `${one} &`).join(' ')} wait; echo all were tried`
+        const dockerfile = [`FROM ${image}`, ...[...wanted, attack].map((script) => `RUN ${script}`)].join(
+          '\n',
+        )
+        const onLog = (text: string) => void (log += text)
+        await driver.buildImage({ clusterId, ref, dockerfile, onLog, signal: new AbortController().signal })
+        await driver.deleteImage(ref)
+        expect(log).toContain('all were tried\n')
+        return log.match(/^(world|server|machine|metadata|secret)$/gm)?.toSorted() ?? []
+      }
+      const networks = async () => (await engine.docker.listNetworks()).length
+      const before = { ...(await count()), networks: await networks() }
+
+      expect(await build(place().driver, [dial(own, machine.port)])).toEqual(['machine'])
+      const fenced = place({ allowed: [`${own}:${server.port}`] })
+      const addresses = ['127.0.0.1', '::1', ...(await addressesIn(engine.networkName, 'inet'))]
+      const wanted = [dial(engine.hostAddress, port), dial(own, server.port)]
+      const reached = await build(fenced.driver, wanted, [
+        ...addresses.map((address) => dial(address, machine.port)),
+        dial('169.254.169.254', 80),
+        dial(besides, 8000),
+      ])
+      expect(reached).toEqual(['server', 'world'])
+      expect({ ...(await count()), networks: await networks() }).toEqual(before)
+
+      await neighbour.remove({ force: true })
+      for (const end of [machine.end, server.end, metadata.end]) await end()
+      world.close()
+    })
+
+    it.runIf(name === 'Docker')('have no here-documents in the instructions of their images', async () => {
+      const { driver } = place({ allowed: [] })
+      const refused = driver.buildImage({
+        clusterId: newId(),
+        ref: `localhost/millrace/${newId()}:v1`,
+        dockerfile: `FROM ${image}\nRUN echo $((1<<2)) '<<' && \\\n cat <<-'EOF' > /a\none\nEOF`,
+        onLog: () => {},
+        signal: new AbortController().signal,
+      })
+      await expect(refused).rejects.toThrow(HostedRefused)
+      await expect(refused).rejects.toThrow("(cat <<-'EOF' > /a)")
     })
 
     it('have the runner, which is laid down once and cannot be changed', async () => {
@@ -361,16 +432,17 @@ for (const { title, lacks, get, giveBack } of await borrowEngines())
     })
 
     it('leave nothing of builds that fail, are broken off or cut off', async () => {
-      const { driver } = place()
-      const before = await count()
-      const build = (instructions: string, signal: AbortSignal, onLog: (text: string) => void = () => {}) =>
-        driver.buildImage({
-          clusterId: newId(),
-          ref: `localhost/millrace/${newId()}:v1`,
-          dockerfile: `FROM ${image}\n${instructions}`,
-          onLog,
-          signal,
-        })
+      const { driver } = place({ allowed: [] })
+      const networks = async () => (await engine.docker.listNetworks()).length
+      const all = async () => JSON.stringify({ ...(await count()), networks: await networks() })
+      const before = await all()
+      const refs: string[] = []
+      const build = (instructions: string, signal: AbortSignal, onLog: (text: string) => void = () => {}) => {
+        const ref = `localhost/millrace/${newId()}:v1`
+        refs.push(ref)
+        const dockerfile = `FROM ${image}\n${instructions}`
+        return driver.buildImage({ clusterId: newId(), ref, dockerfile, onLog, signal })
+      }
       const { signal } = new AbortController()
       await expect(build('RUN echo a > /a\nRUN echo b > /b\nRUN false', signal)).rejects.toThrow(
         HostedRefused,
@@ -387,7 +459,11 @@ for (const { title, lacks, get, giveBack } of await borrowEngines())
       await gate.open()
       await eventually(
         'the engine has cleaned up',
-        async () => JSON.stringify(await count()) === JSON.stringify(before),
+        async () => {
+          // What was cut off from us goes with its image.
+          for (const ref of refs) await driver.deleteImage(ref)
+          return (await all()) === before
+        },
         30_000,
       )
     })

@@ -9,7 +9,7 @@ import {
 import { openEngine } from './docker-engine.ts'
 import { setFence, type AllowedPlaces } from './docker-fence.ts'
 import { removeOldHelpers } from './docker-helper.ts'
-import { buildImage, deleteImage, ensureImage, listImages } from './docker-images.ts'
+import { buildImage, deleteImage, ensureImage, listImages, removeOldSteps } from './docker-images.ts'
 import { removeEmptyNetworks } from './docker-networks.ts'
 import { removeOldRunners } from './docker-runner.ts'
 import { listSwitches, setShared } from './docker-shared.ts'
@@ -53,7 +53,10 @@ export function openDocker(settings: DockerSettings): HostedDriver {
     stopContainer: (id) => stopContainer(engine, id),
     listContainers: () => listContainers(engine),
     readOutput: (id) => readOutput(engine, id),
-    buildImage: (build) => buildImage(engine, build),
+    async buildImage(build) {
+      await ensureFence()
+      await buildImage(engine, build, allowed !== null)
+    },
     deleteImage: (ref) => deleteImage(engine, ref),
     listImages: () => listImages(engine),
     attachVolume: (volume) => attachVolume(engine, volume),
@@ -71,6 +74,7 @@ export function openDocker(settings: DockerSettings): HostedDriver {
       fence = null
       await ensureFence()
       await removeOldHelpers(engine)
+      await removeOldSteps(engine)
       await removeEmptyNetworks(engine)
       await removeOldRunners(engine, settings.runner)
     },

@@ -1,4 +1,4 @@
-import type { HostedSettings } from '../config.ts'
+import type { HostedSettings } from '../hosted-settings.ts'
 import type { Db } from '../db/pool.ts'
 import type { Runner } from './docker-runner.ts'
 import type { HostedDriver } from './driver.ts'

@@ -2,7 +2,7 @@
 // Node needs, so that it runs in any image that has a shell, whatever C library that brings.
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { createReadStream, existsSync } from 'node:fs'
+import { createReadStream, existsSync, type Dirent } from 'node:fs'
 import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, join } from 'node:path'
@@ -22,8 +22,28 @@ interface RunnerFile {
 }
 
 export async function loadRunner(): Promise<Runner> {
-  const node = await nodeFiles()
-  const files = [...node.files, ...(await programFiles())].sort((a, b) => a.name.localeCompare(b.name))
+  const program = await programFiles()
+  const bundle = await bundlePath(program)
+  const isBundled = existsSync(bundle)
+  const node = await nodeFiles(isBundled ? 'bundled/hosted.js' : 'hosted.js')
+  const one = isBundled ? [await aFile(`node_modules/${agent}/dist/bundled/hosted.js`, bundle)] : []
+  const files = [...node.files, ...program, ...one].sort(byName)
+  return { digest: await digestOf(files), archive: () => pack(files), node: node.start }
+}
+
+/** Where tools/bundle.mjs puts the agent and all that it imports in one file, which Node reads in a third of the time. */
+export const runnerBundle = async (): Promise<string> => bundlePath(await programFiles())
+
+/** It is named after what it was made of, so one that is out of date is not found. */
+const bundlePath = async (program: readonly RunnerFile[]) =>
+  join(packages, 'agent', 'dist', 'bundled', `${await digestOf(program.toSorted(byName))}.js`)
+
+const packages = fileURLToPath(new URL('../../../', import.meta.url))
+const agent = '@millrace/agent'
+
+const byName = (a: RunnerFile, b: RunnerFile) => a.name.localeCompare(b.name)
+
+async function digestOf(files: readonly RunnerFile[]): Promise<string> {
   const hash = createHash('sha256')
   for (const { name, mode, size, source } of files) {
     // Node and its libraries are large, and are what their version says.
@@ -32,13 +52,13 @@ export async function loadRunner(): Promise<Runner> {
     if (source.kind === 'text') hash.update(source.text)
     else if (!isLarge) hash.update(await readFile(source.path))
   }
-  return { digest: hash.digest('hex').slice(0, 32), archive: () => pack(files), node: node.start }
+  return hash.digest('hex').slice(0, 32)
 }
 
 const library = `${runnerPath}/lib`
 
 /** Without the loader's path, the image's own C library has to do. */
-async function nodeFiles(): Promise<{ files: RunnerFile[]; start: string[] }> {
+async function nodeFiles(program: string): Promise<{ files: RunnerFile[]; start: string[] }> {
   const libraries = await librariesOf(process.execPath)
   const loader = libraries.find((path) => /\/ld-[^/]*$/.test(path))
   const node = `${runnerPath}/bin/node`
@@ -50,7 +70,7 @@ async function nodeFiles(): Promise<{ files: RunnerFile[]; start: string[] }> {
     aScript('bin/run-node', `exec ${command} "$@"`),
     aScript(
       'run',
-      `export MILLRACE_RUNNER_NODE=${runnerPath}/bin/run-node\nexec ${command} ${modules}/@millrace/agent/dist/hosted.js "$@"`,
+      `export MILLRACE_RUNNER_NODE=${runnerPath}/bin/run-node\nexec ${command} ${modules}/${agent}/dist/${program} "$@"`,
     ),
     ...(await Promise.all(libraries.map((path) => aFile(`lib/${basename(path)}`, path)))),
   ]
@@ -66,8 +86,7 @@ async function librariesOf(program: string): Promise<string[]> {
 
 /** The agent and, from package to package, all that it depends on. */
 async function programFiles(): Promise<RunnerFile[]> {
-  const packages = fileURLToPath(new URL('../../../', import.meta.url))
-  const found = new Map([['@millrace/agent', join(packages, 'agent')]])
+  const found = new Map([[agent, join(packages, 'agent')]])
   const files: RunnerFile[] = []
   for (const [name, folder] of found) {
     files.push(await aFile(`node_modules/${name}/package.json`, join(folder, 'package.json')))
@@ -92,7 +111,9 @@ function findPackage(from: string, name: string): string {
 
 async function scriptsIn(folder: string, name: string): Promise<RunnerFile[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-  const scripts = entries.filter((entry) => entry.isFile() && /\.[cm]?js$/.test(entry.name))
+  const isScript = ({ name: file, parentPath }: Dirent) =>
+    /\.[cm]?js$/.test(file) && basename(parentPath) !== 'bundled'
+  const scripts = entries.filter((entry) => entry.isFile() && isScript(entry))
   return Promise.all(
     scripts.map((entry) => {
       const path = join(entry.parentPath, entry.name)

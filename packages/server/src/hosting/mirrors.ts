@@ -2,7 +2,7 @@
 // mirrors, brings one up to date after a job has used its repository; jobs only read. Repositories that cannot be read
 // without credentials have no mirror, and jobs clone them as if there were none.
 import { sql } from 'kysely'
-import type { HostedSettings } from '../config.ts'
+import type { HostedSettings } from '../hosted-settings.ts'
 import type { Context } from '../context.ts'
 import type { ContainerStatus, HostedDriver } from '../hosted/driver.ts'
 import { newId } from '../lib/ids.ts'

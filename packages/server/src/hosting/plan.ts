@@ -1,7 +1,7 @@
 // Decides which hosted agents there should be: one for each runnable job of a hosted queue, as far as there is room,
 // and a few warm ones. It only writes rows; start.ts and stop.ts make them true. One replica plans at a time.
 import { sql } from 'kysely'
-import type { HostedSettings } from '../config.ts'
+import type { HostedSettings } from '../hosted-settings.ts'
 import { giveJob } from '../conductor/claim.ts'
 import { wakeAgent } from '../conductor/wake.ts'
 import type { Context } from '../context.ts'

@@ -60,15 +60,16 @@ export async function claim(
   return rows
 }
 
-/** It failed and is tried again after a while. */
+/** It failed and is tried again after a while. False: that is no longer wanted. */
 export async function postpone(
   db: Db,
   id: string,
-  { until, error }: { until: string; error: string },
-): Promise<void> {
-  await sql`
+  { state, until, error }: { state: 'starting' | 'stopping'; until: string; error: string },
+): Promise<boolean> {
+  const { rows } = await sql`
     update hosted_agents set lease_until = ${until}, last_error = ${error}, start_attempts = start_attempts + 1
-    where id = ${id}`.execute(db)
+    where id = ${id} and state = ${state} returning id`.execute(db)
+  return rows.length > 0
 }
 
 /** From now on, for a short while, an agent can register with this token. */

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { HostedSettings } from '../config.ts'
+import type { HostedSettings } from '../hosted-settings.ts'
 import type { Context } from '../context.ts'
 import { HostedNotFound, HostedRefused, type Container, type HostedDriver } from '../hosted/driver.ts'
 import * as volumes from '../resources/cache_volumes/queries.ts'
@@ -28,10 +28,11 @@ export async function startAgent(
   } catch (error) {
     const isHopeless = error instanceof HostedRefused || error instanceof HostedNotFound
     const message = error instanceof Error ? error.message : String(error)
-    ctx.log.warn({ err: error, hosted_agent_id: agent.id }, 'A hosted agent could not be started.')
     const seconds = isHopeless ? hopelessSeconds : retrySeconds(agent.start_attempts)
     const until = new Date(ctx.now().getTime() + seconds * 1000).toISOString()
-    await hosted.postpone(ctx.db, agent.id, { until, error: message })
+    // A short job may be over, and its container be taken away, before the engine says that it has started.
+    if (!(await hosted.postpone(ctx.db, agent.id, { state: 'starting', until, error: message }))) return
+    ctx.log.warn({ err: error, hosted_agent_id: agent.id }, 'A hosted agent could not be started.')
     if (isHopeless && agent.job_id !== null) await giveUp(ctx, agent, message)
   }
 }
@@ -43,8 +44,10 @@ async function start(
   agent: hosted.HostedAgent,
 ): Promise<void> {
   const expiresAt = new Date(ctx.now().getTime() + registerSeconds * 1000).toISOString()
-  await hosted.setToken(ctx.db, agent.id, hostedTokenHash(ctx, agent.id), expiresAt)
-  const own = await volumes.listOwn(ctx.db, agent.id)
+  const [own] = await Promise.all([
+    volumes.listOwn(ctx.db, agent.id),
+    hosted.setToken(ctx.db, agent.id, hostedTokenHash(ctx, agent.id), expiresAt),
+  ])
   for (const volume of own) await attachVolume(ctx, driver, volume)
   const { endpoint } = settings
   await startWithOrWithoutMirror(

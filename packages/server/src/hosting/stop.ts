@@ -51,7 +51,7 @@ export async function stopAgent(
     ctx.log.warn({ err: error, hosted_agent_id: agent.id }, 'A hosted agent could not be stopped.')
     const until = new Date(ctx.now().getTime() + retrySeconds(agent.start_attempts) * 1000).toISOString()
     const message = error instanceof Error ? error.message : String(error)
-    await hosted.postpone(ctx.db, agent.id, { until, error: message })
+    await hosted.postpone(ctx.db, agent.id, { state: 'stopping', until, error: message })
   }
 }
 

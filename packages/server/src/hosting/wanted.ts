@@ -1,6 +1,6 @@
 // What the planner looks at: runnable jobs of hosted queues, idle agents, images.
 import { sql } from 'kysely'
-import type { HostedSettings } from '../config.ts'
+import type { HostedSettings } from '../hosted-settings.ts'
 import type { Trx } from '../db/pool.ts'
 import type { ImagesOfCluster } from './rules.ts'
 

@@ -25,7 +25,7 @@ function refuseInstruction({ keyword, rest }: Instruction): string | null {
       return refuseInstruction(splitFirst(rest))
     case 'ADD':
       // The engine would fetch a URL by itself, from where it stands, and there are no files to add.
-      return 'must not have an ADD instruction; fetch with RUN, or write files with COPY <<EOF'
+      return 'must not have an ADD instruction; fetch and write files with RUN'
     case 'COPY':
       return refuseFlags(rest, (flag) =>
         flag.startsWith('--from') ? 'must not COPY --from anything; the base image is the only stage' : null,
