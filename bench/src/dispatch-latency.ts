@@ -12,7 +12,7 @@ import { row, type Report } from './report.ts'
 import { seedPipeline } from './seed.ts'
 
 const builds = 200
-const warmUp = 20
+const warmUp = 100
 const targets = { p50: 25, p95: 75 }
 
 /** bash knows the time without starting a program. */

@@ -10,7 +10,8 @@ import { contextOn } from './context.ts'
 import { row, type Report } from './report.ts'
 import { aBuildRequest, seedAgents, seedPipeline } from './seed.ts'
 
-const agentCounts = [2, 50]
+const mostAgents = 50
+const agentCounts = [2, mostAgents]
 const jobs = 1000
 const targets = { http: 150, conductor: 500 }
 /** A build each: jobs of one build wait for each other at its lock. */
@@ -32,6 +33,9 @@ export async function jobRate(bench: BenchServer): Promise<Omit<Report, 'name'>>
       met: perSecond >= target,
     })
   }
+  // The compiler, and the plans of every connection, get their work done before anything is measured.
+  await queueJobs(ctx, bench, pipelineId)
+  await overHttp(bench, mostAgents)
   for (const agents of agentCounts) {
     await queueJobs(ctx, bench, pipelineId)
     show(`no-op jobs, ${agents} simulated agents`, await overHttp(bench, agents), targets.http)
