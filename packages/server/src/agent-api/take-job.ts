@@ -83,7 +83,10 @@ async function take(
   decide: (job: TakenJob) => readonly Move[],
 ): Promise<void> {
   const followUps = await inTransaction(ctx.db, async (trx) => {
-    const job = await lockJob(trx, agent, jobId)
+    // Which build is meant is known of a job that the agent has been offered.
+    const offered = agent.job?.id === jobId ? agent.job : null
+    const known = offered && (await lockBuild(trx, agent.organizationId, offered.buildId, jobId))
+    const job = known?.job ? { ...known.job, buildId: known.build.id } : await lockJob(trx, agent, jobId)
     if (job === undefined) throw notFound('No job found')
     const moves = decide(job)
     const hand = sql`update jobs set agent_id = ${agent.id}, token_hash = ${hashToken(token)} where id = ${jobId}`
@@ -91,7 +94,7 @@ async function take(
       await hand.execute(trx)
       return []
     }
-    let locked = await lockBuild(trx, agent.organizationId, job.buildId, jobId)
+    let locked = known ?? (await lockBuild(trx, agent.organizationId, job.buildId, jobId))
     if (locked === undefined) throw notFound('No job found')
     const after: FollowUp[] = []
     for (const [index, type] of moves.entries()) {

@@ -35,7 +35,13 @@ export async function lockBuild(
   const [found] = builds
   if (found === undefined) return undefined
   const rows = jobs && steps && (await withJob(trx, jobs, steps))
-  return { build: found, scope: found, ...(rows === undefined ? {} : { rows }) }
+  const [job] = jobs ?? []
+  return {
+    build: found,
+    scope: found,
+    ...(rows === undefined ? {} : { rows }),
+    ...(job === undefined ? {} : { job }),
+  }
 }
 
 export interface LockedBuild {
@@ -43,7 +49,12 @@ export interface LockedBuild {
   scope: Scope
   /** What is known of it already. */
   rows?: Answer
+  /** The one that was asked for. */
+  job?: HeldJob
 }
+
+/** A job, and the agent that has it. */
+export type HeldJob = JobRow & { agentId: string | null }
 
 const lock = preparedStatement(
   (orgId: string, buildId: string) => sql`
@@ -59,8 +70,8 @@ const lookAt = preparedStatement(
 )
 
 const lockJob = preparedStatement(
-  (buildId: string, jobId: string) => sql<JobRow>`
-    select ${jobFields} from jobs j where j.build_id = ${buildId} and j.id = ${jobId} for update`,
+  (buildId: string, jobId: string) => sql<HeldJob>`
+    select ${jobFields}, j.agent_id as "agentId" from jobs j where j.build_id = ${buildId} and j.id = ${jobId} for update`,
 )
 
 const stepOf = preparedStatement(
