@@ -220,7 +220,10 @@ describe('a chat', () => {
     await run(0)
     await eventually('two messages', async () => texts(service).length === 2 && texts(pretty).length === 2)
     const page = `http://millrace.test/${org.slug}/${pipeline.slug}/builds`
-    const [told, fixed] = texts(service)
+    // In order within a build; those of two builds may overtake each other.
+    const [fixed, told] = texts(service).toSorted(
+      (a, b) => Number(b.includes('fixed')) - Number(a.includes('fixed')),
+    )
     expect(told).toContain(`<${page}/2|App #2> failed (main · 0123456789)`)
     expect(told).toContain('&lt;!channel&gt; &amp; friends')
     expect(told).not.toContain('More.')
@@ -228,7 +231,7 @@ describe('a chat', () => {
       `<${page}/2#${await jobNamed(app, broken, 'a')}|Unit &lt;tests&gt; ¦ all> failed with exit status 1`,
     )
     expect(fixed).toContain(`<${page}/3|App #3> is fixed`)
-    expect(texts(pretty).map((text) => text.split(' ')[0])).toEqual([':x:', ':tada:'])
+    expect(new Set(texts(pretty).map((text) => text.split(' ')[0]))).toEqual(new Set([':x:', ':tada:']))
     expect(service.receiver.received[0]?.headers).not.toHaveProperty('x-buildkite-token')
   })
 })
@@ -259,7 +262,7 @@ describe('build_fixed', () => {
     await eventually('two that were fixed', async () => service.receiver.received.length >= 2)
     await telling.settled(service)
     const told = service.receiver.received.map(({ body }) => /#(\d+)>/.exec(String(body.text))?.[1])
-    expect(told).toEqual(['4', '6'])
+    expect(told.toSorted()).toEqual(['4', '6'])
   })
 })
 
