@@ -63,6 +63,25 @@ async function startMetadata(networkName: string) {
   }
 }
 
+/**
+ * What there is to reach: the world beyond, which is this machine seen from the engine's network, and two listeners and
+ * a metadata service on the engine's own machine.
+ */
+async function surroundings({ hostAddress, networkName }: TestEngine) {
+  const world = createServer((socket) => socket.end('world\n'))
+  world.listen(0, hostAddress)
+  await once(world, 'listening')
+  const { port } = world.address() as AddressInfo
+  const machine = await listenIn(networkName, 'machine')
+  const server = await listenIn(networkName, 'server')
+  const metadata = await startMetadata(networkName)
+  const end = async () => {
+    for (const one of [machine, server, metadata]) await one.end()
+    world.close()
+  }
+  return { world: { port }, machine, server, end }
+}
+
 async function addressesIn(networkName: string, family: 'inet' | 'inet6'): Promise<string[]> {
   const { stdout } = await run('ip', ['-n', networkName, '-j', 'addr'])
   const links = JSON.parse(stdout) as Array<{ addr_info: Array<{ family: string; local: string }> }>
@@ -190,14 +209,7 @@ for (const { name, title, lacks, get, giveBack } of await borrowEngines())
     })
 
     it('reach the world, and of the engine’s machine only what is allowed', async () => {
-      const world = createServer((socket) => socket.end('world\n'))
-      world.listen(0, engine.hostAddress)
-      await once(world, 'listening')
-      const { port } = world.address() as AddressInfo
-      const machine = await listenIn(engine.networkName, 'machine')
-      const server = await listenIn(engine.networkName, 'server')
-      const metadata = await startMetadata(engine.networkName)
-      // Seen from the engine's network, this machine is the world beyond.
+      const { world, machine, server, end } = await surroundings(engine)
       const [own = ''] = await addressesIn(engine.networkName, 'inet')
 
       const open = place()
@@ -205,7 +217,7 @@ for (const { name, title, lacks, get, giveBack } of await borrowEngines())
       expect((await open.bash(dial('169.254.169.254', 80))).output).toBe('metadata\n')
 
       const fenced = place({ allowed: [`${own}:${server.port}`] })
-      expect((await fenced.bash(dial(engine.hostAddress, port))).output).toBe('world\n')
+      expect((await fenced.bash(dial(engine.hostAddress, world.port))).output).toBe('world\n')
       expect((await fenced.bash(dial(own, server.port))).output).toBe('server\n')
       const resting = fenced.container(['sleep', '600'])
       await fenced.driver.startContainer(resting)
@@ -231,8 +243,7 @@ for (const { name, title, lacks, get, giveBack } of await borrowEngines())
       expect((await fenced.bash(dial(own, machine.port))).output).not.toContain('machine\n')
 
       await fenced.driver.stopContainer(resting.id)
-      for (const end of [machine.end, server.end, metadata.end]) await end()
-      world.close()
+      await end()
     })
 
     it('do not reach each other', async () => {
@@ -247,13 +258,7 @@ for (const { name, title, lacks, get, giveBack } of await borrowEngines())
     })
 
     it('reach no more and no less while their images are built', async () => {
-      const world = createServer((socket) => socket.end('world\n'))
-      world.listen(0, engine.hostAddress)
-      await once(world, 'listening')
-      const { port } = world.address() as AddressInfo
-      const machine = await listenIn(engine.networkName, 'machine')
-      const server = await listenIn(engine.networkName, 'server')
-      const metadata = await startMetadata(engine.networkName)
+      const { world, machine, server, end } = await surroundings(engine)
       const neighbour = await engine.docker.createContainer({ Image: image, Entrypoint: listenAndTell })
       await neighbour.start()
       const besides = await untilListens(neighbour.id)
@@ -281,7 +286,7 @@ for (const { name, title, lacks, get, giveBack } of await borrowEngines())
       expect(await build(place().driver, [dial(own, machine.port)])).toEqual(['machine'])
       const fenced = place({ allowed: [`${own}:${server.port}`] })
       const addresses = ['127.0.0.1', '::1', ...(await addressesIn(engine.networkName, 'inet'))]
-      const wanted = [dial(engine.hostAddress, port), dial(own, server.port)]
+      const wanted = [dial(engine.hostAddress, world.port), dial(own, server.port)]
       const reached = await build(fenced.driver, wanted, [
         ...addresses.map((address) => dial(address, machine.port)),
         dial('169.254.169.254', 80),
@@ -291,8 +296,7 @@ for (const { name, title, lacks, get, giveBack } of await borrowEngines())
       expect({ ...(await count()), networks: await networks() }).toEqual(before)
 
       await neighbour.remove({ force: true })
-      for (const end of [machine.end, server.end, metadata.end]) await end()
-      world.close()
+      await end()
     })
 
     it.runIf(name === 'Docker')('have no here-documents in the instructions of their images', async () => {
