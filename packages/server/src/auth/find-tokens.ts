@@ -1,5 +1,5 @@
-// Token to caller. Every request asks the database, so that a revocation counts at once on every replica; what
-// makes that cheap is that all requests of one turn of the event loop ask together, in one statement.
+// Token to caller, from the database. Most requests are answered from memory (token-memory.ts); all others of one turn of
+// the event loop ask together, in one statement.
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db/pool.ts'
 import { hashToken } from '../lib/ids.ts'
