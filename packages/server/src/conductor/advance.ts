@@ -8,7 +8,7 @@ import type { Refusal } from '@millrace/engine/advance/refusal.ts'
 import type { BuildRow } from '@millrace/engine/rows.ts'
 import type { Context } from '../context.ts'
 import type { Trx } from '../db/pool.ts'
-import { together, type Statement } from '../db/together.ts'
+import { later, type Statement } from '../db/together.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { newId } from '../lib/ids.ts'
 import { setMetaData } from './meta-data.ts'
@@ -76,7 +76,7 @@ export async function apply(
   const after = { ...build, ...changes.build }
   const { timers } = ctx.config
   const runnable = effects.flatMap((effect) => (effect.kind === 'job_runnable' ? [effect.jobId] : []))
-  await together(trx, [
+  await later(trx, [
     ...first(after),
     ...effects.flatMap((effect) =>
       effect.kind === 'set_meta_data' ? setMetaData(scope, effect.values) : [],

@@ -1,6 +1,7 @@
 import pg from 'pg'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { useApp } from '../../test/app.ts'
+import { named, type BatchClient } from './client.ts'
 
 const app = useApp()
 
@@ -58,7 +59,7 @@ it('goes on after a statement that failed, first or later, and tells who asked',
     { value: { rows: [{ quotient: 5 }] } },
   ])
   const error = await client.query(divide, [0]).catch((thrown: unknown) => thrown)
-  expect(error).toMatchObject({ code: '22012', stack: expect.stringContaining('named-query.test.ts') })
+  expect(error).toMatchObject({ code: '22012', stack: expect.stringContaining('batch.test.ts') })
   client.release()
 })
 
@@ -71,4 +72,54 @@ it('writes without rows as often as it likes', async () => {
   }
   await client.query('drop table written')
   client.release()
+})
+
+describe('statements sent at once', () => {
+  const add = (n: number) => named('insert into noted values ($1::int) returning n', [n])
+  const halve = (n: number) => named('select 100 / $1::int as part', [n])
+  const rowsOf = (results: pg.QueryResult[]) => results.map(({ rows }) => rows)
+
+  async function withTable(use: (client: BatchClient) => Promise<void>): Promise<void> {
+    const client = (await app.database.pool.connect()) as BatchClient
+    await client.query('create temporary table noted (n int primary key)')
+    await use(client)
+    await client.query('drop table noted')
+    client.release()
+  }
+
+  it('answer in their order, each seeing what those before it did', () =>
+    withTable(async (client) => {
+      const count = named('select count(*)::int as noted from noted', [])
+      for (const first of [1, 11])
+        expect(rowsOf(await client.send([count, add(first), count, add(first + 1), count]))).toEqual([
+          [{ noted: first === 1 ? 0 : 2 }],
+          [{ n: first }],
+          [{ noted: first === 1 ? 1 : 3 }],
+          [{ n: first + 1 }],
+          [{ noted: first === 1 ? 2 : 4 }],
+        ])
+    }))
+
+  it('all fail when one does, and can be sent again', () =>
+    withTable(async (client) => {
+      const other = named('select $1::int + 1 as next', [1])
+      for (let time = 1; time <= 2; time += 1) {
+        await expect(client.send([add(1), halve(0), other])).rejects.toMatchObject({ code: '22012' })
+        // What stood before it is undone; what stood behind it was never read by the database.
+        expect(rowsOf(await client.send([other, add(1), halve(4)]))).toEqual([
+          [{ next: 2 }],
+          [{ n: 1 }],
+          [{ part: 25 }],
+        ])
+        await client.query('delete from noted', [])
+      }
+    }))
+
+  it('fail before anything is sent when a value cannot be written', () =>
+    withTable(async (client) => {
+      const circular: { self?: object } = {}
+      circular.self = circular
+      await expect(client.send([add(1), named('select $1::jsonb', [circular])])).rejects.toThrow(/circular/)
+      expect(rowsOf(await client.send([named('select n from noted', [])]))).toEqual([[]])
+    }))
 })

@@ -1,0 +1,170 @@
+// Statements that go to the database at once: written in one piece, answered in one piece, with one word at the end
+// that asks for the answers. The driver has a query for each and an answer for each, so that every statement of a
+// transaction wakes both sides once.
+//
+// A statement goes by its name. What its rows look like never changes then, so the database is asked once.
+//
+// It stands on inner things of the driver, which are written down here: how a query is submitted and told of what
+// comes back, how a result reads rows, and where a connection keeps the names of statements.
+/* oxlint-disable no-underscore-dangle -- the driver's own names */
+import type { Writable } from 'node:stream'
+import pg from 'pg'
+
+export interface NamedStatement {
+  /** Undefined: it is read anew each time. */
+  name: string | undefined
+  text: string
+  values: readonly unknown[]
+}
+
+export type Callback = (error: Error | null | undefined, results?: pg.QueryResult[]) => void
+
+/** What the driver makes of the description of a statement's rows. */
+type Shape = Pick<DriverResult, 'fields' | '_parsers' | '_prebuiltEmptyResultObject'>
+
+/** By the name of the statement. */
+export type Shapes = Map<string, Shape>
+
+interface DriverResult extends pg.QueryResult {
+  _parsers: unknown
+  _prebuiltEmptyResultObject: unknown
+  addFields(fields: unknown): void
+  parseRow(fields: unknown): pg.QueryResultRow
+  addCommandComplete(message: unknown): void
+}
+
+interface DriverConnection {
+  stream: Pick<Writable, 'cork' | 'uncork'>
+  parsedStatements: Record<string, string>
+  submittedNamedStatements: Record<string, string>
+  parse(statement: { text: string; name: string | undefined }): void
+  bind(portal: { statement: string | undefined; values: readonly unknown[] }): void
+  describe(what: { type: 'P'; name: string }): void
+  execute(portal: object): void
+  sync(): void
+}
+
+interface DriverQuery {
+  /** The driver writes down, by its name and text, that the statement being answered is known to the connection. */
+  name: string | undefined
+  text: string | undefined
+  callback: Callback
+}
+
+const driver = pg as unknown as {
+  Query: new (text: string, callback: Callback) => DriverQuery
+  Result: new (rowMode: undefined, types: pg.CustomTypesConfig) => DriverResult
+  utils: { prepareValue(value: unknown): unknown }
+}
+
+export class Batch extends driver.Query {
+  private readonly statements: readonly NamedStatement[]
+  private readonly types: pg.CustomTypesConfig
+  private readonly shapes: Shapes
+  private readonly results: DriverResult[] = []
+  private misread: Error | undefined
+
+  constructor(
+    statements: readonly NamedStatement[],
+    types: pg.CustomTypesConfig,
+    shapes: Shapes,
+    callback: Callback,
+  ) {
+    super('', callback)
+    this.statements = statements
+    this.types = types
+    this.shapes = shapes
+  }
+
+  submit(connection: DriverConnection): Error | null {
+    let values: unknown[][]
+    try {
+      values = this.statements.map((statement) => statement.values.map(driver.utils.prepareValue))
+    } catch (error) {
+      return error as Error
+    }
+    connection.stream.cork()
+    for (const [at, statement] of this.statements.entries())
+      send(connection, statement, values[at] ?? [], this.shapes)
+    connection.sync()
+    connection.stream.uncork()
+    this.expectNext()
+    return null
+  }
+
+  handleRowDescription({ fields }: { fields: pg.FieldDef[] }): void {
+    const result = this.current()
+    result.addFields(fields)
+    this.keepShape(result)
+  }
+
+  handleDataRow({ fields }: { fields: unknown }): void {
+    if (this.misread !== undefined) return
+    const result = this.current()
+    try {
+      result.rows.push(result.parseRow(fields))
+    } catch (error) {
+      this.misread = error as Error
+    }
+  }
+
+  handleCommandComplete(message: unknown): void {
+    const result = this.current()
+    result.addCommandComplete(message)
+    this.keepShape(result)
+    this.expectNext()
+  }
+
+  handleEmptyQuery(): void {
+    this.expectNext()
+  }
+
+  handleError(error: Error, connection: DriverConnection): void {
+    // What stands behind the one that failed was skipped, and its names were never given.
+    for (const { name } of this.statements.slice(this.results.length))
+      if (name !== undefined) delete connection.submittedNamedStatements[name]
+    this.callback(error)
+  }
+
+  handleReadyForQuery(): void {
+    this.callback(this.misread, this.results)
+  }
+
+  private expectNext(): void {
+    const next = this.statements[this.results.length]
+    this.name = next?.name
+    this.text = next?.text
+    if (next === undefined) return
+    const result = new driver.Result(undefined, this.types)
+    const shape = next.name === undefined ? undefined : this.shapes.get(next.name)
+    this.results.push(shape === undefined ? result : Object.assign(result, shape))
+  }
+
+  private current(): DriverResult {
+    const result = this.results.at(-1)
+    if (result === undefined) throw new Error('The database answered what was never asked.')
+    return result
+  }
+
+  private keepShape({ fields, _parsers, _prebuiltEmptyResultObject }: DriverResult): void {
+    if (this.name !== undefined) this.shapes.set(this.name, { fields, _parsers, _prebuiltEmptyResultObject })
+  }
+}
+
+function send(
+  connection: DriverConnection,
+  { name, text }: NamedStatement,
+  values: unknown[],
+  shapes: Shapes,
+): void {
+  const isKnown =
+    name !== undefined &&
+    (connection.parsedStatements[name] ?? connection.submittedNamedStatements[name]) !== undefined
+  if (!isKnown) {
+    connection.parse({ text, name })
+    if (name !== undefined) connection.submittedNamedStatements[name] = text
+  }
+  connection.bind({ statement: name, values })
+  if (!isKnown || !shapes.has(name)) connection.describe({ type: 'P', name: '' })
+  connection.execute({})
+}

@@ -1,0 +1,132 @@
+// The query builder's way to the database. Unlike the one it comes with, this one sends nothing alone that can go with
+// something else: `begin` goes with the first statement of a transaction, and what nobody waits for with the next, at
+// the latest with `commit`. A change that reads and then writes is two ways to the database and back.
+import {
+  PostgresDialect,
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  type QueryResult,
+  type TransactionSettings,
+} from 'kysely'
+import type pg from 'pg'
+import type { NamedStatement } from './batch.ts'
+import { named, type BatchClient } from './client.ts'
+
+export class BatchDialect extends PostgresDialect {
+  private readonly pool: pg.Pool
+
+  constructor(pool: pg.Pool) {
+    super({ pool })
+    this.pool = pool
+  }
+
+  override createDriver(): Driver {
+    return new BatchDriver(this.pool)
+  }
+}
+
+class BatchDriver implements Driver {
+  private readonly pool: pg.Pool
+
+  constructor(pool: pg.Pool) {
+    this.pool = pool
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<BatchConnection> {
+    // The pool makes its clients by the class that client.ts gives it.
+    return new BatchConnection((await this.pool.connect()) as BatchClient)
+  }
+
+  async beginTransaction(connection: BatchConnection, settings: TransactionSettings): Promise<void> {
+    const { isolationLevel, accessMode } = settings
+    const level = isolationLevel === undefined ? '' : ` isolation level ${isolationLevel}`
+    connection.begin(`begin${level}${accessMode === undefined ? '' : ` ${accessMode}`}`)
+  }
+
+  commitTransaction(connection: BatchConnection): Promise<void> {
+    return connection.commit()
+  }
+
+  rollbackTransaction(connection: BatchConnection): Promise<void> {
+    return connection.rollback()
+  }
+
+  async releaseConnection(connection: BatchConnection): Promise<void> {
+    connection.release()
+  }
+
+  destroy(): Promise<void> {
+    return this.pool.end()
+  }
+}
+
+const writing: ReadonlySet<string> = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE'])
+
+export class BatchConnection implements DatabaseConnection {
+  private readonly client: BatchClient
+  /** To be sent before whatever is sent next. */
+  private waiting: NamedStatement[] = []
+  /** Whether the database knows of the transaction. */
+  private isOpen = false
+
+  constructor(client: BatchClient) {
+    this.client = client
+  }
+
+  async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    const [result] = await this.executeTogether([query])
+    return result as QueryResult<Row>
+  }
+
+  async executeTogether(queries: readonly CompiledQuery[]): Promise<Array<QueryResult<unknown>>> {
+    const results = await this.send(queries.map(({ sql, parameters }) => named(sql, parameters)))
+    return results.map(({ rows, command, rowCount }) =>
+      writing.has(command) ? { rows, numAffectedRows: BigInt(rowCount ?? 0) } : { rows },
+    )
+  }
+
+  /** Nobody waits for the answers; a failure is that of what is sent next. */
+  executeLater(queries: readonly CompiledQuery[]): void {
+    this.waiting.push(...queries.map(({ sql, parameters }) => named(sql, parameters)))
+  }
+
+  // oxlint-disable-next-line require-yield -- the query builder asks for one
+  async *streamQuery(): AsyncIterableIterator<never> {
+    throw new Error('A statement whose rows come bit by bit cannot share a connection with others.')
+  }
+
+  begin(text: string): void {
+    this.waiting.push(named(text, []))
+  }
+
+  async commit(): Promise<void> {
+    if (this.isOpen || this.waiting.length > 1) await this.send([named('commit', [])])
+    this.forget()
+  }
+
+  async rollback(): Promise<void> {
+    this.waiting = []
+    if (this.isOpen) await this.send([named('rollback', [])])
+    this.forget()
+  }
+
+  release(): void {
+    this.client.release()
+  }
+
+  private forget(): void {
+    this.waiting = []
+    this.isOpen = false
+  }
+
+  private async send(statements: readonly NamedStatement[]): Promise<pg.QueryResult[]> {
+    const before = this.waiting
+    this.waiting = []
+    if (before.length > 0) this.isOpen = true
+    const results = await this.client.send([...before, ...statements])
+    return results.slice(before.length)
+  }
+}
