@@ -1,9 +1,11 @@
+import { sql } from 'kysely'
 import { Type, type Static } from 'typebox'
 import { isFinal } from '@millrace/engine/states.ts'
 import { carryOut } from '../conductor/act.ts'
 import { advanceIn, type EventAt, type FollowUp } from '../conductor/advance.ts'
 import type { Context } from '../context.ts'
-import type { Trx } from '../db/pool.ts'
+import { preparedStatement } from '../db/prepared.ts'
+import { later, type Statement } from '../db/together.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { refused } from '../lib/errors.ts'
 import { maybe } from './route.ts'
@@ -44,11 +46,11 @@ export async function finishJob(
       if (!advanced.ok) throw refused(`${advanced.message}.`)
       after.push(...advanced.followUps)
     }
-    await noteOnJob(trx, job, body.chunks_failed_count ?? 0)
-    await noteOnAgent(trx, ctx, job, {
-      passed: exitStatus === 0,
-      retires: body.ignore_agent_in_dispatches ?? false,
-    })
+    const retires = body.ignore_agent_in_dispatches ?? false
+    await later(trx, [
+      ...noteOnJob(job, body.chunks_failed_count ?? 0),
+      noteOnAgent(job.organizationId, job.agent.id, ctx.now().toISOString(), exitStatus === 0, retires),
+    ])
     return after
   })
   await carryOut(ctx, followUps)
@@ -59,31 +61,18 @@ function readExitStatus(text: string | null | undefined): number {
   return /^-?\d{1,9}$/.test(text ?? '') ? Number(text) : -1
 }
 
-async function noteOnJob(trx: Trx, job: RunningJob, chunksFailed: number): Promise<void> {
-  if (chunksFailed === 0) return
-  await trx
-    .updateTable('jobs')
-    .set({ chunks_failed_count: chunksFailed })
-    .where('organization_id', '=', job.organizationId)
-    .where('id', '=', job.id)
-    .execute()
+function noteOnJob(job: RunningJob, chunksFailed: number): Statement[] {
+  if (chunksFailed === 0) return []
+  const statement = sql`
+    update jobs set chunks_failed_count = ${chunksFailed}
+    where organization_id = ${job.organizationId} and id = ${job.id}`
+  return [statement]
 }
 
-async function noteOnAgent(
-  trx: Trx,
-  ctx: Context,
-  job: RunningJob,
-  { passed, retires }: { passed: boolean; retires: boolean },
-): Promise<void> {
-  const at = ctx.now().toISOString()
-  await trx
-    .updateTable('agents')
-    .set({
-      last_job_finished_at: at,
-      ...(passed ? { last_job_passed_at: at } : {}),
-      ...(retires ? { ignore_in_dispatches: true } : {}),
-    })
-    .where('organization_id', '=', job.organizationId)
-    .where('id', '=', job.agent.id)
-    .execute()
-}
+const noteOnAgent = preparedStatement(
+  (organizationId: string, agentId: string, at: string, passed: boolean, retires: boolean) => sql`
+    update agents set last_job_finished_at = ${at},
+      last_job_passed_at = case when ${passed} then ${at} else last_job_passed_at end,
+      ignore_in_dispatches = ignore_in_dispatches or ${retires}
+    where organization_id = ${organizationId} and id = ${agentId}`,
+)

@@ -77,6 +77,7 @@ const finish = agentRoute({
   url: '/v3/jobs/:job/finish',
   // An agent that did not hear the answer says it again.
   token: 'ended_job',
+  isLast: true,
   body: FinishBody,
   async handler({ ctx, job, body }) {
     await finishJob(ctx, job, body)

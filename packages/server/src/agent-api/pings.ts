@@ -20,11 +20,18 @@ const ping = agentRoute({
   url: '/v3/ping',
   token: 'session',
   async handler({ ctx, dispatcher, agent, request }) {
-    const asking = await settle(ctx, agent)
-    const told = instructionFor(asking)
-    if (told.action !== 'resume') return ok(pingAnswer(told))
-    const woken = await waitFor(dispatcher, asking, ctx.config.timers.pingHoldSeconds * 1000, request.gone())
-    return ok(pingAnswer(await afterWaking(ctx, asking, woken)))
+    const endsAt = Date.now() + ctx.config.timers.pingHoldSeconds * 1000
+    let asking = await settle(ctx, agent)
+    let told = instructionFor(asking)
+    // What changed may mean nothing to an agent that waits for a job, such as the end of the one it had.
+    for (let isOver = false; told.action === 'resume' && !isOver;) {
+      const woken = await waitFor(dispatcher, asking, Math.max(endsAt - Date.now(), 0), request.gone())
+      if (woken.kind === 'assigned') return ok(pingAnswer({ action: 'job', job_id: woken.jobId }))
+      if (woken.kind === 'changed') asking = await getAgent(ctx.db, asking.organizationId, asking.id)
+      told = instructionFor(asking)
+      isOver = woken.kind === 'nothing'
+    }
+    return ok(pingAnswer(told))
   },
 })
 
@@ -80,17 +87,6 @@ const waitFor = (dispatcher: Dispatcher, agent: Agent, ms: number, signal: Abort
   const { connectionState, pausedAt, ignoreInDispatches, job } = agent
   const isIdle = connectionState === 'connected' && pausedAt === null && !ignoreInDispatches && job === null
   return dispatcher.wait(agent, { isIdle, ms, signal })
-}
-
-async function afterWaking(ctx: Context, agent: Agent, woken: Woken): Promise<StreamPingsResponse> {
-  switch (woken.kind) {
-    case 'assigned':
-      return { action: 'job', job_id: woken.jobId }
-    case 'changed':
-      return instructionFor(await getAgent(ctx.db, agent.organizationId, agent.id))
-    case 'nothing':
-      return { action: 'resume' }
-  }
 }
 
 async function stream(

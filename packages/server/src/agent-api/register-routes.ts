@@ -119,7 +119,7 @@ async function findSpeaker(
     case 'ended_job': {
       const find = route.token === 'job' ? tokens.findRunningJob : tokens.findEndedJob
       const job = await find(ctx.db, token)
-      await noteJobHeard(ctx, job)
+      if (!route.isLast) await noteJobHeard(ctx, job)
       await requireReach(ctx, route, job, (request.params as Record<string, string>)['job'])
       return { job }
     }

@@ -41,6 +41,8 @@ interface Definition<Kind extends TokenKind, Body extends TSchema> {
   token: Kind
   /** Where the URL names another job than the token's: `build` lets it through if both are of one build. */
   reach?: 'build'
+  /** The job's last word, after which nobody asks whether it was heard. */
+  isLast?: true
   body?: Body
   /** Default 1 MiB. */
   bodyLimitBytes?: number
@@ -75,6 +77,7 @@ export interface AgentRoute {
   url: string
   token: TokenKind
   reach: 'build' | 'job'
+  isLast: boolean
   bodyLimitBytes: number
   run(input: Omit<Input<TSchema>, 'body'>, speaker: Speakers[TokenKind]): Promise<AgentAnswer>
 }
@@ -82,13 +85,14 @@ export interface AgentRoute {
 export function agentRoute<const Kind extends TokenKind, Body extends TSchema = TSchema>(
   definition: Definition<Kind, Body>,
 ): AgentRoute {
-  const { method, url, token, reach = 'job', bodyLimitBytes = 1024 * 1024 } = definition
+  const { method, url, token, reach = 'job', isLast = false, bodyLimitBytes = 1024 * 1024 } = definition
   const checkBody = definition.body === undefined ? null : checker(definition.body)
   return {
     method,
     url,
     token,
     reach,
+    isLast,
     bodyLimitBytes,
     async run(input, speaker) {
       const text = input.request.body.toString()

@@ -5,10 +5,11 @@ import type { JobState } from '@millrace/engine/states.ts'
 import type { Job } from '@millrace/protocol/jobs.ts'
 import { carryOut } from '../conductor/act.ts'
 import { apply, type FollowUp } from '../conductor/advance.ts'
+import { jobToken } from '../conductor/job-token.ts'
 import { lockBuild } from '../conductor/load.ts'
 import type { Context } from '../context.ts'
 import type { Trx } from '../db/pool.ts'
-import { together } from '../db/together.ts'
+import { later, together } from '../db/together.ts'
 import { inTransaction, violatedUnique } from '../db/transaction.ts'
 import { ApiError, notFound, refused } from '../lib/errors.ts'
 import { hashToken } from '../lib/ids.ts'
@@ -20,6 +21,7 @@ interface TakenJob {
   kind: string
   state: JobState
   agentId: string | null
+  tokenHash: Buffer | null
 }
 
 export async function acceptJob(ctx: Context, agent: Agent, jobId: string): Promise<Job> {
@@ -89,16 +91,20 @@ async function take(
     const job = known?.job ? { ...known.job, buildId: known.build.id } : await lockJob(trx, agent, jobId)
     if (job === undefined) throw notFound('No job found')
     const moves = decide(job)
-    const hand = sql`update jobs set agent_id = ${agent.id}, token_hash = ${hashToken(token)} where id = ${jobId}`
+    const hash = hashToken(token)
+    const isHanded = job.agentId === agent.id && job.tokenHash?.equals(hash) === true
+    const hand = isHanded
+      ? []
+      : [sql`update jobs set agent_id = ${agent.id}, token_hash = ${hash} where id = ${jobId}`]
     if (moves.length === 0) {
-      await hand.execute(trx)
+      await later(trx, hand)
       return []
     }
     let locked = known ?? (await lockBuild(trx, agent.organizationId, job.buildId, jobId))
     if (locked === undefined) throw notFound('No job found')
     const after: FollowUp[] = []
     for (const [index, type] of moves.entries()) {
-      const first = () => (index === 0 ? [hand] : [])
+      const first = () => (index === 0 ? hand : [])
       const advanced = await apply(trx, ctx, locked, { type, jobId }, first)
       if (!advanced.ok) throw refused(`${advanced.message}.`)
       after.push(...advanced.followUps)
@@ -117,12 +123,9 @@ async function lockJob(trx: Trx, agent: Agent, jobId: string): Promise<TakenJob 
   const [, jobs] = await together(trx, [
     sql`select from build_tallies t join jobs j on j.build_id = t.build_id where ${isIt} for update of t`,
     sql<TakenJob>`
-      select j.build_id as "buildId", j.kind, j.state, j.agent_id as "agentId" from jobs j where ${isIt} for update`,
+      select j.build_id as "buildId", j.kind, j.state, j.agent_id as "agentId",
+        j.token_hash as "tokenHash"
+      from jobs j where ${isIt} for update`,
   ])
   return jobs[0]
-}
-
-/** Made from the keys of the installation, so that it need not be kept to be told again. */
-function jobToken(ctx: Context, agentId: string, jobId: string): string {
-  return `mrjt_${ctx.keys.sign('job token', `${jobId} ${agentId}`).toString('hex')}`
 }

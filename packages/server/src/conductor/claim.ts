@@ -5,6 +5,8 @@ import { splitPair } from '@millrace/engine/agents.ts'
 import type { Context } from '../context.ts'
 import type { Trx } from '../db/pool.ts'
 import { inTransaction, violatedUnique } from '../db/transaction.ts'
+import { hashToken } from '../lib/ids.ts'
+import { jobToken } from './job-token.ts'
 
 export interface Claimant {
   agentId: string
@@ -107,12 +109,17 @@ function pair(candidates: readonly Candidate[], claimants: readonly Claimant[]):
 /** What the process knows of its waiting agents may be out of date, so their rows have the last word. */
 function assign(trx: Trx, ctx: Context, pairs: Claims['assigned']): Promise<Claims['assigned']> {
   const at = ctx.now().toISOString()
+  const jobIds = pairs.map(({ jobId }) => jobId)
+  const agentIds = pairs.map(({ agentId }) => agentId)
+  // The agent gets to know the token when it accepts; the row would otherwise be written once more then.
+  const hashes = pairs.map(({ agentId, jobId }) => hashToken(jobToken(ctx, agentId, jobId)))
   return assignAndTell(
     trx,
     at,
     sql`
-      update jobs j set state = 'assigned', agent_id = a.id, deadline_at = ${acceptBy(ctx, at)}
-      from unnest(${pairs.map(({ jobId }) => jobId)}::uuid[], ${pairs.map(({ agentId }) => agentId)}::uuid[]) as p (job_id, agent_id)
+      update jobs j set state = 'assigned', agent_id = a.id, token_hash = p.token_hash,
+        deadline_at = ${acceptBy(ctx, at)}
+      from unnest(${jobIds}::uuid[], ${agentIds}::uuid[], ${hashes}::bytea[]) as p (job_id, agent_id, token_hash)
       join agents a on a.id = p.agent_id
       where j.id = p.job_id and ${isDispatchable} and not exists (
         select from jobs busy where busy.agent_id = a.id

@@ -70,6 +70,14 @@ export async function startDispatcher(ctx: Context, pool: pg.Pool): Promise<Disp
     for (const waiter of waiters) if (waiter.agent.id === agentId) waiter.wake(woken)
   }
 
+  const hear = (news: string) => {
+    const [agentId, isFree] = news.split(' ')
+    for (const waiter of waiters) {
+      // Whoever waits for a job has been free before.
+      if (waiter.agent.id === agentId && !(isFree && waiter.isIdle)) waiter.wake({ kind: 'changed' })
+    }
+  }
+
   const serve = async (queueId: string): Promise<void> => {
     const desk = desks.get(queueId) ?? { isServing: false, isAsked: false }
     desks.set(queueId, desk)
@@ -121,7 +129,7 @@ export async function startDispatcher(ctx: Context, pool: pg.Pool): Promise<Disp
   const listener = await listen(pool, {
     channels: {
       [queueChannel]: (queueIds) => queueIds.split(',').forEach(serveAll),
-      [agentChannel]: (agentId) => wakeAll(agentId, { kind: 'changed' }),
+      [agentChannel]: hear,
     },
     // What happened while nobody listened is unknown, so everybody looks again.
     onConnected: () => waiters.forEach((waiter) => waiter.wake({ kind: 'changed' })),

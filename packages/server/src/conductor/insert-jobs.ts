@@ -4,50 +4,67 @@ import type { NewJob } from '@millrace/engine/plan/jobs.ts'
 import { timeoutMinutes, type TimeLimits } from '@millrace/engine/timeouts.ts'
 import type { JobWork } from '@millrace/engine/work.ts'
 import type { Statement } from '../db/together.ts'
-import { columnName, jobColumns, rowsOf, snakeCase } from './rows.ts'
+import { columnName, jobColumns, onRows, typedFields } from './rows.ts'
 import type { Saving } from './save.ts'
-import { deadline } from './timers.ts'
+import { deadline, waits } from './timers.ts'
 
-const fields = Object.keys(jobColumns).map(columnName)
-const typed = Object.entries(jobColumns).map(([field, type]) => `${columnName(field)} ${type}`)
-const own = sql.raw(fields.join(', '))
-const fromNew = sql.raw(fields.map((field) => `n.${field}`).join(', '))
-const shape = `n (${['work jsonb', 'copy_of uuid', 'timeout_minutes int', 'queue_key text', ...typed].join(', ')})`
+const fields = Object.keys(jobColumns)
+const own = sql.raw(fields.map(columnName).join(', '))
+const fromNew = sql.raw(fields.map((field) => `n."${field}"`).join(', '))
+const shape = `n (work jsonb, "copyOf" uuid, "timeoutMinutes" int, "queueKey" text, ${typedFields(jobColumns)})`
 
 export function insertJobs(jobs: readonly NewJob[], { scope, timers, at }: Saving): Statement {
   const rows = jobs.map(({ row, work }) => ({
-    ...snakeCase(row),
-    ...(work.kind === 'copy' ? { copy_of: work.of } : { work, ...scriptFields(work, scope.timeouts) }),
+    ...row,
+    ...(work.kind === 'copy' ? { copyOf: work.of } : { work, ...scriptFields(work, scope.timeouts) }),
   }))
-  const state = sql`n.state`
-  // A retry takes over what the job it replaces was given; any other job finds its queue by the key its rules name.
-  return sql`
+  const { organizationId, pipelineId, buildId, clusterId, defaultQueueId, expiryMinutes } = scope
+  const waiting = waits(timers, expiryMinutes)
+  return insert(rows, organizationId, pipelineId, buildId, clusterId, defaultQueueId, at, ...waiting)
+}
+
+// A retry takes over what the job it replaces was given; any other job finds its queue by the key its rules name.
+const insert = onRows(
+  shape,
+  (
+    rows,
+    organizationId: string,
+    pipelineId: string,
+    buildId: string,
+    clusterId: string | null,
+    defaultQueueId: string | null,
+    at: string,
+    expiryMinutes: number,
+    acceptSeconds: number,
+    cancelGraceSeconds: number,
+  ) => sql`
     insert into jobs as j (organization_id, pipeline_id, build_id, position, work, step_key, group_key, cluster_id, queue_id,
       agent_query_rules, priority, timeout_minutes, concurrency_limit, concurrency_method, deadline_at, limited_at, ${own})
-    select ${scope.organizationId}, ${scope.pipelineId}, ${scope.buildId},
+    select ${organizationId}, ${pipelineId}, ${buildId},
       s.position || '.' || lpad(n.slot::text, 5, '0'), coalesce(old.work, n.work), s.key, g.key,
-      case when n.kind = 'script' then ${scope.clusterId}::uuid end,
+      case when n.kind = 'script' then ${clusterId}::uuid end,
       case when n.kind = 'script' then coalesce(old.queue_id, q.id) end,
       coalesce(old.agent_query_rules, array(select jsonb_array_elements_text(n.work -> 'agents')), '{}'),
       coalesce(old.priority, (n.work ->> 'priority')::int, 0),
       t.timeout_minutes, coalesce(old.concurrency_limit, (n.work #>> '{concurrency,limit}')::int),
       coalesce(old.concurrency_method, n.work #>> '{concurrency,method}'),
-      ${deadline(timers, scope.expiryMinutes, at, state, sql`t`)},
+      ${deadline([expiryMinutes, acceptSeconds, cancelGraceSeconds], at, sql`n.state`, sql`t`)},
       case when n.state = 'limited' then ${at}::timestamptz end, ${fromNew}
-    from ${rowsOf(rows, shape)}
-    join build_steps s on s.id = n.step_id
+    from ${rows}
+    join build_steps s on s.id = n."stepId"
     left join build_steps g on g.id = s.group_id
-    left join jobs old on old.id = n.copy_of
-    cross join lateral (select coalesce(old.timeout_minutes, n.timeout_minutes) as timeout_minutes, n.created_at) t
-    left join cluster_queues q on q.cluster_id = ${scope.clusterId}::uuid
-      and case when n.queue_key is null then q.id = ${scope.defaultQueueId}::uuid else q.key = n.queue_key end`
-}
+    left join jobs old on old.id = n."copyOf"
+    cross join lateral (
+      select coalesce(old.timeout_minutes, n."timeoutMinutes") as timeout_minutes, n."createdAt" as created_at) t
+    left join cluster_queues q on q.cluster_id = ${clusterId}::uuid
+      and case when n."queueKey" is null then q.id = ${defaultQueueId}::uuid else q.key = n."queueKey" end`,
+)
 
 function scriptFields(work: JobWork, limits: TimeLimits): Record<string, unknown> {
   if (work.kind !== 'script') return {}
   return {
-    timeout_minutes: timeoutMinutes(work.timeoutMinutes, limits),
-    queue_key: queueKey(work.agents),
+    timeoutMinutes: timeoutMinutes(work.timeoutMinutes, limits),
+    queueKey: queueKey(work.agents),
   }
 }
 

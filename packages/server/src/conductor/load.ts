@@ -19,7 +19,8 @@ const isUnfinished = sql`j.state <> all (${JOB_STATES.filter(isFinal)}::text[])`
 
 /**
  * Locks the build until the transaction ends. The lock and the look are two statements: what one reads beside the row
- * that it has to wait for is from before it waited. With a job's id, that job comes along.
+ * that it has to wait for is from before it waited. With a job's id, that job comes along, with its step, and whether
+ * nothing depends on that step, which is what most jobs' ends want to know.
  */
 export async function lockBuild(
   trx: Trx,
@@ -27,21 +28,23 @@ export async function lockBuild(
   buildId: string,
   jobId?: string,
 ): Promise<LockedBuild | undefined> {
-  const [, builds, jobs, steps] = await together(trx, [
+  if (jobId === undefined) {
+    const [, [found]] = await together(trx, [lock(orgId, buildId), lookAt(orgId, buildId)])
+    return found && { build: found, scope: found }
+  }
+  const [, [found], jobs, steps, behind] = await together(trx, [
     lock(orgId, buildId),
     lookAt(orgId, buildId),
-    ...(jobId === undefined ? [] : ([lockJob(buildId, jobId), stepOf(buildId, jobId)] as const)),
+    lockJob(buildId, jobId),
+    stepOf(buildId, jobId),
+    anyBehind(buildId, jobId),
   ])
-  const [found] = builds
   if (found === undefined) return undefined
-  const rows = jobs && steps && (await withJob(trx, jobs, steps))
-  const [job] = jobs ?? []
-  return {
-    build: found,
-    scope: found,
-    ...(rows === undefined ? {} : { rows }),
-    ...(job === undefined ? {} : { job }),
-  }
+  const [job] = jobs
+  if (job === undefined) return { build: found, scope: found }
+  const rows = await withJob(trx, jobs, steps)
+  const leaf = behind.length === 0 ? { edges: [], edgesFrom: [job.stepId] } : {}
+  return { build: found, scope: found, rows: { ...rows, ...leaf }, job }
 }
 
 export interface LockedBuild {
@@ -53,8 +56,8 @@ export interface LockedBuild {
   job?: HeldJob
 }
 
-/** A job, and the agent that has it. */
-export type HeldJob = JobRow & { agentId: string | null }
+/** A job, the agent that has it, and the token it has there. */
+export type HeldJob = JobRow & { agentId: string | null; tokenHash: Buffer | null }
 
 const lock = preparedStatement(
   (orgId: string, buildId: string) => sql`
@@ -71,13 +74,20 @@ const lookAt = preparedStatement(
 
 const lockJob = preparedStatement(
   (buildId: string, jobId: string) => sql<HeldJob>`
-    select ${jobFields}, j.agent_id as "agentId" from jobs j where j.build_id = ${buildId} and j.id = ${jobId} for update`,
+    select ${jobFields}, j.agent_id as "agentId", j.token_hash as "tokenHash"
+    from jobs j where j.build_id = ${buildId} and j.id = ${jobId} for update`,
 )
 
 const stepOf = preparedStatement(
   (buildId: string, jobId: string) => sql<StepRow>`
     select ${stepFields} from jobs j join build_steps s on s.id = j.step_id
     where j.build_id = ${buildId} and j.id = ${jobId}`,
+)
+
+const anyBehind = preparedStatement(
+  (buildId: string, jobId: string) => sql`
+    select from jobs j join build_edges e on e.from_step = j.step_id
+    where j.build_id = ${buildId} and j.id = ${jobId} limit 1`,
 )
 
 export function fetchNeed(trx: Trx, buildId: string, need: Need): Promise<Answer> {

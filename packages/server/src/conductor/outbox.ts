@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import type { Effect } from '@millrace/engine/advance/effects.ts'
 import type { Statement } from '../db/together.ts'
 import type { EventAt } from './advance.ts'
-import { rowsOf } from './rows.ts'
+import { onRows } from './rows.ts'
 import type { Scope } from './scope.ts'
 
 interface EventRow {
@@ -21,12 +21,15 @@ export function appendEvents(
 ): Statement[] {
   const rows = eventRows(effects, cause.type === 'promise' ? (cause.reason ?? null) : null)
   if (rows.length === 0) return []
-  const statement = sql`
-    insert into events (organization_id, pipeline_id, build_id, job_id, kind, data, created_at)
-    select ${scope.organizationId}, ${scope.pipelineId}, ${scope.buildId}, n.job_id, n.kind, n.data, ${at}
-    from ${rowsOf(rows, 'n (job_id uuid, kind text, data jsonb)')}`
-  return [statement]
+  return [insertEvents(rows, scope.organizationId, scope.pipelineId, scope.buildId, at)]
 }
+
+const insertEvents = onRows(
+  'n (job_id uuid, kind text, data jsonb)',
+  (rows, organizationId: string, pipelineId: string, buildId: string, at: string) => sql`
+    insert into events (organization_id, pipeline_id, build_id, job_id, kind, data, created_at)
+    select ${organizationId}, ${pipelineId}, ${buildId}, n.job_id, n.kind, n.data, ${at} from ${rows}`,
+)
 
 function eventRows(effects: readonly Effect[], reason: string | null): EventRow[] {
   const news = effects.filter((effect) => effect.kind === 'notify')

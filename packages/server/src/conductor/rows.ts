@@ -1,6 +1,8 @@
 // How the engine's rows lie in tables: the engine's field names, the columns' names and types.
 import { sql, type RawBuilder } from 'kysely'
 import type { BuildRow, JobRow, StepRow } from '@millrace/engine/rows.ts'
+import { preparedStatement } from '../db/prepared.ts'
+import type { Statement } from '../db/together.ts'
 
 export type ColumnTypes<Row> = { readonly [Field in keyof Row]: string }
 
@@ -120,16 +122,26 @@ export const selectFields = (table: string, columns: object): RawBuilder<unknown
     sql`, `,
   )
 
-export const snakeCase = (row: object): Record<string, unknown> =>
-  Object.fromEntries(
-    Object.entries(row).map(([field, value]: [string, unknown]) => [columnName(field), value]),
-  )
+/** `"retriedInJobId" uuid, …`: the engine's rows as they come, read from JSON. */
+export const typedFields = (columns: object, fields: readonly string[] = Object.keys(columns)): string =>
+  fields.map((field) => `"${field}" ${String(Reflect.get(columns, field))}`).join(', ')
 
 /**
- * The objects as rows of the shape. Of one row the planner knows that it is one, and looks for what belongs to it in an
- * index; of several it expects a hundred.
+ * A statement on objects, which it finds as rows of the shape. Of one row the planner knows that it is one, and looks
+ * for what belongs to it in an index; of several it expects a hundred. So it is written twice, each once and for all.
  */
-export const rowsOf = (objects: readonly object[], shape: string): RawBuilder<unknown> =>
-  objects.length === 1
-    ? sql`jsonb_to_record(${JSON.stringify(objects[0])}::jsonb) as ${sql.raw(shape)}`
-    : sql`jsonb_to_recordset(${JSON.stringify(objects)}::jsonb) as ${sql.raw(shape)}`
+export function onRows<Args extends unknown[]>(
+  shape: string,
+  write: (rows: RawBuilder<unknown>, ...args: Args) => RawBuilder<unknown>,
+): (objects: readonly object[], ...args: Args) => Statement {
+  const from = (read: string) =>
+    preparedStatement(
+      (json: string, ...args: Args) =>
+        write(sql`${sql.raw(read)}(${json}::jsonb) as ${sql.raw(shape)}`, ...args),
+      write.length,
+    )
+  const one = from('jsonb_to_record')
+  const many = from('jsonb_to_recordset')
+  return (objects, ...args) =>
+    objects.length === 1 ? one(JSON.stringify(objects[0]), ...args) : many(JSON.stringify(objects), ...args)
+}

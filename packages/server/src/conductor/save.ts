@@ -1,15 +1,23 @@
 // Writes down what the engine changed. Patches that touch the same columns go in one statement, whatever their number.
-import { sql, type RawBuilder } from 'kysely'
+import { sql } from 'kysely'
 import type { Changes, Patch } from '@millrace/engine/advance/changes.ts'
 import type { BuildRow, JobRow } from '@millrace/engine/rows.ts'
 import type { JobState } from '@millrace/engine/states.ts'
 import type { Timers } from '../config.ts'
 import type { Statement } from '../db/together.ts'
 import { insertJobs } from './insert-jobs.ts'
-import { buildColumns, columnName, jobColumns, rowsOf, snakeCase, stepColumns, tallyColumns } from './rows.ts'
+import {
+  buildColumns,
+  columnName,
+  jobColumns,
+  onRows,
+  stepColumns,
+  tallyColumns,
+  typedFields,
+} from './rows.ts'
 import type { Scope } from './scope.ts'
 import { TallyChange } from './tallies.ts'
-import { deadline } from './timers.ts'
+import { deadline, waits, type Waits } from './timers.ts'
 
 export interface JobMove {
   jobId: string
@@ -71,68 +79,98 @@ function sameColumns<Row>(patches: readonly Patch<Row>[]): Patch<Row>[][] {
   return [...groups.values()]
 }
 
-/** The patches as a set of rows `p (id, …)`, and the assignments from it. */
-function patchRows(
-  types: object,
-  group: readonly Patch<unknown>[],
-): { rows: RawBuilder<unknown>; set: RawBuilder<unknown> } {
-  const fields = Object.keys(group[0]?.set ?? {})
-  const typed = fields.map((field) => `${columnName(field)} ${String(Reflect.get(types, field))}`)
-  const objects = group.map(({ id, set }) => ({ id, ...snakeCase(set as object) }))
-  return {
-    rows: rowsOf(objects, `p (${['id uuid', ...typed].join(', ')})`),
-    set: sql.raw(fields.map((field) => `${columnName(field)} = p.${columnName(field)}`).join(', ')),
+/** What is made of a set of fields, kept: there are few sets. */
+function byFields<Made>(make: (fields: readonly string[]) => Made): (set: object) => Made {
+  const made = new Map<string, Made>()
+  return (set) => {
+    const fields = Object.keys(set)
+    const key = fields.join()
+    const known = made.get(key)
+    if (known !== undefined) return known
+    const fresh = make(fields)
+    made.set(key, fresh)
+    return fresh
   }
 }
 
+const shapeOf = (types: object, fields: readonly string[]) =>
+  `p (${['id uuid', ...(fields.length === 0 ? [] : [typedFields(types, fields)])].join(', ')})`
+
+const assignments = (fields: readonly string[]) =>
+  sql.raw(fields.map((field) => `${columnName(field)} = p."${field}"`).join(', '))
+
+const rowOf = ({ id, set }: Patch<unknown>) => ({ id, ...(set as object) })
+
+/** The update of a table by patches of the same fields. */
+const updates = (table: string, key: string, types: object) =>
+  byFields((fields) =>
+    onRows(
+      shapeOf(types, fields),
+      (rows) => sql`
+        update ${sql.table(table)} t set ${assignments(fields)} from ${rows} where t.${sql.ref(key)} = p.id`,
+    ),
+  )
+
+const stepUpdates = updates('build_steps', 'id', stepColumns)
+
 function updateSteps(group: readonly Patch<unknown>[]): Statement {
-  const { rows, set } = patchRows(stepColumns, group)
-  return sql`update build_steps t set ${set} from ${rows} where t.id = p.id`
+  return stepUpdates(group[0]?.set ?? {})(group.map(rowOf))
 }
 
-function updateJobs(group: readonly Patch<JobRow>[], { timers, scope, at }: Saving): Statement {
-  const { rows, set } = patchRows(jobColumns, group)
-  const movesState = group[0]?.set.state !== undefined
-  const state = sql`p.state`
-  const timed = movesState
-    ? sql`, agent_id = case when p.state <> 'scheduled' then t.agent_id end,
+const jobUpdates = byFields((fields) =>
+  onRows(
+    shapeOf(jobColumns, fields),
+    (rows, at: string, expiryMinutes: number, acceptSeconds: number, cancelGraceSeconds: number) => {
+      const waiting: Waits = [expiryMinutes, acceptSeconds, cancelGraceSeconds]
+      const timed = sql`, agent_id = case when p.state <> 'scheduled' then t.agent_id end,
         token_hash = case when p.state <> 'scheduled' then t.token_hash end,
-        deadline_at = ${deadline(timers, scope.expiryMinutes, at, state, sql`t`)},
+        deadline_at = ${deadline(waiting, at, sql`p.state`, sql`t`)},
         expired_at = case when p.state = 'expired' then ${at}::timestamptz end,
         limited_at = case when p.state = 'limited' then ${at}::timestamptz else t.limited_at end,
         concurrency_wait_ms = case when p.state = 'scheduled' and t.concurrency_group is not null and t.runnable_at is null
           then coalesce(extract(epoch from ${at}::timestamptz - t.limited_at) * 1000, 0)::int
           else t.concurrency_wait_ms end`
-    : sql``
-  return sql`update jobs t set ${set}${timed} from ${rows} where t.id = p.id`
+      return sql`
+        update jobs t set ${assignments(fields)}${fields.includes('state') ? timed : sql``}
+        from ${rows} where t.id = p.id`
+    },
+  ),
+)
+
+function updateJobs(group: readonly Patch<JobRow>[], { timers, scope, at }: Saving): Statement {
+  return jobUpdates(group[0]?.set ?? {})(group.map(rowOf), at, ...waits(timers, scope.expiryMinutes))
 }
 
+const buildTables = [
+  { types: tallyColumns, update: updates('build_tallies', 'build_id', tallyColumns) },
+  { types: buildColumns, update: updates('builds', 'id', buildColumns) },
+]
+
 function updateBuild(buildId: string, change: Partial<BuildRow>): Statement[] {
-  const pick = (types: object) =>
-    Object.fromEntries(Object.entries(change).filter(([field]) => Object.hasOwn(types, field)))
-  const tables = [
-    ['build_tallies', 'build_id', tallyColumns],
-    ['builds', 'id', buildColumns],
-  ] as const
-  return tables.flatMap(([table, key, types]) => {
-    const set = pick(types)
-    if (Object.keys(set).length === 0) return []
-    const patch = patchRows(types, [{ id: buildId, set }])
-    const statement = sql`
-      update ${sql.table(table)} t set ${patch.set} from ${patch.rows} where t.${sql.ref(key)} = p.id`
-    return [statement]
+  return buildTables.flatMap(({ types, update }) => {
+    const changed = Object.entries(change).filter(([field]) => Object.hasOwn(types, field))
+    if (changed.length === 0) return []
+    const set = Object.fromEntries(changed)
+    return [update(set)([{ id: buildId, ...set }])]
   })
 }
 
-function insertSteps({ newSteps }: Changes, { buildId, organizationId }: Scope): Statement {
-  const fields = Object.keys(stepColumns).map(columnName)
-  const typed = Object.entries(stepColumns).map(([field, type]) => `${columnName(field)} ${type}`)
-  const steps = newSteps.map(({ row, definition }) => ({ ...snakeCase(row), definition }))
-  return sql`
-    insert into build_steps (build_id, organization_id, definition, ${sql.raw(fields.join(', '))})
-    select ${buildId}, ${organizationId}, n.definition, ${sql.raw(fields.map((field) => `n.${field}`).join(', '))}
-    from ${rowsOf(steps, `n (definition jsonb, ${typed.join(', ')})`)}`
-}
+const stepFields = Object.keys(stepColumns)
+
+const insertStepRows = onRows(
+  `n (definition jsonb, ${typedFields(stepColumns)})`,
+  (rows, buildId: string, organizationId: string) => sql`
+    insert into build_steps (build_id, organization_id, definition, ${sql.raw(stepFields.map(columnName).join(', '))})
+    select ${buildId}, ${organizationId}, n.definition, ${sql.raw(stepFields.map((field) => `n."${field}"`).join(', '))}
+    from ${rows}`,
+)
+
+const insertSteps = ({ newSteps }: Changes, { buildId, organizationId }: Scope): Statement =>
+  insertStepRows(
+    newSteps.map(({ row, definition }) => ({ ...row, definition })),
+    buildId,
+    organizationId,
+  )
 
 function insertWiring({ newEdges, newRefs }: Changes, { buildId }: Scope): Statement[] {
   const edges = sql`

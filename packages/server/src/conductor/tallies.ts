@@ -2,6 +2,7 @@
 // difference, in its own transaction; nothing is ever recounted.
 import { sql } from 'kysely'
 import type { BuildState, JobState } from '@millrace/engine/states.ts'
+import { preparedStatement } from '../db/prepared.ts'
 import type { Statement } from '../db/together.ts'
 
 export interface PipelineTally {
@@ -20,6 +21,27 @@ type Counter = keyof PipelineTally
  */
 const slots = 64
 
+const add = preparedStatement(
+  (
+    pipelineId: string,
+    scheduledBuilds: number,
+    runningBuilds: number,
+    scheduledJobs: number,
+    runningJobs: number,
+    waitingJobs: number,
+  ) => sql`
+    insert into pipeline_tallies as t
+      (pipeline_id, slot, scheduled_builds, running_builds, scheduled_jobs, running_jobs, waiting_jobs)
+    values (${pipelineId}, pg_backend_pid() % ${sql.lit(slots)}, ${scheduledBuilds}, ${runningBuilds}, ${scheduledJobs},
+      ${runningJobs}, ${waitingJobs})
+    on conflict (pipeline_id, slot) do update set
+      scheduled_builds = t.scheduled_builds + excluded.scheduled_builds,
+      running_builds = t.running_builds + excluded.running_builds,
+      scheduled_jobs = t.scheduled_jobs + excluded.scheduled_jobs,
+      running_jobs = t.running_jobs + excluded.running_jobs,
+      waiting_jobs = t.waiting_jobs + excluded.waiting_jobs`,
+)
+
 export class TallyChange {
   private readonly change = new Map<Counter, number>()
 
@@ -36,18 +58,16 @@ export class TallyChange {
     const changed = [...this.change].filter(([, by]) => by !== 0)
     if (changed.length === 0) return []
     const by = (counter: Counter) => this.change.get(counter) ?? 0
-    const statement = sql`
-      insert into pipeline_tallies as t
-        (pipeline_id, slot, scheduled_builds, running_builds, scheduled_jobs, running_jobs, waiting_jobs)
-      values (${pipelineId}, pg_backend_pid() % ${slots}::int, ${by('scheduled_builds')}, ${by('running_builds')},
-        ${by('scheduled_jobs')}, ${by('running_jobs')}, ${by('waiting_jobs')})
-      on conflict (pipeline_id, slot) do update set
-        scheduled_builds = t.scheduled_builds + excluded.scheduled_builds,
-        running_builds = t.running_builds + excluded.running_builds,
-        scheduled_jobs = t.scheduled_jobs + excluded.scheduled_jobs,
-        running_jobs = t.running_jobs + excluded.running_jobs,
-        waiting_jobs = t.waiting_jobs + excluded.waiting_jobs`
-    return [statement]
+    return [
+      add(
+        pipelineId,
+        by('scheduled_builds'),
+        by('running_builds'),
+        by('scheduled_jobs'),
+        by('running_jobs'),
+        by('waiting_jobs'),
+      ),
+    ]
   }
 
   private move(from: Counter | null, to: Counter | null): void {

@@ -8,23 +8,30 @@ const startSeconds = 120
 /** How long a job stays set aside for a stack that does not say how long it needs. */
 export const reservationSeconds = 900
 
+/** How long jobs of a build may take for what. */
+export const waits = (timers: Timers, expiryMinutes: number | null): Waits => [
+  expiryMinutes ?? timers.jobExpiryDays * 24 * 60,
+  timers.acceptSeconds,
+  timers.cancelGraceSeconds,
+]
+
+export type Waits = [expiryMinutes: number, acceptSeconds: number, cancelGraceSeconds: number]
+
 /** The deadline of a job that enters `state` at `at`; null where nothing is awaited. `job` is the row's alias. */
 export function deadline(
-  timers: Timers,
-  expiryMinutes: number | null,
+  [expiryMinutes, acceptSeconds, cancelGraceSeconds]: Waits,
   at: string,
   state: RawBuilder<unknown>,
   job: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
-  const expiry = expiryMinutes ?? timers.jobExpiryDays * 24 * 60
   const after = (seconds: number) => sql`${at}::timestamptz + make_interval(secs => ${seconds})`
   return sql`case ${state}
-    when 'scheduled' then ${job}.created_at + make_interval(mins => ${expiry})
+    when 'scheduled' then ${job}.created_at + make_interval(mins => ${expiryMinutes})
     when 'reserved' then ${after(reservationSeconds)}
-    when 'assigned' then ${after(timers.acceptSeconds)}
+    when 'assigned' then ${after(acceptSeconds)}
     when 'accepted' then ${after(startSeconds)}
     when 'running' then ${at}::timestamptz + make_interval(mins => ${job}.timeout_minutes)
-    when 'canceling' then ${after(timers.cancelGraceSeconds)}
-    when 'timing_out' then ${after(timers.cancelGraceSeconds)}
+    when 'canceling' then ${after(cancelGraceSeconds)}
+    when 'timing_out' then ${after(cancelGraceSeconds)}
   end`
 }

@@ -11,7 +11,7 @@ import type { Statement } from './together.ts'
 export function prepared<Row, Args extends unknown[]>(
   write: (...args: Args) => RawBuilder<Row>,
 ): (db: Db, ...args: Args) => Promise<Row[]> {
-  const statement = once(() => writeOut(write))
+  const statement = once(() => writeOut(write, write.length))
   return async (db, ...args) => {
     const { text, valuesOf } = statement()
     const pool = poolOf(db)
@@ -23,11 +23,12 @@ export function prepared<Row, Args extends unknown[]>(
   }
 }
 
-/** The same as a statement, to be sent together with others. */
+/** The same as a statement, to be sent together with others. `write` takes so many arguments. */
 export function preparedStatement<Row, Args extends unknown[]>(
   write: (...args: Args) => RawBuilder<Row>,
+  count = write.length,
 ): (...args: Args) => Statement<Row> {
-  const statement = once(() => writeOut(write))
+  const statement = once(() => writeOut(write, count))
   return (...args) => ({
     compile() {
       const { text, valuesOf } = statement()
@@ -42,8 +43,11 @@ interface WrittenOut<Args> {
   valuesOf(args: Args): unknown[]
 }
 
-function writeOut<Args extends unknown[]>(write: (...args: Args) => RawBuilder<unknown>): WrittenOut<Args> {
-  const standIns = Array.from({ length: write.length }, (_, at) => Symbol(`argument ${at}`))
+function writeOut<Args extends unknown[]>(
+  write: (...args: Args) => RawBuilder<unknown>,
+  count: number,
+): WrittenOut<Args> {
+  const standIns = Array.from({ length: count }, (_, at) => Symbol(`argument ${at}`))
   const { text, parameters } = textOf(write(...(standIns as unknown[] as Args)))
   const places = parameters.map((parameter) => standIns.indexOf(parameter as symbol))
   return {
