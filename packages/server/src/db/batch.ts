@@ -9,6 +9,7 @@
 /* oxlint-disable no-underscore-dangle -- the driver's own names */
 import type { Writable } from 'node:stream'
 import pg from 'pg'
+import { serialize } from 'pg-protocol'
 
 export interface NamedStatement {
   /** Undefined: it is read anew each time. */
@@ -34,14 +35,9 @@ interface DriverResult extends pg.QueryResult {
 }
 
 interface DriverConnection {
-  stream: Pick<Writable, 'cork' | 'uncork'>
+  stream: Pick<Writable, 'writable' | 'write'>
   parsedStatements: Record<string, string>
   submittedNamedStatements: Record<string, string>
-  parse(statement: { text: string; name: string | undefined }): void
-  bind(portal: { statement: string | undefined; values: readonly unknown[] }): void
-  describe(what: { type: 'P'; name: string }): void
-  execute(portal: object): void
-  sync(): void
 }
 
 interface DriverQuery {
@@ -62,6 +58,8 @@ export class Batch extends driver.Query {
   private readonly types: pg.CustomTypesConfig
   private readonly shapes: Shapes
   private readonly results: DriverResult[] = []
+  /** Those that the database hears for the first time on this connection. */
+  private readonly newNames = new Set<string>()
   private misread: Error | undefined
 
   constructor(
@@ -77,17 +75,13 @@ export class Batch extends driver.Query {
   }
 
   submit(connection: DriverConnection): Error | null {
-    let values: unknown[][]
     try {
-      values = this.statements.map((statement) => statement.values.map(driver.utils.prepareValue))
+      const messages = this.statements.flatMap((statement) => this.messagesOf(statement, connection))
+      if (connection.stream.writable) connection.stream.write(Buffer.concat([...messages, serialize.sync()]))
     } catch (error) {
+      this.forgetNames(connection)
       return error as Error
     }
-    connection.stream.cork()
-    for (const [at, statement] of this.statements.entries())
-      send(connection, statement, values[at] ?? [], this.shapes)
-    connection.sync()
-    connection.stream.uncork()
     this.expectNext()
     return null
   }
@@ -120,14 +114,31 @@ export class Batch extends driver.Query {
   }
 
   handleError(error: Error, connection: DriverConnection): void {
-    // What stands behind the one that failed was skipped, and its names were never given.
-    for (const { name } of this.statements.slice(this.results.length))
-      if (name !== undefined) delete connection.submittedNamedStatements[name]
+    this.forgetNames(connection)
     this.callback(error)
   }
 
   handleReadyForQuery(): void {
     this.callback(this.misread, this.results)
+  }
+
+  private messagesOf({ name, text, values }: NamedStatement, connection: DriverConnection): Buffer[] {
+    const { parsedStatements, submittedNamedStatements } = connection
+    const bound = serialize.bind({
+      statement: name ?? '',
+      values: [...values],
+      valueMapper: driver.utils.prepareValue,
+    })
+    const isKnown =
+      name !== undefined && (parsedStatements[name] ?? submittedNamedStatements[name]) !== undefined
+    if (isKnown && this.shapes.has(name)) return [bound, serialize.execute()]
+    const described = [bound, serialize.describe({ type: 'P' }), serialize.execute()]
+    if (isKnown) return described
+    if (name !== undefined) {
+      submittedNamedStatements[name] = text
+      this.newNames.add(name)
+    }
+    return [serialize.parse({ text, name: name ?? '' }), ...described]
   }
 
   private expectNext(): void {
@@ -140,6 +151,12 @@ export class Batch extends driver.Query {
     this.results.push(shape === undefined ? result : Object.assign(result, shape))
   }
 
+  /** What stands behind the one that failed was skipped, and its names were never given. */
+  private forgetNames(connection: DriverConnection): void {
+    for (const { name } of this.statements.slice(this.results.length))
+      if (name !== undefined && this.newNames.has(name)) delete connection.submittedNamedStatements[name]
+  }
+
   private current(): DriverResult {
     const result = this.results.at(-1)
     if (result === undefined) throw new Error('The database answered what was never asked.')
@@ -149,22 +166,4 @@ export class Batch extends driver.Query {
   private keepShape({ fields, _parsers, _prebuiltEmptyResultObject }: DriverResult): void {
     if (this.name !== undefined) this.shapes.set(this.name, { fields, _parsers, _prebuiltEmptyResultObject })
   }
-}
-
-function send(
-  connection: DriverConnection,
-  { name, text }: NamedStatement,
-  values: unknown[],
-  shapes: Shapes,
-): void {
-  const isKnown =
-    name !== undefined &&
-    (connection.parsedStatements[name] ?? connection.submittedNamedStatements[name]) !== undefined
-  if (!isKnown) {
-    connection.parse({ text, name })
-    if (name !== undefined) connection.submittedNamedStatements[name] = text
-  }
-  connection.bind({ statement: name, values })
-  if (!isKnown || !shapes.has(name)) connection.describe({ type: 'P', name: '' })
-  connection.execute({})
 }
