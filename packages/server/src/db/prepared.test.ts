@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { useApp } from '../../test/app.ts'
-import { prepared, preparedStatement } from './prepared.ts'
+import { prepared, preparedByName, preparedStatement } from './prepared.ts'
 import { together } from './together.ts'
 
 const app = useApp()
@@ -14,6 +14,15 @@ describe('a prepared statement', () => {
     const ask = prepared(both)
     expect(await ask(app.db, 'a', 1)).toEqual([{ text: 'aa', sum: 42 }])
     expect(await ask(app.db, 'b', 2)).toEqual([{ text: 'bb', sum: 44 }])
+  })
+
+  it('takes arguments by their names, in any order', async () => {
+    const ask = preparedByName(
+      ({ word, times }: { word: string; times: number }) => sql<{ text: string }>`
+      select repeat(${word}::text, ${times}::int) || ${word}::text as text`,
+    )
+    expect(await ask(app.db, { word: 'a', times: 2 })).toEqual([{ text: 'aaa' }])
+    expect(await ask(app.db, { times: 1, word: 'b' })).toEqual([{ text: 'bb' }])
   })
 
   it('belongs to the transaction it is given', async () => {

@@ -5,13 +5,14 @@ import { poolOf, type Db } from './pool.ts'
 import type { Statement } from './together.ts'
 
 /**
- * `write` is called once and sees stand-ins, not values. It may put each into the statement as often as it likes, as a
- * parameter; looking at one, or making a text of it, throws.
+ * `write` is called once and sees stand-ins, not values, `count` of them. It may put each into the statement as often as
+ * it likes, as a parameter; looking at one, or making a text of it, throws.
  */
 export function prepared<Row, Args extends unknown[]>(
   write: (...args: Args) => RawBuilder<Row>,
+  count = write.length,
 ): (db: Db, ...args: Args) => Promise<Row[]> {
-  const statement = once(() => writeOut(write, write.length))
+  const statement = once(() => writeOut(write, count))
   return async (db, ...args) => {
     const { text, valuesOf } = statement()
     const pool = poolOf(db)
@@ -23,7 +24,22 @@ export function prepared<Row, Args extends unknown[]>(
   }
 }
 
-/** The same as a statement, to be sent together with others. `write` takes so many arguments. */
+/** The same with arguments by their names: every time the same ones. */
+export function preparedByName<Row, Args extends object>(
+  write: (args: Args) => RawBuilder<Row>,
+): (db: Db, args: Args) => Promise<Row[]> {
+  let names: string[] | undefined
+  let ask: ((db: Db, ...values: unknown[]) => Promise<Row[]>) | undefined
+  return (db, args) => {
+    const given = (names ??= Object.keys(args))
+    const standing = (standIns: unknown[]) =>
+      Object.fromEntries(given.map((name, index) => [name, standIns[index]]))
+    ask ??= prepared((...standIns: unknown[]) => write(standing(standIns) as Args), given.length)
+    return ask(db, ...given.map((name): unknown => Reflect.get(args, name)))
+  }
+}
+
+/** The same as a statement, to be sent together with others. */
 export function preparedStatement<Row, Args extends unknown[]>(
   write: (...args: Args) => RawBuilder<Row>,
   count = write.length,

@@ -6,6 +6,7 @@
 // text of the statement depends only on which filter leads; absent ones vanish when it is planned.
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../../db/pool.ts'
+import { preparedByName } from '../../db/prepared.ts'
 import { isOnPausedQueue } from '../jobs/job-json.ts'
 import type { BuildFilter, StateFilter } from './rules.ts'
 
@@ -36,23 +37,109 @@ export async function listPlaces(
   filter: BuildFilter,
   window: Window,
 ): Promise<Place[]> {
-  const stretches = ranges
-    .filter(({ ids }) => ids.length > 0)
-    .flatMap((range) => leadersOf(filter).map((leader) => stretch(range, leader, filter, window)))
-  if (stretches.length === 0) return []
-  const { rows } = await sql<Place>`
-    select page.id, page.organization_id, page.pipeline_id, page.created_at, t.jobs
-    from (
-      select * from (${sql.join(stretches, sql` union all `)}) found
-      order by found.created_at desc, found.id desc limit ${window.limit} offset ${window.offset}
-    ) page
-    join build_tallies t on t.build_id = page.id
-    order by page.created_at desc, page.id desc`.execute(db)
-  return rows
+  const filled = ranges.filter(({ ids }) => ids.length > 0)
+  if (filled.length === 0) return []
+  const list = listFor(
+    leadersOf(filter),
+    filled.map(({ kind }) => kind),
+  )
+  return list(db, asked(filled, filter, window))
 }
 
+type Leader = keyof typeof leaders
+type Kind = Range['kind']
+type List = (db: Db, asked: Asked) => Promise<Place[]>
+
+const lists = new Map<string, List>()
+
+/** Written once for each: there are few leaders, and fewer forms of lists. */
+function listFor(leading: readonly Leader[], kinds: readonly Kind[]): List {
+  const key = [...leading, ...kinds].join()
+  const known = lists.get(key)
+  if (known !== undefined) return known
+  const list = preparedByName<Place, Asked>((values) => {
+    const stretches = kinds.flatMap((kind, index) =>
+      leading.map((leader) => stretch(kind, index, leader, values)),
+    )
+    return sql`
+      select page.id, page.organization_id, page.pipeline_id, page.created_at, t.jobs
+      from (
+        select * from (${sql.join(stretches, sql` union all `)}) found
+        order by found.created_at desc, found.id desc limit ${values.limit} offset ${values.offset}
+      ) page
+      join build_tallies t on t.build_id = page.id
+      order by page.created_at desc, page.id desc`
+  })
+  lists.set(key, list)
+  return list
+}
+
+/** Builds pass quickly through some states, so few are in them; of the rest, what names fewest builds leads. */
+function leadersOf(filter: BuildFilter): Leader[] {
+  const { states, commits, metaData, creatorId, branches, fewFinished } = filter
+  if (states?.isPassing) return stateLeaders(states)
+  if (commits !== null) return ['commit']
+  if (fewFinished) return ['finished']
+  if (metaData.length > 0) return ['metaData']
+  if (creatorId !== null) return ['creator']
+  if (branches !== null) return ['branch']
+  return states === null ? ['plain'] : stateLeaders(states)
+}
+
+const stateLeaders = ({ blocked }: StateFilter): Leader[] => [
+  'state',
+  ...(blocked ? ['blocked' as const] : []),
+]
+
+/** The values of a statement, some of them for each range. */
+type Asked = ReturnType<typeof windowValues> &
+  ReturnType<typeof filterValues> &
+  Record<`ids${number}` | `organizationIds${number}` | `within${number}`, readonly string[] | null>
+
+const asked = (ranges: readonly Range[], filter: BuildFilter, window: Window): Asked => ({
+  ...windowValues(window),
+  ...filterValues(filter),
+  ...Object.fromEntries(ranges.flatMap(rangeValues)),
+})
+
+const windowValues = ({ limit, offset, after }: Window) => ({
+  limit,
+  offset,
+  reach: offset + limit,
+  afterAt: after?.at ?? null,
+  afterId: after?.id ?? null,
+})
+
+function filterValues(filter: BuildFilter) {
+  const { branches, commits, states, metaData } = filter
+  return {
+    createdFrom: filter.createdFrom,
+    createdTo: filter.createdTo,
+    finishedFrom: filter.finishedFrom,
+    creatorId: filter.creatorId,
+    branches: branches && [...new Set(branches)],
+    branchPatterns: filter.branchPatterns,
+    commits: commits && [...new Set(commits)],
+    states: states && [...new Set(states.shown)],
+    isBlocked: states?.blocked ?? false,
+    metaCount: metaData.length,
+    metaKeys: metaData.map(([key]) => key),
+    metaValues: metaData.map(([, value]) => value),
+    metaKey: metaData[0]?.[0] ?? null,
+    metaValue: metaData[0]?.[1] ?? null,
+    includePaused: filter.includePaused,
+  }
+}
+
+const rangeValues = (range: Range, index: number): Array<[string, readonly string[] | null]> => [
+  [`ids${index}`, range.ids],
+  range.kind === 'organizations'
+    ? [`within${index}`, range.within]
+    : [`organizationIds${index}`, range.organizationIds],
+]
+
 /** The filter whose index is read: from which tables, and what a build must be for one of its values. */
-interface Leader {
+interface Leading {
   values: RawBuilder<unknown>
   source: RawBuilder<unknown>
   condition: RawBuilder<unknown>
@@ -60,7 +147,7 @@ interface Leader {
   id: RawBuilder<unknown>
 }
 
-const plain: Leader = {
+const plain: Leading = {
   values: sql``,
   source: sql`builds b`,
   condition: sql`true`,
@@ -68,96 +155,84 @@ const plain: Leader = {
   id: sql`b.id`,
 }
 
-/** Builds pass quickly through some states, so few are in them; of the rest, what names fewest builds leads. */
-function leadersOf(filter: BuildFilter): Leader[] {
-  const { states, commits, metaData, creatorId, branches, finishedFrom, fewFinished } = filter
-  if (states?.isPassing) return stateLeaders(states)
-  if (commits !== null) return [byColumn('commit', commits)]
-  if (fewFinished) return [{ ...plain, source: finishedSince(finishedFrom) }]
-  if (metaData[0] !== undefined) return [byMetaData(metaData[0])]
-  if (creatorId !== null) return [{ ...plain, condition: sql`b.creator_id = ${creatorId}` }]
-  if (branches !== null) return [byColumn('branch', branches)]
-  return states === null ? [plain] : stateLeaders(states)
-}
-
-const byColumn = (column: 'branch' | 'commit' | 'shown_state', values: readonly string[]): Leader => ({
+const byColumn = (column: string, values: readonly string[] | null): Leading => ({
   ...plain,
-  values: sql`cross join unnest(${[...new Set(values)]}::text[]) as wanted (value)`,
+  values: sql`cross join unnest(${values}::text[]) as wanted (value)`,
   condition: sql`${sql.ref(`b.${column}`)} = wanted.value`,
 })
 
-const stateLeaders = ({ shown, blocked }: StateFilter): Leader[] => [
-  byColumn('shown_state', shown),
-  ...(blocked
-    ? [{ ...plain, condition: sql`b.state = 'blocked' and b.shown_state <> all (${shown}::text[])` }]
-    : []),
-]
+const leaders = {
+  plain: () => plain,
+  commit: ({ commits }: Asked) => byColumn('commit', commits),
+  branch: ({ branches }: Asked) => byColumn('branch', branches),
+  state: ({ states }: Asked) => byColumn('shown_state', states),
+  blocked: ({ states }: Asked) => ({
+    ...plain,
+    condition: sql`b.state = 'blocked' and b.shown_state <> all (${states}::text[])`,
+  }),
+  creator: ({ creatorId }: Asked) => ({ ...plain, condition: sql`b.creator_id = ${creatorId}` }),
+  /** Without the offset, PostgreSQL would read along the list all the same. */
+  finished: ({ finishedFrom }: Asked) => ({
+    ...plain,
+    source: sql`(
+      select * from builds f
+      where f.organization_id = owner.organization_id and f.finished_at >= ${finishedFrom}::timestamptz offset 0
+    ) b`,
+  }),
+  /** Meta-data repeats the build's time, so that its own index is in the list's order. */
+  metaData: ({ metaKey, metaValue }: Asked) => ({
+    values: sql``,
+    source: sql`build_meta_data lead join builds b on b.id = lead.build_id`,
+    condition: sql`lead.organization_id = owner.organization_id
+      and lead.key = ${metaKey} and md5(lead.value) = md5(${metaValue}) and lead.value = ${metaValue}`,
+    at: sql`lead.created_at`,
+    id: sql`lead.build_id`,
+  }),
+} satisfies Record<string, (asked: Asked) => Leading>
 
-/** Without the offset, PostgreSQL would read along the list all the same. */
-const finishedSince = (from: string | null) => sql`(
-  select * from builds f
-  where f.organization_id = owner.organization_id and f.finished_at >= ${from}::timestamptz offset 0
-) b`
-
-/** Meta-data repeats the build's time, so that its own index is in the list's order. */
-const byMetaData = ([key, value]: readonly [string, string]): Leader => ({
-  values: sql``,
-  source: sql`build_meta_data lead join builds b on b.id = lead.build_id`,
-  condition: sql`lead.organization_id = owner.organization_id
-    and lead.key = ${key} and md5(lead.value) = md5(${value}) and lead.value = ${value}`,
-  at: sql`lead.created_at`,
-  id: sql`lead.build_id`,
-})
-
-function stretch(
-  range: Range,
-  { values, source, condition, at, id }: Leader,
-  filter: BuildFilter,
-  { limit, offset, after }: Window,
-): RawBuilder<unknown> {
+function stretch(kind: Kind, index: number, leader: Leader, values: Asked): RawBuilder<unknown> {
+  const { values: leading, source, condition, at, id } = leaders[leader](values)
   return sql`
-    select found.* from ${ownersOf(range)} ${values} cross join lateral (
+    select found.* from ${ownersOf(kind, index, values)} ${leading} cross join lateral (
       select b.id, b.organization_id, b.pipeline_id, b.created_at
       from ${source}
-      where b.organization_id = owner.organization_id and ${belongsTo(range)} and ${condition}
-        and ${at} >= coalesce(${filter.createdFrom}::timestamptz, '-infinity')
-        and ${at} < coalesce(${filter.createdTo}::timestamptz, 'infinity')
-        and (${at}, ${id}) < (coalesce(${after?.at ?? null}::timestamptz, 'infinity'),
-          coalesce(${after?.id ?? null}::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
-        and ${remaining(filter)}
-      order by ${at} desc, ${id} desc limit ${offset + limit}
+      where b.organization_id = owner.organization_id and ${belongsTo(kind, index, values)} and ${condition}
+        and ${at} >= coalesce(${values.createdFrom}::timestamptz, '-infinity')
+        and ${at} < coalesce(${values.createdTo}::timestamptz, 'infinity')
+        and (${at}, ${id}) < (coalesce(${values.afterAt}::timestamptz, 'infinity'),
+          coalesce(${values.afterId}::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+        and ${remaining(values)}
+      order by ${at} desc, ${id} desc limit ${values.reach}
     ) found`
 }
 
-const ownersOf = (range: Range): RawBuilder<unknown> =>
-  range.kind === 'organizations'
-    ? sql`unnest(${range.ids}::uuid[]) as owner (organization_id)`
-    : sql`unnest(${range.organizationIds}::uuid[], ${range.ids}::uuid[]) as owner (organization_id, pipeline_id)`
+const ownersOf = (kind: Kind, index: number, values: Asked): RawBuilder<unknown> =>
+  kind === 'organizations'
+    ? sql`unnest(${values[`ids${index}`]}::uuid[]) as owner (organization_id)`
+    : sql`unnest(${values[`organizationIds${index}`]}::uuid[], ${values[`ids${index}`]}::uuid[])
+        as owner (organization_id, pipeline_id)`
 
-const belongsTo = (range: Range): RawBuilder<unknown> =>
-  range.kind === 'organizations'
-    ? sql`(${range.within}::uuid[] is null or b.pipeline_id = any (${range.within}::uuid[]))`
-    : sql`b.pipeline_id = owner.pipeline_id`
+function belongsTo(kind: Kind, index: number, values: Asked): RawBuilder<unknown> {
+  if (kind === 'pipelines') return sql`b.pipeline_id = owner.pipeline_id`
+  const within = values[`within${index}`]
+  return sql`(${within}::uuid[] is null or b.pipeline_id = any (${within}::uuid[]))`
+}
 
 /** Every filter, whether it leads or not. */
-function remaining(filter: BuildFilter): RawBuilder<unknown> {
-  const { branches, branchPatterns, commits, states, finishedFrom, creatorId, metaData } = filter
-  const [keys, values] = [metaData.map(([key]) => key), metaData.map(([, value]) => value)]
-  return sql`
-    (${branches}::text[] is null or b.branch = any (${branches}::text[]))
-    and (${branchPatterns}::text[] is null or b.branch like any (${branchPatterns}::text[]))
-    and (${commits}::text[] is null or b.commit = any (${commits}::text[]))
-    and (${states?.shown ?? null}::text[] is null or b.shown_state = any (${states?.shown ?? null}::text[])
-      or (${states?.blocked ?? false} and b.state = 'blocked'))
-    and (${finishedFrom}::timestamptz is null or b.finished_at >= ${finishedFrom}::timestamptz)
-    and (${creatorId}::uuid is null or b.creator_id = ${creatorId}::uuid)
-    and (${metaData.length} = 0 or not exists (
-      select from unnest(${keys}::text[], ${values}::text[]) as asked (key, value)
-      where not exists (
-        select from build_meta_data m
-        where m.build_id = b.id and m.key = asked.key and m.value = asked.value)))
-    and (${filter.includePaused} or ${hasUnpausedJob})`
-}
+const remaining = (values: Asked): RawBuilder<unknown> => sql`
+  (${values.branches}::text[] is null or b.branch = any (${values.branches}::text[]))
+  and (${values.branchPatterns}::text[] is null or b.branch like any (${values.branchPatterns}::text[]))
+  and (${values.commits}::text[] is null or b.commit = any (${values.commits}::text[]))
+  and (${values.states}::text[] is null or b.shown_state = any (${values.states}::text[])
+    or (${values.isBlocked}::boolean and b.state = 'blocked'))
+  and (${values.finishedFrom}::timestamptz is null or b.finished_at >= ${values.finishedFrom}::timestamptz)
+  and (${values.creatorId}::uuid is null or b.creator_id = ${values.creatorId}::uuid)
+  and (${values.metaCount}::int = 0 or not exists (
+    select from unnest(${values.metaKeys}::text[], ${values.metaValues}::text[]) as asked (key, value)
+    where not exists (
+      select from build_meta_data m
+      where m.build_id = b.id and m.key = asked.key and m.value = asked.value)))
+  and (${values.includePaused}::boolean or ${hasUnpausedJob})`
 
 // Spec, Builds: a build is left out when all its jobs are on paused queues. A waiter is nobody's work.
 const hasUnpausedJob = sql`(
