@@ -35,6 +35,9 @@ export const mostMinutes = 8 * 60
 
 const warmMinutes = 60
 
+/** No longer does a job wait for what another left. */
+const keepingSeconds = 30
+
 export async function planAgents(ctx: Context): Promise<void> {
   const { hosted: settings } = ctx.config
   if (settings === null) return
@@ -73,6 +76,30 @@ export async function give(
     where id = ${id}`.execute(trx)
   await wakeAgent(trx, agentId)
   return true
+}
+
+type WantedVolume = Pick<Parameters<typeof volumes.insertOwn>[1], 'tag' | 'purpose' | 'requestedMb'>
+
+function volumesOf({ pipeline_id, pipeline_slug, cache, container_cache }: RunnableJob): WantedVolume[] {
+  const own: WantedVolume[] = cache
+    ? [
+        {
+          tag: cacheTag(pipeline_id, cache.name ?? pipeline_slug),
+          purpose: 'cache',
+          requestedMb: cache.sizeGb * 1024,
+        },
+      ]
+    : []
+  const layers: WantedVolume[] = container_cache
+    ? [
+        {
+          tag: containerCacheTag(pipeline_id),
+          purpose: 'container_cache',
+          requestedMb: containerCacheMb,
+        },
+      ]
+    : []
+  return [...own, ...layers]
 }
 
 class Planning {
@@ -125,13 +152,22 @@ class Planning {
       const image = chooseImage({ image: job.image, rules: job.rules, queueImage: job.queue_image }, known)
       if (image.kind === 'refuse') this.hopeless.push({ ...job, reason: image.reason })
       if (image.kind !== 'run') continue
-      const needsVolumes = job.cache !== null || job.container_cache
+      const needsVolumes = volumesOf(job).length > 0
       if (!needsVolumes && (await this.useIdle(job, image.ref))) continue
+      if (needsVolumes && (await this.awaitsCache(job))) continue
       if (shape.cpus > this.settings.mostCpus) continue
       // Nobody overtakes a job that waits for room, or a large one would wait for ever.
       if (shape.cpus > this.free && !(await this.makeRoom(shape.cpus))) return
       await this.insertFor(job, image.ref, shape.cpus)
     }
+  }
+
+  /** What a job left that passed before this one could run is still being kept; in a moment this one finds it. */
+  private awaitsCache(job: RunnableJob): Promise<boolean> {
+    const tags = volumesOf(job).map(({ tag }) => tag)
+    const from = new Date(this.now - keepingSeconds * 1000).toISOString()
+    const passed = { from, to: job.runnable_at }
+    return volumes.isBeingKept(this.trx, job.organization_id, job.cluster_id, tags, passed)
   }
 
   private async useIdle(job: RunnableJob, imageRef: string): Promise<boolean> {
@@ -169,20 +205,7 @@ class Planning {
   private async insertFor(job: RunnableJob, imageRef: string, cpus: number): Promise<void> {
     const id = await this.insert(job, job.id, imageRef, cpus)
     const place = { organizationId: job.organization_id, clusterId: job.cluster_id, hostedAgentId: id }
-    if (job.cache !== null) {
-      const tag = cacheTag(job.pipeline_id, job.cache.name ?? job.pipeline_slug)
-      const requestedMb = job.cache.sizeGb * 1024
-      await volumes.insertOwn(this.trx, { ...place, tag, purpose: 'cache', requestedMb })
-    }
-    if (job.container_cache) {
-      const tag = containerCacheTag(job.pipeline_id)
-      await volumes.insertOwn(this.trx, {
-        ...place,
-        tag,
-        purpose: 'container_cache',
-        requestedMb: containerCacheMb,
-      })
-    }
+    for (const volume of volumesOf(job)) await volumes.insertOwn(this.trx, { ...place, ...volume })
     await this.noteUse(job.queue_id)
   }
 

@@ -13,6 +13,7 @@ export interface RunnableJob {
   pipeline_id: string
   pipeline_slug: string
   rules: string[]
+  runnable_at: string
   image: string | null
   cache: { name: string | null; sizeGb: number } | null
   container_cache: boolean
@@ -26,7 +27,7 @@ const most = 200
 export async function listRunnable(trx: Trx): Promise<RunnableJob[]> {
   const { rows } = await sql<RunnableJob>`
     select j.id, j.build_id, j.organization_id, j.cluster_id, j.queue_id, j.pipeline_id, p.slug as pipeline_slug,
-      j.agent_query_rules as rules, j.work ->> 'image' as image, nullif(j.work -> 'cache', 'null') as cache,
+      j.agent_query_rules as rules, j.runnable_at, j.work ->> 'image' as image, nullif(j.work -> 'cache', 'null') as cache,
       c.hosted_container_cache_enabled as container_cache, q.instance_shape, q.agent_image_ref as queue_image
     from cluster_queues q join clusters c on c.id = q.cluster_id and c.hosted
     cross join lateral (

@@ -14,6 +14,7 @@ import {
 } from '../../../test/hosted-world.ts'
 import { auditTrail } from '../../../test/builders.ts'
 import { aBuild } from '../../../test/runs.ts'
+import { planAgents } from '../../hosting/plan.ts'
 import { reconcile } from '../../hosting/reconcile.ts'
 import { dropVolumes } from '../../hosting/volumes.ts'
 
@@ -160,6 +161,47 @@ describe('a job with a cache', () => {
     engine.recover()
     await untilQuiet(app)
     expect(await go('cat $CACHE/a')).toBe('passed')
+  })
+})
+
+describe('a job that comes while what another left is being kept', () => {
+  /** The second job came after the first had passed, whose volume cannot be kept yet. */
+  async function twoJobs() {
+    const { begin } = await aCachingPipeline(await aHostedWorld(app))
+    engine.fail('not reached', 'snapshotVolume')
+    const first = await begin('cp /etc/one $CACHE/a')
+    expect(await untilEnded(app, first)).toBe('passed')
+    const second = await begin('cat $CACHE/a')
+    await planAgents(app.ctx)
+    return second
+  }
+
+  const agentsOf = (build: { id: string }) =>
+    app.db
+      .selectFrom('hosted_agents as h')
+      .innerJoin('jobs as j', 'j.id', 'h.job_id')
+      .where('j.build_id', '=', build.id)
+      .select('h.id')
+      .execute()
+
+  it('waits for it and finds it', async () => {
+    const second = await twoJobs()
+    expect(await agentsOf(second)).toEqual([])
+    engine.recover()
+    expect(await untilEnded(app, second)).toBe('passed')
+    await untilQuiet(app)
+  })
+
+  it('does not wait for long', async () => {
+    const second = await twoJobs()
+    const later = () => new Date(Date.now() + 31_000)
+    await inTime('it has an agent', async () => {
+      await planAgents({ ...app.ctx, now: later })
+      return (await agentsOf(second)).length > 0
+    })
+    expect(await untilEnded(app, second)).toBe('failed')
+    engine.recover()
+    await untilQuiet(app)
   })
 })
 

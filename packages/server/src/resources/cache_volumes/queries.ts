@@ -45,6 +45,22 @@ export async function listNewest(db: Db, orgId: string, clusterId: string): Prom
   return rows
 }
 
+/** Whether what a job that passed in that time left for one of the tags has yet to be kept. */
+export async function isBeingKept(
+  trx: Trx,
+  orgId: string,
+  clusterId: string,
+  tags: readonly string[],
+  passed: { from: string; to: string },
+): Promise<boolean> {
+  const { rows } = await sql`
+    select from cache_volumes v join hosted_agents h on h.id = v.hosted_agent_id join jobs j on j.id = h.job_id
+    where v.organization_id = ${orgId} and v.cluster_id = ${clusterId} and v.tag = any (${tags}::text[])
+      and v.state in ('attached', 'keeping') and v.deleted_at is null
+      and j.state = 'passed' and j.finished_at between ${passed.from} and ${passed.to} limit 1`.execute(trx)
+  return rows.length > 0
+}
+
 export interface VolumesOfTag {
   /** No job is given a copy of these from now on. `isBusy`: one is just being made. */
   withdrawn: Array<{ id: string; isBusy: boolean }>
