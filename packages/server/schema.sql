@@ -1066,9 +1066,19 @@ create table repository_connections (
   problem_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null default now(),
   created_by uuid,
+  app_id text,
+  installation_id text,
+  private_key_sealed bytea,
+  private_key_id text,
+  private_key_hint text,
   constraint repository_connections_pkey PRIMARY KEY (id),
   constraint repository_connections_host_key UNIQUE (organization_id, host),
-  constraint repository_connections_type_check CHECK ((type = ANY (ARRAY['github'::text, 'gitlab'::text, 'bitbucket'::text, 'gitea'::text, 'forgejo'::text, 'git'::text]))),
+  constraint repository_connections_app_check CHECK (
+CASE
+    WHEN (type = ANY (ARRAY['github_app'::text, 'github_enterprise_app'::text])) THEN ((num_nulls(app_id, installation_id, private_key_sealed, private_key_id, private_key_hint) = 0) AND (token_sealed IS NULL))
+    ELSE (num_nonnulls(app_id, installation_id, private_key_sealed, private_key_id, private_key_hint) = 0)
+END),
+  constraint repository_connections_type_check CHECK ((type = ANY (ARRAY['github'::text, 'github_app'::text, 'github_enterprise_app'::text, 'gitlab'::text, 'bitbucket'::text, 'gitea'::text, 'forgejo'::text, 'git'::text]))),
   constraint repository_connections_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL,
   constraint repository_connections_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
 );
@@ -1289,6 +1299,15 @@ create table webhook_deliveries (
   received_at timestamp(3) with time zone not null,
   constraint webhook_deliveries_pkey PRIMARY KEY (pipeline_id, delivery_id),
   constraint webhook_deliveries_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
+);
+
+create table workflow_token_requests (
+  job_id uuid not null,
+  organization_id uuid not null,
+  asked_at timestamp(3) with time zone[] not null,
+  constraint workflow_token_requests_pkey PRIMARY KEY (job_id),
+  constraint workflow_token_requests_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON DELETE CASCADE,
+  constraint workflow_token_requests_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
 );
 
 CREATE INDEX agent_images_building ON agent_images USING btree (created_at) WHERE (status = 'BUILDING'::text);
