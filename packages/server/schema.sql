@@ -701,6 +701,7 @@ create table notification_deliveries (
   give_up_at timestamp(3) with time zone not null,
   created_at timestamp(3) with time zone not null,
   finished_at timestamp(3) with time zone,
+  build_id uuid,
   constraint notification_deliveries_pkey PRIMARY KEY (id),
   constraint notification_deliveries_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'dead'::text, 'discarded'::text]))),
   constraint notification_deliveries_target_check CHECK ((num_nonnulls(service_id, target) = 1)),
@@ -1378,7 +1379,7 @@ CREATE INDEX jobs_trigger_canceled ON jobs USING btree (finished_at) WHERE ((kin
 CREATE INDEX jobs_triggering ON jobs USING btree (started_at) WHERE ((kind = 'trigger'::text) AND (finished_at IS NULL));
 CREATE INDEX jobs_without_queue ON jobs USING btree (cluster_id) WHERE ((queue_id IS NULL) AND (finished_at IS NULL));
 CREATE INDEX notification_deliveries_age ON notification_deliveries USING btree (finished_at) WHERE (finished_at IS NOT NULL);
-CREATE INDEX notification_deliveries_build ON notification_deliveries USING btree (lane, seq) WHERE (target IS NOT NULL);
+CREATE INDEX notification_deliveries_asked ON notification_deliveries USING btree (COALESCE((build_id)::text, lane), seq) WHERE (target IS NOT NULL);
 CREATE INDEX notification_deliveries_message ON notification_deliveries USING btree (message_id);
 CREATE INDEX notification_deliveries_page ON notification_deliveries USING btree (service_id, created_at, id);
 CREATE INDEX notification_deliveries_pending ON notification_deliveries USING btree (owner_id, lane, seq) WHERE (state = 'pending'::text);

@@ -642,6 +642,7 @@ export interface NotificationDeliveries {
   give_up_at: string
   created_at: string
   finished_at: string | null
+  build_id: string | null
 }
 
 export interface NotificationLanes {
