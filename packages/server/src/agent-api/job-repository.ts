@@ -39,5 +39,12 @@ export async function findRepository(ctx: Context, job: RunningJob): Promise<Job
   }
 }
 
+/** Whether what was found before still holds, as far as a token depends on it. */
+export function isUnchanged(before: JobRepository, now: JobRepository): boolean {
+  const gist = ({ host, path, mayHaveTokens, app }: JobRepository) =>
+    JSON.stringify([host, path, mayHaveTokens, app && { ...app, sealed: null, keyId: null }])
+  return gist(before) === gist(now)
+}
+
 export const isSame = (url: string, { host, path }: JobRepository): boolean =>
   hostOf(url) === host && locate(url)?.path.toLowerCase() === path.toLowerCase()

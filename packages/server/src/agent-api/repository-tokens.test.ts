@@ -161,12 +161,19 @@ describe('POST jobs/{id}/repository_access_token', () => {
     expect((await ask(run)).status).toBe(200)
   })
 
-  it('gives out no token of a connection that is removed, or gets another key, while the host is asked', async () => {
-    const [one, other] = [await aJob(), await aJob()]
+  it('gives out no token of a connection that is removed or changed while the host is asked', async () => {
+    const [one, moved, other] = [await aJob(), await aJob(), await aJob()]
     const pathOf = ({ world, connection }: Scene) => `${connections(world)}/${connection}`
     const body = { private_key: anAppKey().pem }
     host.beforeToken = () => app.request('PATCH', pathOf(one), { token: one.world.admin.token, body })
     expect((await ask(one.run)).status).toBe(503)
+    host.beforeToken = () =>
+      app.db
+        .updateTable('pipelines')
+        .set({ repository: 'https://github.com/acme/other.git' })
+        .where('id', '=', moved.pipelineId)
+        .execute()
+    expect([(await ask(moved.run)).status, (await ask(moved.run)).status]).toEqual([503, 422])
     host.beforeToken = () => app.request('DELETE', pathOf(other), { token: other.world.admin.token })
     expect((await ask(other.run)).status).toBe(503)
     expect((await ask(other.run)).status).toBe(422)

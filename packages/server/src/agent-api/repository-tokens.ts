@@ -6,7 +6,7 @@ import type { Context } from '../context.ts'
 import { ok } from '../http/answer.ts'
 import { badRequest, notFound, refused, type ApiError } from '../lib/errors.ts'
 import { installationToken, TokenRefused } from '../resources/repository_connections/installation-token.ts'
-import { findRepository, isSame, type JobRepository } from './job-repository.ts'
+import { findRepository, isSame, isUnchanged, type JobRepository } from './job-repository.ts'
 import { agentRoute, maybe, type AgentAnswer } from './route.ts'
 import type { RunningJob } from './tokens.ts'
 import { readWorkflowRequest } from './workflow-permissions.ts'
@@ -83,16 +83,14 @@ const notEnabled = (found: JobRepository | null) =>
 async function answerToken(
   ctx: Context,
   job: RunningJob,
-  { app, mayHaveTokens }: JobRepository,
+  found: JobRepository,
   refusal: (message: string) => ApiError,
   make: () => Promise<string>,
 ): Promise<AgentAnswer> {
   try {
     const answer: RepositoryTokenResponse = { token: await make() }
     const now = await findRepository(ctx, job)
-    const isSameApp =
-      now?.app?.fingerprint === app?.fingerprint && now?.app?.connectionId === app?.connectionId
-    if (now === null || !isSameApp || now.mayHaveTokens !== mayHaveTokens) {
+    if (now === null || !isUnchanged(found, now)) {
       return later(503, 'The connection of the repository was changed in the meantime; ask again.', 1)
     }
     return ok(answer)

@@ -31,7 +31,7 @@ export async function originsOf(db: Db, organizationId: string, buildId: string)
   const { rows } = await sql<Origins>`
     with recursive ${lineOf(organizationId, [buildId])}
     select coalesce(bool_or(b.pull_request ->> 'fork' = 'true'), false) as "isFork",
-      coalesce(bool_or(b.pull_request is not null), false) as "isPullRequest",
+      coalesce(bool_or(jsonb_typeof(b.pull_request) = 'object'), false) as "isPullRequest",
       coalesce(bool_or(b.host_event -> 'mergeQueue' <> 'null'), false) as "isMergeQueue"
     from line join builds b on b.organization_id = ${organizationId} and b.id = line.id`.execute(db)
   return rows[0] ?? { isFork: true, isPullRequest: true, isMergeQueue: true }
