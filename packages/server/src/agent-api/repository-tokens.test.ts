@@ -137,7 +137,7 @@ describe('POST jobs/{id}/repository_access_token', () => {
     expect(overSsh.run.env).not.toHaveProperty('BUILDKITE_USE_REPOSITORY_PROVIDER_GIT_CREDENTIALS')
   })
 
-  it('answers 401 to the token of another organization, and of a job that has ended', async () => {
+  it('answers 403 to the token of another job, 401 to none and to that of a job that has ended', async () => {
     const [one, other] = [await aJob(), await aJob()]
     const path = `jobs/${one.run.id}/repository_access_token`
     expect((await other.run.call('POST', path, { body: {} })).status).toBe(403)
