@@ -701,6 +701,7 @@ create table notification_deliveries (
   give_up_at timestamp(3) with time zone not null,
   created_at timestamp(3) with time zone not null,
   finished_at timestamp(3) with time zone,
+  build_id uuid,
   constraint notification_deliveries_pkey PRIMARY KEY (id),
   constraint notification_deliveries_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'dead'::text, 'discarded'::text]))),
   constraint notification_deliveries_target_check CHECK ((num_nonnulls(service_id, target) = 1)),
@@ -1066,9 +1067,19 @@ create table repository_connections (
   problem_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null default now(),
   created_by uuid,
+  app_id text,
+  installation_id text,
+  private_key_sealed bytea,
+  private_key_id text,
+  private_key_hint text,
   constraint repository_connections_pkey PRIMARY KEY (id),
   constraint repository_connections_host_key UNIQUE (organization_id, host),
-  constraint repository_connections_type_check CHECK ((type = ANY (ARRAY['github'::text, 'gitlab'::text, 'bitbucket'::text, 'gitea'::text, 'forgejo'::text, 'git'::text]))),
+  constraint repository_connections_app_check CHECK (
+CASE
+    WHEN (type = ANY (ARRAY['github_app'::text, 'github_enterprise_app'::text])) THEN ((num_nulls(app_id, installation_id, private_key_sealed, private_key_id, private_key_hint) = 0) AND (token_sealed IS NULL))
+    ELSE (num_nonnulls(app_id, installation_id, private_key_sealed, private_key_id, private_key_hint) = 0)
+END),
+  constraint repository_connections_type_check CHECK ((type = ANY (ARRAY['github'::text, 'github_app'::text, 'github_enterprise_app'::text, 'gitlab'::text, 'bitbucket'::text, 'gitea'::text, 'forgejo'::text, 'git'::text]))),
   constraint repository_connections_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL,
   constraint repository_connections_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
 );
@@ -1291,6 +1302,15 @@ create table webhook_deliveries (
   constraint webhook_deliveries_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
 );
 
+create table workflow_token_requests (
+  job_id uuid not null,
+  organization_id uuid not null,
+  asked_at timestamp(3) with time zone[] not null,
+  constraint workflow_token_requests_pkey PRIMARY KEY (job_id),
+  constraint workflow_token_requests_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON DELETE CASCADE,
+  constraint workflow_token_requests_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
+);
+
 CREATE INDEX agent_images_building ON agent_images USING btree (created_at) WHERE (status = 'BUILDING'::text);
 CREATE INDEX agent_images_deleting ON agent_images USING btree (deleting_at) WHERE (deleting_at IS NOT NULL);
 CREATE INDEX agents_gone ON agents USING btree (COALESCE(disconnected_at, lost_at, created_at)) WHERE (connection_state = ANY (ARRAY['never_connected'::text, 'disconnected'::text, 'stopped'::text, 'lost'::text]));
@@ -1359,7 +1379,7 @@ CREATE INDEX jobs_trigger_canceled ON jobs USING btree (finished_at) WHERE ((kin
 CREATE INDEX jobs_triggering ON jobs USING btree (started_at) WHERE ((kind = 'trigger'::text) AND (finished_at IS NULL));
 CREATE INDEX jobs_without_queue ON jobs USING btree (cluster_id) WHERE ((queue_id IS NULL) AND (finished_at IS NULL));
 CREATE INDEX notification_deliveries_age ON notification_deliveries USING btree (finished_at) WHERE (finished_at IS NOT NULL);
-CREATE INDEX notification_deliveries_build ON notification_deliveries USING btree (lane, seq) WHERE (target IS NOT NULL);
+CREATE INDEX notification_deliveries_asked ON notification_deliveries USING btree (COALESCE((build_id)::text, lane), seq) WHERE (target IS NOT NULL);
 CREATE INDEX notification_deliveries_message ON notification_deliveries USING btree (message_id);
 CREATE INDEX notification_deliveries_page ON notification_deliveries USING btree (service_id, created_at, id);
 CREATE INDEX notification_deliveries_pending ON notification_deliveries USING btree (owner_id, lane, seq) WHERE (state = 'pending'::text);

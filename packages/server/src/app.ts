@@ -14,6 +14,7 @@ import { pingApi } from './agent-api/pings.ts'
 import { pipelineApi } from './agent-api/pipelines.ts'
 import { registerAgentRoutes } from './agent-api/register-routes.ts'
 import type { AgentRoute } from './agent-api/route.ts'
+import { repositoryTokenApi } from './agent-api/repository-tokens.ts'
 import { secretApi } from './agent-api/secrets.ts'
 import { stackApi } from './agent-api/stacks.ts'
 import { stepApi } from './agent-api/steps.ts'
@@ -126,6 +127,7 @@ export const agentRouteTable: readonly AgentRoute[] = [
   ...oidcApi,
   ...pingApi,
   ...pipelineApi,
+  ...repositoryTokenApi,
   ...secretApi,
   ...stackApi,
   ...stepApi,

@@ -12,6 +12,7 @@ import type { Config } from './config.ts'
 import type { Db } from './db/pool.ts'
 import type { HostedDriver } from './hosted/driver.ts'
 import { outboundClient, type OutboundClient } from './lib/outbound.ts'
+import { shortLived, type ShortLived } from './lib/short-lived.ts'
 
 export interface Context {
   config: Config
@@ -25,6 +26,8 @@ export interface Context {
   limits: RateLimits
   /** For every URL that a user can set. */
   outbound: OutboundClient
+  /** Tokens for repositories, made with the keys of GitHub Apps. */
+  appTokens: ShortLived<string>
   /** null: this installation has no hosted clusters. */
   hosted: HostedDriver | null
 }
@@ -53,6 +56,7 @@ export function createContext({ config, db, pool, log, secretKeys, hosted }: Par
     ),
     limits: rateLimits(config.rateLimits, pool),
     outbound: outboundClient({ allow: config.outboundAllow.join(' ') }),
+    appTokens: shortLived({ marginMs: 10 * 60_000, most: 5000 }),
     hosted,
   }
 }

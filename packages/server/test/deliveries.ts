@@ -7,7 +7,17 @@ export interface TestDelivery {
   body: object | string
 }
 
-export type Host = 'github' | 'gitea' | 'gitlab' | 'bitbucket'
+export const hosts = ['github', 'gitea', 'forgejo', 'gitlab', 'bitbucket'] as const
+export type Host = (typeof hosts)[number]
+
+/** Of the repository that the deliveries of a host are about. */
+export const domains: Readonly<Record<Host, string>> = {
+  github: 'github.com',
+  gitea: 'git.example.com',
+  forgejo: 'forge.example.com',
+  gitlab: 'gitlab.com',
+  bitbucket: 'bitbucket.org',
+}
 
 /** A commit that is different for every name, and the same for the same. */
 export const commitOf = (name: string): string => createHash('sha1').update(name).digest('hex')
@@ -44,6 +54,7 @@ export async function webhookPath(app: TestApp, pipeline: { id: string }): Promi
 /** As each host signs, told by its headers. */
 export function sign(headers: Record<string, string>, text: string, secret: string): Record<string, string> {
   const hex = createHmac('sha256', secret).update(text).digest('hex')
+  if ('X-Forgejo-Event' in headers) return { 'X-Forgejo-Signature': hex }
   if ('X-Gitea-Event' in headers) return { 'X-Gitea-Signature': hex, 'X-Hub-Signature-256': `sha256=${hex}` }
   if ('X-Gitlab-Event' in headers) return { 'X-Gitlab-Token': secret }
   if ('X-Event-Key' in headers) return { 'X-Hub-Signature': `sha256=${hex}` }
@@ -134,6 +145,17 @@ export const giteaEvent = (event: string, payload: object): TestDelivery => {
   }
 }
 
+/** Forgejo sends the headers of all whom it descends from, and its own. */
+const forgejoEvent = (event: string, payload: object): TestDelivery => {
+  const { headers, body } = giteaEvent(event, payload)
+  const own = {
+    'X-Forgejo-Event': event,
+    'X-Forgejo-Event-Type': event,
+    'X-Forgejo-Delivery': headers['X-Gitea-Delivery'] ?? '',
+  }
+  return { headers: { ...headers, ...own }, body }
+}
+
 const gitlabEvent = (event: string, payload: object): TestDelivery => ({
   headers: {
     'User-Agent': 'GitLab/17.0.0',
@@ -192,7 +214,8 @@ function githubPush(host: string, { ref, commit, message, deleted, repository }:
 
 const pushes: Record<Host, (options: Required<PushOptions>) => TestDelivery> = {
   github: (options) => githubEvent('push', githubPush('github.com', options)),
-  gitea: (options) => giteaEvent('push', githubPush('git.example.com', options)),
+  gitea: (options) => giteaEvent('push', githubPush(domains.gitea, options)),
+  forgejo: (options) => forgejoEvent('push', githubPush(domains.forgejo, options)),
   gitlab: ({ ref, commit, message, deleted, repository }) =>
     gitlabEvent(ref.startsWith('refs/tags/') ? 'Tag Push Hook' : 'Push Hook', {
       object_kind: ref.startsWith('refs/tags/') ? 'tag_push' : 'push',
@@ -259,14 +282,17 @@ function githubPull(host: string, options: Required<PullOptions>) {
   }
 }
 
+const giteaWords = (options: Required<PullOptions>) => ({
+  ...options,
+  action: options.action === 'synchronize' ? 'synchronized' : options.action,
+})
+
 const gitlabActions: Record<string, string> = { opened: 'open', closed: 'close', reopened: 'reopen' }
 
 const pulls: Record<Host, (options: Required<PullOptions>) => TestDelivery> = {
   github: (options) => githubEvent('pull_request', githubPull('github.com', options)),
-  gitea: (options) => {
-    const action = options.action === 'synchronize' ? 'synchronized' : options.action
-    return giteaEvent('pull_request', githubPull('git.example.com', { ...options, action }))
-  },
+  gitea: (options) => giteaEvent('pull_request', githubPull(domains.gitea, giteaWords(options))),
+  forgejo: (options) => forgejoEvent('pull_request', githubPull(domains.forgejo, giteaWords(options))),
   gitlab: (options) => {
     const { action, number, title, branch, commit, base, fork, draft, labels, state, repository } = options
     return gitlabEvent('Merge Request Hook', {

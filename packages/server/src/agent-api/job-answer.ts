@@ -14,14 +14,14 @@ export async function jobAnswer(
   jobId: string,
   token: string,
 ): Promise<Job> {
-  const [{ work, definition, priority, runnableAt }, env] = await Promise.all([
+  const [{ work, definition, priority, runnableAt, hasCredentials }, env] = await Promise.all([
     getDetails(ctx, organizationId, jobId),
     environmentOf(ctx, organizationId, jobId),
   ])
   return {
     id: jobId,
     token,
-    env: { ...env },
+    env: { ...(hasCredentials ? askingForCredentials : {}), ...env },
     chunks_max_size_bytes: chunkBytes,
     chunks_interval_seconds: 1,
     log_max_size_bytes: ctx.config.logMaxBytes,
@@ -32,16 +32,27 @@ export async function jobAnswer(
   }
 }
 
+/** Has git ask the server, when the repository asks who it is; under the name it has now, and the one it had. */
+const askingForCredentials = {
+  BUILDKITE_USE_REPOSITORY_PROVIDER_GIT_CREDENTIALS: 'true',
+  BUILDKITE_USE_GITHUB_APP_GIT_CREDENTIALS: 'true',
+}
+
 interface Details {
   work: ScriptWork
   definition: CommandStep
   priority: number
   runnableAt: string | null
+  hasCredentials: boolean
 }
 
 async function getDetails({ db }: Context, organizationId: string, jobId: string): Promise<Details> {
   const { rows } = await sql<Details>`
-    select j.work, s.definition, j.priority, j.runnable_at as "runnableAt"
+    select j.work, s.definition, j.priority, j.runnable_at as "runnableAt", exists (
+        select from pipelines p join repository_connections c
+          on c.organization_id = p.organization_id and c.host = p.repository_host
+        where p.id = j.pipeline_id and p.repository ilike 'https://%' and c.private_key_sealed is not null
+      ) as "hasCredentials"
     from jobs j join build_steps s on s.id = j.step_id
     where j.organization_id = ${organizationId} and j.id = ${jobId}`.execute(db)
   const [details] = rows

@@ -1,11 +1,11 @@
 // Tokens with which a job shows to others what it is: signed here, checked by anybody with the keys published here.
-import { sign } from 'node:crypto'
 import { sql } from 'kysely'
 import { Type, type Static } from 'typebox'
 import type { OidcTokenResponse } from '@millrace/protocol/oidc.ts'
 import type { Context } from '../context.ts'
 import { ok } from '../http/answer.ts'
 import { refused } from '../lib/errors.ts'
+import { signJwt } from '../lib/jwt.ts'
 import { getSigningKey, listPublicKeys } from './oidc-keys.ts'
 import { agentRoute, maybe } from './route.ts'
 import type { RunningJob } from './tokens.ts'
@@ -152,9 +152,7 @@ async function getFacts(ctx: Context, job: RunningJob): Promise<Facts> {
 
 async function signToken(ctx: Context, claims: object): Promise<string> {
   const { id, privateKey } = await getSigningKey(ctx)
-  const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url')
-  const text = `${encode({ alg: 'RS256', typ: 'JWT', kid: id })}.${encode(claims)}`
-  return `${text}.${sign('sha256', Buffer.from(text), privateKey).toString('base64url')}`
+  return signJwt(claims, privateKey, id)
 }
 
 export const oidcApi = [requestToken, getConfiguration, getKeys]

@@ -65,19 +65,3 @@ describe('secrets', () => {
     ])
   })
 })
-
-describe('repository credentials', () => {
-  it.each(['repository_access_token', 'github_code_access_token'])(
-    '%s says that there are none',
-    async (path) => {
-      const { run } = await aRunningJob(app)
-      const answer = await run.call('POST', `jobs/${run.id}/${path}`, {
-        body: { repo_url: 'https://x/y.git' },
-      })
-      expect([answer.status, String(answer.body.message)]).toEqual([
-        422,
-        expect.stringContaining('No repository provider'),
-      ])
-    },
-  )
-})

@@ -1,14 +1,13 @@
-// Secrets of the job's cluster, and credentials for its repository.
+// Secrets of the job's cluster.
 import { sql } from 'kysely'
-import { Type } from 'typebox'
 import type { SecretResponse } from '@millrace/protocol/secrets.ts'
 import { recordAudit } from '../audit/record.ts'
 import type { Context } from '../context.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { ok } from '../http/answer.ts'
-import { badRequest, forbidden, notFound, refused } from '../lib/errors.ts'
+import { badRequest, forbidden, notFound } from '../lib/errors.ts'
 import { permits, type Claims } from '../resources/secrets/rules.ts'
-import { agentRoute, lastOf, maybe, type AgentRequest } from './route.ts'
+import { agentRoute, lastOf, type AgentRequest } from './route.ts'
 import { requireTrust } from './trust.ts'
 import type { RunningJob } from './tokens.ts'
 
@@ -23,21 +22,6 @@ const getSecret = agentRoute({
     return ok(answer)
   },
 })
-
-const noProvider = {
-  method: 'POST',
-  token: 'job',
-  body: Type.Object({ repo_url: maybe(Type.String({ maxLength: 10_000 })) }),
-  async handler() {
-    throw refused(
-      'No repository provider is connected, so there are no credentials to give out: let git use its own.',
-    )
-  },
-} as const
-
-const repositoryToken = agentRoute({ ...noProvider, url: '/v3/jobs/:job/repository_access_token' })
-/** As agents before 3.136 call it. */
-const githubToken = agentRoute({ ...noProvider, url: '/v3/jobs/:job/github_code_access_token' })
 
 interface SealedSecret {
   id: string
@@ -82,7 +66,7 @@ async function readSecret(
   })
 }
 
-const contextOf = ({ agent, organizationId }: RunningJob, { ip }: AgentRequest) => ({
+export const contextOf = ({ agent, organizationId }: RunningJob, { ip }: AgentRequest) => ({
   id: agent.id,
   name: agent.name,
   connectionState: agent.connectionState,
@@ -106,4 +90,4 @@ async function claimsOf(ctx: Context, job: RunningJob): Promise<Claims> {
   return claims
 }
 
-export const secretApi = [getSecret, repositoryToken, githubToken]
+export const secretApi = [getSecret]

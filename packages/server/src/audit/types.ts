@@ -27,6 +27,7 @@ export const auditTypes = [
   'CLUSTER_TOKEN_DELETED',
   'CLUSTER_TOKEN_UPDATED',
   'CLUSTER_UPDATED',
+  'GITHUB_WORKFLOW_TOKEN_CREATED', // ours
   'JOB_CANCELED', // ours
   'JOB_LOG_DELETED', // ours
   'JOB_REPRIORITIZED', // ours

@@ -11,21 +11,42 @@ export async function isUntrusted(
 ): Promise<boolean> {
   if (buildIds.length === 0) return false
   const { rows } = await sql`
-    with recursive line (id, pipeline_id, is_fork, from_trigger, from_rebuild) as (
-      select id, pipeline_id, pull_request ->> 'fork' = 'true', triggered_from ->> 'build_id', rebuilt_from ->> 'id'
-      from builds where organization_id = ${organizationId} and id = any (${buildIds}::uuid[])
-      union
-      select b.id, b.pipeline_id, b.pull_request ->> 'fork' = 'true', b.triggered_from ->> 'build_id',
-        b.rebuilt_from ->> 'id'
-      from line join builds b on b.organization_id = ${organizationId}
-        and b.id in (line.from_trigger::uuid, line.from_rebuild::uuid)
-    )
-    select from line join pipelines p on p.id = line.pipeline_id
-    where line.is_fork and coalesce((p.provider_settings -> 'trust_pull_request_forks')::boolean, false) is false`.execute(
+    with recursive ${lineOf(organizationId, buildIds)}
+    select from line join builds b on b.organization_id = ${organizationId} and b.id = line.id
+    join pipelines p on p.id = line.pipeline_id
+    where b.pull_request ->> 'fork' = 'true' and coalesce((p.provider_settings -> 'trust_pull_request_forks')::boolean, false) is false`.execute(
     db,
   )
   return rows.length > 0
 }
+
+export interface Origins {
+  isFork: boolean
+  isPullRequest: boolean
+  isMergeQueue: boolean
+}
+
+/** What a build is for, or any of those it was triggered by or repeats, whatever is trusted. */
+export async function originsOf(db: Db, organizationId: string, buildId: string): Promise<Origins> {
+  const { rows } = await sql<Origins>`
+    with recursive ${lineOf(organizationId, [buildId])}
+    select coalesce(bool_or(b.pull_request ->> 'fork' = 'true'), false) as "isFork",
+      coalesce(bool_or(jsonb_typeof(b.pull_request) = 'object'), false) as "isPullRequest",
+      coalesce(bool_or(b.host_event -> 'mergeQueue' <> 'null'), false) as "isMergeQueue"
+    from line join builds b on b.organization_id = ${organizationId} and b.id = line.id`.execute(db)
+  return rows[0] ?? { isFork: true, isPullRequest: true, isMergeQueue: true }
+}
+
+/** The builds themselves, and all that they come from. */
+const lineOf = (organizationId: string, buildIds: readonly string[]) => sql`
+  line (id, pipeline_id, from_trigger, from_rebuild) as (
+    select id, pipeline_id, triggered_from ->> 'build_id', rebuilt_from ->> 'id'
+    from builds where organization_id = ${organizationId} and id = any (${buildIds}::uuid[])
+    union
+    select b.id, b.pipeline_id, b.triggered_from ->> 'build_id', b.rebuilt_from ->> 'id'
+    from line join builds b on b.organization_id = ${organizationId}
+      and b.id in (line.from_trigger::uuid, line.from_rebuild::uuid)
+  )`
 
 /** Steps that such a build uploads may say how it went where its commit is, and nowhere else in the organization's name. */
 export function tellingOnlyItsHost(document: PipelineDocument): PipelineDocument {

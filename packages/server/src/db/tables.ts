@@ -75,6 +75,7 @@ export interface Tables {
   users: Users
   web_sessions: WebSessions
   webhook_deliveries: WebhookDeliveries
+  workflow_token_requests: WorkflowTokenRequests
 }
 
 export interface AgentImageLogChunks {
@@ -641,6 +642,7 @@ export interface NotificationDeliveries {
   give_up_at: string
   created_at: string
   finished_at: string | null
+  build_id: string | null
 }
 
 export interface NotificationLanes {
@@ -919,6 +921,11 @@ export interface RepositoryConnections {
   problem_at: string | null
   created_at: Generated<string>
   created_by: string | null
+  app_id: string | null
+  installation_id: string | null
+  private_key_sealed: Buffer | null
+  private_key_id: string | null
+  private_key_hint: string | null
 }
 
 export interface Rules {
@@ -1079,4 +1086,10 @@ export interface WebhookDeliveries {
   organization_id: string
   answer: ColumnType<unknown, string | null | undefined, string | null>
   received_at: string
+}
+
+export interface WorkflowTokenRequests {
+  job_id: string
+  organization_id: string
+  asked_at: string[]
 }

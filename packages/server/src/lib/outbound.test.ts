@@ -203,6 +203,13 @@ describe('the client for URLs that users set', () => {
     await expect.poll(() => hasClosed).toBe(true)
   })
 
+  it('reads as much as a request asks for, and no more', async () => {
+    const { port } = await aServer((_, response) => response.end(Buffer.alloc(100_000, 'x')))
+    const ask = (keptBytes: number) => aClient(loopback).send(`http://127.0.0.1:${port}/`, { keptBytes })
+    const [all, part] = [await ask(100_000), await ask(50_000)]
+    expect([all.body.length, all.isCut, part.body.length, part.isCut]).toEqual([100_000, false, 50_000, true])
+  })
+
   it('does not unpack what is packed', async () => {
     const bomb = gzipSync(Buffer.alloc(100 * 1024 * 1024))
     const { port } = await aServer((_, response) => {

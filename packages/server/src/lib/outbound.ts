@@ -14,6 +14,8 @@ export interface OutboundRequest {
   body: string | Uint8Array | null
   /** Whether the receiver must show a certificate that is valid for its name; true unless said. */
   tlsVerify?: boolean
+  /** How much of the answer is read, where the usual head is not enough. */
+  keptBytes?: number
 }
 
 export interface OutboundResponse {
@@ -78,7 +80,7 @@ export function outboundClient({
   const [verifying, trusting] = [agentWith(true), agentWith(false)]
 
   return {
-    async send({ method, url, headers, body, tlsVerify = true }) {
+    async send({ method, url, headers, body, tlsVerify = true, keptBytes: asked = keptBytes }) {
       const { origin, pathname, search } = readUrl(url)
       try {
         const { headers: answered, ...answer } = await exchange(
@@ -90,7 +92,7 @@ export function outboundClient({
             headers: { 'User-Agent': 'Millrace', ...headers },
             body,
           },
-          { timeoutMs, bodyMs, keptBytes },
+          { timeoutMs, bodyMs, keptBytes: asked },
         )
         return { ...answer, headers: flat(answered) }
       } catch (error) {

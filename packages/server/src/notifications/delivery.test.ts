@@ -88,6 +88,8 @@ describe('a delivery that fails', () => {
     expect(got.body.attempts).toMatchObject([
       {
         number: 1,
+        started_at: expect.stringMatching(/Z$/),
+        duration_ms: expect.any(Number),
         status: 503,
         error: 'The receiver answered 503.',
         exchanges: [

@@ -15,6 +15,8 @@ export interface NewDelivery {
   /** Whose lanes it stands in; unless said, the service's. */
   ownerId?: string
   lane: string
+  /** Where the lane does not name it, and it is to be found again. */
+  buildId?: string
 }
 
 /** When a delivery that begins now is given up. */
@@ -30,23 +32,27 @@ export async function enqueue(
   if (deliveries.length === 0) return
   await insertMessages(trx, deliveries, eventIds)
   const at = now.toISOString()
-  const rows = deliveries.map(({ id, message, organizationId, serviceId, target, ownerId, lane }, n) => ({
-    n,
-    id,
-    organization_id: organizationId,
-    message_id: message.id,
-    service_id: serviceId,
-    target: target ?? null,
-    owner_id: ownerId ?? serviceId ?? organizationId,
-    lane,
-  }))
+  const rows = deliveries.map(
+    ({ id, message, organizationId, serviceId, target, ownerId, lane, buildId }, n) => ({
+      n,
+      id,
+      organization_id: organizationId,
+      message_id: message.id,
+      service_id: serviceId,
+      target: target ?? null,
+      owner_id: ownerId ?? serviceId ?? organizationId,
+      lane,
+      build_id: buildId ?? null,
+    }),
+  )
   await sql`
     insert into notification_deliveries
-      (id, organization_id, message_id, service_id, target, owner_id, lane, give_up_at, created_at)
-    select d.id, d.organization_id, d.message_id, d.service_id, d.target, d.owner_id, d.lane, ${giveUpAt(now)}, ${at}
+      (id, organization_id, message_id, service_id, target, owner_id, lane, build_id, give_up_at, created_at)
+    select d.id, d.organization_id, d.message_id, d.service_id, d.target, d.owner_id, d.lane, d.build_id,
+      ${giveUpAt(now)}, ${at}
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
       as d (n integer, id uuid, organization_id uuid, message_id uuid, service_id uuid, target jsonb, owner_id uuid,
-        lane text)
+        lane text, build_id uuid)
     order by d.n`.execute(trx)
   await openLanes(trx, rows, at)
 }

@@ -52,6 +52,10 @@ export interface Message extends MessageData {
   occurredAt: string
 }
 
+/** One for each branch of a pipeline: what is read in one place comes in the order in which it happened. */
+export const branchLane = ({ pipeline, build }: MessageData): string =>
+  build === undefined ? 'ping' : `${String(pipeline?.['id'])} ${String(build['branch'])}`
+
 /** A field of an object as text; '' where it has none. */
 export function textIn(thing: Shown, name: string): string {
   const value = thing[name]

@@ -20,7 +20,7 @@ import {
   type Listener,
   type Setting,
 } from './routing.ts'
-import type { Message } from './message.ts'
+import { branchLane, type Message } from './message.ts'
 import type { Snapshots } from './snapshots.ts'
 import type { Target } from './targets.ts'
 
@@ -90,9 +90,16 @@ function targetDeliveries(
     serviceId: null,
     target,
     ownerId: ownerOf(row.organization_id, target),
-    lane: row.build_id ?? String(row.id),
+    ...laneOf(target, row, message),
   }))
 }
+
+const isChat = ({ kind }: Target) => kind === 'slack' || kind === 'basecamp_campfire'
+
+const laneOf = (target: Target, { id, build_id: buildId }: EventOccasion['row'], message: Message) =>
+  isChat(target) && buildId !== null
+    ? { lane: branchLane(message), buildId }
+    : { lane: buildId ?? String(id) }
 
 const isLog = ({ provider }: Pick<Listener, 'provider'>) => provider === 'event_log_api'
 

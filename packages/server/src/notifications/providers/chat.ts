@@ -1,7 +1,7 @@
 // Posts a message to the incoming webhook of a chat.
 import { Type } from 'typebox'
 import { expectSuccess, wantsStates, type Provider, type Sender, type Service } from '../provider.ts'
-import type { Message } from '../message.ts'
+import { branchLane, type Message } from '../message.ts'
 import { chatText } from './chat-text.ts'
 import { urlField } from './schemas.ts'
 
@@ -37,6 +37,7 @@ export const chat: Provider = {
 
 export const chatSender: Sender = {
   wants: wantsStates,
+  lane: branchLane,
   async deliver({ id, message, service, send }) {
     const response = await send({
       method: 'POST',

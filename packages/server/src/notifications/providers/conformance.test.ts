@@ -228,6 +228,21 @@ describe.each(Object.keys(reaching) as Array<keyof typeof reaching>)('the sender
     expect(found.text).not.toMatch(/hush-|secret-of-the-cloud/)
     await app.request('DELETE', path, { token: admin.token })
   }, 60_000)
+
+  it('can be tested, and what came of it is on record', async () => {
+    site.tokens.add('hush-access')
+    site.answering = null
+    isDown = false
+    const service = await make(id, reaching[id])
+    const path = `${org.path}/services/${service}`
+    const answer = await app.request('POST', `${path}/test`, { token: admin.token })
+    expect([answer.status, answer.body]).toMatchObject([201, { event: 'ping', state: 'pending' }])
+    await telling.settled({ id: service })
+    const found = await app.request('GET', `${path}/deliveries/${answer.body.id}`, { token: admin.token })
+    expect(found.body).toMatchObject({ state: 'delivered', attempts: [{ error: null }] })
+    expect(found.text).not.toMatch(/hush-|secret-of-the-cloud/)
+    await app.request('DELETE', path, { token: admin.token })
+  })
 })
 
 it('every provider but the event log has a sender', () => {

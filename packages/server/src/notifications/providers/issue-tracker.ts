@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
 import { v4 } from 'uuid'
 import { isUuid } from '../../lib/ids.ts'
-import type { Message } from '../message.ts'
+import { branchLane, type Message } from '../message.ts'
 import type { BuildStateName } from '../names.ts'
 import { DeliveryFailed, type Delivery, type Door, type Provider, type Sender } from '../provider.ts'
 import { issueText } from './issue-text.ts'
@@ -57,11 +57,11 @@ const isOneOf = (states: readonly BuildStateName[], message: Pick<Message, 'stat
 export const issueTrackerSender: Sender = {
   wants: ({ buildStates }, { states }) =>
     states.some((state) => [...opening, ...closing].includes(state) && buildStates.includes(state)),
-  lane: placeOf,
+  lane: branchLane,
   async deliver(delivery) {
     const { message, memory } = delivery
     if (message.build === undefined) return greet(delivery)
-    const place = placeOf(message)
+    const place = branchLane(message)
     const open = (await memory.find(place)) as OpenIssue | null
     if (isOneOf(closing, message)) {
       if (open !== null) await closeIssue(delivery, open)
@@ -74,11 +74,6 @@ export const issueTrackerSender: Sender = {
 
 interface OpenIssue {
   issue_id: string
-}
-
-/** One after the other for a branch: what one build opens another closes. */
-function placeOf({ pipeline, build }: Message): string {
-  return build === undefined ? 'ping' : `${String(pipeline?.['id'])} ${String(build['branch'])}`
 }
 
 /** That we are let in, and that the team is there, is all that can be tried without leaving an issue behind. */

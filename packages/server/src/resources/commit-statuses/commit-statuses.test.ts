@@ -91,8 +91,11 @@ const later = (seconds: number) => ({ ...app.ctx, now: () => new Date(Date.now()
 const listed = async (pipeline: { path: string }, { number }: TestBuild) =>
   (await app.request('GET', `${pipeline.path}/builds/${number}/commit-statuses`, { token: admin.token })).list
 
+/** A type of connection, and what a request to it has: path, headers, body. */
+type Spoken = [string, string, Record<string, string>, (url: string, name: string) => object]
+
 describe('a commit status', () => {
-  it.each([
+  it.each<Spoken>([
     [
       'github',
       `/repos/acme/app/statuses/${commitOf('head')}`,
@@ -108,8 +111,8 @@ describe('a commit status', () => {
         context,
       }),
     ],
-    [
-      'gitea',
+    ...['gitea', 'forgejo'].map((type): Spoken => [
+      type,
       `/repos/acme/app/statuses/${commitOf('head')}`,
       { authorization: 'token a-token-of-the-host-1234' },
       (url: string, context: string) => ({
@@ -118,7 +121,7 @@ describe('a commit status', () => {
         description: 'Build #1 is running',
         context,
       }),
-    ],
+    ]),
     [
       'gitlab',
       `/projects/acme%2Fapp/statuses/${commitOf('head')}`,

@@ -1,8 +1,8 @@
 // How each host is told a commit status.
 import { createHash } from 'node:crypto'
 import type { OutboundRequest, OutboundResponse } from '../../lib/outbound.ts'
-import { apiHeaders } from '../repository_connections/rules.ts'
-import type { ConnectionType } from '../repository_connections/schema.ts'
+import type { Permissions } from '../repository_connections/installation-token.ts'
+import { apiHeaders, type HostKind } from '../repository_connections/rules.ts'
 import { checkNameOf, type Status, type StatusState } from './rules.ts'
 
 export interface Told extends Status {
@@ -39,19 +39,23 @@ const bitbucket: Readonly<Record<StatusState, string>> = {
 }
 
 export function requestFor(
-  type: Exclude<ConnectionType, 'git'>,
+  kind: Exclude<HostKind, 'git'>,
   apiUrl: string,
   token: string,
   status: Told,
 ): OutboundRequest {
-  const { path, body } = wordsFor(type, status)
+  const { path, body } = wordsFor(kind, status)
   return {
     method: 'POST',
     url: `${apiUrl}${path}`,
-    headers: apiHeaders(type, token),
+    headers: apiHeaders(kind, token),
     body: JSON.stringify(body),
   }
 }
+
+/** What a token must be good for. */
+export const permissionsFor = ({ context }: Pick<Status, 'context'>): Permissions =>
+  checkNameOf(context) === null ? { statuses: 'write' } : { checks: 'write' }
 
 const conclusions: Readonly<Partial<Record<StatusState, string>>> = {
   success: 'success',
@@ -84,16 +88,16 @@ function checkRun(name: string, { commit, url, state, description, output = {} }
 
 const longestOutput = 65_000
 
-function wordsFor(type: Exclude<ConnectionType, 'git'>, status: Told): { path: string; body: object } {
+function wordsFor(kind: Exclude<HostKind, 'git'>, status: Told): { path: string; body: object } {
   const { repository, commit, description, url } = status
   const path = repository.split('/').map(encodeURIComponent).join('/')
   const check = checkNameOf(status.context)
-  if (check !== null && type === 'github') {
+  if (check !== null && kind === 'github') {
     return { path: `/repos/${path}/check-runs`, body: checkRun(check, status) }
   }
   // Where there are no checks, a status says as much of it as can be said.
   const context = check ?? status.context
-  switch (type) {
+  switch (kind) {
     case 'github':
     case 'gitea':
     case 'forgejo':
@@ -120,14 +124,14 @@ const keyOf = (context: string): string =>
 
 /** Null: it was taken. */
 export function refusalIn(
-  type: ConnectionType,
+  kind: HostKind,
   context: string,
   { status, body }: OutboundResponse,
 ): string | null {
   if (status >= 200 && status < 300) return null
   const text = body.toString().slice(0, 300)
   // GitLab refuses to be told what it knows.
-  if (type === 'gitlab' && status === 400 && text.includes('Cannot transition status')) return null
+  if (kind === 'gitlab' && status === 400 && text.includes('Cannot transition status')) return null
   const isForbiddenCheck = status === 403 && checkNameOf(context) !== null
   const hint = isForbiddenCheck ? ' (only the token of a GitHub App may write checks)' : (hints[status] ?? '')
   return `The host answered ${status}${hint}${text === '' ? '' : `: ${text.replace(/\s+/g, ' ')}`}`

@@ -5,7 +5,10 @@ import { OutboundError } from '../../lib/outbound.ts'
 import { backoffMs } from '../../notifications/backoff.ts'
 import { pump } from '../../tasks/pump.ts'
 import { locate } from '../pipelines/provider.ts'
-import { refusalIn, requestFor } from './hosts.ts'
+import { accessToken, forgetAccessToken } from '../repository_connections/access-token.ts'
+import { TokenRefused } from '../repository_connections/installation-token.ts'
+import { kindOf } from '../repository_connections/rules.ts'
+import { permissionsFor, refusalIn, requestFor } from './hosts.ts'
 import * as statuses from './queries.ts'
 import type { DueStatus } from './queries.ts'
 
@@ -26,9 +29,9 @@ export const publishStatuses = (ctx: Context, stopping: AbortSignal): Promise<vo
 async function tell(ctx: Context, status: DueStatus): Promise<void> {
   const problem = await send(ctx, status)
   const at = ctx.now()
-  const { connection_id: connection, organization_id: orgId } = status
+  const { connection, organization_id: orgId } = status
   if (connection !== null) {
-    await statuses.noteProblem(ctx.db, orgId, connection, problem?.message ?? null, at.toISOString())
+    await statuses.noteProblem(ctx.db, orgId, connection.id, problem?.message ?? null, at.toISOString())
   }
   if (problem === null) return statuses.recordDelivered(ctx.db, status, at.toISOString())
   const next = at.getTime() + Math.max(backoffMs(status.attempts + 1), problem.waitSeconds * 1000)
@@ -49,28 +52,29 @@ interface Problem {
 }
 
 async function send(ctx: Context, status: DueStatus): Promise<Problem | null> {
-  const { type, api_url: apiUrl, token_sealed: sealed, token_key_id: keyId } = status
-  const path = locate(status.repository)?.path ?? ''
-  if (
-    type === null ||
-    type === 'git' ||
-    apiUrl === null ||
-    sealed === null ||
-    keyId === null ||
-    path === ''
-  ) {
-    return { message: 'No connection with a token belongs to the repository.', waitSeconds: 0 }
-  }
-  const told = { ...status, repository: path, url: `${ctx.config.url}${status.build_path}` }
-  const request = requestFor(type, apiUrl, ctx.keys.open(sealed, keyId), told)
+  const { connection } = status
+  const repository = locate(status.repository)?.path ?? ''
+  const kind = connection === null ? 'git' : kindOf(connection.type)
+  if (connection === null || kind === 'git' || repository === '') return noToken
+  const permissions = permissionsFor(status)
   try {
-    const answer = await ctx.outbound.send(request)
-    const message = refusalIn(type, status.context, answer)
+    const token = await accessToken(ctx, connection, repository, permissions)
+    if (token === null) return noToken
+    const told = { ...status, repository, url: `${ctx.config.url}${status.build_path}` }
+    const answer = await ctx.outbound.send(requestFor(kind, connection.api_url, token, told))
+    if (answer.status === 401) forgetAccessToken(ctx, connection, repository, permissions)
+    const message = refusalIn(kind, status.context, answer)
     return message === null ? null : { message, waitSeconds: retryAfter(answer.headers['retry-after']) }
   } catch (error) {
     if (error instanceof OutboundError) return { message: error.message, waitSeconds: 0 }
+    if (error instanceof TokenRefused) return { message: error.message, waitSeconds: error.waitSeconds }
     throw error
   }
+}
+
+const noToken: Problem = {
+  message: 'No connection with a token belongs to the repository.',
+  waitSeconds: 0,
 }
 
 const retryAfter = (header: string | undefined): number =>

@@ -5,6 +5,7 @@ import { selectFields, stepColumns } from '../../conductor/rows.ts'
 import type { Db, Trx } from '../../db/pool.ts'
 import { oldestOpen } from '../../events/settled.ts'
 import type { Settings } from '../pipelines/provider.ts'
+import type { Credentials } from '../repository_connections/access-token.ts'
 import type { ConnectionType } from '../repository_connections/schema.ts'
 import type { Status, StatusState } from './rules.ts'
 
@@ -76,7 +77,7 @@ export async function takeTouchedBuilds(trx: Trx): Promise<{ ids: string[]; isMo
   const { rows: touched } = await sql<{ build_id: string }>`
     select distinct e.build_id from events e join pipelines p on p.id = e.pipeline_id
     join repository_connections c on c.organization_id = p.organization_id and c.host = p.repository_host
-    where e.xid >= ${from} and e.xid < ${to} and e.build_id is not null and c.token_sealed is not null`.execute(
+    where e.xid >= ${from} and e.xid < ${to} and e.build_id is not null and coalesce(c.token_sealed, c.private_key_sealed) is not null`.execute(
     trx,
   )
   if (to !== cursor.xid) await sql`update commit_status_cursor set xid = ${to}`.execute(trx)
@@ -153,12 +154,17 @@ export interface DueStatus extends Status {
   attempts: number
   repository: string
   build_path: string
-  connection_id: string | null
-  type: ConnectionType | null
-  api_url: string | null
-  token_sealed: Buffer | null
-  token_key_id: string | null
+  connection: Connection | null
 }
+
+type Connection = Credentials & { type: ConnectionType }
+
+type ClaimedRow = Omit<DueStatus, 'connection'> &
+  Omit<Connection, 'id' | 'type' | 'api_url'> & {
+    connection_id: string | null
+    type: ConnectionType | null
+    api_url: string | null
+  }
 
 /** So many of one pipeline at once, so that a host that does not answer holds up nobody else's. */
 const mostOfOnePipeline = 2
@@ -166,7 +172,7 @@ const mostOfOnePipeline = 2
 const leaseSeconds = 60
 
 export async function claimDue(db: Db, now: string, most: number): Promise<DueStatus[]> {
-  const { rows } = await sql<DueStatus>`
+  const { rows } = await sql<ClaimedRow>`
     with due as (
       select picked.id
       from (select distinct pipeline_id from commit_statuses where next_attempt_at <= ${now}) waiting
@@ -188,8 +194,12 @@ export async function claimDue(db: Db, now: string, most: number): Promise<DueSt
     where s.id = due.id and p.id = s.pipeline_id
     returning s.id, s.organization_id, s.version, s.commit, s.context, s.state, s.description, s.changed_at, s.attempts,
       coalesce(s.output, '{}') as output, p.repository, '/' || o.slug || '/' || p.slug || '/builds/' || s.build_number as build_path,
-      c.id as connection_id, c.type, c.api_url, c.token_sealed, c.token_key_id`.execute(db)
-  return rows
+      c.id as connection_id, c.type, c.api_url, c.token_sealed, c.token_key_id, c.app_id, c.installation_id,
+      c.private_key_sealed, c.private_key_id, c.private_key_hint`.execute(db)
+  return rows.map(({ connection_id: id, type, api_url, ...row }) => ({
+    ...row,
+    connection: id === null || type === null || api_url === null ? null : { ...row, id, type, api_url },
+  }))
 }
 
 /** What came up meanwhile is due at once. */

@@ -7,17 +7,18 @@ import {
   commitOf,
   deliver,
   githubEvent,
+  hosts,
   webhookPath,
   type Host,
   type TestDelivery,
 } from '../../../test/deliveries.ts'
 
 const app = useApp()
-const hosts: Host[] = ['github', 'gitea', 'gitlab', 'bitbucket']
 const configuration = 'steps: [{ command: make }]'
 const repositories: Record<Host, string> = {
   github: 'git@github.com:acme/app.git',
   gitea: 'https://git.example.com/acme/app.git',
+  forgejo: 'https://forge.example.com/acme/app.git',
   gitlab: 'https://gitlab.com/acme/app.git',
   bitbucket: 'git@bitbucket.org:acme/app.git',
 }
@@ -102,6 +103,47 @@ describe('POST webhook_url', () => {
       .where('pipeline_id', '=', pipeline.id)
       .executeTakeFirstOrThrow()
     expect(kept).toMatchObject({ draft: true, fork: false, labels: host === 'bitbucket' ? [] : ['bug'] })
+  })
+
+  it.each(hosts)('builds a tag from %s, where build_tags is on', async (host) => {
+    const tag = () => aPush(host, { ref: 'refs/tags/v1.0' })
+    const [off, on] = [await aPipelineAt(host), await aPipelineAt(host, { build_tags: true })]
+    expect(outcomes(await deliver(app, off, tag()))).toEqual([
+      'The tag v1.0 is not built: build_tags is off.',
+    ])
+    expect(outcomes(await deliver(app, on, tag()))).toEqual(['built'])
+    expect(await builds(on)).toMatchObject([{ branch: 'v1.0', tag: 'v1.0', commit: commitOf('head') }])
+  })
+
+  it.each(hosts)(
+    'ends the builds of a branch that %s says is gone, where that is asked for',
+    async (host) => {
+      const pipeline = await aPipelineAt(host, { cancel_deleted_branch_builds: true })
+      const push = (name: string, deleted: boolean) =>
+        deliver(app, pipeline, aPush(host, { ref: `refs/heads/${name}`, deleted }))
+      await push('feature', false)
+      await push('main', false)
+      expect(outcomes(await push('feature', true))).toEqual(['The branch feature was deleted.'])
+      expect((await builds(pipeline)).map(({ branch, state }) => [branch, state])).toEqual([
+        ['main', 'scheduled'],
+        ['feature', 'canceled'],
+      ])
+    },
+  )
+
+  it.each(hosts)('builds a pull request from a fork at %s only where that is asked for', async (host) => {
+    const pull = () => aPullRequest(host, { fork: true })
+    const [off, on] = [await aPipelineAt(host), await aPipelineAt(host, { build_pull_request_forks: true })]
+    expect(outcomes(await deliver(app, off, pull()))).toEqual([
+      'Pull request #7: it comes from a fork, and build_pull_request_forks is off.',
+    ])
+    expect(outcomes(await deliver(app, on, pull()))).toEqual(['built'])
+    const { pull_request: kept } = await app.db
+      .selectFrom('builds')
+      .select('pull_request')
+      .where('pipeline_id', '=', on.id)
+      .executeTakeFirstOrThrow()
+    expect(kept).toMatchObject({ id: '7', fork: true })
   })
 
   it.each(hosts)('does nothing twice for a delivery that %s sends again', async (host) => {

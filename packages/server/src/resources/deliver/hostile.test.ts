@@ -10,10 +10,18 @@ import {
   type TestOrganization,
   type TestUser,
 } from '../../../test/builders.ts'
-import { aPullRequest, aPush, deliver, sign, webhookPath, type Host } from '../../../test/deliveries.ts'
+import {
+  aPullRequest,
+  aPush,
+  deliver,
+  domains,
+  hosts,
+  sign,
+  webhookPath,
+  type Host,
+} from '../../../test/deliveries.ts'
 
 const app = useApp()
-const hosts: Host[] = ['github', 'gitea', 'gitlab', 'bitbucket']
 const secret = 'the secret of the webhooks'
 
 let org: TestOrganization
@@ -22,13 +30,6 @@ beforeAll(async () => {
   org = await anOrganization(app)
   admin = await anAdmin(app, org)
 })
-
-const domains: Record<Host, string> = {
-  github: 'github.com',
-  gitea: 'git.example.com',
-  gitlab: 'gitlab.com',
-  bitbucket: 'bitbucket.org',
-}
 
 const aPipelineOn = (host: Host) =>
   aPipeline(app, org, 'steps: [{ command: make }]', { repository: `https://${domains[host]}/acme/app.git` })

@@ -5,11 +5,14 @@ import { carryOut } from '../../conductor/act.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { newId } from '../../lib/ids.ts'
 import { pump } from '../../tasks/pump.ts'
+import { locate } from '../pipelines/provider.ts'
+import { accessToken } from '../repository_connections/access-token.ts'
+import { TokenRefused } from '../repository_connections/installation-token.ts'
 import * as connections from '../repository_connections/queries.ts'
-import type { ConnectionType } from '../repository_connections/schema.ts'
+import { kindOf, type HostKind } from '../repository_connections/rules.ts'
 import type { Tiding } from './event.ts'
 import { isRefName, readRef, strangeRef } from './fields.ts'
-import { lsRemote } from './ls-remote.ts'
+import { lsRemote, type RemoteRefs } from './ls-remote.ts'
 import * as polls from './poll-queries.ts'
 import type { Claimed } from './poll-queries.ts'
 import { takeIn } from './receive.ts'
@@ -31,11 +34,7 @@ export async function pollRepositories(ctx: Context, stopping: AbortSignal): Pro
 }
 
 async function poll(ctx: Context, claimed: Claimed): Promise<void> {
-  const remote = await lsRemote(claimed.repository, {
-    allow: ctx.config.outboundAllow.join(' '),
-    directories: ctx.config.pollDirectories,
-    credentials: await credentialsFor(ctx, claimed),
-  })
+  const remote = await ask(ctx, claimed)
   if (!remote.ok) return polls.recordError(ctx.db, claimed, remote.reason)
   const refs = new Map(
     [...remote.refs].filter(([ref]) => isRefName(ref.replace(/^refs\/(heads|tags)\//, ''))),
@@ -46,6 +45,21 @@ async function poll(ctx: Context, claimed: Claimed): Promise<void> {
     if (!isOurs) return
   }
   await polls.recordPolled(ctx.db, claimed, ctx.now().toISOString())
+}
+
+/** Where there is no token to be had, the repository may be open to everybody. */
+async function ask(ctx: Context, claimed: Claimed): Promise<RemoteRefs> {
+  const found = await credentialsFor(ctx, claimed).catch((error: unknown) => {
+    if (error instanceof TokenRefused) return error
+    throw error
+  })
+  const isRefused = found instanceof TokenRefused
+  const remote = await lsRemote(claimed.repository, {
+    allow: ctx.config.outboundAllow.join(' '),
+    directories: ctx.config.pollDirectories,
+    credentials: isRefused ? null : found,
+  })
+  return isRefused && !remote.ok ? { ok: false, reason: found.message } : remote
 }
 
 /** `to` null: it is gone. */
@@ -96,7 +110,7 @@ function tidingOf(ref: string, to: string | null): Tiding {
 }
 
 /** With which name each host takes a token instead of a password. */
-const usernames: Readonly<Partial<Record<ConnectionType, string>>> = {
+const usernames: Readonly<Partial<Record<HostKind, string>>> = {
   github: 'x-access-token',
   gitlab: 'oauth2',
   bitbucket: 'x-token-auth',
@@ -107,8 +121,10 @@ const usernames: Readonly<Partial<Record<ConnectionType, string>>> = {
 async function credentialsFor(ctx: Context, claimed: Claimed) {
   const { organization_id: orgId, repository_host: host } = claimed
   const connection = await connections.findByHost(ctx.db, orgId, host)
-  const username = connection === undefined ? undefined : usernames[connection.type]
-  if (connection?.token_sealed == null || connection.token_key_id === null || username === undefined)
-    return null
-  return { username, password: ctx.keys.open(connection.token_sealed, connection.token_key_id) }
+  const username = connection && usernames[kindOf(connection.type)]
+  const isOverTls = /^https:/i.test(claimed.repository)
+  if (connection === undefined || username === undefined || !isOverTls) return null
+  const repository = locate(claimed.repository)?.path ?? ''
+  const password = await accessToken(ctx, connection, repository, { contents: 'read' })
+  return password === null ? null : { username, password }
 }

@@ -27,6 +27,7 @@ beforeAll(async () => {
 const repositories: Record<Host, string> = {
   github: 'git@github.com:acme/app.git',
   gitea: 'https://git.example.com/acme/app.git',
+  forgejo: 'https://forge.example.com/acme/app.git',
   gitlab: 'https://gitlab.com/acme/app.git',
   bitbucket: 'git@bitbucket.org:acme/app.git',
 }
@@ -391,6 +392,28 @@ describe('provider settings', () => {
       'Pull request #7: build_pull_request_labels_changed is off.',
       'built',
     ])
+  })
+
+  it('build_pull_request_base_branch_changed, as Gitea, Forgejo and GitLab tell it', async () => {
+    const settings = { build_pull_request_base_branch_changed: true }
+    const changed = { action: 'edited', more: { changes: { ref: { from: 'old' } } } }
+    const deliveries: Array<[Host, TestDelivery]> = [
+      ['gitea', aPullRequest('gitea', changed)],
+      ['forgejo', aPullRequest('forgejo', changed)],
+      [
+        'gitlab',
+        aPullRequest('gitlab', {
+          action: 'update',
+          more: { changes: { target_branch: { previous: 'old' } } },
+        }),
+      ],
+    ]
+    for (const [host, delivery] of deliveries) {
+      expect([await told({}, delivery, {}, host), await told(settings, delivery, {}, host)]).toEqual([
+        'Pull request #7: build_pull_request_base_branch_changed is off.',
+        'built',
+      ])
+    }
   })
 
   it('build_pull_request_ready_for_review, as GitLab tells it', async () => {

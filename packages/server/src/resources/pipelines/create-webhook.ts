@@ -5,9 +5,10 @@ import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { forbidden, refused } from '../../lib/errors.ts'
 import { OutboundError, type OutboundRequest } from '../../lib/outbound.ts'
+import { accessToken } from '../repository_connections/access-token.ts'
+import { TokenRefused } from '../repository_connections/installation-token.ts'
 import * as connections from '../repository_connections/queries.ts'
-import { apiHeaders } from '../repository_connections/rules.ts'
-import type { ConnectionType } from '../repository_connections/schema.ts'
+import { apiHeaders, kindOf, type HostKind } from '../repository_connections/rules.ts'
 import { hostOf, locate } from './provider.ts'
 import type { PipelineRow } from './queries.ts'
 
@@ -19,18 +20,17 @@ export async function createWebhook(
   pipeline: PipelineRow,
 ): Promise<void> {
   const connection = await connections.findByHost(ctx.db, org.id, hostOf(pipeline.repository))
-  const { token_sealed: sealed, token_key_id: keyId } = connection ?? {}
-  if (pipeline.provider_id === 'private' || connection?.type === 'git') {
+  const kind = connection === undefined ? undefined : kindOf(connection.type)
+  if (pipeline.provider_id === 'private' || kind === 'git') {
     throw refused('Auto-creating webhooks is not supported for your repository.')
   }
-  if (connection === undefined || !sealed || !keyId) {
-    throw failed('No repository connection with a token belongs to its host.')
-  }
+  if (connection === undefined || kind === undefined) throw failed(noToken)
   if (org.role !== 'admin') throw forbidden()
-  const request = requestFor(connection.type, {
+  const repository = locate(pipeline.repository)?.path ?? ''
+  const request = requestFor(kind, {
     api: connection.api_url,
-    token: ctx.keys.open(sealed, keyId),
-    repository: locate(pipeline.repository)?.path ?? '',
+    token: await tokenFor(ctx, connection, repository),
+    repository,
     url: `${ctx.config.url}/deliver/${pipeline.webhook_token}`,
     secret: secretOf(ctx, connection),
   })
@@ -44,6 +44,22 @@ export async function createWebhook(
       data: { webhook_created: true },
     }),
   )
+}
+
+const noToken = 'No repository connection with a token belongs to its host.'
+
+async function tokenFor(
+  ctx: Context,
+  connection: connections.ConnectionRow,
+  repository: string,
+): Promise<string> {
+  try {
+    const token = await accessToken(ctx, connection, repository, { repository_hooks: 'write' })
+    if (token !== null) return token
+  } catch (error) {
+    throw error instanceof TokenRefused ? failed(error.message) : error
+  }
+  throw failed(noToken)
 }
 
 const failed = (why: string) => refused(`Webhooks could not be created for your repository. ${why}`)
@@ -71,23 +87,23 @@ interface Hook {
   secret: string | null
 }
 
-function requestFor(type: Exclude<ConnectionType, 'git'>, hook: Hook): OutboundRequest {
-  const { path, body } = wordsFor(type, hook)
+function requestFor(kind: Exclude<HostKind, 'git'>, hook: Hook): OutboundRequest {
+  const { path, body } = wordsFor(kind, hook)
   return {
     method: 'POST',
     url: `${hook.api}${path}`,
-    headers: apiHeaders(type, hook.token),
+    headers: apiHeaders(kind, hook.token),
     body: JSON.stringify(body),
   }
 }
 
 function wordsFor(
-  type: Exclude<ConnectionType, 'git'>,
+  kind: Exclude<HostKind, 'git'>,
   { repository, url, secret }: Hook,
 ): { path: string; body: object } {
   const path = repository.split('/').map(encodeURIComponent).join('/')
   const config = { url, content_type: 'json', ...(secret === null ? {} : { secret }) }
-  switch (type) {
+  switch (kind) {
     case 'github':
       return {
         path: `/repos/${path}/hooks`,
@@ -95,7 +111,7 @@ function wordsFor(
       }
     case 'gitea':
     case 'forgejo':
-      return { path: `/repos/${path}/hooks`, body: { type, active: true, events: giteaEvents, config } }
+      return { path: `/repos/${path}/hooks`, body: { type: kind, active: true, events: giteaEvents, config } }
     case 'gitlab':
       return {
         path: `/projects/${encodeURIComponent(repository)}/hooks`,

@@ -55,11 +55,6 @@ describe('checkSettings', () => {
     ['build_tags', null, 'must be a boolean'],
     ['trigger_mode', 'push', 'must be one of code, deployment, fork, none'],
     ['filter_condition', true, 'must be a string or null'],
-    [
-      'github_workflow_access_tokens_enabled',
-      true,
-      'is not supported: such tokens are made with the key of a GitHub App, and repository connections have access tokens only',
-    ],
   ])('refuses %s: %s', (name, value, code) => {
     expect(checkSettings({ [name]: value })).toEqual([{ field: `provider_settings.${name}`, code }])
   })

@@ -107,12 +107,6 @@ export type HostSettings = {
 /** What counts when a host tells of something: whatever is set, on whichever host, and the defaults of the rest. */
 export const hostSettings = (set: Settings): HostSettings => ({ ...everything, ...set })
 
-/** Clients know it, and nothing here could honour it. */
-const unsupported: Readonly<Record<string, string>> = {
-  github_workflow_access_tokens_enabled:
-    'such tokens are made with the key of a GitHub App, and repository connections have access tokens only',
-}
-
 const choices: Readonly<Record<string, readonly string[]>> = {
   trigger_mode: ['code', 'deployment', 'fork', 'none'],
   issue_comment_match_mode: ['exact', 'contains'],
@@ -155,9 +149,7 @@ function problemOf(name: string, value: unknown): string | null {
     const near = nearestName(name, Object.keys(known))
     return `is not a provider setting${near === null ? '' : `; did you mean ${near}?`}`
   }
-  if (typeof known[name] === 'boolean' && typeof value !== 'boolean') return 'must be a boolean'
-  if (value === true && Object.hasOwn(unsupported, name)) return `is not supported: ${unsupported[name]}`
-  if (typeof known[name] === 'boolean') return null
+  if (typeof known[name] === 'boolean') return typeof value === 'boolean' ? null : 'must be a boolean'
   const allowed = choices[name]
   if (allowed !== undefined) {
     return typeof value === 'string' && allowed.includes(value)

@@ -9,15 +9,21 @@ import { newId } from '../../lib/ids.ts'
 import { mask } from '../../lib/masks.ts'
 import { providerOf } from '../pipelines/provider.ts'
 import * as connections from './queries.ts'
-import { providerOfConnection, readPlace } from './rules.ts'
+import { readPrivateKey } from './private-key.ts'
+import { isAppType, providerOfConnection, readAppId, readInstallationId, readPlace } from './rules.ts'
 import type { CreateRepositoryConnectionBody, UpdateRepositoryConnectionBody } from './schema.ts'
 
-const audited = ['type', 'url', 'api_url', 'host'] as const
+const audited = ['type', 'url', 'api_url', 'host', 'app_id', 'installation_id'] as const
 
 const noSecrets = {
   token_sealed: null,
   token_key_id: null,
   token_hint: null,
+  app_id: null,
+  installation_id: null,
+  private_key_sealed: null,
+  private_key_id: null,
+  private_key_hint: null,
   webhook_secret_sealed: null,
   webhook_secret_key_id: null,
   webhook_secret_hint: null,
@@ -40,7 +46,9 @@ export async function createConnection(
   return inTransaction(ctx.db, async (trx) => {
     await connections.insert(trx, { id, organization_id: org.id, created_by: caller.user.id, ...fields })
     await connections.setProvider(trx, org.id, fields.host, providerOfConnection(fields.type, fields.host))
-    const data = Object.fromEntries(audited.map((key) => [key, fields[key]]))
+    const data = Object.fromEntries(
+      audited.flatMap((key) => (fields[key] === null ? [] : [[key, fields[key]]])),
+    )
     await audit(trx, org, caller, 'SCM_REPOSITORY_HOST_CREATED', { id, host: fields.host }, data)
     return getInOrg(trx, org, id)
   })
@@ -65,7 +73,7 @@ export async function updateConnection(
     const set = { ...place, ...readSecrets(ctx, before, body) }
     const fields = { ...before, ...set }
     refuseUseless(fields)
-    refuseMovedToken(before, fields, body)
+    refuseMovedSecret(before, fields, body)
     await connections.updateInOrg(trx, org.id, id, set)
     if (place.host !== before.host) {
       await connections.setProvider(trx, org.id, before.host, providerOf(`https://${before.host}/`))
@@ -74,6 +82,7 @@ export async function updateConnection(
     await audit(trx, org, caller, 'SCM_REPOSITORY_HOST_UPDATED', fields, {
       ...changedAttributes(before, fields, audited),
       ...(fields.token_sealed === before.token_sealed ? {} : { token_changed: true }),
+      ...(fields.private_key_sealed === before.private_key_sealed ? {} : { private_key_changed: true }),
       ...(fields.webhook_secret_sealed === before.webhook_secret_sealed
         ? {}
         : { webhook_secret_changed: true }),
@@ -107,6 +116,7 @@ function readSecrets(ctx: Context, before: Secrets, body: UpdateRepositoryConnec
   const [tokenBox, secretBox] = [token ? ctx.keys.seal(token) : null, secret ? ctx.keys.seal(secret) : null]
   return {
     ...pickSecrets(before),
+    ...readApp(ctx, before, body),
     ...(keeps(token, before.token_hint)
       ? {}
       : {
@@ -124,31 +134,66 @@ function readSecrets(ctx: Context, before: Secrets, body: UpdateRepositoryConnec
   }
 }
 
+/** The key comes back as its fingerprint, which it is shown as, and stays what it is. */
+function readApp(ctx: Context, before: Secrets, body: UpdateRepositoryConnectionBody): Partial<Secrets> {
+  const { app_id, installation_id, private_key: given } = body
+  const ids = {
+    ...(app_id === undefined ? {} : { app_id: readAppId(app_id) }),
+    ...(installation_id === undefined ? {} : { installation_id: readInstallationId(installation_id) }),
+  }
+  if (given === undefined || (given !== null && given !== '' && given === before.private_key_hint)) return ids
+  if (!given) return { ...ids, private_key_sealed: null, private_key_id: null, private_key_hint: null }
+  const { pem, fingerprint } = readPrivateKey(given)
+  const { sealed, keyId } = ctx.keys.seal(pem)
+  return { ...ids, private_key_sealed: sealed, private_key_id: keyId, private_key_hint: fingerprint }
+}
+
 const pickSecrets = (row: Secrets): Secrets => ({
   token_sealed: row.token_sealed,
   token_key_id: row.token_key_id,
   token_hint: row.token_hint,
+  app_id: row.app_id,
+  installation_id: row.installation_id,
+  private_key_sealed: row.private_key_sealed,
+  private_key_id: row.private_key_id,
+  private_key_hint: row.private_key_hint,
   webhook_secret_sealed: row.webhook_secret_sealed,
   webhook_secret_key_id: row.webhook_secret_key_id,
   webhook_secret_hint: row.webhook_secret_hint,
 })
 
-function refuseUseless({ type, token_sealed }: connections.ConnectionFields): void {
+function refuseUseless(fields: connections.ConnectionFields): void {
+  const { type, token_sealed } = fields
   if (type === 'git' && token_sealed !== null) {
     throw validationFailed('token is of no use: a plain git server has no API to send commit statuses to')
   }
+  if (isAppType(type) && token_sealed !== null) {
+    throw validationFailed('token is of no use: a GitHub App makes its own, with private_key')
+  }
+  for (const [name, value] of [
+    ['app_id', fields.app_id],
+    ['installation_id', fields.installation_id],
+    ['private_key', fields.private_key_hint],
+  ]) {
+    if (isAppType(type) && value === null) throw validationFailed(`${name} is required for a GitHub App`)
+    if (!isAppType(type) && value !== null) {
+      throw validationFailed(`${name} is of a GitHub App; type must be github_app or github_enterprise_app`)
+    }
+  }
 }
 
-/** Whoever may change the address but never saw the token must not have it sent to them. */
-function refuseMovedToken(
+/** Whoever may change the address but never saw the secret must not have it, or what it signs, sent to them. */
+function refuseMovedSecret(
   before: connections.ConnectionRow,
   after: connections.ConnectionFields,
   body: UpdateRepositoryConnectionBody,
 ): void {
   const isSame = before.api_url === after.api_url && before.host === after.host
-  if (isSame || after.token_sealed === null || after.token_sealed !== before.token_sealed) return
+  const isOld = (now: Buffer | null, then: Buffer | null) => now !== null && now === then
+  const isToken = isOld(after.token_sealed, before.token_sealed)
+  if (isSame || !(isToken || isOld(after.private_key_sealed, before.private_key_sealed))) return
   throw validationFailed(
-    `token is required when ${body.url === undefined ? 'the address of the API or the host' : 'url'} changes`,
+    `${isToken ? 'token' : 'private_key'} is required when ${body.url === undefined ? 'the address of the API or the host' : 'url'} changes`,
   )
 }
 

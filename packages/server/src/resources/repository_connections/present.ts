@@ -5,6 +5,8 @@ import type { ConnectionType, RepositoryConnection } from './schema.ts'
 
 const names: Readonly<Record<ConnectionType, string>> = {
   github: 'GitHub',
+  github_app: 'GitHub App',
+  github_enterprise_app: 'GitHub App',
   gitlab: 'GitLab',
   bitbucket: 'Bitbucket',
   gitea: 'Gitea',
@@ -23,6 +25,9 @@ export const presentConnection = (
   api_url: connection.api_url,
   repository_host: connection.host,
   token: connection.token_hint,
+  app_id: connection.app_id,
+  installation_id: connection.installation_id,
+  private_key: connection.private_key_hint,
   webhook_secret: connection.webhook_secret_hint,
   problem: connection.problem,
   problem_at: connection.problem_at,

@@ -14,6 +14,13 @@ export interface ConnectionFields {
   token_key_id: string | null
   /** The secret, masked. */
   token_hint: string | null
+  /** Of a GitHub App, like the next four: there are all of them, or none. */
+  app_id: string | null
+  installation_id: string | null
+  private_key_sealed: Buffer | null
+  private_key_id: string | null
+  /** The fingerprint of the key. */
+  private_key_hint: string | null
   webhook_secret_sealed: Buffer | null
   webhook_secret_key_id: string | null
   webhook_secret_hint: string | null
@@ -28,7 +35,8 @@ export interface ConnectionRow extends ConnectionFields {
 }
 
 const select = sql`
-  select c.id, c.type, c.url, c.api_url, c.host, c.token_sealed, c.token_key_id, c.token_hint, c.webhook_secret_sealed,
+  select c.id, c.type, c.url, c.api_url, c.host, c.token_sealed, c.token_key_id, c.token_hint, c.app_id,
+    c.installation_id, c.private_key_sealed, c.private_key_id, c.private_key_hint, c.webhook_secret_sealed,
     c.webhook_secret_key_id, c.webhook_secret_hint, c.problem, c.problem_at, c.created_at,
     ${userJson('creator')} as created_by
   from repository_connections c left join users creator on creator.id = c.created_by`

@@ -47,6 +47,9 @@ describe('POST /organizations/{org.slug}/repository_connections', () => {
         api_url: `${url}/api/v1`,
         repository_host: hostOf(url),
         token: `${'X'.repeat(18)}7890`,
+        app_id: null,
+        installation_id: null,
+        private_key: null,
         webhook_secret: `${'X'.repeat(15)}abcd`,
         problem: null,
         problem_at: null,
@@ -110,7 +113,7 @@ describe('POST /organizations/{org.slug}/repository_connections', () => {
     ],
     [
       { type: 'svn', url: 'https://a.example.com' },
-      'type must be "github", "gitlab", "bitbucket", "gitea", "forgejo" or "git"',
+      'type must be "github", "github_app", "github_enterprise_app", "gitlab", "bitbucket", "gitea", "forgejo" or "git"',
     ],
   ])('answers 422: %#', async (body, reason) => {
     const answer = await call('POST', '', body)

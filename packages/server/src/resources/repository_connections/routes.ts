@@ -44,7 +44,8 @@ const getConnection = route({
 const postConnection = route({
   method: 'POST',
   url: '/v2/organizations/:org/repository_connections',
-  summary: 'Connect a source host: the secret of its webhooks, and a token to send commit statuses with',
+  summary:
+    'Connect a source host: the secret of its webhooks, and a token or a GitHub App to send commit statuses with',
   scope: 'write_organization_repository_connections',
   permission: 'admin',
   body: CreateRepositoryConnection,

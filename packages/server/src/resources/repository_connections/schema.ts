@@ -7,13 +7,18 @@ const Text = Type.String()
 const ConnectionType = Type.Union(
   [
     Type.Literal('github'),
+    Type.Literal('github_app'),
+    Type.Literal('github_enterprise_app'),
     Type.Literal('gitlab'),
     Type.Literal('bitbucket'),
     Type.Literal('gitea'),
     Type.Literal('forgejo'),
     Type.Literal('git'),
   ],
-  { description: '`git` is a plain git server, without an API.' },
+  {
+    description:
+      '`github_app` is github.com, `github_enterprise_app` a GitHub of your own, both by a GitHub App; `git` is a plain git server, without an API.',
+  },
 )
 export type ConnectionType = Static<typeof ConnectionType>
 
@@ -28,6 +33,11 @@ export const RepositoryConnection = Type.Object(
       description: 'Pipelines whose repository is on this host belong to the connection.',
     }),
     token: orNull(Type.String({ description: 'All but the last characters are masked.' })),
+    app_id: orNull(Type.String({ description: 'Of a GitHub App.' })),
+    installation_id: orNull(Type.String({ description: 'Where the GitHub App is installed.' })),
+    private_key: orNull(
+      Type.String({ description: 'The fingerprint of the key of the GitHub App, as GitHub shows it.' }),
+    ),
     webhook_secret: orNull(Type.String({ description: 'All but the last characters are masked.' })),
     problem: orNull(
       Type.String({ description: 'Why the last commit status could not be sent; null when it was.' }),
@@ -40,11 +50,15 @@ export const RepositoryConnection = Type.Object(
 )
 
 const Address = Type.String({ maxLength: 1000 })
+/** Some people have it as a number, and some as text. */
+const Id = (description: string) =>
+  Type.Union([Type.String({ maxLength: 100 }), Type.Integer()], { description })
+
 const fields = {
   url: Type.Optional(
     Type.String({
       maxLength: 1000,
-      description: 'Left out for github, gitlab and bitbucket: the public one.',
+      description: 'Left out for github, github_app, gitlab and bitbucket: the public one.',
     }),
   ),
   api_url: Type.Optional(orNull(Address)),
@@ -66,6 +80,11 @@ const fields = {
       }),
     ),
   ),
+  app_id: Type.Optional(orNull(Id('The App ID or the client ID of a GitHub App, as its settings show it.'))),
+  installation_id: Type.Optional(
+    orNull(Id('The number at the end of the address of the settings of the installation.')),
+  ),
+  private_key: Type.Optional(orNull(Type.String({ maxLength: 20_000 }))),
   webhook_secret: Type.Optional(orNull(Type.String({ maxLength: 1000 }))),
 }
 
@@ -78,6 +97,13 @@ export const CreateRepositoryConnection = Type.Object(
         type: 'gitea',
         url: 'https://git.example.com',
         token: 'b9d3a7e1c5f80246',
+        webhook_secret: 'the secret given to webhooks there',
+      },
+      {
+        type: 'github_app',
+        app_id: '123456',
+        installation_id: '7890123',
+        private_key: '-----BEGIN RSA PRIVATE KEY-----\n…\n-----END RSA PRIVATE KEY-----',
         webhook_secret: 'the secret given to webhooks there',
       },
     ],

@@ -1,0 +1,50 @@
+import { sql } from 'kysely'
+import type { Context } from '../context.ts'
+import { hostOf, hostSettings, locate, type Settings } from '../resources/pipelines/provider.ts'
+import { appOf } from '../resources/repository_connections/access-token.ts'
+import type { App } from '../resources/repository_connections/installation-token.ts'
+import * as connections from '../resources/repository_connections/queries.ts'
+import type { RunningJob } from './tokens.ts'
+
+/** The repository of a job's pipeline, where its host is connected. */
+export interface JobRepository {
+  host: string
+  /** `owner/name` */
+  path: string
+  commit: string
+  /** Whether the pipeline lets its jobs have workflow access tokens. */
+  mayHaveTokens: boolean
+  connection: connections.ConnectionRow
+  /** Null: it is connected in another way. */
+  app: App | null
+}
+
+export async function findRepository(ctx: Context, job: RunningJob): Promise<JobRepository | null> {
+  const { rows } = await sql<{ repository: string; settings: Settings; commit: string }>`
+    select p.repository, p.provider_settings as settings, b.commit
+    from builds b join pipelines p on p.id = b.pipeline_id
+    where b.organization_id = ${job.organizationId} and b.id = ${job.buildId}`.execute(ctx.db)
+  const [found] = rows
+  const host = found && hostOf(found.repository)
+  const path = found && locate(found.repository)?.path
+  const connection = host ? await connections.findByHost(ctx.db, job.organizationId, host) : undefined
+  if (!host || !path || connection === undefined) return null
+  return {
+    host,
+    path,
+    commit: found.commit,
+    mayHaveTokens: hostSettings(found.settings).github_workflow_access_tokens_enabled,
+    connection,
+    app: appOf(connection),
+  }
+}
+
+/** Whether what was found before still holds, as far as a token depends on it. */
+export function isUnchanged(before: JobRepository, now: JobRepository): boolean {
+  const gist = ({ host, path, mayHaveTokens, app }: JobRepository) =>
+    JSON.stringify([host, path, mayHaveTokens, app && { ...app, sealed: null, keyId: null }])
+  return gist(before) === gist(now)
+}
+
+export const isSame = (url: string, { host, path }: JobRepository): boolean =>
+  hostOf(url) === host && locate(url)?.path.toLowerCase() === path.toLowerCase()
