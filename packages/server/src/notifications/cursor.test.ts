@@ -123,6 +123,8 @@ describe('the cursor of the outbox', () => {
     await sql`create role ${sql.id(role)}`.execute(app.db)
     const { rows } = await elsewhere.db.transaction().execute(async (theirs) => {
       await sql`select pg_current_xact_id()`.execute(theirs)
+      // A younger one has ended, so that theirs is among those that a look finds open.
+      await sql`select pg_current_xact_id()`.execute(app.db)
       return app.db.transaction().execute(async (trx) => {
         await sql`set local role ${sql.id(role)}`.execute(trx)
         return sql<{ is_past: boolean }>`

@@ -79,6 +79,18 @@ describe('what a chat is told of two builds of one branch', () => {
     expect(saidTo(chat.receiver)).toEqual(['failed', 'fixed'])
   })
 
+  it('goes on after a message that the chat does not take', async () => {
+    const { org, admin } = await anOrg()
+    const chat = await aService(org, admin, { provider: 'chat', ...chatStates })
+    chat.receiver.answering = (response, _, n) => {
+      response.statusCode = n === 0 ? 400 : 200
+      response.end()
+    }
+    await failAndFix(org)
+    await eventually('both are told', async () => chat.receiver.received.length === 2)
+    expect(saidTo(chat.receiver)).toEqual(['failed', 'fixed'])
+  })
+
   it('does not wait for another branch', async () => {
     const { org, admin } = await anOrg()
     const states = { build_states: { build_failed: true, build_passed: true } }

@@ -146,6 +146,15 @@ export function expectSuccess(response: OutboundResponse): OutboundResponse {
   throw new DeliveryFailed(`The receiver answered ${status}.`)
 }
 
+/** The same for a chat, where a message that is refused as such would hold up those behind it, and be refused again. */
+export function expectTaken(response: OutboundResponse): OutboundResponse {
+  const { status } = response
+  if (status === 400 || status === 413 || status === 422) {
+    throw new DeliveryFailed(`The chat answered ${status}: it does not take this message.`, { isFinal: true })
+  }
+  return expectSuccess(response)
+}
+
 /** For providers that go by `build_states`. */
 export const wantsStates: Sender['wants'] = ({ buildStates }, { states }) =>
   states.some((state) => buildStates.includes(state))

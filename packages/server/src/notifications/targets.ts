@@ -4,7 +4,7 @@ import { isOutboundUrl } from '../lib/outbound.ts'
 import { mailOf } from './mail-text.ts'
 import type { Means } from './means.ts'
 import type { Message } from './message.ts'
-import { DeliveryFailed, expectSuccess, type Door, type Send } from './provider.ts'
+import { DeliveryFailed, expectSuccess, expectTaken, type Door, type Send } from './provider.ts'
 import { campfireBody } from './providers/campfire-text.ts'
 import { changeEvent } from './providers/change-event.ts'
 import { callChat } from './providers/chat-api.ts'
@@ -63,7 +63,8 @@ async function postTo(
     headers: { 'Content-Type': 'application/json', 'X-Millrace-Delivery': id, ...headers },
     ...request,
   })
-  expectSuccess(response)
+  const expect = kind === 'basecamp_campfire' ? expectTaken : expectSuccess
+  expect(response)
 }
 
 async function postToChat(target: Target, { id, message, workspace }: TargetDelivery): Promise<void> {

@@ -59,9 +59,19 @@ function taken(method: string, answer: ChatAnswer): ChatAnswer {
   const error = (answer.error ?? 'unknown').slice(0, 100)
   const hint = Object.hasOwn(hints, error) ? ` ${hints[error]}` : ''
   throw new DeliveryFailed(`The chat workspace answered ${method} with ${error}.${hint}`, {
-    isFinal: ['account_inactive', 'token_revoked', 'invalid_auth'].includes(error),
+    isFinal: final.has(error),
   })
 }
+
+/** The workspace lets nobody in, or takes no such message. */
+const final: ReadonlySet<string> = new Set([
+  'account_inactive',
+  'token_revoked',
+  'invalid_auth',
+  'msg_too_long',
+  'no_text',
+  'invalid_arguments',
+])
 
 const hints: Readonly<Record<string, string>> = {
   channel_not_found: 'Is the name right, and is Millrace invited, should the channel be private?',

@@ -1,6 +1,6 @@
 // Posts a message to the incoming webhook of a chat.
 import { Type } from 'typebox'
-import { expectSuccess, wantsStates, type Provider, type Sender, type Service } from '../provider.ts'
+import { expectTaken, wantsStates, type Provider, type Sender, type Service } from '../provider.ts'
 import { branchLane, type Message } from '../message.ts'
 import { chatText } from './chat-text.ts'
 import { urlField } from './schemas.ts'
@@ -46,7 +46,7 @@ export const chatSender: Sender = {
       headers: { 'Content-Type': 'application/json', 'X-Millrace-Delivery': id },
       body: bodyOf(service, message),
     })
-    expectSuccess(response)
+    expectTaken(response)
   },
   preview: bodyOf,
 }
