@@ -108,7 +108,7 @@ async function take(
       const advanced = await apply(trx, ctx, locked, { type, jobId }, first)
       if (!advanced.ok) throw refused(`${advanced.message}.`)
       after.push(...advanced.followUps)
-      locked = { scope: locked.scope, build: advanced.build }
+      locked = { scope: locked.scope, build: advanced.build, rows: advanced.rows }
     }
     return after
   }).catch((error: unknown) => {

@@ -1,6 +1,9 @@
 // Writes audit events. Always called with the transaction of the change, so that neither exists without the other.
+import { sql } from 'kysely'
 import type { Caller } from '../auth/caller.ts'
 import type { Trx } from '../db/pool.ts'
+import { preparedStatement } from '../db/prepared.ts'
+import { later } from '../db/together.ts'
 import { newId } from '../lib/ids.ts'
 import type { AuditType } from './types.ts'
 
@@ -33,21 +36,35 @@ export interface AuditEntry {
 
 export const byCaller = (caller: Caller): Origin => ({ kind: 'caller', caller })
 
-export async function recordAudit(trx: Trx, origin: Origin, entry: AuditEntry): Promise<void> {
-  await trx
-    .insertInto('audit_events')
-    .values({
-      id: newId(),
-      organization_id: entry.organizationId,
-      type: entry.type,
-      occurred_at: new Date().toISOString(),
-      actor: json(actorOf(origin)),
-      subject: JSON.stringify(entry.subject),
-      context: json(contextOf(origin)),
-      data: JSON.stringify(entry.data ?? {}),
-    })
-    .execute()
+export function recordAudit(trx: Trx, origin: Origin, entry: AuditEntry): Promise<void> {
+  const { organizationId, type, subject, data = {} } = entry
+  const event = insert(
+    newId(),
+    organizationId,
+    type,
+    new Date().toISOString(),
+    json(actorOf(origin)),
+    JSON.stringify(subject),
+    json(contextOf(origin)),
+    JSON.stringify(data),
+  )
+  return later(trx, [event])
 }
+
+const insert = preparedStatement(
+  (
+    id: string,
+    organizationId: string,
+    type: AuditType,
+    at: string,
+    actor: string | null,
+    subject: string,
+    context: string | null,
+    data: string,
+  ) => sql`
+    insert into audit_events (id, organization_id, type, occurred_at, actor, subject, context, data)
+    values (${id}, ${organizationId}, ${type}, ${at}, ${actor}, ${subject}, ${context}, ${data})`,
+)
 
 const json = (value: object | null) => (value === null ? null : JSON.stringify(value))
 

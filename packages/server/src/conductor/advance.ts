@@ -3,7 +3,9 @@
 // them aside, by touching those jobs' rows alone.
 import { advance } from '@millrace/engine/advance.ts'
 import type { Effect } from '@millrace/engine/advance/effects.ts'
+import type { Patch } from '@millrace/engine/advance/changes.ts'
 import type { BuildEvent } from '@millrace/engine/advance/events.ts'
+import type { Answer } from '@millrace/engine/advance/needs.ts'
 import type { Refusal } from '@millrace/engine/advance/refusal.ts'
 import type { BuildRow } from '@millrace/engine/rows.ts'
 import type { Context } from '../context.ts'
@@ -31,8 +33,9 @@ export type Advanced =
       ok: true
       followUps: FollowUp[]
       newJobs: string[]
-      /** As it is now. */
+      /** As it is now, with what is known of it. */
       build: BuildRow
+      rows: Answer
     }
   | Refusal
 
@@ -91,7 +94,17 @@ export async function apply(
     followUps: followUpsOf(scope, effects),
     newJobs: changes.newJobs.map(({ row }) => row.id),
     build: after,
+    rows: {
+      ...rows,
+      ...(rows.jobs && { jobs: rows.jobs.map((job) => patched(job, changes.jobs)) }),
+      ...(rows.steps && { steps: rows.steps.map((step) => patched(step, changes.steps)) }),
+    },
   }
+}
+
+function patched<Row extends { id: string }>(row: Row, patches: ReadonlyArray<Patch<Row>>): Row {
+  const patch = patches.find(({ id }) => id === row.id)
+  return patch === undefined ? row : { ...row, ...patch.set }
 }
 
 export const advanceBuild = (

@@ -4,6 +4,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { splitPair } from '@millrace/engine/agents.ts'
 import type { Context } from '../context.ts'
 import type { Trx } from '../db/pool.ts'
+import { lastly, together } from '../db/together.ts'
 import { inTransaction, violatedUnique } from '../db/transaction.ts'
 import { hashToken } from '../lib/ids.ts'
 import { jobToken } from './job-token.ts'
@@ -30,8 +31,13 @@ export function abilityOf(tags: readonly string[]): Ability {
   return { rules, json: JSON.stringify([...rules].sort()) }
 }
 
+export interface Assigned {
+  agentId: string
+  jobId: string
+}
+
 export interface Claims {
-  assigned: Array<{ agentId: string; jobId: string }>
+  assigned: Assigned[]
   /** Agents that may take no job any more: paused, stopping, gone, or busy already. */
   unfit: string[]
 }
@@ -62,7 +68,9 @@ async function claim(
 ): Promise<Claims> {
   const candidates = await lockBest(trx, queue, claimants)
   const pairs = pair(candidates, claimants)
-  const assigned = pairs.length === 0 ? [] : await assign(trx, ctx, pairs)
+  if (pairs.length === 0) return { assigned: [], unfit: [] }
+  const end = ctx.db.isTransaction ? together : lastly
+  const [assigned] = await end(trx, [assign(ctx, pairs)])
   const served = new Set(assigned.map(({ agentId }) => agentId))
   return { assigned, unfit: pairs.map(({ agentId }) => agentId).filter((agentId) => !served.has(agentId)) }
 }
@@ -95,7 +103,7 @@ async function lockBest(
   return rows
 }
 
-function pair(candidates: readonly Candidate[], claimants: readonly Claimant[]): Claims['assigned'] {
+function pair(candidates: readonly Candidate[], claimants: readonly Claimant[]): Assigned[] {
   const free = [...claimants]
   return candidates.flatMap(({ id, rules, avoid }) => {
     const fits = ({ ability }: Claimant) => rules.every((rule) => ability.rules.has(rule))
@@ -107,14 +115,13 @@ function pair(candidates: readonly Candidate[], claimants: readonly Claimant[]):
 }
 
 /** What the process knows of its waiting agents may be out of date, so their rows have the last word. */
-function assign(trx: Trx, ctx: Context, pairs: Claims['assigned']): Promise<Claims['assigned']> {
+function assign(ctx: Context, pairs: readonly Assigned[]): RawBuilder<Assigned> {
   const at = ctx.now().toISOString()
   const jobIds = pairs.map(({ jobId }) => jobId)
   const agentIds = pairs.map(({ agentId }) => agentId)
   // The agent gets to know the token when it accepts; the row would otherwise be written once more then.
   const hashes = pairs.map(({ agentId, jobId }) => hashToken(jobToken(ctx, agentId, jobId)))
   return assignAndTell(
-    trx,
     at,
     sql`
       update jobs j set state = 'assigned', agent_id = a.id, token_hash = p.token_hash,
@@ -134,16 +141,15 @@ export async function giveJob(
   { jobId, agentId, mostMinutes }: { jobId: string; agentId: string; mostMinutes: number },
 ): Promise<boolean> {
   const at = ctx.now().toISOString()
-  const given = await assignAndTell(
-    trx,
+  const { rows } = await assignAndTell(
     at,
     sql`
       update jobs j set state = 'assigned', agent_id = ${agentId}, deadline_at = ${acceptBy(ctx, at)},
         timeout_minutes = least(j.timeout_minutes, ${mostMinutes})
       from cluster_queues q
       where j.id = ${jobId} and j.state = 'scheduled' and q.id = j.queue_id and q.dispatch_paused_at is null`,
-  )
-  return given.length > 0
+  ).execute(trx)
+  return rows.length > 0
 }
 
 /** A job that one agent was given and never took is the other's now. */
@@ -157,17 +163,14 @@ export async function passOn(trx: Trx, fromAgentId: string, toAgentId: string): 
 const acceptBy = (ctx: Context, at: string) =>
   sql`${at}::timestamptz + make_interval(secs => ${ctx.config.timers.acceptSeconds})`
 
-async function assignAndTell(trx: Trx, at: string, update: RawBuilder<unknown>): Promise<Claims['assigned']> {
-  const { rows } = await sql<{ agentId: string; jobId: string }>`
+const assignAndTell = (at: string, update: RawBuilder<unknown>): RawBuilder<Assigned> => sql<Assigned>`
     with taken as (${update} returning j.*), told as (
       insert into events (organization_id, pipeline_id, build_id, job_id, kind, data, created_at)
       select organization_id, pipeline_id, build_id, id, 'job.state_changed',
         jsonb_build_object('from', 'scheduled', 'to', 'assigned', 'step_id', step_id, 'news', '[]'::jsonb), ${at}
       from taken
     )
-    select id as "jobId", agent_id as "agentId" from taken`.execute(trx)
-  return rows
-}
+    select id as "jobId", agent_id as "agentId" from taken`
 
 /** For queries with `agents a`: jobs may be offered to it. */
 export const isDispatchable = sql<boolean>`

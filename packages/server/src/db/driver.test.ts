@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { useApp } from '../../test/app.ts'
-import { later, together } from './together.ts'
+import { lastly, later, together } from './together.ts'
 import { inTransaction, violatedUnique } from './transaction.ts'
 
 const app = useApp()
@@ -95,5 +95,36 @@ describe('what is sent later', () => {
       await later(trx, attempts === 1 ? [add(1), failing] : [add(1)])
     })
     expect({ attempts, kept: await all() }).toEqual({ attempts: 2, kept: [1] })
+  })
+})
+
+describe('what is sent last', () => {
+  it('is answered and kept, with what was to be sent later', async () => {
+    const rows = await inTransaction(app.db, async (trx) => {
+      await later(trx, [add(1)])
+      return lastly(trx, [add(2), sql<{ n: number }>`select sum(n)::int as n from driven`])
+    })
+    expect(rows[1]).toEqual([{ n: 3 }])
+    expect(await all()).toEqual([1, 2])
+  })
+
+  it('undoes everything when it fails', async () => {
+    const work = inTransaction(app.db, async (trx) => {
+      await add(1).execute(trx)
+      await lastly(trx, [add(2), add(1)])
+    })
+    await expect(work).rejects.toMatchObject({ code: '23505' })
+    expect(await all()).toEqual([])
+  })
+
+  it('lets nothing follow', async () => {
+    const work = inTransaction(app.db, async (trx) => {
+      await lastly(trx, [add(1)])
+      await add(2).execute(trx)
+    })
+    await expect(work).rejects.toThrow('The transaction has been committed already.')
+    expect(await all()).toEqual([1])
+    await inTransaction(app.db, (trx) => add(3).execute(trx))
+    expect(await all()).toEqual([1, 3])
   })
 })

@@ -63,14 +63,12 @@ class BatchDriver implements Driver {
   }
 }
 
-const writing: ReadonlySet<string> = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE'])
-
 export class BatchConnection implements DatabaseConnection {
   private readonly client: BatchClient
   /** To be sent before whatever is sent next. */
   private waiting: NamedStatement[] = []
-  /** Whether the database knows of the transaction. */
-  private isOpen = false
+  /** Of the transaction, as the database knows it. */
+  private state: 'none' | 'open' | 'committed' = 'none'
 
   constructor(client: BatchClient) {
     this.client = client
@@ -82,15 +80,20 @@ export class BatchConnection implements DatabaseConnection {
   }
 
   async executeTogether(queries: readonly CompiledQuery[]): Promise<Array<QueryResult<unknown>>> {
-    const results = await this.send(queries.map(({ sql, parameters }) => named(sql, parameters)))
-    return results.map(({ rows, command, rowCount }) =>
-      writing.has(command) ? { rows, numAffectedRows: BigInt(rowCount ?? 0) } : { rows },
-    )
+    const results = await this.send(queries.map(statementOf))
+    return results.map(resultOf)
   }
 
   /** Nobody waits for the answers; a failure is that of what is sent next. */
   executeLater(queries: readonly CompiledQuery[]): void {
-    this.waiting.push(...queries.map(({ sql, parameters }) => named(sql, parameters)))
+    this.waiting.push(...queries.map(statementOf))
+  }
+
+  /** The last statements of the transaction, which is over then. */
+  async executeAndCommit(queries: readonly CompiledQuery[]): Promise<Array<QueryResult<unknown>>> {
+    const results = await this.send([...queries.map(statementOf), commit])
+    this.state = 'committed'
+    return results.slice(0, -1).map(resultOf)
   }
 
   // oxlint-disable-next-line require-yield -- the query builder asks for one
@@ -103,30 +106,41 @@ export class BatchConnection implements DatabaseConnection {
   }
 
   async commit(): Promise<void> {
-    if (this.isOpen || this.waiting.length > 1) await this.send([named('commit', [])])
-    this.forget()
+    // With `begin` alone, nothing has to be said.
+    if (this.state === 'open' || this.waiting.length > 1) await this.send([commit])
+    this.end()
   }
 
   async rollback(): Promise<void> {
     this.waiting = []
-    if (this.isOpen) await this.send([named('rollback', [])])
-    this.forget()
+    if (this.state === 'open') await this.send([named('rollback', [])])
+    this.end()
   }
 
   release(): void {
     this.client.release()
   }
 
-  private forget(): void {
+  private end(): void {
     this.waiting = []
-    this.isOpen = false
+    this.state = 'none'
   }
 
   private async send(statements: readonly NamedStatement[]): Promise<pg.QueryResult[]> {
+    if (this.state === 'committed') throw new Error('The transaction has been committed already.')
     const before = this.waiting
     this.waiting = []
-    if (before.length > 0) this.isOpen = true
+    if (before.length > 0) this.state = 'open'
     const results = await this.client.send([...before, ...statements])
     return results.slice(before.length)
   }
 }
+
+const commit = named('commit', [])
+
+const statementOf = ({ sql, parameters }: CompiledQuery) => named(sql, parameters)
+
+const writing: ReadonlySet<string> = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE'])
+
+const resultOf = ({ rows, command, rowCount }: pg.QueryResult): QueryResult<unknown> =>
+  writing.has(command) ? { rows, numAffectedRows: BigInt(rowCount ?? 0) } : { rows }

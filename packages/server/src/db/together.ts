@@ -1,6 +1,6 @@
 // Statements of one transaction that do not need each other's answers, sent at once: one way to the database and back
 // for all of them.
-import type { CompiledQuery } from 'kysely'
+import type { CompiledQuery, QueryResult } from 'kysely'
 import type { BatchConnection } from './driver.ts'
 import type { Db, Trx } from './pool.ts'
 
@@ -8,7 +8,9 @@ export interface Statement<Row = unknown> {
   compile(db: Db): CompiledQuery<Row>
 }
 
-type Rows<S> = S extends Statement<infer Row> ? Row[] : never
+type RowsOf<Statements> = {
+  [Index in keyof Statements]: Statements[Index] extends Statement<infer Row> ? Row[] : never
+}
 
 /**
  * The rows of each. PostgreSQL carries them out in their order, each seeing what those before it did; where one fails,
@@ -17,11 +19,10 @@ type Rows<S> = S extends Statement<infer Row> ? Row[] : never
 export async function together<const Statements extends readonly Statement[]>(
   trx: Trx,
   statements: Statements,
-): Promise<{ [Index in keyof Statements]: Rows<Statements[Index]> }> {
+): Promise<RowsOf<Statements>> {
   const queries = statements.map((statement) => statement.compile(trx))
   const results = await onConnection(trx, (connection) => connection.executeTogether(queries))
-  // Which rows a statement gives is what it says of itself.
-  return results.map(({ rows }) => rows) as { [Index in keyof Statements]: Rows<Statements[Index]> }
+  return rowsOf<Statements>(results)
 }
 
 /** Sent with whatever the transaction sends next, at the latest its `commit`, which fails if one of them does. */
@@ -30,6 +31,23 @@ export const later = (trx: Trx, statements: readonly Statement[]): Promise<void>
   return onConnection(trx, async (connection) => connection.executeLater(queries))
 }
 
+/**
+ * The same for the last statements of a transaction, which are sent with its `commit`: whoever asks nothing more need not
+ * come back for that. Not for work that may be part of a larger transaction.
+ */
+export async function lastly<const Statements extends readonly Statement[]>(
+  trx: Trx,
+  statements: Statements,
+): Promise<RowsOf<Statements>> {
+  const queries = statements.map((statement) => statement.compile(trx))
+  const results = await onConnection(trx, (connection) => connection.executeAndCommit(queries))
+  return rowsOf<Statements>(results)
+}
+
 /** Transactions are made by driver.ts alone. */
 const onConnection = <T>(trx: Trx, use: (connection: BatchConnection) => Promise<T>): Promise<T> =>
   trx.getExecutor().provideConnection((connection) => use(connection as BatchConnection))
+
+/** Which rows a statement gives is what it says of itself. */
+const rowsOf = <Statements>(results: ReadonlyArray<QueryResult<unknown>>) =>
+  results.map(({ rows }) => rows) as RowsOf<Statements>
