@@ -4,7 +4,8 @@ import { sql, type RawBuilder } from 'kysely'
 import { splitPair } from '@millrace/engine/agents.ts'
 import type { Context } from '../context.ts'
 import type { Trx } from '../db/pool.ts'
-import { lastly, together } from '../db/together.ts'
+import { preparedStatement } from '../db/prepared.ts'
+import { lastly, together, type Statement } from '../db/together.ts'
 import { inTransaction, violatedUnique } from '../db/transaction.ts'
 import { hashToken } from '../lib/ids.ts'
 import { jobToken } from './job-token.ts'
@@ -115,24 +116,49 @@ function pair(candidates: readonly Candidate[], claimants: readonly Claimant[]):
 }
 
 /** What the process knows of its waiting agents may be out of date, so their rows have the last word. */
-function assign(ctx: Context, pairs: readonly Assigned[]): RawBuilder<Assigned> {
+function assign(ctx: Context, pairs: readonly Assigned[]): Statement<Assigned> {
   const at = ctx.now().toISOString()
+  // The agent gets to know the token when it accepts; the row would otherwise be written once more then.
+  const hashOf = ({ agentId, jobId }: Assigned) => hashToken(jobToken(ctx, agentId, jobId))
+  const { acceptSeconds } = ctx.config.timers
+  const [first] = pairs
+  if (first !== undefined && pairs.length === 1)
+    return assignOne(first.jobId, first.agentId, hashOf(first), at, acceptSeconds)
   const jobIds = pairs.map(({ jobId }) => jobId)
   const agentIds = pairs.map(({ agentId }) => agentId)
-  // The agent gets to know the token when it accepts; the row would otherwise be written once more then.
-  const hashes = pairs.map(({ agentId, jobId }) => hashToken(jobToken(ctx, agentId, jobId)))
-  return assignAndTell(
+  return assignMany(jobIds, agentIds, pairs.map(hashOf), at, acceptSeconds)
+}
+
+/** A statement about one pair is planned once, one with arrays again and again. */
+const assignOne = preparedStatement(
+  (jobId: string, agentId: string, hash: Buffer, at: string, acceptSeconds: number) =>
+    assigning(
+      sql`(values (${jobId}::uuid, ${agentId}::uuid, ${hash}::bytea)) as p (job_id, agent_id, token_hash)`,
+      at,
+      acceptSeconds,
+    ),
+)
+
+const assignMany = preparedStatement(
+  (jobIds: string[], agentIds: string[], hashes: Buffer[], at: string, acceptSeconds: number) =>
+    assigning(
+      sql`unnest(${jobIds}::uuid[], ${agentIds}::uuid[], ${hashes}::bytea[]) as p (job_id, agent_id, token_hash)`,
+      at,
+      acceptSeconds,
+    ),
+)
+
+const assigning = (pairs: RawBuilder<unknown>, at: string, acceptSeconds: number) =>
+  assignAndTell(
     at,
     sql`
       update jobs j set state = 'assigned', agent_id = a.id, token_hash = p.token_hash,
-        deadline_at = ${acceptBy(ctx, at)}
-      from unnest(${jobIds}::uuid[], ${agentIds}::uuid[], ${hashes}::bytea[]) as p (job_id, agent_id, token_hash)
-      join agents a on a.id = p.agent_id
+        deadline_at = ${acceptBy(at, acceptSeconds)}
+      from ${pairs} join agents a on a.id = p.agent_id
       where j.id = p.job_id and ${isDispatchable} and not exists (
         select from jobs busy where busy.agent_id = a.id
           and busy.state in ('assigned', 'accepted', 'running', 'timing_out', 'canceling'))`,
   )
-}
 
 /** To an agent that was started for this job and takes no other. False: the job does not wait for an agent now. */
 export async function giveJob(
@@ -144,7 +170,7 @@ export async function giveJob(
   const { rows } = await assignAndTell(
     at,
     sql`
-      update jobs j set state = 'assigned', agent_id = ${agentId}, deadline_at = ${acceptBy(ctx, at)},
+      update jobs j set state = 'assigned', agent_id = ${agentId}, deadline_at = ${acceptBy(at, ctx.config.timers.acceptSeconds)},
         timeout_minutes = least(j.timeout_minutes, ${mostMinutes})
       from cluster_queues q
       where j.id = ${jobId} and j.state = 'scheduled' and q.id = j.queue_id and q.dispatch_paused_at is null`,
@@ -160,8 +186,7 @@ export async function passOn(trx: Trx, fromAgentId: string, toAgentId: string): 
   )
 }
 
-const acceptBy = (ctx: Context, at: string) =>
-  sql`${at}::timestamptz + make_interval(secs => ${ctx.config.timers.acceptSeconds})`
+const acceptBy = (at: string, seconds: number) => sql`${at}::timestamptz + make_interval(secs => ${seconds})`
 
 const assignAndTell = (at: string, update: RawBuilder<unknown>): RawBuilder<Assigned> => sql<Assigned>`
     with taken as (${update} returning j.*), told as (
