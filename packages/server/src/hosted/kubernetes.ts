@@ -2,6 +2,7 @@
 import type { HostedDriver } from './driver.ts'
 import type { BuildSettings } from './kubernetes-build.ts'
 import { openCluster, type Cluster, type ClusterSettings } from './kubernetes-cluster.ts'
+import { openEquipped } from './kubernetes-equipped.ts'
 import { buildImage, deleteImage, listImages } from './kubernetes-images.ts'
 import { ensurePolicy } from './kubernetes-network.ts'
 import {
@@ -27,7 +28,7 @@ import { openRegistry } from './registry.ts'
 export interface KubernetesSettings
   extends
     ClusterSettings,
-    Omit<StartSettings, 'registry' | 'startSeconds' | 'stopSeconds'>,
+    Omit<StartSettings, 'registry' | 'equipped' | 'startSeconds' | 'stopSeconds'>,
     Omit<BuildSettings, 'registry'>,
     Omit<VolumeSettings, 'snapshotSeconds'>,
     SharedSettings {
@@ -36,6 +37,8 @@ export interface KubernetesSettings
   isRegistryInsecure: boolean
   /** Ranges that pods may reach although they are private. */
   outboundAllow: readonly string[]
+  /** Told what makes jobs slow or unsafe, and what to do about it. */
+  warn(error: unknown, message: string): void
   startSeconds?: number
   stopSeconds?: number
   snapshotSeconds?: number
@@ -43,17 +46,21 @@ export interface KubernetesSettings
 
 export function openKubernetes(given: KubernetesSettings): HostedDriver {
   const cluster = openCluster(given)
+  const registry = openRegistry({
+    prefix: given.registry,
+    isInsecure: given.isRegistryInsecure,
+    readCredentials: () => readCredentials(cluster, given.registrySecret),
+  })
+  const { runner } = given
+  const equipped = runner === null ? null : openEquipped(cluster, { ...given, registry, runner })
   const settings = {
     ...given,
+    registry,
+    equipped,
     // The token that a pod gets is good for five minutes.
     startSeconds: given.startSeconds ?? 240,
     stopSeconds: given.stopSeconds ?? 30,
     snapshotSeconds: given.snapshotSeconds ?? 300,
-    registry: openRegistry({
-      prefix: given.registry,
-      isInsecure: given.isRegistryInsecure,
-      readCredentials: () => readCredentials(cluster, given.registrySecret),
-    }),
   }
   let isGuarded = false
   /** No pod is made before what keeps it from others. */
@@ -74,7 +81,7 @@ export function openKubernetes(given: KubernetesSettings): HostedDriver {
       await guard()
       await buildImage(cluster, settings, build)
     },
-    deleteImage: (ref) => deleteImage(cluster, settings.registry, ref),
+    deleteImage: (ref) => deleteImage(cluster, settings, ref),
     listImages: () => listImages(cluster),
     attachVolume: (volume) => attachVolume(cluster, settings, volume),
     snapshotVolume: (id) => snapshotVolume(cluster, settings, id),
@@ -88,9 +95,10 @@ export function openKubernetes(given: KubernetesSettings): HostedDriver {
     async tidy() {
       isGuarded = false
       await tidyVolumes(cluster, settings)
-      if (given.runner !== null) await removeOldRunners(cluster, settings.registry, given.runner)
+      await equipped?.tidy()
+      if (runner !== null) await removeOldRunners(cluster, registry, runner)
     },
-    close: async () => {},
+    close: async () => equipped?.settle(),
   }
 }
 
