@@ -100,7 +100,7 @@ export const isolated = {
 } as const
 
 /** Root in the container, as package managers need it, with what Docker grants but raw packets, devices and audit. */
-const securityContext: V1SecurityContext = {
+export const securityContext: V1SecurityContext = {
   runAsUser: 0,
   privileged: false,
   allowPrivilegeEscalation: false,

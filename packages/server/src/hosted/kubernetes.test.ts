@@ -84,6 +84,41 @@ const failureOf = (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   )
 
+const aRunner = (digest: string): Runner => ({
+  digest,
+  node: ['/opt/millrace/bin/node'],
+  archive() {
+    const pack = tar.pack()
+    pack.entry({ name: 'bin/node', mode: 0o755 }, digest)
+    pack.finalize()
+    return Readable.from(pack)
+  },
+})
+
+/** A base image in the registry, as it is after a push. */
+const withBase = (digest: string, given: Partial<KubernetesSettings> = {}) => {
+  const [host = ''] = world.settings.registry.split('/')
+  const [baseImage, warnings] = [`${host}/base:1`, [] as string[]]
+  world.registry.add(baseImage, baseLayer)
+  const warn = (_: unknown, message: string) => void warnings.push(message)
+  const driver = open({ runner: aRunner(digest), baseImage, warn, ...given })
+  /** Returns the pod that it ran in. */
+  const run = async (image = baseImage) => {
+    const container = aContainer({ image })
+    await driver.startContainer(container)
+    const [pod] = world.api.store.list('pods')
+    await driver.stopContainer(container.id)
+    return pod?.spec
+  }
+  /** Until an image with the runner in it is there. */
+  const runEquipped = (image = baseImage) =>
+    eventually('the image has the runner', async () => {
+      const spec = await run(image)
+      return spec?.initContainers?.length === 0 ? spec : undefined
+    })
+  return { driver, baseImage, warnings, run, runEquipped }
+}
+
 const podSpec = () => world.api.store.list('pods')[0]?.spec
 
 describe('an API server', () => {
@@ -297,6 +332,30 @@ describe('a pod', () => {
     expect(reached).toContain('169.254.0.0/16')
   })
 
+  it('is not made where the network ignores policies, until it does not, or that is accepted', async () => {
+    world.cluster.misbehaving.ignoresPolicies = true
+    const { driver, run } = withBase('one')
+    await expect(run()).rejects.toThrow(/ignores network policies.*MILLRACE_HOSTED_OPEN_NETWORK=on/)
+    await expect(driver.buildImage(aBuild())).rejects.toThrow(HostedUnavailable)
+    expect(world.api.store.list('pods')).toEqual([])
+    await withBase('one', { isNetworkOpen: true }).run()
+    world.cluster.behave()
+    await expect(run()).rejects.toThrow(HostedUnavailable)
+    await driver.tidy()
+    await run()
+  })
+
+  it('is made where the network cannot be looked at, which is said', async () => {
+    const { warnings, run } = withBase('one')
+    world.cluster.misbehaving.evicts = true
+    await expect(run()).rejects.toThrow('Evicted')
+    world.cluster.behave()
+    await run()
+    expect(warnings).toContain(
+      'Whether the network of the Kubernetes cluster enforces policies could not be seen.',
+    )
+  })
+
   it('asks the registry whether it may have an image that others name', async () => {
     await open()
       .startContainer(aContainer({ image: 'registry.example.com/theirs:1' }))
@@ -399,9 +458,9 @@ describe('a pod', () => {
 describe('an image', () => {
   it('is built without credentials, between two steps that have them', async () => {
     const driver = open({ registrySecret: 'millrace-registry' })
-    world.cluster.misbehaving.buildsEvicted = true
-    const building = driver.buildImage(aBuild({ dockerfile: 'FROM base:1\nRUN sleep 600' }))
-    const failed = failureOf(building)
+    const stopping = new AbortController()
+    const build = aBuild({ dockerfile: 'FROM base:1\nRUN sleep 600', signal: stopping.signal })
+    const failed = failureOf(driver.buildImage(build))
     await eventually('the job is there', async () => world.api.store.list('jobs').length > 0)
     const { template } = world.api.store.list('jobs')[0]?.spec ?? {}
     const steps = [...(template?.spec?.initContainers ?? []), ...(template?.spec?.containers ?? [])]
@@ -417,7 +476,8 @@ describe('an image', () => {
     ])
     for (const { securityContext } of steps) expect(securityContext).toMatchObject({ privileged: false })
     expect(template?.spec).toMatchObject({ automountServiceAccountToken: false, restartPolicy: 'Never' })
-    expect(await failed).toBeInstanceOf(HostedUnavailable)
+    stopping.abort(new Error('Enough was seen.'))
+    expect(await failed).toMatchObject({ message: 'Enough was seen.' })
   })
 
   it('whose builder is thrown out is unavailable, and nothing is left', async () => {
@@ -552,41 +612,6 @@ describe('a volume', () => {
 })
 
 describe('the runner', () => {
-  const aRunner = (digest: string): Runner => ({
-    digest,
-    node: ['/opt/millrace/bin/node'],
-    archive() {
-      const pack = tar.pack()
-      pack.entry({ name: 'bin/node', mode: 0o755 }, digest)
-      pack.finalize()
-      return Readable.from(pack)
-    },
-  })
-
-  /** A base image in the registry, as it is after a push. */
-  const withBase = (digest: string, given: Partial<KubernetesSettings> = {}) => {
-    const [host = ''] = world.settings.registry.split('/')
-    const [baseImage, warnings] = [`${host}/base:1`, [] as string[]]
-    world.registry.add(baseImage, baseLayer)
-    const warn = (_: unknown, message: string) => void warnings.push(message)
-    const driver = open({ runner: aRunner(digest), baseImage, warn, ...given })
-    /** Returns the pod that it ran in. */
-    const run = async (image = baseImage) => {
-      const container = aContainer({ image })
-      await driver.startContainer(container)
-      const [pod] = world.api.store.list('pods')
-      await driver.stopContainer(container.id)
-      return pod?.spec
-    }
-    /** Until an image with the runner in it is there. */
-    const runEquipped = (image = baseImage) =>
-      eventually('the image has the runner', async () => {
-        const spec = await run(image)
-        return spec?.initContainers?.length === 0 ? spec : undefined
-      })
-    return { driver, baseImage, warnings, run, runEquipped }
-  }
-
   const manifestsOf = (name: string) =>
     [...world.registry.manifests].flatMap(([key, text]) => (key.startsWith(`${name}@`) ? [text] : []))
 

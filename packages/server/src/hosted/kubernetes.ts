@@ -4,7 +4,7 @@ import type { BuildSettings } from './kubernetes-build.ts'
 import { openCluster, type Cluster, type ClusterSettings } from './kubernetes-cluster.ts'
 import { openEquipped } from './kubernetes-equipped.ts'
 import { buildImage, deleteImage, listImages } from './kubernetes-images.ts'
-import { ensurePolicy } from './kubernetes-network.ts'
+import { openGuard } from './kubernetes-guard.ts'
 import {
   listContainers,
   readOutput,
@@ -37,6 +37,8 @@ export interface KubernetesSettings
   isRegistryInsecure: boolean
   /** Ranges that pods may reach although they are private. */
   outboundAllow: readonly string[]
+  /** Jobs run although the network does not keep them from anything. */
+  isNetworkOpen: boolean
   /** Told what makes jobs slow or unsafe, and what to do about it. */
   warn(error: unknown, message: string): void
   startSeconds?: number
@@ -62,23 +64,18 @@ export function openKubernetes(given: KubernetesSettings): HostedDriver {
     stopSeconds: given.stopSeconds ?? 30,
     snapshotSeconds: given.snapshotSeconds ?? 300,
   }
-  let isGuarded = false
-  /** No pod is made before what keeps it from others. */
-  const guard = async () => {
-    if (!isGuarded) await ensurePolicy(cluster, given.outboundAllow)
-    isGuarded = true
-  }
+  const guard = openGuard(cluster, settings)
   return {
     check: async () => void (await listContainers(cluster)),
     async startContainer(container) {
-      await guard()
+      await guard.pass()
       await startContainer(cluster, settings, container)
     },
     stopContainer: (id) => stopContainer(cluster, settings, id),
     listContainers: () => listContainers(cluster),
     readOutput: (id) => readOutput(cluster, id),
     async buildImage(build) {
-      await guard()
+      await guard.pass()
       await buildImage(cluster, settings, build)
     },
     deleteImage: (ref) => deleteImage(cluster, settings, ref),
@@ -93,7 +90,7 @@ export function openKubernetes(given: KubernetesSettings): HostedDriver {
       setShared(cluster, settings, clusterId, 'container_cache', enabled),
     listSwitches: () => listSwitches(cluster),
     async tidy() {
-      isGuarded = false
+      guard.lookAgain()
       await tidyVolumes(cluster, settings)
       await equipped?.tidy()
       if (runner !== null) await removeOldRunners(cluster, registry, runner)

@@ -22,6 +22,8 @@ export interface Misbehaviour {
   evicts: boolean
   /** Ended in the middle of their build. */
   buildsEvicted: boolean
+  /** The network lets everybody reach everything. */
+  ignoresPolicies: boolean
 }
 
 const wellBehaved: Misbehaviour = {
@@ -31,6 +33,7 @@ const wellBehaved: Misbehaviour = {
   snapshotsWork: true,
   evicts: false,
   buildsEvicted: false,
+  ignoresPolicies: false,
 }
 
 export class TestCluster implements Controllers {
@@ -133,7 +136,19 @@ export class TestCluster implements Controllers {
     if (pullError !== null) {
       return this.#setState(name, container.name, { waiting: { reason: 'ErrImagePull', message: pullError } })
     }
+    if (container.name === 'probe') return this.#probe(name, container)
     await this.#start(pod, container)
+  }
+
+  /** One of the two pods with which the driver looks at the network. */
+  #probe(name: string, { command = [] }: V1Container): void {
+    const { ignoresPolicies } = this.misbehaving
+    if (!command.at(-1)?.includes('.listen(')) {
+      const terminated = { exitCode: ignoresPolicies ? 3 : 0, reason: 'Completed' }
+      return this.#setState(name, 'probe', { terminated })
+    }
+    this.#setState(name, 'probe', { running: { startedAt: new Date() } })
+    this.#store.change('pods', name, (pod) => ({ ...pod, status: { ...pod.status, podIP: '10.1.0.9' } }))
   }
 
   async #start(pod: V1Pod, container: V1Container): Promise<void> {
