@@ -47,15 +47,15 @@ async function countHeld(server: Server) {
   const [pods, claims, records, snapshots] = await Promise.all([
     core.listNamespacedPod({ namespace }),
     core.listNamespacedPersistentVolumeClaim({ namespace }),
-    // The runner, and the base image that has it, stay for the jobs to come.
-    core.listNamespacedConfigMap({ namespace, labelSelector: 'millrace.kind=image' }),
+    core.listNamespacedConfigMap({ namespace, labelSelector: 'millrace.kind in (image, equipped)' }),
     // A cluster without them has none.
     custom.listNamespacedCustomObject({ namespace, ...group }).catch(() => ({ items: [] })),
   ])
   return {
     pods: pods.items.length,
     claims: claims.items.length,
-    records: records.items.length,
+    // The base image with the runner in it stays for the jobs to come.
+    records: records.items.filter(({ data }) => !data?.['ref']?.includes('/base:')).length,
     snapshots: (snapshots as { items: unknown[] }).items.length,
     tokens: await countAgents(server),
   }

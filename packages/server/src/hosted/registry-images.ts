@@ -9,12 +9,14 @@ const imageTypes = {
   config: 'application/vnd.oci.image.config.v1+json',
   layer: 'application/vnd.oci.image.layer.v1.tar',
 } as const
-const readTypes = [
-  imageTypes.manifest,
-  'application/vnd.oci.image.index.v1+json',
-  'application/vnd.docker.distribution.manifest.v2+json',
-  'application/vnd.docker.distribution.manifest.list.v2+json',
-]
+const accepting = {
+  accept: [
+    imageTypes.manifest,
+    'application/vnd.oci.image.index.v1+json',
+    'application/vnd.docker.distribution.manifest.v2+json',
+    'application/vnd.docker.distribution.manifest.list.v2+json',
+  ].join(', '),
+}
 
 /** Of the nodes too: they run the Node of this process. */
 const architecture = process.arch === 'x64' ? 'amd64' : process.arch
@@ -53,9 +55,12 @@ export function locate(image: string): Omit<Place, 'at'> & { host: string } {
   return { host, name, reference: digest ?? tag }
 }
 
-/** The digest of what the name stands for: an index, where there is one. */
+/** Of what the name stands for: an index, where there is one. Some registries count what is read, but not this. */
 export async function findDigest(place: Place): Promise<string> {
-  return digestOf(await readText(place, `manifests/${place.reference}`))
+  const { at, name, reference } = place
+  const url = `${at.pathOf(name)}/manifests/${reference}`
+  const { headers } = await at.send(url, { method: 'HEAD', headers: accepting }, [200])
+  return headers.get('docker-content-digest') ?? digestOf(await readText(place, `manifests/${reference}`))
 }
 
 export async function readImage(place: Place): Promise<Image> {
@@ -87,8 +92,8 @@ async function readManifest(place: Place): Promise<Manifest> {
 }
 
 async function readText({ at, name }: Place, what: string): Promise<string> {
-  const headers = { accept: readTypes.join(', ') }
-  const text = await (await at.send(`${at.pathOf(name)}/${what}`, { headers }, [200])).text()
+  const answer = await at.send(`${at.pathOf(name)}/${what}`, { headers: accepting }, [200])
+  const text = await answer.text()
   const [, wanted] = /(sha256:[0-9a-f]{64})$/.exec(what) ?? []
   if (wanted !== undefined && digestOf(text) !== wanted) {
     throw new Error(`the registry ${at.host} has something else as ${wanted}`)

@@ -63,6 +63,12 @@ export class TestRegistry {
     return this.#putManifest(name, tag, Buffer.from(JSON.stringify({ schemaVersion: 2, config, layers })))
   }
 
+  /** Returns the digest of a list of images, one of them for each kind of machine. */
+  putIndex(ref: string, manifests: Array<{ digest: string; platform: object }>): string {
+    const index = JSON.stringify({ schemaVersion: 2, manifests })
+    return this.#putManifest(nameOf(ref), ref.replace(/^.*:/, ''), Buffer.from(index))
+  }
+
   #putManifest(name: string, tag: string, body: Buffer): string {
     this.manifests.set(`${name}@${digestOf(body)}`, body.toString('utf8'))
     this.#tags.set(`${name}:${tag}`, digestOf(body))
@@ -89,7 +95,8 @@ export class TestRegistry {
     if (['GET', 'HEAD'].includes(method)) {
       const digest = this.#tags.get(`${name}:${rest}`) ?? rest
       const content = (kind === 'blobs' ? this.blobs : this.manifests).get(`${name}@${digest}`)
-      return content === undefined ? { status: 404 } : { status: 200, content }
+      const headers = { 'docker-content-digest': digest }
+      return content === undefined ? { status: 404 } : { status: 200, headers, content }
     }
     if (kind === 'manifests' && method === 'DELETE') {
       if (!this.deletes) return { status: 405 }
