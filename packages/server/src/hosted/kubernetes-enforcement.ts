@@ -20,8 +20,10 @@ const graceSeconds = 15
 /** For each of the two pods, with the pull of their image. */
 const startSeconds = 60
 const port = 8000
+const probeContainer = 'probe'
 
-const listenScript = `require('node:net').createServer().listen(${port})`
+const listens = 'The probe listens.'
+const listenScript = `require('node:net').createServer().listen(${port}, () => console.log('${listens}'))`
 
 /** Ends with 0 as soon as it is kept from the address, and with 3 if it is not in all that time. */
 const connectScript = (address: string) => `
@@ -53,6 +55,10 @@ export async function isEnforced(cluster: Cluster, settings: EnforcementSettings
     const address = await until(cluster, listening, ({ status }) =>
       status?.phase === 'Running' ? status.podIP : undefined,
     )
+    // Else it would be taken for kept, and was only too early.
+    await until(cluster, listening, async () =>
+      (await readLog(cluster, listening)).includes(listens) ? true : undefined,
+    )
     const connecting = await run(connectScript(address))
     const exitCode = await until(
       cluster,
@@ -71,12 +77,19 @@ async function until<T>(cluster: Cluster, name: string, look: (pod: V1Pod) => T 
   const answer = await poll(startSeconds + graceSeconds, async () => {
     const pod = await find(cluster, (options) => cluster.core.readNamespacedPod({ namespace, name }, options))
     if (pod === null) throw new HostedUnavailable(`The pod ${name} was removed.`)
-    const found = look(pod)
+    const found = await look(pod)
     if (found === undefined && pod.status?.phase === 'Failed') throw new HostedUnavailable(whyFailed(pod))
     return found
   })
   if (answer === null) throw new HostedUnavailable(`The pod ${name} did not start.`)
   return answer
+}
+
+async function readLog(cluster: Cluster, name: string): Promise<string> {
+  const request = { namespace: cluster.namespace, name, container: probeContainer }
+  const log = await cluster.ask((options) => cluster.core.readNamespacedPodLog(request, options))
+  // The client makes nothing of an empty answer.
+  return log ?? ''
 }
 
 function describeProbe(
@@ -94,7 +107,7 @@ function describeProbe(
       terminationGracePeriodSeconds: 0,
       containers: [
         {
-          name: 'probe',
+          name: probeContainer,
           image: runnerImage,
           command: [...runner.node, '-e', script],
           securityContext,

@@ -18,7 +18,7 @@ export interface Equipped {
   forget(ref: string): Promise<void>
   /** Those of other runners and of images that are gone are removed, and the base image is looked at. */
   tidy(): Promise<void>
-  /** Whatever is being made has been. */
+  /** Whatever is being made is done, or has been given up. */
   settle(): Promise<void>
 }
 
@@ -53,13 +53,17 @@ export function openEquipped(cluster: Cluster, settings: EquippedSettings): Equi
     const replaced = await findRecord(cluster, 'equipped', name)
     const digest = await registry.stackImages(source, upper, name)
     await writeRecord(cluster, 'equipped', '', { ref: name, digest, from })
-    if (replaced !== null && replaced.digest !== digest) await registry.deleteImage(name, replaced.digest)
+    // What cannot be deleted now is for the registry to sweep.
+    if (replaced !== null && replaced.digest !== digest) {
+      await registry.deleteImage(name, replaced.digest).catch(() => {})
+    }
   }
   const begin = (ref: string, work: () => Promise<void>) => {
     if (making.has(ref) || failed.has(ref)) return
     const made = work()
       .catch((error: unknown) => {
         failed.add(ref)
+        if (registry.isClosed()) return
         warn(error, `The runner could not be put into ${ref}. Jobs with that image start more slowly.`)
       })
       .finally(() => making.delete(ref))

@@ -48,10 +48,12 @@ export interface KubernetesSettings
 
 export function openKubernetes(given: KubernetesSettings): HostedDriver {
   const cluster = openCluster(given)
+  const closing = new AbortController()
   const registry = openRegistry({
     prefix: given.registry,
     isInsecure: given.isRegistryInsecure,
     readCredentials: () => readCredentials(cluster, given.registrySecret),
+    closing: closing.signal,
   })
   const { runner } = given
   const equipped = runner === null ? null : openEquipped(cluster, { ...given, registry, runner })
@@ -95,7 +97,10 @@ export function openKubernetes(given: KubernetesSettings): HostedDriver {
       await equipped?.tidy()
       if (runner !== null) await removeOldRunners(cluster, registry, runner)
     },
-    close: async () => equipped?.settle(),
+    async close() {
+      closing.abort(new Error('The driver is closed.'))
+      await equipped?.settle()
+    },
   }
 }
 

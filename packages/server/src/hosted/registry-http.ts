@@ -15,12 +15,14 @@ export interface Access {
   isInsecure: boolean
   /** The contents of a Docker configuration file with credentials; null: none are needed. */
   readCredentials: () => Promise<string | null>
+  /** Ends whatever goes on. */
+  closing: AbortSignal
 }
 
-export function connect(host: string, { isInsecure, readCredentials }: Access): Connection {
+export function connect(host: string, access: Access): Connection {
   // What everybody calls docker.io is served elsewhere.
-  const base = `${isInsecure ? 'http' : 'https'}://${host === 'docker.io' ? 'registry-1.docker.io' : host}`
-  return { host, pathOf: (name) => `${base}/v2/${name}`, send: sender(host, readCredentials) }
+  const base = `${access.isInsecure ? 'http' : 'https'}://${host === 'docker.io' ? 'registry-1.docker.io' : host}`
+  return { host, pathOf: (name) => `${base}/v2/${name}`, send: sender(host, access) }
 }
 
 export type Send = (
@@ -31,9 +33,9 @@ export type Send = (
 ) => Promise<Response>
 
 /** One request, with what the registry asks for to let us in. */
-function sender(host: string, readCredentials: Access['readCredentials']): Send {
+function sender(host: string, { readCredentials, closing }: Access): Send {
   return async (url, init, expected, seconds = answerSeconds) => {
-    const signal = AbortSignal.timeout(seconds * 1000)
+    const signal = AbortSignal.any([closing, AbortSignal.timeout(seconds * 1000)])
     try {
       const authorization = await authorize(url, init.method ?? 'GET', host, readCredentials, signal)
       const headers = { ...(init.headers as Record<string, string> | undefined), ...authorization }

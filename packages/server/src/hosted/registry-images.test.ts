@@ -29,7 +29,8 @@ describe('images on top of each other', () => {
   beforeEach(async () => {
     host = await held.start()
     const readCredentials = async () => null
-    registry = openRegistry({ prefix: `${host}/millrace`, isInsecure: true, readCredentials })
+    const closing = new AbortController().signal
+    registry = openRegistry({ prefix: `${host}/millrace`, isInsecure: true, readCredentials, closing })
   })
 
   afterEach(() => held.stop())

@@ -13,6 +13,7 @@ export interface Registry {
   prefix: string
   host: string
   isInsecure: boolean
+  isClosed(): boolean
   /** Whether the image is one that can only have been built here. */
   holds(image: string): boolean
   /** Where the registry does not let images be deleted, it stays there unnamed. */
@@ -25,16 +26,18 @@ export interface Registry {
   stackImages(lower: string, upper: string, ref: string): Promise<string>
 }
 
-export function openRegistry({ prefix, isInsecure, readCredentials }: RegistrySettings): Registry {
+export function openRegistry({ prefix, ...access }: RegistrySettings): Registry {
+  const { isInsecure } = access
   const [ownHost = ''] = prefix.split('/')
   const find = (image: string): Place => {
     const { host, ...place } = locate(image)
-    return { ...place, at: connect(host, { isInsecure: isInsecure && host === ownHost, readCredentials }) }
+    return { ...place, at: connect(host, { ...access, isInsecure: isInsecure && host === ownHost }) }
   }
   return {
     prefix,
     host: ownHost,
     isInsecure,
+    isClosed: () => access.closing.aborted,
     holds: (image) => image.startsWith(`${prefix}/`),
     async deleteImage(image, digest) {
       const { at, name } = find(image)

@@ -147,8 +147,8 @@ export class TestCluster implements Controllers {
       const terminated = { exitCode: ignoresPolicies ? 3 : 0, reason: 'Completed' }
       return this.#setState(name, 'probe', { terminated })
     }
-    this.#setState(name, 'probe', { running: { startedAt: new Date() } })
-    this.#store.change('pods', name, (pod) => ({ ...pod, status: { ...pod.status, podIP: '10.1.0.9' } }))
+    this.#store.change('pods', name, (pod) => ({ ...pod, status: { phase: 'Running', podIP: '10.1.0.9' } }))
+    this.#say(name, 'probe', 'The probe listens.')
   }
 
   async #start(pod: V1Pod, container: V1Container): Promise<void> {

@@ -17,6 +17,8 @@ export class TestRegistry {
   deletes = true
   /** Whether a layer can be in a second repository without being sent again. */
   mounts = true
+  /** Never answers. */
+  hangs = false
   /** By `name@digest`. */
   readonly blobs = new Map<string, Buffer>()
   /** By `name@digest`. */
@@ -76,6 +78,7 @@ export class TestRegistry {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (this.hangs) return
     const url = new URL(request.url ?? '', 'http://any')
     const wanted = `Basic ${Buffer.from(this.password ?? '').toString('base64')}`
     if (this.password !== null && request.headers.authorization !== wanted) {
