@@ -52,7 +52,7 @@ export async function isEnforced(cluster: Cluster, settings: EnforcementSettings
   }
   try {
     const listening = await run(listenScript)
-    const address = await until(cluster, listening, ({ status }) =>
+    const address = await until(cluster, listening, async ({ status }) =>
       status?.phase === 'Running' ? status.podIP : undefined,
     )
     // Else it would be taken for kept, and was only too early.
@@ -63,7 +63,7 @@ export async function isEnforced(cluster: Cluster, settings: EnforcementSettings
     const exitCode = await until(
       cluster,
       connecting,
-      ({ status }) => status?.containerStatuses?.[0]?.state?.terminated?.exitCode,
+      async ({ status }) => status?.containerStatuses?.[0]?.state?.terminated?.exitCode,
     )
     if (exitCode !== 0 && exitCode !== 3) throw new HostedUnavailable(`The probe ended with ${exitCode}.`)
     return exitCode === 0
@@ -72,7 +72,11 @@ export async function isEnforced(cluster: Cluster, settings: EnforcementSettings
   }
 }
 
-async function until<T>(cluster: Cluster, name: string, look: (pod: V1Pod) => T | undefined): Promise<T> {
+async function until<T>(
+  cluster: Cluster,
+  name: string,
+  look: (pod: V1Pod) => Promise<T | undefined>,
+): Promise<T> {
   const { namespace } = cluster
   const answer = await poll(startSeconds + graceSeconds, async () => {
     const pod = await find(cluster, (options) => cluster.core.readNamespacedPod({ namespace, name }, options))
