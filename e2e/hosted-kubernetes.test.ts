@@ -1,6 +1,13 @@
 // Whole hosted jobs and image builds on a real Kubernetes, where MILLRACE_TEST_KUBERNETES names a namespace of it. The
 // variables that set up a server say the rest, HOST among them: an address of this machine that pods reach.
-import { CoreV1Api, CustomObjectsApi, KubeConfig } from '@kubernetes/client-node'
+import {
+  CoreV1Api,
+  CustomObjectsApi,
+  KubeConfig,
+  type V1Container,
+  type V1Pod,
+} from '@kubernetes/client-node'
+import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -26,23 +33,29 @@ function settingsOf(dataDir: string): Settings {
   }
 }
 
-/** What there is in the namespace, whoever made it, and in the database. */
-async function countHeld(server: Server) {
+function openConfig(): KubeConfig {
   const config = new KubeConfig()
   config.loadFromFile(kubeconfig)
+  return config
+}
+
+/** What there is in the namespace, whoever made it, and in the database. */
+async function countHeld(server: Server) {
+  const config = openConfig()
   const [core, custom] = [config.makeApiClient(CoreV1Api), config.makeApiClient(CustomObjectsApi)]
   const group = { group: 'snapshot.storage.k8s.io', version: 'v1', plural: 'volumesnapshots' }
   const [pods, claims, records, snapshots] = await Promise.all([
     core.listNamespacedPod({ namespace }),
     core.listNamespacedPersistentVolumeClaim({ namespace }),
-    core.listNamespacedConfigMap({ namespace }),
+    core.listNamespacedConfigMap({ namespace, labelSelector: 'millrace.kind in (image, equipped)' }),
     // A cluster without them has none.
     custom.listNamespacedCustomObject({ namespace, ...group }).catch(() => ({ items: [] })),
   ])
   return {
     pods: pods.items.length,
     claims: claims.items.length,
-    records: records.items.length,
+    // The base image with the runner in it stays for the jobs to come.
+    records: records.items.filter(({ data }) => !data?.['ref']?.includes('/base:')).length,
     snapshots: (snapshots as { items: unknown[] }).items.length,
     tokens: await countAgents(server),
   }
@@ -68,6 +81,68 @@ async function startDoor() {
   const wait = `until [[ "$(${ask})" == *go* ]]; do sleep 0.5; done`
   return { wait, open: () => void (isOpen = true) }
 }
+
+/** A pod like that of a job, but for its labels and what it runs. Gone after the test. */
+async function copyPod(core: CoreV1Api, job: V1Pod, labels: Record<string, string>, script: string) {
+  const asCopy = (container: V1Container, command = container.command ?? []): V1Container => ({
+    name: container.name,
+    image: container.image ?? '',
+    volumeMounts: container.volumeMounts ?? [],
+    command,
+  })
+  const { volumes = [], initContainers = [], containers = [] } = job.spec ?? {}
+  const name = `copy-${randomUUID()}`
+  await core.createNamespacedPod({
+    namespace,
+    body: {
+      metadata: { name, labels },
+      spec: {
+        restartPolicy: 'Never',
+        automountServiceAccountToken: false,
+        volumes,
+        initContainers: initContainers.map((one) => asCopy(one)),
+        containers: containers.map((one) => asCopy(one, [runNode, '-e', script])),
+      },
+    },
+  })
+  onTestFinished(async () => {
+    await core.deleteNamespacedPod({ namespace, name, gracePeriodSeconds: 0 })
+  })
+  const read = async () => (await core.readNamespacedPodLog({ namespace, name }).catch(() => '')) ?? ''
+  return {
+    name,
+    /** What it says, as soon as that matches. */
+    said: (pattern: RegExp) =>
+      eventually('the pod says it', async () => pattern.exec(await read())?.[1] ?? false, patienceMs, 200),
+    address: async () => (await core.readNamespacedPod({ namespace, name })).status?.podIP ?? '',
+  }
+}
+
+const installationLabel = 'millrace.installation'
+
+/** There is one job at a time. */
+async function findJobPod(core: CoreV1Api): Promise<V1Pod | false> {
+  const { items } = await core.listNamespacedPod({ namespace, labelSelector: 'millrace.kind=container' })
+  return items.find(({ status }) => status?.phase === 'Running') ?? false
+}
+
+const runNode = '/opt/millrace/bin/run-node'
+
+const listen = `require('node:net').createServer().listen(8000, () =>
+  console.log('LISTENS ' + process.env.KUBERNETES_SERVICE_HOST + ':' + process.env.KUBERNETES_SERVICE_PORT))`
+
+/** Says which of these can be connected to. */
+const probe = (places: Record<string, string>) => `
+const net = require('node:net')
+const reach = ([name, place]) => new Promise((done) => {
+  const [, host, port] = /^(.*):([0-9]+)$/.exec(place)
+  const socket = net.connect({ host, port: Number(port), timeout: 3000 })
+  const end = (isReached) => (socket.destroy(), done([name, isReached]))
+  socket.on('connect', () => end(true)).on('timeout', () => end(false)).on('error', () => end(false))
+})
+Promise.all(Object.entries(${JSON.stringify(places)}).map(reach)).then((all) =>
+  console.log('REACHES ' + JSON.stringify(Object.fromEntries(all))))`
+const reaches = /REACHES (\{.*\})/
 
 const skipped = lacks === null ? '' : ` (skipped: ${lacks})`
 describe.skipIf(lacks !== null)(
@@ -99,6 +174,43 @@ describe.skipIf(lacks !== null)(
       expect(await cluster.remove(image)).toBe(204)
       await cluster.clearCache()
       await untilHeld(server, before)
+    })
+
+    // What the network plugin has to enforce. A pod that the policy is not about reaches all that a job's does not.
+    it('keep a job from nodes, the API server, services, pods and other jobs', async () => {
+      const { server, cluster } = await start()
+      const [core, door] = [openConfig().makeApiClient(CoreV1Api), await startDoor()]
+      const pipeline = await cluster.pipeline('Network', 'eval "$$SCRIPT"')
+      const waiting = await cluster.startBuild(pipeline, { SCRIPT: door.wait })
+      const job = await eventually('the job runs', () => findJobPod(core), patienceMs, 200)
+      const installation = { [installationLabel]: job.metadata?.labels?.[installationLabel] ?? '' }
+      const [free, another] = await Promise.all([
+        copyPod(core, job, {}, listen),
+        copyPod(core, job, installation, listen),
+      ])
+      const service = await free.said(/LISTENS (\S+)/)
+      await another.said(/LISTENS (\S+)/)
+      door.open()
+      expect(await cluster.untilEnded(waiting)).toMatchObject({ state: 'passed' })
+      const places = {
+        node: `${job.status?.hostIP}:10250`,
+        api: new URL(openConfig().getCurrentCluster()?.server ?? '').host,
+        service,
+        pod: `${await free.address()}:8000`,
+        job: `${await another.address()}:8000`,
+        metadata: '169.254.169.254:80',
+        millrace: new URL(server.url).host,
+        public: process.env['MILLRACE_TEST_PUBLIC'] ?? '1.1.1.1:443',
+      }
+      const control = await copyPod(core, job, {}, probe(places))
+      const [outside, inside] = [
+        { millrace: true, public: true },
+        { node: true, api: true, service: true, pod: true },
+      ]
+      expect(JSON.parse(await control.said(reaches))).toMatchObject({ ...outside, ...inside, job: false })
+      const { log } = await cluster.run(pipeline, { SCRIPT: `${runNode} -e "$PROBE"`, PROBE: probe(places) })
+      const nothing = { node: false, api: false, service: false, pod: false, job: false, metadata: false }
+      expect(JSON.parse(reaches.exec(log)?.[1] ?? '{}')).toEqual({ ...outside, ...nothing })
     })
 
     it('end an image build after kill -9 of the server, and leave nothing behind', async () => {

@@ -46,15 +46,27 @@ describe('MILLRACE_HOSTED', () => {
 
   it('are on Kubernetes by the name of a namespace', () => {
     expect(hosted(onKubernetes)).toMatchObject({
-      engine: { kind: 'kubernetes', namespace: 'ci', kubeconfig: null, snapshotClass: null },
+      engine: {
+        kind: 'kubernetes',
+        namespace: 'ci',
+        kubeconfig: null,
+        snapshotClass: null,
+        isNetworkOpen: false,
+      },
     })
     const more = {
       KUBECONFIG: '/etc/kube',
       MILLRACE_HOSTED_SNAPSHOT_CLASS: 'csi',
       MILLRACE_HOSTED_OUTBOUND_ALLOW: '10.1.0.0/16',
+      MILLRACE_HOSTED_OPEN_NETWORK: 'on',
     }
     expect(hosted({ ...onKubernetes, ...more })).toMatchObject({
-      engine: { kubeconfig: '/etc/kube', snapshotClass: 'csi', outboundAllow: ['10.1.0.0/16'] },
+      engine: {
+        kubeconfig: '/etc/kube',
+        snapshotClass: 'csi',
+        outboundAllow: ['10.1.0.0/16'],
+        isNetworkOpen: true,
+      },
     })
   })
 

@@ -44,6 +44,8 @@ export interface KubernetesEngine {
   readonly runtimeClass: string | null
   /** Ranges that pods may reach although they are private. */
   readonly outboundAllow: readonly string[]
+  /** Whether jobs run on a network that ignores policies. */
+  readonly isNetworkOpen: boolean
 }
 
 export type ReadText = (name: string, fallback: string) => string
@@ -151,5 +153,6 @@ function readEngine(given: string, { text, integer, flag, ranges, problems }: Re
     sharedMb: integer('MILLRACE_HOSTED_SHARED_GB', 50, 1, 1_000_000) * 1024,
     runtimeClass: name('MILLRACE_HOSTED_RUNTIME_CLASS'),
     outboundAllow: ranges('MILLRACE_HOSTED_OUTBOUND_ALLOW'),
+    isNetworkOpen: flag('MILLRACE_HOSTED_OPEN_NETWORK'),
   }
 }

@@ -87,7 +87,16 @@ export const label = {
   id: 'millrace.id',
 } as const
 
-export type Kind = 'build' | 'container' | 'image' | 'policy' | 'runner' | 'shared' | 'volume'
+export type Kind =
+  | 'build'
+  | 'container'
+  | 'equipped'
+  | 'image'
+  | 'policy'
+  | 'probe'
+  | 'runner'
+  | 'shared'
+  | 'volume'
 
 export const labels = (
   { installationId }: Cluster,

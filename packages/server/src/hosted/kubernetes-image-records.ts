@@ -8,6 +8,8 @@ import { find, labels, ours, unlessGone, unlessThere, type Cluster, type Kind } 
 export interface ImageRecord {
   ref: string
   digest: string
+  /** The digest of the image that it was made from, where that may change. */
+  from?: string
 }
 
 /** Of anything that is too long, or has other letters, for a name or a label. */
@@ -24,11 +26,10 @@ export async function findRecord(cluster: Cluster, kind: Kind, ref: string): Pro
   return found === null ? null : read(found)
 }
 
-/** By the name and digest that a node is to pull. */
-export async function getImage(cluster: Cluster, ref: string): Promise<string> {
+export async function getImage(cluster: Cluster, ref: string): Promise<ImageRecord> {
   const found = await findRecord(cluster, 'image', ref)
   if (found === null) throw new HostedNotFound(`There is no image ${ref}.`)
-  return `${ref}@${found.digest}`
+  return found
 }
 
 export async function listRecords(cluster: Cluster, kind: Kind): Promise<ImageRecord[]> {
@@ -41,13 +42,13 @@ export async function writeRecord(
   cluster: Cluster,
   kind: Kind,
   clusterId: string,
-  { ref, digest }: ImageRecord,
+  { ref, digest, from }: ImageRecord,
 ): Promise<void> {
   const { namespace } = cluster
   const name = nameOf(kind, ref)
   const body: V1ConfigMap = {
     metadata: { name, labels: labels(cluster, kind, clusterId, shortHash(ref)) },
-    data: { ref, digest },
+    data: { ref, digest, ...(from === undefined ? {} : { from }) },
   }
   await cluster
     .ask((options) => cluster.core.createNamespacedConfigMap({ namespace, body }, options))
@@ -72,4 +73,5 @@ export const deleteRecord = (cluster: Cluster, kind: Kind, ref: string): Promise
 const read = ({ data }: V1ConfigMap): ImageRecord => ({
   ref: data?.['ref'] ?? '',
   digest: data?.['digest'] ?? '',
+  ...(data?.['from'] === undefined ? {} : { from: data['from'] }),
 })

@@ -8,6 +8,7 @@ import {
   type BuildSettings,
   type BuildStep,
 } from './kubernetes-build.ts'
+import { isMadeFrom, type Equipped } from './kubernetes-equipped.ts'
 import { find, label, ours, poll, unlessGone, type Cluster } from './kubernetes-cluster.ts'
 import { deleteRecord, findRecord, listRecords, shortHash, writeRecord } from './kubernetes-image-records.ts'
 import { podLog, type PodLog } from './kubernetes-log.ts'
@@ -20,7 +21,7 @@ const goneSeconds = 60
 
 export async function buildImage(
   cluster: Cluster,
-  settings: BuildSettings,
+  settings: BuildSettings & { equipped: Equipped | null },
   build: ImageBuild,
 ): Promise<void> {
   const { ref, clusterId, signal } = build
@@ -34,6 +35,8 @@ export async function buildImage(
     await cluster.ask((options) => cluster.batch.createNamespacedJob({ namespace, body }, options))
     const digest = await follow(cluster, build)
     await writeRecord(cluster, 'image', clusterId, { ref, digest })
+    // So that the first job need not wait for it; what fails now is tried again with that job.
+    await settings.equipped?.find(ref, digest).catch(() => null)
     // Its name has gone to the new one. What cannot be deleted now is for the registry to sweep.
     if (replaced !== null && replaced.digest !== digest) {
       await forget(settings.registry, replaced).catch(() => {})
@@ -128,12 +131,17 @@ async function deleteBuild(cluster: Cluster, ref: string): Promise<void> {
   if (isGone === null) throw new HostedUnavailable(`The job ${buildName(ref)} cannot be removed.`)
 }
 
-export async function deleteImage(cluster: Cluster, registry: Registry, ref: string): Promise<void> {
+export async function deleteImage(
+  cluster: Cluster,
+  { registry, equipped }: { registry: Registry; equipped: Equipped | null },
+  ref: string,
+): Promise<void> {
   const record = await findRecord(cluster, 'image', ref)
   if (record === null) return
   const { items } = await listPods(cluster)
-  const isUsed = items.some(({ spec }) => spec?.containers.some(({ image }) => image?.startsWith(`${ref}@`)))
+  const isUsed = items.some(({ spec }) => spec?.containers.some(({ image }) => isMadeFrom(image ?? '', ref)))
   if (isUsed) throw new HostedUnavailable(`A container is made from ${ref}.`)
+  await equipped?.forget(ref)
   await forget(registry, record)
   await deleteRecord(cluster, 'image', ref)
 }

@@ -1,11 +1,19 @@
 // What pods of jobs and builds reach: names, the public network, the ranges that the operator allows, and Millrace. Not
 // each other, nor anything else in the cluster or on its nodes; and nobody reaches them. It is as good as the network
-// plugin, which has to know network policies.
+// plugin, which has to know network policies: kubernetes-enforcement.ts sees whether it does.
 import type { V1NetworkPolicy } from '@kubernetes/client-node'
 import { label, labels, unlessThere, type Cluster } from './kubernetes-cluster.ts'
 
-/** Private, shared, link-local (where clouds serve credentials) and loopback addresses. */
-const privateRanges = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', '169.254.0.0/16']
+/** Private, shared, link-local (where clouds serve credentials) and special addresses. */
+const privateRanges = [
+  '10.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '100.64.0.0/10',
+  '169.254.0.0/16',
+  '192.0.0.0/24',
+  '198.18.0.0/15',
+]
 const privateRanges6 = ['fc00::/7', 'fe80::/10']
 
 /** The label of the pods that serve `MILLRACE_HOSTED_ENDPOINT`, where that is in the same cluster. */

@@ -5,8 +5,6 @@ import { runnerPath, type Container } from './driver.ts'
 import { labels, type Cluster } from './kubernetes-cluster.ts'
 
 export interface PodSettings {
-  /** What every node may be supposed to have pulled for us. */
-  baseImage: string
   /** Of type kubernetes.io/dockerconfigjson. */
   registrySecret: string | null
   /** A stronger sandbox, such as gVisor's; null: the cluster's default. */
@@ -23,12 +21,12 @@ const runnerContainer = 'runner'
 export const podName = (id: string): string => `millrace-${id}`
 
 export interface PodParts {
-  /** With its digest, where it is ours. */
   image: string
-  isOurImage: boolean
+  /** The registry decides anew whether the node may have it, though somebody else's pod has brought it there. */
+  isAskedFor: boolean
   /** The claim of each mount, in their order. */
   claims: readonly string[]
-  /** null: no runner is wanted. */
+  /** What the runner is copied out of; null: none is wanted, or the image has it. */
   runnerImage: string | null
 }
 
@@ -36,7 +34,7 @@ export function describePod(
   cluster: Cluster,
   settings: PodSettings,
   container: Container,
-  { image, isOurImage, claims, runnerImage }: PodParts,
+  { image, isAskedFor, claims, runnerImage }: PodParts,
 ): V1Pod {
   const { id, clusterId, limits, mounts } = container
   const resources = { cpu: String(limits.cpus), memory: `${limits.memoryMb}Mi` }
@@ -78,8 +76,7 @@ export function describePod(
           ...common,
           name: jobContainer,
           image,
-          // Of an image that somebody else's pod has brought to the node, the registry says whether we may have it.
-          imagePullPolicy: isOurImage || image === settings.baseImage ? 'IfNotPresent' : 'Always',
+          imagePullPolicy: isAskedFor ? 'Always' : 'IfNotPresent',
           command: container.command.map(literally),
           env: Object.entries(container.environment).map(([name, value]) => ({
             name,
@@ -103,7 +100,7 @@ export const isolated = {
 } as const
 
 /** Root in the container, as package managers need it, with what Docker grants but raw packets, devices and audit. */
-const securityContext: V1SecurityContext = {
+export const securityContext: V1SecurityContext = {
   runAsUser: 0,
   privileged: false,
   allowPrivilegeEscalation: false,

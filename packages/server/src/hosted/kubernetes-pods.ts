@@ -10,8 +10,9 @@ import {
 } from './driver.ts'
 import { isImageName } from './image-name.ts'
 import { find, label, ours, poll, unlessGone, unlessThere, type Cluster } from './kubernetes-cluster.ts'
+import { isEquipped, type Equipped } from './kubernetes-equipped.ts'
 import { getImage } from './kubernetes-image-records.ts'
-import { describePod, jobContainer, podName, type PodSettings } from './kubernetes-pod.ts'
+import { describePod, jobContainer, podName, type PodParts, type PodSettings } from './kubernetes-pod.ts'
 import { exitStatusOf, readProgress, type Progress } from './kubernetes-progress.ts'
 import { ensureRunner } from './kubernetes-runner.ts'
 import { findSharedClaim } from './kubernetes-shared.ts'
@@ -20,6 +21,10 @@ import type { Registry } from './registry.ts'
 
 export interface StartSettings extends PodSettings {
   registry: Registry
+  /** What every node may be supposed to have pulled for us. */
+  baseImage: string
+  /** null: no runner is wanted. */
+  equipped: Equipped | null
   /** From the order to the start of the command, with everything a node has to be found, bought and pulled for. */
   startSeconds: number
   /** How long a node may take to kill a pod before it counts as gone. */
@@ -31,10 +36,11 @@ export async function startContainer(
   settings: StartSettings,
   container: Container,
 ): Promise<void> {
-  if ((await findPod(cluster, container.id)) === null) await createPod(cluster, settings, container)
+  let pod = await findPod(cluster, container.id)
+  if (pod === null) await createPod(cluster, settings, container)
   let reason = ''
   const end = await poll(settings.startSeconds, async () => {
-    const pod = await findPod(cluster, container.id)
+    pod = await findPod(cluster, container.id)
     if (pod === null) return { kind: 'lost', reason: 'It was removed while it started.' } as const
     const progress = readProgress(pod)
     if (progress.kind !== 'waiting') return progress
@@ -43,30 +49,59 @@ export async function startContainer(
   })
   if (end?.kind === 'started') return
   await stopContainer(cluster, settings, container.id)
-  throw failureOf(end ?? { kind: 'waiting', reason }, container.id)
+  throw failureOf(await judge(settings, pod, end ?? { kind: 'waiting', reason }), container.id)
 }
 
-function failureOf({ kind, reason }: Exclude<Progress, { kind: 'started' }>, id: string): Error {
+/** Nobody's order is wrong because an image that we made on the side is not there any more. */
+async function judge(
+  { registry, equipped }: StartSettings,
+  pod: V1Pod | null,
+  end: Failure,
+): Promise<Failure> {
+  const image = pod?.spec?.containers[0]?.image ?? ''
+  if (end.kind !== 'missing' || equipped === null || !isEquipped(registry, image)) return end
+  await equipped.lose(image)
+  return { ...end, kind: 'lost' }
+}
+
+type Failure = Exclude<Progress, { kind: 'started' }>
+
+function failureOf({ kind, reason }: Failure, id: string): Error {
   if (kind === 'refused') return new HostedRefused(reason)
   if (kind === 'missing') return new HostedNotFound(reason)
   return new HostedUnavailable(`The pod ${podName(id)} did not start: ${reason}`)
 }
 
 async function createPod(cluster: Cluster, settings: StartSettings, container: Container): Promise<void> {
-  const { image } = container
   const { namespace } = cluster
-  if (!isImageName(image)) throw new HostedRefused(`"${image}" is not the name of an image.`)
-  const { registry, runner } = settings
-  const isOurImage = registry.holds(image)
-  const body = describePod(cluster, settings, container, {
-    image: isOurImage ? await getImage(cluster, image) : image,
-    isOurImage,
-    claims: await Promise.all(container.mounts.map((mount) => findClaim(cluster, container, mount))),
-    runnerImage: runner === null ? null : await ensureRunner(cluster, registry, runner),
-  })
+  const [claims, images] = await Promise.all([
+    Promise.all(container.mounts.map((mount) => findClaim(cluster, container, mount))),
+    findImages(cluster, settings, container.image),
+  ])
+  const body = describePod(cluster, settings, container, { ...images, claims })
   await cluster
     .ask((options) => cluster.core.createNamespacedPod({ namespace, body }, options))
     .catch(unlessThere)
+}
+
+/** With the runner in it, where that can be. */
+async function findImages(
+  cluster: Cluster,
+  { registry, runner, equipped, baseImage }: StartSettings,
+  image: string,
+): Promise<Omit<PodParts, 'claims'>> {
+  if (!isImageName(image)) throw new HostedRefused(`"${image}" is not the name of an image.`)
+  const isOurs = registry.holds(image)
+  const built = isOurs ? await getImage(cluster, image) : null
+  const whole =
+    built !== null ? equipped?.find(image, built.digest) : image === baseImage ? equipped?.findBase() : null
+  const found = (await whole) ?? null
+  if (found !== null) return { image: found, isAskedFor: false, runnerImage: null }
+  return {
+    image: built === null ? image : `${image}@${built.digest}`,
+    isAskedFor: built === null && image !== baseImage,
+    runnerImage: runner === null ? null : await ensureRunner(cluster, registry, runner),
+  }
 }
 
 const findClaim = (cluster: Cluster, { clusterId }: Container, mount: Mount): Promise<string> =>

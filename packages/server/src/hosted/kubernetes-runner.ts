@@ -1,4 +1,5 @@
-// The runner as an image in the registry, once for each version of it. Pods copy it out of there before they start.
+// The runner as an image in the registry, once for each version of it: a layer for other images, or a container that
+// copies it into a pod.
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import tar from 'tar-stream'
@@ -15,7 +16,7 @@ export async function ensureRunner(cluster: Cluster, registry: Registry, runner:
   const ref = `${repositoryOf(registry)}:${runner.digest}`
   const found = await findRecord(cluster, 'runner', ref)
   if (found !== null) return `${ref}@${found.digest}`
-  const digest = await registry.pushLayer(repositoryOf(registry), runner.digest, layerOf(runner))
+  const digest = await registry.pushLayer(ref, layerOf(runner))
   await writeRecord(cluster, 'runner', '', { ref, digest })
   return `${ref}@${digest}`
 }

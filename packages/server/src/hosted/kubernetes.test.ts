@@ -7,6 +7,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { eventually } from '../../test/eventually.ts'
 import type { Rule } from '../../test/kubernetes/api-server.ts'
+import { baseLayer } from '../../test/kubernetes/cluster.ts'
+import { digestOf } from '../../test/kubernetes/registry.ts'
 import { startKubernetes, type TestKubernetes } from '../../test/kubernetes/start.ts'
 import type { Plural } from '../../test/kubernetes/store.ts'
 import { newId } from '../lib/ids.ts'
@@ -81,6 +83,41 @@ const failureOf = (work: Promise<unknown>): Promise<unknown> =>
     () => null,
     (error: unknown) => error,
   )
+
+const aRunner = (digest: string): Runner => ({
+  digest,
+  node: ['/opt/millrace/bin/node'],
+  archive() {
+    const pack = tar.pack()
+    pack.entry({ name: 'bin/node', mode: 0o755 }, digest)
+    pack.finalize()
+    return Readable.from(pack)
+  },
+})
+
+/** A base image in the registry, as it is after a push. */
+const withBase = (digest: string, given: Partial<KubernetesSettings> = {}) => {
+  const [host = ''] = world.settings.registry.split('/')
+  const [baseImage, warnings] = [`${host}/base:1`, [] as string[]]
+  world.registry.add(baseImage, baseLayer)
+  const warn = (_: unknown, message: string) => void warnings.push(message)
+  const driver = open({ runner: aRunner(digest), baseImage, warn, ...given })
+  /** Returns the pod that it ran in. */
+  const run = async (image = baseImage) => {
+    const container = aContainer({ image })
+    await driver.startContainer(container)
+    const [pod] = world.api.store.list('pods')
+    await driver.stopContainer(container.id)
+    return pod?.spec
+  }
+  /** Until an image with the runner in it is there. */
+  const runEquipped = (image = baseImage) =>
+    eventually('the image has the runner', async () => {
+      const spec = await run(image)
+      return spec?.initContainers?.length === 0 ? spec : undefined
+    })
+  return { driver, baseImage, warnings, run, runEquipped }
+}
 
 const podSpec = () => world.api.store.list('pods')[0]?.spec
 
@@ -295,6 +332,30 @@ describe('a pod', () => {
     expect(reached).toContain('169.254.0.0/16')
   })
 
+  it('is not made where the network ignores policies, until it does not, or that is accepted', async () => {
+    world.cluster.misbehaving.ignoresPolicies = true
+    const { driver, run } = withBase('one')
+    await expect(run()).rejects.toThrow(/ignores network policies.*MILLRACE_HOSTED_OPEN_NETWORK=on/)
+    await expect(driver.buildImage(aBuild())).rejects.toThrow(HostedUnavailable)
+    expect(world.api.store.list('pods')).toEqual([])
+    await withBase('one', { isNetworkOpen: true }).run()
+    world.cluster.behave()
+    await expect(run()).rejects.toThrow(HostedUnavailable)
+    await driver.tidy()
+    await run()
+  })
+
+  it('is made where the network cannot be looked at, which is said', async () => {
+    const { warnings, run } = withBase('one')
+    world.cluster.misbehaving.evicts = true
+    await expect(run()).rejects.toThrow('Evicted')
+    world.cluster.behave()
+    await run()
+    expect(warnings).toContain(
+      'Whether the network of the Kubernetes cluster enforces policies could not be seen.',
+    )
+  })
+
   it('asks the registry whether it may have an image that others name', async () => {
     await open()
       .startContainer(aContainer({ image: 'registry.example.com/theirs:1' }))
@@ -397,9 +458,9 @@ describe('a pod', () => {
 describe('an image', () => {
   it('is built without credentials, between two steps that have them', async () => {
     const driver = open({ registrySecret: 'millrace-registry' })
-    world.cluster.misbehaving.buildsEvicted = true
-    const building = driver.buildImage(aBuild({ dockerfile: 'FROM base:1\nRUN sleep 600' }))
-    const failed = failureOf(building)
+    const stopping = new AbortController()
+    const build = aBuild({ dockerfile: 'FROM base:1\nRUN sleep 600', signal: stopping.signal })
+    const failed = failureOf(driver.buildImage(build))
     await eventually('the job is there', async () => world.api.store.list('jobs').length > 0)
     const { template } = world.api.store.list('jobs')[0]?.spec ?? {}
     const steps = [...(template?.spec?.initContainers ?? []), ...(template?.spec?.containers ?? [])]
@@ -415,7 +476,8 @@ describe('an image', () => {
     ])
     for (const { securityContext } of steps) expect(securityContext).toMatchObject({ privileged: false })
     expect(template?.spec).toMatchObject({ automountServiceAccountToken: false, restartPolicy: 'Never' })
-    expect(await failed).toBeInstanceOf(HostedUnavailable)
+    stopping.abort(new Error('Enough was seen.'))
+    expect(await failed).toMatchObject({ message: 'Enough was seen.' })
   })
 
   it('whose builder is thrown out is unavailable, and nothing is left', async () => {
@@ -550,60 +612,147 @@ describe('a volume', () => {
 })
 
 describe('the runner', () => {
-  const aRunner = (digest: string): Runner => ({
-    digest,
-    node: ['/opt/millrace/bin/node'],
-    archive() {
-      const pack = tar.pack()
-      pack.entry({ name: 'bin/node', mode: 0o755 }, digest)
-      pack.finalize()
-      return Readable.from(pack)
-    },
+  const manifestsOf = (name: string) =>
+    [...world.registry.manifests].flatMap(([key, text]) => (key.startsWith(`${name}@`) ? [text] : []))
+
+  it('is copied into a pod while no image has it', async () => {
+    const { run } = withBase('one')
+    const spec = await run()
+    expect(spec?.initContainers).toMatchObject([
+      {
+        image: expect.stringMatching(/\/runner:one@sha256:[0-9a-f]{64}$/),
+        command: ['/opt/millrace/bin/node', '-e', expect.stringContaining('/opt/millrace')],
+      },
+    ])
+    expect(spec?.containers[0]?.volumeMounts).toEqual([
+      { name: 'runner', mountPath: '/opt/millrace', readOnly: true },
+    ])
   })
 
-  it('is pushed once, with the password in the secret, and copied into every pod', async () => {
+  it('is pushed once, with the password in the secret, and put on top of the base image', async () => {
     const auth = Buffer.from('ci:secret').toString('base64')
     const config = JSON.stringify({ auths: { [world.settings.registry.split('/')[0] ?? '']: { auth } } })
     const data = { '.dockerconfigjson': Buffer.from(config).toString('base64') }
     world.api.store.create('secrets', { metadata: { name: 'millrace-registry' }, data })
     world.registry.password = 'ci:secret'
-    const installationId = newId()
-    const driver = open({ installationId, runner: aRunner('one'), registrySecret: 'millrace-registry' })
-    await Promise.all([driver.startContainer(aContainer()), driver.startContainer(aContainer())])
-    await driver.startContainer(aContainer())
-    const [manifest = ''] = world.registry.manifests.values()
-    expect(world.registry.manifests.size).toBe(1)
-    const { layers } = JSON.parse(manifest) as { layers: Array<{ digest: string }> }
-    const files = await filesIn(world.registry.blobs.get(layers[0]?.digest ?? '') ?? Buffer.alloc(0))
-    expect(files).toEqual({ 'opt/millrace/bin/node': 'one' })
-    const [init] = podSpec()?.initContainers ?? []
-    expect(init).toMatchObject({
-      image: expect.stringMatching(/\/runner:one@sha256:[0-9a-f]{64}$/),
-      command: ['/opt/millrace/bin/node', '-e', expect.stringContaining('/opt/millrace')],
+    const { run, runEquipped } = withBase('one', { registrySecret: 'millrace-registry' })
+    await Promise.all([run(), run()])
+    const spec = await runEquipped()
+    expect(spec?.containers[0]).toMatchObject({
+      image: expect.stringMatching(/\/millrace\/base:[0-9a-f]+-runner-one@sha256:[0-9a-f]{64}$/),
+      imagePullPolicy: 'IfNotPresent',
     })
-    expect(podSpec()?.containers[0]?.volumeMounts).toEqual([
-      { name: 'runner', mountPath: '/opt/millrace', readOnly: true },
+    expect(spec?.volumes).toEqual([])
+    expect(manifestsOf('millrace/runner')).toHaveLength(1)
+    const [manifest = ''] = manifestsOf('millrace/base')
+    const { layers, config: made } = JSON.parse(manifest) as { layers: Blob[]; config: Blob }
+    expect(layers.map(({ mediaType }) => mediaType)).toEqual([
+      'application/vnd.oci.image.layer.v1.tar+gzip',
+      'application/vnd.oci.image.layer.v1.tar',
+    ])
+    expect(blob('base', layers[0]).toString()).toBe(baseLayer)
+    expect(await filesIn(blob('base', layers[1]))).toEqual({ 'opt/millrace/bin/node': 'one' })
+    expect(JSON.parse(blob('base', made).toString())).toEqual({
+      config: { Env: ['A=b'] },
+      rootfs: { type: 'layers', diff_ids: layers.map(({ digest }) => digest) },
+    })
+  })
+
+  interface Blob {
+    digest: string
+    mediaType: string
+  }
+  const blob = (name: string, one: Blob | undefined) =>
+    world.registry.blobs.get(`millrace/${name}@${one?.digest}`) ?? Buffer.alloc(0)
+
+  it.each([true, false])('is put into images that are built (registry mounts layers: %s)', async (mounts) => {
+    world.registry.mounts = mounts
+    const { driver, runEquipped } = withBase('one')
+    const build = aBuild()
+    await driver.buildImage(build)
+    const first = (await runEquipped(build.ref))?.containers[0]?.image
+    expect(first).toContain(`${build.ref}-runner-one@sha256:`)
+    await driver.buildImage(build)
+    const second = await eventually('the new image runs', async () => {
+      const image = (await runEquipped(build.ref))?.containers[0]?.image
+      return image === first ? undefined : image
+    })
+    expect(second).toContain(`${build.ref}-runner-one@sha256:`)
+    await driver.deleteImage(build.ref)
+    expect(world.registry.manifests.size).toBe(2)
+    expect(left()).toEqual([expect.stringContaining('configmaps millrace-runner-')])
+  })
+
+  it('keeps an image that a pod has from being deleted', async () => {
+    const { driver, runEquipped } = withBase('one')
+    const build = aBuild()
+    await driver.buildImage(build)
+    await runEquipped(build.ref)
+    const container = aContainer({ image: build.ref })
+    await driver.startContainer(container)
+    await expect(driver.deleteImage(build.ref)).rejects.toThrow(HostedUnavailable)
+    await driver.stopContainer(container.id)
+    await driver.deleteImage(build.ref)
+  })
+
+  it('is on top of the base image as it is by now', async () => {
+    const { driver, baseImage, runEquipped } = withBase('one')
+    const first = (await runEquipped())?.containers[0]?.image
+    world.registry.add(baseImage, 'another')
+    expect((await runEquipped())?.containers[0]?.image).toBe(first)
+    await driver.tidy()
+    await eventually('it is on top of the other, and the first is gone', async () => {
+      const made = manifestsOf('millrace/base')
+      return made.length === 1 && made.join().includes(digestOf('another'))
+    })
+  })
+
+  it('is copied, and said to be, where the base image cannot be read', async () => {
+    const { warnings, run } = withBase('one')
+    world.registry.manifests.clear()
+    await run()
+    await eventually('it is said', async () => warnings.length > 0)
+    expect((await run())?.initContainers).toHaveLength(1)
+    expect(warnings).toEqual([expect.stringContaining('could not be put into')])
+  })
+
+  it('is put into an image anew that the registry has lost, and no job fails for it', async () => {
+    const { run, runEquipped } = withBase('one')
+    await runEquipped()
+    for (const key of world.registry.manifests.keys()) {
+      if (key.startsWith('millrace/base@')) world.registry.manifests.delete(key)
+    }
+    await expect(run()).rejects.toThrow(HostedUnavailable)
+    expect((await run())?.initContainers).toHaveLength(1)
+    await runEquipped()
+  })
+
+  it('of an older version is removed, also from the registry, with the images that have it', async () => {
+    const installationId = newId()
+    await withBase('one', { installationId }).runEquipped()
+    const { driver, runEquipped } = withBase('two', { installationId })
+    await runEquipped()
+    expect(world.registry.manifests.size).toBe(5)
+    await driver.tidy()
+    expect(world.registry.manifests.size).toBe(3)
+    expect(world.api.store.list('configmaps').map(({ data }) => data?.['ref'])).toEqual([
+      expect.stringContaining(':two'),
+      expect.stringContaining('-runner-two'),
     ])
   })
 
-  it('of an older version is removed, also from the registry', async () => {
-    const installationId = newId()
-    await open({ installationId, runner: aRunner('one') }).startContainer(aContainer())
-    const driver = open({ installationId, runner: aRunner('two') })
-    await driver.startContainer(aContainer())
-    expect(world.registry.manifests.size).toBe(2)
+  it('is given up at once, and in silence, when the driver is closed over it', async () => {
+    const { driver, warnings, runEquipped } = withBase('one')
+    await runEquipped()
+    world.registry.hangs = true
     await driver.tidy()
-    expect(world.registry.manifests.size).toBe(1)
-    expect(world.api.store.list('configmaps')).toMatchObject([
-      { data: { ref: expect.stringContaining(':two') } },
-    ])
+    await driver.close()
+    expect(warnings).toEqual([])
   })
 
   it('that cannot be pushed leaves no pod, and the start is unavailable', async () => {
     world.registry.password = 'nobody:knows'
-    await expect(open({ runner: aRunner('one') }).startContainer(aContainer())).rejects.toThrow(
-      HostedUnavailable,
-    )
+    await expect(withBase('one').run()).rejects.toThrow(HostedUnavailable)
     expect(left()).toEqual([])
   })
 

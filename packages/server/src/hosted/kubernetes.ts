@@ -2,8 +2,9 @@
 import type { HostedDriver } from './driver.ts'
 import type { BuildSettings } from './kubernetes-build.ts'
 import { openCluster, type Cluster, type ClusterSettings } from './kubernetes-cluster.ts'
+import { openEquipped } from './kubernetes-equipped.ts'
 import { buildImage, deleteImage, listImages } from './kubernetes-images.ts'
-import { ensurePolicy } from './kubernetes-network.ts'
+import { openGuard } from './kubernetes-guard.ts'
 import {
   listContainers,
   readOutput,
@@ -27,7 +28,7 @@ import { openRegistry } from './registry.ts'
 export interface KubernetesSettings
   extends
     ClusterSettings,
-    Omit<StartSettings, 'registry' | 'startSeconds' | 'stopSeconds'>,
+    Omit<StartSettings, 'registry' | 'equipped' | 'startSeconds' | 'stopSeconds'>,
     Omit<BuildSettings, 'registry'>,
     Omit<VolumeSettings, 'snapshotSeconds'>,
     SharedSettings {
@@ -36,6 +37,10 @@ export interface KubernetesSettings
   isRegistryInsecure: boolean
   /** Ranges that pods may reach although they are private. */
   outboundAllow: readonly string[]
+  /** Jobs run although the network does not keep them from anything. */
+  isNetworkOpen: boolean
+  /** Told what makes jobs slow or unsafe, and what to do about it. */
+  warn(error: unknown, message: string): void
   startSeconds?: number
   stopSeconds?: number
   snapshotSeconds?: number
@@ -43,38 +48,39 @@ export interface KubernetesSettings
 
 export function openKubernetes(given: KubernetesSettings): HostedDriver {
   const cluster = openCluster(given)
+  const closing = new AbortController()
+  const registry = openRegistry({
+    prefix: given.registry,
+    isInsecure: given.isRegistryInsecure,
+    readCredentials: () => readCredentials(cluster, given.registrySecret),
+    closing: closing.signal,
+  })
+  const { runner } = given
+  const equipped = runner === null ? null : openEquipped(cluster, { ...given, registry, runner })
   const settings = {
     ...given,
+    registry,
+    equipped,
     // The token that a pod gets is good for five minutes.
     startSeconds: given.startSeconds ?? 240,
     stopSeconds: given.stopSeconds ?? 30,
     snapshotSeconds: given.snapshotSeconds ?? 300,
-    registry: openRegistry({
-      prefix: given.registry,
-      isInsecure: given.isRegistryInsecure,
-      readCredentials: () => readCredentials(cluster, given.registrySecret),
-    }),
   }
-  let isGuarded = false
-  /** No pod is made before what keeps it from others. */
-  const guard = async () => {
-    if (!isGuarded) await ensurePolicy(cluster, given.outboundAllow)
-    isGuarded = true
-  }
+  const guard = openGuard(cluster, settings)
   return {
     check: async () => void (await listContainers(cluster)),
     async startContainer(container) {
-      await guard()
+      await guard.pass()
       await startContainer(cluster, settings, container)
     },
     stopContainer: (id) => stopContainer(cluster, settings, id),
     listContainers: () => listContainers(cluster),
     readOutput: (id) => readOutput(cluster, id),
     async buildImage(build) {
-      await guard()
+      await guard.pass()
       await buildImage(cluster, settings, build)
     },
-    deleteImage: (ref) => deleteImage(cluster, settings.registry, ref),
+    deleteImage: (ref) => deleteImage(cluster, settings, ref),
     listImages: () => listImages(cluster),
     attachVolume: (volume) => attachVolume(cluster, settings, volume),
     snapshotVolume: (id) => snapshotVolume(cluster, settings, id),
@@ -86,11 +92,15 @@ export function openKubernetes(given: KubernetesSettings): HostedDriver {
       setShared(cluster, settings, clusterId, 'container_cache', enabled),
     listSwitches: () => listSwitches(cluster),
     async tidy() {
-      isGuarded = false
+      guard.lookAgain()
       await tidyVolumes(cluster, settings)
-      if (given.runner !== null) await removeOldRunners(cluster, settings.registry, given.runner)
+      await equipped?.tidy()
+      if (runner !== null) await removeOldRunners(cluster, registry, runner)
     },
-    close: async () => {},
+    async close() {
+      closing.abort(new Error('The driver is closed.'))
+      await equipped?.settle()
+    },
   }
 }
 

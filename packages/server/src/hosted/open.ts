@@ -9,12 +9,13 @@ export async function openHosted(
   db: Db,
   { engine, registry, baseImage, imageBuildMinutes, allowed }: HostedSettings,
   runner: Runner | null,
+  warn: (error: unknown, message: string) => void,
 ): Promise<HostedDriver> {
   const installationId = await getInstallationId(db)
   if (engine.kind === 'kubernetes') {
     const { openKubernetes } = await import('./kubernetes.ts')
     const buildSeconds = (imageBuildMinutes + 5) * 60
-    return openKubernetes({ ...engine, installationId, registry, baseImage, buildSeconds, runner })
+    return openKubernetes({ ...engine, installationId, registry, baseImage, buildSeconds, runner, warn })
   }
   const { openDocker } = await import('./docker.ts')
   return openDocker({ ...engine, installationId, registry, helperImage: baseImage, allowed, runner })

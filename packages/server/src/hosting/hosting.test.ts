@@ -243,6 +243,26 @@ describe('the token of a hosted agent', () => {
     expect((await call(app, token, 'POST', 'register', { body: registerBody() })).status).toBe(401)
   })
 
+  it('is of no use once its time is over, which is soon', async () => {
+    const world = await aHostedWorld(app)
+    const { started, release } = aPause('late')
+    const build = await aBuild(app, world.org, await aHostedPipeline(app, world, '[{ command: late }]'))
+    await started
+    const [row] = await rows()
+    const register = async () => {
+      const token = hostedToken(app.ctx, row?.id ?? '')
+      const { status, body } = await call(app, token, 'POST', 'register', { body: registerBody() })
+      return [status, body]
+    }
+    expect(Date.parse(row?.token_expires_at ?? '')).toBeLessThanOrEqual(Date.now() + 300_000)
+    expect(await register()).toEqual([401, { message: 'An agent has registered with this token already.' }])
+    await app.db.updateTable('hosted_agents').set({ token_expires_at: new Date().toISOString() }).execute()
+    expect(await register()).toEqual([401, { message: 'The token of the hosted agent has expired.' }])
+    release()
+    await untilEnded(app, build)
+    await untilQuiet(app)
+  })
+
   it('gives no way to any other job', async () => {
     const world = await aHostedWorld(app)
     let stolen: number | undefined

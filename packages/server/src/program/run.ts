@@ -3,6 +3,7 @@ import { EventEmitter, once } from 'node:events'
 import { createServer } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
+import type { Logger } from 'pino'
 import { readSecretKeys, type FirstOrganization } from '../bootstrap.ts'
 import type { Config, Role } from '../config.ts'
 import { createContext, type Context } from '../context.ts'
@@ -72,7 +73,7 @@ export async function run(
     signals.refuse()
     const log = openLog(config.logLevel)
     const { db, pool } = database
-    const hosted = config.hosted === null ? null : await openHostedFor(config.hosted, db, roles)
+    const hosted = config.hosted === null ? null : await openHostedFor(config.hosted, db, roles, log)
     if (hosted !== null) closing.push(hosted.close)
     const ctx = createContext({ config, db, pool, log, secretKeys, hosted })
     closing.push(ctx.tokenUse.flush, ctx.outbound.close)
@@ -162,9 +163,11 @@ async function openHostedFor(
   settings: HostedSettings,
   db: Db,
   roles: readonly Role[],
+  log: Logger,
 ): Promise<HostedDriver> {
   const { loadRunner } = await import('../hosted/runner.ts')
-  return openHosted(db, settings, roles.includes('worker') ? await loadRunner() : null)
+  const runner = roles.includes('worker') ? await loadRunner() : null
+  return openHosted(db, settings, runner, (err, message) => log.warn({ err }, message))
 }
 
 async function startHosting(ctx: Context, pool: pg.Pool): Promise<{ stop: Close }> {

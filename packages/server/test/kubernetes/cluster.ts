@@ -1,12 +1,15 @@
 // What makes a cluster out of the API server's objects: a node that runs pods on the engine in memory, storage that
 // binds claims when a pod first wants them, and the controllers of jobs and snapshots. Each may be told to misbehave.
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { V1Container, V1ContainerState, V1ContainerStatus, V1Pod } from '@kubernetes/client-node'
 import { HostedNotFound, HostedRefused, type HostedDriver, type Mount } from '../../src/hosted/driver.ts'
 import type { MemoryEngine } from '../memory-engine.ts'
 import type { ApiServer, Controllers, LogLine } from './api-server.ts'
 import type { Kinds, Plural, Store } from './store.ts'
-import type { TestRegistry } from './registry.ts'
+import { digestOf, type TestRegistry } from './registry.ts'
+
+/** In the layer of the base image, where that is in the registry. */
+export const baseLayer = 'base'
 
 export interface Misbehaviour {
   /** Pods stay where they are: there is no node for them, or it is gone. */
@@ -19,6 +22,8 @@ export interface Misbehaviour {
   evicts: boolean
   /** Ended in the middle of their build. */
   buildsEvicted: boolean
+  /** The network lets everybody reach everything. */
+  ignoresPolicies: boolean
 }
 
 const wellBehaved: Misbehaviour = {
@@ -28,6 +33,7 @@ const wellBehaved: Misbehaviour = {
   snapshotsWork: true,
   evicts: false,
   buildsEvicted: false,
+  ignoresPolicies: false,
 }
 
 export class TestCluster implements Controllers {
@@ -130,7 +136,19 @@ export class TestCluster implements Controllers {
     if (pullError !== null) {
       return this.#setState(name, container.name, { waiting: { reason: 'ErrImagePull', message: pullError } })
     }
+    if (container.name === 'probe') return this.#probe(name, container)
     await this.#start(pod, container)
+  }
+
+  /** One of the two pods with which the driver looks at the network. */
+  #probe(name: string, { command = [] }: V1Container): void {
+    const { ignoresPolicies } = this.misbehaving
+    if (!command.at(-1)?.includes('.listen(')) {
+      const terminated = { exitCode: ignoresPolicies ? 3 : 0, reason: 'Completed' }
+      return this.#setState(name, 'probe', { terminated })
+    }
+    this.#store.change('pods', name, (pod) => ({ ...pod, status: { phase: 'Running', podIP: '10.1.0.9' } }))
+    this.#say(name, 'probe', 'The probe listens.')
   }
 
   async #start(pod: V1Pod, container: V1Container): Promise<void> {
@@ -140,7 +158,7 @@ export class TestCluster implements Controllers {
       await this.#node.startContainer({
         id: pod.metadata?.uid ?? '',
         clusterId,
-        image: container.image ?? '',
+        image: this.#heldAs(container.image ?? ''),
         command: (container.command ?? []).map(expand),
         environment: Object.fromEntries(
           (container.env ?? []).map(({ name: key, value }) => [key, expand(value ?? '')]),
@@ -213,6 +231,14 @@ export class TestCluster implements Controllers {
     return `rpc error: code = NotFound desc = failed to resolve reference "${image}": ${image}: not found`
   }
 
+  /** The node knows an image that has a digest by its lowest layer: those on top of it change nothing there. */
+  #heldAs(image: string): string {
+    const [ref = '', digest] = image.split('@')
+    if (digest === undefined) return ref.replace(/^.*\/(?=base:)/, '')
+    const lowest = this.#registry.layersOf(ref, digest)[0] ?? ''
+    return lowest === digestOf(baseLayer) ? 'base:1' : lowest
+  }
+
   async #takeSnapshot(name: string): Promise<void> {
     const { spec } = this.#store.get('volumesnapshots', name)
     const claim = spec.source.persistentVolumeClaimName
@@ -263,9 +289,7 @@ export class TestCluster implements Controllers {
   ): Promise<{ exitCode: number; reason: string; message?: string }> {
     const ref = env.find((one) => one.name === 'REF')?.value ?? ''
     const base = (dockerfiles['millrace.dockerfile-base'] ?? '').trim()
-    const digest = `sha256:${createHash('sha256')
-      .update(pod + this.#store.get('pods', pod).metadata?.uid)
-      .digest('hex')}`
+    const layer = `${pod} ${this.#store.get('pods', pod).metadata?.uid}`
     const onLog = (text: string) => this.#say(pod, name, text)
     const build = (instructions: string, made: string) =>
       this.#node.buildImage({
@@ -278,9 +302,9 @@ export class TestCluster implements Controllers {
     try {
       if (name === 'base') await build('', `${pod}-base`)
       const instructions = (dockerfiles['millrace.dockerfile-build'] ?? '').replace(/^FROM base\n/, '')
-      if (name === 'build') await build(instructions, `${ref}@${digest}`)
-      if (name === 'push') this.#registry.add(ref, digest)
-      return { exitCode: 0, reason: 'Completed', ...(name === 'push' ? { message: `${digest}\n` } : {}) }
+      if (name === 'build') await build(instructions, digestOf(layer))
+      const pushed = name === 'push' ? { message: `${this.#registry.add(ref, layer)}\n` } : {}
+      return { exitCode: 0, reason: 'Completed', ...pushed }
     } catch (error) {
       if (signal.aborted) return { exitCode: 137, reason: 'Error' }
       const message = error instanceof Error ? error.message : String(error)

@@ -43,6 +43,8 @@ export async function startKubernetes(): Promise<TestKubernetes> {
       sharedStorageClass: 'shared',
       sharedMb: 1024,
       outboundAllow: [],
+      isNetworkOpen: false,
+      warn() {},
     },
     async stop() {
       await api.stop()

@@ -61,6 +61,7 @@ function onRealOne({ MILLRACE_TEST_KUBERNETES: namespace, ...env }: NodeJS.Proce
         kubeconfig: started(gate).kubeconfig,
         buildSeconds: 600,
         runner: null,
+        warn() {},
       })
     },
     breakOff: async () => started(gate).close(),

@@ -375,6 +375,26 @@ describe('the build of an agent image', () => {
     }
   })
 
+  it('ends FAILED when it takes longer than it may, and leaves nothing of it', async () => {
+    const { create, get } = await images({ hosted: true })
+    const { id } = await create({ name: 'endless', dockerfile: 'RUN sleep 600' })
+    const { hosted } = app.ctx.config
+    if (hosted === null) throw new Error('There is an engine.')
+    const impatient = {
+      ...app.ctx,
+      config: { ...app.ctx.config, hosted: { ...hosted, imageBuildMinutes: 0.002 } },
+    }
+    const before = await driver.listImages()
+    await buildImages(impatient)
+    await finishedBuilds(impatient)
+    expect(await get(id)).toMatchObject({
+      status: 'FAILED',
+      image_ref: null,
+      last_build_error: 'The build took longer than 0.002 minutes and was ended.',
+    })
+    expect(await driver.listImages()).toEqual(before)
+  })
+
   it('runs at most so many at once, in all workers together', async () => {
     const { create, get } = await images({ hosted: true })
     const ids = []

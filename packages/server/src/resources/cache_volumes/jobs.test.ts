@@ -246,14 +246,17 @@ describe('DELETE /v2/organizations/{org.slug}/clusters/{cluster.id}/cache_volume
   const remove = ({ admin, volumes }: HostedWorld, tag: string) =>
     app.request('DELETE', volumes, { token: admin.token, body: { tag } })
 
-  it('deletes the volumes of the tag, in the engine too, and audits it', async () => {
+  it('deletes the volumes of the tag and no others, in the engine too, and audits it', async () => {
     const world = await aHostedWorld(app)
     const { run: go, tag } = await aCachingPipeline(world)
+    const { run: goElsewhere, tag: other } = await aCachingPipeline(world)
+    await goElsewhere('cp /etc/one $CACHE/a')
     await go('cp /etc/one $CACHE/a')
     expect((await remove(world, tag)).status).toBe(204)
-    expect(await listVolumes(app, world)).toEqual([])
+    expect((await listVolumes(app, world)).map((volume) => volume.tag)).toEqual([other])
     expect(await auditTrail(app, world.org, 'CACHE_VOLUME_DELETED')).toMatchObject([{ data: { tag } }])
     expect(await go('cat $CACHE/a')).toBe('failed')
+    expect(await goElsewhere('cat $CACHE/a')).toBe('passed')
   })
 
   it('Delete cache volume 404: no volume for the tag', async () => {
@@ -354,7 +357,7 @@ describe('GET /v2/organizations/{org.slug}/clusters/{cluster.id}/cache_volumes o
 })
 
 describe('hosted_container_cache_enabled', () => {
-  it('gives each pipeline a volume for the layers of images, which passing jobs keep', async () => {
+  it('gives each pipeline a volume for the layers of images, which passing jobs keep and its tag deletes', async () => {
     const world = await aHostedWorld(app)
     const { token } = world.admin
     await app.request('PUT', world.cluster.path, { token, body: { hosted_container_cache_enabled: true } })
@@ -365,6 +368,9 @@ describe('hosted_container_cache_enabled', () => {
     )
     expect(await runBuild(app, world, pipeline)).toBe('passed')
     await untilQuiet(app)
-    expect(await listVolumes(app, world)).toMatchObject([{ tag: `${pipeline.id}/container-cache;layers` }])
+    const tag = `${pipeline.id}/container-cache;layers`
+    expect(await listVolumes(app, world)).toMatchObject([{ tag }])
+    expect((await app.request('DELETE', world.volumes, { token, body: { tag } })).status).toBe(204)
+    expect(await listVolumes(app, world)).toEqual([])
   })
 })
