@@ -48,7 +48,8 @@ function askUntil({ hostname, port }: URL, request: Buffer, end: number, latenci
     let at = performance.now()
     const read = (length: number, bytes: Uint8Array) => {
       const isWhole = answer.take(Buffer.from(bytes.buffer, bytes.byteOffset, length))
-      if (!(answer.status < 300)) socket.destroy(new Error(`The answer is ${answer.status} to ${request.toString()}`))
+      if (!(answer.status < 300))
+        socket.destroy(new Error(`The answer is ${answer.status} to ${request.toString()}`))
       if (!isWhole) return true
       const now = performance.now()
       latencies.push(now - at)

@@ -6,11 +6,14 @@ import { isFinal, JOB_STATES } from '@millrace/engine/states.ts'
 import type { Trx } from '../db/pool.ts'
 import { preparedStatement } from '../db/prepared.ts'
 import { together } from '../db/together.ts'
-import { buildColumns, jobColumns, selectFields, stepColumns, tallyColumns } from './rows.ts'
+import { buildColumns, jobColumns, picker, selectFields, stepColumns, tallyColumns } from './rows.ts'
 import { scopeFields, scopeJoins, type Scope } from './scope.ts'
 
 const stepFields = selectFields('s', stepColumns)
 const jobFields = selectFields('j', jobColumns)
+const stepPrefix = 'step.'
+const pickJob = picker(jobColumns)
+const pickStep = picker(stepColumns, stepPrefix)
 const edgeFields = sql`e.from_step as "from", e.to_step as "to", e.kind, e.allow_failure as "allowFailure", e.whole`
 const refFields = sql`r.step_id as "stepId", r.ref, r.allow_failure as "allowFailure"`
 const isWaiting = sql`s.phase in ('waiting', 'blocked')`
@@ -32,19 +35,16 @@ export async function lockBuild(
     const [, [found]] = await together(trx, [lock(orgId, buildId), lookAt(orgId, buildId)])
     return found && { build: found, scope: found }
   }
-  const [, [found], jobs, steps, behind] = await together(trx, [
+  const [, [found], [locked]] = await together(trx, [
     lock(orgId, buildId),
     lookAt(orgId, buildId),
     lockJob(buildId, jobId),
-    stepOf(buildId, jobId),
-    anyBehind(buildId, jobId),
   ])
   if (found === undefined) return undefined
-  const [job] = jobs
-  if (job === undefined) return { build: found, scope: found }
-  const rows = await withJob(trx, jobs, steps)
-  const leaf = behind.length === 0 ? { edges: [], edgesFrom: [job.stepId] } : {}
-  return { build: found, scope: found, rows: { ...rows, ...leaf }, job }
+  if (locked === undefined) return { build: found, scope: found }
+  const { agentId, tokenHash } = locked
+  const rows = await withJob(trx, locked)
+  return { build: found, scope: found, rows, job: { ...rows.jobs[0], agentId, tokenHash } }
 }
 
 export interface LockedBuild {
@@ -72,22 +72,20 @@ const lookAt = preparedStatement(
     where b.organization_id = ${orgId} and b.id = ${buildId}`,
 )
 
+interface LockedJob extends JobRow {
+  agentId: string | null
+  tokenHash: Buffer | null
+  hasDependents: boolean
+}
+
+/** Steps change only under the build's lock, which is held, so that the job may have to be waited for but not its step. */
 const lockJob = preparedStatement(
-  (buildId: string, jobId: string) => sql<HeldJob>`
-    select ${jobFields}, j.agent_id as "agentId", j.token_hash as "tokenHash"
-    from jobs j where j.build_id = ${buildId} and j.id = ${jobId} for update`,
-)
-
-const stepOf = preparedStatement(
-  (buildId: string, jobId: string) => sql<StepRow>`
-    select ${stepFields} from jobs j join build_steps s on s.id = j.step_id
-    where j.build_id = ${buildId} and j.id = ${jobId}`,
-)
-
-const anyBehind = preparedStatement(
-  (buildId: string, jobId: string) => sql`
-    select from jobs j join build_edges e on e.from_step = j.step_id
-    where j.build_id = ${buildId} and j.id = ${jobId} limit 1`,
+  (buildId: string, jobId: string) => sql<LockedJob>`
+    select ${jobFields}, j.agent_id as "agentId", j.token_hash as "tokenHash",
+      ${selectFields('s', stepColumns, stepPrefix)},
+      exists (select from build_edges e where e.from_step = s.id) as "hasDependents"
+    from jobs j join build_steps s on s.id = j.step_id
+    where j.build_id = ${buildId} and j.id = ${jobId} for update of j`,
 )
 
 export function fetchNeed(trx: Trx, buildId: string, need: Need): Promise<Answer> {
@@ -139,12 +137,17 @@ async function withKin(trx: Trx, found: StepRow[]): Promise<StepRow[]> {
 }
 
 async function jobWithStep(trx: Trx, buildId: string, jobId: string): Promise<Answer> {
-  const [jobs, found] = await together(trx, [lockJob(buildId, jobId), stepOf(buildId, jobId)])
-  return withJob(trx, jobs, found)
+  const [[locked]] = await together(trx, [lockJob(buildId, jobId)])
+  return locked === undefined ? {} : withJob(trx, locked)
 }
 
-async function withJob(trx: Trx, jobs: JobRow[], found: StepRow[]): Promise<Answer> {
-  return jobs.length === 0 ? {} : { jobs, steps: await withKin(trx, found) }
+async function withJob(trx: Trx, locked: LockedJob): Promise<Answer & { jobs: [JobRow] }> {
+  const step = pickStep(locked)
+  return {
+    jobs: [pickJob(locked)],
+    steps: await withKin(trx, [step]),
+    ...(locked.hasDependents ? {} : { edges: [], edgesFrom: [step.id] }),
+  }
 }
 
 async function jobsOf(trx: Trx, stepIds: readonly string[]): Promise<Answer> {

@@ -113,14 +113,24 @@ export const jobColumns: ColumnTypes<JobRow> = {
 export const columnName = (field: string): string =>
   field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-/** `t.retried_in_job_id as "retriedInJobId", …` */
-export const selectFields = (table: string, columns: object): RawBuilder<unknown> =>
+/** `t.retried_in_job_id as "retriedInJobId", …`; `prefix` stands before the name. */
+export const selectFields = (table: string, columns: object, prefix = ''): RawBuilder<unknown> =>
   sql.join(
     Object.keys(columns).map(
-      (field) => sql`${sql.ref(`${table}.${columnName(field)}`)} as ${sql.ref(field)}`,
+      (field) => sql`${sql.ref(`${table}.${columnName(field)}`)} as ${sql.id(prefix + field)}`,
     ),
     sql`, `,
   )
+
+/** Takes the fields out of such a row that were selected with the prefix. */
+export function picker<Row>(columns: ColumnTypes<Row>, prefix = ''): (row: object) => Row {
+  const pairs = Object.keys(columns).map((field) => [field, prefix + field] as const)
+  return (row) => {
+    const picked = {}
+    for (const [field, selected] of pairs) Reflect.set(picked, field, Reflect.get(row, selected))
+    return picked as Row
+  }
+}
 
 /** `"retriedInJobId" uuid, …`: the engine's rows as they come, read from JSON. */
 export const typedFields = (columns: object, fields: readonly string[] = Object.keys(columns)): string =>
