@@ -42,10 +42,16 @@ describe('sendChunks', () => {
   it('has at most three chunks on the way', async () => {
     let active = 0
     let most = 0
+    let open = () => {}
+    const gate = new Promise<void>((resolve) => {
+      open = resolve
+    })
     const { chunks } = collect(async () => {
       active += 1
       most = Math.max(most, active)
-      await new Promise(setImmediate)
+      // A fourth would come while these three wait.
+      if (active === 3) setImmediate(open)
+      await gate
       active -= 1
     })
     for (let count = 0; count < 50; count += 1) chunks.write(Buffer.alloc(900, 'x'))

@@ -51,15 +51,24 @@ async function borrowEmbedded(dataDir: string): Promise<Database> {
   }
 }
 
+/** While somebody holds this lock, the database that was started for the moment is not stopped. */
+const joining = `hashtext('millrace joins the database of another command')`
+
 async function tryOpen(connection: pg.PoolConfig): Promise<Database | undefined> {
   const database = openDatabase(connection)
-  try {
-    await database.pool.query('select')
-    return database
-  } catch {
+  const client = await database.pool.connect().catch(() => undefined)
+  const close = async () => {
+    client?.release()
     await database.close()
-    return undefined
   }
+  const isIn = await client?.query(`select pg_try_advisory_lock_shared(${joining}) as "isIn"`).then(
+    ({ rows }) => rows[0].isIn === true,
+    () => false,
+  )
+  if (isIn) return { ...database, close }
+  // Whoever started it is about to stop it, or has not finished starting it.
+  await close()
+  return undefined
 }
 
 async function startForTheMoment(dataDir: string): Promise<Database> {
@@ -73,15 +82,17 @@ async function startForTheMoment(dataDir: string): Promise<Database> {
   return { ...database, close }
 }
 
-/** Another command may have joined; it gets the time to finish. */
+/** Another command may have joined; it gets the time to finish. From then on nobody joins. */
 async function waitForOthers(pool: pg.Pool): Promise<void> {
   const deadline = Date.now() + joinMs
-  while (Date.now() < deadline) {
-    const { rowCount } = await pool.query(
-      `select from pg_stat_activity where backend_type = 'client backend'
-         and datname = current_database() and application_name = 'millrace' and pid <> pg_backend_pid() limit 1`,
-    )
-    if (rowCount === 0) return
-    await delay(50)
+  const client = await pool.connect()
+  try {
+    while (Date.now() < deadline) {
+      const { rows } = await client.query(`select pg_try_advisory_lock(${joining}) as "isAlone"`)
+      if (rows[0].isAlone === true) return
+      await delay(50)
+    }
+  } finally {
+    client.release()
   }
 }
