@@ -1,14 +1,15 @@
 // A page of 30 builds with 10 jobs each, at a thousand, a hundred thousand and a million builds, in all three list
-// forms and with each filter, beside the bare SQL of each.
+// forms and with each filter, beside the bare SQL of each. Every size has a database and a server of its own, and they
+// take turns: a machine that grows slower, or a server that grows older, does so for all of them.
 import type { FastifyInstance } from 'fastify'
 import { slices } from '@millrace/server/app.ts'
-import type { Context } from '@millrace/server/context.ts'
-import type { Database } from '@millrace/server/db/pool.ts'
 import { buildServer } from '@millrace/server/http/server.ts'
+import { startBenchServer } from './bench-server.ts'
 import { capture, type Statement } from './capture.ts'
 import { startChild, type Child } from './children.ts'
+import { contextOn } from './context.ts'
 import { fillBuilds, timeOfBuild } from './fill-builds.ts'
-import { loadUrl, median, type Measured } from './load.ts'
+import { loadUrl, median, middle, type Measured } from './load.ts'
 import type { Report } from './report.ts'
 import { seedPipeline, type Seeded } from './seed.ts'
 
@@ -16,49 +17,57 @@ const sizes = [1000, 100_000, Number(process.env['MILLRACE_BENCH_BUILDS'] ?? 1_0
 const mostGrowth = 2
 const leastOfBare = 0.5
 const callers = 4
-const rounds = 3
-const seconds = 0.2
+const rounds = 5
+const seconds = 0.25
 
-export interface Setting {
-  ctx: Context
-  database: Database
-  databaseUrl: string
-  seeded: Seeded
-  address: string
-}
-
-export async function listPages(setting: Setting): Promise<Omit<Report, 'name'>> {
-  const { ctx, database, databaseUrl, seeded, address } = setting
-  const pipelineId = await seedPipeline(database.db, seeded, 'many-builds', 'steps: [{command: "true"}]')
-  const captured = capture(database.pool)
-  const inside = await buildServer({ ...ctx, db: captured.db }, database.pool, slices)
-  const statementsOf = async (path: string) => {
-    await ask(inside, path, seeded.token)
-    captured.take()
-    await ask(inside, path, seeded.token)
-    return captured.take()
-  }
-  const { child: sqlChild } = await startChild('./child-sql.js', { DATABASE_URL: databaseUrl })
-  const measured = new Map<string, Pair[]>()
-  let have = 0
-  for (const size of sizes) {
-    await fillBuilds(databaseUrl, seeded, pipelineId, { from: have, to: size, jobs: 10 })
-    have = size
-    await warmUp(address, Object.values(forms(seeded, size)), seeded.token)
-    for (const [name, path] of Object.entries(forms(seeded, size))) {
-      const statements = await statementsOf(path)
-      const pair = await measurePair(sqlChild, statements, address + path, seeded.token)
-      measured.set(name, [...(measured.get(name) ?? []), pair])
-    }
-  }
-  await sqlChild.stop()
-  await inside.close()
+export async function listPages(): Promise<Omit<Report, 'name'>> {
+  const places: Place[] = []
+  for (const size of sizes) places.push(await openPlace(size))
+  const names = Object.keys(places[0]?.paths ?? {})
+  for (const name of names) for (const place of places) await measureOnce(place, name)
+  const measured = new Map<string, Pair[][]>()
+  for (const name of names) measured.set(name, await measureRounds(places, name))
+  for (const place of places) await place.close()
   return report(measured)
 }
 
-/** The compiler gets its work done before anything is measured. */
-async function warmUp(address: string, paths: readonly string[], token: string): Promise<void> {
-  for (const path of paths) await loadUrl({ url: address + path, token, connections: callers, seconds })
+/** So many builds, and who answers for them. */
+interface Place {
+  address: string
+  token: string
+  /** By the name of the form. */
+  paths: Record<string, string>
+  sql: Child
+  /** What the server sends for it. */
+  statementsOf(path: string): Promise<Statement[]>
+  close(): Promise<void>
+}
+
+async function openPlace(size: number): Promise<Place> {
+  const bench = await startBenchServer()
+  const { address, database, databaseUrl, seeded } = bench
+  const pipelineId = await seedPipeline(database.db, seeded, 'many-builds', 'steps: [{command: "true"}]')
+  await fillBuilds(databaseUrl, seeded, pipelineId, { from: 0, to: size, jobs: 10 })
+  const captured = capture(database.pool)
+  const inside = await buildServer({ ...contextOn(database), db: captured.db }, database.pool, slices)
+  const { child: sql } = await startChild('./child-sql.js', { DATABASE_URL: databaseUrl })
+  return {
+    address,
+    token: seeded.token,
+    paths: forms(seeded, size),
+    sql,
+    async statementsOf(path) {
+      await ask(inside, path, seeded.token)
+      captured.take()
+      await ask(inside, path, seeded.token)
+      return captured.take()
+    },
+    async close() {
+      await sql.stop()
+      await inside.close()
+      await bench.stop()
+    },
+  }
 }
 
 interface Pair {
@@ -71,31 +80,43 @@ async function ask(app: FastifyInstance, path: string, token: string): Promise<v
   if (statusCode !== 200) throw new Error(`${path} answers ${statusCode}.`)
 }
 
-/** The two take turns, so that whatever else the machine does disturbs them alike. */
-async function measurePair(
-  sqlChild: Child,
-  statements: readonly Statement[],
-  url: string,
-  token: string,
-): Promise<Pair> {
-  const [ours, bare]: [Measured[], Measured[]] = [[], []]
-  for (let round = 0; round < rounds; round++) {
-    ours.push(await loadUrl({ url, token, connections: callers, seconds }))
-    bare.push(await sqlChild.ask<Measured>({ statements, callers, seconds }))
-  }
-  return { ours: median(ours), bare: median(bare) }
+/** For each place one of each round. */
+async function measureRounds(places: readonly Place[], name: string): Promise<Pair[][]> {
+  const measured = places.map((): Pair[] => [])
+  for (let round = 0; round < rounds; round++)
+    for (const [index, place] of places.entries()) measured[index]?.push(await measureOnce(place, name))
+  return measured
 }
 
-function report(measured: ReadonlyMap<string, Pair[]>): Omit<Report, 'name'> {
+async function measureOnce({ address, token, paths, sql, statementsOf }: Place, name: string): Promise<Pair> {
+  const path = paths[name] ?? ''
+  const statements = await statementsOf(path)
+  return {
+    ours: await loadUrl({ url: address + path, token, connections: callers, seconds }),
+    bare: await sql.ask<Measured>({ statements, callers, seconds }),
+  }
+}
+
+/** Ratios are taken within a round, in which the machine hardly changes; of the rounds, the one in the middle counts. */
+function report(measured: ReadonlyMap<string, Pair[][]>): Omit<Report, 'name'> {
   const rows: Report['rows'] = []
   const targets: Report['targets'] = []
-  for (const [name, pairs] of measured) {
-    const p95 = pairs.map(({ ours }) => ours.p95)
-    const growth = (p95.at(-1) ?? Infinity) / (p95[0] ?? 0)
-    const share = Math.min(...pairs.map(({ ours, bare }) => ours.perSecond / bare.perSecond))
+  for (const [name, ofPlaces] of measured) {
+    const pairs = ofPlaces.map((ofRounds): Pair => ({
+      ours: median(ofRounds.map(({ ours }) => ours)),
+      bare: median(ofRounds.map(({ bare }) => bare)),
+    }))
+    const [smallest = [], largest = []] = [ofPlaces[0], ofPlaces.at(-1)]
+    const growth = middle(
+      smallest.map(({ ours }, round) => (largest[round]?.ours.p95 ?? Infinity) / ours.p95),
+    )
+    const shares = ofPlaces.map((ofRounds) =>
+      middle(ofRounds.map(({ ours, bare }) => ours.perSecond / bare.perSecond)),
+    )
+    const share = Math.min(...shares)
     rows.push({
       what: `30 builds, ${name}`,
-      measured: `p95 ${p95.map((ms) => ms.toFixed(1)).join(' / ')} ms`,
+      measured: `p95 ${pairs.map(({ ours }) => ours.p95.toFixed(1)).join(' / ')} ms`,
       more: `${pairs.map(({ ours }) => Math.round(ours.perSecond)).join(' / ')} per s, bare SQL ${pairs
         .map(({ bare }) => Math.round(bare.perSecond))
         .join(' / ')}, at ${sizes.join(' / ')} builds`,
@@ -119,12 +140,12 @@ function report(measured: ReadonlyMap<string, Pair[]>): Omit<Report, 'name'> {
 }
 
 function forms({ slug, userId }: Seeded, size: number): Record<string, string> {
-  const middle = Math.floor(size / 2)
+  const half = Math.floor(size / 2)
   const at = (n: number) => timeOfBuild(n).toISOString()
   const org = `/v2/organizations/${slug}/builds`
   const pipeline = `/v2/organizations/${slug}/pipelines/many-builds/builds`
   const filters = {
-    branch: `branch=branch-${middle % 50}`,
+    branch: `branch=branch-${half % 50}`,
     'several branches': 'branch[]=branch-3&branch[]=branch-7',
     'a branch pattern': 'branch=branch-1*',
     'a branch pattern that fits nothing': 'branch=release/*',
@@ -132,12 +153,12 @@ function forms({ slug, userId }: Seeded, size: number): Record<string, string> {
     'several states': 'state[]=failed&state[]=canceled',
     'the state finished': 'state=finished',
     'the state running': 'state=running',
-    commit: `commit=commit-${middle}`,
+    commit: `commit=commit-${half}`,
     creator: `creator=${userId}`,
     'meta-data': 'meta_data[parity]=odd',
-    created_from: `created_from=${at(middle)}`,
-    created_to: `created_to=${at(middle)}`,
-    finished_from: `finished_from=${at(middle)}`,
+    created_from: `created_from=${at(half)}`,
+    created_to: `created_to=${at(half)}`,
+    finished_from: `finished_from=${at(half)}`,
     'finished_from with few': `finished_from=${at(size - 20)}`,
     'the end of the page limit': `page=${Math.min(300, Math.floor(size / 30))}`,
     'retried jobs': 'include_retried_jobs=true',

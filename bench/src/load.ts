@@ -103,8 +103,12 @@ export function summary(latencies: number[], elapsedSeconds: number): Measured {
 
 /** Of several rounds, the one in the middle: a single disturbed round then changes nothing. */
 export function median(rounds: readonly Measured[]): Measured {
-  const sorted = rounds.toSorted((a, b) => a.perSecond - b.perSecond)
-  const middle = sorted[Math.floor(sorted.length / 2)]
-  if (middle === undefined) throw new Error('No round was measured.')
-  return middle
+  const perSecond = middle(rounds.map((round) => round.perSecond))
+  const found = rounds.find((round) => round.perSecond === perSecond)
+  if (found === undefined) throw new Error('No round was measured.')
+  return found
+}
+
+export function middle(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN
 }

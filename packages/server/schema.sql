@@ -1341,7 +1341,7 @@ CREATE INDEX builds_org_branch ON builds USING btree (organization_id, branch, c
 CREATE INDEX builds_org_page ON builds USING btree (organization_id, created_at, id);
 CREATE INDEX builds_org_state ON builds USING btree (organization_id, shown_state, created_at, id);
 CREATE INDEX builds_pipeline_branch ON builds USING btree (pipeline_id, branch, created_at, id);
-CREATE INDEX builds_pipeline_page ON builds USING btree (pipeline_id, created_at, id);
+CREATE INDEX builds_pipeline_page ON builds USING btree (pipeline_id, created_at, id) INCLUDE (organization_id);
 CREATE INDEX builds_pipeline_state ON builds USING btree (pipeline_id, shown_state, created_at, id);
 CREATE UNIQUE INDEX builds_triggered_from_key ON builds USING btree (triggered_from_job_id) WHERE (triggered_from_job_id IS NOT NULL);
 CREATE INDEX builds_triggered_open ON builds USING btree (triggered_from_job_id) WHERE ((triggered_from_job_id IS NOT NULL) AND (state = ANY (ARRAY['scheduled'::text, 'running'::text, 'failing'::text])));

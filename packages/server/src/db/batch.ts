@@ -105,7 +105,7 @@ export class Batch extends driver.Query {
   handleCommandComplete(message: unknown): void {
     const result = this.current()
     result.addCommandComplete(message)
-    this.keepShape(result)
+    if (this.name !== undefined && !this.shapes.has(this.name)) this.keepShape(result)
     this.expectNext()
   }
 

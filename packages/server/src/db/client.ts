@@ -1,6 +1,7 @@
 // A connection to the database whose statements go by their names, as many at once as are given.
 import pg from 'pg'
 import { Batch, type Callback, type NamedStatement, type Shapes } from './batch.ts'
+import { databaseSocket } from './socket.ts'
 
 export interface BatchClient extends pg.PoolClient {
   /**
@@ -14,6 +15,10 @@ export interface BatchClient extends pg.PoolClient {
 export function batchClient(types: pg.CustomTypesConfig): typeof pg.Client {
   const shapes: Shapes = new Map()
   return class extends pg.Client {
+    constructor(config: pg.ClientConfig = {}) {
+      super({ ...config, stream: databaseSocket })
+    }
+
     send(statements: readonly NamedStatement[]): Promise<pg.QueryResult[]> {
       return new Promise<pg.QueryResult[]>((resolve, reject) => {
         this.submit(statements, (error, results = []) => (error ? reject(error) : resolve(results)))

@@ -13,7 +13,9 @@ export function readQuery(raw: RawQuery, properties: Record<string, TSchema>): R
       if (entries.length > 0) query[name] = Object.fromEntries(entries)
       continue
     }
-    const values = [raw[name] ?? [], raw[`${name}[]`] ?? []].flat().filter((value) => value !== '')
+    const [given, listed] = [raw[name], raw[`${name}[]`]]
+    if (given === undefined && listed === undefined) continue
+    const values = [given ?? [], listed ?? []].flat().filter((value) => value !== '')
     const last = values.at(-1)
     if (last === undefined) continue
     query[name] = 'type' in schema && schema.type === 'array' ? values : convert(last, schema)

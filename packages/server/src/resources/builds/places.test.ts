@@ -11,6 +11,8 @@ import type { ListQuery } from './schema.ts'
 
 const app = useApp()
 const builds = 20_000
+/** A page of 31 is looked for, found and counted; whether few builds ended since a time is seen after 500. */
+const mostRead = 650
 
 const ranges: Record<string, Range> = {}
 let creator = ''
@@ -43,7 +45,7 @@ beforeAll(async () => {
   await sql`
     insert into build_meta_data (build_id, key, value, organization_id, created_at)
     select id, 'release', (number % 100)::text, organization_id, created_at from builds`.execute(app.db)
-  await sql`analyze builds, build_meta_data, build_tallies`.execute(app.db)
+  await sql`vacuum analyze builds, build_meta_data, build_tallies`.execute(app.db)
   ranges['/builds'] = { kind: 'organizations', ids: [org.id, other.id], within: null }
   ranges['/organizations/{org.slug}/builds'] = { kind: 'organizations', ids: [org.id], within: null }
   ranges['/organizations/{org.slug}/pipelines/{pipeline.slug}/builds'] = {
@@ -155,7 +157,13 @@ describe.each([
     const { places, rows, nodes } = await read(range(), query())
     expect(places.length).toBeLessThanOrEqual(31)
     expect(nodes.filter((node) => node.includes('Seq Scan'))).toEqual([])
-    expect(rows).toBeLessThan(600)
+    expect(rows).toBeLessThan(mostRead)
+  })
+
+  it('passes over builds in the index alone', async () => {
+    const { nodes } = await read(range(), {}, { offset: 3000 })
+    expect(nodes).toContain('Index Only Scan')
+    expect(nodes.filter((node) => node.includes('Seq Scan'))).toEqual([])
   })
 
   it('reads behind a cursor as little as from the start', async () => {
@@ -164,6 +172,6 @@ describe.each([
     const after = { at: place?.created_at ?? '', id: place?.id ?? '' }
     const { rows, nodes } = await read(range(), {}, { after })
     expect(nodes.filter((node) => node.includes('Seq Scan'))).toEqual([])
-    expect(rows).toBeLessThan(600)
+    expect(rows).toBeLessThan(mostRead)
   })
 })

@@ -1,5 +1,6 @@
 // Which builds stand on a page of a list. Only ids and places are read here, in the order of one index, so a page
-// costs the same however many builds there are; build-json.ts writes them out.
+// costs the same however many builds there are; build-json.ts writes them out. What a page passes over is read from the
+// index alone, unless a filter asks for what that does not hold.
 //
 // A list may range over several organizations or pipelines, and a filter may name several values. Each combination
 // is read from its own stretch of an index, at most as far as the page reaches, and the stretches are merged. The
@@ -62,11 +63,12 @@ function listFor(leading: readonly Leader[], kinds: readonly Kind[]): List {
       leading.map((leader) => stretch(kind, index === 0 ? 0 : 1, leader, values)),
     )
     return sql`
-      select page.id, page.organization_id, page.pipeline_id, page.created_at, t.jobs
+      select page.id, page.organization_id, b.pipeline_id, page.created_at, t.jobs
       from (
         select * from (${sql.join(stretches, sql` union all `)}) found
         order by found.created_at desc, found.id desc limit ${values.limit} offset ${values.offset}
       ) page
+      join builds b on b.id = page.id and b.organization_id = page.organization_id
       join build_tallies t on t.build_id = page.id
       order by page.created_at desc, page.id desc`
   })
@@ -190,9 +192,8 @@ const leaders = {
 function stretch(kind: Kind, index: Turn, leader: Leader, values: Asked): RawBuilder<unknown> {
   const { values: leading, source, condition, at, id } = leaders[leader](values)
   return sql`
-    select found.* from ${ownersOf(kind, index, values)} ${leading} cross join lateral (
-      select b.id, b.organization_id, b.pipeline_id, b.created_at
-      from ${source}
+    select owner.organization_id, found.* from ${ownersOf(kind, index, values)} ${leading} cross join lateral (
+      select ${id} as id, ${at} as created_at from ${source}
       where b.organization_id = owner.organization_id and ${belongsTo(kind, index, values)} and ${condition}
         and ${at} >= coalesce(${values.createdFrom}::timestamptz, '-infinity')
         and ${at} < coalesce(${values.createdTo}::timestamptz, 'infinity')
