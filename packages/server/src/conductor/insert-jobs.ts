@@ -4,14 +4,14 @@ import type { NewJob } from '@millrace/engine/plan/jobs.ts'
 import { timeoutMinutes, type TimeLimits } from '@millrace/engine/timeouts.ts'
 import type { JobWork } from '@millrace/engine/work.ts'
 import type { Statement } from '../db/together.ts'
-import { columnName, jobColumns, onRows, typedFields } from './rows.ts'
+import { columnName, jobColumns, onRows } from './rows.ts'
 import type { Saving } from './save.ts'
 import { deadline, waits } from './timers.ts'
 
 const fields = Object.keys(jobColumns)
 const own = sql.raw(fields.map(columnName).join(', '))
 const fromNew = sql.raw(fields.map((field) => `n."${field}"`).join(', '))
-const shape = `n (work jsonb, "copyOf" uuid, "timeoutMinutes" int, "queueKey" text, ${typedFields(jobColumns)})`
+const types = { work: 'jsonb', copyOf: 'uuid', timeoutMinutes: 'int', queueKey: 'text', ...jobColumns }
 
 export function insertJobs(jobs: readonly NewJob[], { scope, timers, at }: Saving): Statement {
   const rows = jobs.map(({ row, work }) => ({
@@ -25,7 +25,8 @@ export function insertJobs(jobs: readonly NewJob[], { scope, timers, at }: Savin
 
 // A retry takes over what the job it replaces was given; any other job finds its queue by the key its rules name.
 const insert = onRows(
-  shape,
+  'n',
+  types,
   (
     rows,
     organizationId: string,

@@ -11,8 +11,9 @@ import { scopeFields, scopeJoins, type Scope } from './scope.ts'
 
 const stepFields = selectFields('s', stepColumns)
 const jobFields = selectFields('j', jobColumns)
-const stepPrefix = 'step.'
-const pickJob = picker(jobColumns)
+const [jobPrefix, stepPrefix] = ['job.', 'step.']
+const pickBuild = picker<BuildRow>({ id: 'uuid', ...tallyColumns, ...buildColumns })
+const pickJob = picker(jobColumns, jobPrefix)
 const pickStep = picker(stepColumns, stepPrefix)
 const edgeFields = sql`e.from_step as "from", e.to_step as "to", e.kind, e.allow_failure as "allowFailure", e.whole`
 const refFields = sql`r.step_id as "stepId", r.ref, r.allow_failure as "allowFailure"`
@@ -31,20 +32,16 @@ export async function lockBuild(
   buildId: string,
   jobId?: string,
 ): Promise<LockedBuild | undefined> {
-  if (jobId === undefined) {
-    const [, [found]] = await together(trx, [lock(orgId, buildId), lookAt(orgId, buildId)])
-    return found && { build: found, scope: found }
+  if (jobId !== undefined) {
+    const [, [found]] = await together(trx, [lock(orgId, buildId), lookAtWithJob(orgId, buildId, jobId)])
+    if (found !== undefined) {
+      const { agentId, tokenHash } = found
+      const rows = await withJob(trx, found)
+      return { build: pickBuild(found), scope: found, rows, job: { ...rows.jobs[0], agentId, tokenHash } }
+    }
   }
-  const [, [found], [locked]] = await together(trx, [
-    lock(orgId, buildId),
-    lookAt(orgId, buildId),
-    lockJob(buildId, jobId),
-  ])
-  if (found === undefined) return undefined
-  if (locked === undefined) return { build: found, scope: found }
-  const { agentId, tokenHash } = locked
-  const rows = await withJob(trx, locked)
-  return { build: found, scope: found, rows, job: { ...rows.jobs[0], agentId, tokenHash } }
+  const [, [found]] = await together(trx, [lock(orgId, buildId), lookAt(orgId, buildId)])
+  return found && { build: pickBuild(found), scope: found }
 }
 
 export interface LockedBuild {
@@ -65,27 +62,39 @@ const lock = preparedStatement(
     where b.organization_id = ${orgId} and b.id = ${buildId} for update of t`,
 )
 
+const buildFields = sql`
+  b.id, ${selectFields('t', tallyColumns)}, ${selectFields('b', buildColumns)}, ${scopeFields}`
+const buildTables = sql`builds b join build_tallies t on t.build_id = b.id ${scopeJoins}`
+
 const lookAt = preparedStatement(
   (orgId: string, buildId: string) => sql<BuildRow & Scope>`
-    select b.id, ${selectFields('t', tallyColumns)}, ${selectFields('b', buildColumns)}, ${scopeFields}
-    from builds b join build_tallies t on t.build_id = b.id ${scopeJoins}
-    where b.organization_id = ${orgId} and b.id = ${buildId}`,
+    select ${buildFields} from ${buildTables} where b.organization_id = ${orgId} and b.id = ${buildId}`,
 )
 
-interface LockedJob extends JobRow {
+/** A job and its step, with prefixes before their fields. */
+interface LockedJob {
   agentId: string | null
   tokenHash: Buffer | null
   hasDependents: boolean
 }
 
+const lockedJobFields = sql`
+  ${selectFields('j', jobColumns, jobPrefix)}, j.agent_id as "agentId", j.token_hash as "tokenHash",
+  ${selectFields('s', stepColumns, stepPrefix)},
+  exists (select from build_edges e where e.from_step = s.id) as "hasDependents"`
+
 /** Steps change only under the build's lock, which is held, so that the job may have to be waited for but not its step. */
 const lockJob = preparedStatement(
   (buildId: string, jobId: string) => sql<LockedJob>`
-    select ${jobFields}, j.agent_id as "agentId", j.token_hash as "tokenHash",
-      ${selectFields('s', stepColumns, stepPrefix)},
-      exists (select from build_edges e where e.from_step = s.id) as "hasDependents"
-    from jobs j join build_steps s on s.id = j.step_id
+    select ${lockedJobFields} from jobs j join build_steps s on s.id = j.step_id
     where j.build_id = ${buildId} and j.id = ${jobId} for update of j`,
+)
+
+const lookAtWithJob = preparedStatement(
+  (orgId: string, buildId: string, jobId: string) => sql<BuildRow & Scope & LockedJob>`
+    select ${buildFields}, ${lockedJobFields}
+    from ${buildTables} join jobs j on j.build_id = b.id join build_steps s on s.id = j.step_id
+    where b.organization_id = ${orgId} and b.id = ${buildId} and j.id = ${jobId} for update of j`,
 )
 
 export function fetchNeed(trx: Trx, buildId: string, need: Need): Promise<Answer> {

@@ -25,7 +25,8 @@ export function appendEvents(
 }
 
 const insertEvents = onRows(
-  'n (job_id uuid, kind text, data jsonb)',
+  'n',
+  { job_id: 'uuid', kind: 'text', data: 'jsonb' },
   (rows, organizationId: string, pipelineId: string, buildId: string, at: string) => sql`
     insert into events (organization_id, pipeline_id, build_id, job_id, kind, data, created_at)
     select ${organizationId}, ${pipelineId}, ${buildId}, n.job_id, n.kind, n.data, ${at} from ${rows}`,

@@ -132,26 +132,51 @@ export function picker<Row>(columns: ColumnTypes<Row>, prefix = ''): (row: objec
   }
 }
 
-/** `"retriedInJobId" uuid, …`: the engine's rows as they come, read from JSON. */
-export const typedFields = (columns: object, fields: readonly string[] = Object.keys(columns)): string =>
-  fields.map((field) => `"${field}" ${String(Reflect.get(columns, field))}`).join(', ')
+/** So many rows are written out as values; the planner knows then how many they are. */
+const mostValues = 4
 
 /**
- * A statement on objects, which it finds as rows of the shape. Of one row the planner knows that it is one, and looks
- * for what belongs to it in an index; of several it expects a hundred. So it is written twice, each once and for all.
+ * A statement on objects, which it finds as rows of that name with these fields. Few are given one value at a time, for
+ * which there is a statement for each number of them; more come as one piece of JSON, of which the planner expects a
+ * hundred. Each is written once.
  */
 export function onRows<Args extends unknown[]>(
-  shape: string,
+  name: string,
+  types: object,
   write: (rows: RawBuilder<unknown>, ...args: Args) => RawBuilder<unknown>,
 ): (objects: readonly object[], ...args: Args) => Statement {
-  const from = (read: string) =>
-    preparedStatement(
-      (json: string, ...args: Args) =>
-        write(sql`${sql.raw(read)}(${json}::jsonb) as ${sql.raw(shape)}`, ...args),
-      write.length,
+  const fields = Object.entries(types).map(([field, type]) => ({ field, type: String(type) }))
+  const names = sql.raw(`${name} (${fields.map(({ field }) => `"${field}"`).join(', ')})`)
+  const few = Array.from({ length: mostValues }, (_, index) => {
+    const count = (index + 1) * fields.length
+    return preparedStatement(
+      (...given: unknown[]) => {
+        const typed = given.slice(0, count).map((value, at) => cast(value, fields[at % fields.length]?.type))
+        const rows = Array.from({ length: index + 1 }, (_, row) =>
+          typed.slice(row * fields.length, (row + 1) * fields.length),
+        )
+        const lines = rows.map((row) => sql`(${sql.join(row)})`)
+        return write(sql`(values ${sql.join(lines)}) as ${names}`, ...(given.slice(count) as Args))
+      },
+      count + write.length - 1,
     )
-  const one = from('jsonb_to_record')
-  const many = from('jsonb_to_recordset')
-  return (objects, ...args) =>
-    objects.length === 1 ? one(JSON.stringify(objects[0]), ...args) : many(JSON.stringify(objects), ...args)
+  })
+  const shape = sql.raw(`${name} (${fields.map(({ field, type }) => `"${field}" ${type}`).join(', ')})`)
+  const many = preparedStatement(
+    (json: string, ...args: Args) => write(sql`jsonb_to_recordset(${json}::jsonb) as ${shape}`, ...args),
+    write.length,
+  )
+  return (objects, ...args) => {
+    const fewOfThem = few[objects.length - 1]
+    if (fewOfThem === undefined) return many(JSON.stringify(objects), ...args)
+    return fewOfThem(...objects.flatMap((object) => fields.map((field) => valueOf(object, field))), ...args)
+  }
+}
+
+const cast = (value: unknown, type = 'text') => sql`${value}::${sql.raw(type)}`
+
+/** As the driver takes it: of arrays it makes arrays, whatever they are for. */
+function valueOf(object: object, { field, type }: { field: string; type: string }): unknown {
+  const value: unknown = Reflect.get(object, field) ?? null
+  return type === 'jsonb' && value !== null ? JSON.stringify(value) : value
 }

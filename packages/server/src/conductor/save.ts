@@ -6,15 +6,7 @@ import type { JobState } from '@millrace/engine/states.ts'
 import type { Timers } from '../config.ts'
 import type { Statement } from '../db/together.ts'
 import { insertJobs } from './insert-jobs.ts'
-import {
-  buildColumns,
-  columnName,
-  jobColumns,
-  onRows,
-  stepColumns,
-  tallyColumns,
-  typedFields,
-} from './rows.ts'
+import { buildColumns, columnName, jobColumns, onRows, stepColumns, tallyColumns } from './rows.ts'
 import type { Scope } from './scope.ts'
 import { TallyChange } from './tallies.ts'
 import { deadline, waits, type Waits } from './timers.ts'
@@ -93,8 +85,10 @@ function byFields<Made>(make: (fields: readonly string[]) => Made): (set: object
   }
 }
 
-const shapeOf = (types: object, fields: readonly string[]) =>
-  `p (${['id uuid', ...(fields.length === 0 ? [] : [typedFields(types, fields)])].join(', ')})`
+const patchTypes = (types: object, fields: readonly string[]) => ({
+  id: 'uuid',
+  ...Object.fromEntries(fields.map((field): [string, unknown] => [field, Reflect.get(types, field)])),
+})
 
 const assignments = (fields: readonly string[]) =>
   sql.raw(fields.map((field) => `${columnName(field)} = p."${field}"`).join(', '))
@@ -105,7 +99,8 @@ const rowOf = ({ id, set }: Patch<unknown>) => ({ id, ...(set as object) })
 const updates = (table: string, key: string, types: object) =>
   byFields((fields) =>
     onRows(
-      shapeOf(types, fields),
+      'p',
+      patchTypes(types, fields),
       (rows) => sql`
         update ${sql.table(table)} t set ${assignments(fields)} from ${rows} where t.${sql.ref(key)} = p.id`,
     ),
@@ -119,7 +114,8 @@ function updateSteps(group: readonly Patch<unknown>[]): Statement {
 
 const jobUpdates = byFields((fields) =>
   onRows(
-    shapeOf(jobColumns, fields),
+    'p',
+    patchTypes(jobColumns, fields),
     (rows, at: string, expiryMinutes: number, acceptSeconds: number, cancelGraceSeconds: number) => {
       const waiting: Waits = [expiryMinutes, acceptSeconds, cancelGraceSeconds]
       const timed = sql`, agent_id = case when p.state <> 'scheduled' then t.agent_id end,
@@ -158,7 +154,8 @@ function updateBuild(buildId: string, change: Partial<BuildRow>): Statement[] {
 const stepFields = Object.keys(stepColumns)
 
 const insertStepRows = onRows(
-  `n (definition jsonb, ${typedFields(stepColumns)})`,
+  'n',
+  { definition: 'jsonb', ...stepColumns },
   (rows, buildId: string, organizationId: string) => sql`
     insert into build_steps (build_id, organization_id, definition, ${sql.raw(stepFields.map(columnName).join(', '))})
     select ${buildId}, ${organizationId}, n.definition, ${sql.raw(stepFields.map((field) => `n."${field}"`).join(', '))}

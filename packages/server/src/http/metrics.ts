@@ -43,9 +43,14 @@ export function serveMetrics(app: FastifyInstance, pool: pg.Pool): void {
       connections.set({ state: 'waited_for' }, pool.waitingCount)
     },
   })
+  const ofLabels = new Map<string, ReturnType<typeof seconds.labels>>()
   app.addHook('onResponse', (request, reply, next) => {
-    const route = request.routeOptions.url ?? 'unknown'
-    seconds.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000)
+    const { method, routeOptions } = request
+    const route = routeOptions.url ?? 'unknown'
+    const key = `${method} ${reply.statusCode} ${route}`
+    const known = ofLabels.get(key) ?? seconds.labels({ method, route, status: reply.statusCode })
+    ofLabels.set(key, known)
+    known.observe(reply.elapsedTime / 1000)
     next()
   })
 

@@ -45,10 +45,13 @@ export function pageAnswer<T>(
 
 export function pageLinks(request: PageRequest, hasNext: boolean): Record<string, string> {
   const to = (page: number) => withQuery(request.url, { page, per_page: request.perPage })
-  return {
-    ...(request.page > 1 ? { first: to(1), prev: to(request.page - 1) } : {}),
-    ...(hasNext ? { next: to(request.page + 1) } : {}),
+  const links: Record<string, string> = {}
+  if (request.page > 1) {
+    links['first'] = to(1)
+    links['prev'] = to(request.page - 1)
   }
+  if (hasNext) links['next'] = to(request.page + 1)
+  return links
 }
 
 const last = (value: string | string[] | undefined) => (Array.isArray(value) ? value.at(-1) : value)

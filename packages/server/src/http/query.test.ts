@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { describe, expect, it } from 'vitest'
-import { readQuery } from './query.ts'
+import { queryReader } from './query.ts'
 
 const declared = {
   flag: Type.Boolean(),
@@ -36,6 +36,6 @@ describe('a query', () => {
     [{ tags: '1', 'tags[]': '2', 'tags[a': '3' }, {}],
     [{ unknown: 'x', page: '2' }, {}],
   ])('%j is read as %j', (raw, read) => {
-    expect(readQuery(raw, declared)).toEqual(read)
+    expect(queryReader(declared)(raw)).toEqual(read)
   })
 })

@@ -4,23 +4,33 @@ import type { TSchema } from 'typebox'
 
 export type RawQuery = Record<string, string | string[] | undefined>
 
-/** The declared parameters, converted to the types their schemas ask for. What does not convert stays text, for the check to refuse. */
-export function readQuery(raw: RawQuery, properties: Record<string, TSchema>): Record<string, unknown> {
-  const query: Record<string, unknown> = {}
-  for (const [name, schema] of Object.entries(properties)) {
-    if ('type' in schema && schema.type === 'object') {
-      const entries = readMap(raw, name)
-      if (entries.length > 0) query[name] = Object.fromEntries(entries)
-      continue
+/**
+ * Reads the declared parameters, converted to the types their schemas ask for. What does not convert stays text, for the
+ * check to refuse. The names are put together once, not for each request.
+ */
+export function queryReader(properties: Record<string, TSchema>): (raw: RawQuery) => Record<string, unknown> {
+  const declared = Object.entries(properties).map(([name, schema]) => ({
+    name,
+    listName: `${name}[]`,
+    schema,
+    type: 'type' in schema ? schema.type : undefined,
+  }))
+  return (raw) => {
+    const query: Record<string, unknown> = {}
+    for (const { name, listName, schema, type } of declared) {
+      if (type === 'object') {
+        const entries = readMap(raw, name)
+        if (entries.length > 0) query[name] = Object.fromEntries(entries)
+        continue
+      }
+      const [given, listed] = [raw[name], raw[listName]]
+      if (given === undefined && listed === undefined) continue
+      const values = [given ?? [], listed ?? []].flat().filter((value) => value !== '')
+      const last = values.at(-1)
+      if (last !== undefined) query[name] = type === 'array' ? values : convert(last, schema)
     }
-    const [given, listed] = [raw[name], raw[`${name}[]`]]
-    if (given === undefined && listed === undefined) continue
-    const values = [given ?? [], listed ?? []].flat().filter((value) => value !== '')
-    const last = values.at(-1)
-    if (last === undefined) continue
-    query[name] = 'type' in schema && schema.type === 'array' ? values : convert(last, schema)
+    return query
   }
-  return query
 }
 
 function readMap(raw: RawQuery, name: string): Array<[key: string, value: string]> {

@@ -14,7 +14,7 @@ import { CursorQuery } from './cursors.ts'
 import type { RequestUrl } from './links.ts'
 import { PageQuery } from './paging.ts'
 import type { Param } from './params.ts'
-import { readQuery } from './query.ts'
+import { queryReader } from './query.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -128,6 +128,7 @@ export function route<
   Body extends TSchema = TSchema,
 >(definition: Definition<Url, Access, Params, Query, Body>): Route {
   const query = { ...definition.query, ...(definition.paging ? pagingQuery[definition.paging] : {}) }
+  const readQuery = queryReader(definition.query ?? {})
   const checkQuery = checker(Type.Object(definition.query ?? {}))
   const checkBody = definition.body === undefined ? null : checker(definition.body)
   const refuse = badBody[definition.badBody ?? 422]
@@ -151,7 +152,7 @@ export function route<
     answers: definition.answers,
     errors: definition.errors ?? {},
     async run(input) {
-      const given = checkQuery(readQuery(input.url.query, definition.query ?? {}))
+      const given = checkQuery(readQuery(input.url.query))
       if (!given.ok) throw badRequest(`Query parameter ${given.reason}.`)
       // A request without a body asks for nothing; where fields are required, that is what the check then says.
       const rawBody = Buffer.isBuffer(input.body) ? input.body : noBytes

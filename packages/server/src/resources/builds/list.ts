@@ -44,11 +44,9 @@ export async function listBuilds(
   const hasNext = places.length > shown.length
   const last = shown.at(-1)
   const cursor = last && encodePlace({ at: last.created_at, id: last.id }, list.name, ctx.keys)
-  const links = {
-    ...(after === null ? pageLinks(page, hasNext) : {}),
-    ...(hasNext
-      ? { 'next-cursor': withQuery(url, { after: cursor, page: undefined, per_page: page.perPage }) }
-      : {}),
+  const links = after === null ? pageLinks(page, hasNext) : {}
+  if (hasNext) {
+    links['next-cursor'] = withQuery(url, { after: cursor, page: undefined, per_page: page.perPage })
   }
   const written = await presentPage(ctx, list.orgs, caller, shown, {
     jobs: query.exclude_jobs

@@ -7,7 +7,7 @@
 // text of the statement depends only on which filter leads; absent ones vanish when it is planned.
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../../db/pool.ts'
-import { preparedByName } from '../../db/prepared.ts'
+import { prepared, preparedByName } from '../../db/prepared.ts'
 import { isOnPausedQueue } from '../jobs/job-json.ts'
 import type { BuildFilter, StateFilter } from './rules.ts'
 
@@ -44,12 +44,29 @@ export async function listPlaces(
     leadersOf(filter),
     filled.map(({ kind }) => kind),
   )
-  return list(db, asked(filled, filter, window))
+  const found = await list(db, asked(filled, filter, window))
+  if (found.length === 0) return []
+  return read(
+    db,
+    found.map(({ id }) => id),
+    found.map((spot) => spot.organization_id),
+  )
 }
 
+/** On its own, it is planned once; the list is planned anew each time, for the filters that there are. */
+const read = prepared(
+  (ids: readonly string[], organizationIds: readonly string[]) => sql<Place>`
+    select b.id, b.organization_id, b.pipeline_id, b.created_at, t.jobs
+    from unnest(${ids}::uuid[], ${organizationIds}::uuid[]) with ordinality as found (id, organization_id, place)
+    join builds b on b.id = found.id and b.organization_id = found.organization_id
+    join build_tallies t on t.build_id = b.id
+    order by found.place`,
+)
+
+type Spot = Pick<Place, 'id' | 'organization_id'>
 type Leader = keyof typeof leaders
 type Kind = Range['kind']
-type List = (db: Db, asked: Asked) => Promise<Place[]>
+type List = (db: Db, asked: Asked) => Promise<Spot[]>
 
 const lists = new Map<string, List>()
 
@@ -58,19 +75,13 @@ function listFor(leading: readonly Leader[], kinds: readonly Kind[]): List {
   const key = [...leading, ...kinds].join()
   const known = lists.get(key)
   if (known !== undefined) return known
-  const list = preparedByName<Place, Asked>((values) => {
+  const list = preparedByName<Spot, Asked>((values) => {
     const stretches = kinds.flatMap((kind, index) =>
       leading.map((leader) => stretch(kind, index === 0 ? 0 : 1, leader, values)),
     )
     return sql`
-      select page.id, page.organization_id, b.pipeline_id, page.created_at, t.jobs
-      from (
-        select * from (${sql.join(stretches, sql` union all `)}) found
-        order by found.created_at desc, found.id desc limit ${values.limit} offset ${values.offset}
-      ) page
-      join builds b on b.id = page.id and b.organization_id = page.organization_id
-      join build_tallies t on t.build_id = page.id
-      order by page.created_at desc, page.id desc`
+      select found.id, found.organization_id from (${sql.join(stretches, sql` union all `)}) found
+      order by found.created_at desc, found.id desc limit ${values.limit} offset ${values.offset}`
   })
   lists.set(key, list)
   return list
