@@ -5,6 +5,7 @@ import type { ScriptWork } from '@millrace/engine/work.ts'
 import type { Job, JobStep } from '@millrace/protocol/jobs.ts'
 import { environmentOf } from '../conductor/environment.ts'
 import type { Context } from '../context.ts'
+import { prepared } from '../db/prepared.ts'
 
 const chunkBytes = 100 * 1024
 
@@ -47,18 +48,21 @@ interface Details {
 }
 
 async function getDetails({ db }: Context, organizationId: string, jobId: string): Promise<Details> {
-  const { rows } = await sql<Details>`
+  const [details] = await findDetails(db, organizationId, jobId)
+  if (details === undefined) throw new Error('A job vanished while it was accepted.')
+  return details
+}
+
+const findDetails = prepared(
+  (organizationId: string, jobId: string) => sql<Details>`
     select j.work, s.definition, j.priority, j.runnable_at as "runnableAt", exists (
         select from pipelines p join repository_connections c
           on c.organization_id = p.organization_id and c.host = p.repository_host
         where p.id = j.pipeline_id and p.repository ilike 'https://%' and c.private_key_sealed is not null
       ) as "hasCredentials"
     from jobs j join build_steps s on s.id = j.step_id
-    where j.organization_id = ${organizationId} and j.id = ${jobId}`.execute(db)
-  const [details] = rows
-  if (details === undefined) throw new Error('A job vanished while it was accepted.')
-  return details
-}
+    where j.organization_id = ${organizationId} and j.id = ${jobId}`,
+)
 
 /**
  * The step as its author wrote it, before the matrix is filled in: that is what a signature is about. The agent

@@ -152,13 +152,16 @@ const agentBySession = prepared(
 
 /** The agent as it is now. */
 export async function getAgent(db: Db, organizationId: string, id: string): Promise<Agent> {
-  const { rows } = await sql<Agent>`
-    select ${agentColumns} from agents a ${jobOfAgent}
-    where a.organization_id = ${organizationId} and a.id = ${id}`.execute(db)
-  const [agent] = rows
+  const [agent] = await agentById(db, organizationId, id)
   if (agent === undefined) throw new Error('An agent vanished while it spoke.')
   return agent
 }
+
+const agentById = prepared(
+  (organizationId: string, id: string) => sql<Agent>`
+    select ${agentColumns} from agents a ${jobOfAgent}
+    where a.organization_id = ${organizationId} and a.id = ${id}`,
+)
 
 export async function findRunningJob(db: Db, token: string): Promise<RunningJob> {
   const job = await findEndedJob(db, token)

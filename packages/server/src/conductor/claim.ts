@@ -4,7 +4,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { splitPair } from '@millrace/engine/agents.ts'
 import type { Context } from '../context.ts'
 import type { Trx } from '../db/pool.ts'
-import { preparedStatement } from '../db/prepared.ts'
+import { prepared, preparedStatement } from '../db/prepared.ts'
 import { lastly, together, type Statement } from '../db/together.ts'
 import { inTransaction, violatedUnique } from '../db/transaction.ts'
 import { hashToken } from '../lib/ids.ts'
@@ -83,13 +83,18 @@ interface Candidate {
   avoid: string | null
 }
 
-async function lockBest(
+function lockBest(
   trx: Trx,
   { organizationId, queueId }: { organizationId: string; queueId: string },
   claimants: readonly Claimant[],
 ): Promise<Candidate[]> {
   const abilities = new Set(claimants.map(({ ability }) => ability.json))
-  const { rows } = await sql<Candidate>`
+  const most = Math.min(claimants.length, mostAtOnce)
+  return lockCandidates(trx, organizationId, queueId, `[${[...abilities].join(',')}]`, most)
+}
+
+const lockCandidates = prepared(
+  (organizationId: string, queueId: string, abilities: string, most: number) => sql<Candidate>`
     select j.id, j.agent_query_rules as rules,
       case q.retry_agent_affinity when 'prefer-different' then
         (select source.agent_id from jobs source where source.id = j.retry_source_job_id) end as avoid
@@ -97,12 +102,11 @@ async function lockBest(
     where j.queue_id = ${queueId} and j.organization_id = ${organizationId} and j.state = 'scheduled'
       and q.dispatch_paused_at is null
       and exists (
-        select from jsonb_array_elements(${`[${[...abilities].join(',')}]`}::jsonb) as able (rules)
+        select from jsonb_array_elements(${abilities}::jsonb) as able (rules)
         where to_jsonb(j.agent_query_rules) <@ able.rules)
     order by j.priority desc, j.scheduled_at, j.position, j.id
-    limit ${Math.min(claimants.length, mostAtOnce)} for update of j skip locked`.execute(trx)
-  return rows
-}
+    limit ${most} for update of j skip locked`,
+)
 
 function pair(candidates: readonly Candidate[], claimants: readonly Claimant[]): Assigned[] {
   const free = [...claimants]

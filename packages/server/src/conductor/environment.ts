@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { jobEnvironment, type Env, type Person, type StandardFacts } from '@millrace/engine/environment.ts'
 import type { JobWork } from '@millrace/engine/work.ts'
 import type { Context } from '../context.ts'
-import type { Db } from '../db/pool.ts'
+import { prepared } from '../db/prepared.ts'
 import { findKnownBuild, personJson, type Creator, type KnownBuild } from './facts.ts'
 
 interface Surroundings {
@@ -24,7 +24,7 @@ export async function environmentOf(
   organizationId: string,
   jobId: string,
 ): Promise<Env> {
-  const around = await findSurroundings(db, organizationId, jobId)
+  const [around] = await findSurroundings(db, organizationId, jobId)
   const build = around && (await findKnownBuild(db, organizationId, around.buildId))
   if (around === undefined || build === undefined)
     throw new Error('A job vanished while its variables were read.')
@@ -85,15 +85,12 @@ function standardFacts(url: string, build: KnownBuild, around: Surroundings): St
 const authorOf = ({ author, creator }: KnownBuild): Person | null =>
   author === null ? creator : { ...author, teams: [] }
 
-async function findSurroundings(
-  db: Db,
-  organizationId: string,
-  jobId: string,
-): Promise<Surroundings | undefined> {
-  const lastUnblocker = sql`(
-    select m.unblocked_by from jobs m where m.build_id = j.build_id and m.unblocked_by is not null
-    order by m.unblocked_at desc limit 1)`
-  const { rows } = await sql<Surroundings>`
+const lastUnblocker = sql`(
+  select m.unblocked_by from jobs m where m.build_id = j.build_id and m.unblocked_by is not null
+  order by m.unblocked_at desc limit 1)`
+
+const findSurroundings = prepared(
+  (organizationId: string, jobId: string) => sql<Surroundings>`
     select j.build_id as "buildId", j.work,
       json_build_object('id', j.id, 'retriesCount', j.retries_count, 'timeoutMinutes', j.timeout_minutes) as job,
       json_build_object('id', s.id, 'key', s.key) as step,
@@ -108,6 +105,5 @@ async function findSurroundings(
     left join build_steps g on g.id = s.group_id
     left join clusters c on c.id = j.cluster_id
     left join agents a on a.id = j.agent_id
-    where j.organization_id = ${organizationId} and j.id = ${jobId}`.execute(db)
-  return rows[0]
-}
+    where j.organization_id = ${organizationId} and j.id = ${jobId}`,
+)

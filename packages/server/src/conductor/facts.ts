@@ -5,6 +5,7 @@ import type { EnvLookup } from '@millrace/engine/expansion.ts'
 import type { BuildState } from '@millrace/engine/states.ts'
 import type { BlockedState } from '@millrace/engine/steps/types.ts'
 import type { Db } from '../db/pool.ts'
+import { prepared } from '../db/prepared.ts'
 import type { BuildRequest } from './create-build.ts'
 import { storedVariables } from './variables.ts'
 
@@ -114,7 +115,12 @@ export async function findKnownBuild(
   organizationId: string,
   buildId: string,
 ): Promise<KnownBuild | undefined> {
-  const { rows } = await sql<KnownBuild>`
+  const [build] = await knownBuild(db, organizationId, buildId)
+  return build
+}
+
+const knownBuild = prepared(
+  (organizationId: string, buildId: string) => sql<KnownBuild>`
     select b.id, b.number, b.state, b.blocked_state as "blockedState", b.branch, b.commit, b.tag, b.message, b.source,
       b.author, b.pull_request as "pullRequest", b.host_event as "hostEvent", b.env, b.stored_env as "storedEnv", b.uploaded_env as "uploadedEnv",
       b.triggered_from as "triggeredFrom", b.rebuilt_from as "rebuiltFrom", b.clean_checkout as "cleanCheckout",
@@ -123,9 +129,8 @@ export async function findKnownBuild(
       json_build_object('id', p.id, 'slug', p.slug, 'name', p.name, 'repository', p.repository,
         'default_branch', p.default_branch, 'provider', p.provider_id) as pipeline
     from builds b join pipelines p on p.id = b.pipeline_id join organizations o on o.id = b.organization_id
-    where b.organization_id = ${organizationId} and b.id = ${buildId}`.execute(db)
-  return rows[0]
-}
+    where b.organization_id = ${organizationId} and b.id = ${buildId}`,
+)
 
 /** What the conditions of an upload see: the variables of its own document beat those of earlier ones. */
 export function uploadFacts(

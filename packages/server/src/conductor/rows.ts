@@ -1,6 +1,7 @@
 // How the engine's rows lie in tables: the engine's field names, the columns' names and types.
 import { sql, type RawBuilder } from 'kysely'
 import type { BuildRow, JobRow, StepRow } from '@millrace/engine/rows.ts'
+import { emptyRow } from '../db/empty-row.ts'
 import { preparedStatement } from '../db/prepared.ts'
 import type { Statement } from '../db/together.ts'
 
@@ -125,9 +126,10 @@ export const selectFields = (table: string, columns: object, prefix = ''): RawBu
 /** Takes the fields out of such a row that were selected with the prefix. */
 export function picker<Row>(columns: ColumnTypes<Row>, prefix = ''): (row: object) => Row {
   const pairs = Object.keys(columns).map((field) => [field, prefix + field] as const)
+  const empty = emptyRow(Object.keys(columns))
   return (row) => {
-    const picked = {}
-    for (const [field, selected] of pairs) Reflect.set(picked, field, Reflect.get(row, selected))
+    const picked = { ...empty }
+    for (const [field, selected] of pairs) picked[field] = (row as Record<string, unknown>)[selected]
     return picked as Row
   }
 }

@@ -10,6 +10,7 @@
 import type { Writable } from 'node:stream'
 import pg from 'pg'
 import { serialize } from 'pg-protocol'
+import { emptyRow } from './empty-row.ts'
 
 export interface NamedStatement {
   /** Undefined: it is read anew each time. */
@@ -89,6 +90,7 @@ export class Batch extends driver.Query {
   handleRowDescription({ fields }: { fields: pg.FieldDef[] }): void {
     const result = this.current()
     result.addFields(fields)
+    result._prebuiltEmptyResultObject = emptyRow(fields.map(({ name }) => name))
     this.keepShape(result)
   }
 
