@@ -16,6 +16,11 @@ export interface Amount {
   jobs: number
 }
 
+/** Of a thousand builds too, each branch has more than a page. */
+export const branches = 25
+/** So many still run, here and there among the others. */
+const running = 40
+
 const tables = ['builds', 'build_tallies', 'build_meta_data', 'build_steps', 'jobs']
 
 /** Those that are no constraint. */
@@ -44,9 +49,10 @@ export async function fillBuilds(
       `with made as (
         insert into builds (id, organization_id, pipeline_id, number, state, message, commit, branch, source, creator_id,
           created_at, scheduled_at, started_at, finished_at)
-        select gen_random_uuid(), $1, $2, n, (array['passed', 'passed', 'failed', 'canceled'])[n % 4 + 1], 'Build ' || n,
-          'commit-' || n, 'branch-' || n % 50, 'api', $3, t, t, t, t + interval '60 s'
-        from generate_series($4::int, $5::int) n, lateral (select to_timestamp($6::float8 + n) as t) times
+        select gen_random_uuid(), $1, $2, n, case when runs then 'running' else (array['passed', 'passed', 'failed', 'canceled'])[n % 4 + 1] end,
+          'Build ' || n, 'commit-' || n, 'branch-' || n % $9, 'api', $3, t, t, t, case when not runs then t + interval '60 s' end
+        from generate_series($4::int, $5::int) n,
+          lateral (select to_timestamp($6::float8 + n) as t, n % $10 = 0 as runs) about
         returning id, created_at, number
       ), tallied as (
         insert into build_tallies select id, 0, 0, 0, 0, 0, 0, $8, 0, 0, 0, 0, $8, 0, 0, true, false from made
@@ -66,7 +72,18 @@ export async function fillBuilds(
         '{"kind": "script", "label": "Test", "command": "make test", "agents": [], "env": {}}', $7, false, false, false, false, 0, false, 0, '{}',
         m.created_at, m.created_at, m.created_at, m.created_at, m.created_at + interval '30 s'
       from made m join stepped s on s.build_id = m.id, generate_series(0, $8::int - 1) j`,
-      [orgId, pipelineId, userId, start, end, epoch / 1000, clusterId, jobs],
+      [
+        orgId,
+        pipelineId,
+        userId,
+        start,
+        end,
+        epoch / 1000,
+        clusterId,
+        jobs,
+        branches,
+        Math.ceil(to / running),
+      ],
     )
   }
   for (const { definition } of indexes) await client.query(definition)

@@ -8,7 +8,7 @@ import { startBenchServer } from './bench-server.ts'
 import { capture, type Statement } from './capture.ts'
 import { startChild, type Child } from './children.ts'
 import { contextOn } from './context.ts'
-import { fillBuilds, timeOfBuild } from './fill-builds.ts'
+import { branches, fillBuilds, timeOfBuild } from './fill-builds.ts'
 import { loadUrl, median, middle, type Measured } from './load.ts'
 import type { Report } from './report.ts'
 import { seedPipeline, type Seeded } from './seed.ts'
@@ -145,7 +145,7 @@ function forms({ slug, userId }: Seeded, size: number): Record<string, string> {
   const org = `/v2/organizations/${slug}/builds`
   const pipeline = `/v2/organizations/${slug}/pipelines/many-builds/builds`
   const filters = {
-    branch: `branch=branch-${half % 50}`,
+    branch: `branch=branch-${half % branches}`,
     'several branches': 'branch[]=branch-3&branch[]=branch-7',
     'a branch pattern': 'branch=branch-1*',
     'a branch pattern that fits nothing': 'branch=release/*',

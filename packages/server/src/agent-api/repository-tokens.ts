@@ -64,7 +64,7 @@ const workflowToken = agentRoute({
     }
     await requireOrigin(ctx, job, asked.value)
     const waitSeconds = await countRequest(ctx, job)
-    if (waitSeconds !== null) return later(429, 'A job gets 10 workflow access tokens an hour.', waitSeconds)
+    if (waitSeconds !== null) return askAgain(429, 'A job gets 10 workflow access tokens an hour.', waitSeconds)
     return answerToken(ctx, job, found, badRequest, () =>
       makeWorkflowToken(ctx, job, { ...found, app }, asked.value, request),
     )
@@ -91,17 +91,17 @@ async function answerToken(
     const answer: RepositoryTokenResponse = { token: await make() }
     const now = await findRepository(ctx, job)
     if (now === null || !isUnchanged(found, now)) {
-      return later(503, 'The connection of the repository was changed in the meantime; ask again.', 1)
+      return askAgain(503, 'The connection of the repository was changed in the meantime; ask again.', 1)
     }
     return ok(answer)
   } catch (error) {
     if (!(error instanceof TokenRefused)) throw error
     if (!error.isPassing) throw refusal(error.message)
-    return later(503, error.message, Math.max(error.waitSeconds, 5))
+    return askAgain(503, error.message, Math.max(error.waitSeconds, 5))
   }
 }
 
-const later = (status: 429 | 503, message: string, seconds: number): AgentAnswer => ({
+const askAgain = (status: 429 | 503, message: string, seconds: number): AgentAnswer => ({
   status,
   headers: { 'Retry-After': String(seconds) },
   body: { message },
