@@ -39,7 +39,8 @@ export async function listPlaces(
   window: Window,
 ): Promise<Place[]> {
   const filled = ranges.filter(({ ids }) => ids.length > 0)
-  if (filled.length === 0) return []
+  // Where no branch fits a pattern, none is left to look for.
+  if (filled.length === 0 || filter.branches?.length === 0) return []
   const list = listFor(
     leadersOf(filter),
     filled.map(({ kind }) => kind),
