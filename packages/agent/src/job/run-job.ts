@@ -136,21 +136,22 @@ async function carryOut(host: JobHost, job: Job, place: Workplace, api: Api, log
   const { run, ignored, missing } = openRun(host, job, place, api, log)
   const { cancel, output } = run
   const done = new AbortController()
-  const letGo = () => cancel.request('agent_stop')
-  host.letGo.addEventListener('abort', letGo)
-  if (host.letGo.aborted) letGo()
+  const exceeded = settings.processLimit?.exceeded
+  follow(host.letGo, done.signal, () => cancel.request('agent_stop'))
+  if (exceeded) follow(exceeded, done.signal, cancel.endNow)
   const watching = watchState(api, job.id, host.jobStatusIntervalSeconds, cancel, done.signal)
   openDoor(run, place.socket)
   log.hideVariables(run.env)
   try {
     mkdirSync(settings.buildPath, { recursive: true })
     if (ignored.length > 0) log.say(`# Variables the agent sets itself were ignored: ${ignored.join(', ')}`)
-    return describeEnd(await begin(run, missing), cancel, settings)
+    const end = await begin(run, missing)
+    if (exceeded?.aborted && cancel.requested === null) return await endOverLimit(run, exceeded.reason)
+    return describeEnd(end, cancel, settings)
   } catch (error) {
     log.say(`Error: ${messageOf(error)}`)
     return describeEnd({ exitStatus: -1, signalReason: 'process_run_error' }, cancel, settings)
   } finally {
-    host.letGo.removeEventListener('abort', letGo)
     done.abort()
     await run.processes.clear()
     if (cancel.requested !== null) await killByVariable('BUILDKITE_JOB_ID', job.id)
@@ -159,6 +160,11 @@ async function carryOut(host: JobHost, job: Job, place: Workplace, api: Api, log
     output.close()
     await watching
   }
+}
+
+function follow(signal: AbortSignal, until: AbortSignal, act: () => void): void {
+  if (signal.aborted) act()
+  else signal.addEventListener('abort', act, { signal: until })
 }
 
 function openRun(host: JobHost, job: Job, place: Workplace, api: Api, log: JobLog) {
@@ -230,6 +236,13 @@ function openDoor(run: JobRun, socket: JobSocket): void {
     hide: (value) => run.log.hide([value]),
     redact: (text) => run.log.redact(text),
   })
+}
+
+/** As if the command's own process had been killed, whatever it was that was killed. */
+async function endOverLimit({ log, output }: JobRun, reason: unknown): Promise<JobEnd> {
+  await output.settle()
+  log.say(`^^^ +++\n\x1b[31mError: ${messageOf(reason)}\x1b[0m`)
+  return { exit_status: '255' }
 }
 
 function describeEnd({ exitStatus, signalReason }: PhasesEnd, cancel: Cancel, settings: Settings): JobEnd {

@@ -80,7 +80,7 @@ export function isTrue(value: string | undefined): boolean {
 }
 
 function refuseWhenOver({ cancel }: JobRun): void {
-  if (cancel.over.aborted) throw new JobFailure('the job was canceled', 255)
+  if (cancel.over.aborted) throw new JobFailure('the job is over', 255)
 }
 
 function cannotStart(command: Command) {
