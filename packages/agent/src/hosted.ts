@@ -14,7 +14,7 @@ const log: AgentLog = { info: tell, warn: tell, error: tell }
 
 /** Where the engine has no limit of its own. */
 const processLimit = own('PROCESSES') === '' ? null : limitProcesses(Number(own('PROCESSES')))
-processLimit?.exceeded.addEventListener('abort', () => say(String(processLimit.exceeded.reason)))
+processLimit?.exceeded.addEventListener('abort', () => say(processLimit.reason))
 
 async function runAgent(): Promise<number> {
   const pool = startAgents({

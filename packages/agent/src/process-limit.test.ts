@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { getPriority } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
@@ -8,7 +9,6 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { aCounterpart, aFolder, anAgent } from '../test/agent.ts'
 import type { Counterpart } from '../test/counterpart.ts'
 import { openProcessCount } from './process-count.ts'
-import { limitProcesses } from './process-limit.ts'
 
 const program = fileURLToPath(new URL('../dist/hosted.js', import.meta.url))
 
@@ -88,8 +88,10 @@ describe.skipIf(lacks !== '')(`the first process of a container${lacks}`, () => 
   it('lets a job be that stays within the limit', async () => {
     const server = await aCounterpart()
     const { ended } = startHosted(server, 100, 'exec "$@"')
-    const id = server.offer({ BUILDKITE_COMMAND: 'for n in 1 2 3 4 5 6 7 8; do sleep 1 & done; wait' })
+    const id = server.offer({ BUILDKITE_COMMAND: 'for n in 1 2 3 4 5 6 7 8; do sleep 1 & done; wait; nice' })
     expect(await server.finished(id)).toMatchObject({ exit_status: '0' })
+    // What looks after it comes first, where that can be.
+    expect(server.log(id)).toContain(`\n${Math.min(getPriority() + 10, 19)}\n`)
     expect(await ended).toMatchObject({ status: 0 })
   })
 })
@@ -106,26 +108,24 @@ describe.skipIf(lacks !== '')(`any other process${lacks}`, () => {
 })
 
 describe('a job in a container with too many processes', () => {
-  async function anExceedingAgent() {
-    let count = 1
-    // Nothing here is in a container of its own.
-    const processLimit = limitProcesses(5, { count: () => count, endAll() {}, lookMs: 1 })
-    onTestFinished(() => processLimit.stop())
-    const setup = await anAgent({ processLimit })
-    return { ...setup, exceed: () => void (count = 6) }
-  }
-
   it('fails although its command had passed, and no hook runs any more', async () => {
-    const { server, hooks, exceed } = await anExceedingAgent()
+    const exceeding = new AbortController()
+    const { server, hooks } = await anAgent({
+      processLimit: {
+        isExceeded: () => exceeding.signal.aborted,
+        exceeded: exceeding.signal,
+        reason: 'There were too many.',
+      },
+    })
     await writeFile(join(hooks, 'post-command'), 'echo hooked; sleep 600', { mode: 0o755 })
     await writeFile(join(hooks, 'pre-exit'), 'echo never', { mode: 0o755 })
     const id = server.offer({ BUILDKITE_COMMAND: 'echo done' })
     await server.logHas(id, 'hooked')
-    exceed()
+    exceeding.abort()
     expect(await server.finished(id)).toMatchObject({ exit_status: '255' })
     expect(server.log(id)).toContain('\ndone\n')
     expect(server.log(id)).not.toContain('never')
-    expect(server.log(id).trimEnd()).toMatch(/\n.*Error: There were more than 5 processes.*$/)
+    expect(server.log(id).trimEnd()).toMatch(/\n.*Error: There were too many\..*$/)
   })
 })
 

@@ -12,6 +12,7 @@ import { openSession } from '../http/session.ts'
 import type { Session } from '../http/session.ts'
 import { openJobLog } from '../log/job-log.ts'
 import type { JobLog } from '../log/job-log.ts'
+import type { ProcessLimit } from '../process-limit.ts'
 import type { Settings } from '../settings.ts'
 import { listenForJob } from '../sockets/job-socket.ts'
 import type { JobSocket } from '../sockets/job-socket.ts'
@@ -136,9 +137,9 @@ async function carryOut(host: JobHost, job: Job, place: Workplace, api: Api, log
   const { run, ignored, missing } = openRun(host, job, place, api, log)
   const { cancel, output } = run
   const done = new AbortController()
-  const exceeded = settings.processLimit?.exceeded
+  const { processLimit } = settings
   follow(host.letGo, done.signal, () => cancel.request('agent_stop'))
-  if (exceeded) follow(exceeded, done.signal, cancel.endNow)
+  if (processLimit !== null) follow(processLimit.exceeded, done.signal, cancel.endNow)
   const watching = watchState(api, job.id, host.jobStatusIntervalSeconds, cancel, done.signal)
   openDoor(run, place.socket)
   log.hideVariables(run.env)
@@ -146,7 +147,7 @@ async function carryOut(host: JobHost, job: Job, place: Workplace, api: Api, log
     mkdirSync(settings.buildPath, { recursive: true })
     if (ignored.length > 0) log.say(`# Variables the agent sets itself were ignored: ${ignored.join(', ')}`)
     const end = await begin(run, missing)
-    if (exceeded?.aborted && cancel.requested === null) return await endOverLimit(run, exceeded.reason)
+    if (processLimit?.isExceeded() && cancel.requested === null) return await endOver(run, processLimit)
     return describeEnd(end, cancel, settings)
   } catch (error) {
     log.say(`Error: ${messageOf(error)}`)
@@ -239,9 +240,9 @@ function openDoor(run: JobRun, socket: JobSocket): void {
 }
 
 /** As if the command's own process had been killed, whatever it was that was killed. */
-async function endOverLimit({ log, output }: JobRun, reason: unknown): Promise<JobEnd> {
+async function endOver({ log, output }: JobRun, { reason }: ProcessLimit): Promise<JobEnd> {
   await output.settle()
-  log.say(`^^^ +++\n\x1b[31mError: ${messageOf(reason)}\x1b[0m`)
+  log.say(`^^^ +++\n\x1b[31mError: ${reason}\x1b[0m`)
   return { exit_status: '255' }
 }
 
