@@ -216,7 +216,9 @@ describe.skipIf(lacks !== null)(
       const { server, cluster } = await start()
       const before = await countHeld(server)
       const pipeline = await cluster.pipeline('Bomb', 'eval "$$SCRIPT"')
-      const bomb = await cluster.run(pipeline, { SCRIPT: 'bomb() { bomb | bomb & }; echo begun; bomb; wait' })
+      const bomb = await cluster.run(pipeline, {
+        SCRIPT: 'bomb() { bomb | bomb & }; echo begun; bomb; sleep 600',
+      })
       expect(bomb.log).toContain('\nbegun\n')
       const [line = ''] = bomb.log.trimEnd().split('\n').slice(-1)
       expect(line).toContain('There were more than 2048 processes and threads at once')
