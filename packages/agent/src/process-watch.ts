@@ -20,6 +20,7 @@ function look(): void {
   if (count() > most) {
     const isKnown = Atomics.exchange(isExceeded, 0, 1) === 1
     if (mayEndOthers) endOthers()
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
     if (!isKnown) parentPort?.postMessage('exceeded')
   }
   setTimeout(look, Math.max(LOOK_MS, (performance.now() - begun) / SHARE))
