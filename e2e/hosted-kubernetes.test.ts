@@ -176,6 +176,57 @@ describe.skipIf(lacks !== null)(
       await untilHeld(server, before)
     })
 
+    it('keep what a job that passes leaves in its cache, and give each of 3 at once its own copy', async () => {
+      const { server, cluster } = await start()
+      const before = await countHeld(server)
+      const door = await startDoor()
+      const pipeline = await cluster.pipeline('Cached', 'bash -c "$$SCRIPT"', 'kept')
+      const run = (script: string) => cluster.run(pipeline, { SCRIPT: script })
+      expect(await run('cat kept/a')).toMatchObject({ state: 'failed' })
+      expect(await run('cp /etc/one kept/a')).toMatchObject({ state: 'passed' })
+      expect(await run('cp /etc/two kept/a; false')).toMatchObject({ state: 'failed' })
+      const found = await run('cat kept/a')
+      expect(found.log).toContain('\none\n')
+      expect(found).toMatchObject({ state: 'passed' })
+      await cluster.untilIdle()
+      const script = (index: number) =>
+        `echo had $(cat kept/a); echo ${index} > kept/a; ${door.wait}; echo has $(cat kept/a)`
+      const builds = await Promise.all(
+        [1, 2, 3].map((index) => cluster.startBuild(pipeline, { SCRIPT: script(index) })),
+      )
+      for (const build of builds) {
+        const isWriting = async () => (await cluster.logOf(build)).includes('\nhad ')
+        await eventually('the job waits for the others', isWriting, patienceMs, 500)
+      }
+      door.open()
+      for (const [index, build] of builds.entries()) {
+        const ended = await cluster.untilEnded(build)
+        expect(ended.log).toContain('\nhad one\n')
+        expect(ended.log).toContain(`\nhas ${index + 1}\n`)
+        expect(ended).toMatchObject({ state: 'passed' })
+      }
+      await cluster.untilIdle()
+      const { body } = await cluster.get(`${cluster.path}/cache_volumes`)
+      expect(body).toMatchObject([{ tag: `${pipeline.id}/${pipeline.slug}` }])
+      await cluster.clearCache()
+      await untilHeld(server, before)
+    })
+
+    it('end a fork bomb once it has more processes than its shape may have, and run what comes after', async () => {
+      const { server, cluster } = await start()
+      const before = await countHeld(server)
+      const pipeline = await cluster.pipeline('Bomb', 'eval "$$SCRIPT"')
+      const bomb = await cluster.run(pipeline, {
+        SCRIPT: 'bomb() { bomb | bomb & }; echo begun; bomb; sleep 600',
+      })
+      expect(bomb.log).toContain('\nbegun\n')
+      const [line = ''] = bomb.log.trimEnd().split('\n').slice(-1)
+      expect(line).toContain('There were more than 2048 processes and threads at once')
+      expect(bomb).toMatchObject({ state: 'failed' })
+      expect(await cluster.run(pipeline, { SCRIPT: 'true' })).toMatchObject({ state: 'passed' })
+      await untilHeld(server, before)
+    })
+
     // What the network plugin has to enforce. A pod that the policy is not about reaches all that a job's does not.
     it('keep a job from nodes, the API server, services, pods and other jobs', async () => {
       const { server, cluster } = await start()

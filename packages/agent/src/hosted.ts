@@ -3,6 +3,7 @@
 import type { AgentLog } from './agent-log.ts'
 import { updateMirror } from './job/mirror.ts'
 import { startAgents } from './pool.ts'
+import { limitProcesses } from './process-limit.ts'
 
 const { env } = process
 const own = (name: string) => env[`MILLRACE_RUNNER_${name}`] ?? ''
@@ -10,6 +11,10 @@ const own = (name: string) => env[`MILLRACE_RUNNER_${name}`] ?? ''
 const say = (line: string) => void process.stderr.write(`${line}\n`)
 const tell = (fields: object, message: string) => say(`${message} ${JSON.stringify(fields)}`)
 const log: AgentLog = { info: tell, warn: tell, error: tell }
+
+/** Where the engine has no limit of its own. */
+const processLimit = own('PROCESSES') === '' ? null : limitProcesses(Number(own('PROCESSES')))
+processLimit?.exceeded.addEventListener('abort', () => say(processLimit.reason))
 
 async function runAgent(): Promise<number> {
   const pool = startAgents({
@@ -26,6 +31,7 @@ async function runAgent(): Promise<number> {
     ...(own('NODE') === '' ? {} : { nodePath: own('NODE') }),
     ...(own('CACHE') === '' ? {} : { cachePath: own('CACHE') }),
     ...(own('MIRRORS') === '' ? {} : { mirrorsPath: own('MIRRORS') }),
+    ...(processLimit === null ? {} : { processLimit }),
   })
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void pool.stop('force'))
   return (await pool.ended).exitStatus

@@ -7,6 +7,7 @@ import type { AgentLog } from './agent-log.ts'
 import { systemClock } from './clock.ts'
 import type { Clock } from './clock.ts'
 import { REDACTED_VARIABLES } from './log/secrets.ts'
+import type { ProcessLimit } from './process-limit.ts'
 import { SHELL_PATH } from './shell.ts'
 
 export type PingMode = 'auto' | 'poll-only' | 'stream-only'
@@ -58,6 +59,8 @@ export interface AgentOptions {
   mirrorsPath?: string
   /** What runs the commands inside jobs; absent: what runs this. */
   nodePath?: string
+  /** For an agent that has its machine, or container, to itself. */
+  processLimit?: ProcessLimit
 }
 
 export interface Settings extends Required<
@@ -71,6 +74,7 @@ export interface Settings extends Required<
     | 'hooksPath'
     | 'cachePath'
     | 'mirrorsPath'
+    | 'processLimit'
     | 'allowedRepositories'
     | 'allowedPlugins'
     | 'allowedVariables'
@@ -81,6 +85,7 @@ export interface Settings extends Required<
   allowedVariables: readonly RegExp[] | null
   cachePath: string | null
   mirrorsPath: string | null
+  processLimit: ProcessLimit | null
   priority: number | null
   hooksPath: string | null
   acquireJob: string | null
@@ -127,6 +132,7 @@ export function settle(options: AgentOptions): Settings {
     clock: options.clock ?? systemClock,
     cachePath: options.cachePath ?? null,
     mirrorsPath: options.mirrorsPath ?? null,
+    processLimit: options.processLimit ?? null,
     nodePath: options.nodePath ?? process.execPath,
   }
 }

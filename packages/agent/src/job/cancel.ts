@@ -8,6 +8,8 @@ import type { Processes } from './processes.ts'
 export interface Cancel {
   request(reason: CancelReason, isTimeout?: boolean): void
   readonly requested: { reason: CancelReason; isTimeout: boolean } | null
+  /** Without any grace, and though nobody asked for it. */
+  endNow(): void
   /** Aborts when the grace is over. */
   readonly over: AbortSignal
   /** No further request is heard and no timer is left. */
@@ -35,6 +37,10 @@ export function createCancel({ processes, signal, graceSeconds, clock, requested
   async function endAfterGrace(): Promise<void> {
     // The last second belongs to reporting the end.
     await clock.sleep((graceSeconds - 1) * 1000, closed.signal)
+    endNow()
+  }
+
+  function endNow(): void {
     if (closed.signal.aborted) return
     over.abort()
     processes.signal('SIGKILL')
@@ -48,6 +54,7 @@ export function createCancel({ processes, signal, graceSeconds, clock, requested
       processes.signal(signal)
       void endAfterGrace()
     },
+    endNow,
     get requested() {
       return request
     },

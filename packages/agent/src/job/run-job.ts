@@ -12,6 +12,7 @@ import { openSession } from '../http/session.ts'
 import type { Session } from '../http/session.ts'
 import { openJobLog } from '../log/job-log.ts'
 import type { JobLog } from '../log/job-log.ts'
+import type { ProcessLimit } from '../process-limit.ts'
 import type { Settings } from '../settings.ts'
 import { listenForJob } from '../sockets/job-socket.ts'
 import type { JobSocket } from '../sockets/job-socket.ts'
@@ -136,21 +137,22 @@ async function carryOut(host: JobHost, job: Job, place: Workplace, api: Api, log
   const { run, ignored, missing } = openRun(host, job, place, api, log)
   const { cancel, output } = run
   const done = new AbortController()
-  const letGo = () => cancel.request('agent_stop')
-  host.letGo.addEventListener('abort', letGo)
-  if (host.letGo.aborted) letGo()
+  const { processLimit } = settings
+  follow(host.letGo, done.signal, () => cancel.request('agent_stop'))
+  if (processLimit !== null) follow(processLimit.exceeded, done.signal, cancel.endNow)
   const watching = watchState(api, job.id, host.jobStatusIntervalSeconds, cancel, done.signal)
   openDoor(run, place.socket)
   log.hideVariables(run.env)
   try {
     mkdirSync(settings.buildPath, { recursive: true })
     if (ignored.length > 0) log.say(`# Variables the agent sets itself were ignored: ${ignored.join(', ')}`)
-    return describeEnd(await begin(run, missing), cancel, settings)
+    const end = await begin(run, missing)
+    if (processLimit?.isExceeded() && cancel.requested === null) return await endOver(run, processLimit)
+    return describeEnd(end, cancel, settings)
   } catch (error) {
     log.say(`Error: ${messageOf(error)}`)
     return describeEnd({ exitStatus: -1, signalReason: 'process_run_error' }, cancel, settings)
   } finally {
-    host.letGo.removeEventListener('abort', letGo)
     done.abort()
     await run.processes.clear()
     if (cancel.requested !== null) await killByVariable('BUILDKITE_JOB_ID', job.id)
@@ -159,6 +161,11 @@ async function carryOut(host: JobHost, job: Job, place: Workplace, api: Api, log
     output.close()
     await watching
   }
+}
+
+function follow(signal: AbortSignal, until: AbortSignal, act: () => void): void {
+  if (signal.aborted) act()
+  else signal.addEventListener('abort', act, { signal: until })
 }
 
 function openRun(host: JobHost, job: Job, place: Workplace, api: Api, log: JobLog) {
@@ -230,6 +237,13 @@ function openDoor(run: JobRun, socket: JobSocket): void {
     hide: (value) => run.log.hide([value]),
     redact: (text) => run.log.redact(text),
   })
+}
+
+/** As if the command's own process had been killed, whatever it was that was killed. */
+async function endOver({ log, output }: JobRun, { reason }: ProcessLimit): Promise<JobEnd> {
+  await output.settle()
+  log.say(`^^^ +++\n\x1b[31mError: ${reason}\x1b[0m`)
+  return { exit_status: '255' }
 }
 
 function describeEnd({ exitStatus, signalReason }: PhasesEnd, cancel: Cancel, settings: Settings): JobEnd {

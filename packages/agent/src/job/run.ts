@@ -79,8 +79,8 @@ export function isTrue(value: string | undefined): boolean {
   return value === 'true' || value === '1'
 }
 
-function refuseWhenOver({ cancel }: JobRun): void {
-  if (cancel.over.aborted) throw new JobFailure('the job was canceled', 255)
+function refuseWhenOver({ cancel, settings }: JobRun): void {
+  if (cancel.over.aborted || settings.processLimit?.isExceeded()) throw new JobFailure('the job is over', 255)
 }
 
 function cannotStart(command: Command) {

@@ -49,6 +49,8 @@ export function describePod(
     readOnly: mount.kind !== 'volume' && mount.readOnly,
   }))
   const { runner } = settings
+  // A pod cannot ask for it, so the runner sees to it.
+  const ownLimits = runner === null ? {} : { MILLRACE_RUNNER_PROCESSES: String(limits.processes) }
   const initContainers: V1Container[] = []
   if (runner !== null && runnerImage !== null) {
     volumes.push({ name: runnerContainer, emptyDir: {} })
@@ -78,7 +80,7 @@ export function describePod(
           image,
           imagePullPolicy: isAskedFor ? 'Always' : 'IfNotPresent',
           command: container.command.map(literally),
-          env: Object.entries(container.environment).map(([name, value]) => ({
+          env: Object.entries({ ...container.environment, ...ownLimits }).map(([name, value]) => ({
             name,
             value: literally(value),
           })),

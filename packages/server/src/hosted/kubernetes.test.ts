@@ -300,6 +300,11 @@ describe('a pod', () => {
     }
   })
 
+  it('has the runner see to the number of processes, which Kubernetes cannot be asked to', async () => {
+    const { run } = withBase('a1')
+    expect((await run())?.containers[0]?.env).toEqual([{ name: 'MILLRACE_RUNNER_PROCESSES', value: '100' }])
+  })
+
   it('has its environment and command to the letter, whatever Kubernetes makes of dollar signs', async () => {
     const driver = open()
     const container = aContainer({
