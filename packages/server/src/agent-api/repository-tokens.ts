@@ -64,7 +64,8 @@ const workflowToken = agentRoute({
     }
     await requireOrigin(ctx, job, asked.value)
     const waitSeconds = await countRequest(ctx, job)
-    if (waitSeconds !== null) return askAgain(429, 'A job gets 10 workflow access tokens an hour.', waitSeconds)
+    if (waitSeconds !== null)
+      return askAgain(429, 'A job gets 10 workflow access tokens an hour.', waitSeconds)
     return answerToken(ctx, job, found, badRequest, () =>
       makeWorkflowToken(ctx, job, { ...found, app }, asked.value, request),
     )
