@@ -36,7 +36,9 @@ export class WholeMessages {
     const all = this.size === 0 ? bytes : this.append(bytes)
     const end = endOfWhole(all)
     if (end > 0) use(all.subarray(0, end))
-    this.keep(all, end)
+    // A long message that is still coming stays where it is.
+    if (end === 0 && this.size > 0) this.size = all.length
+    else this.keep(all, end)
   }
 
   private append(bytes: Buffer): Buffer {

@@ -48,9 +48,10 @@ export function serveMetrics(app: FastifyInstance, pool: pg.Pool): void {
     const { method, routeOptions } = request
     const route = routeOptions.url ?? 'unknown'
     const key = `${method} ${reply.statusCode} ${route}`
-    const known = ofLabels.get(key) ?? seconds.labels({ method, route, status: reply.statusCode })
-    ofLabels.set(key, known)
-    known.observe(reply.elapsedTime / 1000)
+    let own = ofLabels.get(key)
+    if (own === undefined)
+      ofLabels.set(key, (own = seconds.labels({ method, route, status: reply.statusCode })))
+    own.observe(reply.elapsedTime / 1000)
     next()
   })
 
