@@ -13,6 +13,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { expectKeptWherePassed } from './hosted-cache.ts'
 import { countAgents, HostedCluster } from './hosted-cluster.ts'
 import { aDataDirectory, eventually, startServer, type Server, type Settings } from './millrace.ts'
 
@@ -181,14 +182,7 @@ describe.skipIf(lacks !== null)(
       const before = await countHeld(server)
       const door = await startDoor()
       const pipeline = await cluster.pipeline('Cached', 'bash -c "$$SCRIPT"', 'kept')
-      const run = (script: string) => cluster.run(pipeline, { SCRIPT: script })
-      expect(await run('cat kept/a')).toMatchObject({ state: 'failed' })
-      expect(await run('cp /etc/one kept/a')).toMatchObject({ state: 'passed' })
-      expect(await run('cp /etc/two kept/a; false')).toMatchObject({ state: 'failed' })
-      const found = await run('cat kept/a')
-      expect(found.log).toContain('\none\n')
-      expect(found).toMatchObject({ state: 'passed' })
-      await cluster.untilIdle()
+      await expectKeptWherePassed(cluster, pipeline)
       const script = (index: number) =>
         `echo had $(cat kept/a); echo ${index} > kept/a; ${door.wait}; echo has $(cat kept/a)`
       const builds = await Promise.all(

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import tar from 'tar-stream'
 import { borrowEngines, type TestEngine } from '../testbed/src/lent.ts'
+import { expectKeptWherePassed } from './hosted-cache.ts'
 import { countHeld, HostedCluster, hostedSettings, importJobImage, untilHeld } from './hosted-cluster.ts'
 import { aDataDirectory, eventually, millrace, startServer } from './millrace.ts'
 
@@ -48,14 +49,7 @@ for (const { title, lacks, get, giveBack } of await borrowEngines())
     it('keep what a job that passes leaves in its cache, and give each of 20 at once its own copy', async () => {
       const { cluster } = await start()
       const pipeline = await cluster.pipeline('Cached', 'eval "$$SCRIPT"', 'kept')
-      const run = (script: string) => cluster.run(pipeline, { SCRIPT: script })
-      expect(await run('cat kept/a')).toMatchObject({ state: 'failed' })
-      expect(await run('cp /etc/one kept/a')).toMatchObject({ state: 'passed' })
-      expect(await run('cp /etc/two kept/a; false')).toMatchObject({ state: 'failed' })
-      const found = await run('cat kept/a')
-      expect(found.log).toContain('\none\n')
-      expect(found).toMatchObject({ state: 'passed' })
-      await cluster.untilIdle()
+      await expectKeptWherePassed(cluster, pipeline)
       const script = (index: number) =>
         `echo had $(cat kept/a); echo ${index} > kept/a; while ! test -e /go; do sleep 0.2; done; echo has $(cat kept/a)`
       const builds = await Promise.all(
