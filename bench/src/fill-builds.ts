@@ -16,8 +16,9 @@ export interface Amount {
   jobs: number
 }
 
-/** Of a thousand builds too, each branch has more than a page. */
+/** Of a thousand builds too, each branch and each commit has more than a page. */
 export const branches = 25
+export const buildsOfCommit = 40
 /** So many still run, here and there among the others. */
 const running = 40
 
@@ -50,7 +51,7 @@ export async function fillBuilds(
         insert into builds (id, organization_id, pipeline_id, number, state, message, commit, branch, source, creator_id,
           created_at, scheduled_at, started_at, finished_at)
         select gen_random_uuid(), $1, $2, n, case when runs then 'running' else (array['passed', 'passed', 'failed', 'canceled'])[n % 4 + 1] end,
-          'Build ' || n, 'commit-' || n, 'branch-' || n % $9, 'api', $3, t, t, t, case when not runs then t + interval '60 s' end
+          'Build ' || n, 'commit-' || n / $11, 'branch-' || n % $9, 'api', $3, t, t, t, case when not runs then t + interval '60 s' end
         from generate_series($4::int, $5::int) n,
           lateral (select to_timestamp($6::float8 + n) as t, n % $10 = 0 as runs) about
         returning id, created_at, number
@@ -83,6 +84,7 @@ export async function fillBuilds(
         jobs,
         branches,
         Math.ceil(to / running),
+        buildsOfCommit,
       ],
     )
   }

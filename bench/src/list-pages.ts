@@ -8,7 +8,7 @@ import { startBenchServer } from './bench-server.ts'
 import { capture, type Statement } from './capture.ts'
 import { startChild, type Child } from './children.ts'
 import { contextOn } from './context.ts'
-import { branches, fillBuilds, timeOfBuild } from './fill-builds.ts'
+import { branches, buildsOfCommit, fillBuilds, timeOfBuild } from './fill-builds.ts'
 import { loadUrl, median, middle, type Measured } from './load.ts'
 import type { Report } from './report.ts'
 import { seedPipeline, type Seeded } from './seed.ts'
@@ -16,6 +16,8 @@ import { seedPipeline, type Seeded } from './seed.ts'
 const sizes = [1000, 100_000, Number(process.env['MILLRACE_BENCH_BUILDS'] ?? 1_000_000)]
 const mostGrowth = 2
 const leastOfBare = 0.5
+/** It must not read every build to find that out; what it costs beside its SQL, which is next to none, is `api`'s matter. */
+const fitsNothing = 'a branch pattern that fits nothing'
 const callers = 4
 const rounds = 5
 const seconds = 0.25
@@ -121,20 +123,19 @@ function report(measured: ReadonlyMap<string, Pair[][]>): Omit<Report, 'name'> {
         .map(({ bare }) => Math.round(bare.perSecond))
         .join(' / ')}, at ${sizes.join(' / ')} builds`,
     })
-    targets.push(
-      {
-        what: `p95 of ${name}, ${sizes.at(-1)} : ${sizes[0]} builds`,
-        target: `< ${mostGrowth}`,
-        measured: growth.toFixed(2),
-        met: growth < mostGrowth,
-      },
-      {
-        what: `${name}, of the bare SQL`,
-        target: `≥ ${leastOfBare}`,
-        measured: share.toFixed(2),
-        met: share >= leastOfBare,
-      },
-    )
+    targets.push({
+      what: `p95 of ${name}, ${sizes.at(-1)} : ${sizes[0]} builds`,
+      target: `< ${mostGrowth}`,
+      measured: growth.toFixed(2),
+      met: growth < mostGrowth,
+    })
+    if (name.endsWith(fitsNothing)) continue
+    targets.push({
+      what: `${name}, of the bare SQL`,
+      target: `≥ ${leastOfBare}`,
+      measured: share.toFixed(2),
+      met: share >= leastOfBare,
+    })
   }
   return { rows, targets }
 }
@@ -148,12 +149,12 @@ function forms({ slug, userId }: Seeded, size: number): Record<string, string> {
     branch: `branch=branch-${half % branches}`,
     'several branches': 'branch[]=branch-3&branch[]=branch-7',
     'a branch pattern': 'branch=branch-1*',
-    'a branch pattern that fits nothing': 'branch=release/*',
+    [fitsNothing]: 'branch=release/*',
     state: 'state=failed',
     'several states': 'state[]=failed&state[]=canceled',
     'the state finished': 'state=finished',
     'the state running': 'state=running',
-    commit: `commit=commit-${half}`,
+    commit: `commit=commit-${Math.floor(half / buildsOfCommit)}`,
     creator: `creator=${userId}`,
     'meta-data': 'meta_data[parity]=odd',
     created_from: `created_from=${at(half)}`,
