@@ -1,9 +1,11 @@
 // Jobs that do nothing, per second: over HTTP with simulated agents, and through the conductor alone.
 import { sql } from 'kysely'
 import { act } from '@millrace/server/conductor/act.ts'
-import { abilityOf, claimJobs } from '@millrace/server/conductor/claim.ts'
+import { abilityOf, acceptOffered, claimJobs, type Assigned } from '@millrace/server/conductor/claim.ts'
 import { createBuild } from '@millrace/server/conductor/create-build.ts'
+import { jobToken } from '@millrace/server/conductor/job-token.ts'
 import type { Context } from '@millrace/server/context.ts'
+import { hashToken } from '@millrace/server/lib/ids.ts'
 import { callAgentApi, connectAgent, type Session } from './agent-http.ts'
 import { settle, type BenchServer } from './bench-server.ts'
 import { contextOn } from './context.ts'
@@ -116,25 +118,40 @@ async function openConductor(
       select id, build_id from jobs where state = 'scheduled'`.execute(database.db)
     const buildOf = new Map(rows.map(({ id, build_id }) => [id, build_id]))
     const start = performance.now()
-    for (let done = 0; done < jobs;) {
-      // As dispatch.ts does it: one claim for all who wait, then each on its own.
-      const { assigned } = await claimJobs(ctx, queue, claimants)
-      await Promise.all(
-        assigned.map(({ jobId }) => runJob(ctx, seeded.orgId, buildOf.get(jobId) ?? '', jobId)),
-      )
-      done += assigned.length
+    const running = new Set<Promise<void>>()
+    const free = [...claimants]
+    for (let left = jobs; left > 0;) {
+      // As dispatch.ts does it: one claim at a time, for all who wait by then.
+      const { assigned } = await claimJobs(ctx, queue, free.splice(0))
+      left -= assigned.length
+      for (const taken of assigned) {
+        const run = runJob(ctx, seeded.orgId, buildOf.get(taken.jobId) ?? '', taken).then(() => {
+          running.delete(run)
+          free.push({ agentId: taken.agentId, ability })
+        })
+        running.add(run)
+      }
+      if (free.length === 0) await Promise.race(running)
     }
+    await Promise.all(running)
     return jobs / ((performance.now() - start) / 1000)
   }
 }
 
-async function runJob(ctx: Context, orgId: string, buildId: string, jobId: string): Promise<void> {
+async function runJob(
+  ctx: Context,
+  organizationId: string,
+  buildId: string,
+  { agentId, jobId }: Assigned,
+): Promise<void> {
+  const hash = hashToken(jobToken(ctx, agentId, jobId))
+  if (!(await acceptOffered(ctx, { id: agentId, organizationId }, jobId, hash)))
+    throw new Error('A job was not accepted.')
   for (const event of [
-    { type: 'accept', jobId },
     { type: 'start', jobId },
     { type: 'finish', jobId, exitStatus: 0, signal: null, signalReason: null },
   ] as const) {
-    const moved = await act(ctx, orgId, buildId, event)
+    const moved = await act(ctx, organizationId, buildId, event)
     if (!moved.ok) throw new Error(moved.message)
   }
 }

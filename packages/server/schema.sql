@@ -83,7 +83,6 @@ create table agents (
   job_heard_at timestamp with time zone,
   constraint agents_pkey PRIMARY KEY (id),
   constraint agents_session_key UNIQUE (session_hash),
-  constraint agents_connection_state_check CHECK ((connection_state = ANY (ARRAY['never_connected'::text, 'connected'::text, 'disconnected'::text, 'stopping'::text, 'stopped'::text, 'lost'::text]))),
   constraint agents_cluster_id_fkey FOREIGN KEY (cluster_id) REFERENCES clusters(id) ON DELETE CASCADE,
   constraint agents_cluster_token_id_fkey FOREIGN KEY (cluster_token_id) REFERENCES cluster_tokens(id) ON DELETE SET NULL,
   constraint agents_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
@@ -268,7 +267,7 @@ create table builds (
   number integer not null,
   state text not null,
   blocked_state text,
-  shown_state text not null default COALESCE(blocked_state, state),
+  shown_state text not null default ''::text,
   message text,
   commit text not null,
   branch text not null,
@@ -296,7 +295,6 @@ create table builds (
   host_event jsonb,
   constraint builds_pkey PRIMARY KEY (id),
   constraint builds_number_key UNIQUE (pipeline_id, number),
-  constraint builds_source_check CHECK ((source = ANY (ARRAY['webhook'::text, 'api'::text, 'ui'::text, 'trigger_job'::text, 'schedule'::text]))),
   constraint builds_canceled_by_fkey FOREIGN KEY (canceled_by) REFERENCES users(id) ON DELETE SET NULL,
   constraint builds_creator_id_fkey FOREIGN KEY (creator_id) REFERENCES users(id) ON DELETE SET NULL,
   constraint builds_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
@@ -1456,6 +1454,15 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.show_build_state()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.shown_state := coalesce(new.blocked_state, new.state);
+  return new;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.unclaim_blob()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1469,6 +1476,7 @@ CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OF token_hash, user
 CREATE TRIGGER artifacts_leave_their_blob AFTER DELETE ON artifacts FOR EACH ROW WHEN ((old.blob_key IS NOT NULL)) EXECUTE FUNCTION unclaim_blob();
 CREATE TRIGGER audit_events_are_append_only BEFORE DELETE OR UPDATE ON audit_events FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER audit_events_are_never_emptied BEFORE TRUNCATE ON audit_events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER builds_show_their_state BEFORE INSERT OR UPDATE ON builds FOR EACH ROW EXECUTE FUNCTION show_build_state();
 CREATE TRIGGER job_logs_leave_their_blob AFTER DELETE ON job_logs FOR EACH ROW WHEN ((old.blob_key IS NOT NULL)) EXECUTE FUNCTION unclaim_blob();
 CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OR TRUNCATE ON organization_members FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
 CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OR TRUNCATE ON organizations FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();

@@ -104,10 +104,10 @@ export function shift<Counters extends object, Row extends Counters>(
   return moved.length === 0 ? row : Object.assign({ ...row }, Object.fromEntries(moved))
 }
 
-// A running trigger has a child build, not an agent.
+// From its start on: until then an agent may take a job, or give it back, and nothing is counted anew. A running trigger
+// has a child build, not an agent.
 function isOnAgent(job: JobRow): boolean {
-  if (job.kind !== 'script') return false
-  return job.state === 'accepted' || job.state === 'running' || isStopping(job.state)
+  return job.kind === 'script' && (job.state === 'running' || isStopping(job.state))
 }
 
 function count(isCounted: boolean): number {

@@ -1,11 +1,9 @@
 // What an agent gets to know of a job that it accepts.
-import { sql } from 'kysely'
 import type { CommandStep } from '@millrace/engine/steps/types.ts'
 import type { ScriptWork } from '@millrace/engine/work.ts'
 import type { Job, JobStep } from '@millrace/protocol/jobs.ts'
-import { environmentOf } from '../conductor/environment.ts'
+import { findCommand } from '../conductor/environment.ts'
 import type { Context } from '../context.ts'
-import { prepared } from '../db/prepared.ts'
 
 const chunkBytes = 100 * 1024
 
@@ -15,10 +13,9 @@ export async function jobAnswer(
   jobId: string,
   token: string,
 ): Promise<Job> {
-  const [{ work, definition, priority, runnableAt, hasCredentials }, env] = await Promise.all([
-    getDetails(ctx, organizationId, jobId),
-    environmentOf(ctx, organizationId, jobId),
-  ])
+  const command = await findCommand(ctx, organizationId, jobId)
+  if (command === null) throw new Error('A job that runs no command was accepted.')
+  const { work, definition, priority, runnableAt, hasCredentials, env } = command
   return {
     id: jobId,
     token,
@@ -38,31 +35,6 @@ const askingForCredentials = {
   BUILDKITE_USE_REPOSITORY_PROVIDER_GIT_CREDENTIALS: 'true',
   BUILDKITE_USE_GITHUB_APP_GIT_CREDENTIALS: 'true',
 }
-
-interface Details {
-  work: ScriptWork
-  definition: CommandStep
-  priority: number
-  runnableAt: string | null
-  hasCredentials: boolean
-}
-
-async function getDetails({ db }: Context, organizationId: string, jobId: string): Promise<Details> {
-  const [details] = await findDetails(db, organizationId, jobId)
-  if (details === undefined) throw new Error('A job vanished while it was accepted.')
-  return details
-}
-
-const findDetails = prepared(
-  (organizationId: string, jobId: string) => sql<Details>`
-    select j.work, s.definition, j.priority, j.runnable_at as "runnableAt", exists (
-        select from pipelines p join repository_connections c
-          on c.organization_id = p.organization_id and c.host = p.repository_host
-        where p.id = j.pipeline_id and p.repository ilike 'https://%' and c.private_key_sealed is not null
-      ) as "hasCredentials"
-    from jobs j join build_steps s on s.id = j.step_id
-    where j.organization_id = ${organizationId} and j.id = ${jobId}`,
-)
 
 /**
  * The step as its author wrote it, before the matrix is filled in: that is what a signature is about. The agent

@@ -125,6 +125,28 @@ describe('PUT /v3/jobs/:job/accept', () => {
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
   })
 
+  it('and a cancel of the build at the same moment end in one way or the other', async () => {
+    const world = await anAgentWorld(app)
+    const agent = await anAgent(app, world.token)
+    for (let round = 0; round < 10; round++) {
+      const made = await build(world, '[{ command: one }]')
+      const jobId = await agent.offered()
+      const [answer, canceled] = await Promise.all([
+        agent.call('PUT', `jobs/${jobId}/accept`),
+        tell(app, made, { type: 'cancel_build', reason: null }),
+      ])
+      expect(canceled.ok).toBe(true)
+      const state = answer.status === 200 ? 'canceling' : 'canceled'
+      expect([answer.status, await statesOf(app, made), await buildState(app, made)]).toEqual([
+        state === 'canceling' ? 200 : 422,
+        { one: state },
+        state,
+      ])
+      if (state === 'canceling') await tell(app, made, { type: 'give_up_on_agent', jobId: jobId ?? '' })
+      expect(await buildState(app, made)).toBe('canceled')
+    }
+  })
+
   it('is 422 for a job that is not assigned to the agent, and 404 for what is no job', async () => {
     const { run, world, agent } = await accepted()
     const other = await anAgent(app, world.token)

@@ -1,6 +1,6 @@
 // The one door through which a build changes: lock it, ask the engine, write down what it says, append the events.
-// Nobody else writes the state of a build or a job, with one exception: claim.ts hands out jobs, and reserve.ts sets
-// them aside, by touching those jobs' rows alone.
+// Nobody else writes the state of a build or a job, with one exception: claim.ts hands out jobs and has them accepted,
+// and reserve.ts sets them aside, by touching those jobs' rows alone.
 import { advance } from '@millrace/engine/advance.ts'
 import type { Effect } from '@millrace/engine/advance/effects.ts'
 import type { Patch } from '@millrace/engine/advance/changes.ts'

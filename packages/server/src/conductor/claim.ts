@@ -1,7 +1,8 @@
-// Hands runnable jobs to agents. It touches those jobs' rows and nothing else, so agents never wait for a build's
-// lock; `assigned` counts like `scheduled` everywhere, so no counter moves.
+// Hands runnable jobs to agents, who accept them. It touches those jobs' rows and nothing else, so agents never wait for
+// a build's lock; `assigned` and `accepted` count like `scheduled` everywhere, so no counter moves.
 import { sql, type RawBuilder } from 'kysely'
 import { splitPair } from '@millrace/engine/agents.ts'
+import type { JobState } from '@millrace/engine/states.ts'
 import type { Context } from '../context.ts'
 import type { Trx } from '../db/pool.ts'
 import { prepared, preparedStatement } from '../db/prepared.ts'
@@ -9,6 +10,7 @@ import { lastly, together, type Statement } from '../db/together.ts'
 import { inTransaction, violatedUnique } from '../db/transaction.ts'
 import { hashToken } from '../lib/ids.ts'
 import { jobToken } from './job-token.ts'
+import { after, startSeconds } from './timers.ts'
 
 export interface Claimant {
   agentId: string
@@ -153,11 +155,12 @@ const assignMany = preparedStatement(
 )
 
 const assigning = (pairs: RawBuilder<unknown>, at: string, acceptSeconds: number) =>
-  assignAndTell(
+  moveAndTell(
     at,
+    ['scheduled', 'assigned'],
     sql`
       update jobs j set state = 'assigned', agent_id = a.id, token_hash = p.token_hash,
-        deadline_at = ${acceptBy(at, acceptSeconds)}
+        deadline_at = ${after(at, acceptSeconds)}
       from ${pairs} join agents a on a.id = p.agent_id
       where j.id = p.job_id and ${isDispatchable} and not exists (
         select from jobs busy where busy.agent_id = a.id
@@ -171,10 +174,11 @@ export async function giveJob(
   { jobId, agentId, mostMinutes }: { jobId: string; agentId: string; mostMinutes: number },
 ): Promise<boolean> {
   const at = ctx.now().toISOString()
-  const { rows } = await assignAndTell(
+  const { rows } = await moveAndTell(
     at,
+    ['scheduled', 'assigned'],
     sql`
-      update jobs j set state = 'assigned', agent_id = ${agentId}, deadline_at = ${acceptBy(at, ctx.config.timers.acceptSeconds)},
+      update jobs j set state = 'assigned', agent_id = ${agentId}, deadline_at = ${after(at, ctx.config.timers.acceptSeconds)},
         timeout_minutes = least(j.timeout_minutes, ${mostMinutes})
       from cluster_queues q
       where j.id = ${jobId} and j.state = 'scheduled' and q.id = j.queue_id and q.dispatch_paused_at is null`,
@@ -190,16 +194,42 @@ export async function passOn(trx: Trx, fromAgentId: string, toAgentId: string): 
   )
 }
 
-const acceptBy = (at: string, seconds: number) => sql`${at}::timestamptz + make_interval(secs => ${seconds})`
+/** By the agent that was offered it; `hash` is that of the token it gets. False: it is not offered this job now. */
+export async function acceptOffered(
+  ctx: Context,
+  agent: { id: string; organizationId: string },
+  jobId: string,
+  hash: Buffer,
+): Promise<boolean> {
+  const at = ctx.now().toISOString()
+  return (await accept(ctx.db, agent.organizationId, agent.id, jobId, hash, at)).length > 0
+}
 
-const assignAndTell = (at: string, update: RawBuilder<unknown>): RawBuilder<Assigned> => sql<Assigned>`
-    with taken as (${update} returning j.*), told as (
+const accept = prepared((organizationId: string, agentId: string, jobId: string, hash: Buffer, at: string) =>
+  moveAndTell(
+    at,
+    ['assigned', 'accepted'],
+    sql`
+      update jobs j set state = 'accepted', token_hash = ${hash}, deadline_at = ${after(at, startSeconds)}
+      where j.id = ${jobId} and j.organization_id = ${organizationId} and j.agent_id = ${agentId}
+        and j.state = 'assigned'`,
+  ),
+)
+
+const moveAndTell = (
+  at: string,
+  [from, to]: readonly [JobState, JobState],
+  update: RawBuilder<unknown>,
+): RawBuilder<Assigned> => sql<Assigned>`
+    with moved as (
+      ${update} returning j.organization_id, j.pipeline_id, j.build_id, j.id, j.step_id, j.agent_id
+    ), told as (
       insert into events (organization_id, pipeline_id, build_id, job_id, kind, data, created_at)
       select organization_id, pipeline_id, build_id, id, 'job.state_changed',
-        jsonb_build_object('from', 'scheduled', 'to', 'assigned', 'step_id', step_id, 'news', '[]'::jsonb), ${at}
-      from taken
+        jsonb_build_object('from', ${sql.lit(from)}, 'to', ${sql.lit(to)}, 'step_id', step_id, 'news', '[]'::jsonb), ${at}
+      from moved
     )
-    select id as "jobId", agent_id as "agentId" from taken`
+    select id as "jobId", agent_id as "agentId" from moved`
 
 /** For queries with `agents a`: jobs may be offered to it. */
 export const isDispatchable = sql<boolean>`

@@ -1,14 +1,19 @@
 // The variables of a command job, put together when somebody asks for them.
 import { sql } from 'kysely'
 import { jobEnvironment, type Env, type Person, type StandardFacts } from '@millrace/engine/environment.ts'
-import type { JobWork } from '@millrace/engine/work.ts'
+import type { CommandStep } from '@millrace/engine/steps/types.ts'
+import type { JobWork, ScriptWork } from '@millrace/engine/work.ts'
 import type { Context } from '../context.ts'
 import { prepared } from '../db/prepared.ts'
-import { findKnownBuild, personJson, type Creator, type KnownBuild } from './facts.ts'
+import { findBuildOfJob, personJson, type Creator, type KnownBuild } from './facts.ts'
 
 interface Surroundings {
-  buildId: string
   work: JobWork
+  definition: CommandStep
+  priority: number
+  runnableAt: string | null
+  /** Whether the server can give git credentials for the repository. */
+  hasCredentials: boolean
   job: StandardFacts['job']
   step: StandardFacts['step']
   group: StandardFacts['group']
@@ -20,24 +25,43 @@ interface Surroundings {
 
 /** Empty for a job that runs no command. */
 export async function environmentOf(
-  { db, config }: Pick<Context, 'db' | 'config'>,
+  ctx: Pick<Context, 'db' | 'config'>,
   organizationId: string,
   jobId: string,
 ): Promise<Env> {
-  const [around] = await findSurroundings(db, organizationId, jobId)
-  const build = around && (await findKnownBuild(db, organizationId, around.buildId))
+  return (await findCommand(ctx, organizationId, jobId))?.env ?? {}
+}
+
+/** A command, and the variables it runs with. */
+export interface Command extends Pick<
+  Surroundings,
+  'definition' | 'priority' | 'runnableAt' | 'hasCredentials'
+> {
+  work: ScriptWork
+  env: Env
+}
+
+export async function findCommand(
+  { db, config }: Pick<Context, 'db' | 'config'>,
+  organizationId: string,
+  jobId: string,
+): Promise<Command | null> {
+  const [[around], build] = await Promise.all([
+    findSurroundings(db, organizationId, jobId),
+    findBuildOfJob(db, organizationId, jobId),
+  ])
   if (around === undefined || build === undefined)
     throw new Error('A job vanished while its variables were read.')
   const { work } = around
-  if (work.kind !== 'script') return {}
-  const standard = standardFacts(config.url, build, around)
-  return jobEnvironment({
+  if (work.kind !== 'script') return null
+  const env = jobEnvironment({
     stored: build.storedEnv,
     build: build.env,
     uploaded: build.uploadedEnv,
     work,
-    standard,
+    standard: standardFacts(config.url, build, around),
   })
+  return { ...around, work, env }
 }
 
 function standardFacts(url: string, build: KnownBuild, around: Surroundings): StandardFacts {
@@ -91,7 +115,11 @@ const lastUnblocker = sql`(
 
 const findSurroundings = prepared(
   (organizationId: string, jobId: string) => sql<Surroundings>`
-    select j.build_id as "buildId", j.work,
+    select j.work, s.definition, j.priority, j.runnable_at as "runnableAt", exists (
+        select from pipelines p join repository_connections rc
+          on rc.organization_id = p.organization_id and rc.host = p.repository_host
+        where p.id = j.pipeline_id and p.repository ilike 'https://%' and rc.private_key_sealed is not null
+      ) as "hasCredentials",
       json_build_object('id', j.id, 'retriesCount', j.retries_count, 'timeoutMinutes', j.timeout_minutes) as job,
       json_build_object('id', s.id, 'key', s.key) as step,
       case when g.id is not null then

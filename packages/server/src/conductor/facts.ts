@@ -119,8 +119,16 @@ export async function findKnownBuild(
   return build
 }
 
-const knownBuild = prepared(
-  (organizationId: string, buildId: string) => sql<KnownBuild>`
+export async function findBuildOfJob(
+  db: Db,
+  organizationId: string,
+  jobId: string,
+): Promise<KnownBuild | undefined> {
+  const [build] = await knownBuildOfJob(db, organizationId, jobId)
+  return build
+}
+
+const selectKnownBuild = (organizationId: string, buildId: RawBuilder<unknown>) => sql<KnownBuild>`
     select b.id, b.number, b.state, b.blocked_state as "blockedState", b.branch, b.commit, b.tag, b.message, b.source,
       b.author, b.pull_request as "pullRequest", b.host_event as "hostEvent", b.env, b.stored_env as "storedEnv", b.uploaded_env as "uploadedEnv",
       b.triggered_from as "triggeredFrom", b.rebuilt_from as "rebuiltFrom", b.clean_checkout as "cleanCheckout",
@@ -129,7 +137,17 @@ const knownBuild = prepared(
       json_build_object('id', p.id, 'slug', p.slug, 'name', p.name, 'repository', p.repository,
         'default_branch', p.default_branch, 'provider', p.provider_id) as pipeline
     from builds b join pipelines p on p.id = b.pipeline_id join organizations o on o.id = b.organization_id
-    where b.organization_id = ${organizationId} and b.id = ${buildId}`,
+    where b.organization_id = ${organizationId} and b.id = ${buildId}`
+
+const knownBuild = prepared((organizationId: string, buildId: string) =>
+  selectKnownBuild(organizationId, sql`${buildId}`),
+)
+
+const knownBuildOfJob = prepared((organizationId: string, jobId: string) =>
+  selectKnownBuild(
+    organizationId,
+    sql`(select j.build_id from jobs j where j.organization_id = ${organizationId} and j.id = ${jobId})`,
+  ),
 )
 
 /** What the conditions of an upload see: the variables of its own document beat those of earlier ones. */

@@ -164,14 +164,14 @@ async function jobsOf(trx: Trx, stepIds: readonly string[]): Promise<Answer> {
   return { jobs: await lockedJobs(trx, where, sql`j.step_id, j.slot`), jobsOf: stepIds }
 }
 
-/** Agents take scheduled jobs without the build's lock (claim.ts), so those are held back before they are looked at. */
+/** Agents are given jobs and accept them without the build's lock (claim.ts), so those are held before they are looked at. */
 async function lockedJobs(
   trx: Trx,
   where: RawBuilder<unknown>,
   order: RawBuilder<unknown>,
 ): Promise<JobRow[]> {
   const [, jobs] = await together(trx, [
-    sql`select from jobs j where ${where} and j.state = 'scheduled' order by j.id for update`,
+    sql`select from jobs j where ${where} and j.state in ('scheduled', 'assigned') order by j.id for update`,
     sql<JobRow>`select ${jobFields} from jobs j where ${where} order by ${order}`,
   ])
   return jobs

@@ -3,7 +3,7 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Timers } from '../config.ts'
 
 /** How long an agent that accepted a job may take to start it. */
-const startSeconds = 120
+export const startSeconds = 120
 
 /** How long a job stays set aside for a stack that does not say how long it needs. */
 export const reservationSeconds = 900
@@ -24,14 +24,16 @@ export function deadline(
   state: RawBuilder<unknown>,
   job: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
-  const after = (seconds: number) => sql`${at}::timestamptz + make_interval(secs => ${seconds})`
   return sql`case ${state}
     when 'scheduled' then ${job}.created_at + make_interval(mins => ${expiryMinutes})
-    when 'reserved' then ${after(reservationSeconds)}
-    when 'assigned' then ${after(acceptSeconds)}
-    when 'accepted' then ${after(startSeconds)}
+    when 'reserved' then ${after(at, reservationSeconds)}
+    when 'assigned' then ${after(at, acceptSeconds)}
+    when 'accepted' then ${after(at, startSeconds)}
     when 'running' then ${at}::timestamptz + make_interval(mins => ${job}.timeout_minutes)
-    when 'canceling' then ${after(cancelGraceSeconds)}
-    when 'timing_out' then ${after(cancelGraceSeconds)}
+    when 'canceling' then ${after(at, cancelGraceSeconds)}
+    when 'timing_out' then ${after(at, cancelGraceSeconds)}
   end`
 }
+
+export const after = (at: string, seconds: number): RawBuilder<unknown> =>
+  sql`${at}::timestamptz + make_interval(secs => ${seconds})`
