@@ -20,7 +20,7 @@ const leastOfBare = 0.5
 const fitsNothing = 'a branch pattern that fits nothing'
 const callers = 4
 const rounds = 5
-const seconds = 0.25
+const seconds = 0.4
 
 export async function listPages(): Promise<Omit<Report, 'name'>> {
   const places: Place[] = []
