@@ -83,6 +83,7 @@ create table agents (
   job_heard_at timestamp with time zone,
   constraint agents_pkey PRIMARY KEY (id),
   constraint agents_session_key UNIQUE (session_hash),
+  constraint agents_connection_state_check CHECK ((connection_state = ANY (ARRAY['never_connected'::text, 'connected'::text, 'disconnected'::text, 'stopping'::text, 'stopped'::text, 'lost'::text]))),
   constraint agents_cluster_id_fkey FOREIGN KEY (cluster_id) REFERENCES clusters(id) ON DELETE CASCADE,
   constraint agents_cluster_token_id_fkey FOREIGN KEY (cluster_token_id) REFERENCES cluster_tokens(id) ON DELETE SET NULL,
   constraint agents_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
