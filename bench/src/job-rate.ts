@@ -3,9 +3,7 @@ import { sql } from 'kysely'
 import { act } from '@millrace/server/conductor/act.ts'
 import { abilityOf, acceptOffered, claimJobs, type Assigned } from '@millrace/server/conductor/claim.ts'
 import { createBuild } from '@millrace/server/conductor/create-build.ts'
-import { jobToken } from '@millrace/server/conductor/job-token.ts'
 import type { Context } from '@millrace/server/context.ts'
-import { hashToken } from '@millrace/server/lib/ids.ts'
 import { callAgentApi, connectAgent, type Session } from './agent-http.ts'
 import { settle, type BenchServer } from './bench-server.ts'
 import { contextOn } from './context.ts'
@@ -144,8 +142,7 @@ async function runJob(
   buildId: string,
   { agentId, jobId }: Assigned,
 ): Promise<void> {
-  const hash = hashToken(jobToken(ctx, agentId, jobId))
-  if (!(await acceptOffered(ctx, { id: agentId, organizationId }, jobId, hash)))
+  if (!(await acceptOffered(ctx, { id: agentId, organizationId }, jobId)))
     throw new Error('A job was not accepted.')
   for (const event of [
     { type: 'start', jobId },

@@ -642,12 +642,10 @@ create table jobs (
   finished_at timestamp(3) with time zone,
   expired_at timestamp(3) with time zone,
   deadline_at timestamp(3) with time zone,
-  token_hash bytea,
   env_overrides jsonb not null default '{}'::jsonb,
   chunks_failed_count integer not null default 0,
   reserved_by uuid,
   constraint jobs_pkey PRIMARY KEY (id),
-  constraint jobs_token_key UNIQUE (token_hash),
   constraint jobs_agent_fkey FOREIGN KEY (agent_id) REFERENCES agents(id) ON DELETE SET NULL,
   constraint jobs_build_id_fkey FOREIGN KEY (build_id) REFERENCES builds(id) ON DELETE CASCADE,
   constraint jobs_cluster_id_fkey FOREIGN KEY (cluster_id) REFERENCES clusters(id) ON DELETE SET NULL,
@@ -1357,9 +1355,9 @@ CREATE INDEX clusters_page ON clusters USING btree (organization_id, created_at,
 CREATE INDEX commit_statuses_build ON commit_statuses USING btree (build_id);
 CREATE INDEX commit_statuses_due ON commit_statuses USING btree (pipeline_id, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
 CREATE INDEX commit_statuses_leased ON commit_statuses USING btree (pipeline_id, leased_until) WHERE (leased_until IS NOT NULL);
+CREATE INDEX events_beside_builds ON events USING btree (organization_id, id) WHERE (build_id IS NULL);
 CREATE INDEX events_build ON events USING btree (build_id, id) WHERE (build_id IS NOT NULL);
 CREATE INDEX events_order ON events USING btree (xid, id);
-CREATE INDEX events_org ON events USING btree (organization_id, id);
 CREATE INDEX hosted_agents_agent ON hosted_agents USING btree (agent_id) WHERE (agent_id IS NOT NULL);
 CREATE UNIQUE INDEX hosted_agents_job_key ON hosted_agents USING btree (job_id) WHERE (job_id IS NOT NULL);
 CREATE INDEX hosted_agents_queue ON hosted_agents USING btree (queue_id, state);
@@ -1370,13 +1368,11 @@ CREATE INDEX jobs_build ON jobs USING btree (build_id, "position", created_at, i
 CREATE INDEX jobs_deadline ON jobs USING btree (deadline_at) WHERE (deadline_at IS NOT NULL);
 CREATE INDEX jobs_group ON jobs USING btree (organization_id, concurrency_group, scheduled_at) WHERE ((concurrency_group IS NOT NULL) AND (finished_at IS NULL));
 CREATE UNIQUE INDEX jobs_on_agent_key ON jobs USING btree (agent_id) WHERE (state = ANY (ARRAY['assigned'::text, 'accepted'::text, 'running'::text, 'timing_out'::text, 'canceling'::text]));
-CREATE INDEX jobs_queue_open ON jobs USING btree (queue_id) WHERE (finished_at IS NULL);
+CREATE INDEX jobs_open ON jobs USING btree (queue_id, cluster_id) WHERE (finished_at IS NULL);
 CREATE INDEX jobs_reserved_by ON jobs USING btree (reserved_by) WHERE (reserved_by IS NOT NULL);
 CREATE INDEX jobs_runnable ON jobs USING btree (queue_id, priority DESC, scheduled_at, "position", id) WHERE (state = 'scheduled'::text);
 CREATE INDEX jobs_step ON jobs USING btree (step_id, slot);
-CREATE INDEX jobs_trigger_canceled ON jobs USING btree (finished_at) WHERE ((kind = 'trigger'::text) AND (state = 'canceled'::text));
-CREATE INDEX jobs_triggering ON jobs USING btree (started_at) WHERE ((kind = 'trigger'::text) AND (finished_at IS NULL));
-CREATE INDEX jobs_without_queue ON jobs USING btree (cluster_id) WHERE ((queue_id IS NULL) AND (finished_at IS NULL));
+CREATE INDEX jobs_triggers ON jobs USING btree (state, finished_at) WHERE (kind = 'trigger'::text);
 CREATE INDEX notification_deliveries_age ON notification_deliveries USING btree (finished_at) WHERE (finished_at IS NOT NULL);
 CREATE INDEX notification_deliveries_asked ON notification_deliveries USING btree (COALESCE((build_id)::text, lane), seq) WHERE (target IS NOT NULL);
 CREATE INDEX notification_deliveries_message ON notification_deliveries USING btree (message_id);

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { sql } from 'kysely'
 import type { JobStateResponse, JobUpdateResponse } from '@millrace/protocol/jobs.ts'
 import { act } from '../conductor/act.ts'
-import { selectScope } from '../conductor/scope.ts'
+import { findInherited } from '../conductor/load.ts'
 import type { Context } from '../context.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { noContent, ok } from '../http/answer.ts'
@@ -146,8 +146,7 @@ function jobIn({ job = '' }: Record<string, string>): string {
 /** Minutes from the start of the job; not more than the pipeline and the organization allow. */
 async function setTimeoutMinutes(ctx: Context, job: RunningJob, minutes: number): Promise<void> {
   await inTransaction(ctx.db, async (trx) => {
-    const { rows: scopes } = await selectScope(job.organizationId, job.buildId).execute(trx)
-    const { pipelineMaximumMinutes, organizationMaximumMinutes } = scopes[0]?.timeouts ?? {}
+    const { pipelineMaximumMinutes, organizationMaximumMinutes } = (await findInherited(trx, job)).timeouts
     const most = Math.min(pipelineMaximumMinutes ?? Infinity, organizationMaximumMinutes ?? Infinity)
     if (minutes > most) throw refused(`A job of this pipeline may run for at most ${most} minutes.`)
     const { rows } = await sql`

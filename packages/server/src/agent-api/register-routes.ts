@@ -118,7 +118,7 @@ async function findSpeaker(
     case 'job':
     case 'ended_job': {
       const find = route.token === 'job' ? tokens.findRunningJob : tokens.findEndedJob
-      const job = await find(ctx.db, token)
+      const job = await find(ctx, token)
       if (!route.isLast) await noteJobHeard(ctx, job)
       await requireReach(ctx, route, job, (request.params as Record<string, string>)['job'])
       return { job }
@@ -128,7 +128,7 @@ async function findSpeaker(
 
 async function findAgentOfEither(ctx: Context, token: string, ip: string): Promise<tokens.Agent> {
   if (!token.startsWith('mrjt_')) return tokens.findSession(ctx, token, ip)
-  const job = await tokens.findRunningJob(ctx.db, token)
+  const job = await tokens.findRunningJob(ctx, token)
   return tokens.getAgent(ctx.db, job.organizationId, job.agent.id)
 }
 

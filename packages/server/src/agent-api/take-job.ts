@@ -13,7 +13,6 @@ import type { Trx } from '../db/pool.ts'
 import { later, together } from '../db/together.ts'
 import { inTransaction, violatedUnique } from '../db/transaction.ts'
 import { ApiError, notFound, refused } from '../lib/errors.ts'
-import { hashToken } from '../lib/ids.ts'
 import { jobAnswer } from './job-answer.ts'
 import type { Agent } from './tokens.ts'
 
@@ -22,14 +21,13 @@ interface TakenJob {
   kind: string
   state: JobState
   agentId: string | null
-  tokenHash: Buffer | null
 }
 
 export async function acceptJob(ctx: Context, agent: Agent, jobId: string): Promise<Job> {
   const token = jobToken(ctx, agent.id, jobId)
   const answer = answerMeanwhile(ctx, agent, jobId, token)
-  if (await acceptOffered(ctx, agent, jobId, hashToken(token))) return answer
-  await take(ctx, agent, jobId, token, (job) => {
+  if (await acceptOffered(ctx, agent, jobId)) return answer
+  await take(ctx, agent, jobId, (job) => {
     if (job.agentId !== agent.id) throw refused('The job is not assigned to this agent.')
     return job.state === 'accepted' ? [] : ['accept']
   })
@@ -40,7 +38,7 @@ export async function acceptJob(ctx: Context, agent: Agent, jobId: string): Prom
 export async function acceptAndStart(ctx: Context, agent: Agent, jobId: string): Promise<Job> {
   const token = jobToken(ctx, agent.id, jobId)
   const answer = answerMeanwhile(ctx, agent, jobId, token)
-  await take(ctx, agent, jobId, token, (job) => {
+  await take(ctx, agent, jobId, (job) => {
     if (job.agentId !== agent.id) throw refused('The job is not assigned to this agent.')
     if (job.state === 'running') return []
     return job.state === 'accepted' ? ['start'] : ['accept', 'start']
@@ -58,8 +56,7 @@ function answerMeanwhile(ctx: Context, agent: Agent, jobId: string, token: strin
 
 /** Tags do not matter: whoever names a job has chosen it. */
 export async function acquireJob(ctx: Context, agent: Agent, jobId: string): Promise<Job> {
-  const token = jobToken(ctx, agent.id, jobId)
-  await take(ctx, agent, jobId, token, (job) => {
+  await take(ctx, agent, jobId, (job) => {
     if (job.kind !== 'script') throw refused('Only command jobs run on agents.')
     if (agent.isHosted) throw refused('A hosted agent takes only the job it was started for.')
     if (job.agentId === agent.id && job.state === 'accepted') return []
@@ -68,7 +65,7 @@ export async function acquireJob(ctx: Context, agent: Agent, jobId: string): Pro
     if (agent.job !== null) throw hasJob()
     return ['assign', 'accept']
   })
-  return jobAnswer(ctx, agent.organizationId, jobId, token)
+  return jobAnswer(ctx, agent.organizationId, jobId, jobToken(ctx, agent.id, jobId))
 }
 
 const hasJob = () => refused('The agent has a job already.')
@@ -83,7 +80,6 @@ async function take(
   ctx: Context,
   agent: Agent,
   jobId: string,
-  token: string,
   decide: (job: TakenJob) => readonly Move[],
 ): Promise<void> {
   const followUps = await inTransaction(ctx.db, async (trx) => {
@@ -93,11 +89,8 @@ async function take(
     const job = known?.job ? { ...known.job, buildId: known.build.id } : await lockJob(trx, agent, jobId)
     if (job === undefined) throw notFound('No job found')
     const moves = decide(job)
-    const hash = hashToken(token)
-    const isHanded = job.agentId === agent.id && job.tokenHash?.equals(hash) === true
-    const hand = isHanded
-      ? []
-      : [sql`update jobs set agent_id = ${agent.id}, token_hash = ${hash} where id = ${jobId}`]
+    const hand =
+      job.agentId === agent.id ? [] : [sql`update jobs set agent_id = ${agent.id} where id = ${jobId}`]
     if (moves.length === 0) {
       await later(trx, hand)
       return []
@@ -125,8 +118,7 @@ async function lockJob(trx: Trx, agent: Agent, jobId: string): Promise<TakenJob 
   const [, jobs] = await together(trx, [
     sql`select from build_tallies t join jobs j on j.build_id = t.build_id where ${isIt} for update of t`,
     sql<TakenJob>`
-      select j.build_id as "buildId", j.kind, j.state, j.agent_id as "agentId",
-        j.token_hash as "tokenHash"
+      select j.build_id as "buildId", j.kind, j.state, j.agent_id as "agentId"
       from jobs j where ${isIt} for update`,
   ])
   return jobs[0]

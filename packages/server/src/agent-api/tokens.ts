@@ -2,6 +2,7 @@
 // the database, so that what has ended counts as ended at once, on every replica.
 import { sql } from 'kysely'
 import { isFinal, type JobState } from '@millrace/engine/states.ts'
+import { isCodeFor, readJobToken } from '../conductor/job-token.ts'
 import type { Context } from '../context.ts'
 import type { Db } from '../db/pool.ts'
 import { prepared } from '../db/prepared.ts'
@@ -163,26 +164,28 @@ const agentById = prepared(
     where a.organization_id = ${organizationId} and a.id = ${id}`,
 )
 
-export async function findRunningJob(db: Db, token: string): Promise<RunningJob> {
-  const job = await findEndedJob(db, token)
+export async function findRunningJob(ctx: Context, token: string): Promise<RunningJob> {
+  const job = await findEndedJob(ctx, token)
   if (isFinal(job.state)) throw unauthorized('The job has ended, and its token with it.')
   return job
 }
 
 /** Also when the job has ended. */
-export async function findEndedJob(db: Db, token: string): Promise<RunningJob> {
-  const [job] = await jobByToken(db, hashToken(token))
-  if (job === undefined) throw unauthorized('The job token is not known.')
+export async function findEndedJob(ctx: Context, token: string): Promise<RunningJob> {
+  const parts = readJobToken(token)
+  const [job] = parts === null ? [] : await jobOnAgent(ctx.db, parts.jobId)
+  if (parts === null || job === undefined || !isCodeFor(ctx, parts.code, job.agent.id, job.id))
+    throw unauthorized('The job token is not known.')
   return job
 }
 
-const jobByToken = prepared(
-  (tokenHash: Buffer) => sql<RunningJob>`
+const jobOnAgent = prepared(
+  (jobId: string) => sql<RunningJob>`
     select j.id, j.state, j.step_id as "stepId", j.build_id as "buildId", j.pipeline_id as "pipelineId",
       j.organization_id as "organizationId", o.slug as "organizationSlug", j.cluster_id as "clusterId",
       j.queue_id as "queueId", json_build_object('id', a.id, 'name', a.name,
         'connectionState', a.connection_state, 'ipAddress', a.ip_address,
         'jobHeardAt', ${heardOfJob}) as agent
     from jobs j join organizations o on o.id = j.organization_id join agents a on a.id = j.agent_id
-    where j.token_hash = ${tokenHash}`,
+    where j.id = ${jobId}`,
 )

@@ -15,7 +15,7 @@ import { inTransaction } from '../db/transaction.ts'
 import { newId } from '../lib/ids.ts'
 import { setMetaData } from './meta-data.ts'
 import { appendEvents } from './outbox.ts'
-import { fetchNeed, lockBuild, type LockedBuild } from './load.ts'
+import { fetchNeed, findInherited, lockBuild, type LockedBuild } from './load.ts'
 import { saveChanges } from './save.ts'
 import type { Scope } from './scope.ts'
 import { wakeFreedAgents, wakeQueuesOf } from './wake.ts'
@@ -59,7 +59,7 @@ export async function advanceIn(
 export async function apply(
   trx: Trx,
   ctx: Context,
-  { scope, build, rows = {} }: LockedBuild,
+  { scope, build, rows = {}, job, inherited }: LockedBuild,
   event: EventAt,
   first: (after: BuildRow) => Statement[] = () => [],
 ): Promise<Advanced> {
@@ -79,14 +79,23 @@ export async function apply(
   const after = { ...build, ...changes.build }
   const { timers } = ctx.config
   const runnable = effects.flatMap((effect) => (effect.kind === 'job_runnable' ? [effect.jobId] : []))
+  const heritage = changes.newJobs.length === 0 ? null : (inherited ?? (await findInherited(trx, scope)))
   await later(trx, [
     ...first(after),
     ...effects.flatMap((effect) =>
       effect.kind === 'set_meta_data' ? setMetaData(scope, effect.values) : [],
     ),
     ...appendEvents(scope, at, effects, event),
-    ...wakeFreedAgents(moves),
-    ...saveChanges(changes, { scope, timers, at, buildBefore: build, moves, jobsBefore }),
+    ...wakeFreedAgents(moves, job),
+    ...saveChanges(changes, {
+      scope,
+      timers,
+      at,
+      buildBefore: build,
+      moves,
+      jobsBefore,
+      inherited: heritage,
+    }),
     ...wakeQueuesOf(runnable),
   ])
   return {

@@ -8,8 +8,6 @@ import type { Trx } from '../db/pool.ts'
 import { prepared, preparedStatement } from '../db/prepared.ts'
 import { lastly, together, type Statement } from '../db/together.ts'
 import { inTransaction, violatedUnique } from '../db/transaction.ts'
-import { hashToken } from '../lib/ids.ts'
-import { jobToken } from './job-token.ts'
 import { after, startSeconds } from './timers.ts'
 
 export interface Claimant {
@@ -124,34 +122,23 @@ function pair(candidates: readonly Candidate[], claimants: readonly Claimant[]):
 /** What the process knows of its waiting agents may be out of date, so their rows have the last word. */
 function assign(ctx: Context, pairs: readonly Assigned[]): Statement<Assigned> {
   const at = ctx.now().toISOString()
-  // The agent gets to know the token when it accepts; the row would otherwise be written once more then.
-  const hashOf = ({ agentId, jobId }: Assigned) => hashToken(jobToken(ctx, agentId, jobId))
   const { acceptSeconds } = ctx.config.timers
   const [first] = pairs
   if (first !== undefined && pairs.length === 1)
-    return assignOne(first.jobId, first.agentId, hashOf(first), at, acceptSeconds)
+    return assignOne(first.jobId, first.agentId, at, acceptSeconds)
   const jobIds = pairs.map(({ jobId }) => jobId)
   const agentIds = pairs.map(({ agentId }) => agentId)
-  return assignMany(jobIds, agentIds, pairs.map(hashOf), at, acceptSeconds)
+  return assignMany(jobIds, agentIds, at, acceptSeconds)
 }
 
 /** A statement about one pair is planned once, one with arrays again and again. */
-const assignOne = preparedStatement(
-  (jobId: string, agentId: string, hash: Buffer, at: string, acceptSeconds: number) =>
-    assigning(
-      sql`(values (${jobId}::uuid, ${agentId}::uuid, ${hash}::bytea)) as p (job_id, agent_id, token_hash)`,
-      at,
-      acceptSeconds,
-    ),
+const assignOne = preparedStatement((jobId: string, agentId: string, at: string, acceptSeconds: number) =>
+  assigning(sql`(values (${jobId}::uuid, ${agentId}::uuid)) as p (job_id, agent_id)`, at, acceptSeconds),
 )
 
 const assignMany = preparedStatement(
-  (jobIds: string[], agentIds: string[], hashes: Buffer[], at: string, acceptSeconds: number) =>
-    assigning(
-      sql`unnest(${jobIds}::uuid[], ${agentIds}::uuid[], ${hashes}::bytea[]) as p (job_id, agent_id, token_hash)`,
-      at,
-      acceptSeconds,
-    ),
+  (jobIds: string[], agentIds: string[], at: string, acceptSeconds: number) =>
+    assigning(sql`unnest(${jobIds}::uuid[], ${agentIds}::uuid[]) as p (job_id, agent_id)`, at, acceptSeconds),
 )
 
 const assigning = (pairs: RawBuilder<unknown>, at: string, acceptSeconds: number) =>
@@ -159,7 +146,7 @@ const assigning = (pairs: RawBuilder<unknown>, at: string, acceptSeconds: number
     at,
     ['scheduled', 'assigned'],
     sql`
-      update jobs j set state = 'assigned', agent_id = a.id, token_hash = p.token_hash,
+      update jobs j set state = 'assigned', agent_id = a.id,
         deadline_at = ${after(at, acceptSeconds)}
       from ${pairs} join agents a on a.id = p.agent_id
       where j.id = p.job_id and ${isDispatchable} and not exists (
@@ -194,23 +181,22 @@ export async function passOn(trx: Trx, fromAgentId: string, toAgentId: string): 
   )
 }
 
-/** By the agent that was offered it; `hash` is that of the token it gets. False: it is not offered this job now. */
+/** By the agent that was offered it. False: it is not offered this job now. */
 export async function acceptOffered(
   ctx: Context,
   agent: { id: string; organizationId: string },
   jobId: string,
-  hash: Buffer,
 ): Promise<boolean> {
   const at = ctx.now().toISOString()
-  return (await accept(ctx.db, agent.organizationId, agent.id, jobId, hash, at)).length > 0
+  return (await accept(ctx.db, agent.organizationId, agent.id, jobId, at)).length > 0
 }
 
-const accept = prepared((organizationId: string, agentId: string, jobId: string, hash: Buffer, at: string) =>
+const accept = prepared((organizationId: string, agentId: string, jobId: string, at: string) =>
   moveAndTell(
     at,
     ['assigned', 'accepted'],
     sql`
-      update jobs j set state = 'accepted', token_hash = ${hash}, deadline_at = ${after(at, startSeconds)}
+      update jobs j set state = 'accepted', deadline_at = ${after(at, startSeconds)}
       where j.id = ${jobId} and j.organization_id = ${organizationId} and j.agent_id = ${agentId}
         and j.state = 'assigned'`,
   ),

@@ -149,7 +149,7 @@ export function createBuild(
     const begun = await apply(
       trx,
       ctx,
-      { scope, build: newBuild(id, request.dueAt ?? at) },
+      { scope, build: newBuild(id, request.dueAt ?? at), inherited: pipeline.scope },
       { type: 'begin', plan: planned.plan },
       (after) => [
         ...insertBuild(trx, { number, at, after }, pipeline, request, read.document),

@@ -6,6 +6,7 @@ import type { JobWork } from '@millrace/engine/work.ts'
 import type { Statement } from '../db/together.ts'
 import { columnName, jobColumns, onRows } from './rows.ts'
 import type { Saving } from './save.ts'
+import type { Inherited } from './scope.ts'
 import { deadline, waits } from './timers.ts'
 
 const fields = Object.keys(jobColumns)
@@ -13,14 +14,16 @@ const own = sql.raw(fields.map(columnName).join(', '))
 const fromNew = sql.raw(fields.map((field) => `n."${field}"`).join(', '))
 const types = { work: 'jsonb', copyOf: 'uuid', timeoutMinutes: 'int', queueKey: 'text', ...jobColumns }
 
-export function insertJobs(jobs: readonly NewJob[], { scope, timers, at }: Saving): Statement {
+export function insertJobs(
+  jobs: readonly NewJob[],
+  { clusterId, defaultQueueId, timeouts }: Inherited,
+  { scope: { organizationId, pipelineId, buildId }, timers, at }: Saving,
+): Statement {
   const rows = jobs.map(({ row, work }) => ({
     ...row,
-    ...(work.kind === 'copy' ? { copyOf: work.of } : { work, ...scriptFields(work, scope.timeouts) }),
+    ...(work.kind === 'copy' ? { copyOf: work.of } : { work, ...scriptFields(work, timeouts) }),
   }))
-  const { organizationId, pipelineId, buildId, clusterId, defaultQueueId, expiryMinutes } = scope
-  const waiting = waits(timers, expiryMinutes)
-  return insert(rows, organizationId, pipelineId, buildId, clusterId, defaultQueueId, at, ...waiting)
+  return insert(rows, organizationId, pipelineId, buildId, clusterId, defaultQueueId, at, ...waits(timers))
 }
 
 // A retry takes over what the job it replaces was given; any other job finds its queue by the key its rules name.
@@ -49,14 +52,15 @@ const insert = onRows(
       coalesce(old.priority, (n.work ->> 'priority')::int, 0),
       t.timeout_minutes, coalesce(old.concurrency_limit, (n.work #>> '{concurrency,limit}')::int),
       coalesce(old.concurrency_method, n.work #>> '{concurrency,method}'),
-      ${deadline([expiryMinutes, acceptSeconds, cancelGraceSeconds], at, sql`n.state`, sql`t`)},
+      ${deadline(sql`n.state`, { at, waits: [expiryMinutes, acceptSeconds, cancelGraceSeconds], job: sql`t` })},
       case when n.state = 'limited' then ${at}::timestamptz end, ${fromNew}
     from ${rows}
     join build_steps s on s.id = n."stepId"
     left join build_steps g on g.id = s.group_id
     left join jobs old on old.id = n."copyOf"
     cross join lateral (
-      select coalesce(old.timeout_minutes, n."timeoutMinutes") as timeout_minutes, n."createdAt" as created_at) t
+      select ${organizationId}::uuid as organization_id, coalesce(old.timeout_minutes, n."timeoutMinutes") as timeout_minutes,
+        n."createdAt" as created_at) t
     left join cluster_queues q on q.cluster_id = ${clusterId}::uuid
       and case when n."queueKey" is null then q.id = ${defaultQueueId}::uuid else q.key = n."queueKey" end`,
 )

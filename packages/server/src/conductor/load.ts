@@ -7,14 +7,11 @@ import type { Trx } from '../db/pool.ts'
 import { preparedStatement } from '../db/prepared.ts'
 import { together } from '../db/together.ts'
 import { buildColumns, jobColumns, picker, selectFields, stepColumns, tallyColumns } from './rows.ts'
-import { scopeFields, scopeJoins, type Scope } from './scope.ts'
+import { scopeFields, selectPipelineScope, type Inherited, type Scope } from './scope.ts'
 
 const stepFields = selectFields('s', stepColumns)
 const jobFields = selectFields('j', jobColumns)
-const [jobPrefix, stepPrefix] = ['job.', 'step.']
 const pickBuild = picker<BuildRow>({ id: 'uuid', ...tallyColumns, ...buildColumns })
-const pickJob = picker(jobColumns, jobPrefix)
-const pickStep = picker(stepColumns, stepPrefix)
 const edgeFields = sql`e.from_step as "from", e.to_step as "to", e.kind, e.allow_failure as "allowFailure", e.whole`
 const refFields = sql`r.step_id as "stepId", r.ref, r.allow_failure as "allowFailure"`
 const isWaiting = sql`s.phase in ('waiting', 'blocked')`
@@ -32,16 +29,15 @@ export async function lockBuild(
   buildId: string,
   jobId?: string,
 ): Promise<LockedBuild | undefined> {
-  if (jobId !== undefined) {
-    const [, [found]] = await together(trx, [lock(orgId, buildId), lookAtWithJob(orgId, buildId, jobId)])
-    if (found !== undefined) {
-      const { agentId, tokenHash } = found
-      const rows = await withJob(trx, found)
-      return { build: pickBuild(found), scope: found, rows, job: { ...rows.jobs[0], agentId, tokenHash } }
-    }
+  const build = [lock(orgId, buildId), lookAt(orgId, buildId)] as const
+  if (jobId === undefined) {
+    const [, [found]] = await together(trx, build)
+    return found && { build: pickBuild(found), scope: found }
   }
-  const [, [found]] = await together(trx, [lock(orgId, buildId), lookAt(orgId, buildId)])
-  return found && { build: pickBuild(found), scope: found }
+  const [, [found], [job], [step]] = await together(trx, [...build, ...withStep(buildId, jobId)])
+  if (found === undefined || job === undefined || step === undefined)
+    return found && { build: pickBuild(found), scope: found }
+  return { build: pickBuild(found), scope: found, rows: await answer(trx, job, step), job }
 }
 
 export interface LockedBuild {
@@ -51,10 +47,12 @@ export interface LockedBuild {
   rows?: Answer
   /** The one that was asked for. */
   job?: HeldJob
+  /** Where it is known already. */
+  inherited?: Inherited
 }
 
-/** A job, the agent that has it, and the token it has there. */
-export type HeldJob = JobRow & { agentId: string | null; tokenHash: Buffer | null }
+/** A job, and the agent that has it. */
+export type HeldJob = JobRow & { agentId: string | null }
 
 const lock = preparedStatement(
   (orgId: string, buildId: string) => sql`
@@ -62,40 +60,41 @@ const lock = preparedStatement(
     where b.organization_id = ${orgId} and b.id = ${buildId} for update of t`,
 )
 
-const buildFields = sql`
-  b.id, ${selectFields('t', tallyColumns)}, ${selectFields('b', buildColumns)}, ${scopeFields}`
-const buildTables = sql`builds b join build_tallies t on t.build_id = b.id ${scopeJoins}`
-
 const lookAt = preparedStatement(
   (orgId: string, buildId: string) => sql<BuildRow & Scope>`
-    select ${buildFields} from ${buildTables} where b.organization_id = ${orgId} and b.id = ${buildId}`,
+    select b.id, ${selectFields('t', tallyColumns)}, ${selectFields('b', buildColumns)}, ${scopeFields}
+    from builds b join build_tallies t on t.build_id = b.id join pipelines p on p.id = b.pipeline_id
+    where b.organization_id = ${orgId} and b.id = ${buildId}`,
 )
 
-/** A job and its step, with prefixes before their fields. */
-interface LockedJob {
-  agentId: string | null
-  tokenHash: Buffer | null
-  hasDependents: boolean
-}
+/**
+ * A job and its step, of which only the job may have to be waited for: steps change only under the build's lock, which is
+ * held. They are two statements because a join of so many columns costs more than both.
+ */
+const withStep = (buildId: string, jobId: string) =>
+  [lockJob(buildId, jobId), lookAtStepOf(buildId, jobId)] as const
 
-const lockedJobFields = sql`
-  ${selectFields('j', jobColumns, jobPrefix)}, j.agent_id as "agentId", j.token_hash as "tokenHash",
-  ${selectFields('s', stepColumns, stepPrefix)},
-  exists (select from build_edges e where e.from_step = s.id) as "hasDependents"`
-
-/** Steps change only under the build's lock, which is held, so that the job may have to be waited for but not its step. */
 const lockJob = preparedStatement(
-  (buildId: string, jobId: string) => sql<LockedJob>`
-    select ${lockedJobFields} from jobs j join build_steps s on s.id = j.step_id
-    where j.build_id = ${buildId} and j.id = ${jobId} for update of j`,
+  (buildId: string, jobId: string) => sql<HeldJob>`
+    select ${jobFields}, j.agent_id as "agentId" from jobs j
+    where j.build_id = ${buildId} and j.id = ${jobId} for update`,
 )
 
-const lookAtWithJob = preparedStatement(
-  (orgId: string, buildId: string, jobId: string) => sql<BuildRow & Scope & LockedJob>`
-    select ${buildFields}, ${lockedJobFields}
-    from ${buildTables} join jobs j on j.build_id = b.id join build_steps s on s.id = j.step_id
-    where b.organization_id = ${orgId} and b.id = ${buildId} and j.id = ${jobId} for update of j`,
+const lookAtStepOf = preparedStatement(
+  (buildId: string, jobId: string) => sql<StepRow & { hasDependents: boolean }>`
+    select ${stepFields}, exists (select from build_edges e where e.from_step = s.id) as "hasDependents"
+    from build_steps s
+    where s.build_id = ${buildId} and s.id = (select j.step_id from jobs j where j.id = ${jobId})`,
 )
+
+export async function findInherited(
+  trx: Trx,
+  { organizationId, pipelineId }: Pick<Scope, 'organizationId' | 'pipelineId'>,
+): Promise<Inherited> {
+  const [[inherited]] = await together(trx, [selectPipelineScope(organizationId, pipelineId)])
+  if (inherited === undefined) throw new Error('A pipeline vanished while one of its builds was held.')
+  return inherited
+}
 
 export function fetchNeed(trx: Trx, buildId: string, need: Need): Promise<Answer> {
   switch (need.kind) {
@@ -146,16 +145,15 @@ async function withKin(trx: Trx, found: StepRow[]): Promise<StepRow[]> {
 }
 
 async function jobWithStep(trx: Trx, buildId: string, jobId: string): Promise<Answer> {
-  const [[locked]] = await together(trx, [lockJob(buildId, jobId)])
-  return locked === undefined ? {} : withJob(trx, locked)
+  const [[job], [step]] = await together(trx, withStep(buildId, jobId))
+  return job === undefined || step === undefined ? {} : answer(trx, job, step)
 }
 
-async function withJob(trx: Trx, locked: LockedJob): Promise<Answer & { jobs: [JobRow] }> {
-  const step = pickStep(locked)
+async function answer(trx: Trx, job: JobRow, step: StepRow & { hasDependents: boolean }): Promise<Answer> {
   return {
-    jobs: [pickJob(locked)],
+    jobs: [job],
     steps: await withKin(trx, [step]),
-    ...(locked.hasDependents ? {} : { edges: [], edgesFrom: [step.id] }),
+    ...(step.hasDependents ? {} : { edges: [], edgesFrom: [step.id] }),
   }
 }
 

@@ -114,22 +114,20 @@ export const jobColumns: ColumnTypes<JobRow> = {
 export const columnName = (field: string): string =>
   field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-/** `t.retried_in_job_id as "retriedInJobId", …`; `prefix` stands before the name. */
-export const selectFields = (table: string, columns: object, prefix = ''): RawBuilder<unknown> =>
+/** `t.retried_in_job_id as "retriedInJobId", …` */
+export const selectFields = (table: string, columns: object): RawBuilder<unknown> =>
   sql.join(
-    Object.keys(columns).map(
-      (field) => sql`${sql.ref(`${table}.${columnName(field)}`)} as ${sql.id(prefix + field)}`,
-    ),
+    Object.keys(columns).map((field) => sql`${sql.ref(`${table}.${columnName(field)}`)} as ${sql.id(field)}`),
     sql`, `,
   )
 
-/** Takes the fields out of such a row that were selected with the prefix. */
-export function picker<Row>(columns: ColumnTypes<Row>, prefix = ''): (row: object) => Row {
-  const pairs = Object.keys(columns).map((field) => [field, prefix + field] as const)
-  const empty = emptyRow(Object.keys(columns))
+/** Takes these fields out of such a row. */
+export function picker<Row>(columns: ColumnTypes<Row>): (row: object) => Row {
+  const fields = Object.keys(columns)
+  const empty = emptyRow(fields)
   return (row) => {
     const picked = { ...empty }
-    for (const [field, selected] of pairs) picked[field] = (row as Record<string, unknown>)[selected]
+    for (const field of fields) picked[field] = (row as Record<string, unknown>)[field]
     return picked as Row
   }
 }

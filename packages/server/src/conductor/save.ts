@@ -1,5 +1,5 @@
 // Writes down what the engine changed. Patches that touch the same columns go in one statement, whatever their number.
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { Changes, Patch } from '@millrace/engine/advance/changes.ts'
 import type { BuildRow, JobRow } from '@millrace/engine/rows.ts'
 import type { JobState } from '@millrace/engine/states.ts'
@@ -7,9 +7,9 @@ import type { Timers } from '../config.ts'
 import type { Statement } from '../db/together.ts'
 import { insertJobs } from './insert-jobs.ts'
 import { buildColumns, columnName, jobColumns, onRows, stepColumns, tallyColumns } from './rows.ts'
-import type { Scope } from './scope.ts'
+import type { Inherited, Scope } from './scope.ts'
 import { TallyChange } from './tallies.ts'
-import { deadline, waits, type Waits } from './timers.ts'
+import { deadlineIn, waits, type Entering, type Waits } from './timers.ts'
 
 export interface JobMove {
   jobId: string
@@ -25,16 +25,18 @@ export interface Saving {
   moves: readonly JobMove[]
   /** The jobs that the engine was shown, as they are before the changes. */
   jobsBefore: ReadonlyMap<string, Pick<JobRow, 'kind' | 'state'>>
+  /** null: there are no new jobs. */
+  inherited: Inherited | null
 }
 
 export function saveChanges(changes: Changes, saving: Saving): Statement[] {
-  const { scope, buildBefore } = saving
+  const { scope, buildBefore, inherited } = saving
   return [
     ...(changes.newSteps.length > 0 ? [insertSteps(changes, scope)] : []),
     ...insertWiring(changes, scope),
-    ...(changes.newJobs.length > 0 ? [insertJobs(changes.newJobs, saving)] : []),
-    ...sameColumns(changes.jobs).map((group) => updateJobs(group, saving)),
-    ...sameColumns(changes.steps).map(updateSteps),
+    ...(inherited === null ? [] : [insertJobs(changes.newJobs, inherited, saving)]),
+    ...alike(changes.jobs, ({ set }) => set.state).map((group) => updateJobs(group, saving)),
+    ...alike(changes.steps).map(updateSteps),
     ...remove(changes),
     // A new one is written as it begins; see create-build.ts.
     ...(changes.build === null || buildBefore.state === 'creating'
@@ -62,24 +64,30 @@ function count(changes: Changes, { buildBefore, moves, jobsBefore }: Saving): Ta
   return tally
 }
 
-function sameColumns<Row>(patches: readonly Patch<Row>[]): Patch<Row>[][] {
+/** Those that one statement can write: they have the same columns, and `also` in common. */
+function alike<Row>(
+  patches: readonly Patch<Row>[],
+  also: (patch: Patch<Row>) => string | undefined = () => undefined,
+): Patch<Row>[][] {
   const groups = new Map<string, Patch<Row>[]>()
   for (const patch of patches) {
-    const columns = Object.keys(patch.set).sort().join()
-    groups.set(columns, [...(groups.get(columns) ?? []), patch])
+    const key = [also(patch), ...Object.keys(patch.set).sort()].join()
+    groups.set(key, [...(groups.get(key) ?? []), patch])
   }
   return [...groups.values()]
 }
 
-/** What is made of a set of fields, kept: there are few sets. */
-function byFields<Made>(make: (fields: readonly string[]) => Made): (set: object) => Made {
+/** What is made of a set of fields, and of what else it depends on, kept: there are few. */
+function byFields<Made, Also extends string | undefined = undefined>(
+  make: (fields: readonly string[], also?: Also) => Made,
+): (set: object, also?: Also) => Made {
   const made = new Map<string, Made>()
-  return (set) => {
+  return (set, also) => {
     const fields = Object.keys(set)
-    const key = fields.join()
+    const key = [also, ...fields].join()
     const known = made.get(key)
     if (known !== undefined) return known
-    const fresh = make(fields)
+    const fresh = make(fields, also)
     made.set(key, fresh)
     return fresh
   }
@@ -112,29 +120,41 @@ function updateSteps(group: readonly Patch<unknown>[]): Statement {
   return stepUpdates(group[0]?.set ?? {})(group.map(rowOf))
 }
 
-const jobUpdates = byFields((fields) =>
+const jobUpdates = byFields((fields, state?: JobState) =>
   onRows(
     'p',
     patchTypes(jobColumns, fields),
     (rows, at: string, expiryMinutes: number, acceptSeconds: number, cancelGraceSeconds: number) => {
-      const waiting: Waits = [expiryMinutes, acceptSeconds, cancelGraceSeconds]
-      const timed = sql`, agent_id = case when p.state <> 'scheduled' then t.agent_id end,
-        token_hash = case when p.state <> 'scheduled' then t.token_hash end,
-        deadline_at = ${deadline(waiting, at, sql`p.state`, sql`t`)},
-        expired_at = case when p.state = 'expired' then ${at}::timestamptz end,
-        limited_at = case when p.state = 'limited' then ${at}::timestamptz else t.limited_at end,
-        concurrency_wait_ms = case when p.state = 'scheduled' and t.concurrency_group is not null and t.runnable_at is null
-          then coalesce(extract(epoch from ${at}::timestamptz - t.limited_at) * 1000, 0)::int
-          else t.concurrency_wait_ms end`
+      const entering = { at, waits: [expiryMinutes, acceptSeconds, cancelGraceSeconds] as Waits, job: sql`t` }
       return sql`
-        update jobs t set ${assignments(fields)}${fields.includes('state') ? timed : sql``}
+        update jobs t set ${assignments(fields)}${state === undefined ? sql`` : follows(state, entering)}
         from ${rows} where t.id = p.id`
     },
   ),
 )
 
-function updateJobs(group: readonly Patch<JobRow>[], { timers, scope, at }: Saving): Statement {
-  return jobUpdates(group[0]?.set ?? {})(group.map(rowOf), at, ...waits(timers, scope.expiryMinutes))
+/** What changes with a job's state beside what the engine knows of. */
+function follows(state: JobState, entering: Entering): RawBuilder<unknown> {
+  const at = sql`${entering.at}::timestamptz`
+  const columns = {
+    deadline_at: deadlineIn(state, entering),
+    ...(state === 'expired' && { expired_at: at }),
+    ...(state === 'limited' && { limited_at: at }),
+    ...(state === 'scheduled' && {
+      agent_id: sql`null`,
+      concurrency_wait_ms: sql`case when t.concurrency_group is not null and t.runnable_at is null
+        then coalesce(extract(epoch from ${at} - t.limited_at) * 1000, 0)::int else t.concurrency_wait_ms end`,
+    }),
+  }
+  return sql.join(
+    Object.entries(columns).map(([column, value]) => sql`, ${sql.ref(column)} = ${value}`),
+    sql``,
+  )
+}
+
+function updateJobs(group: readonly Patch<JobRow>[], { timers, at }: Saving): Statement {
+  const set = group[0]?.set ?? {}
+  return jobUpdates(set, set.state)(group.map(rowOf), at, ...waits(timers))
 }
 
 const buildTables = [

@@ -1,5 +1,6 @@
 // When time itself becomes an event for a job. The deadline is kept in the job's row and moves with its state.
 import { sql, type RawBuilder } from 'kysely'
+import type { JobState } from '@millrace/engine/states.ts'
 import type { Timers } from '../config.ts'
 
 /** How long an agent that accepted a job may take to start it. */
@@ -8,32 +9,47 @@ export const startSeconds = 120
 /** How long a job stays set aside for a stack that does not say how long it needs. */
 export const reservationSeconds = 900
 
-/** How long jobs of a build may take for what. */
-export const waits = (timers: Timers, expiryMinutes: number | null): Waits => [
-  expiryMinutes ?? timers.jobExpiryDays * 24 * 60,
+/** How long jobs may take for what; organizations may say how long theirs may wait for an agent. */
+export const waits = (timers: Timers): Waits => [
+  timers.jobExpiryDays * 24 * 60,
   timers.acceptSeconds,
   timers.cancelGraceSeconds,
 ]
 
 export type Waits = [expiryMinutes: number, acceptSeconds: number, cancelGraceSeconds: number]
 
-/** The deadline of a job that enters `state` at `at`; null where nothing is awaited. `job` is the row's alias. */
-export function deadline(
-  [expiryMinutes, acceptSeconds, cancelGraceSeconds]: Waits,
-  at: string,
-  state: RawBuilder<unknown>,
-  job: RawBuilder<unknown>,
-): RawBuilder<unknown> {
-  return sql`case ${state}
-    when 'scheduled' then ${job}.created_at + make_interval(mins => ${expiryMinutes})
-    when 'reserved' then ${after(at, reservationSeconds)}
-    when 'assigned' then ${after(at, acceptSeconds)}
-    when 'accepted' then ${after(at, startSeconds)}
-    when 'running' then ${at}::timestamptz + make_interval(mins => ${job}.timeout_minutes)
-    when 'canceling' then ${after(at, cancelGraceSeconds)}
-    when 'timing_out' then ${after(at, cancelGraceSeconds)}
-  end`
+export interface Entering {
+  at: string
+  waits: Waits
+  /** The alias of the job's row. */
+  job: RawBuilder<unknown>
 }
+
+/** The deadline of a job that enters this state; null where nothing is awaited. */
+export const deadlineIn = (state: JobState, entering: Entering): RawBuilder<unknown> =>
+  deadlines(entering)[state] ?? sql`null`
+
+/** The same where the state stands in a row. */
+export function deadline(state: RawBuilder<unknown>, entering: Entering): RawBuilder<unknown> {
+  const cases = Object.entries(deadlines(entering)).map(([name, at]) => sql`when ${sql.lit(name)} then ${at}`)
+  return sql`case ${state} ${sql.join(cases, sql` `)} end`
+}
+
+const deadlines = ({
+  at,
+  waits: [expiryMinutes, acceptSeconds, cancelGraceSeconds],
+  job,
+}: Entering): Partial<Record<JobState, RawBuilder<unknown>>> => ({
+  scheduled: sql`${job}.created_at + make_interval(mins => coalesce((
+    select o.scheduled_job_expiry_in_minutes from organization_pipeline_settings o
+    where o.organization_id = ${job}.organization_id), ${expiryMinutes}))`,
+  reserved: after(at, reservationSeconds),
+  assigned: after(at, acceptSeconds),
+  accepted: after(at, startSeconds),
+  running: sql`${at}::timestamptz + make_interval(mins => ${job}.timeout_minutes)`,
+  canceling: after(at, cancelGraceSeconds),
+  timing_out: after(at, cancelGraceSeconds),
+})
 
 export const after = (at: string, seconds: number): RawBuilder<unknown> =>
   sql`${at}::timestamptz + make_interval(secs => ${seconds})`

@@ -19,32 +19,36 @@ const onAgent: ReadonlySet<string | null> = new Set([
   'canceling',
 ])
 
-/** The agents that these moves set free. Before the moves are written, which may forget who had the job. */
-export function wakeFreedAgents(moves: readonly JobMove[]): Statement[] {
+/**
+ * The agents that these moves set free. Before the moves are written, which may forget who had the job; of the one in
+ * `known` that is known already.
+ */
+export function wakeFreedAgents(
+  moves: readonly JobMove[],
+  known?: { id: string; agentId: string | null },
+): Statement[] {
   const left = moves.filter(({ from, to }) => onAgent.has(from) && !onAgent.has(to)).map(({ jobId }) => jobId)
-  return wake(left, agentOf, agentsOf)
+  if (left.length === 0) return []
+  if (known === undefined || left.some((jobId) => jobId !== known.id)) return [agentsOf(left)]
+  return known.agentId === null ? [] : [notify(agentChannel, `${known.agentId} free`)]
 }
 
-export const wakeQueuesOf = (runnableJobs: readonly string[]): Statement[] =>
-  wake(runnableJobs, queueOf, queuesOf)
+const agentsOf = preparedStatement(
+  (jobIds: readonly string[]) => sql`
+    select pg_notify(${agentChannel}, agent_id || ' free') from jobs
+    where id = any (${jobIds}::uuid[]) and agent_id is not null`,
+)
+
+const notify = preparedStatement(
+  (channel: string, news: string) => sql`select pg_notify(${channel}, ${news})`,
+)
 
 /** A statement with `=` is planned once, one with an array again and again. */
-function wake(
-  jobIds: readonly string[],
-  ofOne: (jobId: string) => Statement,
-  ofMany: (jobIds: readonly string[]) => Statement,
-): Statement[] {
-  const [first] = jobIds
+export function wakeQueuesOf(runnableJobs: readonly string[]): Statement[] {
+  const [first] = runnableJobs
   if (first === undefined) return []
-  return [jobIds.length === 1 ? ofOne(first) : ofMany(jobIds)]
+  return [runnableJobs.length === 1 ? queueOf(first) : queuesOf(runnableJobs)]
 }
-
-const tellAgents = (which: RawBuilder<unknown>) => sql`
-  select pg_notify(${agentChannel}, agent_id || ' free') from jobs where ${which} and agent_id is not null`
-const agentOf = preparedStatement((jobId: string) => tellAgents(sql`id = ${jobId}`))
-const agentsOf = preparedStatement((jobIds: readonly string[]) =>
-  tellAgents(sql`id = any (${jobIds}::uuid[])`),
-)
 
 const tellQueues = (which: RawBuilder<unknown>) => sql`
   select pg_notify(${queueChannel}, string_agg(distinct queue_id::text, ',')) from jobs

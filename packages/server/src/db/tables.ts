@@ -599,7 +599,6 @@ export interface Jobs {
   finished_at: string | null
   expired_at: string | null
   deadline_at: string | null
-  token_hash: Buffer | null
   env_overrides: ColumnType<unknown, string | undefined, string>
   chunks_failed_count: Generated<number>
   reserved_by: string | null

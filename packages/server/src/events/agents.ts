@@ -39,7 +39,8 @@ export async function tellBlocked(
     insert into events (organization_id, kind, data, created_at)
     select ${organizationId}, ${kind}, ${JSON.stringify(data)}::jsonb, ${at}
     where not exists (
-      select from (select * from events where organization_id = ${organizationId} order by id desc limit 200) recent
+      select from (select * from events
+        where organization_id = ${organizationId} and build_id is null order by id desc limit 200) recent
       where recent.kind = ${kind} and recent.data @> ${JSON.stringify(data)}::jsonb
         and recent.created_at > ${at}::timestamptz - interval '1 minute')`.execute(db)
 }
