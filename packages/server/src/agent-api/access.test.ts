@@ -47,9 +47,9 @@ const fill = (url: string, jobId: string) =>
 
 /** Of a job that there is, with the code of another; and its own with one digit changed. */
 function forged(): string[] {
-  const [own, others] = [run.token, other.token].map((token) => token.slice(-32))
-  const last = run.token.endsWith('0') ? '1' : '0'
-  return [run.token.replace(`${own}`, `${others}`), `${run.token.slice(0, -1)}${last}`]
+  const [withoutCode, code] = [run.token.slice(0, -32), other.token.slice(-32)]
+  const lastDigit = run.token.endsWith('0') ? '1' : '0'
+  return [withoutCode + code, run.token.slice(0, -1) + lastDigit]
 }
 
 const guarded = agentRouteTable.filter(({ token, url }) => token !== 'none' && url.startsWith('/v3/'))

@@ -1,8 +1,10 @@
 // The connection pool and Kysely on top of it.
+import { availableParallelism } from 'node:os'
 import { Kysely, type Transaction } from 'kysely'
 import pg from 'pg'
 import { batchClient } from './client.ts'
 import { BatchDialect } from './driver.ts'
+import { GatedPool } from './gated-pool.ts'
 import type { Tables } from './tables.ts'
 
 export type Db = Kysely<Tables>
@@ -14,9 +16,12 @@ export interface Database {
   close(): Promise<void>
 }
 
+/** The database may run on another machine, which is then hardly smaller than this one. */
+const few = Math.max(4, 3 * availableParallelism())
+
 export function openDatabase(connection: string | pg.PoolConfig, maxConnections = 20): Database {
   const given = typeof connection === 'string' ? { connectionString: connection } : connection
-  const pool = new pg.Pool({
+  const config = {
     ...given,
     Client: batchClient(types),
     types,
@@ -25,7 +30,8 @@ export function openDatabase(connection: string | pg.PoolConfig, maxConnections 
     pipeline: true,
     application_name: 'millrace',
     options: '-c timezone=UTC -c statement_timeout=30000 -c idle_in_transaction_session_timeout=60000',
-  })
+  }
+  const pool = new GatedPool(config, few)
   // A connection that dies while idle is dropped by the pool; the next query opens another.
   pool.on('error', () => {})
   // One that dies while in use fails its query; left unheard, its error would end the process too.
