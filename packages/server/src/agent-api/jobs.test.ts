@@ -233,6 +233,50 @@ describe('PUT /v3/jobs/:job/accept with start', () => {
   })
 })
 
+describe('jobs that are claimed', () => {
+  const ability = abilityOf(['queue=default'])
+
+  it.each([
+    ['by one agent at a time', 1],
+    ['by several together', 5],
+  ])('%s, at once from everywhere, go to one agent each, the best first', async (_, together) => {
+    const world = await anAgentWorld(app)
+    await build(
+      world,
+      '[{ command: many, parallelism: 12 }, { command: urgent, priority: 1, parallelism: 3 }]',
+    )
+    const agents = await Promise.all(Array.from({ length: 20 }, () => anAgent(app, world.token)))
+    const queue = { organizationId: world.org.id, queueId: world.queue.id }
+    const claimants = agents.map(({ id }) => ({ agentId: id, ability }))
+    const groups = Array.from({ length: 20 / together }, (_each, index) =>
+      claimants.slice(index * together, (index + 1) * together),
+    )
+    const [first = [], ...others] = groups
+    const best = await claimJobs(app.ctx, queue, first)
+    const claims = [best, ...(await Promise.all(others.map((group) => claimJobs(app.ctx, queue, group))))]
+    const assigned = claims.flatMap((claim) => claim.assigned)
+    expect(new Set(assigned.map(({ jobId }) => jobId)).size).toBe(15)
+    expect(new Set(assigned.map(({ agentId }) => agentId)).size).toBe(15)
+    const { priority } = await jobRow(best.assigned[0]?.jobId ?? '')
+    expect(priority).toBe(1)
+  })
+
+  it('go to nobody who may take none, and stay', async () => {
+    const world = await anAgentWorld(app)
+    const made = await build(world, '[{ command: one }]')
+    const agent = await anAgent(app, world.token)
+    const queue = { organizationId: world.org.id, queueId: world.queue.id }
+    await app.db
+      .updateTable('agents')
+      .set({ paused_at: new Date().toISOString() })
+      .where('id', '=', agent.id)
+      .execute()
+    const claims = await claimJobs(app.ctx, queue, [{ agentId: agent.id, ability }])
+    expect(claims).toEqual({ assigned: [], unfit: [agent.id] })
+    expect(await statesOf(app, made)).toEqual({ one: 'scheduled' })
+  })
+})
+
 describe('a job that is canceled while it is handed out', () => {
   it('is canceled as what it is by then', async () => {
     const world = await anAgentWorld(app)

@@ -6,7 +6,7 @@ import type { JobState } from '@millrace/engine/states.ts'
 import type { Context } from '../context.ts'
 import type { Trx } from '../db/pool.ts'
 import { prepared, preparedStatement } from '../db/prepared.ts'
-import { lastly, together, type Statement } from '../db/together.ts'
+import { lastly, type Statement } from '../db/together.ts'
 import { inTransaction, violatedUnique } from '../db/transaction.ts'
 import { after, startSeconds } from './timers.ts'
 
@@ -46,13 +46,11 @@ export interface Claims {
 const mostAtOnce = 50
 
 /** The best jobs of the queue for these agents, of whom the first are asked first. */
-export async function claimJobs(
-  ctx: Context,
-  queue: { organizationId: string; queueId: string },
-  claimants: readonly Claimant[],
-): Promise<Claims> {
+export async function claimJobs(ctx: Context, queue: Queue, claimants: readonly Claimant[]): Promise<Claims> {
+  const [first] = claimants
   for (let attempt = 1; ; attempt++) {
     try {
+      if (first !== undefined && claimants.length === 1) return await claimOne(ctx, queue, first)
       return await inTransaction(ctx.db, (trx) => claim(trx, ctx, queue, claimants))
     } catch (error) {
       // Another process has just given a job to one of these agents. Asking again leaves that one out.
@@ -61,17 +59,31 @@ export async function claimJobs(
   }
 }
 
-async function claim(
-  trx: Trx,
+interface Queue {
+  organizationId: string
+  queueId: string
+}
+
+/** Where nobody has to be chosen, one statement does it all. */
+async function claimOne(
   ctx: Context,
-  queue: { organizationId: string; queueId: string },
-  claimants: readonly Claimant[],
+  { organizationId, queueId }: Queue,
+  { agentId, ability }: Claimant,
 ): Promise<Claims> {
+  const at = ctx.now().toISOString()
+  const { acceptSeconds } = ctx.config.timers
+  const abilities = abilitiesOf([ability])
+  const [best] = await assignBest(ctx.db, organizationId, queueId, abilities, agentId, at, acceptSeconds)
+  if (best === undefined) return { assigned: [], unfit: [] }
+  const { jobId } = best
+  return jobId === null ? { assigned: [], unfit: [agentId] } : { assigned: [{ agentId, jobId }], unfit: [] }
+}
+
+async function claim(trx: Trx, ctx: Context, queue: Queue, claimants: readonly Claimant[]): Promise<Claims> {
   const candidates = await lockBest(trx, queue, claimants)
   const pairs = pair(candidates, claimants)
   if (pairs.length === 0) return { assigned: [], unfit: [] }
-  const end = ctx.db.isTransaction ? together : lastly
-  const [assigned] = await end(trx, [assign(ctx, pairs)])
+  const [assigned] = await lastly(trx, [assign(ctx, pairs)])
   const served = new Set(assigned.map(({ agentId }) => agentId))
   return { assigned, unfit: pairs.map(({ agentId }) => agentId).filter((agentId) => !served.has(agentId)) }
 }
@@ -85,27 +97,43 @@ interface Candidate {
 
 function lockBest(
   trx: Trx,
-  { organizationId, queueId }: { organizationId: string; queueId: string },
+  { organizationId, queueId }: Queue,
   claimants: readonly Claimant[],
 ): Promise<Candidate[]> {
-  const abilities = new Set(claimants.map(({ ability }) => ability.json))
-  const most = Math.min(claimants.length, mostAtOnce)
-  return lockCandidates(trx, organizationId, queueId, `[${[...abilities].join(',')}]`, most)
+  const abilities = abilitiesOf(claimants.map(({ ability }) => ability))
+  return lockCandidates(trx, organizationId, queueId, abilities, Math.min(claimants.length, mostAtOnce))
 }
 
+const abilitiesOf = (abilities: readonly Ability[]) => {
+  const different = new Set(abilities.map(({ json }) => json))
+  return `[${[...different].join(',')}]`
+}
+
+/** The best jobs of the queue that somebody with these abilities can run, `most` of them, locked. */
+const candidates = <Row>(
+  columns: RawBuilder<Row>,
+  organizationId: string,
+  queueId: string,
+  abilities: string,
+  most: number | RawBuilder<number>,
+): RawBuilder<Row> => sql`
+  select ${columns} from jobs j join cluster_queues q on q.id = j.queue_id
+  where j.queue_id = ${queueId} and j.organization_id = ${organizationId} and j.state = 'scheduled'
+    and q.dispatch_paused_at is null
+    and exists (
+      select from jsonb_array_elements(${abilities}::jsonb) as able (rules)
+      where to_jsonb(j.agent_query_rules) <@ able.rules)
+  order by j.priority desc, j.scheduled_at, j.position, j.id
+  limit ${most} for update of j skip locked`
+
 const lockCandidates = prepared(
-  (organizationId: string, queueId: string, abilities: string, most: number) => sql<Candidate>`
-    select j.id, j.agent_query_rules as rules,
+  (organizationId: string, queueId: string, abilities: string, most: number) => {
+    const columns = sql<Candidate>`
+      j.id, j.agent_query_rules as rules,
       case q.retry_agent_affinity when 'prefer-different' then
-        (select source.agent_id from jobs source where source.id = j.retry_source_job_id) end as avoid
-    from jobs j join cluster_queues q on q.id = j.queue_id
-    where j.queue_id = ${queueId} and j.organization_id = ${organizationId} and j.state = 'scheduled'
-      and q.dispatch_paused_at is null
-      and exists (
-        select from jsonb_array_elements(${abilities}::jsonb) as able (rules)
-        where to_jsonb(j.agent_query_rules) <@ able.rules)
-    order by j.priority desc, j.scheduled_at, j.position, j.id
-    limit ${most} for update of j skip locked`,
+        (select source.agent_id from jobs source where source.id = j.retry_source_job_id) end as avoid`
+    return candidates(columns, organizationId, queueId, abilities, most)
+  },
 )
 
 function pair(candidates: readonly Candidate[], claimants: readonly Claimant[]): Assigned[] {
@@ -142,17 +170,32 @@ const assignMany = preparedStatement(
 )
 
 const assigning = (pairs: RawBuilder<unknown>, at: string, acceptSeconds: number) =>
-  moveAndTell(
-    at,
-    ['scheduled', 'assigned'],
-    sql`
-      update jobs j set state = 'assigned', agent_id = a.id,
-        deadline_at = ${after(at, acceptSeconds)}
-      from ${pairs} join agents a on a.id = p.agent_id
-      where j.id = p.job_id and ${isDispatchable} and not exists (
-        select from jobs busy where busy.agent_id = a.id
-          and busy.state in ('assigned', 'accepted', 'running', 'timing_out', 'canceling'))`,
-  )
+  moveAndTell(at, ['scheduled', 'assigned'], assignment(pairs, at, acceptSeconds))
+
+const assignment = (pairs: RawBuilder<unknown>, at: string, acceptSeconds: number) => sql`
+  update jobs j set state = 'assigned', agent_id = a.id, deadline_at = ${after(at, acceptSeconds)}
+  from ${pairs} join agents a on a.id = p.agent_id
+  where j.id = p.job_id and ${isDispatchable} and not exists (
+    select from jobs busy where busy.agent_id = a.id
+      and busy.state in ('assigned', 'accepted', 'running', 'timing_out', 'canceling'))`
+
+/** No row: there is no job. A row without one: the agent may take none. */
+const assignBest = prepared(
+  (
+    organizationId: string,
+    queueId: string,
+    abilities: string,
+    agentId: string,
+    at: string,
+    acceptSeconds: number,
+  ) => {
+    const columns = sql`j.id as job_id, ${agentId}::uuid as agent_id`
+    return sql<{ jobId: string | null }>`
+      with p as materialized (${candidates(columns, organizationId, queueId, abilities, sql.lit(1))}),
+        ${movedAndTold(at, ['scheduled', 'assigned'], assignment(sql`p`, at, acceptSeconds))}
+      select moved.id as "jobId" from p left join moved on moved.id = p.job_id`
+  },
+)
 
 /** To an agent that was started for this job and takes no other. False: the job does not wait for an agent now. */
 export async function giveJob(
@@ -202,20 +245,24 @@ const accept = prepared((organizationId: string, agentId: string, jobId: string,
   ),
 )
 
+type Move = readonly [from: JobState, to: JobState]
+
 const moveAndTell = (
   at: string,
-  [from, to]: readonly [JobState, JobState],
+  move: Move,
   update: RawBuilder<unknown>,
 ): RawBuilder<Assigned> => sql<Assigned>`
-    with moved as (
-      ${update} returning j.organization_id, j.pipeline_id, j.build_id, j.id, j.step_id, j.agent_id
-    ), told as (
-      insert into events (organization_id, pipeline_id, build_id, job_id, kind, data, created_at)
-      select organization_id, pipeline_id, build_id, id, 'job.state_changed',
-        jsonb_build_object('from', ${sql.lit(from)}, 'to', ${sql.lit(to)}, 'step_id', step_id, 'news', '[]'::jsonb), ${at}
-      from moved
-    )
-    select id as "jobId", agent_id as "agentId" from moved`
+  with ${movedAndTold(at, move, update)} select id as "jobId", agent_id as "agentId" from moved`
+
+const movedAndTold = (at: string, [from, to]: Move, update: RawBuilder<unknown>) => sql`
+  moved as (
+    ${update} returning j.organization_id, j.pipeline_id, j.build_id, j.id, j.step_id, j.agent_id
+  ), told as (
+    insert into events (organization_id, pipeline_id, build_id, job_id, kind, data, created_at)
+    select organization_id, pipeline_id, build_id, id, 'job.state_changed',
+      jsonb_build_object('from', ${sql.lit(from)}, 'to', ${sql.lit(to)}, 'step_id', step_id, 'news', '[]'::jsonb), ${at}
+    from moved
+  )`
 
 /** For queries with `agents a`: jobs may be offered to it. */
 export const isDispatchable = sql<boolean>`
