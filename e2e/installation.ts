@@ -29,8 +29,11 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   project.provide('emptyInstallation', empty)
   const dataDir = join(folder, 'shared')
   cpSync(empty, dataDir, { recursive: true })
+  const first = await startShared(dataDir)
+  // A server that ends leaves what V8 made of the program to all that start after it.
+  await first.stop()
   const server = await startShared(dataDir)
-  project.provide('sharedServer', { dataDir, ...server.said })
+  project.provide('sharedServer', { dataDir, ...server.said, token: first.said.token })
   return async () => {
     await server.stop()
     rmSync(folder, { recursive: true, force: true })
@@ -50,7 +53,7 @@ async function startShared(dataDir: string) {
     pid: number
     url: string
     database: string
-    first: { token: string }
+    first: { token: string } | null
   }
   const { pid, url, database } = started
   const end = () => void child.kill('SIGTERM')
@@ -62,7 +65,7 @@ async function startShared(dataDir: string) {
     const [code] = await ended
     if (code !== 0) throw new Error(`The shared server stopped with ${String(code)}.`)
   }
-  return { said: { pid, url, database, token: started.first.token }, stop }
+  return { said: { pid, url, database, token: started.first?.token ?? '' }, stop }
 }
 
 const settings = (dataDir: string) => ({
