@@ -93,14 +93,19 @@ function drain(build: MemoryBuild): void {
   throw new Error('The build never came to an end')
 }
 
+/** To expect costs more than a step of a walk, so it is done only where it has something to say. */
+function expectNone(found: readonly unknown[]): void {
+  if (found.length > 0) expect(found).toEqual([])
+}
+
 describe('random walks', { timeout: 600_000 }, () => {
   it('keep every counter equal to a recount', () => {
     fc.assert(
       fc.property(sketches, moves, (drawn, history) => {
         const build = begin(drawn)
         if (build === null) return
-        expect(findDrift(build.store)).toEqual([])
-        walk(build, history, () => expect(findDrift(build.store)).toEqual([]))
+        expectNone(findDrift(build.store))
+        walk(build, history, () => expectNone(findDrift(build.store)))
       }),
       RUNS,
     )
@@ -119,11 +124,12 @@ describe('random walks', { timeout: 600_000 }, () => {
             const from = before.jobs.get(job.id)?.state ?? null
             return from === job.state ? [] : [`${job.id} ${from} ${job.state}`]
           })
-          expect(told.toSorted()).toEqual(seen.toSorted())
+          const [tale, truth] = [told.toSorted(), seen.toSorted()]
+          if (tale.join('\n') !== truth.join('\n')) expect(tale).toEqual(truth)
           const turns = (effects ?? []).filter((effect) => effect.kind === 'build_state_changed')
           const { state, blockedState } = build.store.build
           const hasTurned = state !== before.build.state || blockedState !== before.build.blockedState
-          expect(turns).toHaveLength(hasTurned ? 1 : 0)
+          if (turns.length !== Number(hasTurned)) expect(turns).toHaveLength(Number(hasTurned))
         })
       }),
       RUNS,
@@ -142,7 +148,8 @@ describe('random walks', { timeout: 600_000 }, () => {
             expect(didNotRun(old.state)).toBe(true)
           }
           const { failingAt } = build.store.build
-          expect(before.build.failingAt ?? failingAt).toBe(failingAt)
+          const was = before.build.failingAt ?? failingAt
+          if (was !== failingAt) expect(was).toBe(failingAt)
         })
       }),
       RUNS,
@@ -157,7 +164,7 @@ describe('random walks', { timeout: 600_000 }, () => {
         const simple = history.filter(
           ({ type }) => !['upload', 'retry', 'cancel_build', 'skip_build'].includes(type),
         )
-        walk(build, simple, (before) => expect(findMistakes(build.store, before)).toEqual([]))
+        walk(build, simple, (before) => expectNone(findMistakes(build.store, before)))
       }),
       RUNS,
     )
