@@ -5,11 +5,11 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, cpSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { TestProject } from 'vitest/node'
+import { scratch } from '../testbed/src/scratch.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -21,7 +21,7 @@ declare module 'vitest' {
 const program = fileURLToPath(new URL('../packages/cli/bin/millrace.js', import.meta.url))
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const folder = mkdtempSync(join(tmpdir(), 'millrace-e2e-'))
+  const folder = mkdtempSync(join(scratch(), 'millrace-e2e-'))
   // Under root without user namespaces another user has to come by.
   chmodSync(folder, 0o755)
   const empty = join(folder, 'empty')

@@ -1,9 +1,8 @@
 // One PostgreSQL for the whole run, and in it one migrated template that every test file clones.
 import { randomBytes } from 'node:crypto'
-import { statfs } from 'node:fs/promises'
-import { freemem } from 'node:os'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
+import { scratch } from '../../../testbed/src/scratch.ts'
 import { startTemporary } from '../src/db/embedded/temporary.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { openDatabase } from '../src/db/pool.ts'
@@ -17,7 +16,7 @@ declare module 'vitest' {
 const template = 'millrace_template'
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const postgres = await startTemporary(await inMemory())
+  const postgres = await startTemporary({ under: scratch() })
   const { host, port, user } = postgres.connection
   await administer({ host, port, user }, `create database ${template}`)
   const { pool, close } = openDatabase({ host, port, user, database: template })
@@ -25,14 +24,6 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   await close()
   project.provide('database', { host, port, user })
   return postgres.stop
-}
-
-/** Where there is plenty: to make and remove the thousand files of a clone is half its cost on a disk. */
-async function inMemory(): Promise<{ under?: string }> {
-  const under = '/dev/shm'
-  const { bavail, bsize } = await statfs(under).catch(() => ({ bavail: 0, bsize: 0 }))
-  const isPlenty = Math.min(bavail * bsize, freemem()) > 6 * 1024 ** 3
-  return isPlenty ? { under } : {}
 }
 
 export async function cloneTemplate(server: {
