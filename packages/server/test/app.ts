@@ -98,7 +98,7 @@ export async function startApp(options: AppOptions = {}, database?: Database): P
       const payload = text ?? (body === undefined ? undefined : JSON.stringify(body))
       // With half the work of fetch.
       const response = await request(address + path, {
-        method: method as Dispatcher.HttpMethod,
+        method,
         headers: {
           ...likeFetch,
           ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
