@@ -51,6 +51,8 @@ export async function startEngine(name: EngineName): Promise<RunningEngine> {
   const command = name === 'Docker' ? dockerCommand(root, socketPath) : podmanCommand(root, socketPath)
   const [program, ...given] = apart(root, network.name, command)
   const daemon = spawn(program, given, {
+    // Podman leaves a file where it works when a container runs out of memory.
+    cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, CONTAINERS_CONF: join(root, 'containers.conf'), DOCKER_TMPDIR: join(root, 'tmp') },
   })
