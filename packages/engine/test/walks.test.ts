@@ -36,12 +36,13 @@ function begin(drawn: Sketches): MemoryBuild | null {
 function walk(
   build: MemoryBuild,
   history: readonly Move[],
-  look: (before: Snapshot, effects: Effect[] | null) => void = () => {},
+  /** Returns how much is wrong; the walk ends there. */
+  look: (before: Snapshot, effects: Effect[] | null) => number = () => 0,
 ): void {
   for (const [index, move] of history.entries()) {
     const before = snapshot(build)
     const outcome = build.apply(eventOf(move, build, FACTS, time(index + 2), index))
-    look(before, outcome.ok ? outcome.effects : null)
+    if (look(before, outcome.ok ? outcome.effects : null) > 0) return
   }
 }
 
@@ -128,6 +129,7 @@ describe('random walks', { timeout: 600_000 }, () => {
           const { state, blockedState } = build.store.build
           const hasTurned = state !== before.build.state || blockedState !== before.build.blockedState
           if (turns.length !== Number(hasTurned)) wrong.push({ turns, hasTurned })
+          return wrong.length
         })
         expect(wrong).toEqual([])
       }),
@@ -148,6 +150,7 @@ describe('random walks', { timeout: 600_000 }, () => {
           }
           const { failingAt } = build.store.build
           expect(before.build.failingAt ?? failingAt).toBe(failingAt)
+          return 0
         })
       }),
       RUNS,
