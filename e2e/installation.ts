@@ -5,11 +5,11 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, cpSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { TestProject } from 'vitest/node'
+import { scratch } from '../testbed/src/scratch.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -21,7 +21,7 @@ declare module 'vitest' {
 const program = fileURLToPath(new URL('../packages/cli/bin/millrace.js', import.meta.url))
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const folder = mkdtempSync(join(tmpdir(), 'millrace-e2e-'))
+  const folder = mkdtempSync(join(scratch(), 'millrace-e2e-'))
   // Under root without user namespaces another user has to come by.
   chmodSync(folder, 0o755)
   const empty = join(folder, 'empty')
@@ -29,8 +29,11 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   project.provide('emptyInstallation', empty)
   const dataDir = join(folder, 'shared')
   cpSync(empty, dataDir, { recursive: true })
+  const first = await startShared(dataDir)
+  // A server that ends leaves what V8 made of the program to all that start after it.
+  await first.stop()
   const server = await startShared(dataDir)
-  project.provide('sharedServer', { dataDir, ...server.said })
+  project.provide('sharedServer', { dataDir, ...server.said, token: first.said.token })
   return async () => {
     await server.stop()
     rmSync(folder, { recursive: true, force: true })
@@ -50,7 +53,7 @@ async function startShared(dataDir: string) {
     pid: number
     url: string
     database: string
-    first: { token: string }
+    first: { token: string } | null
   }
   const { pid, url, database } = started
   const end = () => void child.kill('SIGTERM')
@@ -62,7 +65,7 @@ async function startShared(dataDir: string) {
     const [code] = await ended
     if (code !== 0) throw new Error(`The shared server stopped with ${String(code)}.`)
   }
-  return { said: { pid, url, database, token: started.first.token }, stop }
+  return { said: { pid, url, database, token: started.first?.token ?? '' }, stop }
 }
 
 const settings = (dataDir: string) => ({

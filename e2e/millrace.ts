@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, inject } from 'vitest'
+import { scratch } from '../testbed/src/scratch.ts'
 
 const program = fileURLToPath(new URL('../packages/cli/bin/millrace.js', import.meta.url))
 
@@ -47,7 +48,7 @@ afterEach(async () => {
 
 /** Gone after the test. */
 export function aDirectory(): string {
-  const path = mkdtempSync(join(tmpdir(), 'millrace-e2e-'))
+  const path = mkdtempSync(join(scratch(), 'millrace-e2e-'))
   directories.push(path)
   return path
 }

@@ -55,7 +55,9 @@ async function write(dir) {
     plugins: [ourFiles(dir)],
     logLevel: 'silent',
   })
-  await made.write({ dir, format: 'esm', sourcemap: true, sourcemapExcludeSources: true })
+  // Of CommonJS Node can keep what V8 made of it: see packages/cli/bin/compiled-code.js.
+  const names = { entryFileNames: '[name].cjs', chunkFileNames: '[name]-[hash].cjs' }
+  await made.write({ dir, format: 'cjs', ...names, sourcemap: true, sourcemapExcludeSources: true })
   await made.close()
 }
 

@@ -1,9 +1,9 @@
 // One server for the whole suite, a real repository, and what a test wants to do with them.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
+import { scratch } from '../../testbed/src/scratch.ts'
 import {
   copyEmptyInstallation,
   databaseUrl,
@@ -47,7 +47,7 @@ export class Site {
   }
 
   static async start({ lostSeconds = 180 }: SiteSettings = {}): Promise<Site> {
-    const folder = mkdtempSync(join(tmpdir(), 'mr-conf-'))
+    const folder = mkdtempSync(join(scratch(), 'mr-conf-'))
     makeRepository(join(folder, 'repository'))
     copyEmptyInstallation(join(folder, 'data'))
     return new Site(await start(folder, '0', lostSeconds), folder)

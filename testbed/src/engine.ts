@@ -2,7 +2,7 @@
 // namespace, with directories and a socket of its own, so that nothing of the machine's is touched but one wire.
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -47,9 +47,12 @@ export async function startEngine(name: EngineName): Promise<RunningEngine> {
   const socketPath = join(root, 'engine.sock')
   const output: string[] = []
   await writeFile(join(root, 'containers.conf'), await podmanSettings(root))
+  await rememberVersions(root)
   const command = name === 'Docker' ? dockerCommand(root, socketPath) : podmanCommand(root, socketPath)
   const [program, ...given] = apart(root, network.name, command)
   const daemon = spawn(program, given, {
+    // Podman leaves a file where it works when a container runs out of memory.
+    cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, CONTAINERS_CONF: join(root, 'containers.conf'), DOCKER_TMPDIR: join(root, 'tmp') },
   })
@@ -122,7 +125,35 @@ runtime = "${(await isInstalled('runc')) ? 'runc' : 'crun'}"
 volume_path = "${join(root, 'volumes')}"
 cgroup_manager = "cgroupfs"
 events_logger = "file"
+[network]
+cni_plugin_dirs = ${JSON.stringify([join(root, 'plugins'), ...pluginFolders])}
 `
+
+/** Where Podman looks for them by itself. */
+const pluginFolders = [
+  '/usr/local/libexec/cni',
+  '/usr/libexec/cni',
+  '/usr/local/lib/cni',
+  '/usr/lib/cni',
+  '/opt/cni/bin',
+]
+
+/**
+ * Without netavark, Podman asks four programs for their versions, for each network there is, whenever it looks at its
+ * networks: half of all its work here. They are asked once; everything else is done by the programs themselves.
+ */
+async function rememberVersions(root: string): Promise<void> {
+  await mkdir(join(root, 'plugins'))
+  const env = { CNI_COMMAND: 'VERSION' }
+  for (const folder of pluginFolders) {
+    for (const name of await readdir(folder).catch(() => [])) {
+      const asked = await run(join(folder, name), { env }).catch(() => null)
+      if (asked === null) continue
+      const script = `#!/bin/sh\nif [ "$CNI_COMMAND" = VERSION ]; then echo '${asked.stdout.trim()}'; else exec ${join(folder, name)}; fi\n`
+      await writeFile(join(root, 'plugins', name), script, { mode: 0o755, flag: 'wx' }).catch(() => {})
+    }
+  }
+}
 
 async function untilAnswers(docker: Docker, daemon: ChildProcess): Promise<void> {
   const deadline = AbortSignal.timeout(60_000)

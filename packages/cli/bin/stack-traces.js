@@ -11,7 +11,7 @@ export function nameSources(folder) {
     if (!maps.has(url)) maps.set(url, readMap(url))
     return maps.get(url)
   }
-  const place = /(file:\/\/[^\s()]+?\.js):(\d+):(\d+)/g
+  const place = /(file:\/\/[^\s()]+?\.c?js):(\d+):(\d+)/g
   Error.prepareStackTrace = (error, calls) => {
     const lines = [headOf(error), ...calls.map(String)].join('\n    at ')
     return lines.replace(place, (found, url, line, column) => {

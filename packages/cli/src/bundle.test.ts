@@ -1,6 +1,6 @@
 // How bin/millrace.js chooses what to run, in a copy of the packages' folders that holds next to nothing.
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -19,19 +19,22 @@ beforeEach(async () => {
 
 afterEach(() => rmSync(packages, { recursive: true }))
 
-const program = (text: string) => `export async function main() { console.log('${text}'); return 0 }`
+const main = (text: string) => `async function main() { console.log('${text}'); return 0 }`
+const program = (text: string) => `export ${main(text)}`
+const bundledProgram = (text: string) => `exports.main = ${main(text)}`
 
 function compile(name: string, build: string): void {
   mkdirSync(join(packages, name, 'dist'), { recursive: true })
   writeFileSync(join(packages, name, 'dist', '.tsbuildinfo'), build)
 }
 
-async function bundle(files: Record<string, string>): Promise<void> {
+async function bundle(files: Record<string, string>): Promise<string> {
   const place = pathToFileURL(join(packages, 'cli', 'bin', 'bundle.js')).href
   const { currentBundle } = (await import(place)) as { currentBundle(): URL }
   const folder = fileURLToPath(currentBundle())
   mkdirSync(folder, { recursive: true })
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+  return folder
 }
 
 const run = () =>
@@ -43,7 +46,7 @@ describe('bin/millrace.js', () => {
   })
 
   it('runs the bundle of what was compiled last, and none of anything else', async () => {
-    await bundle({ 'main.js': program('bundled') })
+    await bundle({ 'main.cjs': bundledProgram('bundled') })
     expect(run()).toBe('bundled\n')
     compile('engine', 'again')
     expect(run()).toBe('compiled\n')
@@ -51,23 +54,41 @@ describe('bin/millrace.js', () => {
     expect(run()).toBe('bundled\n')
   })
 
+  it('keeps what V8 made of the bundle, also of parts that are loaded late, and does without', async () => {
+    const folder = await bundle({
+      'main.cjs': `exports.main = async () => { console.log(require('./part.cjs').text()); return 0 }`,
+      'part.cjs': `exports.text = () => 'a part'`,
+    })
+    expect(run()).toBe('a part\n')
+    const kept = readdirSync(folder).find((name) => name.startsWith('code-')) ?? ''
+    expect(readdirSync(join(folder, kept)).toSorted()).toEqual(['main.cjs', 'part.cjs'])
+    const made = readFileSync(join(folder, kept, 'part.cjs'))
+    expect(run()).toBe('a part\n')
+    writeFileSync(join(folder, kept, 'part.cjs'), 'spoilt')
+    expect(run()).toBe('a part\n')
+    expect(readFileSync(join(folder, kept, 'part.cjs'))).toHaveLength(made.length)
+    rmSync(join(folder, kept), { recursive: true })
+    writeFileSync(join(folder, kept), 'no folder')
+    expect(run()).toBe('a part\n')
+  })
+
   it('names the sources in stack traces of the bundle', async () => {
-    const text = `export async function main() {
+    const text = `exports.main = async function main() {
   console.log(new Error('seen').stack)
   return 0
 }
 `
     // The second line is line 41, column 7 of the source.
     const map = { version: 3, sources: ['../../../src/main.ts'], names: [], mappings: ';AAwCM' }
-    await bundle({ 'main.js': text, 'main.js.map': JSON.stringify(map) })
+    await bundle({ 'main.cjs': text, 'main.cjs.map': JSON.stringify(map) })
     const [head, first] = run().split('\n')
     expect(head).toBe('Error: seen')
     expect(first).toBe(`    at main (${join(packages, 'cli', 'src', 'main.ts')}:41:7)`)
   })
 
   it('shows where in the bundle it was when there is no map', async () => {
-    const text = "export async function main() { console.log(new Error('seen').stack); return 0 }"
-    await bundle({ 'main.js': text })
-    expect(run()).toMatch(/^Error: seen\n {4}at main \(file:\S+\/main\.js:1:\d+\)/)
+    const text = "exports.main = async function main() { console.log(new Error('seen').stack); return 0 }"
+    await bundle({ 'main.cjs': text })
+    expect(run()).toMatch(/^Error: seen\n {4}at main \(file:\S+\/main\.cjs:1:\d+\)/)
   })
 })

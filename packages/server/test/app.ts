@@ -7,6 +7,7 @@ import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import pino from 'pino'
 import { Compile } from 'typebox/compile'
+import { request, type Dispatcher } from 'undici'
 import { afterAll, beforeAll, inject } from 'vitest'
 import { serveAgents, servePages, slices } from '../src/app.ts'
 import { readConfig } from '../src/config.ts'
@@ -95,23 +96,27 @@ export async function startApp(options: AppOptions = {}, database?: Database): P
     logLines,
     async request(method, path, { token, body, text, headers = {} } = {}) {
       const payload = text ?? (body === undefined ? undefined : JSON.stringify(body))
-      const response = await fetch(address + path, {
+      // With half the work of fetch.
+      const response = await request(address + path, {
         method,
-        redirect: 'manual',
         headers: {
-          ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
-          ...(payload === undefined || text !== undefined ? {} : { 'Content-Type': 'application/json' }),
-          ...headers,
+          ...likeFetch,
+          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+          ...(payload === undefined
+            ? {}
+            : { 'content-type': text === undefined ? 'application/json' : textType }),
+          ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
         },
         ...(payload === undefined ? {} : { body: payload }),
       })
-      const answer = await response.text()
-      const isJson = response.headers.get('content-type')?.includes('json') ?? false
+      const answer = await response.body.text()
+      const isJson = String(response.headers['content-type']).includes('json')
       const parsed = (isJson && answer !== '' ? JSON.parse(answer) : {}) as Json
       const list = (
         Array.isArray(parsed) ? parsed : Array.isArray(parsed.items) ? parsed.items : []
       ) as Json[]
-      return { status: response.status, headers: response.headers, text: answer, body: parsed, list }
+      const { statusCode: status, headers: given } = response
+      return { status, headers: asHeaders(given), text: answer, body: parsed, list }
     },
     async close() {
       await close()
@@ -123,6 +128,17 @@ export async function startApp(options: AppOptions = {}, database?: Database): P
       await dropClone(server, connection.database ?? '')
     },
   }
+}
+
+const likeFetch = { accept: '*/*', 'user-agent': 'node' }
+const textType = 'text/plain;charset=UTF-8'
+
+function asHeaders(given: Dispatcher.ResponseData['headers']): Headers {
+  const headers = new Headers()
+  for (const [name, values] of Object.entries(given)) {
+    for (const value of [values ?? []].flat()) headers.append(name, value)
+  }
+  return headers
 }
 
 /** One server for all the tests of a file. */

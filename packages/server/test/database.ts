@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
+import { scratch } from '../../../testbed/src/scratch.ts'
 import { startTemporary } from '../src/db/embedded/temporary.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { openDatabase } from '../src/db/pool.ts'
@@ -15,7 +16,7 @@ declare module 'vitest' {
 const template = 'millrace_template'
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const postgres = await startTemporary()
+  const postgres = await startTemporary({ under: scratch() })
   const { host, port, user } = postgres.connection
   await administer({ host, port, user }, `create database ${template}`)
   const { pool, close } = openDatabase({ host, port, user, database: template })
@@ -31,7 +32,7 @@ export async function cloneTemplate(server: {
   user: string
 }): Promise<pg.PoolConfig> {
   const database = `test_${randomBytes(6).toString('hex')}`
-  await administer(server, `create database ${database} template ${template}`)
+  await administer(server, `create database ${database} template ${template} strategy file_copy`)
   return { ...server, database }
 }
 

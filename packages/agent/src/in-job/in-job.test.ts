@@ -55,6 +55,16 @@ describe('buildkite-agent', () => {
     })
   })
 
+  it('has every command that it lists', async () => {
+    const { run } = await aJob()
+    const listed = (await run([])).out.matchAll(/^ {2}(\S+(?: \S+)?) {2,}/gm)
+    const names = [...listed].map(([, name = '']) => name)
+    expect(names).toContain('meta-data set-batch')
+    for (const name of names) {
+      expect((await run([...name.split(' '), '--help'])).out).toContain(`Usage: buildkite-agent ${name} `)
+    }
+  })
+
   it('needs to know its server and job', async () => {
     const { run, env } = await aJob()
     env['BUILDKITE_AGENT_ACCESS_TOKEN'] = ''

@@ -107,11 +107,17 @@ for (const subject of subjects)
         return given.id ?? id
       }
       const find = async (id: string) => (await driver.listContainers()).find((one) => one.id === id)
+      /** Those who wait at the same time look together: twenty lists at once are slow everywhere. */
+      let looking: ReturnType<typeof driver.listContainers> | null = null
+      const look = () =>
+        (looking ??= driver.listContainers().finally(() => {
+          looking = null
+        }))
       const ended = async (id: string) =>
         eventually(
           'the container ends',
           async () => {
-            const { exitStatus = null } = (await find(id)) ?? {}
+            const { exitStatus = null } = (await look()).find((one) => one.id === id) ?? {}
             return exitStatus === null ? undefined : { exitStatus, output: await driver.readOutput(id) }
           },
           30_000,

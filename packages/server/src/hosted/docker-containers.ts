@@ -168,17 +168,19 @@ export async function listContainers(engine: Engine): Promise<ContainerStatus[]>
   const all = await listOurContainers(engine)
   const found = all.filter(({ Labels }) => isKind('container', Labels))
   return Promise.all(
-    found.map(async ({ Id, State, Labels }) => ({
-      id: Labels[label.id] ?? '',
-      clusterId: Labels[label.cluster] ?? '',
-      exitStatus: State === 'exited' || State === 'dead' ? await exitStatusOf(engine, Id) : null,
+    found.map(async (container) => ({
+      id: container.Labels[label.id] ?? '',
+      clusterId: container.Labels[label.cluster] ?? '',
+      exitStatus: ['exited', 'dead'].includes(container.State) ? await exitStatusOf(engine, container) : null,
     })),
   )
 }
 
-/** What was removed meanwhile was killed. */
-async function exitStatusOf(engine: Engine, engineId: string): Promise<number> {
-  const found = await engine.ask((docker) => docker.getContainer(engineId).inspect()).catch(orNull)
+/** A list tells it in words, `Exited (0) 5 seconds ago`. What was removed meanwhile was killed. */
+async function exitStatusOf(engine: Engine, { Id, Status }: Docker.ContainerInfo): Promise<number> {
+  const told = /^Exited \((\d+)\)/.exec(Status)?.[1]
+  if (told !== undefined) return Number(told)
+  const found = await engine.ask((docker) => docker.getContainer(Id).inspect()).catch(orNull)
   return found?.State.ExitCode ?? 137
 }
 

@@ -1,6 +1,7 @@
 // The Docker Engine API, which Podman serves too: one client, its time limits, and what its errors mean.
-import { Agent } from 'node:http'
+import { Agent, IncomingMessage } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
+import { inspect } from 'node:util'
 import Docker from 'dockerode'
 import { Turns } from '../lib/turns.ts'
 import { HostedNotFound, HostedRefused, HostedUnavailable } from './driver.ts'
@@ -18,7 +19,10 @@ const mostAtOnce = 6
 
 export function openEngine(socketPath: string, installationId: string, answerSeconds: number): Engine {
   // A connection that was kept and that the engine has closed meanwhile would fail the next request.
-  const options = { socketPath, agent: new Agent({ keepAlive: false }) }
+  const agent = new Agent({ keepAlive: false })
+  // The client prints its agent for a log that nobody reads, at every request and with all its connections.
+  Object.assign(agent, { [inspect.custom]: () => 'agent' })
+  const options = { socketPath, agent }
   const docker = new Docker(options)
   const turns = new Turns(mostAtOnce)
   const askNow: Engine['ask'] = async (work, limitSeconds = answerSeconds) => {
@@ -43,18 +47,25 @@ export function openEngine(socketPath: string, installationId: string, answerSec
     installationId,
     ask,
     isPodman() {
-      isPodman ??= ask((engine) => engine.version()).then(
-        // Podman names itself among its components, which the published types do not know.
-        (version) => JSON.stringify(version).includes('Podman Engine'),
-        (error: unknown) => {
-          isPodman = null
-          throw error
-        },
-      )
+      isPodman ??= ask(nameItself).catch((error: unknown) => {
+        isPodman = null
+        throw error
+      })
       return isPodman
     },
   }
 }
+
+/** By the header of its shortest answer: for its version Podman asks the machine's package manager about its parts. */
+const nameItself = (docker: Docker): Promise<boolean> =>
+  new Promise((resolve, reject) => {
+    const options = { path: '/_ping', method: 'GET', isStream: true, statusCodes: { 200: true } }
+    docker.modem.dial(options, (error: unknown, answer: unknown) => {
+      if (!(answer instanceof IncomingMessage)) return reject(error)
+      answer.resume()
+      resolve(answer.headers['libpod-api-version'] !== undefined)
+    })
+  })
 
 export const label = {
   installation: 'millrace.installation',

@@ -21,6 +21,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { Client } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { scratch } from '../../../../../testbed/src/scratch.ts'
 import { findBinaries } from './binaries.ts'
 import { incarnationOf, waitUntil } from './processes.ts'
 import type { EmbeddedOptions } from './server.ts'
@@ -46,7 +47,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(program, { recursive: true, force: true }))
 
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'millrace-separate-'))
+  root = mkdtempSync(join(scratch(), 'millrace-separate-'))
   chmodSync(root, 0o755)
 })
 

@@ -10,10 +10,10 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { Client } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { scratch } from '../../../../../testbed/src/scratch.ts'
 import { isAlive } from './processes.ts'
 import { type EmbeddedPostgres, findRunning, startEmbedded } from './server.ts'
 import { StartupError } from './startup-error.ts'
@@ -27,14 +27,14 @@ let dataDir = ''
 const running: EmbeddedPostgres[] = []
 
 beforeAll(async () => {
-  template = mkdtempSync(join(tmpdir(), 'millrace-template-'))
+  template = mkdtempSync(join(scratch(), 'millrace-template-'))
   await (await startEmbedded({ dataDir: template })).stop()
 })
 
 afterAll(() => rmSync(template, { recursive: true, force: true }))
 
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'millrace-server-'))
+  root = mkdtempSync(join(scratch(), 'millrace-server-'))
   // Under root without user namespaces another user has to come by.
   chmodSync(root, 0o755)
   dataDir = join(root, 'data')

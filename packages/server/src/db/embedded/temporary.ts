@@ -5,10 +5,11 @@ import { findHome } from './placement.ts'
 import { type EmbeddedOptions, type EmbeddedPostgres, launch } from './server.ts'
 
 /** A throw-away database for tests: not safe against power cuts, gone after stop() or when this process dies. */
-export async function startTemporary(
-  options: Omit<EmbeddedOptions, 'dataDir'> = {},
-): Promise<EmbeddedPostgres> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'millrace-temporary-'))
+export async function startTemporary({
+  under = tmpdir(),
+  ...options
+}: Omit<EmbeddedOptions, 'dataDir'> & { under?: string } = {}): Promise<EmbeddedPostgres> {
+  const dataDir = mkdtempSync(join(under, 'millrace-temporary-'))
   const remove = () => {
     for (const path of [dirname(findHome(dataDir)), dataDir]) {
       rmSync(path, { recursive: true, force: true, maxRetries: 5 })
