@@ -19,13 +19,15 @@ export function load(path) {
   if (known !== undefined) return known.exports
   const module = { exports: {} }
   loaded.set(path, module)
-  const script = new Script(before + readFileSync(path, 'utf8') + after, {
+  const source = readFileSync(path, 'utf8')
+  const place = placeOf(path, source)
+  const script = new Script(before + source + after, {
     filename: pathToFileURL(path).href,
     columnOffset: -before.length,
-    cachedData: readCode(path),
+    cachedData: readCode(place),
     importModuleDynamically: constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER ?? ((name) => import(name)),
   })
-  if (script.cachedDataRejected !== false) fresh.set(path, script)
+  if (script.cachedDataRejected !== false) fresh.set(place, script)
   const folder = dirname(path)
   const elsewhere = createRequire(path)
   const find = (name) => (name.startsWith('./') ? load(join(folder, name)) : elsewhere(name))
@@ -36,13 +38,12 @@ export function load(path) {
 
 /** For the next start; called at the end, when V8 has compiled what is used. */
 export function keepCode() {
-  for (const [path, script] of fresh) {
-    const kept = placeOf(path)
+  for (const [place, script] of fresh) {
     try {
-      mkdirSync(dirname(kept), { recursive: true })
-      const partial = `${kept}.${process.pid}`
+      mkdirSync(dirname(place), { recursive: true })
+      const partial = `${place}.${process.pid}`
       writeFileSync(partial, script.createCachedData())
-      renameSync(partial, kept)
+      renameSync(partial, place)
     } catch {
       // An installation that this user cannot write to starts as it did.
       return
@@ -50,17 +51,18 @@ export function keepCode() {
   }
 }
 
-function readCode(path) {
+function readCode(place) {
   try {
-    return readFileSync(placeOf(path))
+    return readFileSync(place)
   } catch {
     return undefined
   }
 }
 
-/** V8 takes only what it made itself, under the same options. */
-const maker = createHash('sha256')
-  .update(JSON.stringify([process.version, process.arch, process.execArgv, process.env.NODE_OPTIONS]))
-  .digest('hex')
+/** V8 takes only what it made itself, under the same options; of the source it looks at nothing but the length. */
+const maker = [process.version, process.arch, process.execArgv, process.env.NODE_OPTIONS]
 
-const placeOf = (path) => join(dirname(path), `code-${maker.slice(0, 16)}`, basename(path))
+function placeOf(path, source) {
+  const hash = createHash('sha256').update(JSON.stringify(maker)).update(source).digest('hex')
+  return join(dirname(path), 'code', `${basename(path)}-${hash.slice(0, 16)}`)
+}
