@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { aFolder, anAgent, anAgentFor, aCounterpart } from '../../test/agent.ts'
+import { prepareWorkplace } from './run-job.ts'
 
 afterEach(() => vi.unstubAllEnvs())
 
@@ -15,6 +16,19 @@ async function removeWorkplaces(folder: string): Promise<void> {
   })
   for (const place of places) await rm(join(folder, place), { recursive: true })
 }
+
+describe('a place for a job', () => {
+  it('leaves nothing behind when it cannot be prepared', async () => {
+    const folder = await aFolder()
+    vi.stubEnv('TMPDIR', folder)
+    vi.stubEnv('PATH', folder)
+    const countPipes = () => process.getActiveResourcesInfo().filter((name) => name.startsWith('Pipe')).length
+    const before = countPipes()
+    await expect(prepareWorkplace()).rejects.toThrow('mkfifo')
+    expect(await readdir(folder)).toEqual([])
+    await vi.waitFor(() => expect(countPipes()).toBe(before))
+  })
+})
 
 describe('a job', () => {
   it('runs its command and reports its status', async () => {

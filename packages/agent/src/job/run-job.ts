@@ -45,11 +45,20 @@ export interface Workplace {
 
 export async function prepareWorkplace(): Promise<Workplace> {
   const folder = await mkdtemp(join(tmpdir(), 'mr-job-'))
-  const [pipe, socket] = await Promise.all([makePipe(folder), listenForJob(folder)])
-  return { folder, pipe, socket }
+  const socket = await listenForJob(folder)
+  try {
+    return { folder, pipe: await makePipe(folder), socket }
+  } catch (error) {
+    // A socket that nobody knows of would keep the process from its end.
+    await clearWorkplace({ folder, socket })
+    throw error
+  }
 }
 
-export async function clearWorkplace({ folder, socket }: Workplace): Promise<void> {
+export async function clearWorkplace({
+  folder,
+  socket,
+}: Pick<Workplace, 'folder' | 'socket'>): Promise<void> {
   socket.close()
   await rm(folder, { recursive: true, force: true, maxRetries: 3 })
 }
