@@ -2,6 +2,7 @@
 // one is enough for all jobs. Podman has none, so each job gets a network to itself, and so does each build of an image
 // on either engine: what carries out instructions may send raw packets, with which it could speak for its neighbours.
 import { createHash } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { bridgeName } from './docker-fence.ts'
 import { label, labels, listOurContainers, ours, unlessGone, type Engine } from './docker-engine.ts'
 import { HostedUnavailable, type Container, type ImageBuild } from './driver.ts'
@@ -31,6 +32,9 @@ export async function joinBuildNetwork(
   return (await engine.isPodman()) ? ownName(id) : network
 }
 
+/** How long a network may take that another request has begun to make. */
+const [mostLooks, lookMs] = [100, 50]
+
 async function ensureNetwork(engine: Engine, name: string, clusterId: string, id: string): Promise<string> {
   const isolation = (await engine.isPodman())
     ? { isolate: 'true' }
@@ -48,9 +52,14 @@ async function ensureNetwork(engine: Engine, name: string, clusterId: string, id
       }),
     )
     .catch(async (error: unknown) => {
-      // Another request may have made it, which Podman says with status 500.
-      if ((await findNetwork(engine, name)) === null) throw error
-      return null
+      // Another request may have made it, which Podman says with status 500; or is about to, and then Docker says that
+      // there is one already before it shows it.
+      const isBegun = error instanceof Error && error.message.includes('conflicts with network')
+      for (let looks = isBegun ? mostLooks : 1; looks > 0; looks -= 1) {
+        if ((await findNetwork(engine, name)) !== null) return null
+        await delay(isBegun ? lookMs : 0)
+      }
+      throw error
     })
   const chosen = await findNetwork(engine, name)
   if (chosen === null) throw new HostedUnavailable(`The network ${name} vanished after it was made.`)
