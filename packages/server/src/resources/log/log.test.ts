@@ -389,7 +389,9 @@ describe('putting logs together', () => {
     const failing = { ...app.ctx.blobs, put: async () => Promise.reject(new Error('The disk is full.')) }
     await compactLogs({ ...app.ctx, blobs: failing })
     expect(await textOf(scene)).toBe('kept')
-    await sql`update job_logs set compacting_until = now() where job_id = ${scene.run.id}`.execute(app.db)
+    await sql`update job_logs set compacting_until = now() - interval '1 second' where job_id = ${scene.run.id}`.execute(
+      app.db,
+    )
     await compactLogs(app.ctx)
     expect([await chunksOf(scene.run.id), await textOf(scene)]).toEqual([0, 'kept'])
   })
@@ -408,7 +410,9 @@ describe('putting logs together', () => {
     }
     await compactLogs({ ...app.ctx, blobs: { ...app.ctx.blobs, put: meanwhile } })
     expect([await chunksOf(scene.run.id), await textOf(scene)]).toEqual([2, 'one two'])
-    await sql`update job_logs set compacting_until = now() where job_id = ${scene.run.id}`.execute(app.db)
+    await sql`update job_logs set compacting_until = now() - interval '1 second' where job_id = ${scene.run.id}`.execute(
+      app.db,
+    )
     await compactLogs(app.ctx)
     expect([await chunksOf(scene.run.id), await textOf(scene)]).toEqual([0, 'one two'])
   })
