@@ -110,7 +110,7 @@ const abilitiesOf = (abilities: readonly Ability[]) => {
 }
 
 /** The best jobs of the queue that somebody with these abilities can run, `most` of them, locked. */
-const candidates = <Row>(
+const selectBest = <Row>(
   columns: RawBuilder<Row>,
   organizationId: string,
   queueId: string,
@@ -132,7 +132,7 @@ const lockCandidates = prepared(
       j.id, j.agent_query_rules as rules,
       case q.retry_agent_affinity when 'prefer-different' then
         (select source.agent_id from jobs source where source.id = j.retry_source_job_id) end as avoid`
-    return candidates(columns, organizationId, queueId, abilities, most)
+    return selectBest(columns, organizationId, queueId, abilities, most)
   },
 )
 
@@ -191,7 +191,7 @@ const assignBest = prepared(
   ) => {
     const columns = sql`j.id as job_id, ${agentId}::uuid as agent_id`
     return sql<{ jobId: string | null }>`
-      with p as materialized (${candidates(columns, organizationId, queueId, abilities, sql.lit(1))}),
+      with p as materialized (${selectBest(columns, organizationId, queueId, abilities, sql.lit(1))}),
         ${movedAndTold(at, ['scheduled', 'assigned'], assignment(sql`p`, at, acceptSeconds))}
       select moved.id as "jobId" from p left join moved on moved.id = p.job_id`
   },
