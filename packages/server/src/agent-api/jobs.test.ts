@@ -257,8 +257,9 @@ describe('jobs that are claimed', () => {
     const assigned = claims.flatMap((claim) => claim.assigned)
     expect(new Set(assigned.map(({ jobId }) => jobId)).size).toBe(15)
     expect(new Set(assigned.map(({ agentId }) => agentId)).size).toBe(15)
-    const { priority } = await jobRow(best.assigned[0]?.jobId ?? '')
-    expect(priority).toBe(1)
+    const rows = await Promise.all(best.assigned.map(({ jobId }) => jobRow(jobId)))
+    const priorities = rows.map(({ priority }) => priority).sort((a, b) => b - a)
+    expect(priorities).toEqual([1, 1, 1, 0, 0].slice(0, together))
   })
 
   it('go to nobody who may take none, and stay', async () => {
