@@ -2,13 +2,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { settleAccess } from '../auth/access-watch.ts'
 import type { Context } from '../context.ts'
-import { ApiError, badRequest } from '../lib/errors.ts'
+import { badRequest } from '../lib/errors.ts'
 import { anybody, authorize, type Access } from './access.ts'
 import type { Answer } from './answer.ts'
 import { fingerprint, once, onceOutside, readKey, type KeyedRequest } from './idempotency.ts'
 import type { RawQuery } from './query.ts'
 import { setRateLimitHeaders } from './rate-limit-headers.ts'
-import type { Method, RawInput, Route } from './route.ts'
+import type { RawInput, Route } from './route.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -18,8 +18,6 @@ declare module 'fastify' {
     rawBody?: boolean
   }
 }
-
-const allMethods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
 export function registerRoutes(app: FastifyInstance, ctx: Context, routes: readonly Route[]): void {
   app.decorateRequest('access', null)
@@ -40,7 +38,6 @@ export function registerRoutes(app: FastifyInstance, ctx: Context, routes: reado
       },
     })
   }
-  refuseOtherMethods(app, routes)
 }
 
 async function answer(ctx: Context, route: Route, request: FastifyRequest): Promise<Answer> {
@@ -76,30 +73,4 @@ function send(reply: FastifyReply, { status, body, json, stream, headers }: Answ
   if (written !== undefined) void reply.type('application/json; charset=utf-8')
   if (headers !== undefined) void reply.headers(headers)
   return reply.send(written ?? body)
-}
-
-/** A known path with a method it does not have is 405, and says which it has. */
-function refuseOtherMethods(app: FastifyInstance, routes: readonly Route[]): void {
-  const methodsByUrl = new Map<string, Set<Method>>()
-  for (const { url, methods } of routes) {
-    // Two URLs that differ in the names of their placeholders are one path.
-    const path = url.replace(/:\w+/g, ':x')
-    methodsByUrl.set(path, new Set([...(methodsByUrl.get(path) ?? []), ...methods]))
-  }
-  const urls = new Map(routes.map(({ url }) => [url.replace(/:\w+/g, ':x'), url]))
-  for (const [path, methods] of methodsByUrl) {
-    const others = allMethods.filter((method) => !methods.has(method))
-    const url = urls.get(path)
-    if (others.length === 0 || url === undefined) continue
-    const allow = [...methods, ...(methods.has('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
-    app.route({
-      method: others,
-      url,
-      exposeHeadRoute: false,
-      handler: (request, reply) => {
-        void reply.header('Allow', allow)
-        throw new ApiError(405, `${request.method} is not allowed here; allowed are ${allow}.`)
-      },
-    })
-  }
 }

@@ -71,6 +71,9 @@ describe('every answer', () => {
     expect(cluster.headers.get('allow')?.split(', ').sort()).toEqual(
       ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'PUT'].sort(),
     )
+    expect((await app.request('PUT', '/v2/user/?a=b')).headers.get('allow')).toBe('GET, HEAD, OPTIONS')
+    const head = await app.request('HEAD', '/v2/organizations/x/clusters/y/queues/z/resume_dispatch')
+    expect([head.status, head.headers.get('allow')]).toEqual([405, 'POST, OPTIONS'])
   })
 
   it.each(['/nothing', '/v2', '/v2/nothing', '/v3/nothing', '/v2/organizations/x/nothing?secret=1'])(

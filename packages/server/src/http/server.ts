@@ -4,11 +4,11 @@ import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } 
 import type pg from 'pg'
 import { watchAccess } from '../auth/access-watch.ts'
 import type { Context } from '../context.ts'
-import { notFound } from '../lib/errors.ts'
 import { serveDocs } from './docs.ts'
 import { answerError } from './error-handler.ts'
 import { acceptJson } from './json-body.ts'
 import { serveMetrics } from './metrics.ts'
+import { refuse, routerOptions } from './no-route.ts'
 import { registerRoutes } from './register.ts'
 import type { Slices } from './route.ts'
 
@@ -28,7 +28,7 @@ export async function buildServer(ctx: Context, pool: pg.Pool, slices: Slices): 
     requestTimeout: 3_600_000,
     bodyLimit: 1024 * 1024,
     forceCloseConnections: 'idle',
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
+    routerOptions,
     return503OnClosing: false,
     // A URL that cannot be read reaches neither the hooks nor the error handler by itself.
     frameworkErrors: (error, request, reply) => {
@@ -37,9 +37,8 @@ export async function buildServer(ctx: Context, pool: pg.Pool, slices: Slices): 
     },
   })
   app.setErrorHandler(answerError)
-  app.setNotFoundHandler((request) => {
-    throw notFound(`There is nothing at ${request.method} ${request.url.split('?')[0]?.slice(0, 200)}`)
-  })
+  const routes = Object.values(slices).flat()
+  app.setNotFoundHandler(refuse(routes))
   app.setSerializerCompiler(() => JSON.stringify)
   acceptJson(app)
   addCommonHeaders(app)
@@ -52,7 +51,7 @@ export async function buildServer(ctx: Context, pool: pg.Pool, slices: Slices): 
     ),
   )
   app.addHook('onClose', watch.stop)
-  registerRoutes(app, ctx, Object.values(slices).flat())
+  registerRoutes(app, ctx, routes)
   await serveDocs(app, ctx.config.url, slices)
   return app
 }
