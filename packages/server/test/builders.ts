@@ -1,12 +1,13 @@
 // Makes what a test depends on. Each builder fills in whatever the test does not care about.
 import { randomBytes } from 'node:crypto'
 import type { AuditType } from '../src/audit/types.ts'
-import type { Insertable } from 'kysely'
+import { sql, type Insertable } from 'kysely'
 import { scopes as allScopes } from '../src/auth/scopes.ts'
 import type { MemberRole } from '../src/auth/caller.ts'
 import type { Feature } from '../src/auth/features.ts'
+import { prepared } from '../src/db/prepared.ts'
 import type { Tables } from '../src/db/tables.ts'
-import { hashToken, newId } from '../src/lib/ids.ts'
+import { hashToken, newId, newToken } from '../src/lib/ids.ts'
 import { issueToken } from '../src/resources/access-token/issue.ts'
 import { addMember } from '../src/resources/members/add.ts'
 import { createOrganization } from '../src/resources/organizations/create.ts'
@@ -53,26 +54,57 @@ export interface TestUser {
   token: string
 }
 
+/**
+ * Most tests begin with one, so user, membership and token are one statement. What else becomes of who joins, such as
+ * teams and audit events, is for `aNewcomer`.
+ */
 export async function aMember(
   app: TestApp,
   org: TestOrganization,
-  given: { role?: MemberRole; email?: string; name?: string } = {},
+  { role = 'member', name = 'Ada Example' }: { role?: MemberRole; name?: string } = {},
 ): Promise<TestUser> {
-  const email = given.email ?? `${unique('user')}@example.com`
-  const user = await addMember(app.db, operator, {
-    email,
-    name: given.name ?? 'Ada Example',
-    organizationSlug: org.slug,
-    role: given.role ?? 'member',
-    passwordHash: null,
-  })
+  const id = newId()
+  const email = `${unique('user')}@example.com`
+  const token = newToken('mrt_')
+  await insertMember(app.db, org.id, id, email, name, role, newId(), hashToken(token), allScopes)
+  return { id, email, name, token }
+}
+
+const insertMember = prepared(
+  (
+    organizationId: string,
+    userId: string,
+    email: string,
+    name: string,
+    role: MemberRole,
+    tokenId: string,
+    tokenHash: Buffer,
+    scopes: readonly string[],
+  ) => sql`
+    with made as (insert into users (id, email, name) values (${userId}, ${email}, ${name})),
+    joined as (
+      insert into organization_members (organization_id, user_id, role)
+      values (${organizationId}, ${userId}, ${role}))
+    insert into api_access_tokens (id, user_id, token_hash, description, scopes)
+    values (${tokenId}, ${userId}, ${tokenHash}, 'for a test', ${scopes})`,
+)
+
+/** As the product adds one, who may have been somebody before. */
+export async function aNewcomer(
+  app: TestApp,
+  org: TestOrganization,
+  { email = `${unique('user')}@example.com`, name = 'Ada Example' }: { email?: string; name?: string } = {},
+): Promise<TestUser> {
+  const organizationSlug = org.slug
+  const member = { email, name, organizationSlug, role: 'member', passwordHash: null } as const
+  const user = await addMember(app.db, operator, member)
   return { id: user.id, email: user.email, name: user.name, token: await aToken(app, user) }
 }
 
 export const anAdmin = (
   app: TestApp,
   org: TestOrganization,
-  given: { email?: string; name?: string } = {},
+  given: { name?: string } = {},
 ): Promise<TestUser> => aMember(app, org, { role: 'admin', ...given })
 
 export async function aToken(

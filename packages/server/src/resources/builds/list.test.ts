@@ -4,6 +4,7 @@ import { startApp, useApp, type Json } from '../../../test/app.ts'
 import {
   aCluster,
   aMember,
+  aNewcomer,
   anAdmin,
   anOrganization,
   aPipeline,
@@ -411,7 +412,7 @@ describe('GET /builds', () => {
       await anOrganization(app),
     ]
     const user = await aMember(app, first)
-    await aMember(app, second, { email: user.email })
+    await aNewcomer(app, second, { email: user.email })
     for (const owner of [first, second, third]) {
       await aBuild(app, owner, await aPipeline(app, owner, 'steps: [{ command: a }]'), { branch: owner.slug })
     }

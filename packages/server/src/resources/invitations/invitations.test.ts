@@ -5,6 +5,7 @@ import { baseUrl, sortedStatuses, useApp } from '../../../test/app.ts'
 import {
   aMember,
   aTeam,
+  aNewcomer,
   aToken,
   anAdmin,
   anOrganization,
@@ -242,7 +243,7 @@ describe('POST /v2/organizations/{org.slug}/invitations', () => {
     await Promise.all(
       emails.flatMap((email) => [
         app.request('POST', path, { token: admin.token, body: { emails: [email] } }),
-        aMember(app, org, { email }),
+        aNewcomer(app, org, { email }),
       ]),
     )
     expect((await app.request('GET', path, { token: admin.token })).list).toEqual([])
@@ -286,7 +287,7 @@ describe('GET /v2/organizations/{org.slug}/invitations', () => {
     ]
     await app.request('DELETE', revoked.path, { token: admin.token })
     await runOut(expired.id)
-    await aMember(app, org, { email: accepted.email })
+    await aNewcomer(app, org, { email: accepted.email })
     const answer = await app.request('GET', path, { token: admin.token })
     expect(answer.status).toBe(200)
     expect(answer.list.map(({ id }) => id)).toEqual([last.id, first.id])
@@ -364,7 +365,7 @@ describe('GET /v2/organizations/{org.slug}/invitations/{uuid}', () => {
       revoked_at: expect.any(String),
       revoked_by: { id: admin.id, name: 'Grace Admin', email: admin.email },
     })
-    const member = await aMember(app, org, { email: accepted.email, name: 'Ada Guest' })
+    const member = await aNewcomer(app, org, { email: accepted.email, name: 'Ada Guest' })
     expect(await get(accepted.path)).toMatchObject({
       state: 'accepted',
       accepted_at: expect.any(String),
@@ -436,7 +437,7 @@ describe('DELETE /v2/organizations/{org.slug}/invitations/{uuid}', () => {
     ]
     await app.request('DELETE', revoked.path, { token: admin.token })
     await runOut(expired.id)
-    await aMember(app, org, { email: accepted.email })
+    await aNewcomer(app, org, { email: accepted.email })
     for (const [{ path }, state] of [
       [revoked, 'revoked'],
       [expired, 'expired'],
@@ -483,7 +484,7 @@ describe('An invited person who becomes a member', () => {
     const invitation = await invited(org, admin, {
       teams: [{ id: named.id }, { id: both.id.toUpperCase(), role: 'maintainer' }],
     })
-    const member = await aMember(app, org, { email: invitation.email.toUpperCase() })
+    const member = await aNewcomer(app, org, { email: invitation.email.toUpperCase() })
     expect(await storedState(invitation.id)).toBe('accepted')
     const roleIn = async (team: { path: string }) =>
       (await app.request('GET', `${team.path}/members/${member.id}`, { token: admin.token })).body.role
@@ -507,7 +508,7 @@ describe('An invited person who becomes a member', () => {
     const [gone, kept] = [await aTeam(app, org, admin), await aTeam(app, org, admin)]
     const invitation = await invited(org, admin, { teams: [{ id: gone.id }, { id: kept.id }] })
     await app.request('DELETE', gone.path, { token: admin.token })
-    const member = await aMember(app, org, { email: invitation.email })
+    const member = await aNewcomer(app, org, { email: invitation.email })
     const teams = await app.request('GET', `${org.path}/teams?user_id=${member.id}`, { token: admin.token })
     expect(teams.list.map(({ id }) => id)).toEqual([kept.id])
   })
@@ -519,7 +520,7 @@ describe('An invited person who becomes a member', () => {
     const expired = await invited(org, admin, { teams: [{ id: team.id }] })
     const elsewhere = await invited(other.org, other.admin, { emails: [expired.email] })
     await runOut(expired.id)
-    const member = await aMember(app, org, { email: expired.email })
+    const member = await aNewcomer(app, org, { email: expired.email })
     expect(await storedState(expired.id)).toBe('pending')
     expect(await storedState(elsewhere.id)).toBe('pending')
     const place = await app.request('GET', `${team.path}/members/${member.id}`, { token: admin.token })

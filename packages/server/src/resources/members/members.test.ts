@@ -3,6 +3,7 @@ import { sortedStatuses, untilBlocked, useApp } from '../../../test/app.ts'
 import {
   aCluster,
   aMember,
+  aNewcomer,
   aTeam,
   aToken,
   anAdmin,
@@ -215,7 +216,7 @@ describe('PATCH /v2/organizations/{org.slug}/members/{user.uuid}', () => {
   it('changes only the membership of this organization', async () => {
     const { admin, member, pathOf } = await setUp()
     const other = await setUp()
-    await aMember(app, other.org, { email: member.email })
+    await aNewcomer(app, other.org, { email: member.email })
     await app.request('PATCH', pathOf(member), { token: admin.token, body: { role: 'admin' } })
     const there = await app.request('GET', other.pathOf(member), { token: other.admin.token })
     expect(there.body.role).toBe('member')
@@ -254,7 +255,7 @@ describe('DELETE /v2/organizations/{org.slug}/members/{user.uuid}', () => {
   it('stops their tokens from reaching the organization at once, and no other', async () => {
     const { org, admin, member, pathOf } = await setUp()
     const other = await setUp()
-    await aMember(app, other.org, { email: member.email })
+    await aNewcomer(app, other.org, { email: member.email })
     expect((await app.request('GET', `${org.path}/members`, { token: member.token })).status).toBe(200)
     await app.request('DELETE', pathOf(member), { token: admin.token })
     const after = await app.request('GET', `${org.path}/members`, { token: member.token })

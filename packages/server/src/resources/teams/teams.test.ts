@@ -4,6 +4,7 @@ import { baseUrl, sortedStatuses, useApp } from '../../../test/app.ts'
 import {
   aCluster,
   aMember,
+  aNewcomer,
   aTeam,
   aToken,
   anAdmin,
@@ -255,7 +256,7 @@ describe('POST /v2/organizations/{org.slug}/teams', () => {
     const { org, admin } = await setUp()
     const team = await aTeam(app, org, admin, { is_default_team: true, default_member_role: 'maintainer' })
     await aTeam(app, org, admin)
-    const late = await aMember(app, org)
+    const late = await aNewcomer(app, org)
     const list = await app.request('GET', `${org.path}/teams?user_id=${late.id}`, { token: admin.token })
     expect(list.list.map(({ id }) => id)).toEqual([team.id])
     const place = await app.request('GET', `${team.path}/members/${late.id}`, { token: admin.token })
@@ -415,7 +416,7 @@ describe('POST /v2/organizations/{org.slug}/teams/enable', () => {
     expect([answer.status, answer.text]).toEqual([204, ''])
     const [everyone] = (await app.request('GET', path, { token: member.token })).list
     expect(everyone).toMatchObject({ name: 'Everyone', slug: 'everyone', default: true, privacy: 'visible' })
-    const late = await aMember(app, org)
+    const late = await aNewcomer(app, org)
     const places = await app.request('GET', `${path}/${everyone?.id}/members`, { token: admin.token })
     expect(places.list.map(({ user_id, role }) => [user_id, role])).toEqual([
       [admin.id, 'member'],
