@@ -6,8 +6,8 @@ import { GatedPool } from './gated-pool.ts'
 
 const app = useApp()
 
-function aPool(few: number, config: pg.PoolConfig = {}): GatedPool {
-  const pool = new GatedPool({ ...app.database.pool.options, ...config }, few)
+function aPool(few: number, config: pg.PoolConfig = {}, quickMs?: number): GatedPool {
+  const pool = new GatedPool({ ...app.database.pool.options, ...config }, few, quickMs)
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   onTestFinished(() => (pool.ending ? undefined : pool.end()))
@@ -16,7 +16,7 @@ function aPool(few: number, config: pg.PoolConfig = {}): GatedPool {
 
 describe('a pool that keeps to a few connections', () => {
   it('answers everybody over those few while they are quick', async () => {
-    const pool = aPool(2)
+    const pool = aPool(2, {}, 60_000)
     const asked = Array.from({ length: 200 }, (_, index) => index)
     const answers = await Promise.all(asked.map((n) => pool.query<{ n: number }>('select $1::int as n', [n])))
     expect(answers.map(({ rows }) => rows[0]?.n)).toEqual(asked)

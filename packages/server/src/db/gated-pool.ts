@@ -4,13 +4,11 @@
 // waits for locks that others wait for, or for somebody's large answer.
 import pg from 'pg'
 
-/** A connection that is held for longer waits for something itself. */
-const quickMs = 20
-
 type Callback = (error: Error | undefined, client?: pg.PoolClient, done?: (release?: unknown) => void) => void
 
 export class GatedPool extends pg.Pool {
   private readonly few: number
+  private readonly quickMs: number
   /** Those let in that have no connection yet. */
   private coming = 0
   /** Since when; the oldest first. */
@@ -18,9 +16,11 @@ export class GatedPool extends pg.Pool {
   private readonly waiting: Callback[] = []
   private check: NodeJS.Timeout | undefined
 
-  constructor(config: pg.PoolConfig, few: number) {
+  /** A connection that is held for longer than `quickMs` waits for something itself. */
+  constructor(config: pg.PoolConfig, few: number, quickMs = 20) {
     super(config)
     this.few = few
+    this.quickMs = quickMs
     this.on('acquire', (client) => {
       this.held.set(client, performance.now())
     })
@@ -62,7 +62,7 @@ export class GatedPool extends pg.Pool {
   }
 
   private countQuick(): number {
-    const since = performance.now() - quickMs
+    const since = performance.now() - this.quickMs
     let slow = 0
     for (const at of this.held.values()) {
       if (at > since) break
@@ -76,6 +76,6 @@ export class GatedPool extends pg.Pool {
     this.check ??= setTimeout(() => {
       this.check = undefined
       this.letIn()
-    }, quickMs)
+    }, this.quickMs)
   }
 }
