@@ -43,12 +43,22 @@ export async function dropClone(
   await administer(server, `drop database ${database} with (force)`)
 }
 
+/** One for each worker, for as long as it lives: to connect takes as long as to make a database does. */
+let administrator: Promise<pg.Client> | undefined
+
 async function administer(
   server: { host: string; port: number; user: string },
   statement: string,
 ): Promise<void> {
-  const client = new pg.Client({ ...server, database: 'postgres' })
-  await client.connect()
+  administrator ??= connect(server)
+  const client = await administrator
   await client.query(statement)
-  await client.end()
+}
+
+async function connect(server: { host: string; port: number; user: string }): Promise<pg.Client> {
+  const client = new pg.Client({ ...server, database: 'postgres' })
+  // It ends with the database.
+  client.on('error', () => {})
+  await client.connect()
+  return client
 }
