@@ -28,7 +28,7 @@ it('hands on the same messages, whole, however they are cut on their way', () =>
           memory.fill(0)
           at += size
         }
-        expect(Buffer.concat(got)).toEqual(sent)
+        expect(Buffer.concat(got).equals(sent)).toBe(true)
         for (const whole of got) expect(wholeMessagesIn(whole)).toBe(true)
       },
     ),
@@ -45,7 +45,7 @@ it('reads rows that are longer than one read, short ones between them, and sever
   const lengths = [3, 200_000, 1, 65_536, 3_000_000, 64, 70_000]
   const text = `select n, repeat(n::text || 'é', l) as long from unnest($1::int[]) with ordinality as a (l, n)`
   const results = await Promise.all(
-    Array.from({ length: 8 }, () => app.database.pool.query<{ n: number; long: string }>(text, [lengths])),
+    Array.from({ length: 4 }, () => app.database.pool.query<{ n: number; long: string }>(text, [lengths])),
   )
   for (const { rows } of results) {
     expect(rows.map(({ n, long }) => long === `${n}é`.repeat(lengths[n - 1] ?? 0))).toEqual(

@@ -1,14 +1,14 @@
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { scratch } from '../../../../../testbed/src/scratch.ts'
 import { copyBinaries, findBinaries, linkLibraries } from './binaries.ts'
 
 let root = ''
 
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'millrace-binaries-'))
+  root = mkdtempSync(join(scratch(), 'millrace-binaries-'))
 })
 
 afterEach(() => rmSync(root, { recursive: true, force: true }))
