@@ -177,11 +177,12 @@ describe('GET /v2/organizations/{org.slug}/audit_events', () => {
     expect(answer.body.message).toBe('Give `after` or `before`, not both.')
   })
 
-  it.each(['x', 'AAAA', encodeURIComponent('{"occurred_at":"2026-01-01"}'), '%00', '🛠', 'a'.repeat(5000)])(
+  it.each(['x', 'AAAA', '{"occurred_at":"2026-01-01"}', '\0', '🛠', 'a'.repeat(5000)])(
     'answers 400 to the made-up cursor %.40s',
     async (cursor) => {
-      expect((await list(`?after=${cursor}`)).status).toBe(400)
-      expect((await list(`?before=${cursor}`)).status).toBe(400)
+      const written = encodeURIComponent(cursor)
+      expect((await list(`?after=${written}`)).status).toBe(400)
+      expect((await list(`?before=${written}`)).status).toBe(400)
     },
   )
 
