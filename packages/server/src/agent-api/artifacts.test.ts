@@ -22,7 +22,7 @@ import { aRunningJob, type RunningScene } from '../../test/job-runs.ts'
 import { removeUnclaimed } from '../blobs/unclaimed.ts'
 import { newId } from '../lib/ids.ts'
 
-const app = useApp()
+const app = useApp({ env: { MILLRACE_ARTIFACT_PART_MIB: '10' } })
 
 const objects = async () => {
   const entries = await readdir(app.ctx.config.dataDir, { recursive: true, withFileTypes: true })
@@ -458,7 +458,7 @@ describe('GET /v3/builds/:id/artifacts/search', () => {
 const mebibyte = 1024 * 1024
 
 describe('files in parts', () => {
-  const large = aFile('large.bin', Buffer.concat([randomBytes(mebibyte), Buffer.alloc(64 * mebibyte, 'x')]))
+  const large = aFile('large.bin', Buffer.concat([randomBytes(mebibyte), Buffer.alloc(10 * mebibyte, 'x')]))
 
   it('come at addresses of their own, are put together and checked', async () => {
     const scene = await aRunningJob(app)
