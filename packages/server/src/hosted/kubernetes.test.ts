@@ -145,6 +145,12 @@ describe('an API server', () => {
     ['tidy', (driver) => driver.tidy()],
   ]
 
+  it('is asked over one connection, again and again', async () => {
+    const driver = open()
+    for (let n = 0; n < 3; n++) await driver.listContainers()
+    expect(world.api.connections).toBe(1)
+  })
+
   it.each(operations)('that never answers is unavailable: %s', async (_, ask) => {
     world.api.fail('hangs')
     await expect(ask(open({ answerSeconds: 0.1 }))).rejects.toThrow(HostedUnavailable)
