@@ -14,7 +14,6 @@ import {
   readFileSync,
 } from 'node:fs'
 import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -38,7 +37,7 @@ let root = ''
 const starters: Starter[] = []
 
 beforeAll(async () => {
-  program = mkdtempSync(join(tmpdir(), 'millrace-program-'))
+  program = mkdtempSync(join(scratch(), 'millrace-program-'))
   await bundleTo(program)
   template = join(program, 'data')
   atOnce = await Promise.all([1, 2, 3, 4].map(() => begin({ dataDir: template })))
@@ -91,7 +90,7 @@ describe.runIf(process.platform === 'linux')('a starter that is killed', () => {
   })
 
   it('leaves nothing of a temporary database', async () => {
-    const first = await start({ temporary: true })
+    const first = await start({ temporary: true, under: scratch() })
     const home = dirname(first.socketDir)
     first.child.kill('SIGKILL')
     expect(await waitUntil(() => isGone(first.pid) && !existsSync(dirname(home)), 10_000)).toBe(true)
@@ -244,7 +243,7 @@ function startCopy(options: ClusterOptions): Promise<Starter> {
 }
 
 async function start(
-  options: ClusterOptions | { temporary: true },
+  options: ClusterOptions | { temporary: true; under: string },
   user: { uid?: number; gid?: number } = {},
 ): Promise<Starter> {
   const starter = await begin(options, user)
@@ -253,7 +252,7 @@ async function start(
 }
 
 async function begin(
-  options: ClusterOptions | { temporary: true },
+  options: ClusterOptions | { temporary: true; under: string },
   user: { uid?: number; gid?: number } = {},
 ): Promise<Starter> {
   const child = spawn(process.execPath, [join(program, 'starter.js'), JSON.stringify(options)], {
