@@ -96,12 +96,14 @@ export function shift<Counters extends object, Row extends Counters>(
   before: Counters,
   after: Counters,
 ): Row {
-  const moved: [string, number][] = []
+  let moved: Row | null = null
   for (const name of Object.keys(after) as (keyof Counters & string)[]) {
     const by = Number(after[name]) - Number(before[name])
-    if (by !== 0) moved.push([name, Number(row[name]) + by])
+    if (by === 0) continue
+    moved ??= { ...row }
+    moved[name] = (Number(row[name]) + by) as Row[typeof name]
   }
-  return moved.length === 0 ? row : Object.assign({ ...row }, Object.fromEntries(moved))
+  return moved ?? row
 }
 
 // From its start on: until then an agent may take a job, or give it back, and nothing is counted anew. A running trigger

@@ -21,33 +21,34 @@ export function aDocument(steps: readonly StepDefinition[]): PipelineDocument {
   return { env: [], notify: [], steps }
 }
 
+const COMMAND: CommandStep = {
+  ...COMMON,
+  kind: 'command',
+  branches: null,
+  command: '',
+  agents: [],
+  artifactPaths: null,
+  cache: null,
+  cancelOnBuildFailing: false,
+  checkout: null,
+  concurrency: null,
+  env: {},
+  image: null,
+  matrix: null,
+  notify: [],
+  parallelism: null,
+  plugins: [],
+  priority: 0,
+  retry: { automatic: [], manual: { allowed: true, permitOnPassed: false, reason: null } },
+  secrets: {},
+  skip: false,
+  softFail: false,
+  timeoutMinutes: null,
+  signature: null,
+}
+
 export function aCommand(command: string, given: Partial<CommandStep> = {}): CommandStep {
-  return {
-    ...COMMON,
-    kind: 'command',
-    branches: null,
-    command,
-    agents: [],
-    artifactPaths: null,
-    cache: null,
-    cancelOnBuildFailing: false,
-    checkout: null,
-    concurrency: null,
-    env: {},
-    image: null,
-    matrix: null,
-    notify: [],
-    parallelism: null,
-    plugins: [],
-    priority: 0,
-    retry: { automatic: [], manual: { allowed: true, permitOnPassed: false, reason: null } },
-    secrets: {},
-    skip: false,
-    softFail: false,
-    timeoutMinutes: null,
-    signature: null,
-    ...given,
-  }
+  return { ...COMMAND, command, ...given }
 }
 
 export function aWait(given: Partial<WaitStep> = {}): WaitStep {

@@ -1,6 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import { readConfig } from './config.ts'
 
+describe('MILLRACE_ARTIFACT_PART_MIB', () => {
+  const partBytes = (env: Record<string, string>) => {
+    const read = readConfig(env)
+    return read.ok ? read.config.artifactPartBytes : read.problems
+  }
+
+  it('is 64, and never so little that a store of S3 refuses half of it', () => {
+    expect(partBytes({})).toBe(64 * 1024 ** 2)
+    expect(partBytes({ MILLRACE_ARTIFACT_PART_MIB: '10' })).toBe(10 * 1024 ** 2)
+    expect(partBytes({ MILLRACE_ARTIFACT_PART_MIB: '9' })).toEqual([expect.stringContaining('10 to 5120')])
+  })
+})
+
 describe('MILLRACE_HOSTED', () => {
   const hosted = (env: Record<string, string>) => {
     const read = readConfig(env)

@@ -54,6 +54,8 @@ export interface Config {
   readonly logMaxBytes: number
   /** How long artifacts are kept. */
   readonly artifactDays: number
+  /** From this size on a file comes in parts of this size, where the sender can do that. */
+  readonly artifactPartBytes: number
   /** How long an agent that is gone, and ran none of the jobs there are, is remembered. */
   readonly agentDays: number
   /** The deepest row that page numbers reach in a list of builds; beyond it the caller narrows, or follows cursors. */
@@ -220,6 +222,8 @@ export function readConfig(env: Record<string, string | undefined>): ConfigResul
     hosted: readHosted({ text, integer, flag, ranges, problems }, url),
     logMaxBytes: integer('MILLRACE_LOG_MAX_BYTES', 1024 ** 3, 1, 16 * 1024 ** 3),
     artifactDays: integer('MILLRACE_ARTIFACT_DAYS', 90, 1, 36_500),
+    // Agents cut a file into equal parts, and S3 takes none of less than 5 MiB, nor of more than 5 GiB.
+    artifactPartBytes: integer('MILLRACE_ARTIFACT_PART_MIB', 64, 10, 5 * 1024) * 1024 ** 2,
     agentDays: integer('MILLRACE_AGENT_DAYS', 30, 1, 36_500),
     deepestListing: integer('MILLRACE_DEEPEST_LISTING', 10_000, 100, 10_000_000),
     pollDirectories: text('MILLRACE_POLL_DIRECTORIES', '')

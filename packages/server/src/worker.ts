@@ -18,14 +18,13 @@ import { forgetWebhookDeliveries } from './resources/deliver/queries.ts'
 import { expireInvitations } from './resources/invitations/expire.ts'
 import { revokeInactiveTokens } from './resources/access-token/revoke-inactive.ts'
 import { forgetDeliveries } from './notifications/forget.ts'
-import { startNotifications } from './notifications/start.ts'
+import { startNotifications, type Notifications } from './notifications/start.ts'
 import { compactLogs } from './resources/log/compact.ts'
 import { fireDueSchedules } from './resources/schedules/fire.ts'
 import { snapshotsOf } from './resources/services/snapshots.ts'
 import { forgetAgents, forgetIdempotencyKeys, forgetRateLimits, forgetSessions } from './tasks/forget.ts'
 import type { Handlers } from './tasks/kinds.ts'
 import type { Round } from './tasks/rounds.ts'
-import type { RunningTasks } from './tasks/run.ts'
 
 export const handlers: Handlers<Context> = {
   expire_invitations: (ctx) => expireInvitations(ctx.db),
@@ -39,7 +38,7 @@ export const handlers: Handlers<Context> = {
 }
 
 /** Tells services what has happened, until it is stopped. */
-export const startTelling = (ctx: Context): RunningTasks =>
+export const startTelling = (ctx: Context): Notifications =>
   startNotifications(ctx, snapshotsOf(ctx.config.url))
 
 /** What every worker looks for again and again. */

@@ -290,7 +290,11 @@ export async function anAgentWorld(app: TestApp): Promise<AgentWorld> {
   const admin = await anAdmin(app, org)
   const cluster = await aCluster(app, org, admin)
   const queue = await aQueue(app, cluster, admin, { key: 'default' })
-  await app.request('PUT', cluster.path, { token: admin.token, body: { default_queue_id: queue.id } })
+  await app.db
+    .updateTable('clusters')
+    .set({ default_queue_id: queue.id })
+    .where('id', '=', cluster.id)
+    .execute()
   return { org, admin, cluster, queue, token: await aClusterToken(app, cluster, admin) }
 }
 

@@ -30,6 +30,12 @@ export async function aRunningJob(
   return { ...at, run, build, pipeline, buildPath, short, long }
 }
 
+/** For tests that look no further than their job: each has its own, all in one organization and cluster. */
+export function jobsOfOneWorld(app: TestApp): () => Promise<RunningScene> {
+  let world: Promise<AgentWorld> | undefined
+  return async () => aRunningJob(app, undefined, await (world ??= anAgentWorld(app)))
+}
+
 export interface SentChunk {
   sequence: number
   offset: number

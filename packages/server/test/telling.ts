@@ -1,6 +1,7 @@
 // Services that are really told: the loops of a worker, receivers, and a clock that a test can move.
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll } from 'vitest'
+import type { Notifications } from '../src/notifications/start.ts'
 import { startTelling } from '../src/worker.ts'
 import { eventually, useApp, type Json, type TestApp } from './app.ts'
 import { anAdmin, anOrganization, type TestOrganization, type TestUser } from './builders.ts'
@@ -36,7 +37,7 @@ export interface Telling {
 export function useTelling(env: Record<string, string> = {}): Telling {
   const app = useApp({ env: { MILLRACE_OUTBOUND_ALLOW: '127.0.0.0/8', ...env } })
   let aheadMs = 0
-  let telling: { stop(): Promise<void> }
+  let telling: Notifications
   const receivers: Receiver[] = []
   beforeAll(() => {
     app.ctx.now = () => new Date(Date.now() + aheadMs)
@@ -46,6 +47,10 @@ export function useTelling(env: Record<string, string> = {}): Telling {
   afterEach(async () => {
     for (const receiver of receivers.splice(0)) await receiver.close()
   })
+  const pass = (ms: number) => {
+    aheadMs += ms
+    telling.wake()
+  }
   const deliveriesOf = (id: string) =>
     app.db
       .selectFrom('notification_deliveries')
@@ -76,9 +81,7 @@ export function useTelling(env: Record<string, string> = {}): Telling {
             .map((received) => received.body),
       }
     },
-    pass: (ms) => {
-      aheadMs += ms
-    },
+    pass,
     async passUntil({ id }, what, holds) {
       await eventually(
         what,
@@ -88,7 +91,7 @@ export function useTelling(env: Record<string, string> = {}): Telling {
             select due_at from notification_lanes where owner_id = ${id} and leased_until is null
             order by due_at limit 1`.execute(app.db)
           const waitMs = Date.parse(rows[0]?.due_at ?? '') - app.ctx.now().getTime()
-          if (waitMs > 0) aheadMs += waitMs
+          if (waitMs > 0) pass(waitMs)
           return false
         },
         60_000,

@@ -59,6 +59,8 @@ export class Twins {
   private readonly organizationId: string
   private readonly buildId: string
   private serial = 1
+  /** As they were at the last look; nobody but the twins touches them. */
+  private tables: Rows = { build: {}, steps: [], jobs: [], edges: [], refs: [] }
 
   constructor(ctx: Context, memory: MemoryBuild, organizationId: string, buildId: string) {
     this.ctx = ctx
@@ -71,7 +73,7 @@ export class Twins {
     this.serial += 1
     const event = this.eventOf(move)
     if (event === null) return this.look('passed over')
-    const translated = this.translate(event, await rowsInTables(this.ctx.db, this.buildId))
+    const translated = this.translate(event, this.tables)
     const outcome = this.memory.apply(event)
     for (const effect of outcome.ok ? outcome.effects : []) {
       if (effect.kind === 'concurrency_changed') this.settle(effect.group)
@@ -94,10 +96,10 @@ export class Twins {
   }
 
   async look(said: string, saidByTables = said): Promise<Views> {
-    const tables = await rowsInTables(this.ctx.db, this.buildId)
+    this.tables = await rowsInTables(this.ctx.db, this.buildId)
     return {
       inMemory: { said, ...picture(rowsInMemory(this.memory)) },
-      inTables: { said: saidByTables, ...picture(tables) },
+      inTables: { said: saidByTables, ...picture(this.tables) },
     }
   }
 
@@ -161,15 +163,19 @@ const rowsInMemory = ({ store }: MemoryBuild): Rows => ({
   refs: store.refs,
 })
 
+const buildFields = sql`${selectFields('t', tallyColumns)}, ${selectFields('b', buildColumns)}`
+const stepFields = selectFields('s', stepColumns)
+const jobFields = selectFields('j', jobColumns)
+
 async function rowsInTables(db: Db, buildId: string): Promise<Rows> {
   const ofBuild = sql`where build_id = ${buildId}`
   const builds = await sql<object>`
-    select ${selectFields('t', tallyColumns)}, ${selectFields('b', buildColumns)}
+    select ${buildFields}
     from builds b join build_tallies t on t.build_id = b.id where b.id = ${buildId}`.execute(db)
   const steps = await sql<StepRow>`
-    select ${selectFields('s', stepColumns)} from build_steps s ${ofBuild}`.execute(db)
+    select ${stepFields} from build_steps s ${ofBuild}`.execute(db)
   const jobs = await sql<JobRow>`
-    select ${selectFields('j', jobColumns)} from jobs j ${ofBuild}`.execute(db)
+    select ${jobFields} from jobs j ${ofBuild}`.execute(db)
   const edges = await sql<EdgeRow>`
     select from_step as "from", to_step as "to", kind, allow_failure as "allowFailure", whole
     from build_edges ${ofBuild}`.execute(db)

@@ -216,12 +216,8 @@ describe('readPipeline', () => {
   }
 
   it('answers any text', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: anyCharacter, maxLength: 300 }), (text) => {
-        expect(isAnswered(text)).toBe(true)
-      }),
-      { numRuns: 300 },
-    )
+    const text = fc.string({ unit: anyCharacter, maxLength: 300 })
+    expect(fc.check(fc.property(text, isAnswered), { numRuns: 300 }).counterexample).toBeNull()
   })
 
   it('answers text that looks like YAML', () => {
@@ -235,12 +231,7 @@ describe('readPipeline', () => {
       ...'*a << steps command $X'.split(' '),
     ]
     const text = fc.string({ unit: fc.constantFrom(...words), maxLength: 60 })
-    fc.assert(
-      fc.property(text, (written) => {
-        expect(isAnswered(written)).toBe(true)
-      }),
-      { numRuns: 1000 },
-    )
+    expect(fc.check(fc.property(text, isAnswered), { numRuns: 1000 }).counterexample).toBeNull()
   })
 
   it('answers any JSON, and steps made of known attributes', () => {
@@ -255,12 +246,8 @@ describe('readPipeline', () => {
       ),
     }))
     const anything = fc.oneof(fc.jsonValue(), value, fc.record({ steps: fc.array(value, { maxLength: 5 }) }))
-    fc.assert(
-      fc.property(anything, (json) => {
-        expect(isAnswered(JSON.stringify(json))).toBe(true)
-      }),
-      { numRuns: 1500 },
-    )
+    const property = fc.property(anything, (json) => isAnswered(JSON.stringify(json)))
+    expect(fc.check(property, { numRuns: 1500 }).counterexample).toBeNull()
   })
 
   it.each([

@@ -23,8 +23,9 @@ describe('artifacts in S3', { timeout: 60_000 }, () => {
   let direct: TestApp
   beforeAll(async () => {
     bucket = await aBucket()
-    proxied = await startApp({ env: bucket.env('ci') })
-    direct = await startApp({ env: bucket.env('ci', '&direct=on') }, proxied.database)
+    const parts = { MILLRACE_ARTIFACT_PART_MIB: '10' }
+    proxied = await startApp({ env: { ...bucket.env('ci'), ...parts } })
+    direct = await startApp({ env: { ...bucket.env('ci', '&direct=on'), ...parts } }, proxied.database)
   })
   afterAll(async () => {
     await direct.close()
@@ -33,7 +34,7 @@ describe('artifacts in S3', { timeout: 60_000 }, () => {
   })
 
   const small = aFile('dir/small.txt', 'small')
-  const large = aFile('large.bin', Buffer.alloc(65 * mebibyte, 'x'))
+  const large = aFile('large.bin', Buffer.alloc(11 * mebibyte, 'x'))
 
   it('go through this server, by form and in parts', async () => {
     const scene = await aRunningJob(proxied)

@@ -18,11 +18,12 @@ import {
 } from '../../test/artifact-files.ts'
 import { baseUrl, eventually, useApp } from '../../test/app.ts'
 import { aBuild } from '../../test/runs.ts'
-import { aRunningJob, type RunningScene } from '../../test/job-runs.ts'
+import { aRunningJob, jobsOfOneWorld, type RunningScene } from '../../test/job-runs.ts'
 import { removeUnclaimed } from '../blobs/unclaimed.ts'
 import { newId } from '../lib/ids.ts'
 
-const app = useApp()
+const app = useApp({ env: { MILLRACE_ARTIFACT_PART_MIB: '10' } })
+const aJob = jobsOfOneWorld(app)
 
 const objects = async () => {
   const entries = await readdir(app.ctx.config.dataDir, { recursive: true, withFileTypes: true })
@@ -31,7 +32,7 @@ const objects = async () => {
 
 describe('POST /v3/jobs/:id/artifacts', () => {
   it('gives ids in the order of the files, and says for each how it is to be sent', async () => {
-    const { run } = await aRunningJob(app)
+    const { run } = await aJob()
     const batchId = randomUUID()
     const answer = batchOf(await announce(run, [aFile('b'), aFile('a')], { id: batchId }))
     expect(answer.id).toBe(batchId)
@@ -61,7 +62,7 @@ describe('POST /v3/jobs/:id/artifacts', () => {
   })
 
   it('takes 31 files, and an empty batch', async () => {
-    const { run } = await aRunningJob(app)
+    const { run } = await aJob()
     const files = Array.from({ length: 31 }, (_, index) => aFile(`f${index}`))
     expect(batchOf(await announce(run, files)).artifact_ids).toHaveLength(31)
     expect(batchOf(await announce(run, [])).artifact_ids).toEqual([])
@@ -76,13 +77,13 @@ describe('POST /v3/jobs/:id/artifacts', () => {
     ['a\\..\\x', 'must not lead upwards'],
     ['', 'must have 1 to 4096 characters'],
   ])('refuses the path %j with 422', async (path, why) => {
-    const { run } = await aRunningJob(app)
+    const { run } = await aJob()
     const answer = await announce(run, [aFile('ok'), aFile(path)])
     expect([answer.status, String(answer.body.message)]).toEqual([422, expect.stringContaining(why)])
   })
 
   it('refuses NUL in a path with 400, and takes encoded traversal for the odd name it is', async () => {
-    const scene = await aRunningJob(app)
+    const scene = await aJob()
     expect((await announce(scene.run, [aFile('a\0b')])).status).toBe(400)
     const names = ['%2e%2e/%2e%2e/etc/passwd', '..%2fx', 'a/.../b', '\u2025/x', 'new\nline']
     const ids = await upload(
@@ -98,12 +99,12 @@ describe('POST /v3/jobs/:id/artifacts', () => {
     ['a size that is none', { file_size: -1 }],
     ['no size', { file_size: null }],
   ])('refuses %s with 422', async (_, other) => {
-    const { run } = await aRunningJob(app)
+    const { run } = await aJob()
     expect((await announce(run, [aFile('a', 'x', { announced: other })])).status).toBe(422)
   })
 
   it('refuses with 403 what is beyond the quotas', async () => {
-    const { run, org } = await aRunningJob(app)
+    const { run, org } = await aJob()
     expect(
       (await announce(run, [aFile('a', 'x', { announced: { file_size: 11 * 1024 ** 3 } })])).status,
     ).toBe(403)
@@ -130,7 +131,7 @@ describe('POST /v3/jobs/:id/artifacts', () => {
   })
 
   it('keeps no address that a browser must not be sent to', async () => {
-    const scene = await aRunningJob(app)
+    const scene = await aJob()
     const file = aFile('a', 'x', { announced: { url: 'javascript:alert(1)' } })
     const { artifact_ids: ids } = batchOf(await announce(scene.run, [file], { upload_destination: 's3://b' }))
     await report(scene.run, [{ id: ids[0] ?? '', state: 'finished' }])
@@ -143,7 +144,7 @@ describe('POST /v3/jobs/:id/artifacts', () => {
 
 describe('POST /v3/uploads', () => {
   const begin = async (file: TestFile, multipart = false) => {
-    const scene = await aRunningJob(app)
+    const scene = await aJob()
     const answer = batchOf(await announce(scene.run, [file], { multipart_supported: multipart }))
     const [id = ''] = answer.artifact_ids
     return { scene, id, instructions: answer.per_artifact_instructions?.[id] ?? {} }
@@ -295,7 +296,7 @@ describe('PUT /v3/jobs/:id/artifacts', () => {
   })
 
   it('makes an error of what was not sent', async () => {
-    const scene = await aRunningJob(app)
+    const scene = await aJob()
     const [one = '', two = ''] = batchOf(await announce(scene.run, [aFile('a'), aFile('b')])).artifact_ids
     await report(scene.run, [
       { id: one, state: 'finished' },
@@ -308,7 +309,7 @@ describe('PUT /v3/jobs/:id/artifacts', () => {
   })
 
   it('is refused when the job has ended', async () => {
-    const { run } = await aRunningJob(app)
+    const { run } = await aJob()
     await run.finish()
     expect((await report(run, [])).status).toBe(401)
   })
@@ -326,7 +327,7 @@ describe('GET /v3/builds/:id/artifacts/search', () => {
   const paths = (list: ReadonlyArray<Record<string, unknown>>) => list.map(({ path }) => path)
 
   it('gives all that agents read, with an address that needs no token', async () => {
-    const scene = await aRunningJob(app)
+    const scene = await aJob()
     const [id] = await upload(app, scene.run, [aFile('dir/a.txt', 'hello')])
     const [found] = await search(scene, 'dir/a.txt')
     expect(found).toEqual({
@@ -345,7 +346,7 @@ describe('GET /v3/builds/:id/artifacts/search', () => {
   })
 
   it('answers 200 with an empty list when there is nothing', async () => {
-    const scene = await aRunningJob(app)
+    const scene = await aJob()
     const answer = await scene.run.call(
       'GET',
       `builds/${scene.build.id}/artifacts/search?query=none&state=finished`,
@@ -354,7 +355,7 @@ describe('GET /v3/builds/:id/artifacts/search', () => {
   })
 
   it('finds by patterns', async () => {
-    const scene = await aRunningJob(app)
+    const scene = await aJob()
     const all = ['a.txt', 'b.log', 'dir/a.txt', 'dir/sub/c.txt', 'x(1)+[2].txt', 'back\\slash']
     await upload(
       app,
@@ -409,7 +410,7 @@ describe('GET /v3/builds/:id/artifacts/search', () => {
   })
 
   it('gives the newest of each path, and all with include_duplicates', async () => {
-    const scene = await aRunningJob(app)
+    const scene = await aJob()
     const [first] = await upload(app, scene.run, [aFile('a', 'old')])
     const [second] = await upload(app, scene.run, [aFile('a', 'new')])
     expect((await search(scene, 'a')).map(({ id }) => id)).toEqual([second])
@@ -431,7 +432,7 @@ describe('GET /v3/builds/:id/artifacts/search', () => {
   })
 
   it('tells of files in a store of the customer’s own where they are', async () => {
-    const scene = await aRunningJob(app)
+    const scene = await aJob()
     const file = aFile('a', 'x', { announced: { url: 'https://acme.example/a' } })
     const { artifact_ids: ids } = batchOf(
       await announce(scene.run, [file], { upload_destination: 's3://acme/b' }),
@@ -458,10 +459,10 @@ describe('GET /v3/builds/:id/artifacts/search', () => {
 const mebibyte = 1024 * 1024
 
 describe('files in parts', () => {
-  const large = aFile('large.bin', Buffer.concat([randomBytes(mebibyte), Buffer.alloc(64 * mebibyte, 'x')]))
+  const large = aFile('large.bin', Buffer.concat([randomBytes(mebibyte), Buffer.alloc(10 * mebibyte, 'x')]))
 
   it('come at addresses of their own, are put together and checked', async () => {
-    const scene = await aRunningJob(app)
+    const scene = await aJob()
     const batchId = randomUUID()
     const answer = batchOf(await announce(scene.run, [large], { id: batchId }))
     const [id = ''] = answer.artifact_ids
@@ -482,7 +483,7 @@ describe('files in parts', () => {
   })
 
   it('make an error when one is missing or wrong, and leave nothing behind', async () => {
-    const scene = await aRunningJob(app)
+    const scene = await aJob()
     const before = await objects()
     for (const spoil of ['missing', 'wrong']) {
       const answer = batchOf(await announce(scene.run, [large]))
@@ -500,7 +501,7 @@ describe('files in parts', () => {
   })
 
   it('are refused with a ticket for another part, and with a number that is not awaited', async () => {
-    const scene = await aRunningJob(app)
+    const scene = await aJob()
     const answer = batchOf(await announce(scene.run, [large]))
     const [id = ''] = answer.artifact_ids
     const [first = { url: '' }] = answer.per_artifact_instructions?.[id]?.actions ?? []

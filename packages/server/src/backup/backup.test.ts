@@ -285,7 +285,7 @@ async function aLongHistory(database: Database, org: TestOrganization): Promise<
   await database.pool.query(
     `insert into audit_events (id, organization_id, type, occurred_at, subject, data)
      select gen_random_uuid(), $1, 'ORGANIZATION_UPDATED', now(), '{}', jsonb_build_object('text', repeat(md5(n::text), 20))
-     from generate_series(1, 30000) n`,
+     from generate_series(1, 13000) n`,
     [org.id],
   )
   await database.pool.query(

@@ -1,4 +1,6 @@
 // A Kubernetes API server: its clients, their time limits, and what its errors mean.
+import { Agent } from 'node:http'
+import { Agent as SecureAgent, type AgentOptions } from 'node:https'
 import { setTimeout as delay } from 'node:timers/promises'
 import {
   ApiException,
@@ -38,7 +40,7 @@ export interface ClusterSettings {
 
 export function openCluster(settings: ClusterSettings): Cluster {
   const { namespace, installationId, answerSeconds = 30 } = settings
-  const config = new KubeConfig()
+  const config = new LastingConfig()
   if (settings.kubeconfig === null) config.loadFromCluster()
   else config.loadFromFile(settings.kubeconfig)
   const ask: Cluster['ask'] = async (work) => {
@@ -62,6 +64,25 @@ export function openCluster(settings: ClusterSettings): Cluster {
     networking: config.makeApiClient(NetworkingV1Api),
     custom: config.makeApiClient(CustomObjectsApi),
     ask,
+  }
+}
+
+/** Requests share connections, as long as the credentials are the same; by itself it opens one for each. */
+class LastingConfig extends KubeConfig {
+  #kept: { agent: Agent; credentials: string } | null = null
+
+  override async applySecurityAuthentication(context: RequestContext): Promise<void> {
+    await super.applySecurityAuthentication(context)
+    const made = context.getAgent()
+    // Those that go through a proxy have agents of their own kind.
+    if (made?.constructor !== Agent && made?.constructor !== SecureAgent) return
+    const options = Reflect.get(made, 'options') as AgentOptions
+    const credentials = JSON.stringify(options)
+    if (this.#kept?.credentials !== credentials) {
+      const Kind = made instanceof SecureAgent ? SecureAgent : Agent
+      this.#kept = { agent: new Kind({ ...options, keepAlive: true }), credentials }
+    }
+    context.setAgent(this.#kept.agent)
   }
 }
 

@@ -14,16 +14,15 @@ export interface SharedSettings {
   /** Whose volumes many nodes can mount at once; null: none is known. */
   sharedStorageClass: string | null
   sharedMb: number
+  /** How long a claim may take to go; one that a pod has takes longer, and is not waited for. */
+  leavingSeconds: number
 }
-
-/** A claim that no pod has is gone sooner. */
-const leavingSeconds = 5
 
 const nameOf = (clusterId: string, kind: SharedKind) => `millrace-${clusterId}-${kind.replace('_', '-')}`
 
 export async function setShared(
   cluster: Cluster,
-  { sharedStorageClass, sharedMb }: SharedSettings,
+  { sharedStorageClass, sharedMb, leavingSeconds }: SharedSettings,
   clusterId: string,
   kind: SharedKind,
   enabled: boolean,

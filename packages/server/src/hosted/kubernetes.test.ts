@@ -44,6 +44,9 @@ const open = (given: Partial<KubernetesSettings> = {}): HostedDriver =>
     ...given,
   })
 
+/** For what never comes. */
+const hasty = { startSeconds: 0.2, stopSeconds: 0.2, leavingSeconds: 0.2 }
+
 const aContainer = (given: Partial<Container> = {}): Container => ({
   id: newId(),
   clusterId: newId(),
@@ -141,6 +144,12 @@ describe('an API server', () => {
     ['listSwitches', (driver) => driver.listSwitches()],
     ['tidy', (driver) => driver.tidy()],
   ]
+
+  it('is asked over one connection, again and again', async () => {
+    const driver = open()
+    for (let n = 0; n < 3; n++) await driver.listContainers()
+    expect(world.api.connections).toBe(1)
+  })
 
   it.each(operations)('that never answers is unavailable: %s', async (_, ask) => {
     world.api.fail('hangs')
@@ -366,7 +375,7 @@ describe('a pod', () => {
       .startContainer(aContainer({ image: 'registry.example.com/theirs:1' }))
       .catch(() => {})
     const pull = async (image: string) => {
-      const driver = open({ baseImage: 'base:1' })
+      const driver = open({ ...hasty, baseImage: 'base:1' })
       world.cluster.misbehaving.pullError = 'waits'
       const started = driver.startContainer(aContainer({ image })).catch(() => {})
       await eventually('the pod is there', async () => podSpec() !== undefined)
@@ -385,7 +394,7 @@ describe('a pod', () => {
 
   it('that no node has room for is unavailable, says why, and is gone', async () => {
     world.cluster.misbehaving.hasNoNode = true
-    await expect(open().startContainer(aContainer())).rejects.toThrow(
+    await expect(open(hasty).startContainer(aContainer())).rejects.toThrow(
       expect.objectContaining({
         constructor: HostedUnavailable,
         message: expect.stringContaining('0/1 nodes are available'),
@@ -415,7 +424,7 @@ describe('a pod', () => {
   })
 
   it('whose node is gone can be stopped all the same', async () => {
-    const [driver, container] = [open(), aContainer()]
+    const [driver, container] = [open({ stopSeconds: hasty.stopSeconds }), aContainer()]
     await driver.startContainer(container)
     world.cluster.misbehaving.hasNoNode = true
     await driver.stopContainer(container.id)
@@ -423,7 +432,7 @@ describe('a pod', () => {
   })
 
   it('that is stopped while it starts does not start', async () => {
-    const [driver, container] = [open({ startSeconds: 30 }), aContainer()]
+    const [driver, container] = [open({ ...hasty, startSeconds: 30 }), aContainer()]
     world.cluster.misbehaving.hasNoNode = true
     const starting = driver.startContainer(container)
     const failed = failureOf(starting)
@@ -439,13 +448,13 @@ describe('a pod', () => {
     ['failed to do request: dial tcp: connection refused', HostedUnavailable],
   ])('whose image cannot be pulled: %s', async (message, failure) => {
     world.cluster.misbehaving.pullError = message
-    await expect(open().startContainer(aContainer())).rejects.toThrow(failure)
+    await expect(open(hasty).startContainer(aContainer())).rejects.toThrow(failure)
     expect(left()).toEqual([])
   })
 
   it('whose claim is never bound is unavailable, and only the claim is left', async () => {
     world.cluster.misbehaving.claimsBind = false
-    const [driver, volume] = [open(), aVolume()]
+    const [driver, volume] = [open(hasty), aVolume()]
     await driver.attachVolume(volume)
     const mounts = [{ kind: 'volume', id: volume.id, path: '/cache' } as const]
     await expect(driver.startContainer(aContainer({ mounts }))).rejects.toThrow(
@@ -601,7 +610,7 @@ describe('a volume', () => {
   })
 
   it('that is shared stays in the list of switches while a pod has it', async () => {
-    const [driver, clusterId] = [open(), newId()]
+    const [driver, clusterId] = [open({ leavingSeconds: hasty.leavingSeconds }), newId()]
     await driver.setGitMirror(clusterId, true)
     const container = aContainer({
       clusterId,

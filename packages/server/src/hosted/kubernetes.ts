@@ -31,7 +31,7 @@ export interface KubernetesSettings
     Omit<StartSettings, 'registry' | 'equipped' | 'startSeconds' | 'stopSeconds'>,
     Omit<BuildSettings, 'registry'>,
     Omit<VolumeSettings, 'snapshotSeconds'>,
-    SharedSettings {
+    Omit<SharedSettings, 'leavingSeconds'> {
   /** What the names of built images begin with. */
   registry: string
   isRegistryInsecure: boolean
@@ -44,6 +44,7 @@ export interface KubernetesSettings
   startSeconds?: number
   stopSeconds?: number
   snapshotSeconds?: number
+  leavingSeconds?: number
 }
 
 export function openKubernetes(given: KubernetesSettings): HostedDriver {
@@ -65,6 +66,7 @@ export function openKubernetes(given: KubernetesSettings): HostedDriver {
     startSeconds: given.startSeconds ?? 240,
     stopSeconds: given.stopSeconds ?? 30,
     snapshotSeconds: given.snapshotSeconds ?? 300,
+    leavingSeconds: given.leavingSeconds ?? 5,
   }
   const guard = openGuard(cluster, settings)
   return {

@@ -4,12 +4,13 @@ import { createServer as createHttpServer, type IncomingMessage, type ServerResp
 import { createServer as createHttpsServer } from 'node:https'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { aPipeline } from '../../test/builders.ts'
 import { cert, key } from '../../test/certificate.ts'
 import { eventually } from '../../test/app.ts'
 import { aBuild, runJob } from '../../test/runs.ts'
 import { useTelling } from '../../test/telling.ts'
+import { outboundClient } from '../lib/outbound.ts'
 
 const telling = useTelling()
 const { app, anOrg, aService } = telling
@@ -31,6 +32,13 @@ interface Faulty {
 }
 
 type Fault = 'answers with 1 GiB' | 'closes TLS in mid-handshake' | 'resets the connection' | 'hangs'
+
+// Whoever hangs does so until this is over.
+const impatient = outboundClient({ allow: '127.0.0.0/8', timeoutMs: 2500 })
+beforeAll(async () => {
+  await app.ctx.outbound.close()
+  app.ctx.outbound = impatient
+})
 
 const closing: Array<() => void> = []
 afterEach(() => closing.splice(0).forEach((close) => close()))

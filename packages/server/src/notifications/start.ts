@@ -8,7 +8,13 @@ import type { Snapshots } from './snapshots.ts'
 /** The outbox is asked rather than listened to: an announcement with every commit would cost more than it saves. */
 const relayEveryMs = 100
 
-export function startNotifications(ctx: Context, snapshots: Snapshots): { stop(): Promise<void> } {
+export interface Notifications {
+  /** Something may be due earlier than it was. */
+  wake(): void
+  stop(): Promise<void>
+}
+
+export function startNotifications(ctx: Context, snapshots: Snapshots): Notifications {
   const stopping = new AbortController()
   const delivering = startDelivering(ctx)
   const run = async () => {
@@ -23,6 +29,7 @@ export function startNotifications(ctx: Context, snapshots: Snapshots): { stop()
   }
   const running = run()
   return {
+    wake: delivering.wake,
     async stop() {
       stopping.abort()
       await Promise.all([running, delivering.stop()])

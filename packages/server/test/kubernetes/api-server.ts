@@ -36,6 +36,8 @@ export class ApiServer {
   readonly namespace: string
   /** `verb resource`, as roles say them, of every request that was allowed. */
   readonly used = new Set<string>()
+  /** How many there were so far. */
+  connections = 0
   rules: Rule[] | null = null
   controllers: Controllers | null = null
   #trouble: Trouble = 'none'
@@ -46,6 +48,7 @@ export class ApiServer {
   constructor(namespace: string) {
     this.namespace = namespace
     this.#server.on('connection', (socket) => {
+      this.connections += 1
       this.#sockets.add(socket)
       socket.on('close', () => this.#sockets.delete(socket))
       if (this.#trouble === 'not reached') socket.destroy()

@@ -15,13 +15,23 @@ export interface DataDir {
 export function prepareDataDir(directory: string): DataDir {
   const path = resolve(directory)
   try {
-    const missing = statSync(path, { throwIfNoEntry: false }) === undefined
     mkdirSync(dirname(path), { recursive: true })
-    if (missing) makePrivate(path)
+    const isOurs = makeUnlessThere(path)
     rmdirSync(mkdtempSync(join(path, '.writable-')))
-    return { path, undo: () => missing && removeIfEmpty(path) }
+    return { path, undo: () => isOurs && removeIfEmpty(path) }
   } catch (error) {
     throw new StartupError(refusal(path, error))
+  }
+}
+
+/** False: it was there, or another process that starts has made it just now. */
+function makeUnlessThere(path: string): boolean {
+  try {
+    makePrivate(path)
+    return true
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST' && statSync(path).isDirectory()) return false
+    throw error
   }
 }
 

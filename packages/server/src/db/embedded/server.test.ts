@@ -28,6 +28,9 @@ const running: EmbeddedPostgres[] = []
 
 beforeAll(async () => {
   template = mkdtempSync(join(scratch(), 'millrace-template-'))
+  // As a start leaves it that was killed while it made the cluster.
+  mkdirSync(join(template, 'postgres/unfinished-0badf00d/base'), { recursive: true })
+  writeFileSync(join(template, 'postgres/unfinished-0badf00d/PG_VERSION'), '18')
   await (await startEmbedded({ dataDir: template })).stop()
 })
 
@@ -117,11 +120,9 @@ describe('startEmbedded', () => {
   })
 
   it('begins anew when it was killed while making the cluster', async () => {
-    mkdirSync(join(dataDir, 'postgres/unfinished-0badf00d/base'), { recursive: true })
-    writeFileSync(join(dataDir, 'postgres/unfinished-0badf00d/PG_VERSION'), '18')
-    const { url } = await start()
+    const { url } = await startCopy()
     expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }])
-    expect(existsSync(join(dataDir, 'postgres/unfinished-0badf00d'))).toBe(false)
+    expect(existsSync(join(template, 'postgres/unfinished-0badf00d'))).toBe(false)
   })
 
   it('uses a short socket directory when the path is long, and removes it', async () => {

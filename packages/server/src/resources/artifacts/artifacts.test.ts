@@ -4,12 +4,13 @@ import { anAgent } from '../../../test/agent-client.ts'
 import { aFile, announce, batchOf, here, report, upload } from '../../../test/artifact-files.ts'
 import { baseUrl, useApp, type Json } from '../../../test/app.ts'
 import { aMember, aTeam, aToken, auditTrail, inTeam, type TestUser } from '../../../test/builders.ts'
-import { aRunningJob, type RunningScene } from '../../../test/job-runs.ts'
+import { aRunningJob, jobsOfOneWorld, type RunningScene } from '../../../test/job-runs.ts'
 import { removeUnclaimed } from '../../blobs/unclaimed.ts'
 import { newId } from '../../lib/ids.ts'
 import { expireArtifacts } from './expire.ts'
 
 const app = useApp()
+const aJob = jobsOfOneWorld(app)
 
 const keyOf = async (id: string) => {
   const row = await app.db
@@ -29,7 +30,7 @@ describe.each([0, 1, 2])('List artifacts, route form %i', (form) => {
     app.request('GET', `${listsOf(scene)[form]}${query}`, { token: scene.admin.token })
 
   it('shows every field of the artifact', async () => {
-    const scene = await aRunningJob(app)
+    const scene = await aJob()
     const [id] = await upload(app, scene.run, [aFile('logs/deep/a b.txt', 'hello', { type: 'text/x-log' })])
     const answer = await list(scene)
     const url = `${baseUrl}${scene.long}/artifacts/${id}`
@@ -56,13 +57,13 @@ describe.each([0, 1, 2])('List artifacts, route form %i', (form) => {
   })
 
   it('says `.` for the directory of a file at the root', async () => {
-    const scene = await aRunningJob(app)
+    const scene = await aJob()
     await upload(app, scene.run, [aFile('root.txt')])
     expect((await list(scene)).list[0]).toMatchObject({ dirname: '.', filename: 'root.txt' })
   })
 
   it('filters by path, exact or with * across slashes', async () => {
-    const scene = await aRunningJob(app)
+    const scene = await aJob()
     await upload(
       app,
       scene.run,
@@ -78,7 +79,7 @@ describe.each([0, 1, 2])('List artifacts, route form %i', (form) => {
   })
 
   it('filters by state', async () => {
-    const scene = await aRunningJob(app)
+    const scene = await aJob()
     await upload(app, scene.run, [aFile('finished')])
     batchOf(await announce(scene.run, [aFile('new')]))
     const [failed] = batchOf(await announce(scene.run, [aFile('error')])).artifact_ids
@@ -92,7 +93,7 @@ describe.each([0, 1, 2])('List artifacts, route form %i', (form) => {
   })
 
   it('List artifacts 422: refuses an unknown state, naming it and the accepted ones', async () => {
-    const answer = await list(await aRunningJob(app), '?state=gone')
+    const answer = await list(await aJob(), '?state=gone')
     expect([answer.status, answer.body]).toEqual([
       422,
       { message: 'Unknown state "gone"; accepted are new, error, finished, deleted, expired.' },
@@ -100,7 +101,7 @@ describe.each([0, 1, 2])('List artifacts, route form %i', (form) => {
   })
 
   it('pages, oldest first', async () => {
-    const scene = await aRunningJob(app)
+    const scene = await aJob()
     await upload(
       app,
       scene.run,
@@ -128,7 +129,7 @@ describe('GET …/builds/{build.number}/artifacts', () => {
   })
 
   it('answers 404 for a build that is not there', async () => {
-    const { pipeline, admin } = await aRunningJob(app)
+    const { pipeline, admin } = await aJob()
     const answer = await app.request('GET', `${pipeline.path}/builds/99/artifacts`, { token: admin.token })
     expect([answer.status, answer.body]).toEqual([404, { message: 'No build found' }])
   })
@@ -136,7 +137,7 @@ describe('GET …/builds/{build.number}/artifacts', () => {
 
 describe.each(['short', 'long'] as const)('GET …/jobs/{job.id}/artifacts/{id}, %s form', (form) => {
   it('answers with the artifact', async () => {
-    const scene = await aRunningJob(app)
+    const scene = await aJob()
     const [id] = await upload(app, scene.run, [aFile('a.txt')])
     const answer = await app.request('GET', `${scene[form]}/artifacts/${id}`, { token: scene.admin.token })
     const [listed] = (await app.request('GET', `${scene.long}/artifacts`, { token: scene.admin.token })).list
@@ -155,7 +156,7 @@ describe.each(['short', 'long'] as const)('GET …/jobs/{job.id}/artifacts/{id},
 
 describe.each(['short', 'long'] as const)('GET …/jobs/{job.id}/artifacts/{id}/download, %s form', (form) => {
   it('answers 302, with the same address in Location and body; the file is there, with or without a token', async () => {
-    const scene = await aRunningJob(app)
+    const scene = await aJob()
     const [id] = await upload(app, scene.run, [
       aFile('dir/ré port".html', '<script>alert(1)</script>', { type: 'text/html' }),
     ])
@@ -183,7 +184,7 @@ describe.each(['short', 'long'] as const)('GET …/jobs/{job.id}/artifacts/{id}/
   })
 
   it('answers 404 while there is no file', async () => {
-    const scene = await aRunningJob(app)
+    const scene = await aJob()
     const [id] = batchOf(await announce(scene.run, [aFile('a')])).artifact_ids
     const answer = await app.request('GET', `${scene[form]}/artifacts/${id}/download`, {
       token: scene.admin.token,
@@ -195,7 +196,7 @@ describe.each(['short', 'long'] as const)('GET …/jobs/{job.id}/artifacts/{id}/
   })
 
   it('leads to the public address of a file in a store of the customer’s own', async () => {
-    const scene = await aRunningJob(app)
+    const scene = await aJob()
     const url = 'https://acme.s3.amazonaws.com/b/a.txt'
     const [id] = await custom(scene, url)
     const answer = await app.request('GET', `${scene[form]}/artifacts/${id}/download`, {
@@ -219,7 +220,7 @@ async function custom(scene: RunningScene, url: string): Promise<string[]> {
 
 describe('the address of a download', () => {
   const aDownload = async () => {
-    const scene = await aRunningJob(app)
+    const scene = await aJob()
     const [id, other] = await upload(app, scene.run, [aFile('a'), aFile('b')])
     const answer = await app.request('GET', `${scene.long}/artifacts/${id}/download`, {
       token: scene.admin.token,
@@ -312,7 +313,7 @@ describe.each(['short', 'long'] as const)('DELETE …/jobs/{job.id}/artifacts/{i
   })
 
   it('does not touch files in a store of the customer’s own', async () => {
-    const scene = await aRunningJob(app)
+    const scene = await aJob()
     const [id] = await custom(scene, 'https://acme.example/a')
     const path = `${scene[form]}/artifacts/${id}`
     expect((await app.request('DELETE', path, { token: scene.admin.token })).status).toBe(204)
@@ -322,7 +323,7 @@ describe.each(['short', 'long'] as const)('DELETE …/jobs/{job.id}/artifacts/{i
 
 describe('DELETE …/jobs/{job.id}/artifacts/{id}', () => {
   it('hides the artifact also when the store fails, and removes the object later', async () => {
-    const scene = await aRunningJob(app)
+    const scene = await aJob()
     const [id] = await upload(app, scene.run, [aFile('a')])
     const key = (await keyOf(id ?? '')) ?? ''
     const { blobs } = app.ctx
@@ -404,7 +405,7 @@ describe('time', () => {
     sql`update artifacts set ${sql.ref(column)} = now() - interval '3 days' where id = ${id}`.execute(app.db)
 
   it('keeps files for so many days, and then expires them with their objects', async () => {
-    const scene = await aRunningJob(app)
+    const scene = await aJob()
     const [id = '', kept = ''] = await upload(app, scene.run, [aFile('a'), aFile('b')])
     const { rows } = await sql<{ days: number }>`
       select round(extract(epoch from expires_at - finished_at) / 86400)::int as days from artifacts where id = ${id}`.execute(
@@ -428,7 +429,7 @@ describe('time', () => {
   })
 
   it('never expires files in a store of the customer’s own', async () => {
-    const scene = await aRunningJob(app)
+    const scene = await aJob()
     const [id = ''] = await custom(scene, 'https://acme.example/a')
     const row = await app.db
       .selectFrom('artifacts')
@@ -439,7 +440,7 @@ describe('time', () => {
   })
 
   it('gives up files that never came', async () => {
-    const scene = await aRunningJob(app)
+    const scene = await aJob()
     const [id = ''] = batchOf(await announce(scene.run, [aFile('a')])).artifact_ids
     await age(id, 'created_at')
     await expireArtifacts(app.ctx)
@@ -449,7 +450,7 @@ describe('time', () => {
   })
 
   it('takes the objects of artifacts away with their build', async () => {
-    const scene = await aRunningJob(app)
+    const scene = await aJob()
     const [id = ''] = await upload(app, scene.run, [aFile('a')])
     const key = (await keyOf(id)) ?? ''
     await app.db.deleteFrom('builds').where('id', '=', scene.build.id).execute()

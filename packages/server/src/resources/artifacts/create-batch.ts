@@ -21,8 +21,6 @@ export interface Batch {
 const mostFiles = 5000
 const mostFileBytes = 10 * 1024 ** 3
 const mostJobBytes = 50 * 1024 ** 3
-/** From this size on a file comes in parts of this size, where the sender can do that. */
-const partBytes = 64 * 1024 ** 2
 
 /** Sent again, it gives the same ids again. */
 export async function createBatch(
@@ -101,7 +99,7 @@ async function partUrl(ctx: Context, id: string, { key, uploadId }: Upload, part
 /** null: by form. Otherwise the one that was begun before, or a new one. */
 async function planUpload(ctx: Context, row: StoredArtifact): Promise<Upload | null> {
   if (row.upload !== null) return row.upload
-  const parts = Math.ceil(row.file_size / partBytes)
+  const parts = Math.ceil(row.file_size / ctx.config.artifactPartBytes)
   if (row.state !== 'new' || (parts < 2 && ctx.blobs.direct === null)) return null
   const key = newBlobKey(row)
   await announce(ctx.db, key)
