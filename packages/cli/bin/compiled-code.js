@@ -19,7 +19,8 @@ export function load(path) {
   if (known !== undefined) return known.exports
   const module = { exports: {} }
   loaded.set(path, module)
-  const source = readFileSync(path, 'utf8')
+  // ASCII, and read as such it is not looked through for anything else.
+  const source = readFileSync(path, 'latin1')
   const place = placeOf(path)
   const script = new Script(before + source + after, {
     filename: pathToFileURL(path).href,
