@@ -34,7 +34,7 @@ const MAX_WAITING_BYTES = 4 * 1024 * 1024
 const BURST = 5
 /**
  * Lines written together travel together: the first soon, so that one sees the job begin, and those after it with more of
- * their kind, since every chunk is a request. A job of half a second sends three instead of six.
+ * their kind, since every chunk is a request.
  */
 const FIRST_GATHER_MS = 5
 const GATHER_MS = 100
