@@ -1,18 +1,26 @@
 import chromium from '@sparticuz/chromium'
 import { chromium as playwright } from 'playwright-core'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { aDirectory, theServer } from './millrace.ts'
 
 it('renders the API at /docs, asking no other host for anything, and lets one call it with a token', async () => {
   const server = theServer()
   // The browser is unpacked there: in a place of our own, neither another user's nor left by a run that was killed.
-  process.env['TMPDIR'] = aDirectory()
+  vi.stubEnv('TMPDIR', aDirectory())
+  onTestFinished(() => void vi.unstubAllEnvs())
+  // Nobody looks at it, so it needs no graphics card, nor one made of software.
+  chromium.setGraphicsMode = false
   const browser = await playwright.launch({
     executablePath: await chromium.executablePath(),
-    args: [...chromium.args, '--disable-background-networking', '--disable-component-update'],
+    args: [
+      ...chromium.args,
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-gpu',
+    ],
     headless: true,
   })
-  const page = await browser.newPage({ viewport: { width: 1200, height: 1400 } })
+  const page = await browser.newPage({ viewport: { width: 1000, height: 600 } })
   const hosts = new Set<string>()
   const complaints: string[] = []
   page.on('request', (request) =>

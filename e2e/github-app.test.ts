@@ -9,7 +9,7 @@ import type { AddressInfo, Server as NetServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { buffer, json } from 'node:stream/consumers'
 import { afterAll, expect, it } from 'vitest'
-import { aDirectory, eventually, startServer, stop } from './millrace.ts'
+import { aDirectory, eventually, theServer } from './millrace.ts'
 
 // Nobody vouches for it, and git is told not to mind.
 const tls = {
@@ -159,10 +159,7 @@ it('checks out a private repository, and gets a token for what its workflow gran
   const mayRead = (token: string) =>
     minted.some((one) => one.token === token && one.permissions['contents'] === 'read')
   const gitPort = await aGitServer(root, mayRead)
-  const server = await startServer({
-    MILLRACE_DATA_DIR: aDirectory(),
-    MILLRACE_OUTBOUND_ALLOW: '127.0.0.0/8',
-  })
+  const server = theServer()
   const org = '/v2/organizations/default'
   const connected = await server.post(`${org}/repository_connections`, {
     type: 'github_enterprise_app',
@@ -208,5 +205,4 @@ it('checks out a private repository, and gets a token for what its workflow gran
   expect(log).toContain('{"issues":"write"} 400')
   expect(minted.map(({ permissions }) => permissions)).toContainEqual({ contents: 'write' })
   expect(minted.filter(({ token }) => log.includes(token))).toEqual([])
-  await stop(server)
 })

@@ -1,11 +1,11 @@
 // Real processes, known only by what they print and answer.
-import { spawn, type ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, inject } from 'vitest'
+import { inject, onTestFinished } from 'vitest'
 import { scratch } from '../testbed/src/scratch.ts'
 
 const program = fileURLToPath(new URL('../packages/cli/bin/millrace.js', import.meta.url))
@@ -30,26 +30,10 @@ export interface Running {
   ended: Promise<Ended>
 }
 
-const started = new Set<ChildProcess>()
-const directories: string[] = []
-
-afterEach(async () => {
-  for (const child of started) {
-    if (child.exitCode === null && child.signalCode === null) {
-      child.kill('SIGKILL')
-      await once(child, 'exit')
-    }
-  }
-  started.clear()
-  for (const path of directories.splice(0)) {
-    rmSync(path, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 })
-  }
-})
-
 /** Gone after the test. */
 export function aDirectory(): string {
   const path = mkdtempSync(join(scratch(), 'millrace-e2e-'))
-  directories.push(path)
+  onTestFinished(() => rmSync(path, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 }))
   return path
 }
 
@@ -66,7 +50,12 @@ export function copyEmptyInstallation(path: string): void {
 
 /** Starts `millrace …` with these settings and no others; killed after the test if it still runs. */
 export function spawnMillrace(args: readonly string[], settings: Settings): Running {
-  return launch(process.execPath, [program, ...args], settings, started)
+  const running = keepMillrace(args, settings)
+  onTestFinished(async () => {
+    running.signal('SIGKILL')
+    await running.ended
+  })
+  return running
 }
 
 /** The same, for whoever ends it in another way: several tests use it, or the test is about its end. */
@@ -75,12 +64,7 @@ export function keepMillrace(args: readonly string[], settings: Settings): Runni
 }
 
 /** Starts any program with this environment and no other. */
-export function launch(
-  file: string,
-  args: readonly string[],
-  settings: Settings,
-  among?: Set<ChildProcess>,
-): Running {
+export function launch(file: string, args: readonly string[], settings: Settings): Running {
   const startedAt = Date.now()
   const child = spawn(file, args, {
     cwd: tmpdir(),
@@ -88,7 +72,6 @@ export function launch(
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   })
-  among?.add(child)
   const { pid } = child
   if (pid === undefined) throw new Error('The process did not start.')
   let stdout = ''

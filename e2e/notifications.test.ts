@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from 'vitest'
-import { aDirectory, eventually, startServer, stop, type Json, type Server } from './millrace.ts'
+import { aDataDirectory, eventually, startServer, stop, type Json, type Server } from './millrace.ts'
 
 interface Arrival {
   delivery: string
@@ -65,7 +65,7 @@ describe('kill -9 between a change of state and its delivery', () => {
   it('loses no notification: each arrives, in order per build, with the id it had before', async () => {
     const receiver = await aReceiver()
     const settings = {
-      MILLRACE_DATA_DIR: aDirectory(),
+      MILLRACE_DATA_DIR: aDataDirectory(),
       MILLRACE_OUTBOUND_ALLOW: '127.0.0.0/8',
       MILLRACE_AGENT_LOST_SECONDS: '5',
     }

@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { aDirectory, eventually, startServer, stop, type Json, type Server } from './millrace.ts'
+import { aDirectory, eventually, theServer, type Client, type Json } from './millrace.ts'
 
 const modules = fileURLToPath(new URL('../node_modules', import.meta.url))
 const vitest = join(modules, 'vitest', 'vitest.mjs')
@@ -44,13 +44,13 @@ process.exit(answer.status === 202 ? 0 : 1)
   return folder
 }
 
-async function aSuite(server: Server, name: string): Promise<{ id: string; token: string }> {
+async function aSuite(server: Client, name: string): Promise<{ id: string; token: string }> {
   const { status, body } = await server.post(`${org}/suites`, { name })
   expect(status).toBe(201)
   return { id: String(body.id), token: String(body.api_token) }
 }
 
-async function runBuild(server: Server, configuration: string, env: Record<string, string>): Promise<Json> {
+async function runBuild(server: Client, configuration: string, env: Record<string, string>): Promise<Json> {
   const pipeline = { name: 'Theirs', repository: 'none', configuration }
   expect((await server.post(`${org}/pipelines`, pipeline)).status).toBe(201)
   const builds = `${org}/pipelines/theirs/builds`
@@ -67,7 +67,7 @@ async function runBuild(server: Server, configuration: string, env: Record<strin
 
 describe('the results of tests that a job runs', () => {
   it('come with the collector from npm and as JUnit, and are shown with the build', async () => {
-    const server = await startServer({ MILLRACE_DATA_DIR: aDirectory() })
+    const server = theServer()
     const [collected, junit] = [await aSuite(server, 'Collected'), await aSuite(server, 'JUnit')]
     const run = `cd ${aRepository()} && node ${vitest} run`
     const build = await runBuild(
@@ -112,6 +112,5 @@ describe('the results of tests that a job runs', () => {
     for (const each of Object.values(runs)) {
       expect(String(each.failures?.['0']?.failure_reason)).toContain('expected 2 to be 3')
     }
-    expect((await stop(server)).code).toBe(0)
   })
 })

@@ -36,7 +36,7 @@ export class Bench {
   private readonly prefix: string
   private readonly agents: AgentProcess[] = []
   private readonly doors: Door[] = []
-  private shared: AgentProcess | null = null
+  private shared: Promise<AgentProcess> | null = null
 
   private constructor(site: Site, program: AgentProgram, mode: Mode, cluster: Cluster) {
     this.site = site
@@ -47,10 +47,7 @@ export class Bench {
   }
 
   static async open(site: Site, program: AgentProgram, mode: Mode): Promise<Bench> {
-    const bench = new Bench(site, program, mode, await site.cluster(`${program.title}, ${mode}`))
-    // For the cases that are about jobs and not about agents.
-    bench.shared = await bench.start('shared', { flags: ['--spawn', '4'] })
-    return bench
+    return new Bench(site, program, mode, await site.cluster(`${program.title}, ${mode}`))
   }
 
   async close(): Promise<void> {
@@ -103,8 +100,15 @@ export class Bench {
   }
 
   /** Of steps for the shared agents, or for one of the case's own. */
-  build(steps: readonly object[], agent: AgentProcess | null = this.shared): Promise<Build> {
-    return this.site.build(this.cluster, { agents: { queue: agent?.queue ?? '' }, steps })
+  async build(steps: readonly object[], agent?: AgentProcess): Promise<Build> {
+    const { queue } = agent ?? (await this.sharedAgents())
+    return this.site.build(this.cluster, { agents: { queue }, steps })
+  }
+
+  /** For the cases that are about jobs and not about agents. */
+  private sharedAgents(): Promise<AgentProcess> {
+    this.shared ??= this.start('shared', { flags: ['--spawn', '4'] })
+    return this.shared
   }
 
   async secret(key: string, value: string): Promise<void> {

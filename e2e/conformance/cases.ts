@@ -372,9 +372,7 @@ export async function loseAgents(site: Site, benches: readonly Bench[]): Promise
   const gates = benches.map(aGate)
   const agents = await Promise.all(benches.map((bench) => bench.start('lost')))
   const builds = await Promise.all(
-    benches.map((bench, index) =>
-      bench.build(one(`echo re""ady; ${gates[index]?.command}`), agents[index] ?? null),
-    ),
+    benches.map((bench, index) => bench.build(one(`echo re""ady; ${gates[index]?.command}`), agents[index])),
   )
   await Promise.all(builds.map((build) => site.says(build, 'one', 'ready')))
   for (const agent of agents) agent.killGroup()

@@ -39,6 +39,7 @@ export class Site {
   readonly folder: string
   readonly token: string
   private pipelines = 0
+  private db: Promise<pg.Client> | null = null
 
   private constructor(server: Server, folder: string) {
     this.server = server
@@ -55,12 +56,14 @@ export class Site {
 
   /** Killed, with its database, and started again at the same address. */
   async crash(): Promise<void> {
+    await this.disconnect()
     this.server.killGroup()
     await this.server.ended
     this.server = await start(this.folder, new URL(this.server.url).port, 180)
   }
 
   async close(): Promise<void> {
+    await this.disconnect()
     this.server.signal('SIGTERM')
     await this.server.ended
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 })
@@ -162,17 +165,17 @@ export class Site {
   }
 
   private async query<Row extends pg.QueryResultRow>(sql: string, values: string[]): Promise<Row[]> {
-    const client = new pg.Client({ connectionString: databaseUrl(this.server) })
-    await client.connect()
-    try {
-      return (await client.query<Row>(sql, values)).rows
-    } finally {
-      await client.end()
-    }
+    this.db ??= connect(databaseUrl(this.server))
+    return (await (await this.db).query<Row>(sql, values)).rows
+  }
+
+  private async disconnect(): Promise<void> {
+    await (await this.db)?.end()
+    this.db = null
   }
 
   until<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {
-    return eventually(what, look, patienceMs)
+    return eventually(what, look, patienceMs, 400)
   }
 }
 
@@ -189,6 +192,12 @@ const start = (folder: string, port: string, lostSeconds: number): Promise<Serve
     'up',
     keepMillrace,
   )
+
+async function connect(connectionString: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString })
+  await client.connect()
+  return client
+}
 
 async function expectGood(asked: Promise<Answer>, path: string): Promise<Answer> {
   const answer = await asked

@@ -2,8 +2,11 @@
 import { parseArgs } from 'node:util'
 import { passBigLog } from './big-log.ts'
 
-const { values } = parseArgs({ options: { mib: { type: 'string' }, bound: { type: 'string' } } })
-const { violations, figures } = await passBigLog(Number(values.mib ?? 1024), Number(values.bound ?? 256))
+const { values } = parseArgs({
+  options: { mib: { type: 'string' }, bound: { type: 'string' }, data: { type: 'string' } },
+})
+const { mib = '1024', bound = '256', data = null } = values
+const { violations, figures } = await passBigLog(Number(mib), Number(bound), data)
 console.log(JSON.stringify({ violations, figures }, null, 2))
 console.log(violations.length === 0 ? 'The log went through whole.' : `${violations.length} violations.`)
 process.exit(violations.length === 0 ? 0 : 1)

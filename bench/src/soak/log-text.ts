@@ -9,15 +9,21 @@ export function logText(jobId: string, from: number, to: number): Buffer {
   const key = createHash('sha256').update(jobId).digest('hex').slice(0, 16)
   const first = Math.floor(from / lineBytes)
   const last = Math.floor((to - 1) / lineBytes)
-  const lines: string[] = []
-  for (let line = first; line <= last; line++) {
-    lines.push(`${key} line ${String(line).padStart(9, '0')} of what this job has to say....\n`)
+  const line = `${key} line 000000000 of what this job has to say....\n`
+  const text = Buffer.alloc((last - first + 1) * lineBytes, line)
+  for (let number = first; number <= last; number++) {
+    writeNumber(number, text, (number - first) * lineBytes + line.indexOf(' of '))
   }
-  const text = Buffer.from(lines.join(''))
   return text.subarray(from - first * lineBytes, to - first * lineBytes)
 }
 
 const lineBytes = 64
+
+/** Over the zeros before `end`. */
+function writeNumber(number: number, text: Buffer, end: number): void {
+  for (let rest = number, at = end - 1; rest > 0; rest = Math.floor(rest / 10), at--)
+    text[at] = 48 + (rest % 10)
+}
 
 /** The parts of a log as it is shown, each with the place it had when it was written. */
 export function partsOf(shown: string): Array<{ from: number; text: string }> {

@@ -12,9 +12,9 @@ const usual: Plan = {
   restarts: 5,
 }
 
-const plan = readPlan()
+const { plan, data } = readArguments()
 console.log(`Seed ${plan.seed}: ${JSON.stringify(plan)}`)
-const outcome = await soak(plan)
+const outcome = await soak(plan, data)
 console.log(JSON.stringify(outcome, null, 2))
 console.log(
   outcome.violations.length === 0
@@ -23,10 +23,10 @@ console.log(
 )
 process.exit(outcome.violations.length === 0 ? 0 : 1)
 
-function readPlan(): Plan {
+function readArguments(): { plan: Plan; data: string | null } {
   const names = Object.keys(usual)
   const { values } = parseArgs({
-    options: Object.fromEntries(names.map((name) => [name, { type: 'string' as const }])),
+    options: Object.fromEntries([...names, 'data'].map((name) => [name, { type: 'string' as const }])),
   })
   const given = names.flatMap((name) =>
     values[name] === undefined ? [] : [[name, Number(values[name])] as const],
@@ -36,5 +36,5 @@ function readPlan(): Plan {
     console.error(`--${bad[0]} must be a whole number.`)
     process.exit(2)
   }
-  return { ...usual, ...Object.fromEntries(given) }
+  return { plan: { ...usual, ...Object.fromEntries(given) }, data: values['data'] ?? null }
 }

@@ -54,9 +54,10 @@ const jobsOfRunner = 4
 /** Commands of our runner start real processes, so only some jobs have them. */
 const runnerShare = 0.1
 
-export async function soak(plan: Plan): Promise<Outcome> {
+/** On an empty data directory, or on one that it makes. */
+export async function soak(plan: Plan, data: string | null): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-soak-'))
-  const server = new Server(join(folder, 'data'), {
+  const server = new Server(data ?? join(folder, 'data'), {
     MILLRACE_AGENTS: '0',
     // A busy machine must not look like a lost agent.
     MILLRACE_AGENT_LOST_SECONDS: '15',

@@ -17,16 +17,18 @@ export function refuseOptions({ env }: JobRun): void {
 
 export async function fetchAndCheckOut(run: JobRun): Promise<void> {
   const repository = run.env['BUILDKITE_REPO'] ?? ''
-  if (await exists(join(run.checkoutPath, '.git'))) {
+  const isFresh = !(await exists(join(run.checkoutPath, '.git')))
+  if (!isFresh) {
     await mustRun(run, ['git', 'remote', 'set-url', 'origin', repository])
+    if (await hasFiles(run)) await clean(run)
   } else {
     const sparse = isSparse(run) ? ['--no-checkout'] : []
     const flags = [...flagsOf(run, 'CLONE', '-v'), ...sparse, ...(await referenceTo(run, repository))]
     await mustRun(run, ['git', 'clone', ...flags, '--', repository, '.'])
   }
-  if (await hasFiles(run)) await clean(run)
   const target = await fetchCommit(run)
-  await sparsely(run)
+  if (isSparse(run)) await limitPaths(run)
+  else if (!isFresh) await allowAllPaths(run)
   await mustRun(run, ['git', 'checkout', ...flagsOf(run, 'CHECKOUT', '-f'), target])
   if (run.env['BUILDKITE_GIT_COMMIT_VERIFICATION'] === 'strict') await verifyCommit(run)
   await updateSubmodules(run)
@@ -111,16 +113,18 @@ async function verifyCommit(run: JobRun): Promise<void> {
   if (end.exitStatus !== 0) throw new JobFailure(`the commit is not on the branch ${branch}`)
 }
 
-async function sparsely(run: JobRun): Promise<void> {
-  if (isSparse(run)) {
-    const paths = (run.env['BUILDKITE_GIT_SPARSE_CHECKOUT_PATHS'] ?? '')
-      .split(',')
-      .filter((path) => path !== '')
-    const mode = run.env['BUILDKITE_GIT_SPARSE_CHECKOUT_MODE'] === 'no-cone' ? '--no-cone' : '--cone'
-    await mustRun(run, ['git', 'sparse-checkout', 'set', mode, '--', ...paths])
-  } else if (isTrue((await readProcess(run, ['git', 'config', '--get', 'core.sparseCheckout'])) ?? '')) {
-    await mustRun(run, ['git', 'sparse-checkout', 'disable'])
-  }
+async function limitPaths(run: JobRun): Promise<void> {
+  const paths = (run.env['BUILDKITE_GIT_SPARSE_CHECKOUT_PATHS'] ?? '')
+    .split(',')
+    .filter((path) => path !== '')
+  const mode = run.env['BUILDKITE_GIT_SPARSE_CHECKOUT_MODE'] === 'no-cone' ? '--no-cone' : '--cone'
+  await mustRun(run, ['git', 'sparse-checkout', 'set', mode, '--', ...paths])
+}
+
+/** An earlier job may have limited them. */
+async function allowAllPaths(run: JobRun): Promise<void> {
+  const isLimited = isTrue((await readProcess(run, ['git', 'config', '--get', 'core.sparseCheckout'])) ?? '')
+  if (isLimited) await mustRun(run, ['git', 'sparse-checkout', 'disable'])
 }
 
 async function updateSubmodules(run: JobRun): Promise<void> {

@@ -32,8 +32,12 @@ const SENDERS = 3
 const MAX_WAITING_BYTES = 4 * 1024 * 1024
 /** The first chunks go out at once, so that a log comes alive quickly; then one per interval. */
 const BURST = 5
-/** Lines written together travel together. */
-const GATHER_MS = 5
+/**
+ * Lines written together travel together: the first soon, so that one sees the job begin, and those after it with more of
+ * their kind, since every chunk is a request.
+ */
+const FIRST_GATHER_MS = 5
+const GATHER_MS = 100
 
 const compress = promisify(gzip)
 /** Logs shrink well at any level; the processor belongs to the job. */
@@ -69,7 +73,7 @@ export function sendChunks({ maxBytes, intervalSeconds, clock, deliver, drained 
   }
 
   function schedule(milliseconds: number): void {
-    timer ??= setTimeout(wake, Math.max(GATHER_MS, milliseconds))
+    timer ??= setTimeout(wake, Math.max(sequence === 0 ? FIRST_GATHER_MS : GATHER_MS, milliseconds))
   }
 
   function cut(): Chunk {

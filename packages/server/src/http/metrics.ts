@@ -1,4 +1,5 @@
 // What an operator's monitoring reads: liveness, readiness, and Prometheus metrics.
+import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
@@ -10,19 +11,22 @@ declare module 'fastify' {
   }
 }
 
-let ofProcess: Registry | undefined
+let ofProcess: Promise<Registry> | undefined
 
-/** Memory, time, garbage: they are the process's, and watching them cannot be given up again. */
-function processMetrics(): Registry {
-  if (ofProcess === undefined) {
-    ofProcess = new Registry()
-    collectDefaultMetrics({ register: ofProcess })
-  }
-  return ofProcess
+const firstLookMs = 50
+
+/**
+ * Memory, time, garbage: they are the process's, and watching them cannot be given up again. It begins when they are first
+ * asked for, since it wakes the process a hundred times a second; that first answer waits until there is something to see.
+ */
+async function watchProcess(): Promise<Registry> {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  await delay(firstLookMs)
+  return registry
 }
 
 export function serveMetrics(app: FastifyInstance, pool: pg.Pool): void {
-  const shared = processMetrics()
   const registry = new Registry()
   app.decorate('metrics', registry)
   const seconds = new Histogram({
@@ -67,6 +71,8 @@ export function serveMetrics(app: FastifyInstance, pool: pg.Pool): void {
     }
   })
   app.get('/metrics', async (_request, reply) => {
+    ofProcess ??= watchProcess()
+    const shared = await ofProcess
     const parts = await Promise.all([shared.metrics(), registry.metrics()])
     return reply.type(registry.contentType).send(parts.join('\n'))
   })

@@ -198,5 +198,6 @@ describe('what monitoring reads', () => {
     )
     expect(metrics.text).toContain('millrace_database_connections{state="open"}')
     expect(metrics.text).toContain('\nmillrace_agents_waiting 0\n')
+    expect(metrics.text).toMatch(/^nodejs_eventloop_lag_mean_seconds \d+\.\d+$/m)
   })
 })

@@ -3,7 +3,7 @@
 // fill its memory nor hold it longer than its time.
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { Agent, buildConnector, errors } from 'undici'
+import type { Agent, buildConnector } from 'undici'
 import { mayReach } from './outbound-addresses.ts'
 import { exchange, TooLate, type ExchangeLimits } from './outbound-exchange.ts'
 
@@ -64,9 +64,11 @@ export function outboundClient({
   bodyMs = 2000,
   keptBytes = 16_384,
 }: OutboundOptions): OutboundClient {
-  const agentWith = (rejectUnauthorized: boolean) => {
-    const connect = buildConnector({ rejectUnauthorized, timeout: timeoutMs / 2 })
-    return new Agent({
+  // The library takes a twentieth of a start to load, so the first request does.
+  const makeAgent = async (rejectUnauthorized: boolean): Promise<Agent> => {
+    const undici = await import('undici')
+    const connect = undici.buildConnector({ rejectUnauthorized, timeout: timeoutMs / 2 })
+    return new undici.Agent({
       connect: guarded(connect, resolve, allow),
       // A connection for each request that is under way: those who share a host, and perhaps nothing else, never wait for
       // one another. How many there are is for those to bound who send.
@@ -77,14 +79,19 @@ export function outboundClient({
       maxHeaderSize: 16_384,
     })
   }
-  const [verifying, trusting] = [agentWith(true), agentWith(false)]
+  const agents = new Map<boolean, Promise<Agent>>()
+  const agentWith = (rejectUnauthorized: boolean): Promise<Agent> => {
+    const agent = agents.get(rejectUnauthorized) ?? makeAgent(rejectUnauthorized)
+    agents.set(rejectUnauthorized, agent)
+    return agent
+  }
 
   return {
     async send({ method, url, headers, body, tlsVerify = true, keptBytes: asked = keptBytes }) {
       const { origin, pathname, search } = readUrl(url)
       try {
         const { headers: answered, ...answer } = await exchange(
-          tlsVerify ? verifying : trusting,
+          await agentWith(tlsVerify),
           {
             origin,
             path: pathname + search,
@@ -100,7 +107,7 @@ export function outboundClient({
       }
     },
     async close() {
-      await Promise.all([verifying.destroy(), trusting.destroy()])
+      await Promise.all([...agents.values()].map(async (agent) => (await agent).destroy()))
     },
   }
 }
@@ -167,17 +174,15 @@ const flat = (headers: Record<string, string | string[] | undefined>): Record<st
 function explained(error: unknown, timeoutMs: number): OutboundError {
   if (error instanceof OutboundError) return error
   const code = error instanceof Error ? String(Reflect.get(error, 'code')) : ''
-  const isLate =
-    error instanceof TooLate ||
-    error instanceof errors.ConnectTimeoutError ||
-    error instanceof errors.HeadersTimeoutError ||
-    error instanceof errors.BodyTimeoutError
-  if (isLate) return new OutboundError('failed', `No answer within ${timeoutMs / 1000} seconds.`, error)
+  if (error instanceof TooLate || timeouts.has(code))
+    return new OutboundError('failed', `No answer within ${timeoutMs / 1000} seconds.`, error)
   const known = sentences[code]
   if (known !== undefined) return new OutboundError('failed', known, error)
   const message = error instanceof Error ? error.message : String(error)
   return new OutboundError('failed', `The request failed: ${message.slice(0, 500)}`, error)
 }
+
+const timeouts = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'])
 
 const sentences: Record<string, string> = {
   ENOTFOUND: 'The name of the receiver is not known to DNS.',

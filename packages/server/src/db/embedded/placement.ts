@@ -9,7 +9,7 @@ import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync 
 import { basename, dirname, join } from 'node:path'
 import { type Binaries, copyBinaries, linkLibraries } from './binaries.ts'
 import { makePrivate } from './data-dir.ts'
-import { findNameOf, isRoot, listRunners, type Owner, reaches, type Runner } from './privileges.ts'
+import { findNameOf, isRoot, listRunners, type Owner, reaches, type Runner, works } from './privileges.ts'
 import { run } from './processes.ts'
 import { errorCode, StartupError } from './startup-error.ts'
 
@@ -51,8 +51,9 @@ export async function settle(
   const home = findHome(dataDir)
   refuseForeign(home)
   for await (const runner of listRunners({ canUnshare, filesOwner: await findOwner(home) })) {
+    // One that comes to the files works, so the others alone are asked.
     if (!(await mayEnter(runner, dirname(home)))) {
-      outside.push(runner)
+      if (await works(runner)) outside.push(runner)
       continue
     }
     const placement = await take(runner, home, found, problems)

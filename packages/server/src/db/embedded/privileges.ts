@@ -25,7 +25,7 @@ export interface Privileges {
   filesOwner?: Owner | undefined
 }
 
-/** The ways that work here and now, best first. Nothing is remembered from one start to the next. */
+/** The ways that may work here and now, best first. Nothing is remembered from one start to the next. */
 export async function* listRunners({ canUnshare = true, filesOwner }: Privileges): AsyncGenerator<Runner> {
   if (!isRoot()) {
     const isNameless = findUserName() === undefined
@@ -34,17 +34,11 @@ export async function* listRunners({ canUnshare = true, filesOwner }: Privileges
     return
   }
   if (filesOwner && filesOwner.uid !== 0) {
-    const runner = asUser(filesOwner, (await findNameOf(filesOwner.uid)) ?? String(filesOwner.uid))
-    if (await works(runner)) yield runner
+    yield asUser(filesOwner, (await findNameOf(filesOwner.uid)) ?? String(filesOwner.uid))
   }
-  if (canUnshare) {
-    const runner = { ...namespaceOf('root'), owner: { uid: 0, gid: 0 } }
-    if (await works(runner)) yield runner
-  }
+  if (canUnshare) yield { ...namespaceOf('root'), owner: { uid: 0, gid: 0 } }
   const nobody = await findNobody()
-  if (nobody && nobody.uid !== filesOwner?.uid && (await works(asUser(nobody, 'nobody')))) {
-    yield asUser(nobody, 'nobody')
-  }
+  if (nobody && nobody.uid !== filesOwner?.uid) yield asUser(nobody, 'nobody')
 }
 
 export function isRoot(): boolean {
@@ -93,7 +87,7 @@ function command(file: string, args: string[], options: SpawnOptions = {}): Comm
   return { file, args, options: { cwd: '/', ...options, env } }
 }
 
-async function works(runner: Runner): Promise<boolean> {
+export async function works(runner: Runner): Promise<boolean> {
   return (await run(runner.command('/bin/sh', ['-c', 'exit 0']))).code === 0
 }
 

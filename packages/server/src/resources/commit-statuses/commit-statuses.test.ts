@@ -405,6 +405,19 @@ steps:
     await publish()
     expect(told()).toHaveLength(2)
   })
+
+  it('is not missed where transactions are numbered anew, as in a restored backup', async () => {
+    await connect('gitea')
+    const pipeline = await aPublished('steps: [{ command: a }]')
+    await app.db
+      .updateTable('commit_status_cursor')
+      .set({ xid: 2 ** 52 })
+      .execute()
+    const one = await build(pipeline)
+    await settleStatuses(app.ctx, never)
+    await settle()
+    expect(await listed(pipeline, one)).toHaveLength(1)
+  })
 })
 
 describe('a commit status that is not taken', () => {

@@ -57,6 +57,14 @@ export async function setDue(
 /** How many events are looked at together; all of one transaction are. */
 const mostEvents = 2000
 
+/** Asked every second, and to take them writes, even where there are none. */
+export async function hasTouchedBuilds(db: Db): Promise<boolean> {
+  const { rows } = await sql<{ has: boolean }>`
+    select xid > ${oldestOpen} or exists (select from events e where e.xid >= c.xid) as has
+    from commit_status_cursor c`.execute(db)
+  return rows[0]?.has ?? true
+}
+
 /**
  * The builds of which something was told since the last time, where their commits are published. A window of
  * transactions ends where the oldest one still open begins, so that none that commits late is passed over. Null:

@@ -12,7 +12,7 @@ import { statusesOf, type Holds } from './rules.ts'
 
 /** One round: until nothing is left to look at, or another worker looks. */
 export async function settleStatuses(ctx: Context, stopping: AbortSignal): Promise<void> {
-  let isMore = true
+  let isMore = await statuses.hasTouchedBuilds(ctx.db)
   while (isMore && !stopping.aborted) {
     isMore = await inTransaction(ctx.db, async (trx) => {
       const touched = await statuses.takeTouchedBuilds(trx)
