@@ -6,30 +6,28 @@ const resolve = { conditions: ['millrace-source'] }
 const ssr = { resolve }
 
 /**
- * What mostly waits for processes goes first and leaves the processors to the server's tests, which follow: those that
- * take longer than they are large, then the others, the largest first. Those with a container engine start apart from
- * each other. What is left at the end is short.
+ * What mostly waits for processes goes first, with the small projects beside it; then the server's tests: those that take
+ * longer than they are large, then the others, the largest first, so what is left at the end is short. A project's files
+ * stay together, since a worker whose next file is of another project ends, and what it has loaded and learned with it.
+ * Those with a container engine start apart from each other.
  */
 const order = [
   'e2e/hosted',
   'e2e/soak',
-  'hosted/conformance',
   'e2e/agent-conformance',
-  'hosted/docker',
+  'e2e/stop',
+  'project engine',
+  'project cli',
+  'project e2e',
+  'hosted/conformance',
   'embedded/separate-process',
   'http/bad-input',
   'embedded/server',
+  'hosted/docker',
+  'notifications/delivery',
   'conductor/races',
   'agent-api/pings',
-  'notifications/delivery',
   'project server',
-  'e2e/backup',
-  'e2e/commands',
-  'e2e/stop',
-  'e2e/start',
-  'project e2e',
-  'project cli',
-  'project engine',
 ]
 
 class InOrder extends BaseSequencer {
