@@ -8,7 +8,11 @@ describe('the first build', () => {
   it('of the demo pipeline runs on the local agent and is green', async () => {
     const server = theServer()
     const created = await server.post(demo, { commit: 'HEAD', branch: 'main', message: 'First' })
-    expect([created.status, created.body.state]).toEqual([201, 'scheduled'])
+    // An agent that waits may have it before the answer is written.
+    expect([created.status, created.body.state]).toEqual([
+      201,
+      expect.stringMatching(/^(scheduled|running)$/),
+    ])
     const build = await eventually('the build ends', async () => {
       const { body } = await server.get(`${demo}/${String(created.body.number)}`)
       return body.finished_at !== null && body

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 export function setup(): void {
   if (process.env['MILLRACE_BUILT']) return
-  const root = fileURLToPath(new URL('..', import.meta.url))
+  const root = fileURLToPath(new URL('../..', import.meta.url))
   execFileSync(process.execPath, ['tools/prepare.mjs'], { cwd: root, stdio: 'inherit' })
   process.env['MILLRACE_BUILT'] = 'yes'
 }
