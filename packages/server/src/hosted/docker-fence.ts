@@ -2,7 +2,7 @@
  * Keeps containers away from the engine's own machine. Every network of an installation has a bridge whose name begins
  * alike; whatever comes from such a bridge and is meant for the machine itself, by any of its addresses and before any
  * port is passed on to somebody else's container, is dropped, and so is what is meant for a cloud's metadata service or
- * for a container of somebody else.
+ * for another container, of ours or of somebody else.
  * Open connections, names (port 53) and the places that are allowed pass.
  *
  * The rules are set by a helper in the machine's network, with the machine's own iptables. They name nothing but those
@@ -88,12 +88,15 @@ export function fenceRules(prefix: string, allowed: readonly Place[]): string {
   const neighbours = podmanBridges.map((bridge) =>
     ensure('iptables', `FORWARD -i ${prefix}+ -o ${bridge} -m conntrack ! --ctstate DNAT -j DROP`),
   )
+  // Podman 4.3 forgets that a network of ours is to be kept apart when networks are listed, and netavark 1.4 the rules for
+  // all of them when one goes.
+  const eachOther = ensure('iptables', `FORWARD -i ${prefix}+ -o ${prefix}+ -j DROP`)
   return `set -e
 in="chroot /machine /usr/bin/env PATH=/usr/sbin:/sbin:/usr/bin:/bin"
 $in iptables-restore -w --noflush <<'RULES'
 ${restore.join('\n')}
 RULES
-${[ensure('iptables', `${fromOurs} -j ${chain}`), ...neighbours].join('\n')}
+${[ensure('iptables', `${fromOurs} -j ${chain}`), ...neighbours, eachOther].join('\n')}
 if test -d /proc/sys/net/ipv6; then
 ${ensure('ip6tables', `${fromOurs} -j DROP`)}
 fi`
