@@ -30,6 +30,7 @@ const order = [
   'e2e/hosted',
   'e2e/soak',
   'e2e/agent-conformance',
+  'e2e/notifications',
   'e2e/stop',
   'project engine',
   'project cli',
