@@ -5,7 +5,7 @@ import { isFinal, type JobState } from '@millrace/engine/states.ts'
 import { isCodeFor, readJobToken } from '../conductor/job-token.ts'
 import type { Context } from '../context.ts'
 import type { Db } from '../db/pool.ts'
-import { prepared } from '../db/prepared.ts'
+import { lookup } from '../db/prepared.ts'
 import { tellBlocked } from '../events/agents.ts'
 import { findPlace, type HostedPlace } from '../hosting/join.ts'
 import { forbidden, unauthorized } from '../lib/errors.ts'
@@ -146,7 +146,7 @@ export async function findEndedSession(db: Db, token: string): Promise<Agent> {
   return agent
 }
 
-const agentBySession = prepared(
+const agentBySession = lookup(
   (sessionHash: Buffer) => sql<Agent>`
     select ${agentColumns} from agents a ${jobOfAgent} where a.session_hash = ${sessionHash}`,
 )
@@ -158,7 +158,7 @@ export async function getAgent(db: Db, organizationId: string, id: string): Prom
   return agent
 }
 
-const agentById = prepared(
+const agentById = lookup(
   (organizationId: string, id: string) => sql<Agent>`
     select ${agentColumns} from agents a ${jobOfAgent}
     where a.organization_id = ${organizationId} and a.id = ${id}`,
@@ -179,7 +179,7 @@ export async function findEndedJob(ctx: Context, token: string): Promise<Running
   return job
 }
 
-const jobOnAgent = prepared(
+const jobOnAgent = lookup(
   (jobId: string) => sql<RunningJob>`
     select j.id, j.state, j.step_id as "stepId", j.build_id as "buildId", j.pipeline_id as "pipelineId",
       j.organization_id as "organizationId", o.slug as "organizationSlug", j.cluster_id as "clusterId",

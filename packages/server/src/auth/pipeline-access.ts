@@ -2,7 +2,7 @@
 // reading where the pipeline is public. Administrators may everything.
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db/pool.ts'
-import { prepared } from '../db/prepared.ts'
+import { lookup } from '../db/prepared.ts'
 import type { Caller, Organization } from './caller.ts'
 
 export type PipelineAccess = 'none' | 'read' | 'build' | 'manage'
@@ -84,9 +84,9 @@ export async function findPipeline(
   return found
 }
 
-const findForAll = prepared((orgId: string, slug: string) => finding(everyAccess, orgId, slug))
+const findForAll = lookup((orgId: string, slug: string) => finding(everyAccess, orgId, slug))
 
-const findForMember = prepared((userId: string, orgId: string, slug: string) =>
+const findForMember = lookup((userId: string, orgId: string, slug: string) =>
   finding(accessOfMember(userId), orgId, slug),
 )
 

@@ -54,6 +54,11 @@ const driver = pg as unknown as {
   utils: { prepareValue(value: unknown): unknown }
 }
 
+const valueMapper = driver.utils.prepareValue
+const describe = serialize.describe({ type: 'P' })
+const execute = serialize.execute()
+const sync = serialize.sync()
+
 export class Batch extends driver.Query {
   private readonly statements: readonly NamedStatement[]
   private readonly types: pg.CustomTypesConfig
@@ -77,8 +82,10 @@ export class Batch extends driver.Query {
 
   submit(connection: DriverConnection): Error | null {
     try {
-      const messages = this.statements.flatMap((statement) => this.messagesOf(statement, connection))
-      if (connection.stream.writable) connection.stream.write(Buffer.concat([...messages, serialize.sync()]))
+      const messages: Buffer[] = []
+      for (const statement of this.statements) this.addMessages(statement, connection, messages)
+      messages.push(sync)
+      if (connection.stream.writable) connection.stream.write(Buffer.concat(messages))
     } catch (error) {
       this.forgetNames(connection)
       return error as Error
@@ -124,23 +131,21 @@ export class Batch extends driver.Query {
     this.callback(this.misread, this.results)
   }
 
-  private messagesOf({ name, text, values }: NamedStatement, connection: DriverConnection): Buffer[] {
+  private addMessages(statement: NamedStatement, connection: DriverConnection, messages: Buffer[]): void {
+    const { name = '', text, values } = statement
     const { parsedStatements, submittedNamedStatements } = connection
-    const bound = serialize.bind({
-      statement: name ?? '',
-      values: [...values],
-      valueMapper: driver.utils.prepareValue,
-    })
-    const isKnown =
-      name !== undefined && (parsedStatements[name] ?? submittedNamedStatements[name]) !== undefined
-    if (isKnown && this.shapes.has(name)) return [bound, serialize.execute()]
-    const described = [bound, serialize.describe({ type: 'P' }), serialize.execute()]
-    if (isKnown) return described
-    if (name !== undefined) {
-      submittedNamedStatements[name] = text
-      this.newNames.add(name)
+    const bound = serialize.bind({ statement: name, values: [...values], valueMapper })
+    const isKnown = name !== '' && (parsedStatements[name] ?? submittedNamedStatements[name]) !== undefined
+    if (!isKnown) {
+      messages.push(serialize.parse({ text, name }))
+      if (name !== '') {
+        submittedNamedStatements[name] = text
+        this.newNames.add(name)
+      }
     }
-    return [serialize.parse({ text, name: name ?? '' }), ...described]
+    messages.push(bound)
+    if (!isKnown || !this.shapes.has(name)) messages.push(describe)
+    messages.push(execute)
   }
 
   private expectNext(): void {

@@ -5,6 +5,7 @@ import pg from 'pg'
 import { batchClient } from './client.ts'
 import { BatchDialect } from './driver.ts'
 import { GatedPool } from './gated-pool.ts'
+import { SharedConnections } from './shared-connections.ts'
 import type { Tables } from './tables.ts'
 
 export type Db = Kysely<Tables>
@@ -37,14 +38,25 @@ export function openDatabase(connection: string | pg.PoolConfig, maxConnections 
   // One that dies while in use fails its query; left unheard, its error would end the process too.
   pool.on('connect', (client) => client.on('error', () => {}))
   const db = new Kysely<Tables>({ dialect: new BatchDialect(pool) })
-  pools.set(db, pool)
-  return { pool, db, close: () => db.destroy() }
+  const shared = new SharedConnections(pool, Math.min(availableParallelism(), Math.floor(maxConnections / 4)))
+  ways.set(db, { pool, shared })
+  const close = async () => {
+    await shared.close()
+    await db.destroy()
+  }
+  return { pool, db, close }
 }
 
-const pools = new WeakMap<Db, pg.Pool>()
+/** Where a statement may be given to directly: for one that may take long or write, and for one that is soon answered. */
+interface Ways {
+  pool: pg.Pool
+  shared: SharedConnections
+}
 
-/** The pool a statement may be given to directly; a transaction has none, since its statements belong to one connection. */
-export const poolOf = (db: Db): pg.Pool | undefined => pools.get(db)
+const ways = new WeakMap<Db, Ways>()
+
+/** A transaction has none, since its statements belong to one connection. */
+export const waysOf = (db: Db): Ways | undefined => ways.get(db)
 
 /** A connection outside the pool, for COPY, which bears no other statement on its way beside it. */
 export async function connectAlone(pool: pg.Pool): Promise<pg.Client> {

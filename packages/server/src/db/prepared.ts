@@ -1,7 +1,7 @@
 // For what is asked with nearly every request: the statement is put together once, not each time, and outside of a
 // transaction goes straight to the driver.
 import { CompiledQuery, createQueryId, PostgresQueryCompiler, type RawBuilder } from 'kysely'
-import { poolOf, type Db } from './pool.ts'
+import { waysOf, type Db } from './pool.ts'
 import type { Statement } from './together.ts'
 
 /**
@@ -12,14 +12,33 @@ export function prepared<Row, Args extends unknown[]>(
   write: (...args: Args) => RawBuilder<Row>,
   count = write.length,
 ): (db: Db, ...args: Args) => Promise<Row[]> {
+  return asking('pool', write, count)
+}
+
+/**
+ * The same for what finds a few rows by their keys and locks none of them: outside of a transaction it shares a connection
+ * with others that do.
+ */
+export function lookup<Row, Args extends unknown[]>(
+  write: (...args: Args) => RawBuilder<Row>,
+): (db: Db, ...args: Args) => Promise<Row[]> {
+  return asking('shared', write, write.length)
+}
+
+function asking<Row, Args extends unknown[]>(
+  way: 'pool' | 'shared',
+  write: (...args: Args) => RawBuilder<Row>,
+  count: number,
+): (db: Db, ...args: Args) => Promise<Row[]> {
   const statement = once(() => writeOut(write, count))
   return async (db, ...args) => {
     const { text, valuesOf } = statement()
-    const pool = poolOf(db)
+    const values = valuesOf(args)
+    const ways = waysOf(db)
     const { rows } =
-      pool === undefined
-        ? await db.executeQuery<Row>(CompiledQuery.raw(text, valuesOf(args)))
-        : await pool.query(text, valuesOf(args))
+      ways === undefined
+        ? await db.executeQuery<Row>(CompiledQuery.raw(text, values))
+        : await ways[way].query(text, values)
     return rows
   }
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, Trx } from '../../db/pool.ts'
-import { prepared } from '../../db/prepared.ts'
+import { lookup } from '../../db/prepared.ts'
 import { userJson, type UserRow } from '../user/queries.ts'
 
 export interface ClusterRow {
@@ -42,7 +42,7 @@ export async function findInOrg(db: Db, orgId: string, id: string): Promise<Clus
   return row
 }
 
-const find = prepared(
+const find = lookup(
   (orgId: string, id: string) => sql<ClusterRow>`
     select ${columns} from clusters c ${joins} where c.organization_id = ${orgId} and c.id = ${id}`,
 )
@@ -53,7 +53,7 @@ export const listInOrg = (
   page: { limit: number; offset: number },
 ): Promise<ClusterRow[]> => list(db, orgId, page.limit, page.offset)
 
-const list = prepared(
+const list = lookup(
   (orgId: string, limit: number, offset: number) => sql<ClusterRow>`
     select ${columns}
     from (

@@ -9,7 +9,7 @@ import {
   type PipelineAccess,
 } from '../../auth/pipeline-access.ts'
 import type { Db, Trx } from '../../db/pool.ts'
-import { prepared } from '../../db/prepared.ts'
+import { lookup } from '../../db/prepared.ts'
 import { violatedUnique } from '../../db/transaction.ts'
 import { invalidFields } from '../../lib/errors.ts'
 import { userJson, type UserRow } from '../user/queries.ts'
@@ -118,8 +118,8 @@ function finder<Value>(condition: (value: Value) => RawBuilder<unknown>) {
   const select = (access: RawBuilder<PipelineAccess>, orgId: string, value: Value) => sql<PipelineRow>`
     select ${columns(access)} from pipelines p ${joins}
     where p.organization_id = ${orgId} and ${condition(value)}`
-  const forAll = prepared((orgId: string, value: Value) => select(everyAccess, orgId, value))
-  const forMember = prepared((userId: string, orgId: string, value: Value) =>
+  const forAll = lookup((orgId: string, value: Value) => select(everyAccess, orgId, value))
+  const forMember = lookup((userId: string, orgId: string, value: Value) =>
     select(accessOfMember(userId), orgId, value),
   )
   return (db: Db, org: PipelineOwner, caller: Caller, value: Value): Promise<PipelineRow[]> =>

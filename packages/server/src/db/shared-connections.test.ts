@@ -1,0 +1,100 @@
+import { sql } from 'kysely'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type pg from 'pg'
+import { useApp } from '../../test/app.ts'
+import { eventually } from '../../test/eventually.ts'
+import { openDatabase, type Database } from './pool.ts'
+import { lookup } from './prepared.ts'
+import { SharedConnections } from './shared-connections.ts'
+
+const app = useApp()
+
+function aDatabase(maxConnections?: number): Database {
+  const database = openDatabase(app.database.pool.options, maxConnections)
+  onTestFinished(() => database.close())
+  return database
+}
+
+async function share(most: number): Promise<{ shared: SharedConnections; pool: pg.Pool }> {
+  const { pool } = aDatabase()
+  const shared = new SharedConnections(pool, most)
+  onTestFinished(() => shared.close())
+  await eventually('one is shared', async () => {
+    await shared.query('select', [])
+    return shared.count === 1
+  })
+  return { shared, pool }
+}
+
+const backend = 'select pg_backend_pid() as pid, $1::int as n'
+const asked = Array.from({ length: 100 }, (_, index) => index)
+
+describe('connections that many share', () => {
+  it('answer each caller what it asked, over as many connections as there may be', async () => {
+    const { shared, pool } = await share(2)
+    for (let time = 0; time < 5; time++) {
+      const answers = await Promise.all(asked.map((n) => shared.query(backend, [n])))
+      expect(answers.map(({ rows }) => rows[0]?.n)).toEqual(asked)
+    }
+    expect(shared.count).toBe(2)
+    const answers = await Promise.all(asked.map((n) => shared.query(backend, [n])))
+    expect(new Set(answers.map(({ rows }) => rows[0]?.pid)).size).toBe(2)
+    expect(pool.waitingCount).toBe(0)
+  })
+
+  it('tell of a failure only whoever failed', async () => {
+    const { shared } = await share(1)
+    const outcomes = await Promise.allSettled(
+      [5, 0, 2].map((n) => shared.query('select 10 / $1::int as n', [n])),
+    )
+    expect(outcomes).toMatchObject([
+      { value: { rows: [{ n: 2 }] } },
+      { reason: { message: 'division by zero' } },
+      { value: { rows: [{ n: 5 }] } },
+    ])
+  })
+
+  it('let nobody wait behind what takes long', async () => {
+    const { shared } = await share(1)
+    const order: string[] = []
+    const long = shared.query('select pg_sleep($1)', ['0.5']).then(() => order.push('long'))
+    await eventually('it is known to take long', async () => shared.stalled === 1)
+    await shared.query(backend, [1]).then(() => order.push('short'))
+    await long
+    expect(order).toEqual(['short', 'long'])
+    expect(shared.stalled).toBe(0)
+  })
+
+  it('are replaced when they break, and whoever waited is told', async () => {
+    const { shared } = await share(1)
+    const broken = shared.query('select pg_terminate_backend(pg_backend_pid()), pg_sleep($1)', [5])
+    await expect(broken).rejects.toThrow(/terminat/)
+    await eventually('it is gone', async () => shared.count === 0)
+    expect((await shared.query(backend, [7])).rows[0]?.n).toBe(7)
+    await eventually('another is shared', async () => shared.count === 1)
+    expect((await shared.query(backend, [8])).rows[0]?.n).toBe(8)
+  })
+
+  it('answer what is on its way before they close', async () => {
+    const { shared } = await share(1)
+    const last = shared.query('select pg_sleep($1)', ['0.1'])
+    const closed = shared.close().then(() => shared.count)
+    expect((await last).rowCount).toBe(1)
+    expect(await closed).toBe(0)
+  })
+
+  it('are none where a database may have few connections', async () => {
+    const { db, pool } = aDatabase(1)
+    const ask = lookup((n: number) => sql<{ n: number }>`select ${n}::int as n`)
+    expect(await Promise.all(asked.map((n) => ask(db, n)))).toEqual(asked.map((n) => [{ n }]))
+    expect(pool.totalCount).toBe(1)
+  })
+})
+
+it('a lookup belongs to the transaction it is given', async () => {
+  const ask = lookup((plus: number) => sql<{ pid: number }>`select pg_backend_pid() + ${plus} as pid`)
+  await app.db.transaction().execute(async (trx) => {
+    const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(trx)
+    expect(await ask(trx, 0)).toEqual(rows)
+  })
+})

@@ -1,0 +1,114 @@
+// Connections that many share. A statement that only reads a few rows by their keys need not have a connection to itself:
+// it is written behind those that are on their way already, and the database goes from one to the next without waiting
+// for us. With many callers that is half the work on both sides.
+//
+// Nobody may wait there for a lock, or for long: whoever comes behind waits too. A connection that has not answered for a
+// while gets nothing more until it does; what is asked meanwhile goes to the others, or to one of its own.
+import type pg from 'pg'
+
+/** Nothing that goes over a shared connection takes as long. */
+const stalledMs = 20
+
+export class SharedConnections {
+  private readonly pool: pg.Pool
+  private readonly most: number
+  private readonly connections: SharedConnection[] = []
+  private opening = false
+  private closed = false
+
+  constructor(pool: pg.Pool, most: number) {
+    this.pool = pool
+    this.most = most
+  }
+
+  get count(): number {
+    return this.connections.length
+  }
+
+  /** Those that have not answered for a while. */
+  get stalled(): number {
+    return this.connections.filter((connection) => connection.isStalled()).length
+  }
+
+  query(text: string, values: unknown[]): Promise<pg.QueryResult> {
+    const connection = this.leastBusy()
+    if (connection === undefined || connection.unanswered > 0) this.openAnother()
+    return connection?.query(text, values) ?? this.pool.query(text, values)
+  }
+
+  /** When what is on its way has been answered. */
+  async close(): Promise<void> {
+    this.closed = true
+    await Promise.all(this.connections.splice(0).map((connection) => connection.release()))
+  }
+
+  private leastBusy(): SharedConnection | undefined {
+    let found: SharedConnection | undefined
+    for (const connection of this.connections)
+      if ((found === undefined || connection.unanswered < found.unanswered) && !connection.isStalled())
+        found = connection
+    return found
+  }
+
+  /** Nobody waits for it, and if it fails, nobody is the poorer. */
+  private openAnother(): void {
+    if (this.opening || this.closed || this.connections.length >= this.most) return
+    this.opening = true
+    const open = async () => {
+      const client = await this.pool.connect()
+      if (this.closed) return client.release()
+      const connection = new SharedConnection(client)
+      this.connections.push(connection)
+      for (const end of ['error', 'end']) client.once(end, () => this.drop(connection))
+    }
+    void open()
+      .catch(() => {})
+      .finally(() => (this.opening = false))
+  }
+
+  private drop(connection: SharedConnection): void {
+    const at = this.connections.indexOf(connection)
+    if (at === -1) return
+    this.connections.splice(at, 1)
+    connection.discard()
+  }
+}
+
+class SharedConnection {
+  unanswered = 0
+  /** When it last answered, or was asked after a pause. */
+  private movedAt = 0
+  private readonly client: pg.PoolClient
+  private onDrained: (() => void) | undefined
+
+  constructor(client: pg.PoolClient) {
+    this.client = client
+  }
+
+  query(text: string, values: unknown[]): Promise<pg.QueryResult> {
+    if (this.unanswered === 0) this.movedAt = performance.now()
+    this.unanswered += 1
+    return new Promise((resolve, reject) => {
+      this.client.query(text, values, (error: Error | undefined, result) => {
+        this.unanswered -= 1
+        this.movedAt = performance.now()
+        if (this.unanswered === 0) this.onDrained?.()
+        if (error) reject(error)
+        else resolve(result)
+      })
+    })
+  }
+
+  isStalled(): boolean {
+    return this.unanswered > 0 && performance.now() - this.movedAt > stalledMs
+  }
+
+  async release(): Promise<void> {
+    if (this.unanswered > 0) await new Promise<void>((resolve) => (this.onDrained = resolve))
+    this.client.release()
+  }
+
+  discard(): void {
+    this.client.release(true)
+  }
+}
