@@ -35,14 +35,23 @@ export type Verdict =
   | { pipelineId: string }
   | { missing: 'cluster' | 'team' | 'pipeline' }
 
-/** What a member of the organization may do. The ids come from the URL and may name nothing, or another's. */
-export async function judge(
+interface Ids {
+  cluster?: string | undefined
+  team?: string | undefined
+  pipeline?: string | undefined
+}
+
+/**
+ * What a member of the organization may do, at once where the role decides. The ids come from the URL and may name
+ * nothing, or another's.
+ */
+export function judge(
   db: Db,
   permission: Permission,
   org: Organization,
   caller: Caller,
-  ids: { cluster?: string | undefined; team?: string | undefined; pipeline?: string | undefined },
-): Promise<Verdict> {
+  ids: Ids,
+): Verdict | Promise<Verdict> {
   const yesIf = (may: boolean): Verdict => (may ? 'yes' : 'no')
   switch (permission) {
     case 'anonymous':
@@ -55,6 +64,23 @@ export async function judge(
       return yesIf(org.role === 'admin' || hasFeature(org, 'members_view_teams'))
     case 'manage_notification_services':
       return yesIf(org.role === 'admin' || hasFeature(org, 'members_manage_notification_services'))
+    case 'manage_cluster':
+    case 'manage_team':
+    case 'read_pipeline':
+    case 'build_pipeline':
+    case 'edit_pipeline':
+      return judgeByRows(db, permission, org, caller, ids)
+  }
+}
+
+async function judgeByRows(
+  db: Db,
+  permission: `manage_${'cluster' | 'team'}` | `${'read' | 'build' | 'edit'}_pipeline`,
+  org: Organization,
+  caller: Caller,
+  ids: Ids,
+): Promise<Verdict> {
+  switch (permission) {
     case 'manage_cluster':
       if (await mayManageCluster(db, org, caller, ids.cluster)) return 'yes'
       return (await isCluster(db, org, ids.cluster)) ? 'no' : { missing: 'cluster' }

@@ -3,7 +3,8 @@
 import type { FindToken, FoundToken } from './find-tokens.ts'
 
 export interface TokenMemory {
-  find: FindToken
+  /** At once where it is remembered. */
+  find(...question: Parameters<FindToken>): FoundToken | null | ReturnType<FindToken>
   /** What is found from here on may be remembered, and be used until then, as `performance.now()` counts. */
   trustUntil(monotonicMs: number): void
   /** Trusts nothing any more, not even what is being asked right now. */
@@ -37,18 +38,21 @@ export function rememberTokens(ask: FindToken, { now, monotonicNow }: Clocks): T
     remembered.set(key, { token, until })
   }
 
+  const findAndRemember = async (token: string, slug: string | null, key: string) => {
+    const changesBefore = changes
+    const found = await ask(token, slug)
+    // Only what is there is remembered: a token or a membership that is made now counts now.
+    const isWhole = found !== null && (slug === null || found.organization !== null)
+    if (isWhole && changes === changesBefore) remember(key, found)
+    return found
+  }
+
   return {
-    async find(token, slug) {
+    find(token, slug) {
       if (monotonicNow() >= trustedUntil) return ask(token, slug)
       const key = slug === null ? token : `${token} ${slug}`
       const known = remembered.get(key)
-      if (known !== undefined && now() < known.until) return known.token
-      const changesBefore = changes
-      const found = await ask(token, slug)
-      // Only what is there is remembered: a token or a membership that is made now counts now.
-      const isWhole = found !== null && (slug === null || found.organization !== null)
-      if (isWhole && changes === changesBefore) remember(key, found)
-      return found
+      return known !== undefined && now() < known.until ? known.token : findAndRemember(token, slug, key)
     },
     trustUntil(monotonicMs) {
       trustedUntil = monotonicMs

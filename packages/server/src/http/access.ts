@@ -33,14 +33,15 @@ export async function authorize(
   const slug = isInOrganization(route) ? (params['org'] ?? '') : null
 
   const token = bearerToken(request.headers.authorization)
-  const found =
-    token === null ? null : await ctx.tokens.find(token, slug !== null && isStorable(slug) ? slug : null)
+  const finding =
+    token === null ? null : ctx.tokens.find(token, slug !== null && isStorable(slug) ? slug : null)
+  const found = finding instanceof Promise ? await finding : finding
   if (found === null) {
     throw unauthorized(
       `Authentication required. Please supply a valid API Access Token: ${ctx.config.url}/docs`,
     )
   }
-  return admit(ctx, route, found, request, onSpent)
+  return await admit(ctx, route, found, request, onSpent)
 }
 
 /** What is to hold for whoever the token belongs to. */
@@ -85,7 +86,8 @@ export async function admit(
   requireScope(route, found.scopes)
   requireNames(route, params)
   const { cluster, team, pipeline } = params
-  const verdict = await judge(ctx.db, route.permission, organization, caller, { cluster, team, pipeline })
+  const judging = judge(ctx.db, route.permission, organization, caller, { cluster, team, pipeline })
+  const verdict = judging instanceof Promise ? await judging : judging
   if (verdict === 'no') throw forbidden()
   if (verdict !== 'yes' && 'missing' in verdict) throw notFound(`No ${verdict.missing} found`)
   if (route.feature !== null && !hasFeature(organization, route.feature.name)) {

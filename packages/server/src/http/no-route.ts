@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import findMyWay from 'find-my-way'
 import { ApiError, notFound } from '../lib/errors.ts'
+import { pathOf } from './query.ts'
 import type { Route } from './route.ts'
 
 /** How paths are read, by the server and here. */
@@ -14,7 +15,7 @@ export function refuse(routes: readonly Route[]): (request: FastifyRequest, repl
     paths ??= knownPaths(routes)
     const allowed = paths.find('GET', url)?.store as string | undefined
     if (allowed === undefined) {
-      throw notFound(`There is nothing at ${method} ${url.split('?')[0]?.slice(0, 200)}`)
+      throw notFound(`There is nothing at ${method} ${pathOf(url).slice(0, 200)}`)
     }
     void reply.header('Allow', allowed)
     throw new ApiError(405, `${method} is not allowed here; allowed are ${allowed}.`)

@@ -4,6 +4,12 @@ import type { TSchema } from 'typebox'
 
 export type RawQuery = Record<string, string | string[] | undefined>
 
+/** Of a URL as it stands in the request line. */
+export function pathOf(url: string): string {
+  const end = url.indexOf('?')
+  return end === -1 ? url : url.slice(0, end)
+}
+
 /**
  * Reads the declared parameters, converted to the types their schemas ask for. What does not convert stays text, for the
  * check to refuse. The names are put together once, not for each request.

@@ -1,7 +1,9 @@
 import type { FastifyReply } from 'fastify'
 import type { Count, Spent } from '../auth/rate-limits.ts'
 
-export function setRateLimitHeaders(reply: FastifyReply, { user, organization }: Spent): void {
+export function setRateLimitHeaders(reply: FastifyReply, spent: Spent | null | undefined): void {
+  if (!spent) return
+  const { user, organization } = spent
   if (organization !== null) set(reply, ofOrganization, 'rest', organization)
   set(reply, ofUser, 'rest_user', user)
 }

@@ -1,18 +1,21 @@
 // Puts routes on the server: access before the body is read, then the body, then the handler.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { settleAccess } from '../auth/access-watch.ts'
+import type { Spent } from '../auth/rate-limits.ts'
 import type { Context } from '../context.ts'
 import { badRequest } from '../lib/errors.ts'
 import { anybody, authorize, type Access } from './access.ts'
 import type { Answer } from './answer.ts'
 import { fingerprint, once, onceOutside, readKey, type KeyedRequest } from './idempotency.ts'
-import type { RawQuery } from './query.ts'
+import { pathOf, type RawQuery } from './query.ts'
 import { setRateLimitHeaders } from './rate-limit-headers.ts'
 import type { RawInput, Route } from './route.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     access: Access | null
+    /** What the answer is to tell of the caller's rate limits, whatever it is. */
+    spent: Spent | null
   }
   interface FastifyContextConfig {
     rawBody?: boolean
@@ -21,18 +24,22 @@ declare module 'fastify' {
 
 export function registerRoutes(app: FastifyInstance, ctx: Context, routes: readonly Route[]): void {
   app.decorateRequest('access', null)
+  app.decorateRequest('spent', null)
   for (const route of routes) {
     app.route({
       method: [...route.methods],
       url: route.url,
       bodyLimit: route.bodyLimitBytes,
       config: { rawBody: route.rawBody !== null },
-      onRequest: async (request, reply) => {
-        request.access = await authorize(ctx, route, request, (spent) => setRateLimitHeaders(reply, spent))
-        await route.rawBody?.admit(ctx, request.params as Record<string, string>)
+      onRequest: async (request) => {
+        request.access = await authorize(ctx, route, request, (spent) => (request.spent = spent))
+        if (route.rawBody !== null) await route.rawBody.admit(ctx, request.params as Record<string, string>)
       },
       handler: async (request, reply) => {
-        const made = await answer(ctx, route, request)
+        const making = answer(ctx, route, request)
+        // The database is at work by now.
+        setRateLimitHeaders(reply, request.spent)
+        const made = await making
         if (route.changesAccess) await settleAccess(ctx.db)
         return send(reply, made)
       },
@@ -41,12 +48,12 @@ export function registerRoutes(app: FastifyInstance, ctx: Context, routes: reado
 }
 
 async function answer(ctx: Context, route: Route, request: FastifyRequest): Promise<Answer> {
-  if (/%00/.test(request.url)) throw badRequest('The URL contains a NUL character.')
+  if (request.url.includes('%00')) throw badRequest('The URL contains a NUL character.')
   const { caller, org, pipelineId } = request.access ?? anybody
   const input: RawInput = {
     ctx,
     method: request.method,
-    url: { base: ctx.config.url, path: request.url.split('?')[0] ?? '', query: request.query as RawQuery },
+    url: { base: ctx.config.url, path: pathOf(request.url), query: request.query as RawQuery },
     headers: request.headers,
     params: request.params as Record<string, string>,
     body: request.body,
@@ -56,7 +63,7 @@ async function answer(ctx: Context, route: Route, request: FastifyRequest): Prom
   }
   const key =
     request.method === 'POST' || request.method === 'PUT' ? readKey(request.headers['idempotency-key']) : null
-  if (key === null || caller === null) return route.run(input)
+  if (key === null || caller === null) return await route.run(input)
   const keyed: KeyedRequest = {
     key,
     caller,

@@ -172,7 +172,7 @@ export function route<
         org: input.org,
         pipelineId: input.pipelineId,
       }
-      return definition.handler(checked as Input<Url, Access, Params, Query, Body>)
+      return await definition.handler(checked as Input<Url, Access, Params, Query, Body>)
     },
   }
 }

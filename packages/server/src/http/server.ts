@@ -9,6 +9,7 @@ import { answerError } from './error-handler.ts'
 import { acceptJson } from './json-body.ts'
 import { serveMetrics } from './metrics.ts'
 import { refuse, routerOptions } from './no-route.ts'
+import { pathOf } from './query.ts'
 import { registerRoutes } from './register.ts'
 import type { Slices } from './route.ts'
 
@@ -91,19 +92,28 @@ function addCommonHeaders(app: FastifyInstance): void {
  */
 function logRequests(app: FastifyInstance): void {
   app.addHook('onResponse', (request, reply, next) => {
+    const { access } = request
     request.log.info(
       {
         request_id: request.id,
         method: request.method,
-        path: request.url.split('?')[0]?.replace(/^\/(deliver|badges)\/.*/, '/$1/…'),
+        path: pathToLog(request.url),
         status: reply.statusCode,
         ms: Math.round(reply.elapsedTime * 10) / 10,
         ip: request.ip,
-        user_id: request.access?.caller?.user.id,
-        organization: request.access?.org?.slug,
+        user_id: access?.caller?.user.id,
+        organization: access?.org?.slug,
       },
       'Answered a request.',
     )
     next()
   })
 }
+
+function pathToLog(url: string): string {
+  const path = pathOf(url)
+  const secret = secretPaths.find((beginning) => path.startsWith(beginning))
+  return secret === undefined ? path : `${secret}…`
+}
+
+const secretPaths = ['/deliver/', '/badges/']

@@ -1,21 +1,28 @@
 // One JSON line per request and per event of note. Lines are written in batches, a tenth of a second late at most, and
-// the rest when the process ends: writing each by itself costs as much as answering a small request.
+// the rest when the process ends: writing each by itself costs as much as answering a small request. The batch is ours,
+// since the one of the library counts its bytes anew with each line.
 import pino, { type Logger } from 'pino'
 
 const flushAfterMs = 100
-const batchBytes = 4096
+const batchLength = 16_384
 
 export function openLog(level: string, destination: number | string = 2): Logger {
-  const lines = pino.destination({ dest: destination, sync: false, minLength: batchBytes })
+  let batch = ''
   let flushing: NodeJS.Timeout | null = null
   const flush = () => {
+    if (flushing !== null) clearTimeout(flushing)
     flushing = null
-    lines.flush()
+    if (batch !== '') lines.write(batch)
+    batch = ''
   }
-  // Its own clock would write ten times a second, even where there is nothing to be written.
   const write = (line: string) => {
-    lines.write(line)
-    flushing ??= setTimeout(flush, flushAfterMs).unref()
+    batch += line
+    if (batch.length >= batchLength) flush()
+    else flushing ??= setTimeout(flush, flushAfterMs).unref()
   }
+  // Before those that the library has for the same moments, which write what it was given.
+  process.on('beforeExit', flush)
+  process.on('exit', flush)
+  const lines = pino.destination({ dest: destination, sync: false })
   return pino({ level }, { write })
 }
