@@ -26,6 +26,18 @@ async function share(most: number): Promise<{ shared: SharedConnections; pool: p
   return { shared, pool }
 }
 
+const waitForLock = 'select pg_advisory_xact_lock(7)'
+
+/** Whoever waits for the lock has it when the returned function is called. */
+async function hold(): Promise<() => Promise<void>> {
+  const client = await app.database.pool.connect()
+  await client.query('select pg_advisory_lock(7)')
+  return async () => {
+    await client.query('select pg_advisory_unlock(7)')
+    client.release()
+  }
+}
+
 const backend = 'select pg_backend_pid() as pid, $1::int as n'
 const asked = Array.from({ length: 100 }, (_, index) => index)
 
@@ -56,13 +68,25 @@ describe('connections that many share', () => {
 
   it('let nobody wait behind what takes long', async () => {
     const { shared } = await share(1)
-    const order: string[] = []
-    const long = shared.query('select pg_sleep($1)', ['0.5']).then(() => order.push('long'))
+    const release = await hold()
+    const long = shared.query(waitForLock, [])
     await eventually('it is known to take long', async () => shared.stalled === 1)
-    await shared.query(backend, [1]).then(() => order.push('short'))
+    expect((await shared.query(backend, [1])).rows[0]?.n).toBe(1)
+    await release()
     await long
-    expect(order).toEqual(['short', 'long'])
     expect(shared.stalled).toBe(0)
+  })
+
+  it('have only a few statements on their way, so that the others are soon elsewhere when one takes long', async () => {
+    const { shared } = await share(1)
+    const release = await hold()
+    const order: string[] = []
+    const ask = (text: string, name: string) => shared.query(text, []).then(() => order.push(name))
+    const long = [ask(waitForLock, 'long'), ...Array.from({ length: 3 }, () => ask('select 1', 'behind it'))]
+    await Promise.all(Array.from({ length: 6 }, () => ask('select 1', 'elsewhere')))
+    await release()
+    await Promise.all(long)
+    expect(order.slice(6)).toEqual(['long', 'behind it', 'behind it', 'behind it'])
   })
 
   it('are replaced when they break, and whoever waited is told', async () => {
