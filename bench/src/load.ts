@@ -87,13 +87,19 @@ class Answer {
 
   /** The server writes a head in one piece. What is none has the status NaN. */
   private readHead(bytes: Buffer): void {
-    const length = bytes.indexOf('\r\n\r\n')
-    const head = bytes.toString('latin1', 0, length)
-    const size = /\r\ncontent-length: (\d+)/i.exec(head)?.[1]
-    this.status = Number(head.slice(9, 12))
-    this.left = size === undefined ? null : Number(size) - (bytes.length - length - 4)
+    this.status = Number(bytes.toString('latin1', 9, 12))
+    const end = bytes.indexOf(endOfHead)
+    const at = bytes.indexOf(lengthHeader)
+    if (at === -1 || at > end) return
+    const from = at + lengthHeader.length
+    const length = Number.parseInt(bytes.toString('latin1', from, from + 16))
+    this.left = length - (bytes.length - end - endOfHead.length)
   }
 }
+
+const endOfHead = Buffer.from('\r\n\r\n')
+/** As Node writes it. */
+const lengthHeader = Buffer.from('\r\ncontent-length: ')
 
 export function summary(latencies: number[], elapsedSeconds: number): Measured {
   latencies.sort((a, b) => a - b)
