@@ -4,10 +4,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import pg from 'pg'
 import { ApiError, unavailable } from '../lib/errors.ts'
 import { errorBody } from './error-body.ts'
-import { setRateLimitHeaders } from './rate-limit-headers.ts'
 
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  setRateLimitHeaders(reply, request.spent)
   const known = toApiError(error)
   if (known === null) {
     request.log.error({ err: error, request_id: request.id }, 'A request failed because of a bug.')

@@ -6,9 +6,9 @@ import type { Context } from '../context.ts'
 import { badRequest } from '../lib/errors.ts'
 import { anybody, authorize, type Access } from './access.ts'
 import type { Answer } from './answer.ts'
+import { commonHeaders } from './common-headers.ts'
 import { fingerprint, once, onceOutside, readKey, type KeyedRequest } from './idempotency.ts'
 import { pathOf, type RawQuery } from './query.ts'
-import { setRateLimitHeaders } from './rate-limit-headers.ts'
 import type { RawInput, Route } from './route.ts'
 
 declare module 'fastify' {
@@ -36,12 +36,9 @@ export function registerRoutes(app: FastifyInstance, ctx: Context, routes: reado
         if (route.rawBody !== null) await route.rawBody.admit(ctx, request.params as Record<string, string>)
       },
       handler: async (request, reply) => {
-        const making = answer(ctx, route, request)
-        // The database is at work by now.
-        setRateLimitHeaders(reply, request.spent)
-        const made = await making
+        const made = await answer(ctx, route, request)
         if (route.changesAccess) await settleAccess(ctx.db)
-        return send(reply, made)
+        return send(request, reply, made)
       },
     })
   }
@@ -74,10 +71,32 @@ async function answer(ctx: Context, route: Route, request: FastifyRequest): Prom
     : once(ctx, keyed, (inner) => route.run({ ...input, ctx: inner }))
 }
 
-function send(reply: FastifyReply, { status, body, json, stream, headers }: Answer): FastifyReply {
+function send(request: FastifyRequest, reply: FastifyReply, made: Answer): FastifyReply {
+  const { status, body, json, stream, headers } = made
+  const hasType = headers?.['Content-Type'] !== undefined
+  if (stream === undefined && !hasType && (json ?? body) !== undefined)
+    return write(request, reply, status, json ?? JSON.stringify(body), headers)
   void reply.code(status)
   const written = json ?? stream
-  if (written !== undefined) void reply.type('application/json; charset=utf-8')
+  if (written !== undefined) void reply.type(jsonType)
   if (headers !== undefined) void reply.headers(headers)
   return reply.send(written ?? body)
+}
+
+const jsonType = 'application/json; charset=utf-8'
+
+/** Past the framework, whose way of setting headers one by one takes a tenth of the time of a small answer. */
+function write(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  status: number,
+  text: string | Buffer,
+  headers: Answer['headers'],
+): FastifyReply {
+  const head = commonHeaders(request)
+  head.push('content-type', jsonType, 'content-length', String(Buffer.byteLength(text)))
+  if (headers !== undefined) head.push(...Object.entries(headers).flat())
+  reply.raw.writeHead(status, head)
+  reply.hijack().raw.end(text)
+  return reply
 }

@@ -1,9 +1,16 @@
 // The HTTP server: Fastify, the hooks every answer passes through, and the routes it is handed.
 import { randomUUID } from 'node:crypto'
-import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import fastify, {
+  LogController,
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify'
 import type pg from 'pg'
 import { watchAccess } from '../auth/access-watch.ts'
 import type { Context } from '../context.ts'
+import { commonHeaders } from './common-headers.ts'
 import { serveDocs } from './docs.ts'
 import { answerError } from './error-handler.ts'
 import { acceptJson } from './json-body.ts'
@@ -33,7 +40,7 @@ export async function buildServer(ctx: Context, pool: pg.Pool, slices: Slices): 
     return503OnClosing: false,
     // A URL that cannot be read reaches neither the hooks nor the error handler by itself.
     frameworkErrors: (error, request, reply) => {
-      void reply.headers(commonHeaders(request.id))
+      setCommonHeaders(request, reply)
       answerError(error, request, reply)
     },
   })
@@ -43,6 +50,7 @@ export async function buildServer(ctx: Context, pool: pg.Pool, slices: Slices): 
   app.setSerializerCompiler(() => JSON.stringify)
   acceptJson(app)
   addCommonHeaders(app)
+  answerOptions(app)
   logRequests(app)
   serveMetrics(app, pool)
   const watch = await watchAccess(pool, ctx.tokens, (error) =>
@@ -61,21 +69,21 @@ function requestId(given: string | string[] | undefined): string {
   return typeof given === 'string' && /^[\w.:-]{1,64}$/.test(given) ? given : randomUUID()
 }
 
-/**
- * Any page may call the API: what authorizes is the bearer token, which no browser adds by itself. Names that go out
- * with every answer are written small, as the framework would make them each time.
- */
-const commonHeaders = (requestId: string) => ({
-  'x-request-id': requestId,
-  'x-content-type-options': 'nosniff',
-  'access-control-allow-origin': '*',
-  'access-control-expose-headers':
-    'Link, X-Request-Id, RateLimit-Remaining, RateLimit-Limit, RateLimit-Reset',
-})
-
+/** Whoever answers without the framework writes them too (register.ts). */
 function addCommonHeaders(app: FastifyInstance): void {
+  app.addHook('onSend', (request, reply, _payload, next) => {
+    setCommonHeaders(request, reply)
+    next()
+  })
+}
+
+function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
+  const headers = commonHeaders(request)
+  for (let at = 0; at < headers.length; at += 2) void reply.header(headers[at] ?? '', headers[at + 1])
+}
+
+function answerOptions(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, next) => {
-    void reply.headers(commonHeaders(request.id))
     if (request.method !== 'OPTIONS') return next()
     void reply.headers({
       'Access-Control-Allow-Methods': 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',

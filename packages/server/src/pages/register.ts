@@ -25,6 +25,11 @@ export async function registerPages(
       { parseAs: 'string', bodyLimit: 16_384 },
       async (_request: FastifyRequest, body: string) => new URLSearchParams(body),
     )
+    // No other site reads them.
+    scope.addHook('onSend', (_request, reply, _payload, next) => {
+      void reply.removeHeader('Access-Control-Allow-Origin')
+      next()
+    })
     scope.setErrorHandler((error, request, reply) => answerError(error, request, reply))
     for (const page of pages) {
       scope.route({
@@ -118,7 +123,6 @@ function send(
     ...(binding === undefined ? [] : [writeCookie(ctx.config.url, 'form', binding, 3600)]),
   ]
   if (cookies.length > 0) void reply.header('Set-Cookie', cookies)
-  void reply.removeHeader('Access-Control-Allow-Origin')
   if ('to' in made) return reply.headers(pageHeaders()).code(303).header('Location', made.to).send()
   return reply
     .headers(pageHeaders(made.formsTo))
@@ -130,7 +134,6 @@ function send(
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const known = toApiError(error) ?? unknown(error, request)
   void reply
-    .removeHeader('Access-Control-Allow-Origin')
     .headers(pageHeaders())
     .code(known.status)
     .type('text/html; charset=utf-8')
