@@ -1,6 +1,7 @@
 // What beyond its scope a token's owner must hold. Each name is a field of the routes that ask for it.
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db/pool.ts'
+import type { Soon } from '../lib/soon.ts'
 import { hasFeature, type Caller, type Organization } from './caller.ts'
 import { findPipeline, type PipelineAccess } from './pipeline-access.ts'
 
@@ -51,7 +52,7 @@ export function judge(
   org: Organization,
   caller: Caller,
   ids: Ids,
-): Verdict | Promise<Verdict> {
+): Soon<Verdict> {
   const yesIf = (may: boolean): Verdict => (may ? 'yes' : 'no')
   switch (permission) {
     case 'anonymous':

@@ -4,6 +4,7 @@ import type pg from 'pg'
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible'
 import type { Config } from '../config.ts'
 import { ApiError } from '../lib/errors.ts'
+import type { Soon } from '../lib/soon.ts'
 
 export interface Count {
   limit: number
@@ -19,11 +20,11 @@ export interface Spent {
 
 export interface RateLimits {
   /** Counts one request. */
-  spend(userId: string, organizationId: string | null): Promise<Spent> | Spent
+  spend(userId: string, organizationId: string | null): Soon<Spent>
   /** Throws 429 when limits are enforced and one of them is exceeded. */
   refuseExceeded(spent: Spent): void
   /** The organization's count so far, without adding to it. */
-  peek(organizationId: string): Promise<Count> | Count
+  peek(organizationId: string): Soon<Count>
 }
 
 const windowSeconds = 60

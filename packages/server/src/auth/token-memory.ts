@@ -1,10 +1,11 @@
 // Tokens found lately, so that most requests need not ask for theirs. A memory is trusted only while somebody vouches
 // that it would hear of a change (access-watch.ts); at all other times every question goes to the database.
+import type { Soon } from '../lib/soon.ts'
 import type { FindToken, FoundToken } from './find-tokens.ts'
 
 export interface TokenMemory {
   /** At once where it is remembered. */
-  find(...question: Parameters<FindToken>): FoundToken | null | ReturnType<FindToken>
+  find(...question: Parameters<FindToken>): Soon<FoundToken | null>
   /** What is found from here on may be remembered, and be used until then, as `performance.now()` counts. */
   trustUntil(monotonicMs: number): void
   /** Trusts nothing any more, not even what is being asked right now. */

@@ -7,6 +7,7 @@ import type { Spent } from '../auth/rate-limits.ts'
 import type { Context } from '../context.ts'
 import { ApiError, forbidden, notFound, unauthorized } from '../lib/errors.ts'
 import { isInRanges } from '../lib/ip-ranges.ts'
+import { after, type Soon } from '../lib/soon.ts'
 import { isStorable } from '../lib/unstorable.ts'
 import type { Route } from './route.ts'
 
@@ -17,14 +18,16 @@ export interface Access {
   pipelineId: string | null
 }
 
+type Admitted = Access & { caller: Caller }
+
 export const anybody: Access = { caller: null, org: null, pipelineId: null }
 
-export async function authorize(
+export function authorize(
   ctx: Context,
   route: Route,
   request: FastifyRequest,
   onSpent: (spent: Spent) => void,
-): Promise<Access> {
+): Soon<Access> {
   const params = request.params as Record<string, string>
   if (route.permission === 'anonymous') {
     requireNames(route, params)
@@ -35,31 +38,34 @@ export async function authorize(
   const token = bearerToken(request.headers.authorization)
   const finding =
     token === null ? null : ctx.tokens.find(token, slug !== null && isStorable(slug) ? slug : null)
-  const found = finding instanceof Promise ? await finding : finding
-  if (found === null) {
+  return after(finding, (found) => {
+    if (found !== null) return admit(ctx, route, found, request, onSpent)
     throw unauthorized(
       `Authentication required. Please supply a valid API Access Token: ${ctx.config.url}/docs`,
     )
-  }
-  return await admit(ctx, route, found, request, onSpent)
+  })
 }
 
 /** What is to hold for whoever the token belongs to. */
 export type Rule = Pick<Route, 'url' | 'scope' | 'permission' | 'feature' | 'params'>
 
 /** `found` may have been asked for with the slug in the URL, or with one that is known otherwise. */
-export async function admit(
+export function admit(
   ctx: Context,
   route: Rule,
   found: FoundToken,
   request: FastifyRequest,
   onSpent: (spent: Spent) => void,
-): Promise<Access & { caller: Caller }> {
+): Soon<Admitted> {
+  return after(ctx.limits.spend(found.user.id, found.organization?.id ?? null), (spent) => {
+    onSpent(spent)
+    ctx.limits.refuseExceeded(spent)
+    return enter(ctx, route, found, request)
+  })
+}
+
+function enter(ctx: Context, route: Rule, found: FoundToken, request: FastifyRequest): Soon<Admitted> {
   const params = request.params as Record<string, string>
-  const spending = ctx.limits.spend(found.user.id, found.organization?.id ?? null)
-  const spent = spending instanceof Promise ? await spending : spending
-  onSpent(spent)
-  ctx.limits.refuseExceeded(spent)
   if (found.allowed_ip_addresses !== null && !isInRanges(request.ip, found.allowed_ip_addresses)) {
     throw forbidden(`Your access token may not be used from ${request.ip}`)
   }
@@ -87,13 +93,14 @@ export async function admit(
   requireNames(route, params)
   const { cluster, team, pipeline } = params
   const judging = judge(ctx.db, route.permission, organization, caller, { cluster, team, pipeline })
-  const verdict = judging instanceof Promise ? await judging : judging
-  if (verdict === 'no') throw forbidden()
-  if (verdict !== 'yes' && 'missing' in verdict) throw notFound(`No ${verdict.missing} found`)
-  if (route.feature !== null && !hasFeature(organization, route.feature.name)) {
-    throw new ApiError(route.feature.otherwise.status, route.feature.otherwise.message)
-  }
-  return { caller, org: organization, pipelineId: verdict === 'yes' ? null : verdict.pipelineId }
+  return after(judging, (verdict) => {
+    if (verdict === 'no') throw forbidden()
+    if (verdict !== 'yes' && 'missing' in verdict) throw notFound(`No ${verdict.missing} found`)
+    if (route.feature !== null && !hasFeature(organization, route.feature.name)) {
+      throw new ApiError(route.feature.otherwise.status, route.feature.otherwise.message)
+    }
+    return { caller, org: organization, pipelineId: verdict === 'yes' ? null : verdict.pipelineId }
+  })
 }
 
 const isInOrganization = ({ url }: Rule) => /^(\/v2)?\/organizations\/:org(\/|$)/.test(url)

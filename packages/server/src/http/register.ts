@@ -4,6 +4,7 @@ import { settleAccess } from '../auth/access-watch.ts'
 import type { Spent } from '../auth/rate-limits.ts'
 import type { Context } from '../context.ts'
 import { badRequest } from '../lib/errors.ts'
+import { after, type Soon } from '../lib/soon.ts'
 import { anybody, authorize, type Access } from './access.ts'
 import type { Answer } from './answer.ts'
 import { commonHeaders } from './common-headers.ts'
@@ -31,9 +32,10 @@ export function registerRoutes(app: FastifyInstance, ctx: Context, routes: reado
       url: route.url,
       bodyLimit: route.bodyLimitBytes,
       config: { rawBody: route.rawBody !== null },
-      onRequest: async (request) => {
-        request.access = await authorize(ctx, route, request, (spent) => (request.spent = spent))
-        if (route.rawBody !== null) await route.rawBody.admit(ctx, request.params as Record<string, string>)
+      onRequest: (request, _reply, done) => {
+        const entering = enter(ctx, route, request)
+        // The framework waits for a promise, or to be called.
+        return entering instanceof Promise ? entering : done()
       },
       handler: async (request, reply) => {
         const made = await answer(ctx, route, request)
@@ -44,7 +46,15 @@ export function registerRoutes(app: FastifyInstance, ctx: Context, routes: reado
   }
 }
 
-async function answer(ctx: Context, route: Route, request: FastifyRequest): Promise<Answer> {
+function enter(ctx: Context, route: Route, request: FastifyRequest): Soon<void> {
+  const authorizing = authorize(ctx, route, request, (spent) => (request.spent = spent))
+  return after(authorizing, (access) => {
+    request.access = access
+    return route.rawBody?.admit(ctx, request.params as Record<string, string>)
+  })
+}
+
+function answer(ctx: Context, route: Route, request: FastifyRequest): Promise<Answer> {
   if (request.url.includes('%00')) throw badRequest('The URL contains a NUL character.')
   const { caller, org, pipelineId } = request.access ?? anybody
   const input: RawInput = {
@@ -60,7 +70,7 @@ async function answer(ctx: Context, route: Route, request: FastifyRequest): Prom
   }
   const key =
     request.method === 'POST' || request.method === 'PUT' ? readKey(request.headers['idempotency-key']) : null
-  if (key === null || caller === null) return await route.run(input)
+  if (key === null || caller === null) return route.run(input)
   const keyed: KeyedRequest = {
     key,
     caller,

@@ -151,7 +151,7 @@ export function route<
     changesAccess: definition.changesAccess ?? false,
     answers: definition.answers,
     errors: definition.errors ?? {},
-    async run(input) {
+    run(input) {
       const given = checkQuery(readQuery(input.url.query))
       if (!given.ok) throw badRequest(`Query parameter ${given.reason}.`)
       // A request without a body asks for nothing; where fields are required, that is what the check then says.
@@ -172,7 +172,7 @@ export function route<
         org: input.org,
         pipelineId: input.pipelineId,
       }
-      return await definition.handler(checked as Input<Url, Access, Params, Query, Body>)
+      return definition.handler(checked as Input<Url, Access, Params, Query, Body>)
     },
   }
 }
