@@ -2,7 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { RequestTimes } from './request-times.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -29,13 +30,7 @@ async function watchProcess(): Promise<Registry> {
 export function serveMetrics(app: FastifyInstance, pool: pg.Pool): void {
   const registry = new Registry()
   app.decorate('metrics', registry)
-  const seconds = new Histogram({
-    name: 'millrace_http_request_seconds',
-    help: 'Time from the request line to the end of the answer.',
-    labelNames: ['method', 'route', 'status'],
-    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-    registers: [registry],
-  })
+  const times = new RequestTimes()
   const connections = new Gauge({
     name: 'millrace_database_connections',
     help: 'Connections of the pool, by what they are doing.',
@@ -47,15 +42,9 @@ export function serveMetrics(app: FastifyInstance, pool: pg.Pool): void {
       connections.set({ state: 'waited_for' }, pool.waitingCount)
     },
   })
-  const ofLabels = new Map<string, ReturnType<typeof seconds.labels>>()
   app.addHook('onResponse', (request, reply, next) => {
-    const { method, routeOptions } = request
-    const route = routeOptions.url ?? 'unknown'
-    const key = `${method} ${reply.statusCode} ${route}`
-    let own = ofLabels.get(key)
-    if (own === undefined)
-      ofLabels.set(key, (own = seconds.labels({ method, route, status: reply.statusCode })))
-    own.observe(reply.elapsedTime / 1000)
+    const route = request.routeOptions.url ?? 'unknown'
+    times.add(request.method, route, reply.statusCode, reply.elapsedTime / 1000)
     next()
   })
 
@@ -74,6 +63,6 @@ export function serveMetrics(app: FastifyInstance, pool: pg.Pool): void {
     ofProcess ??= watchProcess()
     const shared = await ofProcess
     const parts = await Promise.all([shared.metrics(), registry.metrics()])
-    return reply.type(registry.contentType).send(parts.join('\n'))
+    return reply.type(registry.contentType).send([...parts, times.toText()].join('\n'))
   })
 }
