@@ -99,6 +99,20 @@ describe('connections that many share', () => {
     expect((await shared.query(backend, [8])).rows[0]?.n).toBe(8)
   })
 
+  it('fail only what was on its way when they break', async () => {
+    const { shared, pool } = await share(1)
+    const release = await hold()
+    const [found] = (await shared.query(backend, [0])).rows
+    const onTheirWay = [waitForLock, backend, backend, backend].map((text) =>
+      shared.query(text, text === backend ? [1] : []),
+    )
+    const waiting = asked.map((n) => shared.query(backend, [n]))
+    await pool.query('select pg_terminate_backend($1)', [found?.pid])
+    for (const outcome of await Promise.allSettled(onTheirWay)) expect(outcome.status).toBe('rejected')
+    expect((await Promise.all(waiting)).map(({ rows }) => rows[0]?.n)).toEqual(asked)
+    await release()
+  })
+
   it('answer what is on its way before they close', async () => {
     const { shared } = await share(1)
     const last = shared.query('select pg_sleep($1)', ['0.1'])

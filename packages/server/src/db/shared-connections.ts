@@ -5,7 +5,7 @@
 //
 // Nobody may wait there for a lock, or for long: whoever comes behind waits too. A connection that has not answered for a
 // while gets nothing more until it does; while that is so of all, statements have connections of their own.
-import type pg from 'pg'
+import pg from 'pg'
 
 /** Nothing that goes over a shared connection takes as long. */
 const stalledMs = 20
@@ -108,6 +108,7 @@ class SharedConnection {
   unanswered = 0
   /** When it last answered, or was asked after a pause. */
   private movedAt = 0
+  private isBroken = false
   private readonly client: pg.PoolClient
   private readonly next: () => Asked | undefined
   private onDrained: (() => void) | undefined
@@ -123,7 +124,9 @@ class SharedConnection {
     this.client.query(text, values, (error: Error | undefined, result) => {
       this.unanswered -= 1
       this.movedAt = performance.now()
-      const next = this.next()
+      // The database has closed the connection; whoever waits is sent elsewhere.
+      if (error instanceof pg.DatabaseError && error.severity === 'FATAL') this.isBroken = true
+      const next = this.isBroken ? undefined : this.next()
       if (next !== undefined) this.ask(next)
       else if (this.unanswered === 0) this.onDrained?.()
       if (error) reject(error)
@@ -131,8 +134,9 @@ class SharedConnection {
     })
   }
 
+  /** Or will never answer again. */
   isStalled(): boolean {
-    return this.unanswered > 0 && performance.now() - this.movedAt > stalledMs
+    return this.isBroken || (this.unanswered > 0 && performance.now() - this.movedAt > stalledMs)
   }
 
   async release(): Promise<void> {
@@ -141,6 +145,7 @@ class SharedConnection {
   }
 
   discard(): void {
+    this.isBroken = true
     this.client.release(true)
   }
 }
