@@ -1,0 +1,24 @@
+import { spawnSync } from 'node:child_process'
+import { expect, it } from 'vitest'
+
+const log = new URL('../../dist/program/log.js', import.meta.url).href
+
+/** What a program of its own leaves on standard error. */
+function run(end: string): string[] {
+  const program = `
+    import { openLog } from ${JSON.stringify(log)}
+    const log = openLog('info')
+    for (let n = 1; n <= 300; n++) log.info({ n }, 'A line of some length, so that several batches are written.')
+    ${end}`
+  const { stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' })
+  return stderr.split('\n').filter((line) => line.startsWith('{"level"'))
+}
+
+it.each([
+  ['has nothing more to do', ''],
+  ['is ended', 'process.exit(3)'],
+  ['fails', 'throw new Error("a bug")'],
+])('every line is written when the process %s, each once and in order', (_when, end) => {
+  const numbers = run(end).map((line) => (JSON.parse(line) as { n: number }).n)
+  expect(numbers).toEqual(Array.from({ length: 300 }, (_, index) => index + 1))
+})
