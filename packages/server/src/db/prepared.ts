@@ -16,8 +16,8 @@ export function prepared<Row, Args extends unknown[]>(
 }
 
 /**
- * The same for what finds a few rows by their keys and locks none of them: outside of a transaction it shares a connection
- * with others that do.
+ * The same for what reads a few rows, a page at most, and locks none of them: outside of a transaction it shares a
+ * connection with others that do.
  */
 export function lookup<Row, Args extends unknown[]>(
   write: (...args: Args) => RawBuilder<Row>,
@@ -35,11 +35,14 @@ function asking<Row, Args extends unknown[]>(
     const { text, valuesOf } = statement()
     const values = valuesOf(args)
     const ways = waysOf(db)
-    const { rows } =
-      ways === undefined
-        ? await db.executeQuery<Row>(CompiledQuery.raw(text, values))
-        : await ways[way].query(text, values)
-    return rows
+    if (ways === undefined) return (await db.executeQuery<Row>(CompiledQuery.raw(text, values))).rows
+    try {
+      return (await ways[way].query(text, values)).rows
+    } catch (error) {
+      // Until here its stack leads to the socket; from here it leads to who asked.
+      if (error instanceof Error) Error.captureStackTrace(error)
+      throw error
+    }
   }
 }
 

@@ -90,9 +90,13 @@ describe('connections that many share', () => {
   })
 
   it('are replaced when they break, and whoever waited is told', async () => {
-    const { shared } = await share(1)
-    const broken = shared.query('select pg_terminate_backend(pg_backend_pid()), pg_sleep($1)', [5])
+    const { shared, pool } = await share(1)
+    const release = await hold()
+    const [found] = (await shared.query(backend, [0])).rows
+    const broken = shared.query(waitForLock, [])
+    await pool.query('select pg_terminate_backend($1)', [found?.pid])
     await expect(broken).rejects.toThrow(/terminat/)
+    await release()
     await eventually('it is gone', async () => shared.count === 0)
     expect((await shared.query(backend, [7])).rows[0]?.n).toBe(7)
     await eventually('another is shared', async () => shared.count === 1)
@@ -115,8 +119,10 @@ describe('connections that many share', () => {
 
   it('answer what is on its way before they close', async () => {
     const { shared } = await share(1)
-    const last = shared.query('select pg_sleep($1)', ['0.1'])
+    const release = await hold()
+    const last = shared.query(waitForLock, [])
     const closed = shared.close().then(() => shared.count)
+    await release()
     expect((await last).rowCount).toBe(1)
     expect(await closed).toBe(0)
   })
@@ -126,6 +132,14 @@ describe('connections that many share', () => {
     const ask = lookup((n: number) => sql<{ n: number }>`select ${n}::int as n`)
     expect(await Promise.all(asked.map((n) => ask(db, n)))).toEqual(asked.map((n) => [{ n }]))
     expect(pool.totalCount).toBe(1)
+  })
+})
+
+it('a lookup that fails tells who asked', async () => {
+  const divide = lookup((n: number) => sql`select 1 / ${n}::int`)
+  await expect(divide(app.db, 0)).rejects.toMatchObject({
+    message: 'division by zero',
+    stack: expect.stringContaining('shared-connections.test.ts'),
   })
 })
 

@@ -1,13 +1,13 @@
-// Connections that many share. A statement that only reads a few rows by their keys need not have a connection to itself:
-// it is written behind others that are on their way, and the database goes from one to the next without waiting for us.
-// With many callers that is half the work on both sides. Only a few are on their way at a time; the others wait here, for
-// the connection that has room first.
+// Connections that many share. A statement that only reads a few rows need not have a connection to itself: it is written
+// behind others that are on their way, and the database goes from one to the next without waiting for us. With many callers
+// that is half the work on both sides. Only a few are on their way at a time; the others wait here, for the connection that
+// has room first.
 //
 // Nobody may wait there for a lock, or for long: whoever comes behind waits too. A connection that has not answered for a
 // while gets nothing more until it does; while that is so of all, statements have connections of their own.
 import pg from 'pg'
 
-/** Nothing that goes over a shared connection takes as long. */
+/** What goes over a shared connection hardly ever takes as long. */
 const stalledMs = 20
 const mostOnTheirWay = 4
 
