@@ -22,7 +22,11 @@ export function openLog(level: string, destination: number | string = 2): Logger
   }
   // Before those that the library has for the same moments, which write what it was given.
   process.on('beforeExit', flush)
-  process.on('exit', flush)
+  process.on('exit', () => {
+    // Nothing that begins now would end: it is left to what the library writes at once.
+    Object.assign(lines, { minLength: Infinity })
+    flush()
+  })
   const lines = pino.destination({ dest: destination, sync: false })
   return pino({ level }, { write })
 }
