@@ -58,9 +58,8 @@ class BatchDriver implements Driver {
     connection.release()
   }
 
-  destroy(): Promise<void> {
-    return this.pool.end()
-  }
+  /** The pool is closed by whoever opened it. */
+  async destroy(): Promise<void> {}
 }
 
 export class BatchConnection implements DatabaseConnection {

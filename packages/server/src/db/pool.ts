@@ -42,7 +42,7 @@ export function openDatabase(connection: string | pg.PoolConfig, maxConnections 
   ways.set(db, { pool, shared })
   const close = async () => {
     await shared.close()
-    await db.destroy()
+    await pool.end()
   }
   return { pool, db, close }
 }
