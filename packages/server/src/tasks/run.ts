@@ -1,7 +1,16 @@
 // Runs background work over graphile-worker, which queues, claims and retries. It keeps its own schema,
 // `graphile_worker`, and migrates it by itself.
+import { EventEmitter } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import { Logger, parseCronItems, run, type Runner, type TaskList } from 'graphile-worker'
+import {
+  Logger,
+  parseCronItems,
+  run,
+  type Runner,
+  type RunnerOptions,
+  type TaskList,
+  type WorkerEvents,
+} from 'graphile-worker'
 import type pg from 'pg'
 import type { Logger as Pino } from 'pino'
 import { schedule, type Handlers, type Kind } from './kinds.ts'
@@ -23,7 +32,7 @@ export async function runTasks<Context>(
 ): Promise<RunningTasks> {
   const stopping = new AbortController()
   const start = () =>
-    run({
+    begin({
       pgPool: pool,
       logger: logTo(log),
       noHandleSignals: true,
@@ -37,6 +46,7 @@ export async function runTasks<Context>(
     while (!stopping.signal.aborted) {
       try {
         runner ??= await start()
+        if (stopping.signal.aborted) await runner.stop()
         await runner.promise
       } catch (error) {
         log.error({ err: error }, 'Background work ended with an error.')
@@ -56,6 +66,24 @@ export async function runTasks<Context>(
       await ended
     },
   }
+}
+
+/**
+ * Waits until the runner has asked for work and was answered. It looks up its kinds only once, and if that fails, asks in
+ * vain as long as it runs.
+ */
+async function begin(options: RunnerOptions): Promise<Runner> {
+  const events: WorkerEvents = new EventEmitter()
+  const asked = new Promise<Error | undefined>((resolve) => {
+    for (const answered of ['worker:getJob:empty', 'job:start'] as const)
+      events.once(answered, () => resolve(undefined))
+    events.once('worker:getJob:error', ({ error }) => resolve(error as Error))
+  })
+  const runner = await run({ ...options, events })
+  const error = await asked
+  if (error === undefined) return runner
+  await runner.stop()
+  throw error
 }
 
 function taskListOf<Context>(context: Context, handlers: Handlers<Context>): TaskList {
