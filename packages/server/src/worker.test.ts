@@ -89,15 +89,14 @@ describe('background work', () => {
   it('does not begin when the database cuts the connection that it begins with', async () => {
     const other = openDatabase(pool().options, 1)
     await other.pool.query('begin; lock table graphile_worker._private_tasks')
-    const began = expect(runWith(null, {})).rejects.toThrow(/terminat/)
-    await eventually('it waits', async () => {
+    const cut = eventually('it waits', async () => {
       const { rows } = await other.pool.query(
         `select pg_terminate_backend(pid) from pg_locks where relation = 'graphile_worker._private_tasks'::regclass and not granted`,
       )
       return rows.length > 0
     })
+    await Promise.all([expect(runWith(null, {})).rejects.toThrow(/terminat/), cut])
     await other.close()
-    await began
   })
 
   it('begins anew after the database cut every connection', async () => {
