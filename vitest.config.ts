@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { setFlagsFromString } from 'node:v8'
 import { defineConfig, type Plugin } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
@@ -16,6 +17,13 @@ const asBuilt: Plugin = {
     return place === undefined ? found : `${place}/dist/${file}.js`
   },
 }
+
+/**
+ * V8 compiles at once, and well only what has run ten times as much as usual: a worker lives for a minute, and what was
+ * optimized in that time took a fifth of it and hardly ran again. Threads have it from this process.
+ */
+const execArgv = ['--always-sparkplug', '--interrupt-budget=1500000']
+execArgv.forEach(setFlagsFromString)
 
 const built = { external: [/\/packages\/\w+\/dist\//] }
 const build = 'testbed/src/build.ts'
@@ -72,6 +80,7 @@ export default defineConfig({
           name: 'engine',
           include: ['packages/engine/**/*.test.ts'],
           globalSetup: [build],
+          execArgv,
           server: { deps: built },
           isolate: false,
           testTimeout: 20_000,
@@ -96,6 +105,7 @@ export default defineConfig({
           name: 'cli',
           include: ['packages/{cli,agent}/**/*.test.ts'],
           globalSetup: [build],
+          execArgv,
           server: { deps: built },
           isolate: false,
           unstubEnvs: true,
@@ -109,7 +119,9 @@ export default defineConfig({
           name: 'e2e',
           include: ['e2e/**/*.test.ts'],
           globalSetup: [build, 'e2e/installation.ts'],
+          isolate: false,
           pool: 'forks',
+          execArgv,
           // The cases of agent-conformance.test.ts mostly wait, so many of them at once.
           maxConcurrency: 16,
           testTimeout: 120_000,
