@@ -3,6 +3,7 @@
 import { sql } from 'kysely'
 import type { JobState } from '@millrace/engine/states.ts'
 import type { Context } from '../context.ts'
+import { together } from '../db/together.ts'
 import { act, carryOut } from './act.ts'
 import type { EventAt, FollowUp } from './advance.ts'
 
@@ -39,31 +40,31 @@ const hasDeadline = (state: JobState): state is keyof typeof deadlineEvents => s
 /** Older than a few seconds, so that what is being carried out right now is not done beside it. */
 async function findUndone(ctx: Context): Promise<FollowUp[]> {
   const before = new Date(ctx.now().getTime() - 5000).toISOString()
-  const { rows: childless } = await sql<{ organizationId: string; buildId: string; jobId: string }>`
-    select organization_id as "organizationId", build_id as "buildId", id as "jobId" from jobs
-    where kind = 'trigger' and state = 'running' and triggered_build_id is null and finished_at is null
-      and started_at <= ${before} limit ${most}`.execute(ctx.db)
-  const { rows: untold } = await sql<{ organizationId: string; childId: string; jobId: string }>`
-    select j.organization_id as "organizationId", j.triggered_build_id as "childId", j.id as "jobId"
-    from jobs j left join (builds c join pipelines p on p.id = c.pipeline_id) on c.id = j.triggered_build_id
-    where j.kind = 'trigger' and j.state = 'running' and j.finished_at is null and j.triggered_build_id is not null
-      and (c.id is null or c.finished_at <= ${before}) limit ${most}`.execute(ctx.db)
-  const { rows: reopened } = await sql<{ organizationId: string; childId: string; jobId: string }>`
-    select c.organization_id as "organizationId", c.id as "childId", j.id as "jobId"
-    from builds c join jobs j on j.id = c.triggered_from_job_id
-    where c.state in ('scheduled', 'running', 'failing') and c.triggered_from_job_id is not null
-      and j.state = 'failed' and j.triggered_build_id = c.id and j.retried_in_job_id is null
-      and j.finished_at <= ${before} limit ${most}`.execute(ctx.db)
-  const { rows: abandoned } = await sql<{ organizationId: string; childId: string }>`
-    select c.organization_id as "organizationId", c.id as "childId"
-    from jobs j join builds c on c.id = j.triggered_build_id
-    where j.kind = 'trigger' and j.state = 'canceled' and j.finished_at between ${before}::timestamptz - interval '1 hour' and ${before}
-      and c.state in ('scheduled', 'running', 'failing', 'blocked') limit ${most}`.execute(ctx.db)
-  const { rows: groups } = await sql<{ organizationId: string; group: string }>`
-    select distinct organization_id as "organizationId", concurrency_group as "group" from jobs
-    where concurrency_group is not null and finished_at is null and state in ('limiting', 'limited') limit ${most}`.execute(
-    ctx.db,
-  )
+  const [childless, untold, reopened, abandoned, groups] = await together(ctx.db, [
+    sql<{ organizationId: string; buildId: string; jobId: string }>`
+      select organization_id as "organizationId", build_id as "buildId", id as "jobId" from jobs
+      where kind = 'trigger' and state = 'running' and triggered_build_id is null and finished_at is null
+        and started_at <= ${before} limit ${most}`,
+    sql<{ organizationId: string; childId: string; jobId: string }>`
+      select j.organization_id as "organizationId", j.triggered_build_id as "childId", j.id as "jobId"
+      from jobs j left join (builds c join pipelines p on p.id = c.pipeline_id) on c.id = j.triggered_build_id
+      where j.kind = 'trigger' and j.state = 'running' and j.finished_at is null and j.triggered_build_id is not null
+        and (c.id is null or c.finished_at <= ${before}) limit ${most}`,
+    sql<{ organizationId: string; childId: string; jobId: string }>`
+      select c.organization_id as "organizationId", c.id as "childId", j.id as "jobId"
+      from builds c join jobs j on j.id = c.triggered_from_job_id
+      where c.state in ('scheduled', 'running', 'failing') and c.triggered_from_job_id is not null
+        and j.state = 'failed' and j.triggered_build_id = c.id and j.retried_in_job_id is null
+        and j.finished_at <= ${before} limit ${most}`,
+    sql<{ organizationId: string; childId: string }>`
+      select c.organization_id as "organizationId", c.id as "childId"
+      from jobs j join builds c on c.id = j.triggered_build_id
+      where j.kind = 'trigger' and j.state = 'canceled' and j.finished_at between ${before}::timestamptz - interval '1 hour' and ${before}
+        and c.state in ('scheduled', 'running', 'failing', 'blocked') limit ${most}`,
+    sql<{ organizationId: string; group: string }>`
+      select distinct organization_id as "organizationId", concurrency_group as "group" from jobs
+      where concurrency_group is not null and finished_at is null and state in ('limiting', 'limited') limit ${most}`,
+  ])
   return [
     ...childless.map((found) => ({ kind: 'create_child' as const, ...found })),
     ...[...untold, ...reopened].map((found) => ({ kind: 'tell_parent' as const, ...found })),

@@ -1,5 +1,4 @@
-// Statements of one transaction that do not need each other's answers, sent at once: one way to the database and back
-// for all of them.
+// Statements that do not need each other's answers, sent at once: one way to the database and back for all of them.
 import type { CompiledQuery, QueryResult } from 'kysely'
 import type { BatchConnection } from './driver.ts'
 import type { Db, Trx } from './pool.ts'
@@ -14,14 +13,14 @@ type RowsOf<Statements> = {
 
 /**
  * The rows of each. PostgreSQL carries them out in their order, each seeing what those before it did; where one fails,
- * all fail.
+ * all fail. Outside of a transaction they are one.
  */
 export async function together<const Statements extends readonly Statement[]>(
-  trx: Trx,
+  db: Db,
   statements: Statements,
 ): Promise<RowsOf<Statements>> {
-  const queries = statements.map((statement) => statement.compile(trx))
-  const results = await onConnection(trx, (connection) => connection.executeTogether(queries))
+  const queries = statements.map((statement) => statement.compile(db))
+  const results = await onConnection(db, (connection) => connection.executeTogether(queries))
   return rowsOf<Statements>(results)
 }
 
@@ -44,9 +43,9 @@ export async function lastly<const Statements extends readonly Statement[]>(
   return rowsOf<Statements>(results)
 }
 
-/** Transactions are made by driver.ts alone. */
-const onConnection = <T>(trx: Trx, use: (connection: BatchConnection) => Promise<T>): Promise<T> =>
-  trx.getExecutor().provideConnection((connection) => use(connection as BatchConnection))
+/** Connections are made by driver.ts alone. */
+const onConnection = <T>(db: Db, use: (connection: BatchConnection) => Promise<T>): Promise<T> =>
+  db.getExecutor().provideConnection((connection) => use(connection as BatchConnection))
 
 /** Which rows a statement gives is what it says of itself. */
 const rowsOf = <Statements>(results: ReadonlyArray<QueryResult<unknown>>) =>
