@@ -22,7 +22,7 @@ const asBuilt: Plugin = {
  * V8 compiles at once, and well only what has run ten times as much as usual: a worker lives for a minute, and what was
  * optimized in that time took a fifth of it and hardly ran again. Threads have it from this process.
  */
-const execArgv = ['--always-sparkplug', '--interrupt-budget=1500000']
+const execArgv = ['--always-sparkplug', '--interrupt-budget=1500000', '--initial-old-space-size=300']
 execArgv.forEach(setFlagsFromString)
 
 const built = { external: [/\/packages\/\w+\/dist\//] }
