@@ -80,7 +80,8 @@ async function begin(options: RunnerOptions): Promise<Runner> {
     events.once('worker:getJob:error', ({ error }) => resolve(error as Error))
   })
   const runner = await run({ ...options, events })
-  const error = await asked
+  // Should it end by itself before, it is for that reason.
+  const error = await Promise.race([asked, runner.promise])
   if (error === undefined) return runner
   await runner.stop()
   throw error
