@@ -3,6 +3,7 @@
 // has its own place, and for the time of one attempt a small part of the shared ones.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Context } from '../context.ts'
+import { pauses } from '../lib/pauses.ts'
 import { attemptDelivery, type AttemptResult } from './attempt.ts'
 import { backoffMs } from './backoff.ts'
 import { claimLanes, listPending, renewMs, type Lane, type PendingDelivery, type Share } from './lanes.ts'
@@ -20,7 +21,8 @@ export interface Delivering {
 const sharedPlaces = 128
 const lanesPerOwner = 16
 const deliveriesAtOnce = 10
-const pollMs = 250
+/** For what is due again, and what others left; of what is new the relay says so. */
+const lookMs = { least: 250, most: 1000 }
 /** So many failures in a row, and an owner has only its own place. */
 const patience = 5
 
@@ -94,6 +96,7 @@ export function startDelivering(ctx: Context): Delivering {
     }
   }
 
+  const pause = pauses(lookMs.least, lookMs.most)
   const run = async () => {
     while (!stopping.signal.aborted) {
       alarm = new AbortController()
@@ -101,7 +104,8 @@ export function startDelivering(ctx: Context): Delivering {
         ctx.log.error({ err: error }, 'Pending deliveries could not be read; trying again.')
         return 0
       })
-      if (claimed === 0) await delay(pollMs, undefined, { signal: alarm.signal }).catch(() => {})
+      const pauseMs = pause(claimed > 0)
+      if (claimed === 0) await delay(pauseMs, undefined, { signal: alarm.signal }).catch(() => {})
     }
   }
   const running = run()

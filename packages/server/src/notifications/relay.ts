@@ -26,24 +26,26 @@ import type { Target } from './targets.ts'
 
 const mostEvents = 500
 
-/** Reads until nothing is left; how many deliveries came of it. */
-export async function relay(ctx: Context, snapshots: Snapshots): Promise<number> {
-  let written = 0
-  while (await hasUnread(ctx.db)) {
-    const outcome = await inTransaction(ctx.db, (trx) => relaySome(trx, ctx, snapshots))
-    if (outcome === null) break
-    written += outcome.deliveries
-    // Nothing, although there is something: its transaction, or an older one, is still open.
-    if (outcome.events === 0) break
-  }
-  return written
+interface Relayed {
+  events: number
+  deliveries: number
 }
 
-async function relaySome(
-  trx: Trx,
-  ctx: Context,
-  snapshots: Snapshots,
-): Promise<{ events: number; deliveries: number } | null> {
+/** Reads until nothing is left. */
+export async function relay(ctx: Context, snapshots: Snapshots): Promise<Relayed> {
+  const all: Relayed = { events: 0, deliveries: 0 }
+  while (await hasUnread(ctx.db)) {
+    const some = await inTransaction(ctx.db, (trx) => relaySome(trx, ctx, snapshots))
+    if (some === null) break
+    all.events += some.events
+    all.deliveries += some.deliveries
+    // Nothing, although there is something: its transaction, or an older one, is still open.
+    if (some.events === 0) break
+  }
+  return all
+}
+
+async function relaySome(trx: Trx, ctx: Context, snapshots: Snapshots): Promise<Relayed | null> {
   const events = await takeEvents(trx, mostEvents)
   if (events === null) return null
   const occasions = events.flatMap(occasionsOf)
