@@ -13,9 +13,31 @@ const assets = {
   'swagger-ui-bundle.js': 'text/javascript',
 } as const
 
-const startScript = `window.addEventListener('load', () => {
+/**
+ * What the description refers to is in it, under a name. The library would read all of it anew, as any description, when
+ * the page is opened and with each operation: a second of a page that does not answer.
+ */
+const startScript = `const follow = (part, names, above) => {
+  if (Array.isArray(part)) return part.map((item) => follow(item, names, above))
+  if (typeof part !== 'object' || part === null) return part
+  const { $ref, ...rest } = part
+  const own = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, follow(value, names, above)]))
+  if ($ref === undefined) return own
+  // What is in itself keeps its name.
+  if (above.includes($ref)) return part
+  return { ...follow(names[$ref], names, [...above, $ref]), ...own, $$ref: $ref }
+}
+
+const resolveSubtree = async (document, path) => {
+  const schemas = Object.entries(document.components.schemas)
+  const names = Object.fromEntries(schemas.map(([name, schema]) => ['#/components/schemas/' + name, schema]))
+  const part = path.reduce((whole, key) => whole?.[key], document)
+  return { spec: follow(part, names, []), errors: [] }
+}
+
+window.addEventListener('load', () => {
   SwaggerUIBundle({ url: '/v2/openapi.json', dom_id: '#docs', deepLinking: true, docExpansion: 'none',
-    filter: true, persistAuthorization: true, tryItOutEnabled: true })
+    filter: true, persistAuthorization: true, tryItOutEnabled: true, plugins: [{ fn: { resolveSubtree } }] })
 })`
 
 const page = `<!doctype html>
@@ -50,8 +72,9 @@ export async function serveDocs(app: FastifyInstance, baseUrl: string, slices: S
   })
   app.get('/docs/start.js', async (_request, reply) => reply.type('text/javascript').send(startScript))
   for (const [name, type] of Object.entries(assets)) {
-    const content = await readFile(require.resolve(`swagger-ui-dist/${name}`))
+    let content: Buffer | undefined
     app.get(`/docs/${name}`, async (_request, reply) => {
+      content ??= await readFile(require.resolve(`swagger-ui-dist/${name}`))
       return reply.header('Cache-Control', 'max-age=86400').type(type).send(content)
     })
   }
