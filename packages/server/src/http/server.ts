@@ -13,6 +13,7 @@ import type { Context } from '../context.ts'
 import { commonHeaders } from './common-headers.ts'
 import { serveDocs } from './docs.ts'
 import { answerError } from './error-handler.ts'
+import { answerHead } from './head.ts'
 import { acceptJson } from './json-body.ts'
 import { serveMetrics } from './metrics.ts'
 import { refuse, routerOptions } from './no-route.ts'
@@ -37,6 +38,7 @@ export async function buildServer(ctx: Context, pool: pg.Pool, slices: Slices): 
     bodyLimit: 1024 * 1024,
     forceCloseConnections: 'idle',
     routerOptions,
+    exposeHeadRoutes: false,
     return503OnClosing: false,
     // A URL that cannot be read reaches neither the hooks nor the error handler by itself.
     frameworkErrors: (error, request, reply) => {
@@ -50,6 +52,7 @@ export async function buildServer(ctx: Context, pool: pg.Pool, slices: Slices): 
   app.setSerializerCompiler(() => JSON.stringify)
   acceptJson(app)
   addCommonHeaders(app)
+  answerHead(app)
   answerOptions(app)
   logRequests(app)
   serveMetrics(app, pool)
