@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { setFlagsFromString } from 'node:v8'
 import { defineConfig, type Plugin } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { v8Options } from './testbed/src/v8-options.ts'
 
 /**
  * What is tested is what is built and shipped: for the sources of a package a test gets what the compiler made of them,
@@ -19,14 +20,11 @@ const asBuilt: Plugin = {
 }
 
 /**
- * A worker lives for a minute. V8 compiles at once, and well only what has run ten times as much as usual: what was
- * optimized took a fifth of that time and hardly ran again. It begins with a heap as large as it will be, instead of
- * marking all of it again and again while it grows. Threads have this from this process.
+ * Workers compile at once, and begin with a heap as large as it will be, instead of marking all of it again and again
+ * while it grows. Threads have this from this process.
  */
-const execArgv = ['--always-sparkplug', '--initial-old-space-size=300']
-// Later ones have a compiler in between, and no such option.
-if (process.version.startsWith('v20.')) execArgv.push('--interrupt-budget=1500000')
-execArgv.forEach(setFlagsFromString)
+const execArgv = ['--always-sparkplug', '--initial-old-space-size=300', ...v8Options]
+execArgv.forEach((option) => setFlagsFromString(option))
 
 const built = { external: [/\/packages\/\w+\/dist\//] }
 const build = 'testbed/src/build.ts'

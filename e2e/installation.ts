@@ -10,6 +10,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { TestProject } from 'vitest/node'
 import { scratch } from '../testbed/src/scratch.ts'
+import { v8Options } from '../testbed/src/v8-options.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -25,7 +26,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   // Under root without user namespaces another user has to come by.
   chmodSync(folder, 0o755)
   const empty = join(folder, 'empty')
-  execFileSync(process.execPath, [program, 'migrate'], { env: settings(empty), stdio: 'pipe' })
+  execFileSync(process.execPath, [...v8Options, program, 'migrate'], { env: settings(empty), stdio: 'pipe' })
   project.provide('emptyInstallation', empty)
   const dataDir = join(folder, 'shared')
   cpSync(empty, dataDir, { recursive: true })
@@ -57,7 +58,7 @@ async function buildDemo({ url, token }: { url: string; token: string }): Promis
 }
 
 async function startShared(dataDir: string) {
-  const child = spawn(process.execPath, [program, 'up', '--json'], {
+  const child = spawn(process.execPath, [...v8Options, program, 'up', '--json'], {
     // What tests let it call is on this machine.
     env: { ...settings(dataDir), PORT: '0', MILLRACE_OUTBOUND_ALLOW: '127.0.0.0/8' },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inject, onTestFinished } from 'vitest'
 import { scratch } from '../testbed/src/scratch.ts'
+import { v8Options } from '../testbed/src/v8-options.ts'
 
 const program = fileURLToPath(new URL('../packages/cli/bin/millrace.js', import.meta.url))
 
@@ -60,7 +61,7 @@ export function spawnMillrace(args: readonly string[], settings: Settings): Runn
 
 /** The same, for whoever ends it in another way: several tests use it, or the test is about its end. */
 export function keepMillrace(args: readonly string[], settings: Settings): Running {
-  return launch(process.execPath, [program, ...args], settings)
+  return launch(process.execPath, [...v8Options, program, ...args], settings)
 }
 
 /** Starts any program with this environment and no other. */

@@ -32,7 +32,7 @@ export class Server {
 
   /** On a free port at first, and on the same from then on. */
   async start(): Promise<Started> {
-    const child = spawn(process.execPath, [millrace, 'up', '--json'], {
+    const child = spawn(process.execPath, [...process.execArgv, millrace, 'up', '--json'], {
       env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...this.settings },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
@@ -124,7 +124,7 @@ function spawnRunner({ address, token, agents, folder }: RunnerSettings) {
     '--build-path',
     join(folder, 'builds'),
   ]
-  return spawn(process.execPath, [millrace, ...args, ...places, '--json'], {
+  return spawn(process.execPath, [...process.execArgv, millrace, ...args, ...places, '--json'], {
     env: { PATH: process.env['PATH'] ?? '', HOME: folder, SOAK_FOLDER: folder },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
