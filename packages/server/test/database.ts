@@ -19,6 +19,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const postgres = await startTemporary({ under: scratch() })
   const { host, port, user } = postgres.connection
   await administer({ host, port, user }, `create database ${template}`)
+  // A connection of a test would plan its statements five times each before it keeps a plan, and does not live that long.
+  await administer({ host, port, user }, `alter role ${user} set plan_cache_mode = force_generic_plan`)
   const { pool, close } = openDatabase({ host, port, user, database: template })
   await migrate(pool)
   await close()
