@@ -67,7 +67,7 @@ class InOrder extends BaseSequencer {
 }
 
 /** More than there are processors, because nobody needs one all the time; a database has connections for ten. */
-const maxWorkers = Math.min(availableParallelism() + 2, 10)
+const maxWorkers = Math.min(availableParallelism() + 3, 10)
 
 export default defineConfig({
   test: {
