@@ -39,7 +39,7 @@ export async function stopOrphan(cluster: string): Promise<number | undefined> {
     removeShortSocketDir(socketDir)
     return pid
   }
-  if (await answers(socketFile(socketDir))) {
+  if (await isServed(socketFile(socketDir))) {
     throw new StartupError(
       `The database in ${cluster} is in use from another container or machine (as process ${pid} there): ` +
         'stop that one, or set MILLRACE_DATA_DIR to another directory.',
@@ -77,14 +77,44 @@ function send(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-function answers(path: string): Promise<boolean> {
+/** How long what a killed postmaster has left may take to end, on a machine that does much else. */
+const endingMs = 15_000
+
+/**
+ * Whether a postmaster is at the other end. Of one that was killed there may be children for a moment that have not closed
+ * its socket yet: it takes connections, and nobody is there to answer.
+ */
+async function isServed(path: string): Promise<boolean> {
+  const deadline = Date.now() + endingMs
+  for (;;) {
+    const found = await ask(path)
+    if (found !== 'silence') return found === 'an answer'
+    if (Date.now() > deadline) return true
+  }
+}
+
+/** Whether it would speak TLS: the one question that needs no name and no password. */
+const question = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f])
+const answerMs = 250
+
+function ask(path: string): Promise<'an answer' | 'silence' | 'nobody'> {
   return new Promise((resolve) => {
     const socket = connect(path)
-    const finish = (answer: boolean) => {
+    let found: 'an answer' | 'silence' | 'nobody' = 'nobody'
+    const finish = () => {
       socket.destroy()
-      resolve(answer)
+      resolve(found)
     }
-    socket.on('connect', () => finish(true))
-    socket.on('error', () => finish(false))
+    socket.on('connect', () => {
+      found = 'silence'
+      socket.setTimeout(answerMs, finish)
+      socket.write(question)
+    })
+    socket.on('data', () => {
+      found = 'an answer'
+      finish()
+    })
+    socket.on('error', finish)
+    socket.on('close', finish)
   })
 }
