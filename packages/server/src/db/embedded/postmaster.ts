@@ -1,6 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { incarnationOf, isAlive, waitUntil, worksIn } from './processes.ts'
 import { PORT, removeShortSocketDir, socketFile } from './socket-dir.ts'
 import { errorCode, StartupError } from './startup-error.ts'
@@ -90,6 +91,7 @@ async function isServed(path: string): Promise<boolean> {
     const found = await ask(path)
     if (found !== 'silence') return found === 'an answer'
     if (Date.now() > deadline) return true
+    await delay(20)
   }
 }
 
