@@ -17,14 +17,26 @@ describe('locks between jobs', () => {
     keeper?.close()
   })
 
+  it('are kept by one of those who begin at once, and found by who asks before that', async () => {
+    const folder = await aFolder()
+    const asked = readLock(folder, 'a key')
+    const begun = [1, 2, 3].map(async () => {
+      const keeper = await keepLocks(folder)
+      return { keeper, value: await readLock(folder, 'a key') }
+    })
+    expect(await asked).toBe('')
+    const keepers = (await Promise.all(begun)).flatMap(({ keeper }) => keeper ?? [])
+    expect(keepers).toHaveLength(1)
+    keepers[0]?.close()
+  })
+
   it('go on when whoever was about to keep them was killed', async () => {
     const folder = await aFolder()
     const turn = `${lockSocketPath(folder)}.turn`
     await writeFile(turn, '')
-    expect(await keepLocks(folder)).toBeNull()
+    const keeping = keepLocks(folder)
     await utimes(turn, 0, 0)
-    expect(await keepLocks(folder)).toBeNull()
-    const keeper = await keepLocks(folder)
+    const keeper = await keeping
     expect(keeper).not.toBeNull()
     keeper?.close()
   })

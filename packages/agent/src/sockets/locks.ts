@@ -1,9 +1,10 @@
 // Locks between jobs of one machine. One agent process keeps them, whichever was first; when it ends they are gone,
 // and the next to start a job takes over.
 
-import { mkdir, open, rm, stat } from 'node:fs/promises'
+import { mkdir, rm, stat, writeFile } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { codeOf } from '../http/exchange.ts'
 import { askSocket, listen } from './http.ts'
 import type { SocketAnswer, SocketRequest } from './http.ts'
@@ -14,27 +15,41 @@ export function lockSocketPath(socketsPath: string): string {
   return join(socketsPath, 'agent-leader')
 }
 
-/** Far longer than a turn takes. */
+/** Far longer than it takes to become the keeper. */
 const TURN_MS = 10_000
+const LOOK_MS = 20
 
 export interface LockKeeper {
   close(): void
 }
 
-/** Null when another process keeps the locks already. */
+/** Null when another process keeps the locks. When it returns, somebody does. */
 export async function keepLocks(socketsPath: string): Promise<LockKeeper | null> {
   await mkdir(socketsPath, { recursive: true, mode: 0o700 })
   const path = lockSocketPath(socketsPath)
-  if (await isKept(path)) return null
-  // Only one may find the socket dead and replace it.
   const turn = `${path}.turn`
-  const handle = await open(turn, 'wx').catch(() => null)
-  if (handle === null) {
-    // Whoever was killed in its turn must not hold it for good; the next job finds it free.
+  while (!(await isKept(path))) {
+    // Only one may find the socket dead and replace it.
+    if (await beginTurn(turn)) return takeTurn(path, turn)
+    // Whoever was killed in its turn must not hold it for good.
     const taken = await stat(turn).catch(() => null)
     if (taken !== null && Date.now() - taken.mtimeMs > TURN_MS) await rm(turn, { force: true })
-    return null
+    else await delay(LOOK_MS)
   }
+  return null
+}
+
+async function beginTurn(turn: string): Promise<boolean> {
+  try {
+    await writeFile(turn, '', { flag: 'wx' })
+    return true
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false
+    throw error
+  }
+}
+
+async function takeTurn(path: string, turn: string): Promise<LockKeeper | null> {
   try {
     if (await isKept(path)) return null
     await rm(path, { force: true })
@@ -45,13 +60,12 @@ export async function keepLocks(socketsPath: string): Promise<LockKeeper | null>
     if (codeOf(error) === 'EADDRINUSE') return null
     throw error
   } finally {
-    await handle.close()
     await rm(turn, { force: true })
   }
 }
 
 export async function readLock(socketsPath: string, key: string): Promise<string> {
-  const { body } = await askSocket(lockSocketPath(socketsPath), { method: 'GET', path: lockUrl(key) })
+  const { body } = await askKeeper(socketsPath, { method: 'GET', path: lockUrl(key) })
   return valueIn(body)
 }
 
@@ -61,7 +75,7 @@ export async function swapLock(
   key: string,
   change: { from: string; to: string },
 ): Promise<{ value: string; isSwapped: boolean }> {
-  const { body } = await askSocket(lockSocketPath(socketsPath), {
+  const { body } = await askKeeper(socketsPath, {
     method: 'PATCH',
     path: lockUrl(key),
     body: { old: change.from, new: change.to },
@@ -69,6 +83,27 @@ export async function swapLock(
   const isSwapped = typeof body === 'object' && body !== null && 'swapped' in body && body.swapped === true
   return { value: valueIn(body), isSwapped }
 }
+
+/** The agent of this job, which offers to keep them as the job begins, may be about to. */
+async function askKeeper(
+  socketsPath: string,
+  request: Parameters<typeof askSocket>[1],
+): Promise<SocketAnswer> {
+  const path = lockSocketPath(socketsPath)
+  const until = Date.now() + TURN_MS
+  for (;;) {
+    try {
+      return await askSocket(path, request)
+    } catch (error) {
+      if (!isNobodyThere(error)) throw error
+      if (Date.now() > until)
+        throw new Error(`No agent of this machine keeps locks: nobody listens at ${path}.`, { cause: error })
+    }
+    await delay(LOOK_MS)
+  }
+}
+
+const isNobodyThere = (error: unknown) => ['ENOENT', 'ECONNREFUSED'].includes(codeOf(error))
 
 function createLocks(): (request: SocketRequest) => SocketAnswer {
   const values = new Map<string, string>()
