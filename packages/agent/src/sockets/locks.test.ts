@@ -1,6 +1,7 @@
 import { utimes, writeFile } from 'node:fs/promises'
 import { expect, describe, it } from 'vitest'
 import { aFolder } from '../../test/agent.ts'
+import { listen } from './http.ts'
 import { keepLocks, lockSocketPath, readLock, swapLock } from './locks.ts'
 
 describe('locks between jobs', () => {
@@ -28,6 +29,16 @@ describe('locks between jobs', () => {
     const keepers = (await Promise.all(begun)).flatMap(({ keeper }) => keeper ?? [])
     expect(keepers).toHaveLength(1)
     keepers[0]?.close()
+  })
+
+  it('are left to whoever is about to keep them', async () => {
+    const folder = await aFolder()
+    await writeFile(`${lockSocketPath(folder)}.turn`, '')
+    const keeping = keepLocks(folder)
+    const other = await listen(lockSocketPath(folder), () => ({ status: 200, body: { value: 'of another' } }))
+    expect(await keeping).toBeNull()
+    expect(await readLock(folder, 'a key')).toBe('of another')
+    other.close()
   })
 
   it('go on when whoever was about to keep them was killed', async () => {

@@ -34,7 +34,8 @@ export async function keepLocks(socketsPath: string): Promise<LockKeeper | null>
     // Whoever was killed in its turn must not hold it for good.
     const taken = await stat(turn).catch(() => null)
     if (taken !== null && Date.now() - taken.mtimeMs > TURN_MS) await rm(turn, { force: true })
-    else await delay(LOOK_MS)
+    // Also after that: who begins at once would have its turn removed by another that has just seen the old one.
+    await delay(LOOK_MS)
   }
   return null
 }
