@@ -12,6 +12,9 @@ export interface Postmaster {
   isReady: boolean
 }
 
+/** How long what a killed postmaster has left may take to notice that it is gone, on a machine that does much else. */
+export const LONGEST_LINGERING_MS = 15_000
+
 export type ShutdownMode = 'fast' | 'immediate'
 
 /** What the postmaster says about itself in postmaster.pid. */
@@ -78,15 +81,12 @@ function send(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** How long what a killed postmaster has left may take to end, on a machine that does much else. */
-const endingMs = 15_000
-
 /**
  * Whether a postmaster is at the other end. Of one that was killed there may be children for a moment that have not closed
  * its socket yet: it takes connections, and nobody is there to answer.
  */
 async function isServed(path: string): Promise<boolean> {
-  const deadline = Date.now() + endingMs
+  const deadline = Date.now() + LONGEST_LINGERING_MS
   for (;;) {
     const found = await ask(path)
     if (found !== 'silence') return found === 'an answer'

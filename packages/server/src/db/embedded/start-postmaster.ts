@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { clusterIn } from './cluster.ts'
 import type { LogFile } from './log-file.ts'
 import type { Placement } from './placement.ts'
-import { readPostmaster, stopPostmaster } from './postmaster.ts'
+import { LONGEST_LINGERING_MS, readPostmaster, stopPostmaster } from './postmaster.ts'
 import { type Command, waitUntil } from './processes.ts'
 import { postgresArguments } from './settings.ts'
 import { StartupError } from './startup-error.ts'
@@ -26,7 +26,6 @@ export interface PostmasterOptions {
 }
 
 const LONGEST_RECOVERY_MS = 10 * 60_000
-const LONGEST_LINGERING_MS = 15_000
 
 /** Returns when the database takes connections. */
 export async function startPostmaster(
@@ -45,7 +44,7 @@ export async function startPostmaster(
     const running = await attempt(command, cluster, options)
     if (running) return running
     const reason = lastWords(logFile.read())
-    // Sessions of a killed postmaster may take a moment to notice that it is gone.
+    // By the sessions of a killed postmaster.
     if (reason.includes('is still in use') && Date.now() < deadline) continue
     throw new StartupError(
       `PostgreSQL does not start (${reason}): put right what ${logFile.path} says and start again.`,
