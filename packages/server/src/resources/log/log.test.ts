@@ -496,6 +496,14 @@ describe('GET …/jobs/{job.id}/log/stream', () => {
     }
   }
 
+  it('is over at once for HEAD, although the job goes on', async () => {
+    const scene = await aJob()
+    await sendLog(app, scene.run, 'one\n')
+    const head = await app.request('HEAD', `${scene.long}/log/stream`, { token: scene.admin.token })
+    expect([head.status, head.text]).toEqual([200, ''])
+    expect(head.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+  })
+
   it('gives what is there, then what comes, and ends with the job', async () => {
     const scene = await aJob()
     await sendLog(app, scene.run, 'one\n')

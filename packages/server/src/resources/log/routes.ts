@@ -224,8 +224,7 @@ async function answerStream(asked: Asked & { query: { offset?: number } }): Prom
     'Cache-Control': 'no-store',
     'X-Accel-Buffering': 'no',
   }
-  const stream = asked.method === 'HEAD' ? Readable.from([]) : follow(asked.ctx, asked.org.id, job.id, from)
-  return { status: 200, stream, headers }
+  return { status: 200, stream: follow(asked.ctx, asked.org.id, job.id, from), headers }
 }
 
 async function answerRemoval({ ctx, org, caller, params }: Asked): Promise<Answer> {
