@@ -14,25 +14,21 @@ const assets = {
 } as const
 
 /**
- * What the description refers to is in it, under a name. The library would read all of it anew, as any description, when
+ * What the description refers to is among its schemas, and none of them is in itself. The library would read all of it anew, as any description, when
  * the page is opened and with each operation: a second of a page that does not answer.
  */
-const startScript = `const follow = (part, names, above) => {
-  if (Array.isArray(part)) return part.map((item) => follow(item, names, above))
+const startScript = `const follow = (part, schemas) => {
+  if (Array.isArray(part)) return part.map((item) => follow(item, schemas))
   if (typeof part !== 'object' || part === null) return part
   const { $ref, ...rest } = part
-  const own = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, follow(value, names, above)]))
+  const own = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, follow(value, schemas)]))
   if ($ref === undefined) return own
-  // What is in itself keeps its name.
-  if (above.includes($ref)) return part
-  return { ...follow(names[$ref], names, [...above, $ref]), ...own, $$ref: $ref }
+  return { ...follow(schemas[$ref.replace('#/components/schemas/', '')], schemas), ...own, $$ref: $ref }
 }
 
 const resolveSubtree = async (document, path) => {
-  const schemas = Object.entries(document.components.schemas)
-  const names = Object.fromEntries(schemas.map(([name, schema]) => ['#/components/schemas/' + name, schema]))
   const part = path.reduce((whole, key) => whole?.[key], document)
-  return { spec: follow(part, names, []), errors: [] }
+  return { spec: follow(part, document.components.schemas), errors: [] }
 }
 
 window.addEventListener('load', () => {
