@@ -33,7 +33,7 @@ it.concurrent(
   'loses nothing that was acknowledged while agents and the server are killed',
   { timeout: 240_000 },
   async () => {
-    const plan = ['--seconds', '24', '--jobs', '72', '--agents', '7', '--kills', '4', '--restarts', '2']
+    const plan = ['--seconds', '30', '--jobs', '90', '--agents', '9', '--kills', '4', '--restarts', '2']
     const { code, said } = await runProgram('main', plan)
     expect(said).toContain('Everything that was acknowledged is there, and every build has ended.')
     expect(code).toBe(0)
