@@ -139,7 +139,7 @@ async function oneBuild({ address, seeded }: BenchServer): Promise<number> {
     const { state } = (await shown.json()) as { state: string }
     if (state !== 'passed' && state !== 'failed') continue
     const log = await fetch(`${base}/jobs/${build.jobs[0]?.id}/log.txt`, { headers })
-    const began = /^(?:\x1b_bk;t=\d+\x07)?began (\d+)[.,](\d+)/m.exec(await log.text())
+    const began = /^began (\d+)[.,](\d+)/m.exec(await log.text())
     if (began === null) throw new Error(`The job ${state} without saying when it began.`)
     return Number(`${began[1]}.${began[2]}`) * 1000 - startedAt
   }

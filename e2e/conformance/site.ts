@@ -118,11 +118,9 @@ export class Site {
     return Buffer.from(await response.arrayBuffer())
   }
 
-  /** Without the times that agents put before lines. */
   async log(build: Build, job: Json): Promise<string> {
-    const raw = await this.bytes(`${build.path}/jobs/${String(job.id)}/log.txt`)
-    // oxlint-disable-next-line no-control-regex
-    return raw.toString().replaceAll(/\x1b_bk;t=\d+\x07/g, '')
+    const text = await this.bytes(`${build.path}/jobs/${String(job.id)}/log.txt?ansi=true`)
+    return text.toString()
   }
 
   /** The job of the step, once the condition holds. */

@@ -138,7 +138,9 @@ function digest(jobId: string, size: number): string {
 
 async function ask(address: string, organization: string, token: string, jobId: string, range?: string) {
   const headers = { authorization: `Bearer ${token}`, ...(range === undefined ? {} : { range }) }
-  const answer = await fetch(`${address}/v2/organizations/${organization}/jobs/${jobId}/log.txt`, { headers })
+  const answer = await fetch(`${address}/v2/organizations/${organization}/jobs/${jobId}/log.txt?raw=true`, {
+    headers,
+  })
   if (!answer.ok || answer.body === null) throw new Error(`The log was not given: ${answer.status}`)
   return answer.body
 }

@@ -146,7 +146,7 @@ async function checkLogs(
     if (entry.kind === 'log') byJob.set(entry.jobId, [...(byJob.get(entry.jobId) ?? []), entry])
   }
   await eachOf(byJob, async ([jobId, pieces]) => {
-    const bytes = await rest.bytes(`jobs/${jobId}/log.txt`)
+    const bytes = await rest.bytes(`jobs/${jobId}/log.txt?raw=true`)
     const parts = partsOf(bytes?.toString('latin1') ?? '')
     const wrong = parts.find(
       ({ from, text }) => !logText(jobId, from, from + text.length).equals(Buffer.from(text)),
@@ -214,7 +214,7 @@ async function checkRunnerJobs(
     from jobs j join pipelines p on p.id = j.pipeline_id where p.slug = 'soak-runner' and j.state = 'passed'`)
   await eachOf(rows, async ({ id, has_meta_data }) => {
     const log = (await rest.bytes(`jobs/${id}/log.txt`))?.toString() ?? ''
-    const said = [...log.matchAll(/^(?:\x1b_bk;t=\d+\x07)*line (\d+) of ([0-9a-f-]+)\r?$/gm)]
+    const said = [...log.matchAll(/^line (\d+) of ([0-9a-f-]+)\r?$/gm)]
     const isWhole =
       said.length === lines && said.every(([, line, job], index) => Number(line) === index + 1 && job === id)
     if (!isWhole)

@@ -44,19 +44,25 @@ const lives = [
 
 describe.each(lives)('GET …/jobs/{job.id}/log of $life', ({ settle }) => {
   const content =
-    '\x1b_bk;t=1700000000123\x07--- Setup\r\nnaïve "€" \\ <b>\r\n\x1b_bk;t=1700000001456\x07+++ Tests\r\nok'
+    '\x1b_bk;t=1700000000123\x07--- Setup\r\nnaïve "€" \\ <b>\r\n\x1b_bk;t=1700000001456\x07\x1b[31m+++ Tests\x1b[0m\r\nok'
 
   it('answers on both routes with url, content, size and header_times', async () => {
     const scene = await aJob()
     await sendLog(app, scene.run, content)
     await settle(scene)
-    for (const path of [scene.short, scene.long]) {
-      const answer = await app.request('GET', `${path}/log`, { token: scene.admin.token })
+    const withoutTimes = '--- Setup\r\nnaïve "€" \\ <b>\r\n\x1b[31m+++ Tests\x1b[0m\r\nok'
+    const requests = [
+      { path: `${scene.short}/log`, shown: withoutTimes },
+      { path: `${scene.long}/log`, shown: withoutTimes },
+      { path: `${scene.long}/log?timestamps=true`, shown: content },
+    ]
+    for (const { path, shown } of requests) {
+      const answer = await app.request('GET', path, { token: scene.admin.token })
       expect(answer.status).toBe(200)
       expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
       expect(answer.body).toEqual({
         url: `${baseUrl}${scene.long}/log`,
-        content,
+        content: shown,
         size: Buffer.byteLength(content),
         header_times: [1700000000123000000, 1700000001456000000],
       })
@@ -64,20 +70,46 @@ describe.each(lives)('GET …/jobs/{job.id}/log of $life', ({ settle }) => {
     }
   })
 
-  it.each(['/log', '/log.txt'])('answers %s as text, byte by byte', async (path) => {
-    const scene = await aJob()
-    const bytes = Buffer.concat([Buffer.from(content), Buffer.from([0xff, 0x00, 0xc3])])
-    await sendLog(app, scene.run, bytes)
-    await settle(scene)
-    for (const form of [scene.short, scene.long]) {
-      const response = await fetch(`${app.address}${form}${path}`, {
-        headers: { ...plain, Authorization: `Bearer ${scene.admin.token}` },
-      })
-      expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
-      expect(response.headers.get('content-length')).toBe(String(bytes.length))
-      expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true)
-    }
-  })
+  it.each(['/log?raw=true', '/log.txt?raw=true'])(
+    'answers %s byte by byte as the agent sent it',
+    async (path) => {
+      const scene = await aJob()
+      const bytes = Buffer.concat([Buffer.from(content), Buffer.from([0xff, 0x00, 0xc3])])
+      await sendLog(app, scene.run, bytes)
+      await settle(scene)
+      for (const form of [scene.short, scene.long]) {
+        const response = await fetch(`${app.address}${form}${path}`, {
+          headers: { ...plain, Authorization: `Bearer ${scene.admin.token}` },
+        })
+        expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+        expect(response.headers.get('content-length')).toBe(String(bytes.length))
+        expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true)
+      }
+    },
+  )
+
+  it.each([
+    { query: '', text: '--- Setup\r\nnaïve "€" \\ <b>\r\n+++ Tests\r\nok' },
+    { query: '?ansi=true', text: '--- Setup\r\nnaïve "€" \\ <b>\r\n\x1b[31m+++ Tests\x1b[0m\r\nok' },
+  ])(
+    'answers log.txt$query without time codes, and HEAD and ranges in its bytes',
+    async ({ query, text }) => {
+      const scene = await aJob()
+      await sendLog(app, scene.run, content)
+      await settle(scene)
+      const { token } = scene.admin
+      const size = Buffer.byteLength(text)
+      for (const path of [`${scene.short}/log.txt${query}`, `${scene.long}/log.txt${query}`]) {
+        const whole = await app.request('GET', path, { token })
+        expect([whole.headers.get('content-type'), whole.text]).toEqual(['text/plain; charset=utf-8', text])
+        const tail = await app.request('GET', path, { token, headers: { Range: 'bytes=-9' } })
+        expect([tail.status, tail.text]).toEqual([206, text.slice(-9)])
+        expect(tail.headers.get('content-range')).toBe(`bytes ${size - 9}-${size - 1}/${size}`)
+        const head = await app.request('HEAD', path, { token })
+        expect([head.status, head.headers.get('content-length')]).toEqual([200, String(size)])
+      }
+    },
+  )
 
   it('answers as a page that can do nothing, by Accept and by suffix', async () => {
     const scene = await aJob()

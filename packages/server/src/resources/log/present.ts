@@ -1,5 +1,7 @@
 // The forms a log is shown in. All of them are written while it is read: a log may be larger than memory.
 import { Readable } from 'node:stream'
+import { removeEscapes, type Escapes } from './escapes.ts'
+import type { TextForm } from './rules.ts'
 import { sectionTimes } from './sections.ts'
 import { Screen } from './screen.ts'
 import type { Log } from './source.ts'
@@ -11,23 +13,66 @@ export const logUrl = (
 ): string =>
   `${base}/v2/organizations/${orgSlug}/pipelines/${job.pipeline_slug}/builds/${job.build_number}/jobs/${job.id}/log`
 
-export const asBytes = (log: Log, start: number, end: number): Readable =>
-  Readable.from(log.read(start, end), { objectMode: false })
+export const asText = (log: Log, form: TextForm): Readable =>
+  Readable.from(readText(log, form), { objectMode: false })
 
-export const asJson = (log: Log, url: string): Readable =>
-  Readable.from(writeJson(log, url), { objectMode: false })
+/** Bytes `start` up to, not including, `end` of that form. */
+export const asPartOfText = (log: Log, form: TextForm, start: number, end: number): Readable =>
+  Readable.from(form === 'raw' ? log.read(start, end) : skipTo(readText(log, form), start), {
+    objectMode: false,
+  })
+
+/** In bytes. Only the raw form's size is known without reading the log. */
+export async function sizeOfText(log: Log, form: TextForm): Promise<number> {
+  if (form === 'raw') return log.size
+  let size = 0
+  for await (const piece of readText(log, form)) size += piece.length
+  return size
+}
+
+export const asJson = (log: Log, url: string, hasTimeCodes: boolean): Readable =>
+  Readable.from(writeJson(log, url, hasTimeCodes), { objectMode: false })
 
 export const asHtml = (log: Log): Readable => Readable.from(writeHtml(log), { objectMode: false })
 
-async function* writeJson(log: Log, url: string): AsyncGenerator<string> {
+function readText(log: Log, form: TextForm): AsyncGenerator<Buffer> {
+  const bytes = log.read(0, log.size)
+  return form === 'raw' ? bytes : withoutEscapes(bytes, form)
+}
+
+/** Latin-1 has one character for each byte, so bytes that are no characters stay as they are. */
+async function* withoutEscapes(pieces: AsyncIterable<Buffer>, escapes: Escapes): AsyncGenerator<Buffer> {
+  const remover = removeEscapes(escapes)
+  for await (const piece of pieces) {
+    const text = remover.push(piece.toString('latin1'))
+    if (text !== '') yield Buffer.from(text, 'latin1')
+  }
+  const last = remover.end()
+  if (last !== '') yield Buffer.from(last, 'latin1')
+}
+
+async function* skipTo(pieces: AsyncIterable<Buffer>, start: number): AsyncGenerator<Buffer> {
+  let position = 0
+  for await (const piece of pieces) {
+    const part = piece.subarray(Math.max(start - position, 0))
+    if (part.length > 0) yield part
+    position += piece.length
+  }
+}
+
+async function* writeJson(log: Log, url: string, hasTimeCodes: boolean): AsyncGenerator<string> {
   const sections = sectionTimes()
+  const shown = hasTimeCodes ? asWritten : removeEscapes('ansi')
   yield `{"url":${JSON.stringify(url)},"content":"`
   for await (const text of textOf(log)) {
     sections.push(text)
-    yield JSON.stringify(text).slice(1, -1)
+    yield JSON.stringify(shown.push(text)).slice(1, -1)
   }
+  yield JSON.stringify(shown.end()).slice(1, -1)
   yield `","size":${log.size},"header_times":[${sections.end(log.headerTimes).join(',')}]}`
 }
+
+const asWritten = { push: (text: string) => text, end: () => '' }
 
 /** Shown by itself or in a frame; with its policy it can neither run nor load anything. */
 export const htmlPolicy = "default-src 'none'; style-src 'unsafe-inline'; sandbox"

@@ -11,8 +11,8 @@ import { getBuildableJob, getVisibleJob, type JobInPlace, type JobParams } from 
 import { deleteLog } from './delete.ts'
 import { follow } from './follow.ts'
 import { readLines } from './lines.ts'
-import { asBytes, asHtml, asJson, htmlPolicy, logUrl } from './present.ts'
-import { formOf, readOffset, readRange, type Form } from './rules.ts'
+import { asHtml, asJson, asPartOfText, asText, htmlPolicy, logUrl, sizeOfText } from './present.ts'
+import { formOf, lastBytes, readOffset, readRange, textFormOf, type Form } from './rules.ts'
 import { JobLog, LogLines } from './schema.ts'
 import { findLog, type Log } from './source.ts'
 
@@ -23,16 +23,38 @@ interface Asked {
   org: Organization
   caller: Caller
   params: JobParams
+  query: { timestamps?: boolean; ansi?: boolean; raw?: boolean }
 }
 
 const byId = { job: uuid('job') }
 const inBuild = { pipeline: text('pipeline'), build: number('build'), ...byId }
 const rangeErrors = { 400: 'A range is asked for other than `bytes=-N`, or not of the text.' }
 
+const textQuery = {
+  ansi: Type.Optional(
+    Type.Boolean({ default: false, description: 'Keep colours and cursor movements in the text.' }),
+  ),
+  raw: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: 'The text byte by byte as the agent sent it, with time codes.',
+    }),
+  ),
+}
+
 const get = {
   method: 'GET',
   summary: 'Get the log of a job: as JSON, as text/plain, or as text/html, as the request accepts',
   scope: 'read_build_logs',
+  query: {
+    timestamps: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'Keep the time codes that agents put before each line, in `content` of the JSON.',
+      }),
+    ),
+    ...textQuery,
+  },
   answers: { 200: JobLog },
   errors: rangeErrors,
   handler: (asked: Asked) => answerLog(asked, formOf(asked.headers.accept)),
@@ -54,8 +76,9 @@ const getInBuild = route({
 
 const getText = {
   method: 'GET',
-  summary: 'Get the log of a job as it was written; the last bytes of it with Range: bytes=-N',
+  summary: 'Get the log of a job as plain text; the last bytes of it with Range: bytes=-N',
   scope: 'read_build_logs',
+  query: textQuery,
   answers: { 200: Type.String({ contentMediaType: 'text/plain' }) },
   errors: rangeErrors,
   handler: (asked: Asked) => answerLog(asked, 'text'),
@@ -178,36 +201,57 @@ const removeInBuild = route({
 async function answerLog(asked: Asked, form: Form): Promise<Answer> {
   const { job, log } = await getLog(asked)
   const common = { Vary: 'Accept', 'Accept-Ranges': 'bytes', 'Cache-Control': 'private, no-cache' }
-  if (asked.method === 'HEAD') return answerSize(log, common)
-  const range = readRange(asked.headers.range, form, log.size)
-  const { start, end } = range ?? { start: 0, end: log.size }
+  if (asked.method === 'HEAD') return answerSize(log, asked, common)
+  const wanted = readRange(asked.headers.range, form)
   switch (form) {
     case 'json': {
       const url = logUrl(asked.ctx.config.url, asked.org.slug, job)
-      return { status: 200, stream: asJson(log, url), headers: common }
+      return { status: 200, stream: asJson(log, url, asked.query.timestamps === true), headers: common }
     }
     case 'html': {
       const headers = { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': htmlPolicy }
       return { status: 200, stream: asHtml(log), headers: { ...common, ...headers } }
     }
-    case 'text': {
-      const partial = range === null ? {} : { 'Content-Range': `bytes ${start}-${end - 1}/${log.size}` }
-      const headers = {
-        ...common,
-        ...partial,
-        'Content-Type': textType,
-        'Content-Length': String(end - start),
-      }
-      return { status: range === null ? 200 : 206, stream: asBytes(log, start, end), headers }
-    }
+    case 'text':
+      return wanted === null ? answerText(log, asked, common) : answerTail(log, asked, wanted, common)
   }
 }
 
 const textType = 'text/plain; charset=utf-8'
 
-function answerSize(log: Log, headers: Record<string, string>): Answer {
+function answerText(log: Log, asked: Asked, common: Record<string, string>): Answer {
+  const form = textFormOf(asked.query)
+  const length = form === 'raw' ? { 'Content-Length': String(log.size) } : {}
+  return {
+    status: 200,
+    stream: asText(log, form),
+    headers: { ...common, ...length, 'Content-Type': textType },
+  }
+}
+
+async function answerTail(
+  log: Log,
+  asked: Asked,
+  wanted: number,
+  common: Record<string, string>,
+): Promise<Answer> {
+  const form = textFormOf(asked.query)
+  const size = await sizeOfText(log, form)
+  const { start, end } = lastBytes(wanted, size)
+  const headers = {
+    ...common,
+    'Content-Range': `bytes ${start}-${end - 1}/${size}`,
+    'Content-Type': textType,
+    'Content-Length': String(end - start),
+  }
+  return { status: 206, stream: asPartOfText(log, form, start, end), headers }
+}
+
+/** HEAD says how large the text is, also where GET answers with JSON. */
+async function answerSize(log: Log, asked: Asked, headers: Record<string, string>): Promise<Answer> {
   if (!log.isStarted) throw notFound('No log found')
-  const sized = { ...headers, 'Content-Type': textType, 'Content-Length': String(log.size) }
+  const size = await sizeOfText(log, textFormOf(asked.query))
+  const sized = { ...headers, 'Content-Type': textType, 'Content-Length': String(size) }
   return { status: 200, stream: Readable.from([]), headers: sized }
 }
 

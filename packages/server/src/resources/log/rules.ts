@@ -1,7 +1,14 @@
 // Which form of a log a request asks for, and which part.
 import { ApiError, badRequest } from '../../lib/errors.ts'
+import type { Escapes } from './escapes.ts'
 
 export type Form = 'json' | 'text' | 'html'
+
+/** `raw` is every byte as the agent sent it, with its time codes. */
+export type TextForm = Escapes | 'raw'
+
+export const textFormOf = ({ raw, ansi }: { raw?: boolean; ansi?: boolean }): TextForm =>
+  raw === true ? 'raw' : ansi === true ? 'ansi' : 'plain'
 
 /** Browsers ask for HTML without naming JSON; programs that name nothing get JSON. */
 export function formOf(accept: string | undefined): Form {
@@ -10,20 +17,21 @@ export function formOf(accept: string | undefined): Form {
   return 'json'
 }
 
-/** The last bytes, as `bytes=-N` names them; null: all of it. The end is not part of it. */
-export function readRange(
-  range: string | undefined,
-  form: Form,
-  size: number,
-): { start: number; end: number } | null {
+/** How many of the last bytes are asked for, as `bytes=-N`; null: all of them. */
+export function readRange(range: string | undefined, form: Form): number | null {
   if (range === undefined) return null
   if (form !== 'text') throw badRequest('A range can be asked for only of the text: send Accept: text/plain.')
   const wanted = /^bytes=-(\d{1,15})$/.exec(range.trim())?.[1]
   if (wanted === undefined || Number(wanted) === 0) {
     throw badRequest('Only the end of a log can be asked for: Range: bytes=-N, with N from 1.')
   }
+  return Number(wanted)
+}
+
+/** The end is not part of it. */
+export function lastBytes(wanted: number, size: number): { start: number; end: number } {
   if (size === 0) throw new ApiError(416, 'The log is empty.')
-  return { start: Math.max(size - Number(wanted), 0), end: size }
+  return { start: Math.max(size - wanted, 0), end: size }
 }
 
 /** What comes first wins: the header of a reader that comes back, then the query. */

@@ -3,8 +3,10 @@ import { Type } from 'typebox'
 export const JobLog = Type.Object(
   {
     url: Type.String(),
-    content: Type.String({ description: 'What the job wrote, with its terminal codes.' }),
-    size: Type.Integer({ description: 'Bytes.' }),
+    content: Type.String({
+      description: 'What the job wrote, with its terminal codes. Time codes only with `timestamps=true`.',
+    }),
+    size: Type.Integer({ description: 'Bytes that the agent sent, time codes included.' }),
     header_times: Type.Array(Type.Integer(), {
       description: 'When each section began: nanoseconds since 1970.',
     }),

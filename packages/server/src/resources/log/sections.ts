@@ -6,7 +6,8 @@ const mostSections = 10_000
 /** Enough of a line to see what it is. */
 const mostOfLine = 512
 
-const lineStart = /^(?:\x1b_bk;t=(\d{1,15})\x07|\x1b\[[\d;]*[A-Za-z]|\r)*(?<header>(?:---|\+\+\+|~~~) )?/
+const timeCode = /\x1b_bk;t=(\d{1,15})\x07/
+const lineStart = /^(?:\x1b_bk;t=\d{1,15}\x07|\x1b\[[\d;]*[A-Za-z]|\r)*(?<header>(?:---|\+\+\+|~~~) )?/
 
 export interface SectionTimes {
   push(text: string): void
@@ -20,7 +21,8 @@ export function sectionTimes(): SectionTimes {
   const look = () => {
     const match = lineStart.exec(line)
     if (match?.groups?.['header'] === undefined || times.length === mostSections) return
-    times.push(match[1] === undefined ? null : Number(match[1]))
+    const time = timeCode.exec(match[0])?.[1]
+    times.push(time === undefined ? null : Number(time))
   }
   return {
     push(text) {
