@@ -3,6 +3,7 @@
 import { setMaxListeners } from 'node:events'
 import { resolve } from 'node:path'
 import { makeCommandsFolder } from './commands-folder.ts'
+import { startJobReaper } from './job-reaper.ts'
 import { killByVariable } from './job/processes.ts'
 import { settle } from './settings.ts'
 import type { AgentOptions, Settings } from './settings.ts'
@@ -42,6 +43,8 @@ export function startAgents(options: AgentOptions): AgentPool {
   async function run(): Promise<PoolEnd> {
     const commands = await makeCommandsFolder(settings.nodePath)
     const locks = createLocksOf(settings)
+    const reaper = startJobReaper()
+    reaper.watch('folder', commands.path)
     try {
       const agents = await Promise.all(
         numbers.map(async (number, index) => {
@@ -50,6 +53,7 @@ export function startAgents(options: AgentOptions): AgentPool {
               settings,
               number,
               binPath: commands.path,
+              reaper,
               stopping: stopping.signal,
               forced: forced.signal,
               connected: (agent) => connections[index]?.resolve(agent),
@@ -70,6 +74,7 @@ export function startAgents(options: AgentOptions): AgentPool {
       return { exitStatus: agents.find(({ exitStatus }) => exitStatus !== 0)?.exitStatus ?? 0, agents }
     } finally {
       locks.close()
+      await reaper.close()
       await commands.remove()
     }
   }

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { readdir, readFile } from 'node:fs/promises'
 import type { Clock } from '../clock.ts'
 import { codeOf } from '../http/exchange.ts'
+import type { JobReaper } from '../job-reaper.ts'
 
 export interface ProcessEnd {
   /** Null when a signal ended it. */
@@ -35,9 +36,19 @@ const CLEAR_MS = 1000
 const CLEAR_CHECK_MS = 10
 const MAX_READ_BYTES = 16 * 1024 * 1024
 
-export function createProcesses(clock: Clock): Processes {
+export function createProcesses(clock: Clock, reaper: JobReaper): Processes {
   /** Groups in which something may be alive. */
   const groups = new Set<number>()
+
+  function add(group: number): void {
+    groups.add(group)
+    reaper.watch('group', group)
+  }
+
+  function remove(group: number): void {
+    groups.delete(group)
+    reaper.release('group', group)
+  }
 
   function launch(
     [file, ...args]: readonly [string, ...string[]],
@@ -47,7 +58,7 @@ export function createProcesses(clock: Clock): Processes {
     return new Promise((resolve, reject) => {
       const child = spawn(file, args, { env, cwd, detached: true, stdio: ['ignore', stdout, output] })
       const { pid } = child
-      if (pid !== undefined) groups.add(pid)
+      if (pid !== undefined) add(pid)
       const parts: Buffer[] = []
       let size = 0
       child.stdout?.on('data', (bytes: Buffer) => {
@@ -57,7 +68,7 @@ export function createProcesses(clock: Clock): Processes {
       child.on('error', reject)
       // A process left in the background may hold its output open: for `pipe` only then is `close` worth waiting for.
       child.on(stdout === 'pipe' ? 'close' : 'exit', (exitStatus, signal) => {
-        if (pid !== undefined && !isAlive(pid)) groups.delete(pid)
+        if (pid !== undefined && !isAlive(pid)) remove(pid)
         resolve({ exitStatus, signal, stdout: Buffer.concat(parts).toString() })
       })
     })
@@ -73,13 +84,13 @@ export function createProcesses(clock: Clock): Processes {
       for (const group of groups) signalGroup(group, signal)
     },
     async clear() {
-      for (const group of groups) if (!isAlive(group)) groups.delete(group)
+      for (const group of groups) if (!isAlive(group)) remove(group)
       if (groups.size === 0) return
       for (const group of groups) signalGroup(group, 'SIGTERM')
       const until = clock.now() + CLEAR_MS
       while (clock.now() < until && (await hasLiving(groups))) await clock.sleep(CLEAR_CHECK_MS)
       for (const group of groups) signalGroup(group, 'SIGKILL')
-      groups.clear()
+      for (const group of groups) remove(group)
     },
   }
 }

@@ -10,6 +10,7 @@ import type { Api } from '../http/call.ts'
 import { isPassing } from '../http/retry.ts'
 import { openSession } from '../http/session.ts'
 import type { Session } from '../http/session.ts'
+import type { JobReaper } from '../job-reaper.ts'
 import { openJobLog } from '../log/job-log.ts'
 import type { JobLog } from '../log/job-log.ts'
 import type { ProcessLimit } from '../process-limit.ts'
@@ -31,6 +32,7 @@ export interface JobHost {
   settings: Settings
   session: Session
   binPath: string
+  reaper: JobReaper
   jobStatusIntervalSeconds: number
   /** Aborts when the agent must let go of its job. */
   letGo: AbortSignal
@@ -142,7 +144,9 @@ const DEFAULT_CHUNK_BYTES = 102_400
 type JobEnd = Pick<FinishRequest, 'exit_status' | 'signal' | 'signal_reason'>
 
 async function carryOut(host: JobHost, job: Job, place: Workplace, api: Api, log: JobLog): Promise<JobEnd> {
-  const { settings } = host
+  const { settings, reaper } = host
+  reaper.watch('job', job.id)
+  reaper.watch('folder', place.folder)
   const { run, ignored, missing } = openRun(host, job, place, api, log)
   const { cancel, output } = run
   const done = new AbortController()
@@ -165,6 +169,8 @@ async function carryOut(host: JobHost, job: Job, place: Workplace, api: Api, log
     done.abort()
     await run.processes.clear()
     if (cancel.requested !== null) await killByVariable('BUILDKITE_JOB_ID', job.id)
+    reaper.release('job', job.id)
+    reaper.release('folder', place.folder)
     cancel.close()
     await output.settle()
     output.close()
@@ -178,9 +184,9 @@ function follow(signal: AbortSignal, until: AbortSignal, act: () => void): void 
 }
 
 function openRun(host: JobHost, job: Job, place: Workplace, api: Api, log: JobLog) {
-  const { settings, binPath } = host
+  const { settings, binPath, reaper } = host
   const { clock, cancelSignal: signal, cancelGraceSeconds: graceSeconds } = settings
-  const processes = createProcesses(clock)
+  const processes = createProcesses(clock, reaper)
   const output = openPipe(place.pipe, (bytes) => {
     log.write(bytes)
     if (log.isFull()) output.pause()

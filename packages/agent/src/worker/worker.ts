@@ -7,6 +7,7 @@ import * as jobs from '../api/jobs.ts'
 import type { Api } from '../http/call.ts'
 import { Refused } from '../http/retry.ts'
 import { keepHeaders, moveTo, openSession } from '../http/session.ts'
+import type { JobReaper } from '../job-reaper.ts'
 import { clearWorkplace, prepareWorkplace, runJob } from '../job/run-job.ts'
 import type { JobHost, Workplace } from '../job/run-job.ts'
 import type { Settings } from '../settings.ts'
@@ -18,6 +19,7 @@ import { registrationOf } from './registration.ts'
 export interface WorkerOptions {
   settings: Settings
   binPath: string
+  reaper: JobReaper
   /** From 1. */
   number: number
   /** Aborts when no new work is wanted. */
@@ -163,11 +165,12 @@ class Worker {
   }
 
   private async runJob(job: Job): Promise<void> {
-    const { settings, binPath } = this.options
+    const { settings, binPath, reaper } = this.options
     const host: JobHost = {
       settings,
       session: this.api.session,
       binPath,
+      reaper,
       jobStatusIntervalSeconds: this.registered.job_status_interval,
       letGo: this.letGo.signal,
     }

@@ -6,7 +6,7 @@ import { closeSync, constants, openSync, readdirSync, readFileSync, rmSync } fro
 import { Socket } from 'node:net'
 import { constants as system } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Guardian } from './guardian.ts'
+import type { JobReaper } from '@millrace/agent/job-reaper.ts'
 
 export interface JobEnd {
   exitStatus: number
@@ -20,7 +20,7 @@ export interface JobStart {
   graceMs: number
   /** A path in the run's private folder where nothing lies yet. */
   pipe: string
-  guardian: Guardian
+  reaper: JobReaper
   onOutput: (chunk: Buffer) => void
 }
 
@@ -51,7 +51,7 @@ export class JobProcess {
     } finally {
       closeSync(output.writeEnd)
     }
-    if (this.child.pid !== undefined) start.guardian.watch(this.child.pid)
+    if (this.child.pid !== undefined) start.reaper.watch('group', this.child.pid)
     const reader = new Socket({ fd: output.readEnd, readable: true, writable: false })
     this.ended = this.follow(reader)
   }
@@ -86,7 +86,7 @@ export class JobProcess {
       await delay(POLL_MS)
     }
     if (this.killTimer !== null) clearTimeout(this.killTimer)
-    this.start.guardian.release(pid)
+    this.start.reaper.release('group', pid)
   }
 
   private hasWaitedEnough(): boolean {

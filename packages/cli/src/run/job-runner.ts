@@ -3,7 +3,7 @@ import type { Env } from '@millrace/engine/environment.ts'
 import type { ScriptWork } from '@millrace/engine/work.ts'
 import { join } from 'node:path'
 import { errorCode } from './error-code.ts'
-import type { Guardian } from './guardian.ts'
+import type { JobReaper } from '@millrace/agent/job-reaper.ts'
 import { JobProcess } from './job-process.ts'
 import type { Screen } from './screen.ts'
 
@@ -12,7 +12,7 @@ export interface RunnerSettings {
   root: string
   /** The run's own; it holds the program that jobs find as buildkite-agent. */
   privateFolder: string
-  guardian: Guardian
+  reaper: JobReaper
   screen: Screen
   /** Of this process: what jobs inherit, and where their secrets come from. */
   outerEnv: Env
@@ -92,7 +92,7 @@ export class JobRunner {
   }
 
   private async follow(order: JobOrder, command: string, env: Env): Promise<JobResult> {
-    const { root, privateFolder, guardian, screen, graceMs } = this.settings
+    const { root, privateFolder, reaper, screen, graceMs } = this.settings
     this.pipes += 1
     const log = screen.openLog(order.name, () => this.running.size > 1)
     const process = new JobProcess({
@@ -105,16 +105,18 @@ export class JobRunner {
       },
       graceMs,
       pipe: join(privateFolder, `output-${this.pipes}`),
-      guardian,
+      reaper,
       onOutput: (chunk) => log.write(chunk),
     })
     this.running.set(order.id, process)
+    reaper.watch('job', order.id)
     try {
       const end = await process.ended
       const isCut = this.stopped.has(order.id) && end.exitStatus !== 0
       return { ...end, signalReason: isCut ? 'cancel' : null }
     } finally {
       this.running.delete(order.id)
+      reaper.release('job', order.id)
       log.end()
     }
   }

@@ -1,11 +1,11 @@
 // Runs one pipeline on this machine, with nothing but its processes, a private folder and the engine.
-import { mkdtemp } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { startJobReaper } from '@millrace/agent/job-reaper.ts'
 import type { Problem } from '@millrace/engine/problem.ts'
 import { answerAgent } from './agent-commands.ts'
 import { openAgentDoor } from './agent-door.ts'
-import { Guardian } from './guardian.ts'
 import { JobRunner } from './job-runner.ts'
 import { LocalBuild, type BuildSettings } from './local-build.ts'
 import type { PipelineFile } from './pipeline-file.ts'
@@ -27,13 +27,14 @@ export async function runPipeline(
   terminal: Terminal,
 ): Promise<RunResult> {
   const privateFolder = await mkdtemp(join(tmpdir(), 'millrace-run-'))
-  const guardian = new Guardian(privateFolder)
+  const reaper = startJobReaper()
+  reaper.watch('folder', privateFolder)
   const screen = new Screen(terminal)
   const { outerEnv, ignorePlugins, graceMs, checkout } = settings
   const runner = new JobRunner({
     root: checkout.root,
     privateFolder,
-    guardian,
+    reaper,
     screen,
     outerEnv,
     ignorePlugins,
@@ -53,7 +54,8 @@ export async function runPipeline(
       door.close()
     }
   } finally {
-    await guardian.close()
+    await reaper.close()
+    await rm(privateFolder, { recursive: true, force: true })
     ignoreInterrupts()
   }
 }

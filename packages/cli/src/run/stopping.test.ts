@@ -1,9 +1,7 @@
-import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aFolder, isAlive, readPid, run, startRun, until, type EndedRun } from '../../test/running.ts'
-import { Guardian } from './guardian.ts'
 
 describe('a job that runs out of time', () => {
   it('is asked to end', async () => {
@@ -89,27 +87,6 @@ describe('an interrupt', () => {
     terminal.interrupt()
     expect(await result).toMatchObject({ ok: true, report: { state: 'canceled' } })
     expect([readPid(folder, 'shell'), readPid(folder, 'child')].map(isAlive)).toEqual([false, false])
-  })
-})
-
-describe('the guardian', () => {
-  it('kills every group that is left when the run is gone, and removes its folder', async () => {
-    const folder = join(aFolder(), 'private')
-    mkdirSync(folder)
-    const guardian = new Guardian(folder)
-    const groups = [1, 2, 3].map(() => {
-      const { pid } = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' })
-      if (pid === undefined) throw new Error('No process.')
-      return pid
-    })
-    for (const group of groups) guardian.watch(group)
-    const [first = 0, second = 0, third = 0] = groups
-    guardian.release(second)
-    await guardian.close()
-    await until(() => !isAlive(first) && !isAlive(third))
-    expect(isAlive(second)).toBe(true)
-    process.kill(second, 'SIGKILL')
-    expect(existsSync(folder)).toBe(false)
   })
 })
 
