@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { messages, mustRead, oneCommand, oneStep, refuseCommand, warnings } from '../../test/reading.ts'
+import { readPipeline } from './document.ts'
 
 describe('the command of a step', () => {
   it('joins a list into one script', () => {
@@ -326,5 +327,35 @@ describe('notify', () => {
       'this notification will never be sent, its condition is not valid: unknown variable `nope`',
     ])
     expect(warnings('[{command: a, notify: [{slack: "#x", if: step.outcome == "passed"}]}]')).toEqual([])
+  })
+})
+
+describe('abuse case H1: whole numbers', () => {
+  const signed = 'a whole number from -2147483648 to 2147483647'
+  const positive = 'a whole number from 1 to 2147483647'
+
+  it.each([
+    ['priority: N', 'priority', signed],
+    ['timeout_in_minutes: N', 'timeout_in_minutes', positive],
+    ['parallelism: N', 'parallelism', 'a whole number from 1 to 4000'],
+    ['concurrency: N, concurrency_group: g', 'concurrency', positive],
+    ['checkout: {depth: N}', 'depth', positive],
+    ['soft_fail: [{exit_status: N}]', 'soft_fail', signed],
+    ['retry: {automatic: [{exit_status: N}]}', 'exit_status', '"*", -1 or 0 to 255'],
+    ['retry: {automatic: [{limit: N}]}', 'limit', 'a whole number from 0 to 10'],
+  ])('%s is refused by name, with its range, beyond 32 bits', (attribute, name, range) => {
+    for (const value of ['-2147483649', '2147483648', '"2147483648"', '1e300']) {
+      const text = `[{command: a, ${attribute.replace('N', value)}}]`
+      const read = readPipeline(text, { origin: 'stored', maxBytes: 1000 })
+      const [problem, second] = read.ok ? [] : read.problems
+      expect(problem?.message).toContain(`\`${name}\` cannot`)
+      expect(problem?.expected).toContain(range)
+      expect(second).toBeUndefined()
+    }
+  })
+
+  it('reach to the ends of their ranges', () => {
+    expect(oneCommand('priority: -2147483648').priority).toBe(-2_147_483_648)
+    expect(oneCommand('timeout_in_minutes: 2147483647').timeoutMinutes).toBe(2_147_483_647)
   })
 })

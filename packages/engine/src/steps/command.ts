@@ -5,10 +5,12 @@ import { mergeCache, readCache } from './cache.ts'
 import { mergeCheckout, readCheckout } from './checkout.ts'
 import { checkMatrixTokens } from './command-tokens.ts'
 import { readConcurrency } from './concurrency.ts'
+import { PRIORITY } from './defaults.ts'
 import type { Defaults } from './defaults.ts'
 import { EVERY_STEP_ALIASES, EVERY_STEP_NAMES, readBranches, readEveryStep } from './every-step.ts'
 import { checkIfChanged } from './if-changed.ts'
 import type { Origin } from './if-changed.ts'
+import { PARALLELISM } from './job-count.ts'
 import { readMatrix } from './matrix.ts'
 import { readNotify } from './notify.ts'
 import { readPlugins } from './plugins.ts'
@@ -20,7 +22,7 @@ import { readSkip } from './skip.ts'
 import { readSoftFail } from './soft-fail.ts'
 import { mergeTargeting, readTargeting } from './targeting.ts'
 import type { CommandStep } from './types.ts'
-import { readBoolean, readInteger, readPairs, readText, readTexts } from './values.ts'
+import { MAX_INTEGER, readBoolean, readInteger, readPairs, readText, readTexts } from './values.ts'
 
 const VOCABULARY = {
   owner: 'a command step',
@@ -65,7 +67,7 @@ export function readCommand(map: SourceMap, defaults: Defaults, origin: Origin, 
   const attributes = readAttributes(map, VOCABULARY, report)
   const everyStep = readEveryStep(attributes, undefined, report)
   const matrix = readMatrix(attributes.get('matrix'), report)
-  const parallelism = readInteger(attributes.get('parallelism'), { min: 1 }, report)
+  const parallelism = readInteger(attributes.get('parallelism'), PARALLELISM, report)
   const parallelismEntry = attributes.get('parallelism')
   if (matrix && parallelism !== null && parallelismEntry) {
     report.problem(parallelismEntry, '`matrix` and `parallelism` cannot be combined')
@@ -91,12 +93,12 @@ export function readCommand(map: SourceMap, defaults: Defaults, origin: Origin, 
     notify: readNotify(attributes.get('notify'), 'step', report),
     parallelism,
     plugins: readPlugins(attributes.get('plugins'), report),
-    priority: readInteger(attributes.get('priority'), {}, report) ?? defaults.priority,
+    priority: readInteger(attributes.get('priority'), PRIORITY, report) ?? defaults.priority,
     retry: readRetry(attributes.get('retry'), report),
     secrets: { ...defaults.secrets, ...readSecrets(attributes.get('secrets'), report) },
     skip: readSkip(attributes.get('skip'), report),
     softFail: readSoftFail(attributes.get('soft_fail'), report) ?? false,
-    timeoutMinutes: readInteger(attributes.get('timeout_in_minutes'), { min: 1 }, report),
+    timeoutMinutes: readInteger(attributes.get('timeout_in_minutes'), { min: 1, max: MAX_INTEGER }, report),
     signature: readSignature(attributes.get('signature'), report),
   }
   if (matrix) checkMatrixTokens(step, matrix, findEntry(map, 'matrix') ?? map, report)

@@ -2,7 +2,7 @@ import type { SourceEntry } from '../source.ts'
 import type { Attributes } from './attributes.ts'
 import type { Report } from './report.ts'
 import type { ConcurrencyLimit } from './types.ts'
-import { isNull, readChoice, readInteger, readName } from './values.ts'
+import { isNull, MAX_INTEGER, readChoice, readInteger, readName } from './values.ts'
 
 type Name = 'concurrency' | 'concurrency_group' | 'concurrency_method'
 
@@ -17,7 +17,7 @@ export function readConcurrency(attributes: Attributes<Name>, report: Report): C
   if (methodEntry && !(limitEntry && groupEntry)) {
     report.problem(methodEntry, '`concurrency_method` needs `concurrency` and `concurrency_group`')
   }
-  const limit = readInteger(limitEntry, { min: 1 }, report)
+  const limit = readInteger(limitEntry, { min: 1, max: MAX_INTEGER }, report)
   const group = readName(groupEntry, report)
   const method = readChoice(methodEntry, ['ordered', 'eager'], report) ?? 'ordered'
   if (groupEntry && group !== null && group.length > MAX_GROUP) {

@@ -9,7 +9,7 @@ import type { Report } from './report.ts'
 import { readSecrets } from './secrets.ts'
 import { readTargeting } from './targeting.ts'
 import type { Checkout } from './types.ts'
-import { readInteger, readText } from './values.ts'
+import { MAX_INTEGER, MIN_INTEGER, readInteger, readText } from './values.ts'
 
 export interface Defaults {
   agents: readonly string[]
@@ -19,6 +19,8 @@ export interface Defaults {
   cache: CacheSetting | false | null
   checkout: Checkout | null
 }
+
+export const PRIORITY = { min: MIN_INTEGER, max: MAX_INTEGER }
 
 export const NO_DEFAULTS: Defaults = {
   agents: [],
@@ -32,7 +34,7 @@ export const NO_DEFAULTS: Defaults = {
 export function readDefaults(root: SourceMap, report: Report): Defaults {
   return {
     agents: readTargeting(findEntry(root, 'agents'), report),
-    priority: readInteger(findEntry(root, 'priority'), {}, report) ?? 0,
+    priority: readInteger(findEntry(root, 'priority'), PRIORITY, report) ?? 0,
     image: readText(findEntry(root, 'image'), report),
     secrets: readSecrets(findEntry(root, 'secrets'), report),
     cache: readCache(findEntry(root, 'cache'), report),

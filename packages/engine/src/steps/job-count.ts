@@ -1,6 +1,9 @@
 import { countCombinations } from './matrix.ts'
 import type { LeafStep, StepDefinition } from './types.ts'
 
+/** A build holds at most 4000 jobs. */
+export const PARALLELISM = { min: 1, max: 4000 }
+
 /** How many jobs the steps become when none is left out. */
 export function countJobs(steps: readonly StepDefinition[]): number {
   return steps.reduce(

@@ -8,6 +8,7 @@ import { integerOf, isNull, readBoolean, readInteger, readText, readTexts, wrong
 
 const ANY: AutomaticRetry = { exitStatus: '*', signal: '*', signalReason: '*', limit: 2 }
 const MAX_LIMIT = 10
+const EXIT_STATUS = { min: -1, max: 255 }
 const SIGNAL_REASONS = [
   'none',
   'cancel',
@@ -63,8 +64,8 @@ function readExitStatus(entry: SourceEntry | undefined, report: Report): '*' | n
   const items = entry.value.kind === 'list' ? entry.value.items : [entry.value]
   if (items.some((item) => item.kind === 'scalar' && item.value === '*')) return '*'
   return items.flatMap((item) => {
-    const status = integerOf(item)
-    if (status !== null && status >= -1 && status <= 255) return [status]
+    const status = integerOf(item, EXIT_STATUS)
+    if (status !== null) return [status]
     report.problem(item, `\`exit_status\` cannot be ${describeNode(item)}`, {
       expected: '"*", -1 or 0 to 255',
     })

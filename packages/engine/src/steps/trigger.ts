@@ -3,6 +3,7 @@ import { readAttributes } from './attributes.ts'
 import { EVERY_STEP_ALIASES, EVERY_STEP_NAMES, readBranches, readEveryStep } from './every-step.ts'
 import { checkIfChanged } from './if-changed.ts'
 import type { Origin } from './if-changed.ts'
+import { PARALLELISM } from './job-count.ts'
 import type { Report } from './report.ts'
 import { readSkip } from './skip.ts'
 import { readSoftFail } from './soft-fail.ts'
@@ -48,7 +49,7 @@ export function readTrigger(map: SourceMap, origin: Origin, report: Report): Tri
     pipeline: pipeline ?? '',
     build: readBuild(attributes.get('build'), report),
     async: readBoolean(attributes.get('async'), report) ?? false,
-    parallelism: readInteger(attributes.get('parallelism'), { min: 1 }, report),
+    parallelism: readInteger(attributes.get('parallelism'), PARALLELISM, report),
     skip: readSkip(attributes.get('skip'), report),
     softFail: readSoftFail(attributes.get('soft_fail'), report) ?? false,
   }

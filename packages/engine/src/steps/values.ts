@@ -31,20 +31,20 @@ export function readBoolean(entry: SourceEntry | undefined, report: Report): boo
   return null
 }
 
-export function readInteger(
-  entry: SourceEntry | undefined,
-  bounds: { min?: number; max?: number },
-  report: Report,
-): number | null {
+/** Numbers of jobs are stored in columns of 32 bits. */
+export const MIN_INTEGER = -2_147_483_648
+export const MAX_INTEGER = 2_147_483_647
+
+export interface Range {
+  min: number
+  max: number
+}
+
+export function readInteger(entry: SourceEntry | undefined, range: Range, report: Report): number | null {
   if (!entry || isNull(entry.value)) return null
-  const value = integerOf(entry.value)
-  const { min, max } = bounds
-  const isWithin = value !== null && value >= (min ?? -Infinity) && value <= (max ?? Infinity)
-  if (isWithin) return value
-  const range =
-    max !== undefined ? ` from ${min ?? 0} to ${max}` : min !== undefined ? `, at least ${min}` : ''
-  wrong(entry, `a whole number${range}`, report)
-  return null
+  const value = integerOf(entry.value, range)
+  if (value === null) wrong(entry, `a whole number from ${range.min} to ${range.max}`, report)
+  return value
 }
 
 export function readChoice<Choice extends string>(
@@ -94,10 +94,13 @@ export function readPairs(entry: SourceEntry | undefined, report: Report): Array
   })
 }
 
-export function integerOf(node: SourceNode): number | null {
+/** Null when the node is no whole number, or one outside of the range. */
+export function integerOf(node: SourceNode, { min, max }: Range): number | null {
   if (node.kind !== 'scalar') return null
-  if (typeof node.value === 'number') return Number.isSafeInteger(node.value) ? node.value : null
-  return typeof node.value === 'string' && /^-?\d{1,15}$/.test(node.value) ? Number(node.value) : null
+  const isText = typeof node.value === 'string' && /^-?\d{1,15}$/.test(node.value)
+  const value = isText ? Number(node.value) : node.value
+  const isWithin = typeof value === 'number' && Number.isSafeInteger(value) && value >= min && value <= max
+  return isWithin ? value : null
 }
 
 /** Ids of steps look like this, so keys must not. */

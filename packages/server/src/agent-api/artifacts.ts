@@ -76,7 +76,10 @@ const report = agentRoute({
         id: Type.String({ format: 'uuid', description: 'must be a UUID' }),
         state: Type.Union([Type.Literal('finished'), Type.Literal('error')]),
         multipart_etags: maybe(
-          Type.Array(Type.Object({ part_number: Type.Integer(), etag: Type.String() }), { maxItems: 10_000 }),
+          Type.Array(
+            Type.Object({ part_number: Type.Integer({ minimum: 1, maximum: 10_000 }), etag: Type.String() }),
+            { maxItems: 10_000 },
+          ),
         ),
       }),
       { maxItems: 500 },

@@ -78,6 +78,7 @@ export interface AgentRoute {
   token: TokenKind
   reach: 'build' | 'job'
   isLast: boolean
+  body: TSchema | undefined
   bodyLimitBytes: number
   run(input: Omit<Input<TSchema>, 'body'>, speaker: Speakers[TokenKind]): Promise<AgentAnswer>
 }
@@ -93,6 +94,7 @@ export function agentRoute<const Kind extends TokenKind, Body extends TSchema = 
     token,
     reach,
     isLast,
+    body: definition.body,
     bodyLimitBytes,
     async run(input, speaker) {
       const text = input.request.body.toString()

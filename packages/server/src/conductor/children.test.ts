@@ -160,3 +160,43 @@ describe('a child build that is opened again', () => {
     expect(await buildState(app, build)).toBe('canceled')
   })
 })
+
+describe('abuse case H1: a trigger step whose target cannot be built', () => {
+  const outOfRange = '[{command: c, priority: 2147483648}]'
+
+  it('fails with the reason when the saved configuration is refused', async () => {
+    const { org, child, parent } = await aFamily()
+    await app.db
+      .updateTable('pipelines')
+      .set({ configuration: outOfRange })
+      .where('id', '=', child.id)
+      .execute()
+    const build = await aBuild(app, org, parent)
+    expect(await reasonsOf(build)).toEqual([
+      'Validation Failed: line 1, column 25, step 1 ("c"): `priority` cannot be the number 2147483648; ' +
+        'expected a whole number from -2147483648 to 2147483647',
+    ])
+  })
+
+  it('fails with the reason when the database refuses the child', async () => {
+    const { org, child, parent } = await aFamily()
+    await app.db
+      .updateTable('pipelines')
+      .set({ last_build_number: 2_147_483_647 })
+      .where('id', '=', child.id)
+      .execute()
+    const build = await aBuild(app, org, parent)
+    expect(await reasonsOf(build)).toEqual(['The build cannot be stored: integer out of range'])
+    expect(await statesOf(app, build)).toMatchObject({ [child.slug]: 'failed' })
+  })
+
+  async function reasonsOf(build: TestBuild): Promise<Array<string | null>> {
+    const jobs = await app.db
+      .selectFrom('jobs')
+      .select('reason')
+      .where('build_id', '=', build.id)
+      .where('kind', '=', 'trigger')
+      .execute()
+    return jobs.map(({ reason }) => reason)
+  }
+})

@@ -6,7 +6,7 @@ import type { BlockedState } from '@millrace/engine/steps/types.ts'
 import type { TriggerWork } from '@millrace/engine/work.ts'
 import { buildableBy, buildableWith } from '../auth/pipeline-access.ts'
 import type { Context } from '../context.ts'
-import { violatedUnique } from '../db/transaction.ts'
+import { refusesData, violatedUnique } from '../db/transaction.ts'
 import { advanceBuild, type FollowUp } from './advance.ts'
 import { createBuild, type Author, type BuildRequest } from './create-build.ts'
 
@@ -62,7 +62,14 @@ async function makeChild(ctx: Context, organizationId: string, jobId: string, pa
       message: [created.message, ...(created.errors ?? []).map(({ code }) => code)].join(': '),
     }
   } catch (error) {
-    if (violatedUnique(error) !== 'builds_triggered_from_key') throw error
+    if (violatedUnique(error) !== 'builds_triggered_from_key') {
+      if (!refusesData(error)) throw error
+      ctx.log.error({ err: error, job_id: jobId }, 'A triggered build cannot be stored.')
+      return {
+        ok: false,
+        message: `The build cannot be stored: ${String(Reflect.get(Object(error), 'message'))}`,
+      }
+    }
     const other = await findChild(ctx, organizationId, jobId)
     if (other === undefined) throw error
     return { ok: true, buildId: other, followUps: [] }

@@ -24,6 +24,10 @@ const isOpen = (db: Db): db is Trx => db.isTransaction
 const isBrokenOff = (error: unknown) =>
   error instanceof pg.DatabaseError && (error.code === '40P01' || error.code === '40001')
 
+/** Whether the database refused the data itself (SQLSTATE classes 22 and 23), so that trying again cannot help. */
+export const refusesData = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && /^2[23]/.test(error.code ?? '')
+
 /** The name of the unique constraint or index that refused a write; null for any other error. */
 export function violatedUnique(error: unknown): string | null {
   return error instanceof pg.DatabaseError && error.code === '23505' ? (error.constraint ?? null) : null

@@ -14,12 +14,21 @@ export interface PageRequest {
 
 export const defaultPerPage = 30
 export const mostPerPage = 100
+const lastPage = 1_000_000
 
 export const PageQuery = {
-  page: Type.Optional(Type.Integer({ default: 1, description: 'Which page, from 1.' })),
+  page: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: lastPage,
+      default: 1,
+      description: 'Which page, from 1; out of range is clamped.',
+    }),
+  ),
   per_page: Type.Optional(
     Type.Integer({
       default: defaultPerPage,
+      minimum: 1,
       maximum: mostPerPage,
       description: 'How many on a page; out of range is clamped.',
     }),
@@ -28,7 +37,7 @@ export const PageQuery = {
 
 /** Out-of-range and unreadable values are brought into range: old clients send all sorts. */
 export function readPage(url: RequestUrl): PageRequest {
-  const page = clamp(last(url.query['page']), 1, 1, 1_000_000)
+  const page = clamp(last(url.query['page']), 1, 1, lastPage)
   const perPage = clamp(last(url.query['per_page']), defaultPerPage, 1, mostPerPage)
   return { page, perPage, offset: (page - 1) * perPage, limit: perPage + 1, url }
 }

@@ -24,7 +24,7 @@ export const text = (thing: string): Param => ({
 
 /** `number('build')`: a number from 1 that fits its column, or "No build found". */
 export const number = (thing: string): Param => ({
-  schema: Type.Integer({ minimum: 1 }),
+  schema: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
   notFound: `No ${thing} found`,
   matches: (text) => /^[1-9]\d{0,9}$/.test(text) && Number(text) <= 2_147_483_647,
 })

@@ -52,7 +52,10 @@ export const RepositoryConnection = Type.Object(
 const Address = Type.String({ maxLength: 1000 })
 /** Some people have it as a number, and some as text. */
 const Id = (description: string) =>
-  Type.Union([Type.String({ maxLength: 100 }), Type.Integer()], { description })
+  Type.Union(
+    [Type.String({ maxLength: 100 }), Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })],
+    { description },
+  )
 
 const fields = {
   url: Type.Optional(
