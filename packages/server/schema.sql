@@ -102,6 +102,8 @@ create table annotations (
   body text not null,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
+  body_html text,
+  body_html_of text,
   constraint annotations_pkey PRIMARY KEY (id),
   constraint annotations_priority_check CHECK (((priority >= 1) AND (priority <= 10))),
   constraint annotations_style_check CHECK ((style = ANY (ARRAY['success'::text, 'info'::text, 'warning'::text, 'error'::text]))),

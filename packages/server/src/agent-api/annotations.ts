@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import { inTransaction } from '../db/transaction.ts'
 import { notFound, refused } from '../lib/errors.ts'
 import { newId } from '../lib/ids.ts'
+import { renderAndStore } from '../resources/annotations/html.ts'
 import * as annotations from '../resources/annotations/queries.ts'
 import { mostBodyBytes } from '../resources/annotations/schema.ts'
 import { agentRoute, done, lastOf, maybe } from './route.ts'
@@ -34,8 +35,9 @@ const annotate = agentRoute({
   async handler({ ctx, job, params, body }) {
     if (!body.body && !body.style)
       throw refused('An annotation needs a body, or a style to give to the one there is.')
-    await inTransaction(ctx.db, async (trx) => {
-      const row = await annotations.put(trx, ownerOf(job, params['job'], body.scope), {
+    const owner = ownerOf(job, params['job'], body.scope)
+    const written = await inTransaction(ctx.db, async (trx) => {
+      const row = await annotations.put(trx, owner, {
         id: newId(),
         context: body.context || 'default',
         style: body.style || undefined,
@@ -45,7 +47,9 @@ const annotate = agentRoute({
         append: body.append || !body.body,
       })
       if (Buffer.byteLength(row.body) > mostBodyBytes) throw refused('An annotation may have at most 1 MiB.')
+      return row
     })
+    await renderAndStore(ctx, owner, written)
     return done()
   },
 })

@@ -161,6 +161,8 @@ export interface Annotations {
   body: string
   created_at: Generated<string>
   updated_at: Generated<string>
+  body_html: string | null
+  body_html_of: string | null
 }
 
 export interface ApiAccessTokens {

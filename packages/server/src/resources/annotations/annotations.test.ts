@@ -265,3 +265,75 @@ describe('…/jobs/{job.id}/annotations', () => {
     }
   })
 })
+
+describe('the HTML of annotations', () => {
+  const stored = async (buildId: string) =>
+    app.db
+      .selectFrom('annotations')
+      .select(['id', 'body', 'body_html', 'body_html_of'])
+      .where('build_id', '=', buildId)
+      .orderBy('context')
+      .execute()
+
+  it('is stored when the annotation is written, replaced and appended to', async () => {
+    const { ofBuild, build } = await aScene()
+    const html = async () => (await stored(build.id)).map(({ body_html }) => body_html)
+    await post(ofBuild, { body: '*a* :tada:' })
+    expect(await html()).toEqual(['<p><em>a</em> 🎉</p>\n'])
+    await post(ofBuild, { body: ' *b*', append: true })
+    expect(await html()).toEqual(['<p><em>a</em> 🎉 <em>b</em></p>\n'])
+    await post(ofBuild, { body: 'c' })
+    expect(await html()).toEqual(['<p>c</p>\n'])
+  })
+
+  it('is made at the first read, and stored, for what was written without it or changed since', async () => {
+    const { ofBuild, build } = await aScene()
+    await post(ofBuild, { body: 'a', context: 'a' })
+    await post(ofBuild, { body: 'b', context: 'b' })
+    const [a, b] = await stored(build.id)
+    await app.db
+      .updateTable('annotations')
+      .set({ body_html: null, body_html_of: null })
+      .where('id', '=', a?.id ?? '')
+      .execute()
+    // As a server does that knows nothing of the HTML.
+    await app.db
+      .updateTable('annotations')
+      .set({ body: '*new*', updated_at: new Date().toISOString() })
+      .where('id', '=', b?.id ?? '')
+      .execute()
+    const shown = async () => (await get(ofBuild)).list.map(({ body_html }) => body_html)
+    expect(await shown()).toEqual(['<p>a</p>\n', '<p><em>new</em></p>\n'])
+    const after = await stored(build.id)
+    expect(after.map(({ body_html }) => body_html)).toEqual(['<p>a</p>\n', '<p><em>new</em></p>\n'])
+    expect(await shown()).toEqual(['<p>a</p>\n', '<p><em>new</em></p>\n'])
+  })
+
+  it('abuse cases R5 and R22: is the source only for a body that takes too much processor time', async () => {
+    const { ofBuild, build } = await aScene()
+    const { body } = await post(ofBuild, { body: '_a'.repeat(400_000) })
+    expect(String(body['body_html']).slice(0, 9)).toBe('<pre>_a_a')
+    expect((await stored(build.id))[0]?.body_html?.slice(0, 9)).toBe('<pre>_a_a')
+    const ordinary = `${'A *line*. '.repeat(20)}\n\n`.repeat(300)
+    const answer = await post(ofBuild, { body: ordinary, context: 'long' })
+    expect(String(answer.body['body_html'])).toMatch(/^<p>A <em>line<\/em>/)
+  })
+
+  it('comes whole in pages with much of it', async () => {
+    const { ofBuild } = await aScene()
+    for (let index = 0; index < 4; index++)
+      await post(ofBuild, {
+        body: `${index} ${'long '.repeat(100_000)}`,
+        context: `c${index}`,
+        priority: 9 - index,
+      })
+    const answer = await get(`${ofBuild}?per_page=3`)
+    expect(answer.headers.get('link')).toContain('rel="next"')
+    expect(answer.headers.get('content-type')).toContain('application/json')
+    expect(answer.list.map(({ context, body_html }) => [context, String(body_html).length])).toEqual([
+      ['c0', 500_010],
+      ['c1', 500_010],
+      ['c2', 500_010],
+    ])
+  })
+})

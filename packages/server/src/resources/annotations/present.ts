@@ -1,13 +1,12 @@
 import type { Static } from 'typebox'
 import type { AnnotationRow } from './queries.ts'
-import { renderBody } from './render.ts'
 import type { Annotation } from './schema.ts'
 
 type Wire = Static<typeof Annotation>
 
-export const presentAnnotation = (row: AnnotationRow): Wire => ({
+export const presentAnnotation = (row: AnnotationRow, html: string): Wire => ({
   ...presentOutline(row),
-  body_html: renderBody(row.body),
+  body_html: html,
 })
 
 /** Without the body, for those who only want to know what there is. */

@@ -1,61 +1,24 @@
 // Markdown, with HTML in it, from people and programs nobody vouches for. What comes out holds text, structure,
 // links and pictures, and nothing that acts: no scripts, handlers, styles, forms, frames, or names that the page
 // could stumble over.
-import { createHash } from 'node:crypto'
-import { createContext, Script } from 'node:vm'
+import { nameToEmoji } from 'gemoji'
 import { Marked } from 'marked'
 import sanitizeHtml from 'sanitize-html'
-
-const mostKeptCharacters = 8 * 1024 * 1024
-const kept = new Map<string, string>()
-let keptCharacters = 0
-
-/** The same body always gives the same HTML, so the last few megabytes of it are kept. */
-export function renderBody(body: string): string {
-  const key = createHash('sha256').update(body).digest('base64')
-  const known = kept.get(key)
-  if (known !== undefined) return known
-  const html = renderInTime(body)
-  kept.set(key, html)
-  keptCharacters += html.length
-  for (const [oldest, text] of kept) {
-    if (keptCharacters <= mostKeptCharacters) break
-    kept.delete(oldest)
-    keptCharacters -= text.length
-  }
-  return html
-}
-
-const clock = { render: () => '' }
-const clocked = { script: new Script('render()'), context: createContext(clock) }
+import { showSource } from './source-html.ts'
 
 /**
- * Some Markdown takes the renderer minutes, or more stack than there is. Whatever is not done in a time that suits
- * its size is shown as it was written. Only the time limit is borrowed from the context; what runs is our own code.
+ * Takes time that grows with the square of some bodies, so it is called in a thread: see html.ts. Whoever changes what
+ * comes out of it raises the version there.
  */
-function renderInTime(body: string): string {
-  const timeout = 250 + Math.ceil(body.length / 1024)
-  clock.render = () => sanitizeHtml(markdown.parse(body, { async: false }), policy)
-  for (let attempt = 1; ; attempt++) {
-    const before = process.cpuUsage()
-    try {
-      return String(clocked.script.runInContext(clocked.context, { timeout }))
-    } catch (error) {
-      if (attempt < mostAttempts && isTimeOut(error) && wasStarved(process.cpuUsage(before), timeout))
-        continue
-      return `<pre>${body.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')}</pre>`
-    }
+export function renderBody(body: string): string {
+  try {
+    return sanitizeHtml(markdown.parse(body, { async: false }), policy())
+  } catch (error) {
+    // Text that nests deeper than the stack is shown as it was written.
+    if (error instanceof RangeError) return showSource(body)
+    throw error
   }
 }
-
-const mostAttempts = 4
-
-const isTimeOut = (error: unknown) =>
-  error instanceof Error && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
-
-/** The limit counts the time of the wall; where the machine does much else, little of it may have been ours. */
-const wasStarved = ({ user, system }: NodeJS.CpuUsage, limitMs: number) =>
-  (user + system) / 1000 < limitMs / 2
 
 const markdown = new Marked({
   gfm: true,
@@ -63,7 +26,27 @@ const markdown = new Marked({
   renderer: { checkbox: ({ checked }) => (checked ? '☑ ' : '☐ ') },
 })
 
-const policy: sanitizeHtml.IOptions = {
+/** Made for each body, because it counts the elements that the text it is shown lies in. */
+function policy(): sanitizeHtml.IOptions {
+  let verbatim = 0
+  return {
+    ...rules,
+    onOpenTag: (tag) => (verbatim += verbatimTags.has(tag) ? 1 : 0),
+    onCloseTag: (tag) => (verbatim -= verbatimTags.has(tag) ? 1 : 0),
+    textFilter: (text) => (verbatim > 0 ? text : fillEmoji(text)),
+  }
+}
+
+const verbatimTags = new Set(['code', 'pre', 'kbd', 'samp'])
+
+/** `:tada:` to 🎉; names that are unknown stay as they are. */
+function fillEmoji(text: string): string {
+  return text.replace(/(?<![A-Za-z0-9]):([a-z0-9_+-]{1,50}):(?![A-Za-z0-9])/g, (whole, name: string) =>
+    Object.hasOwn(nameToEmoji, name) ? (nameToEmoji[name] ?? whole) : whole,
+  )
+}
+
+const rules: sanitizeHtml.IOptions = {
   allowedTags: (
     'h1 h2 h3 h4 h5 h6 p div span br hr blockquote pre code kbd samp a img ul ol li dl dt dd details summary ' +
     'b strong i em u s del ins mark small sub sup abbr q var table caption thead tbody tfoot tr th td'

@@ -3,14 +3,13 @@ import type { Caller, Organization } from '../../auth/caller.ts'
 import type { Context } from '../../context.ts'
 import { created, noContent, type Answer } from '../../http/answer.ts'
 import type { RequestUrl } from '../../http/links.ts'
-import { pageAnswer, readPage } from '../../http/paging.ts'
 import { number, text, uuid } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
 import { notFound, validationFailed } from '../../lib/errors.ts'
 import * as builds from '../builds/queries.ts'
 import { getBuildableJob, getVisibleJob, type JobParams } from '../jobs/access.ts'
-import { presentAnnotation, presentOutline } from './present.ts'
-import * as annotations from './queries.ts'
+import { listPage } from './list.ts'
+import type * as annotations from './queries.ts'
 import { Annotation, CreateAnnotation, mostBodyBytes, type CreateAnnotationBody } from './schema.ts'
 import { deleteAnnotation, writeAnnotation } from './write.ts'
 
@@ -74,7 +73,7 @@ const postBuildAnnotation = route({
   params: inBuild,
   async handler({ ctx, org, caller, params, body }) {
     const owner = await getBuild(ctx, org, params)
-    return created(presentAnnotation(await writeAnnotation(ctx, caller, owner, body)))
+    return created(await writeAnnotation(ctx, caller, owner, body))
   },
 })
 
@@ -157,7 +156,7 @@ async function postToJob({
   body,
 }: Asked & { body: CreateAnnotationBody }): Promise<Answer> {
   const job = await getBuildableJob(ctx.db, org, caller, params)
-  return created(presentAnnotation(await writeAnnotation(ctx, caller, ownerOf(org, job), body)))
+  return created(await writeAnnotation(ctx, caller, ownerOf(org, job), body))
 }
 
 async function deleteOfJob({
@@ -185,16 +184,6 @@ async function getBuild(
   const found = await builds.findByNumber(ctx.db, org.id, pipeline, build)
   if (found === undefined) throw notFound('No build found')
   return { organizationId: org.id, buildId: found.id, jobId: null }
-}
-
-async function listPage(
-  ctx: Context,
-  owner: annotations.Owner,
-  { scope, withBody, url }: { scope: annotations.Scope; withBody: boolean; url: RequestUrl },
-): Promise<Answer> {
-  const page = readPage(url)
-  const rows = await annotations.listOf(ctx.db, owner, { scope, withBody, ...page })
-  return pageAnswer(page, rows, withBody ? presentAnnotation : presentOutline)
 }
 
 function readScope(text: string): annotations.Scope {

@@ -1,20 +1,23 @@
+import type { Static } from 'typebox'
 import { byCaller, recordAudit } from '../../audit/record.ts'
 import type { Caller } from '../../auth/caller.ts'
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { notFound, validationFailed } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
+import { renderAndStore } from './html.ts'
+import { presentAnnotation } from './present.ts'
 import * as annotations from './queries.ts'
-import { mostBodyBytes, type CreateAnnotationBody } from './schema.ts'
+import { mostBodyBytes, type Annotation, type CreateAnnotationBody } from './schema.ts'
 
 export async function writeAnnotation(
   ctx: Context,
   caller: Caller,
   owner: annotations.Owner,
   body: CreateAnnotationBody,
-): Promise<annotations.AnnotationRow> {
+): Promise<Static<typeof Annotation>> {
   const context = body.context || 'default'
-  return inTransaction(ctx.db, async (trx) => {
+  const written = await inTransaction(ctx.db, async (trx) => {
     const { is_new, ...row } = await annotations.put(trx, owner, {
       id: newId(),
       context,
@@ -32,6 +35,7 @@ export async function writeAnnotation(
     })
     return row
   })
+  return presentAnnotation(written, await renderAndStore(ctx, owner, written))
 }
 
 export async function deleteAnnotation(
