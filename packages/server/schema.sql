@@ -296,6 +296,7 @@ create table builds (
   failing_at timestamp(3) with time zone,
   finished_at timestamp(3) with time zone,
   host_event jsonb,
+  from_fork boolean,
   constraint builds_pkey PRIMARY KEY (id),
   constraint builds_number_key UNIQUE (pipeline_id, number),
   constraint builds_canceled_by_fkey FOREIGN KEY (canceled_by) REFERENCES users(id) ON DELETE SET NULL,
@@ -1049,6 +1050,15 @@ create table removed_pipelines (
   constraint removed_pipelines_pkey PRIMARY KEY (pipeline_id)
 );
 
+create table repository_commits (
+  pipeline_id uuid not null,
+  commit text not null,
+  organization_id uuid not null,
+  seen_at timestamp(3) with time zone not null default now(),
+  constraint repository_commits_pkey PRIMARY KEY (pipeline_id, commit),
+  constraint repository_commits_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
+);
+
 create table repository_connections (
   id uuid not null,
   organization_id uuid not null,
@@ -1428,6 +1438,15 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.forget_repository_commits()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from repository_commits where pipeline_id = new.id;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.iso(at timestamp with time zone)
  RETURNS text
  LANGUAGE sql
@@ -1479,5 +1498,6 @@ CREATE TRIGGER builds_show_their_state BEFORE INSERT OR UPDATE ON builds FOR EAC
 CREATE TRIGGER job_logs_leave_their_blob AFTER DELETE ON job_logs FOR EACH ROW WHEN ((old.blob_key IS NOT NULL)) EXECUTE FUNCTION unclaim_blob();
 CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OR TRUNCATE ON organization_members FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
 CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OR TRUNCATE ON organizations FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
+CREATE TRIGGER pipelines_forget_their_commits AFTER UPDATE OF repository ON pipelines FOR EACH ROW WHEN ((old.repository IS DISTINCT FROM new.repository)) EXECUTE FUNCTION forget_repository_commits();
 CREATE TRIGGER pipelines_leave_their_builds AFTER DELETE ON pipelines FOR EACH ROW EXECUTE FUNCTION note_removed_pipeline();
 CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OR TRUNCATE ON users FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();

@@ -18,6 +18,7 @@ export const aBuildRequest = (pipelineId: string, given: Partial<BuildRequest> =
   creatorId: null,
   author: null,
   commit: 'HEAD',
+  commitOrigin: 'own',
   branch: 'main',
   tag: null,
   message: null,

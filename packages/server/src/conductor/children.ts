@@ -121,6 +121,7 @@ const requestOf = (
   creatorId: parent.creator_id,
   author: parent.author,
   commit: parent.work.commit ?? 'HEAD',
+  commitOrigin: 'own',
   branch: parent.work.branch ?? target.default_branch,
   tag: null,
   message: parent.work.message ?? parent.message,

@@ -19,7 +19,7 @@ import { conditionFacts, personJson, type Creator } from './facts.ts'
 import { setMetaData } from './meta-data.ts'
 import { columnName, tallyColumns } from './rows.ts'
 import { selectPipelineScope, type PipelineScope } from './scope.ts'
-import { isUntrusted } from './trust.ts'
+import { isUntrusted, type CommitOrigin } from './trust.ts'
 import { storedVariables } from './variables.ts'
 
 export interface PullRequest {
@@ -56,6 +56,8 @@ export interface BuildRequest {
   creatorId: string | null
   author: Author | null
   commit: string
+  /** A build that is made because of another one, or again, is in addition a fork's if that one is. */
+  commitOrigin: CommitOrigin
   branch: string
   tag: string | null
   message: string | null
@@ -93,6 +95,7 @@ interface PipelineRow {
   branch_configuration: string | null
   archived_at: string | null
   trusts_forks: boolean
+  isFromFork: boolean
   organization_slug: string
   creator: Creator | null
   scope: PipelineScope
@@ -185,7 +188,7 @@ async function findPipeline(
   request: BuildRequest,
 ): Promise<PipelineRow | undefined> {
   const creator = personJson(organizationId, sql`${request.creatorId}::uuid`)
-  const pipeline = sql<Omit<PipelineRow, 'scope'>>`
+  const pipeline = sql<Omit<PipelineRow, 'scope' | 'isFromFork'>>`
     select p.id, p.slug, p.name, p.repository, p.default_branch, p.configuration, p.env, p.branch_configuration,
       p.archived_at, o.slug as organization_slug,
       coalesce((p.provider_settings -> 'trust_pull_request_forks')::boolean, false) as trusts_forks, ${creator} as creator
@@ -196,20 +199,20 @@ async function findPipeline(
     selectPipelineScope(organizationId, request.pipelineId),
   ])
   if (found === undefined || scope === undefined) return undefined
-  const isWithheld = await comesFromFork(trx, organizationId, request, found.trusts_forks)
-  return { ...found, ...(isWithheld ? { env: {} } : {}), scope }
+  const isForkCommit = request.commitOrigin === 'fork' || request.pullRequest?.fork === true
+  const descends = await descendsFromFork(trx, organizationId, request)
+  // The variables that are kept with the pipeline, and not in its repository, are not for everybody who has a fork.
+  const isWithheld = descends || (isForkCommit && !found.trusts_forks)
+  return { ...found, ...(isWithheld ? { env: {} } : {}), isFromFork: isForkCommit || descends, scope }
 }
 
-/** The variables that are kept with the pipeline, and not in its repository, are not for everybody who has a fork. */
-async function comesFromFork(
+/** Kept with the build as well, so that it also holds when the earlier build is deleted. */
+const descendsFromFork = (
   trx: Trx,
   organizationId: string,
-  { pullRequest, rebuiltFrom, triggeredFrom }: BuildRequest,
-  isTrusted: boolean,
-): Promise<boolean> {
-  if (pullRequest?.fork === true && !isTrusted) return true
-  return isUntrusted(trx, organizationId, [rebuiltFrom?.id ?? [], triggeredFrom?.build_id ?? []].flat())
-}
+  { rebuiltFrom, triggeredFrom }: BuildRequest,
+): Promise<boolean> =>
+  isUntrusted(trx, organizationId, [rebuiltFrom?.id ?? [], triggeredFrom?.build_id ?? []].flat())
 
 function refusalOf(pipeline: PipelineRow, request: BuildRequest): string | null {
   if (pipeline.archived_at !== null) return 'The pipeline is archived; unarchive it to build it.'
@@ -256,6 +259,7 @@ function insertBuild(
     creator_id: request.creatorId,
     author: request.author === null ? null : JSON.stringify(request.author),
     pull_request: request.pullRequest === null ? null : JSON.stringify(request.pullRequest),
+    from_fork: pipeline.isFromFork,
     host_event: request.hostEvent ? JSON.stringify(request.hostEvent) : null,
     clean_checkout: request.cleanCheckout,
     rebuilt_from: request.rebuiltFrom === null ? null : JSON.stringify(request.rebuiltFrom),

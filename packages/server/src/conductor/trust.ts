@@ -1,7 +1,11 @@
 // Whoever opens a pull request from a fork decides what its jobs run, so these get nothing that others could not have.
+// A commit that is not known to be the repository's own counts as a fork's.
 import { sql } from 'kysely'
 import type { NotifyEntry, PipelineDocument, StepDefinition } from '@millrace/engine/steps/types.ts'
 import type { Db } from '../db/pool.ts'
+
+/** Whose commit is built. There is no default: everything that makes builds decides it. */
+export type CommitOrigin = 'own' | 'fork'
 
 /** A build that such a build triggered, or a repetition of either, is no more to be trusted. */
 export async function isUntrusted(
@@ -13,10 +17,9 @@ export async function isUntrusted(
   const { rows } = await sql`
     with recursive ${lineOf(organizationId, buildIds)}
     select from line join builds b on b.organization_id = ${organizationId} and b.id = line.id
-    join pipelines p on p.id = line.pipeline_id
-    where b.pull_request ->> 'fork' = 'true' and coalesce((p.provider_settings -> 'trust_pull_request_forks')::boolean, false) is false`.execute(
-    db,
-  )
+    left join pipelines p on p.id = line.pipeline_id
+    where ${isFork} and coalesce((p.provider_settings -> 'trust_pull_request_forks')::boolean, false) is false
+    limit 1`.execute(db)
   return rows.length > 0
 }
 
@@ -30,12 +33,15 @@ export interface Origins {
 export async function originsOf(db: Db, organizationId: string, buildId: string): Promise<Origins> {
   const { rows } = await sql<Origins>`
     with recursive ${lineOf(organizationId, [buildId])}
-    select coalesce(bool_or(b.pull_request ->> 'fork' = 'true'), false) as "isFork",
+    select coalesce(bool_or(${isFork}), false) as "isFork",
       coalesce(bool_or(jsonb_typeof(b.pull_request) = 'object'), false) as "isPullRequest",
       coalesce(bool_or(b.host_event -> 'mergeQueue' <> 'null'), false) as "isMergeQueue"
     from line join builds b on b.organization_id = ${organizationId} and b.id = line.id`.execute(db)
   return rows[0] ?? { isFork: true, isPullRequest: true, isMergeQueue: true }
 }
+
+/** Earlier versions kept it in the pull request only. */
+const isFork = sql`(b.from_fork is true or coalesce(b.pull_request ->> 'fork' = 'true', false))`
 
 /** The builds themselves, and all that they come from. */
 const lineOf = (organizationId: string, buildIds: readonly string[]) => sql`

@@ -59,6 +59,7 @@ export interface Tables {
   pull_requests: PullRequests
   rate_limits: RateLimits
   removed_pipelines: RemovedPipelines
+  repository_commits: RepositoryCommits
   repository_connections: RepositoryConnections
   rules: Rules
   stack_notifications: StackNotifications
@@ -328,6 +329,7 @@ export interface Builds {
   failing_at: string | null
   finished_at: string | null
   host_event: ColumnType<unknown, string | null | undefined, string | null>
+  from_fork: boolean | null
 }
 
 export interface CacheEntries {
@@ -903,6 +905,13 @@ export interface RemovedPipelines {
   pipeline_id: string
   organization_id: string
   removed_at: Generated<string>
+}
+
+export interface RepositoryCommits {
+  pipeline_id: string
+  commit: string
+  organization_id: string
+  seen_at: Generated<string>
 }
 
 export interface RepositoryConnections {

@@ -6,6 +6,7 @@ import { createBuild, type BuildRequest, type CreatedBuild } from '../../conduct
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { invalidFields, notFound, refused, type ApiError } from '../../lib/errors.ts'
+import { findCommitOrigin } from './commit-origin.ts'
 import * as builds from './queries.ts'
 import { readAuthor, readMaps, readPullRequest } from './rules.ts'
 import type { CreateBuildBody } from './schema.ts'
@@ -31,6 +32,7 @@ export async function createFromBody(
     ...byHand(caller, pipeline),
     author: readAuthor(body, caller),
     commit: body.commit,
+    commitOrigin: await findCommitOrigin(ctx.db, org.id, pipeline.id, body),
     branch: body.branch,
     tag: null,
     message: body.message ?? null,
@@ -58,6 +60,7 @@ export async function rebuild(
     ...byHand(caller, pipeline),
     author,
     commit,
+    commitOrigin: kept.from_fork === true || kept.pull_request?.fork === true ? 'fork' : 'own',
     branch,
     tag,
     message,

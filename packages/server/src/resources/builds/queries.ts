@@ -36,6 +36,7 @@ export interface RepeatableBuild {
   env: Record<string, string>
   author: Author | null
   pull_request: PullRequest | null
+  from_fork: boolean | null
   allow_rebuilds: boolean
 }
 
@@ -45,7 +46,8 @@ export async function findRepeatable(
   id: string,
 ): Promise<RepeatableBuild | undefined> {
   const { rows } = await sql<RepeatableBuild>`
-    select b.commit, b.branch, b.tag, b.message, b.env, b.author, b.pull_request, p.allow_rebuilds
+    select b.commit, b.branch, b.tag, b.message, b.env, b.author, b.pull_request, b.from_fork,
+      p.allow_rebuilds
     from builds b join pipelines p on p.id = b.pipeline_id
     where b.organization_id = ${orgId} and b.id = ${id}`.execute(db)
   return rows[0]

@@ -107,6 +107,8 @@ export interface CommitNamed {
   branch: string | null
   tag: string | null
   commit: string
+  /** `any_repository`: the event can name a commit of a fork too, and does not say whose it is. */
+  commitIsOf: 'own_repository' | 'any_repository'
   message: string | null
   author: Author | null
   mergeQueue: HostEvent['mergeQueue']

@@ -40,6 +40,8 @@ export function readMergeGroup(payload: object): Tiding {
     branch,
     tag: null,
     commit: group.head_sha,
+    // The host itself makes this branch, in the repository.
+    commitIsOf: 'own_repository',
     message: cutMessage(group.head_commit?.message),
     author: authorOf(group.head_commit?.author?.name, group.head_commit?.author?.email),
     mergeQueue: {
@@ -52,7 +54,9 @@ export function readMergeGroup(payload: object): Tiding {
 
 const namesNothing = {
   tag: null,
+  // Of the branch or tag that is built, as the pipeline's repository has it.
   commit: 'HEAD',
+  commitIsOf: 'own_repository',
   message: null,
   author: null,
   mergeQueue: null,
@@ -138,6 +142,8 @@ const deploymentOf = (deployment: Static<typeof Deployment>) => ({
   branch: deployment.ref,
   tag: null,
   commit: deployment.sha,
+  // The ref can be a bare commit or the head of anybody's pull request.
+  commitIsOf: 'any_repository' as const,
   message: cutMessage(deployment.description) ?? `Deployment to ${deployment.environment ?? 'production'}`,
   author: authorOf(deployment.creator?.login, null),
   mergeQueue: null,
@@ -193,6 +199,8 @@ export function readCheckRun(payload: object): Tiding {
     wants: { setting: 'build_check_run_completed' },
     branch: run.check_suite?.head_branch ?? null,
     commit: run.head_sha,
+    // Checks run for pull requests from forks too, and their branch may be named like one of ours.
+    commitIsOf: 'any_repository',
     message: cutMessage(`Check ${run.name} completed`),
     env: githubEnv({ ACTION: action, CHECK_RUN_NAME: run.name, CHECK_RUN_CONCLUSION: run.conclusion }),
   }

@@ -161,3 +161,44 @@ export async function findPullOfBranch(
     order by length(number) desc, number desc limit 1`.execute(db)
   return rows[0] ?? null
 }
+
+/** The open pull request from a fork that has this commit as its head; the newest of several. */
+export async function findForkPullOfCommit(
+  db: Db,
+  { id, organization_id }: Target,
+  commit: string,
+): Promise<KnownPull | null> {
+  const { rows } = await sql<KnownPull>`
+    select number, data as pull from pull_requests
+    where organization_id = ${organization_id} and pipeline_id = ${id} and is_fork
+      and starts_with(${commit}, data ->> 'commit')
+    order by length(number) desc, number desc limit 1`.execute(db)
+  return rows[0] ?? null
+}
+
+/** Names such as `HEAD` and abbreviated commits are not kept: they say nothing about a full one. */
+export async function keepCommit(
+  trx: Trx,
+  { id, organization_id }: Target,
+  commit: string,
+  at: string,
+): Promise<void> {
+  if (!/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(commit)) return
+  await sql`
+    insert into repository_commits (pipeline_id, commit, organization_id, seen_at)
+    values (${id}, ${commit}, ${organization_id}, ${at}) on conflict do nothing`.execute(trx)
+}
+
+/** Whether a host, or a poll, has shown the commit on a branch or tag of the pipeline's own repository. */
+export async function isOwnCommit(db: Db, { id, organization_id }: Target, commit: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from repository_commits
+    where organization_id = ${organization_id} and pipeline_id = ${id} and commit = ${commit}
+    union all
+    select from polled_refs r join pipeline_polls q on q.pipeline_id = r.pipeline_id
+    join pipelines p on p.id = q.pipeline_id and p.repository = q.repository
+    where p.organization_id = ${organization_id} and p.id = ${id} and r.commit = ${commit}
+      and r.ref ~ '^refs/(heads|tags)/'
+    limit 1`.execute(db)
+  return rows.length > 0
+}

@@ -15,7 +15,7 @@ import { hostOf, hostSettings, locate } from '../pipelines/provider.ts'
 import type { WebhookDelivery, Tiding } from './event.ts'
 import * as deliveries from './queries.ts'
 import type { Target } from './queries.ts'
-import { decide, type KnownPull, type Wanted } from './rules.ts'
+import { decide, type Known, type Wanted } from './rules.ts'
 import type { DeliveryAnswer, Outcome } from './schema.ts'
 
 const mostBuilds = 100
@@ -108,7 +108,7 @@ async function takeOne(
 ): Promise<TakenOne> {
   const ref = refOf(tiding)
   if (refusal !== null) return ignored(ref, refusal)
-  const known = await notePull(trx, ctx, target, tiding)
+  const known = await keepAndFind(trx, ctx, target, tiding)
   const rules = {
     host: delivery.host,
     settings: hostSettings(target.provider_settings),
@@ -147,17 +147,42 @@ function refOf(tiding: Tiding): string | null {
   }
 }
 
-/** Keeps what is told of a pull request, and gives what is known of the one that is meant. */
-async function notePull(trx: Trx, ctx: Context, target: Target, tiding: Tiding): Promise<KnownPull | null> {
-  if (tiding.kind === 'pushed' && tiding.ref === 'branch') {
-    return deliveries.findPullOfBranch(trx, target, tiding.name)
+/** Keeps what is told of pull requests and of the repository's own commits, and finds what was told before. */
+async function keepAndFind(trx: Trx, ctx: Context, target: Target, tiding: Tiding): Promise<Known> {
+  const at = ctx.now().toISOString()
+  switch (tiding.kind) {
+    case 'pushed': {
+      await deliveries.keepCommit(trx, target, tiding.commit, at)
+      const isBranch = tiding.ref === 'branch'
+      const pull = isBranch ? await deliveries.findPullOfBranch(trx, target, tiding.name) : null
+      return { pull, isOwnCommit: true }
+    }
+    case 'pull_request': {
+      const { number, pull, reason } = tiding
+      if (pull === null) {
+        return { pull: await deliveries.findPull(trx, target, number), isOwnCommit: false }
+      }
+      if (!pull.isFork) await deliveries.keepCommit(trx, target, pull.commit, at)
+      if (reason === 'closed' || !pull.isOpen) await deliveries.forgetPull(trx, target, number)
+      else await deliveries.keepPull(trx, target, number, pull, at)
+      return { pull: { number, pull }, isOwnCommit: !pull.isFork }
+    }
+    case 'commit': {
+      const { commit } = tiding
+      if (tiding.commitIsOf === 'own_repository') {
+        await deliveries.keepCommit(trx, target, commit, at)
+        return { pull: null, isOwnCommit: true }
+      }
+      return {
+        pull: await deliveries.findForkPullOfCommit(trx, target, commit),
+        isOwnCommit: await deliveries.isOwnCommit(trx, target, commit),
+      }
+    }
+    case 'deleted':
+    case 'merge_group_destroyed':
+    case 'nothing':
+      return { pull: null, isOwnCommit: false }
   }
-  if (tiding.kind !== 'pull_request') return null
-  const { number, pull, reason } = tiding
-  if (pull === null) return deliveries.findPull(trx, target, number)
-  if (reason === 'closed' || !pull.isOpen) await deliveries.forgetPull(trx, target, number)
-  else await deliveries.keepPull(trx, target, number, pull, ctx.now().toISOString())
-  return { number, pull }
 }
 
 const requestOf = (
@@ -171,6 +196,7 @@ const requestOf = (
   creatorId: null,
   author: wanted.author,
   commit: wanted.commit,
+  commitOrigin: wanted.commitOrigin,
   branch: wanted.branch,
   tag: wanted.tag,
   message: wanted.message,

@@ -2,6 +2,7 @@
 // condition, are asked afterwards.
 import { matchesBranch } from '@millrace/engine/branches.ts'
 import type { BuildRequest, HostEvent } from '../../conductor/create-build.ts'
+import type { CommitOrigin } from '../../conductor/trust.ts'
 import { locate, type HostSettings } from '../pipelines/provider.ts'
 import type {
   CommitNamed,
@@ -19,7 +20,15 @@ import type {
 /** What is wanted of a build; the rest is the same for all that come from hosts. */
 export type Wanted = Pick<
   BuildRequest,
-  'branch' | 'commit' | 'tag' | 'message' | 'author' | 'pullRequest' | 'env' | 'ignoreBranchFilters'
+  | 'branch'
+  | 'commit'
+  | 'commitOrigin'
+  | 'tag'
+  | 'message'
+  | 'author'
+  | 'pullRequest'
+  | 'env'
+  | 'ignoreBranchFilters'
 > & {
   label: string | null
   mergeQueue: HostEvent['mergeQueue']
@@ -41,8 +50,7 @@ export interface Rules {
   branchFilter: string | null
 }
 
-/** `known` is what earlier deliveries told of the pull request, or of the open one of the pushed branch. */
-export function decide(rules: Rules, tiding: Tiding, known: KnownPull | null): Decision {
+export function decide(rules: Rules, tiding: Tiding, known: Known): Decision {
   switch (tiding.kind) {
     case 'nothing':
       return ignore(tiding.why)
@@ -51,12 +59,20 @@ export function decide(rules: Rules, tiding: Tiding, known: KnownPull | null): D
     case 'merge_group_destroyed':
       return decideDestroyed(rules, tiding)
     case 'pushed':
-      return decidePushed(rules, tiding, known)
+      return decidePushed(rules, tiding, known.pull)
     case 'pull_request':
-      return decidePullRequest(rules, tiding, known)
+      return decidePullRequest(rules, tiding, known.pull)
     case 'commit':
-      return decideCommit(rules, tiding)
+      return decideCommit(rules, tiding, known)
   }
+}
+
+/** What earlier deliveries told. */
+export interface Known {
+  /** The pull request that is meant, the open one of the pushed branch, or that of a fork whose head the commit is. */
+  pull: KnownPull | null
+  /** Whether the commit has been seen on a branch or tag of the pipeline's own repository. */
+  isOwnCommit: boolean
 }
 
 export interface KnownPull {
@@ -92,6 +108,7 @@ function decidePushed(rules: Rules, push: Pushed, known: KnownPull | null): Deci
     wanted: {
       branch: push.name,
       commit: push.commit,
+      commitOrigin: 'own',
       tag: push.ref === 'tag' ? push.name : null,
       message: push.message,
       author: push.author,
@@ -200,12 +217,12 @@ function refusePull(rules: Rules, { reason }: PullRequestChanged, pull: Pull): s
 
 function wantPull(rules: Rules, event: PullRequestChanged, pull: Pull): Wanted {
   const { settings, host } = rules
-  const isPrefixed = pull.isFork && settings.prefix_pull_request_fork_branch_names
   const ref = refOf(host, settings, event.number, pull)
   const isNews = event.reason === 'opened' || event.reason === 'pushed'
   return {
-    branch: isPrefixed ? `${prefixOf(pull)}:${pull.branch}` : pull.branch,
+    branch: branchOf(rules, pull),
     commit: ref.commit,
+    commitOrigin: originOf(pull),
     tag: null,
     message: pull.title || null,
     author: pull.author,
@@ -228,6 +245,8 @@ function wantPull(rules: Rules, event: PullRequestChanged, pull: Pull): Wanted {
           : null,
   }
 }
+
+const originOf = ({ isFork }: Pull): CommitOrigin => (isFork ? 'fork' : 'own')
 
 /** The repository of a fork may be gone, and with it the name of its owner. */
 const prefixOf = ({ owner }: Pull) => owner?.replace(/^-+|[^\w./-]/g, '').slice(0, 80) || 'unknown'
@@ -269,14 +288,26 @@ const pullRequestOf = (number: string, pull: Pull) => ({
   fork: pull.isFork,
 })
 
-function decideCommit(rules: Rules, event: CommitNamed): Decision {
-  const { settings, defaultBranch } = rules
+const branchOf = ({ settings }: Rules, pull: Pull): string =>
+  pull.isFork && settings.prefix_pull_request_fork_branch_names
+    ? `${prefixOf(pull)}:${pull.branch}`
+    : pull.branch
+
+function decideCommit(rules: Rules, event: CommitNamed, known: Known): Decision {
+  const { settings } = rules
   const { wants, mergeQueue } = event
   const mode = 'mode' in wants ? wants.mode : 'code'
   if (settings.trigger_mode !== mode) return ignore(`trigger_mode is ${settings.trigger_mode}, not ${mode}.`)
   if ('setting' in wants && !settings[wants.setting]) return ignore(`${wants.setting} is off.`)
-  const branch = event.branch ?? defaultBranch
-  const refusal = mergeQueue === null ? refuseByFilter(rules, branch) : null
+  const isOwn = event.commitIsOf === 'own_repository' || known.isOwnCommit
+  const pull = isOwn ? null : known.pull
+  if (pull !== null && !settings.build_pull_request_forks) {
+    return ignore(
+      `The commit is of pull request #${pull.number} from a fork, and build_pull_request_forks is off.`,
+    )
+  }
+  const branch = pull === null ? branchOfCommit(rules, event, isOwn) : branchOf(rules, pull.pull)
+  const refusal = mergeQueue === null && pull === null ? refuseByFilter(rules, branch) : null
   if (refusal !== null) return ignore(refusal)
   const setsBase = mergeQueue !== null && settings.use_merge_group_base_commit_for_git_diff_base
   const { tag, commit, message, author } = event
@@ -286,9 +317,10 @@ function decideCommit(rules: Rules, event: CommitNamed): Decision {
       branch,
       tag,
       commit,
+      commitOrigin: isOwn ? 'own' : 'fork',
       message,
       author,
-      pullRequest: null,
+      pullRequest: pull && pullRequestOf(pull.number, pull.pull),
       env: { ...event.env, ...(setsBase ? { BUILDKITE_GIT_DIFF_BASE: mergeQueue.baseCommit } : {}) },
       ignoreBranchFilters: true,
       label: null,
@@ -297,3 +329,7 @@ function decideCommit(rules: Rules, event: CommitNamed): Decision {
     },
   }
 }
+
+/** A commit that may be anybody's must not pass for one of the default branch. */
+const branchOfCommit = ({ defaultBranch }: Rules, { branch, commit }: CommitNamed, isOwn: boolean): string =>
+  branch ?? (isOwn ? defaultBranch : `unknown:${commit.slice(0, 12)}`)

@@ -47,6 +47,7 @@ const requestOf = (schedule: DueSchedule): Parameters<typeof createBuild>[2] => 
   creatorId: schedule.created_by,
   author: null,
   commit: schedule.commit,
+  commitOrigin: 'own',
   branch: schedule.branch,
   tag: null,
   message: schedule.message ?? (schedule.label || null),
