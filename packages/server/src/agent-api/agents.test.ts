@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { eventually, useApp } from '../../test/app.ts'
+import { useApp } from '../../test/app.ts'
 import { aClusterToken, anAgent, anAgentWorld, call, registerBody } from '../../test/agent-client.ts'
 import { aCluster, aPipeline, aQueue } from '../../test/builders.ts'
 import { aBuild, buildState, statesOf } from '../../test/runs.ts'
@@ -297,12 +297,16 @@ describe('GET /v3/metrics', () => {
       jobs: { scheduled: 1 },
       organization: { slug: org.slug },
     })
-    expect(
-      await eventually(
-        'unknown queue',
-        async () => (await call(app, token, 'GET', 'metrics/queue?name=x')).status,
-      ),
-    ).toBe(404)
+    const unknown = await call(app, token, 'GET', 'metrics/queue?name=nosuch')
+    expect([unknown.status, unknown.body]).toEqual([
+      200,
+      {
+        agents: { idle: 0, busy: 0, total: 0 },
+        jobs: { scheduled: 0, running: 0, waiting: 0, total: 0 },
+        organization: { slug: org.slug },
+        cluster: { name: cluster.name },
+      },
+    ])
     expect((await call(app, token, 'GET', 'metrics/queue')).status).toBe(400)
   })
 })

@@ -35,14 +35,37 @@ export function authorize(
   }
   const slug = isInOrganization(route) ? (params['org'] ?? '') : null
 
-  const token = bearerToken(request.headers.authorization)
-  const finding =
-    token === null ? null : ctx.tokens.find(token, slug !== null && isStorable(slug) ? slug : null)
-  return after(finding, (found) => {
+  return after(findToken(ctx, request, slug), (found) => {
     if (found !== null) return admit(ctx, route, found, request, onSpent)
     throw unauthorized(
       `Authentication required. Please supply a valid API Access Token: ${ctx.config.url}/docs`,
     )
+  })
+}
+
+/** The token that the request shows, with the organization of that slug where its user is a member; null: none. */
+function findToken(ctx: Context, request: FastifyRequest, slug: string | null): Soon<FoundToken | null> {
+  const token = bearerToken(request.headers.authorization)
+  return token === null ? null : ctx.tokens.find(token, slug !== null && isStorable(slug) ? slug : null)
+}
+
+/** Counts a request that reaches no route. Without a valid token there is nobody to count it for. */
+export function countRequest(
+  ctx: Context,
+  request: FastifyRequest,
+  slug: string | null,
+  onSpent: (spent: Spent) => void,
+): Soon<void> {
+  return after(findToken(ctx, request, slug), (found) =>
+    found === null ? undefined : spend(ctx, found, onSpent),
+  )
+}
+
+/** Throws 429 where limits are enforced and one of them is exceeded. */
+function spend(ctx: Context, found: FoundToken, onSpent: (spent: Spent) => void): Soon<void> {
+  return after(ctx.limits.spend(found.user.id, found.organization?.id ?? null), (spent) => {
+    onSpent(spent)
+    ctx.limits.refuseExceeded(spent)
   })
 }
 
@@ -57,11 +80,7 @@ export function admit(
   request: FastifyRequest,
   onSpent: (spent: Spent) => void,
 ): Soon<Admitted> {
-  return after(ctx.limits.spend(found.user.id, found.organization?.id ?? null), (spent) => {
-    onSpent(spent)
-    ctx.limits.refuseExceeded(spent)
-    return enter(ctx, route, found, request)
-  })
+  return after(spend(ctx, found, onSpent), () => enter(ctx, route, found, request))
 }
 
 function enter(ctx: Context, route: Rule, found: FoundToken, request: FastifyRequest): Soon<Admitted> {

@@ -1,20 +1,43 @@
 // What no route takes: an unknown path is 404; a known one with a method it does not have is 405, and says which it has.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import findMyWay from 'find-my-way'
+import type { Context } from '../context.ts'
 import { ApiError, notFound } from '../lib/errors.ts'
+import { countRequest } from './access.ts'
 import { pathOf } from './query.ts'
 import type { Route } from './route.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    noRoute: NoRoute
+  }
+}
+
+/** The web pages lie above this folder, so they set what a browser is answered. */
+interface NoRoute {
+  /** null: not a browser. */
+  answerBrowser: ((request: FastifyRequest, reply: FastifyReply) => FastifyReply | null) | null
+}
 
 /** How paths are read, by the server and here. */
 export const routerOptions = { ignoreTrailingSlash: true, maxParamLength: 500 }
 
-export function refuse(routes: readonly Route[]): (request: FastifyRequest, reply: FastifyReply) => never {
+export function refuse(
+  ctx: Context,
+  routes: readonly Route[],
+  noRoute: NoRoute,
+): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> {
   // Most servers are never asked, and a second tree of all the paths takes a while to grow.
   let paths: Paths | undefined
-  return ({ method, url }, reply) => {
+  return async (request, reply) => {
+    const { method, url } = request
+    const [, slug = null] = /^\/v2\/organizations\/([^/?]+)/.exec(url) ?? []
+    await countRequest(ctx, request, slug, (spent) => (request.spent = spent))
     paths ??= knownPaths(routes)
     const allowed = paths.find('GET', url)?.store as string | undefined
     if (allowed === undefined) {
+      const page = method === 'GET' || method === 'HEAD' ? noRoute.answerBrowser?.(request, reply) : null
+      if (page) return page
       throw notFound(`There is nothing at ${method} ${pathOf(url).slice(0, 200)}`)
     }
     void reply.header('Allow', allowed)

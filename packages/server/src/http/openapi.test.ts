@@ -7,6 +7,14 @@ const app = useApp()
 const routes = Object.values(slices).flat()
 
 describe('GET /v2/openapi.json', () => {
+  it('is also where generic tools look for it', async () => {
+    const [own, generic] = await Promise.all(
+      ['/v2/openapi.json', '/openapi.json'].map((path) => app.request('GET', path)),
+    )
+    expect(generic?.status).toBe(200)
+    expect(generic?.text).toBe(own?.text)
+  })
+
   it('describes every endpoint, each under a name of its own', async () => {
     const { body } = await app.request('GET', '/v2/openapi.json')
     expect(body.openapi).toBe('3.1.0')

@@ -30,6 +30,19 @@ describe('rate limits that are not enforced', () => {
     expect([missing.status, missing.headers.get('ratelimit-remaining')]).toEqual([404, '4'])
   })
 
+  it('are in the headers of an answer to a path or a method that does not exist', async () => {
+    const org = await anOrganization(app)
+    const { token } = await aMember(app, org)
+    const limits = async (method: string, path: string) => {
+      const { status, headers } = await app.request(method, path, { token })
+      return [status, headers.get('ratelimit-user-remaining'), headers.get('ratelimit-remaining')]
+    }
+    expect(await limits('GET', '/v2/nothing')).toEqual([404, '3', null])
+    expect(await limits('GET', `${org.path}/nothing`)).toEqual([404, '2', '5'])
+    expect(await limits('POST', org.path)).toEqual([405, '1', '4'])
+    expect((await app.request('GET', '/v2/nothing')).headers.get('ratelimit-user-remaining')).toBeNull()
+  })
+
   it('count what belongs to no organization for the user only', async () => {
     const { token } = await aMember(app, await anOrganization(app))
     const answer = await app.request('GET', '/v2/user', { token })

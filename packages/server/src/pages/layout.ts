@@ -18,6 +18,7 @@ const styleHash = createHash('sha256').update(style).digest('base64')
 export const pageHeaders = (formsTo: readonly string[] = []): Record<string, string> => ({
   'Content-Security-Policy': [
     "default-src 'none'",
+    "img-src 'self'",
     `style-src 'sha256-${styleHash}'`,
     `form-action ${["'self'", ...formsTo].join(' ')}`,
     "base-uri 'none'",
@@ -36,6 +37,7 @@ export function layout(title: string, content: Html): string {
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${title} · Millrace</title>
+        <link rel="icon" href="/favicon.ico" type="image/svg+xml" />
         ${styleElement}
       </head>
       <body>

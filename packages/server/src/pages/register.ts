@@ -10,6 +10,7 @@ import { isStorable } from '../lib/unstorable.ts'
 import { readCookie, writeCookie } from './cookies.ts'
 import { html } from './html.ts'
 import { layout, pageHeaders } from './layout.ts'
+import { missingPage } from './missing-page.ts'
 import type { MemberInput, Page, PageAnswer, PageInput, Redirect } from './page.ts'
 
 export async function registerPages(
@@ -17,6 +18,10 @@ export async function registerPages(
   ctx: Context,
   pages: readonly Page[],
 ): Promise<void> {
+  app.noRoute.answerBrowser = (request, reply) => {
+    const missing = missingPage(request)
+    return missing === null ? null : send(ctx, request, reply, missing)
+  }
   // Apart from the API: forms instead of JSON, and errors that people read.
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers()

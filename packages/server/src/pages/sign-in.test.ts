@@ -29,7 +29,7 @@ describe('GET /sign-in', () => {
     const shown = await aBrowser(app).get('/sign-in')
     expect(shown.status).toBe(200)
     expect(shown.headers.get('content-security-policy')).toMatch(
-      /^default-src 'none'; style-src 'sha256-[^']+'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/,
+      /^default-src 'none'; img-src 'self'; style-src 'sha256-[^']+'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/,
     )
     const [, style = ''] = /<style>(.*)<\/style>/s.exec(shown.text) ?? []
     const hash = createHash('sha256').update(style).digest('base64')
