@@ -14,10 +14,10 @@ import {
   rmdirSync,
   writeFileSync,
 } from 'node:fs'
-import { homedir } from 'node:os'
+import { constants as system, homedir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { bundle, isBundled } from './bundle.mjs'
+import { isBundled } from './bundle.mjs'
 import { withLock } from './lock.mjs'
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -83,13 +83,15 @@ async function build() {
   if (canBundle() && !isBundled(lockHash())) await bundleOrSay()
 }
 
-/** What was compiled runs as well: there are platforms without a bundler. */
+/**
+ * In a process of its own: the bundler takes a gigabyte, which would stay with the server. What was compiled runs as
+ * well: there are platforms without a bundler.
+ */
 async function bundleOrSay() {
-  try {
-    await bundle(lockHash())
-  } catch (error) {
-    console.error(`The program could not be bundled, so it starts more slowly: ${error.message}`)
-  }
+  const { code, output } = await run(process.execPath, [], [join(root, 'tools', 'bundle.mjs'), lockHash()])
+  if (code === 0) return
+  const reason = /^\w*Error: .*$/m.exec(output)?.[0] ?? output.trim()
+  console.error(`The program could not be bundled, so it starts more slowly: ${reason}`)
 }
 
 /** The bundler asks for more than the program: see its package.json. */
@@ -159,14 +161,26 @@ function isWritable(directory) {
   }
 }
 
+const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP']
+
 function run(file, before, args) {
   return new Promise((resolve) => {
     const child = spawn(file, [...before, ...args], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
     let output = ''
     child.stdout.on('data', (chunk) => (output += chunk))
     child.stderr.on('data', (chunk) => (output += chunk))
-    child.on('error', (error) => resolve({ code: 1, output: String(error) }))
-    child.on('close', (code) => resolve({ code, output }))
+    // Whoever stops us means the child too.
+    const stop = (signal) => {
+      child.kill(signal)
+      process.exit(128 + system.signals[signal])
+    }
+    const end = (code, text) => {
+      for (const signal of stopSignals) process.off(signal, stop)
+      resolve({ code, output: text })
+    }
+    for (const signal of stopSignals) process.on(signal, stop)
+    child.on('error', (error) => end(1, String(error)))
+    child.on('close', (code) => end(code, output))
   })
 }
 

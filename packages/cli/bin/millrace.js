@@ -3,14 +3,12 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { currentBundle } from './bundle.js'
 import { keepCode, load } from './compiled-code.js'
-import { nameSources } from './stack-traces.js'
 
 const bundle = currentBundle()
 const bundled = bundle && new URL('main.cjs', bundle)
 const compiled = new URL('../dist/main.js', import.meta.url)
 const program = [bundled, compiled].find((url) => url !== null && existsSync(url))
 if (program !== undefined) {
-  if (program === bundled) nameSources(bundle.href)
   const { main } = program === bundled ? load(fileURLToPath(bundled)) : await import(program.href)
   const status = await main(process.argv.slice(2))
   keepCode()

@@ -38,7 +38,10 @@ async function bundle(files: Record<string, string>): Promise<string> {
 }
 
 const run = () =>
-  execFileSync(process.execPath, [join(packages, 'cli', 'bin', 'millrace.js')], { encoding: 'utf8' })
+  execFileSync(process.execPath, [join(packages, 'cli', 'bin', 'millrace.js')], {
+    encoding: 'utf8',
+    timeout: 30_000,
+  })
 
 describe('bin/millrace.js', () => {
   it('runs what was compiled while there is no bundle', () => {
@@ -77,23 +80,11 @@ describe('bin/millrace.js', () => {
     expect(run()).toBe('a bird\n')
   })
 
-  it('names the sources in stack traces of the bundle', async () => {
-    const text = `exports.main = async function main() {
-  console.log(new Error('seen').stack)
-  return 0
-}
-`
-    // The second line is line 41, column 7 of the source.
-    const map = { version: 3, sources: ['../../../src/main.ts'], names: [], mappings: ';AAwCM' }
-    await bundle({ 'main.cjs': text, 'main.cjs.map': JSON.stringify(map) })
-    const [head, first] = run().split('\n')
-    expect(head).toBe('Error: seen')
-    expect(first).toBe(`    at main (${join(packages, 'cli', 'src', 'main.ts')}:41:7)`)
-  })
-
-  it('shows where in the bundle it was when there is no map', async () => {
+  it('reads no source map for a stack trace', async () => {
     const text = "exports.main = async function main() { console.log(new Error('seen').stack); return 0 }"
-    await bundle({ 'main.cjs': text })
+    const folder = await bundle({ 'main.cjs': text })
+    // Whoever opens it waits for ever, and fails here by the time limit.
+    execFileSync('mkfifo', [join(folder, 'main.cjs.map')])
     expect(run()).toMatch(/^Error: seen\n {4}at main \(file:\S+\/main\.cjs:1:\d+\)/)
   })
 })
