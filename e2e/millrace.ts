@@ -1,7 +1,7 @@
 // Real processes, known only by what they print and answer.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -176,7 +176,8 @@ function clientOf({ url, token, database }: Pick<Client, 'url' | 'token' | 'data
 /** Of its embedded PostgreSQL. */
 export function databaseUrl({ database }: Pick<Client, 'database'>, name = 'millrace'): string {
   const files = /files in (.*)$/.exec(database)?.[1] ?? ''
-  return `postgresql:///${name}?host=${encodeURIComponent(`${files}/run`)}&port=54329&user=millrace`
+  const password = readFileSync(join(files, 'password'), 'utf8').trim()
+  return `postgresql:///${name}?host=${encodeURIComponent(`${files}/run`)}&port=54329&user=millrace&password=${password}`
 }
 
 export async function stop(server: Running): Promise<Ended> {

@@ -1,6 +1,7 @@
 // The server and the agents of a soak: real processes, started, killed without warning, and started again.
 import { fork, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Entry } from './ledger.ts'
@@ -17,7 +18,8 @@ export interface Started {
 
 export function databaseUrl({ database }: Started): string {
   const files = /files in (.*)$/.exec(database)?.[1] ?? ''
-  return `postgresql:///millrace?host=${encodeURIComponent(`${files}/run`)}&port=54329&user=millrace`
+  const password = readFileSync(join(files, 'password'), 'utf8').trim()
+  return `postgresql:///millrace?host=${encodeURIComponent(`${files}/run`)}&port=54329&user=millrace&password=${password}`
 }
 
 export class Server {

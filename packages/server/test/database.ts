@@ -9,55 +9,52 @@ import { openDatabase } from '../src/db/pool.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    database: { host: string; port: number; user: string }
+    database: DatabaseServer
   }
+}
+
+interface DatabaseServer {
+  host: string
+  port: number
+  user: string
+  password: string
 }
 
 const template = 'millrace_template'
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const postgres = await startTemporary({ under: scratch() })
-  const { host, port, user } = postgres.connection
-  await administer({ host, port, user }, `create database ${template}`)
+  const { database: _own, ...server } = postgres.connection
+  await administer(server, `create database ${template}`)
   // A connection of a test would plan its statements five times each before it keeps a plan, and does not live that long.
-  await administer({ host, port, user }, `alter role ${user} set plan_cache_mode = force_generic_plan`)
-  const { pool, close } = openDatabase({ host, port, user, database: template })
+  await administer(server, `alter role ${server.user} set plan_cache_mode = force_generic_plan`)
+  const { pool, close } = openDatabase({ ...server, database: template })
   await migrate(pool)
   await close()
-  project.provide('database', { host, port, user })
+  project.provide('database', server)
   return postgres.stop
 }
 
-export async function cloneTemplate(server: {
-  host: string
-  port: number
-  user: string
-}): Promise<pg.PoolConfig> {
+export async function cloneTemplate(server: DatabaseServer): Promise<pg.PoolConfig> {
   const database = `test_${randomBytes(6).toString('hex')}`
   await administer(server, `create database ${database} template ${template} strategy file_copy`)
   return { ...server, database }
 }
 
-export async function dropClone(
-  server: { host: string; port: number; user: string },
-  database: string,
-): Promise<void> {
+export async function dropClone(server: DatabaseServer, database: string): Promise<void> {
   await administer(server, `drop database ${database} with (force)`)
 }
 
 /** One for each worker, for as long as it lives: to connect takes as long as to make a database does. */
 let administrator: Promise<pg.Client> | undefined
 
-async function administer(
-  server: { host: string; port: number; user: string },
-  statement: string,
-): Promise<void> {
+async function administer(server: DatabaseServer, statement: string): Promise<void> {
   administrator ??= connect(server)
   const client = await administrator
   await client.query(statement)
 }
 
-async function connect(server: { host: string; port: number; user: string }): Promise<pg.Client> {
+async function connect(server: DatabaseServer): Promise<pg.Client> {
   const client = new pg.Client({ ...server, database: 'postgres' })
   // It ends with the database.
   client.on('error', () => {})

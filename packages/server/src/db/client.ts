@@ -11,12 +11,16 @@ export interface BatchClient extends pg.PoolClient {
   send(statements: readonly NamedStatement[]): Promise<pg.QueryResult[]>
 }
 
+/** The driver hides the password of a configuration from whoever copies that. */
+export const passwordOf = ({ password }: pg.ClientConfig): Pick<pg.ClientConfig, 'password'> =>
+  password === undefined ? {} : { password }
+
 /** Each pool has a class of its own: names mean the same in every database, what they stand for need not. */
 export function batchClient(types: pg.CustomTypesConfig): typeof pg.Client {
   const shapes: Shapes = new Map()
   return class extends pg.Client {
     constructor(config: pg.ClientConfig = {}) {
-      super({ ...config, stream: databaseSocket })
+      super({ ...config, ...passwordOf(config), stream: databaseSocket })
     }
 
     send(statements: readonly NamedStatement[]): Promise<pg.QueryResult[]> {

@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os'
 import { Kysely, type Transaction } from 'kysely'
 import pg from 'pg'
-import { batchClient } from './client.ts'
+import { batchClient, passwordOf } from './client.ts'
 import { BatchDialect } from './driver.ts'
 import { GatedPool } from './gated-pool.ts'
 import { SharedConnections } from './shared-connections.ts'
@@ -60,7 +60,7 @@ export const waysOf = (db: Db): Ways | undefined => ways.get(db)
 
 /** A connection outside the pool, for COPY, which bears no other statement on its way beside it. */
 export async function connectAlone(pool: pg.Pool): Promise<pg.Client> {
-  const client = new pg.Client({ ...pool.options, pipeline: false })
+  const client = new pg.Client({ ...pool.options, ...passwordOf(pool.options), pipeline: false })
   client.on('error', () => {})
   await client.connect()
   return client

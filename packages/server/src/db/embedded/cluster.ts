@@ -11,6 +11,7 @@ import {
   rmSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { asksForPassword, ensurePassword, scramVerifier, writeAccessRules } from './password.ts'
 import type { Placement } from './placement.ts'
 import { type Result, run } from './processes.ts'
 import { StartupError } from './startup-error.ts'
@@ -36,6 +37,7 @@ export async function ensureCluster(placement: Placement, durable: boolean): Pro
     checkVersion(cluster, binaries.major)
     // PostgreSQL insists on this mode, and copies and restored backups often lose it.
     chmodSync(cluster, 0o700)
+    if (!asksForPassword(home, cluster)) await askForPassword(placement, cluster, durable)
     return
   }
   if (existsSync(cluster) && readdirSync(cluster).length > 0) {
@@ -71,16 +73,30 @@ function checkVersion(cluster: string, major: number): void {
   )
 }
 
-async function initialize({ runner, binaries }: Placement, cluster: string, durable: boolean): Promise<void> {
+async function initialize(placement: Placement, cluster: string, durable: boolean): Promise<void> {
+  const { runner, binaries } = placement
   const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--encoding=UTF8']
-  const access = [`--username=${USER}`, '--auth-local=trust', '--auth-host=reject']
+  // Nobody connects before the role has its password and the rules ask for it.
+  const access = [`--username=${USER}`, '--auth-local=reject', '--auth-host=reject']
   const flags = [...locale, ...access, '--no-instructions', ...(durable ? [] : ['--no-sync'])]
   const made = await run(runner.command(binaries.initdb, ['-D', cluster, ...flags]))
   if (made.code !== 0) throw failure(cluster, made)
+  await askForPassword(placement, cluster, durable, `CREATE DATABASE ${DATABASE}\n`)
+}
+
+/** The rules come last: they show that the role has the password. */
+async function askForPassword(
+  { home, runner, binaries }: Placement,
+  cluster: string,
+  durable: boolean,
+  before = '',
+): Promise<void> {
+  const verifier = scramVerifier(ensurePassword(home, runner.owner))
   const settings = ['-c', 'exit_on_error=on', '-c', 'log_checkpoints=off', ...(durable ? [] : ['-F'])]
   const single = runner.command(binaries.postgres, ['--single', ...settings, '-D', cluster, 'postgres'])
-  const created = await run(single, `CREATE DATABASE ${DATABASE}\n`)
-  if (created.code !== 0) throw failure(cluster, created)
+  const done = await run(single, `${before}ALTER ROLE ${USER} PASSWORD '${verifier}'\n`)
+  if (done.code !== 0) throw failure(cluster, done)
+  writeAccessRules(cluster, runner.owner)
 }
 
 function failure(cluster: string, { stdout, stderr }: Result): StartupError {

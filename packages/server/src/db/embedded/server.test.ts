@@ -90,6 +90,28 @@ describe('startEmbedded', () => {
     expect(statSync(join(dataDir, 'postgres')).mode & 0o777).toBe(0o700)
   })
 
+  it('abuse case R1: lets nobody in without the password, also where an older start let in all', async () => {
+    const first = await startCopy()
+    const refused = async (password: string) => {
+      const client = new Client({ ...first.connection, password })
+      return client.connect().then(
+        () => client.end().then(() => 'let in'),
+        (error: unknown) => String(error),
+      )
+    }
+    expect(await refused('a guess')).toContain('password authentication failed')
+    await first.stop()
+    const home = join(dataDir, 'postgres')
+    expect(statSync(join(home, 'password')).mode & 0o777).toBe(0o600)
+    rmSync(join(home, 'password'))
+    writeFileSync(join(home, 'cluster/pg_hba.conf'), 'local all all trust\n')
+    const second = await start()
+    expect(second.connection.password).not.toBe(first.connection.password)
+    expect(await refused('a guess')).toContain('password authentication failed')
+    expect(await refused(first.connection.password)).toContain('password authentication failed')
+    expect(await query(second.url, 'select 1 as one')).toEqual([{ one: 1 }])
+  })
+
   it('connects by the parts as well as by the URL', async () => {
     const { connection } = await startCopy()
     const client = new Client(connection)

@@ -5,6 +5,7 @@ import { clusterIn, DATABASE, ensureCluster, USER } from './cluster.ts'
 import { prepareDataDir, removeIfEmpty } from './data-dir.ts'
 import { findHolder, lockDataDir } from './data-lock.ts'
 import { openLogFile } from './log-file.ts'
+import { readPassword } from './password.ts'
 import { findHome, type Placement, type PlacementOptions, settle } from './placement.ts'
 import { readPostmaster, type ShutdownMode, stopOrphan, stopPostmaster } from './postmaster.ts'
 import { isShort, makeSocketDir, PORT, removeShortSocketDir } from './socket-dir.ts'
@@ -23,6 +24,7 @@ export interface Connection {
   host: string
   port: number
   user: string
+  password: string
   database: string
 }
 
@@ -56,8 +58,9 @@ export function findRunning(
 ): { connection: Connection; url: string; holder: number } | undefined {
   const holder = findHolder(dataDir)
   if (holder === undefined) return undefined
-  const postmaster = readPostmaster(clusterIn(findHome(dataDir)))
-  return postmaster?.isReady ? { ...connectionTo(postmaster.socketDir), holder } : undefined
+  const home = findHome(dataDir)
+  const postmaster = readPostmaster(clusterIn(home))
+  return postmaster?.isReady ? { ...connectionTo(home, postmaster.socketDir), holder } : undefined
 }
 
 /** What startEmbedded and startTemporary have in common. */
@@ -115,12 +118,13 @@ async function run(
     await stopPostmaster(postmaster.pid, shutdown)
     await exited
   }
-  return { ...connectionTo(socketDir), how, pid: postmaster.pid, exited, stop }
+  return { ...connectionTo(home, socketDir), how, pid: postmaster.pid, exited, stop }
 }
 
-function connectionTo(socketDir: string): { connection: Connection; url: string } {
-  const connection = { host: socketDir, port: PORT, user: USER, database: DATABASE }
-  const url = `postgresql:///${DATABASE}?host=${encodeURIComponent(socketDir)}&port=${PORT}&user=${USER}`
+function connectionTo(home: string, socketDir: string): { connection: Connection; url: string } {
+  const password = readPassword(home)
+  const connection = { host: socketDir, port: PORT, user: USER, password, database: DATABASE }
+  const url = `postgresql:///${DATABASE}?host=${encodeURIComponent(socketDir)}&port=${PORT}&user=${USER}&password=${password}`
   return { connection, url }
 }
 

@@ -1,6 +1,6 @@
 /*
- * The database listens on a Unix socket and on nothing else. Whoever can enter the socket's directory is let in
- * without a password, so the directory is always private to the one who runs the database.
+ * The database listens on a Unix socket and on nothing else. The socket's directory is private to the one who runs the
+ * database; whoever comes in there still needs the password (see password.ts).
  */
 import { chmodSync, chownSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
