@@ -20,6 +20,8 @@ export interface Job {
   tracestate?: string
   /** `running`: it was asked for, and done, that the job is started too. */
   state?: string
+  /** The build is of a fork that is not trusted; absent when it is not. Public agents do not know this. */
+  from_fork?: boolean
 }
 
 export interface AcceptRequest {

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aFolder, anAgent } from '../../test/agent.ts'
 import type { Setup } from '../../test/agent.ts'
@@ -111,9 +112,9 @@ describe('checkout', () => {
     const setup = await anAgent()
     const repository = await aRepository()
     const commit = await repository.commit('a.txt', '1')
-    const dirty = 'echo x > left.txt; echo changed > a.txt; touch .git/marker'
+    const dirty = 'echo x > left.txt; echo changed > a.txt; touch .git/objects/marker'
     await checkOut(setup, repository, { BUILDKITE_COMMIT: commit, BUILDKITE_COMMAND: dirty })
-    const command = 'echo "files: $(ls -x)"; echo "$(cat a.txt) $(ls .git | grep -c marker)"'
+    const command = 'echo "files: $(ls -x)"; echo "$(cat a.txt) $(ls .git/objects | grep -c marker)"'
     const again = await checkOut(setup, repository, { BUILDKITE_COMMIT: commit, BUILDKITE_COMMAND: command })
     expect(again).toMatchObject({ files: ['a.txt'] })
     expect(again.log).toContain('\n1 1\n')
@@ -223,5 +224,154 @@ describe('checkout', () => {
     const repository = await aRepository()
     const done = await checkOut(setup, repository, { BUILDKITE_COMMAND: 'echo "files: $(ls -x)"' })
     expect(done).toMatchObject({ files: ['made.txt'] })
+  })
+})
+
+/** A program that says it ran, and then does what it is asked to. */
+async function aTrap(): Promise<{ path: string; hasRun: () => boolean }> {
+  const folder = await aFolder()
+  const path = join(folder, 'trap')
+  await writeFile(path, `#!/bin/sh\ntouch '${folder}/ran'\nexec "$@"\n`, { mode: 0o755 })
+  return { path, hasRun: () => existsSync(join(folder, 'ran')) }
+}
+
+describe('abuse case R6: commands in what git reads', () => {
+  it("are not run from a build's git flags; harmless flags are used", async () => {
+    const setup = await anAgent()
+    const repository = await aRepository()
+    const commit = await repository.commit('a.txt', '1')
+    const trap = await aTrap()
+    const flags = {
+      BUILDKITE_GIT_CLONE_FLAGS: `--upload-pack=${trap.path};git-upload-pack`,
+      BUILDKITE_GIT_FETCH_FLAGS: `--upload-pack=${trap.path};git-upload-pack`,
+      BUILDKITE_GIT_CHECKOUT_FLAGS: '-f --recurse-submodules',
+      BUILDKITE_GIT_CLEAN_FLAGS: `-ffxdq;${trap.path}`,
+      BUILDKITE_GIT_SUBMODULE_CLONE_CONFIG: `core.sshCommand=${trap.path}`,
+      BUILDKITE_GIT_MIRRORS_PATH: '/tmp',
+    }
+    const { log, at } = await checkOut(setup, repository, { ...flags, BUILDKITE_COMMIT: commit })
+    expect(at).toBe(commit)
+    expect(trap.hasRun()).toBe(false)
+    expect(log).toContain(
+      `# Variables that only the agent may set were ignored: ${Object.keys(flags).join(', ')}\n`,
+    )
+  })
+
+  it("are not run from a build's variables when the agent limits what jobs run", async () => {
+    const repository = await aRepository()
+    const commit = await repository.commit('a.txt', '1')
+    const trap = await aTrap()
+    const steering = {
+      GIT_CONFIG_COUNT: '2',
+      GIT_CONFIG_KEY_0: 'core.fsmonitor',
+      GIT_CONFIG_VALUE_0: trap.path,
+      GIT_CONFIG_KEY_1: 'uploadpack.packObjectsHook',
+      GIT_CONFIG_VALUE_1: trap.path,
+      GIT_SSH_COMMAND: trap.path,
+      BASH_ENV: trap.path,
+      PATH: dirname(trap.path),
+      LD_PRELOAD: '/nowhere.so',
+    }
+    for (const limits of [{ repositoryHooks: false }, { plugins: false }, { allowedRepositories: [/./] }]) {
+      const setup = await anAgent(limits)
+      const env = { ...steering, BUILDKITE_COMMIT: commit, GIT_AUTHOR_NAME: 'Grace' }
+      const { log, at } = await checkOut(setup, repository, {
+        ...env,
+        BUILDKITE_COMMAND: 'echo "at: $(git rev-parse HEAD)"; echo "author $GIT_AUTHOR_NAME"',
+      })
+      expect(at).toBe(commit)
+      expect(log).toContain('author Grace')
+      expect(log).toContain(Object.keys(steering).join(', '))
+      expect(trap.hasRun()).toBe(false)
+    }
+  })
+
+  it('are not run from hooks and settings that an earlier job left in .git, also of submodules', async () => {
+    const setup = await anAgent({
+      environment: {
+        PATH: process.env['PATH'],
+        GIT_CONFIG_COUNT: '1',
+        GIT_CONFIG_KEY_0: 'protocol.file.allow',
+        GIT_CONFIG_VALUE_0: 'always',
+      },
+    })
+    const repository = await aRepository()
+    const inner = await aRepository()
+    await inner.commit('inner.txt', 'x')
+    repository.git('submodule', 'add', '-q', inner.url, 'sub/module')
+    const commit = await repository.commit('.gitattributes', '* filter=evil\n')
+    const trap = await aTrap()
+    const leave = `
+      leave() {
+        for name in post-checkout reference-transaction post-index-change pre-auto-gc; do
+          mkdir -p "$1/hooks" && cp ${trap.path} "$1/hooks/$name"
+        done
+        git config -f "$1/config" core.fsmonitor ${trap.path}
+        git config -f "$1/config" core.hooksPath "$1/hooks"
+        git config -f "$1/config" core.sshCommand ${trap.path}
+        git config -f "$1/config" filter.evil.smudge "${trap.path} cat"
+        git config -f "$1/config" filter.evil.clean "${trap.path} cat"
+        git config -f "$1/config" url./nowhere/.insteadOf /
+        git config -f "$1/config" uploadpack.packObjectsHook ${trap.path}
+        git config -f "$1/config" alias.clean "!${trap.path}"
+      }
+      leave .git; leave .git/modules/sub/module
+      git config submodule.sub/module.update "!${trap.path}"`
+    const first = await checkOut(setup, repository, { BUILDKITE_COMMIT: commit, BUILDKITE_COMMAND: leave })
+    expect(first.report.exit_status).toBe('0')
+    const again = await checkOut(setup, repository, {
+      BUILDKITE_COMMIT: commit,
+      BUILDKITE_COMMAND: [
+        'echo "at: $(git rev-parse HEAD)"',
+        'echo "files: $(ls sub/module)"',
+        'git status --short && git commit -q --allow-empty -m next --author "A <a@b>" || true',
+        'echo "origin: $(git remote get-url origin)"',
+      ].join('\n'),
+    })
+    expect(again).toMatchObject({ at: commit, files: ['inner.txt'] })
+    expect(again.log).toContain(`origin: ${repository.url}\n`)
+    expect(again.log).not.toContain('trying again from an empty folder')
+    expect(trap.hasRun()).toBe(false)
+  })
+
+  it('are not run from the address of a repository', async () => {
+    const setup = await anAgent()
+    const repository = await aRepository()
+    const trap = await aTrap()
+    const { report, log } = await checkOut(
+      setup,
+      { ...repository, url: `ext::${trap.path}` },
+      { GIT_ALLOW_PROTOCOL: 'ext', BUILDKITE_COMMIT: 'HEAD' },
+    )
+    expect(report.exit_status).toBe('1')
+    expect(log).toContain('BUILDKITE_REPO cannot name a command')
+    expect(trap.hasRun()).toBe(false)
+  })
+
+  it("do not travel from a fork's build to a trusted one: they never share a checkout", async () => {
+    const setup = await anAgent()
+    const { server } = setup
+    const repository = await aRepository()
+    const env = {
+      BUILDKITE_SKIP_CHECKOUT: 'false',
+      BUILDKITE_REPO: repository.url,
+      BUILDKITE_COMMIT: await repository.commit('a.txt', '1'),
+      BUILDKITE_COMMAND:
+        'echo "in: $PWD"; ls .git/objects | grep marker || echo clean; touch .git/objects/marker',
+    }
+    const build = async (fromFork: boolean) => {
+      const id = server.offer(env, fromFork ? { from_fork: true } : {})
+      expect((await server.finished(id)).exit_status).toBe('0')
+      const log = server.log(id)
+      return { place: /^in: (.*)$/m.exec(log)?.[1], isClean: /^clean$/m.test(log) }
+    }
+    const [fork, own, ownAgain, otherFork] = [
+      await build(true),
+      await build(false),
+      await build(false),
+      await build(true),
+    ]
+    expect(own.place).not.toBe(fork.place)
+    expect([fork, own, ownAgain, otherFork].map(({ isClean }) => isClean)).toEqual([true, true, false, true])
   })
 })

@@ -17,7 +17,8 @@ const COMMIT_KEY = 'buildkite:git:commit'
 
 export async function runCheckoutPhase(run: JobRun): Promise<void> {
   await runHooks(run, 'pre-checkout', ['agent', 'plugin'])
-  if (isTrue(run.env['BUILDKITE_CLEAN_CHECKOUT'])) {
+  // One fork's build must not find what another's left either.
+  if (isTrue(run.env['BUILDKITE_CLEAN_CHECKOUT']) || run.job.from_fork === true) {
     run.log.say('~~~ Removing the old checkout')
     await rm(run.checkoutPath, { recursive: true, force: true })
   }

@@ -1,11 +1,13 @@
 // The environment a job begins with: what the agent inherits, then what the server says, then what only the agent
 // knows. A job cannot change that last part; if it tries, its log says so.
 
+import { createHash } from 'node:crypto'
 import { delimiter, join } from 'node:path'
 import type { Job } from '@millrace/protocol/jobs.ts'
 import { headersToEnv } from '../http/session.ts'
 import type { Session } from '../http/session.ts'
 import type { Settings } from '../settings.ts'
+import { isProtected } from './protected-variables.ts'
 
 export interface EnvironmentFacts {
   settings: Settings
@@ -36,32 +38,6 @@ const REQUIRED = [
   'BUILDKITE_PIPELINE_PROVIDER',
 ] as const
 
-/** Beside those that the agent sets. */
-const PROTECTED = new Set(
-  [
-    'AGENT_TOKEN',
-    'AGENT_DEBUG',
-    'AGENT_DEBUG_HTTP',
-    'AGENT_EXPERIMENT',
-    'AGENT_PROFILE',
-    'CONFIG_PATH',
-    'ENV_FILE',
-    'ENV_JSON_FILE',
-    'PTY',
-    'ADDITIONAL_HOOKS_PATHS',
-    'GIT_MIRRORS_PATH',
-    'NO_HTTP2',
-    'STRICT_SINGLE_HOOKS',
-    'SSH_KEYSCAN',
-    'HOOKS_SHELL',
-    'BUILD_CHECKOUT_PATH',
-    'COMMAND_EXIT_STATUS',
-    'LAST_HOOK_EXIT_STATUS',
-    'JOB_CANCELLED',
-    'JOB_TIMED_OUT',
-  ].map((name) => `BUILDKITE_${name}`),
-)
-
 const MAX_MESSAGE_BYTES = 64 * 1024
 
 export function prepareEnvironment(facts: EnvironmentFacts): JobEnvironment {
@@ -70,7 +46,7 @@ export function prepareEnvironment(facts: EnvironmentFacts): JobEnvironment {
   const given: Record<string, string> = {}
   const ignored: string[] = []
   for (const [name, value] of Object.entries(job.env)) {
-    if (isProtected(name, own)) {
+    if (isProtected(name, value, { settings, own })) {
       if (own[name] !== value && value !== '') ignored.push(name)
     } else given[name] = value
   }
@@ -83,10 +59,18 @@ export function prepareEnvironment(facts: EnvironmentFacts): JobEnvironment {
   return { env, ignored, missing: REQUIRED.filter((name) => (env[name] ?? '').trim() === '') }
 }
 
-/** `<build path>/<agent>/<organization>/<pipeline>`: never a folder that another agent uses at the same time. */
-export function checkoutFolder(settings: Settings, env: Readonly<Record<string, string>>): string {
-  const parts = ['BUILDKITE_AGENT_NAME', 'BUILDKITE_ORGANIZATION_SLUG', 'BUILDKITE_PIPELINE_SLUG']
-  return join(settings.buildPath, ...parts.map((name) => folderName(env[name] ?? '')))
+/**
+ * `<build path>/<agent>/<organization>/<pipeline>`: never a folder that another agent uses at the same time. What a
+ * build of a fork leaves in its checkout must not reach a trusted build, so those have a folder of their own.
+ */
+export function checkoutFolder(
+  settings: Settings,
+  env: Readonly<Record<string, string>>,
+  isFromFork: boolean,
+): string {
+  const names = ['BUILDKITE_AGENT_NAME', 'BUILDKITE_ORGANIZATION_SLUG', 'BUILDKITE_PIPELINE_SLUG']
+  const path = join(settings.buildPath, ...names.map((name) => folderName(env[name] ?? '')))
+  return isFromFork ? `${path}~fork` : path
 }
 
 function ownVariables({ settings, job, session, binPath, socket }: EnvironmentFacts): Record<string, string> {
@@ -113,13 +97,11 @@ function ownVariables({ settings, job, session, binPath, socket }: EnvironmentFa
   }
 }
 
-function isProtected(name: string, own: Readonly<Record<string, string>>): boolean {
-  return Object.hasOwn(own, name) || PROTECTED.has(name) || name.startsWith('BUILDKITE_REQUEST_HEADER_')
-}
-
+/** Two texts never have the same folder name. No name contains `~`. */
 function folderName(text: string): string {
-  const plain = text.replaceAll(/[^A-Za-z0-9._-]/g, '-')
-  return /^\.*$/.test(plain) ? `-${plain}` : plain
+  if (/^(?!\.*$)[A-Za-z0-9._-]+$/.test(text)) return text
+  const hash = createHash('sha256').update(text).digest('hex').slice(0, 16)
+  return `${text.replaceAll(/[^A-Za-z0-9._-]/g, '-').slice(0, 100)}~${hash}`
 }
 
 function cutToBytes(text: string, maxBytes: number): string {

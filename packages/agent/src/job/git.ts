@@ -2,37 +2,46 @@ import { stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readSecret } from '../api/secrets.ts'
 import { JobFailure } from './failure.ts'
+import { addGitConfig, mustGit, readGit, runGit } from './git-process.ts'
 import { mirrorName } from './mirror.ts'
-import { isTrue, mustRun, readProcess, runProcess } from './run.ts'
-import type { Command, JobRun } from './run.ts'
+import { resetRepository } from './reset-repository.ts'
+import { isTrue } from './run.ts'
+import type { JobRun } from './run.ts'
 
 const BRANCHES = '+refs/heads/*:refs/remotes/origin/*'
 
-/** Names from outside must not be read as options of git. */
+/** Names from outside must not be read as options of git, nor an address as a command to run. */
 export function refuseOptions({ env }: JobRun): void {
+  if (runsCommand(env['BUILDKITE_REPO'] ?? '')) throw new JobFailure('BUILDKITE_REPO cannot name a command')
   for (const name of ['BUILDKITE_REPO', 'BUILDKITE_COMMIT', 'BUILDKITE_BRANCH', 'BUILDKITE_TAG']) {
     if ((env[name] ?? '').startsWith('-')) throw new JobFailure(`${name} cannot start with "-"`)
   }
+}
+
+/** `ext::` has git run its address as a command, and `fd::` has it speak to any open file. */
+export function runsCommand(repository: string): boolean {
+  return /^(ext|fd)::/i.test(repository.trim())
 }
 
 export async function fetchAndCheckOut(run: JobRun): Promise<void> {
   const repository = run.env['BUILDKITE_REPO'] ?? ''
   const isFresh = !(await exists(join(run.checkoutPath, '.git')))
   if (!isFresh) {
-    await mustRun(run, ['git', 'remote', 'set-url', 'origin', repository])
+    if (!(await resetRepository(run))) throw new JobFailure('the old checkout cannot be used again')
+    await mustGit(run, ['config', 'remote.origin.url', repository])
     if (await hasFiles(run)) await clean(run)
   } else {
     const sparse = isSparse(run) ? ['--no-checkout'] : []
     const flags = [...flagsOf(run, 'CLONE', '-v'), ...sparse, ...(await referenceTo(run, repository))]
-    await mustRun(run, ['git', 'clone', ...flags, '--', repository, '.'])
+    await mustGit(run, ['clone', ...flags, '--', repository, '.'])
   }
   const target = await fetchCommit(run)
   if (isSparse(run)) await limitPaths(run)
   else if (!isFresh) await allowAllPaths(run)
-  await mustRun(run, ['git', 'checkout', ...flagsOf(run, 'CHECKOUT', '-f'), target])
+  await mustGit(run, ['checkout', ...flagsOf(run, 'CHECKOUT', '-f'), target])
   if (run.env['BUILDKITE_GIT_COMMIT_VERIFICATION'] === 'strict') await verifyCommit(run)
   await updateSubmodules(run)
-  if (isTrue(run.env['BUILDKITE_GIT_LFS_ENABLED'])) await mustRun(run, ['git', 'lfs', 'pull'])
+  if (isTrue(run.env['BUILDKITE_GIT_LFS_ENABLED'])) await mustGit(run, ['lfs', 'pull'])
   await clean(run)
 }
 
@@ -45,16 +54,7 @@ async function referenceTo({ settings: { mirrorsPath } }: JobRun, repository: st
 /** The commit as the build shows it; null when git does not tell. */
 export async function describeCommit(run: JobRun): Promise<string | null> {
   const format = 'commit %H%nabbrev-commit %h%nAuthor: %an <%ae>%n%n%w(0,4,4)%B'
-  return await readProcess(run, [
-    'git',
-    '--no-pager',
-    'log',
-    '-1',
-    'HEAD',
-    '-s',
-    '--no-color',
-    `--format=${format}`,
-  ])
+  return await readGit(run, ['--no-pager', 'log', '-1', 'HEAD', '-s', '--no-color', `--format=${format}`])
 }
 
 /** Returns what to check out. */
@@ -67,28 +67,28 @@ async function fetchCommit(run: JobRun): Promise<string> {
   const refspec = (env['BUILDKITE_REFSPEC'] ?? '').split(/\s+/).filter((word) => word !== '')
   const pull = pullRequestRef(env)
   if (refspec.length > 0) {
-    await mustRun(run, fetchCommand(run, refspec))
+    await mustGit(run, fetchArguments(run, refspec))
     return commit === 'HEAD' ? 'FETCH_HEAD' : commit
   }
   if (pull !== null) {
-    await mustRun(run, fetchCommand(run, [pull]))
+    await mustGit(run, fetchArguments(run, [pull]))
     return commit === 'HEAD' || pull.endsWith('/merge') ? 'FETCH_HEAD' : commit
   }
   if (commit === 'HEAD') {
     const tag = env['BUILDKITE_TAG'] ?? ''
-    await mustRun(run, fetchCommand(run, [tag === '' ? branch : `refs/tags/${tag}`]))
+    await mustGit(run, fetchArguments(run, [tag === '' ? branch : `refs/tags/${tag}`]))
     return 'FETCH_HEAD'
   }
   // Not every server hands out a commit by its name; all hand out their branches and tags.
-  const direct = await runProcess(run, fetchCommand(run, [commit]))
+  const direct = await runGit(run, fetchArguments(run, [commit]))
   if (direct.exitStatus === 0) return /^[0-9a-f]{7,64}$/i.test(commit) ? commit : 'FETCH_HEAD'
   run.log.say('# The commit cannot be fetched by name, so all branches and tags are fetched.')
-  await mustRun(run, fetchCommand(run, [BRANCHES, '+refs/tags/*:refs/tags/*']))
+  await mustGit(run, fetchArguments(run, [BRANCHES, '+refs/tags/*:refs/tags/*']))
   return commit
 }
 
-function fetchCommand(run: JobRun, refspecs: readonly string[]): Command {
-  return ['git', 'fetch', ...flagsOf(run, 'FETCH', '-v --prune'), '--', 'origin', ...refspecs]
+function fetchArguments(run: JobRun, refspecs: readonly string[]): string[] {
+  return ['fetch', ...flagsOf(run, 'FETCH', '-v --prune'), '--', 'origin', ...refspecs]
 }
 
 function pullRequestRef(env: Readonly<Record<string, string>>): string | null {
@@ -102,14 +102,8 @@ async function verifyCommit(run: JobRun): Promise<void> {
   const branch = run.env['BUILDKITE_BRANCH'] ?? ''
   const isElsewhere = pullRequestRef(run.env) !== null || (run.env['BUILDKITE_TAG'] ?? '') !== ''
   if (isElsewhere || run.env['BUILDKITE_COMMIT'] === 'HEAD') return
-  await mustRun(run, ['git', 'fetch', '--', 'origin', `+refs/heads/${branch}:refs/remotes/origin/${branch}`])
-  const end = await runProcess(run, [
-    'git',
-    'merge-base',
-    '--is-ancestor',
-    'HEAD',
-    `refs/remotes/origin/${branch}`,
-  ])
+  await mustGit(run, ['fetch', '--', 'origin', `+refs/heads/${branch}:refs/remotes/origin/${branch}`])
+  const end = await runGit(run, ['merge-base', '--is-ancestor', 'HEAD', `refs/remotes/origin/${branch}`])
   if (end.exitStatus !== 0) throw new JobFailure(`the commit is not on the branch ${branch}`)
 }
 
@@ -118,32 +112,32 @@ async function limitPaths(run: JobRun): Promise<void> {
     .split(',')
     .filter((path) => path !== '')
   const mode = run.env['BUILDKITE_GIT_SPARSE_CHECKOUT_MODE'] === 'no-cone' ? '--no-cone' : '--cone'
-  await mustRun(run, ['git', 'sparse-checkout', 'set', mode, '--', ...paths])
+  await mustGit(run, ['sparse-checkout', 'set', mode, '--', ...paths])
 }
 
 /** An earlier job may have limited them. */
 async function allowAllPaths(run: JobRun): Promise<void> {
-  const isLimited = isTrue((await readProcess(run, ['git', 'config', '--get', 'core.sparseCheckout'])) ?? '')
-  if (isLimited) await mustRun(run, ['git', 'sparse-checkout', 'disable'])
+  const isLimited = isTrue((await readGit(run, ['config', '--get', 'core.sparseCheckout'])) ?? '')
+  if (isLimited) await mustGit(run, ['sparse-checkout', 'disable'])
 }
 
 async function updateSubmodules(run: JobRun): Promise<void> {
   const isOff = run.env['BUILDKITE_GIT_SUBMODULES'] === 'false' || isSparse(run)
   if (isOff || !(await exists(join(run.checkoutPath, '.gitmodules')))) return
-  await mustRun(run, ['git', 'submodule', 'sync', '--recursive'])
-  await mustRun(run, ['git', 'submodule', 'update', '--init', '--recursive', '--force'])
-  await mustRun(run, ['git', 'submodule', 'foreach', '--recursive', 'git reset --hard'])
+  await mustGit(run, ['submodule', 'sync', '--recursive'])
+  await mustGit(run, ['submodule', 'update', '--init', '--recursive', '--force'])
+  await mustGit(run, ['submodule', 'foreach', '--recursive', 'git reset --hard'])
 }
 
 async function clean(run: JobRun): Promise<void> {
   const flags = flagsOf(run, 'CLEAN', '-ffxdq')
-  await mustRun(run, ['git', 'clean', ...flags])
+  await mustGit(run, ['clean', ...flags])
   if (
     run.env['BUILDKITE_GIT_SUBMODULES'] === 'false' ||
     !(await exists(join(run.checkoutPath, '.gitmodules')))
   )
     return
-  await mustRun(run, ['git', 'submodule', 'foreach', '--recursive', `git clean ${flags.join(' ')}`])
+  await mustGit(run, ['submodule', 'foreach', '--recursive', 'git', 'clean', ...flags])
 }
 
 /** Git asks nobody: what it needs to get in is given here. */
@@ -162,17 +156,9 @@ export async function useCredentials(run: JobRun): Promise<void> {
     isTrue(env['BUILDKITE_USE_REPOSITORY_PROVIDER_GIT_CREDENTIALS']) ||
     isTrue(env['BUILDKITE_USE_GITHUB_APP_GIT_CREDENTIALS'])
   if (usesProvider) {
-    addConfig(env, 'credential.useHttpPath', 'true')
-    addConfig(env, 'credential.helper', '!buildkite-agent git-credentials-helper')
+    addGitConfig(env, 'credential.useHttpPath', 'true')
+    addGitConfig(env, 'credential.helper', '!buildkite-agent git-credentials-helper')
   }
-}
-
-/** Beside what the environment tells git already. */
-function addConfig(env: Record<string, string>, key: string, value: string): void {
-  const count = Number(env['GIT_CONFIG_COUNT'] ?? 0)
-  env[`GIT_CONFIG_KEY_${count}`] = key
-  env[`GIT_CONFIG_VALUE_${count}`] = value
-  env['GIT_CONFIG_COUNT'] = String(count + 1)
 }
 
 function flagsOf(
@@ -188,7 +174,7 @@ function isSparse({ env }: JobRun): boolean {
 }
 
 async function hasCommit(run: JobRun, commit: string): Promise<boolean> {
-  return (await readProcess(run, ['git', 'rev-parse', '--verify', '--quiet', `${commit}^{commit}`])) !== null
+  return (await readGit(run, ['rev-parse', '--verify', '--quiet', `${commit}^{commit}`])) !== null
 }
 
 async function hasFiles(run: JobRun): Promise<boolean> {

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aFolder, anAgent } from '../../test/agent.ts'
-import { pluginName, pluginVariables, readPlugins } from './plugins.ts'
+import { pluginFolder, pluginName, pluginVariables, readPlugins } from './plugins.ts'
 
 function git(folder: string, ...args: string[]): string {
   const who = ['-c', 'user.name=T', '-c', 'user.email=t@example.com', '-c', 'init.defaultBranch=main']
@@ -41,6 +41,23 @@ describe('pluginVariables', () => {
       BUILDKITE_PLUGIN_DOCKER_COMPOSE_TAGS_0: 'a',
       BUILDKITE_PLUGIN_DOCKER_COMPOSE_TAGS_1_B: '1',
     })
+  })
+})
+
+describe('abuse case R12: pluginFolder', () => {
+  it('is another one for every address and version, however alike they look', () => {
+    const sources = [
+      'github.com/a/b',
+      'github.com/a-b',
+      'github.com-a-b',
+      'github.com/a/b#',
+      'GitHub.com/a/b',
+    ]
+    const folders = sources.flatMap((source) =>
+      ['v1', 'v-1', 'v/1'].map((version) => pluginFolder({ source, version })),
+    )
+    expect(new Set(folders).size).toBe(folders.length)
+    for (const folder of folders) expect(folder).toMatch(/^[A-Za-z0-9][A-Za-z0-9.-]+-[0-9a-f]{16}$/)
   })
 })
 

@@ -1,12 +1,13 @@
 // Plugins are folders with hooks: fetched by git before the checkout, or part of the repository itself.
 
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { mkdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, isAbsolute, join, relative, resolve } from 'node:path'
 import { canonicalPluginSource } from '@millrace/engine/plugin-source.ts'
 import { JobFailure } from './failure.ts'
+import { runsCommand } from './git.ts'
+import { mustGit } from './git-process.ts'
 import { runHooks } from './hooks.ts'
-import { mustRun } from './run.ts'
 import type { JobRun } from './run.ts'
 
 export interface PluginReference {
@@ -102,17 +103,15 @@ async function fetchPlugin(run: JobRun, plugin: PluginReference): Promise<string
   const { source, version } = plugin
   if (version.startsWith('-')) throw new JobFailure(`a plugin's version cannot start with "-": ${version}`)
   const { pluginsPath } = run.settings
-  const folder = join(
-    pluginsPath,
-    `${source}#${version}`.replaceAll(/[^A-Za-z0-9.-]+/g, '-').replace(/^[.-]+/, ''),
-  )
+  if (runsCommand(source))
+    throw new JobFailure(`the plugin ${source} names a command instead of a repository`)
+  const folder = join(pluginsPath, pluginFolder(plugin))
   if (version !== '' && (await isFolder(folder))) return folder
   await mkdir(pluginsPath, { recursive: true })
   const fresh = join(pluginsPath, `.fetching-${randomBytes(6).toString('hex')}`)
-  const quiet = { GIT_TERMINAL_PROMPT: '0' }
   try {
-    await mustRun(run, ['git', 'clone', '-q', '--', repositoryUrl(source), fresh], quiet)
-    if (version !== '') await mustRun(run, ['git', '-C', fresh, 'checkout', '-q', '-f', version, '--'], quiet)
+    await mustGit(run, ['clone', '-q', '--', repositoryUrl(source), fresh])
+    if (version !== '') await mustGit(run, ['-C', fresh, 'checkout', '-q', '-f', version, '--'])
     if (version === '') await rm(folder, { recursive: true, force: true })
     await rename(fresh, folder).catch(async (error: unknown) => {
       // Another agent was faster.
@@ -122,6 +121,13 @@ async function fetchPlugin(run: JobRun, plugin: PluginReference): Promise<string
     await rm(fresh, { recursive: true, force: true })
   }
   return folder
+}
+
+/** The name is for people; the hash keeps two plugins whose names look alike apart. */
+export function pluginFolder({ source, version }: Pick<PluginReference, 'source' | 'version'>): string {
+  const whole = `${source}#${version}`
+  const name = whole.replaceAll(/[^A-Za-z0-9.-]+/g, '-').replace(/^[.-]+/, '')
+  return `${name.slice(-100)}-${createHash('sha256').update(whole).digest('hex').slice(0, 16)}`
 }
 
 function referTo(text: string, config: unknown): PluginReference {

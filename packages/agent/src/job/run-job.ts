@@ -158,7 +158,8 @@ async function carryOut(host: JobHost, job: Job, place: Workplace, api: Api, log
   log.hideVariables(run.env)
   try {
     mkdirSync(settings.buildPath, { recursive: true })
-    if (ignored.length > 0) log.say(`# Variables the agent sets itself were ignored: ${ignored.join(', ')}`)
+    if (ignored.length > 0)
+      log.say(`# Variables that only the agent may set were ignored: ${ignored.join(', ')}`)
     const end = await begin(run, missing)
     if (processLimit?.isExceeded() && cancel.requested === null) return await endOver(run, processLimit)
     return describeEnd(end, cancel, settings)
@@ -203,7 +204,7 @@ function openRun(host: JobHost, job: Job, place: Workplace, api: Api, log: JobLo
     if (isTimeout) env['BUILDKITE_JOB_TIMED_OUT'] = 'true'
   }
   const cancel = createCancel({ processes, signal, graceSeconds, clock, requested })
-  const checkoutPath = checkoutFolder(settings, env)
+  const checkoutPath = checkoutFolder(settings, env, job.from_fork === true)
   env['BUILDKITE_BUILD_CHECKOUT_PATH'] = checkoutPath
   const run: JobRun = {
     job,

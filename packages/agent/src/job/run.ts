@@ -63,9 +63,13 @@ export async function mustRun(
 }
 
 /** Its standard output, trimmed; null when it fails. */
-export async function readProcess(run: JobRun, command: Command): Promise<string | null> {
+export async function readProcess(
+  run: JobRun,
+  command: Command,
+  extraEnv: Record<string, string> = {},
+): Promise<string | null> {
   refuseWhenOver(run)
-  const options = { env: run.env, cwd: run.cwd, output: run.output.fd }
+  const options = { env: { ...run.env, ...extraEnv }, cwd: run.cwd, output: run.output.fd }
   const { exitStatus, stdout } = await run.processes.read(command, options).catch(cannotStart(command))
   return exitStatus === 0 ? stdout.trim() : null
 }

@@ -1,4 +1,5 @@
-import { utimes, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, symlink, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, describe, it } from 'vitest'
 import { aFolder } from '../../test/agent.ts'
 import { listen } from './http.ts'
@@ -50,5 +51,26 @@ describe('locks between jobs', () => {
     const keeper = await keeping
     expect(keeper).not.toBeNull()
     keeper?.close()
+  })
+})
+
+describe('abuse case R12: the folder of the lock socket', () => {
+  it('is refused when other users may write to it, or when it is a link', async () => {
+    const folder = await aFolder()
+    const [open, link] = [join(folder, 'open'), join(folder, 'link')]
+    await mkdir(open)
+    await chmod(open, 0o777)
+    await symlink(folder, link)
+    await expect(keepLocks(open)).rejects.toThrow('Other users may write to it')
+    await expect(readLock(open, 'key')).rejects.toThrow('Other users may write to it')
+    await expect(keepLocks(link)).rejects.toThrow('is not a folder')
+  })
+
+  it.runIf(process.getuid?.() === 0)('is refused when another user has made it', async () => {
+    const folder = join(await aFolder(), 'taken')
+    await mkdir(folder, { mode: 0o700 })
+    await chown(folder, 12_345, 12_345)
+    await expect(keepLocks(folder)).rejects.toThrow('It belongs to another user')
+    await expect(readLock(folder, 'key')).rejects.toThrow('It belongs to another user')
   })
 })

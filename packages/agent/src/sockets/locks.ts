@@ -1,13 +1,14 @@
 // Locks between jobs of one machine. One agent process keeps them, whichever was first; when it ends they are gone,
 // and the next to start a job takes over.
 
-import { mkdir, rm, stat, writeFile } from 'node:fs/promises'
+import { rm, stat, writeFile } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { codeOf } from '../http/exchange.ts'
 import { askSocket, listen } from './http.ts'
 import type { SocketAnswer, SocketRequest } from './http.ts'
+import { makeOwnFolder, requireOwnFolder } from './own-folder.ts'
 
 export const LOCK_PATH = '/api/leader/v0/lock'
 
@@ -25,7 +26,7 @@ export interface LockKeeper {
 
 /** Null when another process keeps the locks. When it returns, somebody does. */
 export async function keepLocks(socketsPath: string): Promise<LockKeeper | null> {
-  await mkdir(socketsPath, { recursive: true, mode: 0o700 })
+  await makeOwnFolder(socketsPath)
   const path = lockSocketPath(socketsPath)
   const turn = `${path}.turn`
   while (!(await isKept(path))) {
@@ -94,6 +95,7 @@ async function askKeeper(
   const until = Date.now() + TURN_MS
   for (;;) {
     try {
+      await requireOwnFolder(socketsPath)
       return await askSocket(path, request)
     } catch (error) {
       if (!isNobodyThere(error)) throw error

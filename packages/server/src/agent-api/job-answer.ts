@@ -3,6 +3,7 @@ import type { CommandStep } from '@millrace/engine/steps/types.ts'
 import type { ScriptWork } from '@millrace/engine/work.ts'
 import type { Job, JobStep } from '@millrace/protocol/jobs.ts'
 import { findCommand } from '../conductor/environment.ts'
+import { isUntrusted } from '../conductor/trust.ts'
 import type { Context } from '../context.ts'
 
 const chunkBytes = 100 * 1024
@@ -15,7 +16,8 @@ export async function jobAnswer(
 ): Promise<Job> {
   const command = await findCommand(ctx, organizationId, jobId)
   if (command === null) throw new Error('A job that runs no command was accepted.')
-  const { work, definition, priority, runnableAt, hasCredentials, env } = command
+  const { work, definition, priority, runnableAt, hasCredentials, env, buildId } = command
+  const isFromFork = await isUntrusted(ctx.db, organizationId, [buildId])
   return {
     id: jobId,
     token,
@@ -27,6 +29,7 @@ export async function jobAnswer(
     ...(work.matrix === null ? {} : { matrix_permutation: permutation(work.matrix) }),
     ...(runnableAt === null ? {} : { runnable_at: runnableAt }),
     priority,
+    ...(isFromFork ? { from_fork: true } : {}),
   }
 }
 

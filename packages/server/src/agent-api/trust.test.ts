@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { useApp } from '../../test/app.ts'
-import { aRunningJob, type TestRun } from '../../test/agent-client.ts'
+import { aRunningJob, anAgent, anAgentWorld, type TestRun } from '../../test/agent-client.ts'
+import { aPipeline } from '../../test/builders.ts'
 import { aBuild } from '../../test/runs.ts'
 
 const app = useApp({ env: { MILLRACE_PING_HOLD_SECONDS: '0' } })
@@ -46,6 +47,19 @@ describe('a job of a pull request from a fork', () => {
       .where('id', '=', pipelineId)
       .execute()
     expect(await answers(run)).toEqual([200, 200])
+  })
+
+  it('is called so to its agent, which keeps the checkouts of trusted builds from it (abuse case R6)', async () => {
+    const world = await anAgentWorld(app)
+    const pipeline = await aPipeline(app, world.org, 'steps: [{ command: one }]')
+    const accepted = async (pullRequest: typeof fork | null) => {
+      await aBuild(app, world.org, pipeline, { pullRequest })
+      const run = await (await anAgent(app, world.token)).begin()
+      return run.job
+    }
+    expect(await accepted(null)).not.toHaveProperty('from_fork')
+    expect(await accepted({ ...fork, fork: false })).not.toHaveProperty('from_fork')
+    expect(await accepted(fork)).toMatchObject({ from_fork: true })
   })
 
   it('does not get them by way of a build that it triggers, or that somebody repeats', async () => {

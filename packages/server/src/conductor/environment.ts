@@ -39,6 +39,7 @@ export interface Command extends Pick<
 > {
   work: ScriptWork
   env: Env
+  buildId: string
 }
 
 export async function findCommand(
@@ -61,7 +62,7 @@ export async function findCommand(
     work,
     standard: standardFacts(config.url, build, around),
   })
-  return { ...around, work, env }
+  return { ...around, work, env, buildId: build.id }
 }
 
 function standardFacts(url: string, build: KnownBuild, around: Surroundings): StandardFacts {

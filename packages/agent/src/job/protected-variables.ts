@@ -1,0 +1,146 @@
+// Variables that a job's environment cannot set, because the agent or its owner does.
+
+import { fileAt } from './file-at.ts'
+import { join } from 'node:path'
+import type { Settings } from '../settings.ts'
+
+const PROTECTED = new Set(
+  [
+    'AGENT_TOKEN',
+    'AGENT_DEBUG',
+    'AGENT_DEBUG_HTTP',
+    'AGENT_DISABLE_WARNINGS_FOR',
+    'AGENT_EXPERIMENT',
+    'AGENT_JOB_TIMEOUT_FILE',
+    'AGENT_PROFILE',
+    'AGENT_CACHE_PATHS',
+    'AGENT_JWKS_FILE',
+    'AGENT_JWKS_KEY_ID',
+    'AGENT_AWS_KMS_KEY',
+    'AGENT_GCP_KMS_KEY',
+    'CONFIG_PATH',
+    'ENV_FILE',
+    'ENV_JSON_FILE',
+    'JOB_LOG_TMPFILE',
+    'JOB_LOGS_OTLP',
+    'PTY',
+    'ADDITIONAL_HOOKS_PATHS',
+    'CHECKOUT_ATTEMPTS',
+    'CHECKOUT_OVERRIDE_MODE',
+    'GIT_CLONE_MIRROR_FLAGS',
+    'GIT_SUBMODULE_CLONE_CONFIG',
+    'NO_HTTP2',
+    'STRICT_SINGLE_HOOKS',
+    'SSH_KEYSCAN',
+    'HOOKS_SHELL',
+    'BUILD_CHECKOUT_PATH',
+    'COMMAND_EXIT_STATUS',
+    'LAST_HOOK_EXIT_STATUS',
+    'JOB_CANCELLED',
+    'JOB_TIMED_OUT',
+  ].map((name) => `BUILDKITE_${name}`),
+)
+const PROTECTED_PREFIXES = ['BUILDKITE_REQUEST_HEADER_', 'BUILDKITE_GIT_MIRRORS_', 'BUILDKITE_TRACING_']
+
+/**
+ * Flags of git that a job may choose, because none of them names a program, a file or a configuration. Everything else
+ * is left to the owner, in the agent's environment or its hooks: `--upload-pack`, `--config` and `--template` run
+ * commands.
+ */
+const COMMON_FLAGS = [
+  '-[qv]+',
+  '--quiet',
+  '--verbose',
+  '--progress',
+  '--no-progress',
+  '--depth[ =]\\d+',
+  '--shallow-since=[\\w:.+-]+',
+  '--filter=(?:blob:none|blob:limit=\\d+[kmg]?|tree:\\d+)',
+  '--tags',
+  '--no-tags',
+  '--jobs[ =]\\d+',
+  '-j ?\\d+',
+]
+const ALLOWED_FLAGS: Readonly<Record<string, RegExp>> = {
+  BUILDKITE_GIT_CLONE_FLAGS: flagPattern([
+    ...COMMON_FLAGS,
+    '-n',
+    '--no-checkout',
+    '--single-branch',
+    '--no-single-branch',
+    '--sparse',
+    '--dissociate',
+  ]),
+  BUILDKITE_GIT_FETCH_FLAGS: flagPattern([
+    ...COMMON_FLAGS,
+    '-[fnpPt]',
+    '--force',
+    '--prune',
+    '--no-prune',
+    '--prune-tags',
+    '--unshallow',
+    '--deepen=\\d+',
+    '--update-shallow',
+    '--refetch',
+    '--no-recurse-submodules',
+  ]),
+  BUILDKITE_GIT_CHECKOUT_FLAGS: flagPattern([
+    '-[fq]+',
+    '--force',
+    '--quiet',
+    '--progress',
+    '--no-progress',
+    '--detach',
+    '--no-recurse-submodules',
+  ]),
+  BUILDKITE_GIT_CLEAN_FLAGS: flagPattern([
+    '-[dfnqxX]+',
+    '--force',
+    '--quiet',
+    '--dry-run',
+    '(?:-e |--exclude=)[\\w./*@+][\\w./*@+-]*',
+  ]),
+}
+
+function flagPattern(flags: readonly string[]): RegExp {
+  return new RegExp(`^(?: *(?:${flags.join('|')})(?= |$))* *$`)
+}
+
+/** Variables with which programs run commands, load code or trust another machine. */
+const STEERS_PROGRAMS = new RegExp(
+  `^(?:${[
+    'PATH|HOME|SHELL|IFS|ENV|PS4|PROMPT_COMMAND|SHELLOPTS|BASHOPTS|BASH_ENV|BASH_FUNC_.*|ZDOTDIR|XDG_\\w+',
+    'LD_\\w+|DYLD_\\w+|GLIBC_TUNABLES|GCONV_PATH|LOCPATH|NLSPATH',
+    'GIT_(?!(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE)$)\\w+|SSH_\\w+|PAGER|LESS\\w*|EDITOR|VISUAL|BROWSER',
+    'NODE_\\w+|PERL\\w+|PYTHON\\w+|RUBY\\w+|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS',
+    'SSL_CERT_(?:FILE|DIR)|CURL_\\w+|\\w+_(?:PROXY|proxy)',
+  ].join('|')})$`,
+)
+
+export interface VariableGuard {
+  settings: Settings
+  /** What the agent sets itself. */
+  own: Readonly<Record<string, string>>
+}
+
+export function isProtected(name: string, value: string, { settings, own }: VariableGuard): boolean {
+  if (Object.hasOwn(own, name) || PROTECTED.has(name)) return true
+  if (PROTECTED_PREFIXES.some((prefix) => name.startsWith(prefix))) return true
+  const flags = ALLOWED_FLAGS[name]
+  if (flags !== undefined) return !flags.test(value)
+  // A job may ask for more verification than its agent does, and never for less.
+  if (name === 'BUILDKITE_GIT_COMMIT_VERIFICATION') return Object.hasOwn(settings.environment, name)
+  return STEERS_PROGRAMS.test(name) && isRestricted(settings) && !isAllowed(name, settings)
+}
+
+/** Whether the owner limits what jobs run. A job that steers the agent's own programs would get around that. */
+function isRestricted(settings: Settings): boolean {
+  const { allowedRepositories, allowedPlugins, allowedVariables, hooksPath } = settings
+  const hasLists = [allowedRepositories, allowedPlugins, allowedVariables].some((list) => list !== null)
+  const hasHook = hooksPath !== null && fileAt(join(hooksPath, 'pre-bootstrap')) !== null
+  return hasLists || hasHook || !settings.plugins || !settings.repositoryHooks
+}
+
+function isAllowed(name: string, { allowedVariables }: Settings): boolean {
+  return allowedVariables !== null && allowedVariables.some((pattern) => pattern.test(name))
+}
