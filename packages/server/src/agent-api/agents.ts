@@ -75,6 +75,7 @@ const stop = agentRoute({
   method: 'POST',
   url: '/v3/stop',
   token: 'session_or_job',
+  forks: { refused: 'control of their agent' },
   body: Type.Object({ force: maybe(Type.Boolean()) }),
   async handler({ ctx, agent, body }) {
     await stopAgent(ctx, agent.organizationId, agent.id, { cancel: body.force ? 'job' : 'nothing' })
@@ -86,6 +87,7 @@ const pause = agentRoute({
   method: 'POST',
   url: '/v3/pause',
   token: 'session_or_job',
+  forks: { refused: 'control of their agent' },
   body: Type.Object({
     note: maybe(Type.String({ maxLength: 1000 })),
     timeout_in_minutes: maybe(Type.Integer({ minimum: 0, maximum: 10_080 })),
@@ -104,6 +106,7 @@ const resume = agentRoute({
   method: 'POST',
   url: '/v3/resume',
   token: 'session_or_job',
+  forks: { refused: 'control of their agent' },
   async handler({ ctx, agent }) {
     await resumeAgent(ctx, agent.organizationId, agent.id)
     return done()

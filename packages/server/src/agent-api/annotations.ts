@@ -21,6 +21,7 @@ const annotate = agentRoute({
   method: 'POST',
   url: '/v3/jobs/:job/annotations',
   token: 'job',
+  forks: 'own_build',
   reach: 'build',
   // A character of JSON may take six bytes for one of text.
   bodyLimitBytes: 7 * mostBodyBytes,
@@ -58,6 +59,7 @@ const remove = agentRoute({
   method: 'DELETE',
   url: '/v3/jobs/:job/annotations/:context',
   token: 'job',
+  forks: 'own_build',
   reach: 'build',
   async handler({ ctx, job, params, query }) {
     const owner = ownerOf(job, params['job'], lastOf(query['scope']))

@@ -37,6 +37,7 @@ const create = agentRoute({
   method: 'POST',
   url: '/v3/jobs/:job/artifacts',
   token: 'job',
+  forks: 'own_build',
   reach: 'build',
   bodyLimitBytes: 4 * 1024 * 1024,
   body: Batch,
@@ -68,6 +69,7 @@ const report = agentRoute({
   method: 'PUT',
   url: '/v3/jobs/:job/artifacts',
   token: 'job',
+  forks: 'own_build',
   reach: 'build',
   bodyLimitBytes: 4 * 1024 * 1024,
   body: Type.Object({
@@ -100,11 +102,12 @@ const search = agentRoute({
   method: 'GET',
   url: '/v3/builds/:build/artifacts/search',
   token: 'job',
+  forks: 'own_build',
   async handler({ ctx, job, params, query }) {
     const wanted = lastOf(query['query']) ?? ''
     if (wanted.length > 1000) throw badRequest('The search pattern is too long.')
     const found = await artifacts.search(ctx.db, job.organizationId, {
-      buildId: await readableBuild(ctx, job, params['build']),
+      buildId: await readableBuild(ctx, job, params['build'], 'artifacts'),
       pattern: searchPattern(wanted),
       state: lastOf(query['state']) || null,
       scope: lastOf(query['scope']) || null,

@@ -35,6 +35,7 @@ const getRegistry = agentRoute({
   method: 'GET',
   url: '/v3/cache_registries/:registry',
   token: 'job',
+  forks: 'reads_shared',
   async handler({ ctx, job, params }) {
     const { id, name } = await caches.getRegistry(ctx, job, params['registry'])
     const answer: CacheRegistryResponse = { uuid: id, name, store }
@@ -46,6 +47,7 @@ const peek = agentRoute({
   method: 'POST',
   url: '/v3/cache_registries/:registry/peek',
   token: 'job',
+  forks: 'reads_shared',
   body: Type.Object(Lookup),
   async handler({ ctx, job, params, body }) {
     const registry = await caches.getRegistry(ctx, job, params['registry'])
@@ -59,6 +61,7 @@ const retrieve = agentRoute({
   method: 'POST',
   url: '/v3/cache_registries/:registry/retrieve',
   token: 'job',
+  forks: 'reads_shared',
   body: Type.Object(Lookup),
   async handler({ ctx, job, params, body }) {
     const registry = await caches.getRegistry(ctx, job, params['registry'])
@@ -79,6 +82,7 @@ const storeEntry = agentRoute({
   method: 'PUT',
   url: '/v3/cache_registries/:registry/store',
   token: 'job',
+  forks: { refused: 'entries of their own in shared caches' },
   body: Type.Object({
     ...Lookup,
     blobs: Type.Array(Blob, { minItems: 1, maxItems: 1000 }),
@@ -100,6 +104,7 @@ const commit = agentRoute({
   method: 'PUT',
   url: '/v3/cache_registries/:registry/commit',
   token: 'job',
+  forks: { refused: 'entries of their own in shared caches' },
   body: Type.Object({
     upload_id: Type.String({ maxLength: 255 }),
     e_tags: maybe(Type.Array(Type.String({ maxLength: 1024 }), { maxItems: 10_000 })),
@@ -115,6 +120,7 @@ const expire = agentRoute({
   method: 'POST',
   url: '/v3/cache_registries/:registry/expire',
   token: 'job',
+  forks: { refused: 'say over shared caches' },
   body: Type.Object(Lookup),
   async handler({ ctx, job, params, body }) {
     await caches.expire(ctx, await caches.getRegistry(ctx, job, params['registry']), body)

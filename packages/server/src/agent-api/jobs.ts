@@ -51,6 +51,7 @@ const start = agentRoute({
   method: 'PUT',
   url: '/v3/jobs/:job/start',
   token: 'job',
+  forks: 'own_job',
   async handler({ ctx, job }) {
     // An agent that did not hear the answer starts again.
     if (job.state === 'running') return done()
@@ -66,6 +67,7 @@ const getState = agentRoute({
   method: 'GET',
   url: '/v3/jobs/:job',
   token: 'job',
+  forks: 'own_job',
   async handler({ job }) {
     const answer: JobStateResponse = { state: job.state }
     return ok(answer)
@@ -77,6 +79,7 @@ const finish = agentRoute({
   url: '/v3/jobs/:job/finish',
   // An agent that did not hear the answer says it again.
   token: 'ended_job',
+  forks: 'own_job',
   isLast: true,
   body: FinishBody,
   async handler({ ctx, job, body }) {
@@ -89,6 +92,7 @@ const update = agentRoute({
   method: 'PUT',
   url: '/v3/jobs/:job',
   token: 'job',
+  forks: 'own_job',
   body: Type.Object({
     timeout: maybe(
       Type.String({
@@ -109,6 +113,7 @@ const promiseFailure = agentRoute({
   method: 'PUT',
   url: '/v3/jobs/:job/promise_failure',
   token: 'job',
+  forks: 'own_job',
   body: Type.Object({
     exit_status: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
     reason: maybe(Type.String({ maxLength: 10_000 })),

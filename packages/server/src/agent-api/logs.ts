@@ -11,6 +11,7 @@ const sendChunk = agentRoute({
   method: 'POST',
   url: '/v3/jobs/:job/chunks',
   token: 'ended_job',
+  forks: 'own_job',
   bodyLimitBytes: mostChunkBytes,
   async handler({ ctx, job, query, request }) {
     await receiveChunk(ctx, job.organizationId, job.id, {
@@ -27,6 +28,7 @@ const sendHeaderTimes = agentRoute({
   method: 'POST',
   url: '/v3/jobs/:job/header_times',
   token: 'ended_job',
+  forks: 'own_job',
   body: Type.Object({ header_times: Type.Record(Type.String(), Type.Unknown()) }),
   async handler({ ctx, job, body }) {
     const times = Object.entries(body.header_times).filter(

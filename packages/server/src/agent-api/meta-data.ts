@@ -32,6 +32,7 @@ const set = agentRoute({
   method: 'POST',
   url: '/v3/jobs/:job/data/set',
   token: 'job',
+  forks: 'own_build',
   reach: 'build',
   body: Item,
   bodyLimitBytes,
@@ -45,6 +46,7 @@ const setBatch = agentRoute({
   method: 'POST',
   url: '/v3/jobs/:job/data/set-batch',
   token: 'job',
+  forks: 'own_build',
   reach: 'build',
   body: Type.Object({ items: Type.Array(Item, { maxItems: 1000 }) }),
   bodyLimitBytes,
@@ -86,6 +88,7 @@ const readRoutes = (jobUrl: string, buildUrl: string, read: Read) => [
     method: 'POST',
     url: jobUrl,
     token: 'job',
+    forks: 'own_build',
     reach: 'build',
     body: KeyBody,
     handler: async ({ ctx, job, body }) => ok(await read(ctx, job.buildId, body.key)),
@@ -94,9 +97,10 @@ const readRoutes = (jobUrl: string, buildUrl: string, read: Read) => [
     method: 'POST',
     url: buildUrl,
     token: 'job',
+    forks: 'own_build',
     body: KeyBody,
     handler: async ({ ctx, job, params, body }) =>
-      ok(await read(ctx, await readableBuild(ctx, job, params['build']), body.key)),
+      ok(await read(ctx, await readableBuild(ctx, job, params['build'], 'other'), body.key)),
   }),
 ]
 
@@ -120,6 +124,7 @@ const jobKeys = agentRoute({
   method: 'POST',
   url: '/v3/jobs/:job/data/keys',
   token: 'job',
+  forks: 'own_build',
   reach: 'build',
   handler: async ({ ctx, job }) => ok(await listKeys(ctx, job.buildId)),
 })
@@ -128,8 +133,9 @@ const buildKeys = agentRoute({
   method: 'POST',
   url: '/v3/builds/:build/data/keys',
   token: 'job',
+  forks: 'own_build',
   handler: async ({ ctx, job, params }) =>
-    ok(await listKeys(ctx, await readableBuild(ctx, job, params['build']))),
+    ok(await listKeys(ctx, await readableBuild(ctx, job, params['build'], 'other'))),
 })
 
 async function findValue(ctx: Context, buildId: string, key: string): Promise<string | undefined> {

@@ -12,6 +12,7 @@ const upload = agentRoute({
   method: 'POST',
   url: '/v3/jobs/:job/pipelines',
   token: 'job',
+  forks: 'own_job',
   bodyLimitBytes: 16 * 1024 * 1024,
   body: Type.Object({
     uuid: Type.String({ format: 'uuid', description: 'must be a UUID' }),
@@ -35,6 +36,7 @@ const getStatus = agentRoute({
   method: 'GET',
   url: '/v3/jobs/:job/pipelines/:upload',
   token: 'job',
+  forks: 'own_job',
   async handler({ ctx, job, params }) {
     const upload = params['upload'] ?? ''
     const found = isUuid(upload)

@@ -13,6 +13,7 @@ import { isUuid } from '../lib/ids.ts'
 import { otherJob, type AgentRoute, type AgentRequest, type Speakers, type TokenKind } from './route.ts'
 import { findSuite } from './suite-token.ts'
 import * as tokens from './tokens.ts'
+import { requireTrust } from './trust.ts'
 
 /** Before the server closes, every agent that waits is let go: nobody closes the connection under its feet. */
 export async function registerAgentRoutes(
@@ -112,7 +113,7 @@ async function findSpeaker(
     case 'ended_session':
       return { agent: await tokens.findEndedSession(ctx.db, token) }
     case 'session_or_job':
-      return { agent: await findAgentOfEither(ctx, token, request.ip) }
+      return { agent: await findAgentOfEither(ctx, route, token, request.ip) }
     case 'suite':
       return { suite: await findSuite(ctx.db, token) }
     case 'job':
@@ -121,15 +122,26 @@ async function findSpeaker(
       const job = await find(ctx, token)
       if (!route.isLast) await noteJobHeard(ctx, job)
       await requireReach(ctx, route, job, (request.params as Record<string, string>)['job'])
+      await refuseForks(ctx, route, job)
       return { job }
     }
   }
 }
 
-async function findAgentOfEither(ctx: Context, token: string, ip: string): Promise<tokens.Agent> {
+async function findAgentOfEither(
+  ctx: Context,
+  route: AgentRoute,
+  token: string,
+  ip: string,
+): Promise<tokens.Agent> {
   if (!token.startsWith('mrjt_')) return tokens.findSession(ctx, token, ip)
   const job = await tokens.findRunningJob(ctx, token)
+  await refuseForks(ctx, route, job)
   return tokens.getAgent(ctx.db, job.organizationId, job.agent.id)
+}
+
+async function refuseForks(ctx: Context, { forks }: AgentRoute, job: tokens.RunningJob): Promise<void> {
+  if (typeof forks === 'object' && forks !== null) await requireTrust(ctx.db, job, forks.refused)
 }
 
 /** The id of another job is answered the same whether there is such a job or not. */

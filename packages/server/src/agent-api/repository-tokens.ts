@@ -15,6 +15,8 @@ import { countRequest, makeWorkflowToken, requireOrigin } from './workflow-token
 const forCheckout = {
   method: 'POST',
   token: 'job',
+  // They read the repository that they were checked out of, and can do nothing else with the token.
+  forks: 'own_job',
   body: Type.Object({ repo_url: maybe(Type.String({ maxLength: 10_000 })) }),
   async handler({
     ctx,
@@ -47,6 +49,8 @@ const workflowToken = agentRoute({
   method: 'POST',
   url: '/v3/jobs/:job/github_workflow_access_token',
   token: 'job',
+  // Refused below, whatever the pipeline trusts.
+  forks: 'own_job',
   body: Type.Object({
     repo_url: Type.Optional(Type.Unknown()),
     workflow: Type.Optional(Type.Unknown()),

@@ -35,6 +35,17 @@ export interface Speakers {
 
 export type TokenKind = keyof Speakers
 
+/**
+ * What a job of a fork may do with the route. `own_job` and `own_build`: the same as others, since nothing beyond that
+ * can be reached, or the handler looks for itself. `reads_shared`: reads what all jobs of the cluster share.
+ */
+export type ForkAccess = 'own_job' | 'own_build' | 'reads_shared' | { refused: string }
+
+/** Every route that takes the token of a job says it: forgetting it does not compile. */
+type ForkRule<Kind extends TokenKind> = Kind extends 'job' | 'ended_job' | 'session_or_job'
+  ? { forks: ForkAccess }
+  : { forks?: never }
+
 interface Definition<Kind extends TokenKind, Body extends TSchema> {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   url: string
@@ -77,6 +88,8 @@ export interface AgentRoute {
   url: string
   token: TokenKind
   reach: 'build' | 'job'
+  /** Null: it takes no token of a job. */
+  forks: ForkAccess | null
   isLast: boolean
   body: TSchema | undefined
   bodyLimitBytes: number
@@ -84,7 +97,7 @@ export interface AgentRoute {
 }
 
 export function agentRoute<const Kind extends TokenKind, Body extends TSchema = TSchema>(
-  definition: Definition<Kind, Body>,
+  definition: Definition<Kind, Body> & ForkRule<Kind>,
 ): AgentRoute {
   const { method, url, token, reach = 'job', isLast = false, bodyLimitBytes = 1024 * 1024 } = definition
   const checkBody = definition.body === undefined ? null : checker(definition.body)
@@ -93,6 +106,7 @@ export function agentRoute<const Kind extends TokenKind, Body extends TSchema = 
     url,
     token,
     reach,
+    forks: definition.forks ?? null,
     isLast,
     body: definition.body,
     bodyLimitBytes,

@@ -8,13 +8,13 @@ import { ok } from '../http/answer.ts'
 import { badRequest, forbidden, notFound } from '../lib/errors.ts'
 import { permits, type Claims } from '../resources/secrets/rules.ts'
 import { agentRoute, lastOf, type AgentRequest } from './route.ts'
-import { requireTrust } from './trust.ts'
 import type { RunningJob } from './tokens.ts'
 
 const getSecret = agentRoute({
   method: 'GET',
   url: '/v3/jobs/:job/secrets',
   token: 'job',
+  forks: { refused: 'secrets' },
   async handler({ ctx, job, query, request }) {
     const key = lastOf(query['key'])
     if (!key) throw badRequest('Which secret? Its key is missing.')
@@ -45,7 +45,6 @@ async function readSecret(
       order by key = ${key} desc, created_at limit 1`.execute(trx)
     const [secret] = rows
     if (secret === undefined) throw notFound('No secret found')
-    await requireTrust(trx, job, 'secrets')
     if (!permits(secret.policy, await claimsOf(ctx, job))) {
       throw forbidden(`The policy of the secret ${secret.key} does not let this job read it.`)
     }

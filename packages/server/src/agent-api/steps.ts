@@ -17,9 +17,10 @@ const exportAttribute = agentRoute({
   method: 'POST',
   url: '/v3/steps/:step/export',
   token: 'job',
+  forks: 'own_build',
   body: Type.Object({ attribute: Text, build_id: Text, format: Text }),
   async handler({ ctx, job, params, body }) {
-    const buildId = await readableBuild(ctx, job, body.build_id)
+    const buildId = await readableBuild(ctx, job, body.build_id, 'other')
     const step = await getStep(ctx.db, job.organizationId, buildId, params['step'] ?? '')
     const answer: StepExportResponse = {
       output: exportStep(step, body.attribute || null, body.format || null),
@@ -32,6 +33,7 @@ const update = agentRoute({
   method: 'PUT',
   url: '/v3/steps/:step',
   token: 'job',
+  forks: 'own_build',
   bodyLimitBytes: 8 * 1024 * 1024,
   body: Type.Object({
     idempotency_uuid: Type.String({ format: 'uuid', description: 'must be a UUID' }),
@@ -55,6 +57,7 @@ const cancelStep = agentRoute({
   method: 'POST',
   url: '/v3/steps/:step/cancel',
   token: 'job',
+  forks: 'own_build',
   body: Type.Object({
     build_id: Text,
     force: maybe(Type.Boolean()),
@@ -83,6 +86,7 @@ const cancelBuild = agentRoute({
   method: 'POST',
   url: '/v3/builds/:build/cancel',
   token: 'job',
+  forks: 'own_build',
   async handler({ ctx, job, params }) {
     const buildId = ownBuild(job, params['build'])
     const event = { type: 'cancel_build', reason: 'A job of the build asked for it' } as const

@@ -35,6 +35,25 @@ export const accessOfMember = (userId: string): RawBuilder<PipelineAccess> => sq
   where tp.pipeline_id = p.id and own.user_id = ${userId}),
   case p.visibility when 'public' then 'read' else 'none' end)`
 
+/** For queries with `pipelines p`: whether that person may know of it. */
+export const readableBy = (
+  userId: RawBuilder<unknown>,
+): RawBuilder<boolean> => sql`(p.visibility = 'public' or exists (
+  select from organization_members m join organizations org on org.id = m.organization_id
+  where m.organization_id = p.organization_id and m.user_id = ${userId}
+    and (m.role = 'admin' or org.teams_enabled_at is null or exists (
+      select from team_pipelines tp join team_members own_team on own_team.team_id = tp.team_id
+      where tp.pipeline_id = p.id and own_team.user_id = m.user_id))))`
+
+/** For queries with `pipelines p`: whether some team may know of it and of that other pipeline. */
+export const readableWith = (
+  pipelineId: RawBuilder<unknown>,
+): RawBuilder<boolean> => sql`(p.visibility = 'public'
+  or exists (select from organizations org where org.id = p.organization_id and org.teams_enabled_at is null)
+  or exists (
+    select from team_pipelines here join team_pipelines there on there.team_id = here.team_id
+    where here.pipeline_id = ${pipelineId} and there.pipeline_id = p.id))`
+
 const isToBuild = sql`in ('build_and_read', 'manage_build_and_read')`
 
 /** For queries with `pipelines p`: whether that person may make builds of it. */
