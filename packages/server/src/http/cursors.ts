@@ -34,7 +34,14 @@ export const CursorQuery = {
   before: Type.Optional(
     Type.String({ description: 'Cursor from a `prev` link. Not together with `after`.' }),
   ),
-  per_page: Type.Optional(Type.Integer({ minimum: 1, maximum: mostPerPage, default: defaultPerPage })),
+  per_page: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: mostPerPage,
+      default: defaultPerPage,
+      description: 'How many on a page.',
+    }),
+  ),
 }
 
 /** `list` names the list and its owner; a cursor of another list is invalid here. */

@@ -14,21 +14,22 @@ const assets = {
 } as const
 
 /**
- * What the description refers to is among its schemas, and none of them is in itself. The library would read all of it anew, as any description, when
+ * What the description refers to is among its components, and none of them is in itself. The library would read all of it anew, as any description, when
  * the page is opened and with each operation: a second of a page that does not answer.
  */
-const startScript = `const follow = (part, schemas) => {
-  if (Array.isArray(part)) return part.map((item) => follow(item, schemas))
+const startScript = `const find = (document, path) => path.reduce((whole, key) => whole?.[key], document)
+
+const follow = (part, document) => {
+  if (Array.isArray(part)) return part.map((item) => follow(item, document))
   if (typeof part !== 'object' || part === null) return part
   const { $ref, ...rest } = part
-  const own = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, follow(value, schemas)]))
+  const own = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, follow(value, document)]))
   if ($ref === undefined) return own
-  return { ...follow(schemas[$ref.replace('#/components/schemas/', '')], schemas), ...own, $$ref: $ref }
+  return { ...follow(find(document, $ref.split('/').slice(1)), document), ...own, $$ref: $ref }
 }
 
 const resolveSubtree = async (document, path) => {
-  const part = path.reduce((whole, key) => whole?.[key], document)
-  return { spec: follow(part, document.components.schemas), errors: [] }
+  return { spec: follow(find(document, path), document), errors: [] }
 }
 
 window.addEventListener('load', () => {

@@ -21,6 +21,7 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
     )
   }
   if (known.status === 401) void reply.header('WWW-Authenticate', 'Bearer')
+  if (known.status === 429) void reply.header('Retry-After', String(known.details?.['reset']))
   void reply.code(known.status).send(errorBody(known))
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { baseUrl, useApp } from '../../test/app.ts'
+import { baseUrl, useApp, type Json } from '../../test/app.ts'
 import { slices } from '../app.ts'
+import { fields, fieldsOf } from './field-descriptions.ts'
 
 const app = useApp()
 
@@ -31,33 +32,82 @@ describe('GET /v2/openapi.json', () => {
     })
   })
 
-  it('refers only to schemas it has, of which none is in itself: /docs puts them in place', async () => {
+  it('refers only to what it has, of which nothing is in itself: /docs puts it in place', async () => {
     const { body, text } = await app.request('GET', '/v2/openapi.json')
     const namesIn = (json: string) =>
-      [...json.matchAll(/"\$ref":"#\/components\/schemas\/([^"/]+)"/g)].map(([, name]) => name)
+      [...json.matchAll(/"\$ref":"#\/components\/(\w+\/[^"/]+)"/g)].map(([, name = '']) => name)
     expect(namesIn(text).length).toBeGreaterThan(0)
     expect(namesIn(text)).toHaveLength(text.split('"$ref"').length - 1)
     const open = (name: string, above: readonly string[]): void => {
       expect(above).not.toContain(name)
-      expect(body.components.schemas).toHaveProperty([name])
-      for (const inner of namesIn(JSON.stringify(body.components.schemas[name])))
-        open(inner, [...above, name])
+      const [kind = '', own = ''] = name.split('/')
+      expect(body.components[kind]).toHaveProperty([own])
+      for (const inner of namesIn(JSON.stringify(body.components[kind]?.[own]))) open(inner, [...above, name])
     }
     for (const name of new Set(namesIn(text))) open(name, [])
   })
 
-  it('gives two different shapes two different names', () => {
-    const shapes = new Map<string, Set<string>>()
-    const collect = (schema: unknown): void => {
-      if (typeof schema !== 'object' || schema === null) return
-      const title: unknown = Reflect.get(schema, 'title')
-      if (typeof title === 'string') {
-        shapes.set(title, (shapes.get(title) ?? new Set()).add(JSON.stringify(schema)))
-      }
-      Object.values(schema).forEach(collect)
+  it('describes every tag, operation, parameter and field in words', async () => {
+    const { body } = await app.request('GET', '/v2/openapi.json')
+    const missing: string[] = []
+    const need = (text: unknown, what: string) => {
+      if (typeof text !== 'string' || !/^[^a-z].*[.!?)`*]$/s.test(text))
+        missing.push(`${what}: ${String(text)}`)
     }
-    for (const { body, answers } of routes) collect([body, ...Object.values(answers)])
-    expect([...shapes].filter(([, different]) => different.size > 1).map(([title]) => title)).toEqual([])
+    const declared = Object.values(body.tags).map(({ name, description }) => {
+      need(description, `tag ${String(name)}`)
+      return name
+    })
+    for (const { id, operation } of operationsOf(body)) {
+      for (const tag of Object.values(operation.tags)) expect(declared).toContain(tag)
+      need(operation.description, id)
+      expect(String(operation.summary)).not.toBe('')
+      for (const { name, description } of Object.values(operation.parameters)) {
+        need(description, `${id} ${String(name)}`)
+      }
+    }
+    walkFields(body, (field, path) => need(field.description, path))
+    expect(missing).toEqual([])
+  })
+
+  it('has a text for no field that does not exist', async () => {
+    const { body } = await app.request('GET', '/v2/openapi.json')
+    const paths = new Set<string>()
+    walkFields(body, (_field, path) => paths.add(path))
+    const names = new Set([...paths].map((path) => path.split('.').at(-1)))
+    expect(Object.keys(fieldsOf).filter((path) => !paths.has(path))).toEqual([])
+    expect(Object.keys(fields).filter((name) => !names.has(name))).toEqual([])
+  })
+
+  it('gives no two models one name, nor what generators call the fields of models', async () => {
+    const { body } = await app.request('GET', '/v2/openapi.json')
+    const names = Object.keys(body.components.schemas)
+    const capitalized = (name: string) =>
+      name.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())
+    const derived: string[] = []
+    walkFields(body, (_field, path) => derived.push(path.split('.').map(capitalized).join('')))
+    expect(names.filter((name) => derived.includes(name))).toEqual([])
+    expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(names.length)
+  })
+
+  it('names the headers of every answer', async () => {
+    const { body } = await app.request('GET', '/v2/openapi.json')
+    for (const { id, operation } of operationsOf(body)) {
+      for (const [status, given] of Object.entries(operation.responses)) {
+        const response = resolve(body, given)
+        const names = Object.keys(response.headers ?? {})
+        const wanted = [
+          'X-Request-Id',
+          ...(status === '401' ? ['WWW-Authenticate'] : []),
+          ...(status === '429' || status === '503' ? ['Retry-After'] : []),
+          ...(status === '302' ? ['Location'] : []),
+          ...(operation.security !== undefined || status === '401' ? [] : ['RateLimit-User-Remaining']),
+        ]
+        expect([id, status, names]).toEqual([id, status, expect.arrayContaining(wanted)])
+      }
+    }
+    const list = resolve(body, body.paths['/v2/organizations/{org}/clusters'].get.responses['200'])
+    expect(Object.keys(list.headers)).toEqual(expect.arrayContaining(['Link', 'RateLimit-Remaining']))
   })
 
   it('declares what may be answered before an endpoint looks at the request', async () => {
@@ -86,3 +136,34 @@ describe('GET /v2/openapi.json', () => {
     expect(answer.content).toHaveProperty('image/svg+xml')
   })
 })
+
+const operationsOf = (document: Json) =>
+  Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ id: `${method} ${path}`, operation })),
+  )
+
+/** What a reference leads to. */
+function resolve(document: Json, part: Json): Json {
+  if (typeof part.$ref !== 'string') return part
+  const [, ...keys] = String(part.$ref).split('/')
+  return keys.reduce((at, key) => at[key] ?? {}, document)
+}
+
+/** Every field of every component, and of what answers hold beside them, by its path. */
+function walkFields(document: Json, visit: (field: Json, path: string) => void): void {
+  const walk = (schema: Json | undefined, path: string): void => {
+    for (const [name, field] of Object.entries(schema?.properties ?? {})) {
+      visit(field, `${path}.${name}`)
+      walk(field, `${path}.${name}`)
+    }
+    if (schema?.items !== undefined) walk(schema.items, path)
+    if (typeof schema?.additionalProperties === 'object') walk(schema.additionalProperties, path)
+    for (const branch of Object.values(schema?.anyOf ?? {})) walk(branch, path)
+  }
+  for (const [name, schema] of Object.entries(document.components.schemas)) walk(schema, name)
+  for (const { operation } of operationsOf(document)) {
+    for (const response of Object.values(operation.responses)) {
+      for (const { schema } of Object.values(resolve(document, response).content ?? {})) walk(schema, '')
+    }
+  }
+}

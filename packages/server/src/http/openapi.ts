@@ -1,10 +1,9 @@
-// The OpenAPI 3.1 document, made from the very schemas that validate. Schemas with a title become components.
+// The OpenAPI 3.1 document, made from the very schemas that validate.
 import type { TSchema } from 'typebox'
+import { pathParameters, tagDescriptions } from './field-descriptions.ts'
+import { headerNames, headers, referTo } from './openapi-headers.ts'
+import { publishSchema, sentence, type Components, type Json } from './openapi-schemas.ts'
 import type { Route, Slices } from './route.ts'
-
-interface Json {
-  [key: string]: unknown
-}
 
 const bodyErrors: Record<number, string> = {
   413: 'The body is too large.',
@@ -23,14 +22,17 @@ const sharedErrors: Record<number, string> = {
 
 export function openApiDocument(baseUrl: string, slices: Slices): Json {
   const paths: Record<string, Json> = {}
-  const schemas: Record<string, unknown> = { Error: errorSchema }
-  const hoist = (schema: unknown) => hoistTitled(schema, schemas)
+  const schemas: Components = { Error: publishSchema(errorSchema, {}, 'Error') }
+  const responses: Components = {}
   for (const [tag, route] of Object.entries(slices).flatMap(([tag, routes]) =>
     routes.map((route) => [tag, route] as const),
   )) {
     const path = route.url.replace(/:(\w+)/g, '{$1}')
     for (const method of route.methods) {
-      paths[path] = { ...paths[path], [method.toLowerCase()]: operation(route, method, tag, hoist) }
+      paths[path] = {
+        ...paths[path],
+        [method.toLowerCase()]: operation(route, method, tag, schemas, responses),
+      }
     }
   }
   return {
@@ -40,15 +42,28 @@ export function openApiDocument(baseUrl: string, slices: Slices): Json {
       version: '2',
       description:
         'The REST API of a Millrace control plane. Every request carries `Authorization: Bearer <token>`.',
+      license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: baseUrl }],
     security: [{ token: [] }],
+    tags: Object.keys(slices).map((name) => ({ name, description: tagDescriptions[name] })),
     paths,
-    components: { schemas, securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
+    components: {
+      schemas,
+      responses,
+      headers,
+      securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
+    },
   }
 }
 
-function operation(route: Route, method: string, tag: string, hoist: (schema: unknown) => unknown): Json {
+function operation(
+  route: Route,
+  method: string,
+  tag: string,
+  schemas: Components,
+  responses: Components,
+): Json {
   const isOpen = route.permission === 'anonymous'
   return {
     operationId: operationId(route, method),
@@ -58,16 +73,28 @@ function operation(route: Route, method: string, tag: string, hoist: (schema: un
     ...(isOpen ? { security: [] } : {}),
     'x-required-scope': route.scope,
     'x-required-permission': route.permission,
-    parameters: parameters(route, method),
-    ...(route.body === undefined
-      ? {}
-      : {
-          requestBody: {
-            required: requiredOf(route.body).length > 0,
-            content: { 'application/json': { schema: hoist(route.body) } },
-          },
-        }),
-    responses: { ...answers(route, hoist), ...errors(route, method, isOpen) },
+    parameters: parameters(route, method, schemas),
+    ...requestBody(route, schemas),
+    responses: { ...answers(route, schemas), ...errors(route, method, isOpen, responses) },
+  }
+}
+
+function requestBody(route: Route, schemas: Components): Json {
+  if (route.rawBody !== null) {
+    const schema = {
+      type: 'object',
+      description: 'What the sender sends; its signature is over these bytes.',
+    }
+    return { requestBody: { required: true, content: { 'application/json': { schema } } } }
+  }
+  if (route.body === undefined) return {}
+  const body = publishSchema(route.body, schemas)
+  const [example]: unknown[] = (Reflect.get(route.body, 'examples') as unknown[] | undefined) ?? []
+  return {
+    requestBody: {
+      required: requiredOf(route.body).length > 0,
+      content: { 'application/json': { schema: body, ...(example === undefined ? {} : { example }) } },
+    },
   }
 }
 
@@ -87,18 +114,21 @@ const operationId = (route: Route, method: string) =>
       .map((part) => part.replace(/\W+/g, '')),
   ].join('_')
 
-function parameters(route: Route, method: string): Json[] {
+function parameters(route: Route, method: string, schemas: Components): Json[] {
   const inPath = [...route.url.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
     name,
     in: 'path',
     required: true,
-    schema: route.params[name]?.schema ?? { type: 'string', description: 'Organization slug' },
+    ...described(
+      publishSchema(route.params[name]?.schema ?? { type: 'string' }, schemas),
+      pathParameters[name],
+    ),
   }))
   const inQuery = Object.entries(route.query).map(([name, schema]) => ({
     name: Reflect.get(schema, 'type') === 'array' ? `${name}[]` : name,
     in: 'query',
     required: false,
-    schema,
+    ...described(publishSchema(schema, schemas)),
     style: Reflect.get(schema, 'type') === 'object' ? 'deepObject' : 'form',
   }))
   const key = {
@@ -111,15 +141,25 @@ function parameters(route: Route, method: string): Json[] {
   return [...inPath, ...inQuery, ...(takesKey(method) ? [key] : [])]
 }
 
+/** A parameter's text stands beside its schema. */
+const described = ({ description, ...schema }: Json, otherwise?: string): Json => ({
+  schema,
+  description: typeof description === 'string' ? sentence(description) : otherwise,
+})
+
 const takesKey = (method: string) => method === 'POST' || method === 'PUT'
 
-function answers(route: Route, hoist: (schema: unknown) => unknown): Json {
+function answers(route: Route, schemas: Components): Json {
   return Object.fromEntries(
     Object.entries(route.answers).map(([status, schema]) => [
       status,
-      schema === null
-        ? { description: 'Done; no body.' }
-        : { description: 'OK', content: { [mediaType(schema)]: { schema: hoist(schema) } } },
+      {
+        description: schema === null ? 'Done; no body.' : 'OK',
+        headers: referTo(headerNames(route, Number(status))),
+        ...(schema === null
+          ? {}
+          : { content: { [mediaType(schema)]: { schema: publishSchema(schema, schemas) } } }),
+      },
     ]),
   )
 }
@@ -127,7 +167,7 @@ function answers(route: Route, hoist: (schema: unknown) => unknown): Json {
 /** JSON, unless the schema is of a text that says what it is. */
 const mediaType = (schema: TSchema) => String(Reflect.get(schema, 'contentMediaType') ?? 'application/json')
 
-function errors(route: Route, method: string, isOpen: boolean): Json {
+function errors(route: Route, method: string, isOpen: boolean, responses: Components): Json {
   const conditions: Record<number, string> = {
     400: 'The URL, a query parameter, a header or the body cannot be read.',
     ...(takesKey(method) ? keyErrors : {}),
@@ -143,9 +183,30 @@ function errors(route: Route, method: string, isOpen: boolean): Json {
   return Object.fromEntries(
     Object.entries(conditions).map(([status, description]) => [
       status,
-      { description, content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } },
+      shareResponse(status, errorResponse(route, Number(status), description), responses),
     ]),
   )
+}
+
+const errorResponse = (route: Route, status: number, description: string): Json => ({
+  description,
+  headers: referTo(headerNames(route, status)),
+  content: {
+    'application/json': {
+      schema: { $ref: '#/components/schemas/Error' },
+      example: { message: exampleMessages[status] ?? description },
+    },
+  },
+})
+
+/** Most errors are alike, and are written once. */
+function shareResponse(status: string, response: Json, responses: Components): Json {
+  const text = JSON.stringify(response)
+  const alike = Object.keys(responses).filter((name) => name.startsWith(`Error${status}_`))
+  const name =
+    alike.find((other) => JSON.stringify(responses[other]) === text) ?? `Error${status}_${alike.length + 1}`
+  responses[name] = response
+  return { $ref: `#/components/responses/${name}` }
 }
 
 const forbiddenText = ({ scope, permission }: Route) =>
@@ -167,22 +228,20 @@ const errorSchema = {
       items: { type: 'object', properties: { field: { type: 'string' }, code: { type: 'string' } } },
     },
   },
-  examples: [{ message: 'Validation failed: name is required' }],
+}
+
+/** What the server says in the plainest case of each status. */
+const exampleMessages: Readonly<Record<number, string>> = {
+  400: 'The body is not JSON.',
+  401: 'Authentication required. Please supply a valid API Access Token: https://millrace.example.com/docs',
+  403: 'Forbidden',
+  404: 'No organization found',
+  413: 'The request body is too large.',
+  422: 'Validation failed: name is required',
+  429: 'You have exceeded your API rate limit. Please wait 42 seconds before making more requests.',
 }
 
 const requiredOf = (schema: TSchema): unknown[] => {
   const required: unknown = Reflect.get(schema, 'required')
   return Array.isArray(required) ? required : []
-}
-
-function hoistTitled(schema: unknown, into: Record<string, unknown>): unknown {
-  if (Array.isArray(schema)) return schema.map((entry) => hoistTitled(entry, into))
-  if (typeof schema !== 'object' || schema === null) return schema
-  const plain = Object.fromEntries(
-    Object.entries(schema).map(([key, value]) => [key, hoistTitled(value, into)]),
-  )
-  const { title } = plain
-  if (typeof title !== 'string') return plain
-  into[title] = plain
-  return { $ref: `#/components/schemas/${title}` }
 }

@@ -92,6 +92,7 @@ describe('rate limits that are enforced', () => {
     )
     expect(Object.fromEntries(answer.headers)).toMatchObject({
       'ratelimit-user-remaining': '0',
+      'retry-after': String(reset),
       'ratelimit-user-reset': String(reset),
       'ratelimit-user-warning': 'You have exceeded your API rate limit.',
     })

@@ -21,9 +21,9 @@ const listAgents = route({
   permission: 'member',
   paging: 'pages',
   query: {
-    name: Type.Optional(Type.String()),
-    hostname: Type.Optional(Type.String()),
-    version: Type.Optional(Type.String()),
+    name: Type.Optional(Type.String({ description: 'Only agents of this name.' })),
+    hostname: Type.Optional(Type.String({ description: 'Only agents on the machine of this name.' })),
+    version: Type.Optional(Type.String({ description: 'Only agents of this version.' })),
     cluster_queue_id: Type.Optional(Type.String({ description: 'Those that serve this queue.' })),
   },
   answers: { 200: Type.Array(Agent) },

@@ -161,7 +161,9 @@ const getFile = route({
   scope: 'none',
   permission: 'anonymous',
   params: one,
-  query: { ticket: Type.Optional(Type.String()) },
+  query: {
+    ticket: Type.Optional(Type.String({ description: 'The code in the address that a download leads to.' })),
+  },
   answers: { 200: Type.String({ contentMediaType: 'application/octet-stream' }), 302: null },
   errors: { 403: 'The address was not given by this server, or is older than 60 seconds.' },
   async handler({ ctx, method, params, query }) {

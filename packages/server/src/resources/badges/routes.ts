@@ -57,7 +57,9 @@ const getStatus = route({
   query: filters,
   answers: {
     200: Type.Object({
-      status: Type.Union([Type.Literal('passing'), Type.Literal('failing'), Type.Literal('unknown')]),
+      status: Type.Union([Type.Literal('passing'), Type.Literal('failing'), Type.Literal('unknown')], {
+        description: 'How that build ended; `unknown` when there is none.',
+      }),
     }),
   },
   async handler({ ctx, params, query, headers }) {

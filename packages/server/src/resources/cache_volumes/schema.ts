@@ -5,7 +5,7 @@ import { Timestamp } from '../user/schema.ts'
 export const CacheVolume = Type.Object(
   {
     id: Type.String(),
-    tag: Type.String({ description: 'May contain / and ;' }),
+    tag: Type.String({ description: 'Tag of the cache; it may contain `/` and `;`.' }),
     cluster_id: Uuid,
     size_mb: Type.Integer(),
     created_at: Timestamp,

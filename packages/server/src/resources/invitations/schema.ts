@@ -42,7 +42,9 @@ export const Invitation = Type.Object(
 export const InvitationPage = Type.Object(
   {
     items: Type.Array(Invitation),
-    links: Type.Record(Type.String(), Type.String(), { description: 'self; first, prev and next if any.' }),
+    links: Type.Record(Type.String(), Type.String(), {
+      description: '`self`, and `first`, `prev` and `next` where they exist.',
+    }),
   },
   { title: 'InvitationPage' },
 )

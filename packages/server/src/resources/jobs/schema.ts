@@ -117,7 +117,9 @@ export const Job = Type.Object(
 export const JobPage = Type.Object(
   {
     items: Type.Array(Job),
-    links: Type.Record(Type.String(), Type.String(), { description: 'self; first, prev and next if any.' }),
+    links: Type.Record(Type.String(), Type.String(), {
+      description: '`self`, and `first`, `prev` and `next` where they exist.',
+    }),
   },
   { title: 'JobPage' },
 )

@@ -129,7 +129,12 @@ const getLines = {
   method: 'GET',
   summary: 'Get lines of the log of a job with their times, from a place in it',
   scope: 'read_build_logs',
-  query: { offset, limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 5000, default: 1000 })) },
+  query: {
+    offset,
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 5000, default: 1000, description: 'How many lines at most.' }),
+    ),
+  },
   answers: { 200: LogLines },
   errors: { 400: 'The offset or the limit is not a whole number in range.' },
 } as const

@@ -27,8 +27,8 @@ export const Maintainer = Type.Object(
 
 export const CreateMaintainer = Type.Object(
   {
-    user: Type.Optional(Type.String({ description: 'UUID of a member of the organization' })),
-    team: Type.Optional(Type.String({ description: 'UUID of a team of the organization' })),
+    user: Type.Optional(Type.String({ description: 'UUID of a member of the organization.' })),
+    team: Type.Optional(Type.String({ description: 'UUID of a team of the organization.' })),
   },
   { title: 'CreateClusterMaintainer', examples: [{ user: '01885682-55a7-44f5-84f3-0402fb452e66' }] },
 )

@@ -124,7 +124,7 @@ const VisualStep = Type.Object({
   timeout_in_minutes: optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
   agent_query_rules: optional(Type.Array(Text)),
   parallelism: optional(Type.Integer({ minimum: 1, maximum: 4000 })),
-  plugins: optional(Type.Unsafe<unknown>({})),
+  plugins: Type.Optional(Type.Unsafe<unknown>({})),
   label: optional(Text),
   trigger_project_slug: optional(Text),
   trigger_commit: optional(Text),

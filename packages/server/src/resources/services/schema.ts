@@ -14,7 +14,7 @@ export const BuildStates = Type.Object(
     build_failing: State('A build is bound to fail, although some of its jobs still run.'),
     job_activated: State('Somebody unblocked a block step.'),
   },
-  { title: 'NotificationServiceBuildStates' },
+  { title: 'SelectedBuildStates' },
 )
 
 const Scope = Type.Union([

@@ -1,0 +1,102 @@
+// Schemas as the API's description shows them: those with a title become components, alternatives of constants become
+// enumerations, and every field has a text.
+import { fields, fieldsOf } from './field-descriptions.ts'
+
+export interface Json {
+  [key: string]: unknown
+}
+
+/** Where components are gathered. */
+export type Components = Record<string, Json>
+
+/** `at`: the title and the path of fields that led here, as `fieldsOf` spells them. */
+export function publishSchema(schema: unknown, components: Components, at = ''): Json {
+  const { title, ...own } = asObject(schema)
+  if (typeof title !== 'string') return publishParts(own, components, at)
+  const published = publishParts(own, components, title)
+  const known = components[title]
+  if (known !== undefined && JSON.stringify(known) !== JSON.stringify(published)) {
+    throw new Error(`Two different schemas are called ${title}.`)
+  }
+  components[title] = published
+  return { $ref: `#/components/schemas/${title}` }
+}
+
+function publishParts(schema: Json, components: Components, at: string): Json {
+  const published: Json = { ...schema }
+  for (const key of ['items', 'additionalProperties']) {
+    if (isObject(schema[key])) published[key] = publishSchema(schema[key], components, at)
+  }
+  if (isObject(schema['patternProperties'])) return publishRecord(published, components, at)
+  if (isObject(schema['properties'])) {
+    published['properties'] = Object.fromEntries(
+      Object.entries(schema['properties']).map(([name, field]) => [
+        name,
+        describeField(publishSchema(field, components, `${at}.${name}`), name, `${at}.${name}`),
+      ]),
+    )
+  }
+  const { anyOf } = schema
+  return Array.isArray(anyOf) ? publishAlternatives(published, anyOf, components, at) : published
+}
+
+/** A record is an object with any keys; few generators understand patterns of keys. */
+function publishRecord({ patternProperties, ...rest }: Json, components: Components, at: string): Json {
+  const [values] = Object.values(asObject(patternProperties))
+  return { ...rest, type: 'object', additionalProperties: publishSchema(values, components, at) }
+}
+
+function publishAlternatives(
+  { anyOf: _anyOf, ...rest }: Json,
+  anyOf: readonly unknown[],
+  components: Components,
+  at: string,
+): Json {
+  const branches = anyOf.map(asObject)
+  const constants = branches.filter((branch) => 'const' in branch)
+  const others = branches.filter((branch) => !('const' in branch))
+  const enumeration: Json = { type: constants[0]?.['type'], enum: constants.map((branch) => branch['const']) }
+  const published = [
+    ...(constants.length > 0 ? [enumeration] : []),
+    ...others.map((branch) => publishSchema(branch, components, at)),
+  ]
+  const [only] = published
+  return published.length === 1 && only !== undefined ? { ...only, ...rest } : { ...rest, anyOf: published }
+}
+
+/** A text of the schema itself that says what is demanded ("must be …") follows what the field means. */
+function describeField(field: Json, name: string, path: string): Json {
+  const own = ownText(field)
+  const shared = fieldsOf[path] ?? fields[name]
+  const text = own === undefined ? shared : own.startsWith('must ') ? join(shared, sentence(own)) : own
+  return text === undefined ? field : { ...withoutText(field), description: text }
+}
+
+function ownText({ description, anyOf }: Json): string | undefined {
+  if (typeof description === 'string') return description
+  const texts = Array.isArray(anyOf) ? anyOf.map((branch) => asObject(branch)['description']) : []
+  const [only, ...more] = texts.filter((text) => typeof text === 'string')
+  return more.length === 0 ? only : undefined
+}
+
+/** What is lifted out of the one alternative beside null is not said there again. */
+const withoutText = (field: Json): Json =>
+  Array.isArray(field['anyOf'])
+    ? {
+        ...field,
+        anyOf: field['anyOf'].map((branch) => {
+          const { description: _description, ...rest } = asObject(branch)
+          return rest
+        }),
+      }
+    : field
+
+const join = (...texts: ReadonlyArray<string | undefined>) =>
+  texts.filter((text) => text !== undefined).join(' ')
+
+export const sentence = (text: string): string =>
+  `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
+
+const asObject = (value: unknown): Json => (isObject(value) ? { ...value } : {})
