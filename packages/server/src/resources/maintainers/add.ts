@@ -26,7 +26,7 @@ export async function addMaintainer(
   cluster: { id: string; name: string },
   actor: maintainers.Actor,
 ): Promise<maintainers.MaintainerRow> {
-  const name = await maintainers.holdActor(trx, org.id, actor)
+  const name = await maintainers.holdActor(trx, org, caller, actor)
   if (name === null) throw validationFailed(`no ${actor.kind} with the id ${actor.id} in this organization`)
   const row = {
     id: newId(),

@@ -1,4 +1,6 @@
 import { sql } from 'kysely'
+import type { Caller, Organization } from '../../auth/caller.ts'
+import { teamIsVisible } from '../../auth/permissions.ts'
 import type { Db, Trx } from '../../db/pool.ts'
 
 export interface MaintainerRow {
@@ -38,16 +40,25 @@ export async function findInCluster(
 
 export type Actor = { kind: 'user'; id: string } | { kind: 'team'; id: string }
 
-/** The name of a member or team of the organization, who cannot leave until the transaction ends; null: neither. */
-export async function holdActor(trx: Trx, orgId: string, actor: Actor): Promise<string | null> {
+/**
+ * The name of a member, or of a team that the caller may know of; neither can leave until the transaction ends. null:
+ * there is none.
+ */
+export async function holdActor(
+  trx: Trx,
+  org: Organization,
+  caller: Caller,
+  actor: Actor,
+): Promise<string | null> {
   const { rows } =
     actor.kind === 'user'
       ? await sql<{ name: string }>`
           select u.name from organization_members m join users u on u.id = m.user_id
-          where m.organization_id = ${orgId} and m.user_id = ${actor.id} for key share of m`.execute(trx)
+          where m.organization_id = ${org.id} and m.user_id = ${actor.id} for key share of m`.execute(trx)
       : await sql<{ name: string }>`
           select t.name from teams t
-          where t.organization_id = ${orgId} and t.id = ${actor.id} for key share`.execute(trx)
+          where t.organization_id = ${org.id} and t.id = ${actor.id} and ${teamIsVisible(org, caller)}
+          for key share of t`.execute(trx)
   return rows[0]?.name ?? null
 }
 

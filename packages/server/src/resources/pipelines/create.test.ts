@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { baseUrl, sortedStatuses, useApp } from '../../../test/app.ts'
-import { aCluster, anAdmin, anOrganization, aTeam, auditTrail, unique } from '../../../test/builders.ts'
+import {
+  aCluster,
+  aMember,
+  anAdmin,
+  anOrganization,
+  aTeam,
+  auditTrail,
+  unique,
+} from '../../../test/builders.ts'
 import { graphqlId } from '../../lib/ids.ts'
 
 const app = useApp()
@@ -22,7 +30,7 @@ async function anOrg() {
 
 const invalid = (field: string, code: unknown) => [
   422,
-  { message: 'Validation Failed', errors: [{ field, code }] },
+  { message: expect.stringMatching(/^Validation Failed: ./), errors: [{ field, code }] },
 ]
 
 describe('POST /v2/organizations/{org.slug}/pipelines', () => {
@@ -129,6 +137,46 @@ describe('POST /v2/organizations/{org.slug}/pipelines', () => {
     expect((await post({})).body).toMatchObject({ cluster_id: second.id, default_branch: 'trunk' })
   })
 
+  it('puts pipelines into a cluster only for those who may use it (abuse case R2)', async () => {
+    const { org, admin, cluster, post, patch } = await anOrg()
+    const [member, maintainer] = [await aMember(app, org), await aMember(app, org)]
+    const other = await aCluster(app, org, admin, { maintainers: [{ user: maintainer.id }] })
+    const settings = { default_cluster_id: cluster.id }
+    await app.request('PATCH', `${org.path}/pipeline-settings`, { token: admin.token, body: settings })
+    const refusal = [
+      403,
+      { message: 'Only administrators and maintainers of the cluster may put pipelines into it' },
+    ]
+    const entered = await post({ cluster_id: other.id }, member.token)
+    expect([entered.status, entered.body]).toEqual(refusal)
+    const own = await post({ cluster_id: cluster.id }, member.token)
+    expect([own.status, own.body.cluster_id]).toEqual([201, cluster.id])
+    const moved = await patch(own.body.slug, { cluster_id: other.id.toUpperCase() }, member.token)
+    expect([moved.status, moved.body]).toEqual(refusal)
+    // Sent back unchanged, it is not asked for.
+    const same = await patch(own.body.slug, { cluster_id: cluster.id.toUpperCase() }, member.token)
+    expect([same.status, same.body.cluster_id]).toEqual([200, cluster.id])
+    for (const { token } of [maintainer, admin]) {
+      expect((await post({ cluster_id: other.id }, token)).body.cluster_id).toBe(other.id)
+    }
+    // Back to the default cluster leads for whoever may create pipelines.
+    expect((await patch(own.body.slug, { cluster_id: other.id }, maintainer.token)).status).toBe(200)
+    expect((await patch(own.body.slug, { cluster_id: cluster.id }, member.token)).status).toBe(200)
+  })
+
+  it('shows the way out where the configuration is missing', async () => {
+    const { post } = await anOrg()
+    const answer = await post({ configuration: undefined })
+    const lines = 'steps:\n  - command: buildkite-agent pipeline upload'
+    expect(answer.status).toBe(422)
+    expect(answer.body.message).toMatch(/^Validation Failed: Step configuration is missing, expected /)
+    expect(String(answer.body.message).endsWith(`:\n${lines}`)).toBe(true)
+    expect(answer.body.errors).toEqual([
+      { field: 'configuration', code: String(answer.body.message).replace('Validation Failed: ', '') },
+    ])
+    expect((await post({ configuration: lines })).status).toBe(201)
+  })
+
   it('answers 422 without a cluster of this organization', async () => {
     const [mine, theirs] = [await anOrg(), await anOrg()]
     for (const cluster_id of [theirs.cluster.id, nobody, 'x']) {
@@ -144,7 +192,7 @@ describe('POST /v2/organizations/{org.slug}/pipelines', () => {
     for (const configuration of [undefined, null, '', ' \n']) {
       const answer = await post({ configuration })
       expect([answer.status, answer.body]).toEqual(
-        invalid('configuration', 'Step configuration is missing, expected YAML with a list of steps'),
+        invalid('configuration', expect.stringMatching(/^Step configuration is missing, expected /)),
       )
     }
   })
@@ -156,7 +204,7 @@ describe('POST /v2/organizations/{org.slug}/pipelines', () => {
     })
     expect(answer.status).toBe(422)
     expect(answer.body).toEqual({
-      message: 'Validation Failed',
+      message: expect.stringMatching(/^Validation Failed: configuration line 2, column 5.*`command`\?$/),
       errors: [
         {
           field: 'configuration',
@@ -219,7 +267,7 @@ describe('POST /v2/organizations/{org.slug}/pipelines', () => {
     const answers = await Promise.all([1, 2, 3].map(() => mine.post({ name: 'Same' })))
     expect(sortedStatuses(answers)).toEqual([201, 422, 422])
     expect(answers.find(({ status }) => status === 422)?.body).toMatchObject({
-      message: 'Validation Failed',
+      message: expect.stringMatching(/^Validation Failed: (name|slug) is taken/),
       errors: [{ field: expect.stringMatching(/^(name|slug)$/), code: expect.stringMatching(/^is taken/) }],
     })
     expect((await mine.post({ name: 'Same', slug: 'other' })).body.errors).toMatchObject([{ field: 'name' }])

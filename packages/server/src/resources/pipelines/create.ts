@@ -21,7 +21,7 @@ export async function createPipeline(
 ): Promise<pipelines.PipelineRow> {
   return inTransaction(ctx.db, async (trx) => {
     const teams = await teamsOfNew(trx, org, caller, body)
-    const fields = await settleNew(trx, org, body)
+    const fields = await settleNew(trx, org, caller, body)
     const id = newId()
     await pipelines.insert(trx, {
       ...fields,

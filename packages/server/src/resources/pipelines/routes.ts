@@ -69,7 +69,7 @@ const postPipeline = route({
   bodyLimitBytes,
   answers: { 201: Pipeline },
   errors: {
-    403: 'Teams decide who creates pipelines, and none of the caller does.',
+    403: 'Teams decide who creates pipelines, and none of the caller does; or the caller may not use the cluster.',
     422: 'The body is not valid; `errors` says which fields and why. The configuration comes with line and column.',
   },
   async handler({ ctx, org, caller, body }) {

@@ -1,8 +1,9 @@
 // What a pipeline will be: what it was, changed by what a body says. Create and update both ask here, so that
 // nothing can be reached by one that the other refuses.
-import type { Organization } from '../../auth/caller.ts'
+import type { Caller, Organization } from '../../auth/caller.ts'
+import { mayManageCluster } from '../../auth/permissions.ts'
 import type { Trx } from '../../db/pool.ts'
-import { invalidFields, type FieldError } from '../../lib/errors.ts'
+import { forbidden, invalidFields, type FieldError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/ids.ts'
 import * as clusters from '../clusters/queries.ts'
 import * as pipelineSettings from '../pipeline-settings/queries.ts'
@@ -14,10 +15,12 @@ import { checkSettings, hostOf, providerOf, writableSettings } from './provider.
 import type { PipelineFields } from './queries.ts'
 import { checkMirrorUrl, checkTimeouts, readEnv, readPlainFields, slugOf } from './rules.ts'
 import type { CreatePipelineBody, UpdatePipelineBody } from './schema.ts'
+import { mayCreatePipelines } from './teams.ts'
 
 export async function settleNew(
   trx: Trx,
   org: Organization,
+  caller: Caller,
   body: CreatePipelineBody,
 ): Promise<PipelineFields> {
   const settings = await pipelineSettings.getOfOrg(trx, org.id)
@@ -28,14 +31,15 @@ export async function settleNew(
     default_branch: settings.default_branch ?? 'main',
   }
   const cluster_id = body.cluster_id
-    ? await readCluster(trx, org, body.cluster_id)
-    : await defaultCluster(trx, org, settings.default_cluster_id)
+    ? await enterCluster(trx, org, caller, body.cluster_id)
+    : await getDefaultCluster(trx, org)
   return settle(trx, org, null, { ...blank, cluster_id }, body)
 }
 
 export async function settleChange(
   trx: Trx,
   org: Organization,
+  caller: Caller,
   before: PipelineFields,
   body: UpdatePipelineBody,
 ): Promise<PipelineFields> {
@@ -44,7 +48,7 @@ export async function settleChange(
     trx,
     org,
     before,
-    { ...before, cluster_id: await changedCluster(trx, org, cluster_id, body) },
+    { ...before, cluster_id: await changedCluster(trx, org, caller, cluster_id, body) },
     body,
   )
 }
@@ -138,7 +142,7 @@ function readConfiguration(
   const isEmptied = before !== null && typeof body.configuration === 'string'
   if (body.steps && !isEmptied) return fromSteps(before, body.steps)
   if (before !== null && !isEmptied) return before.configuration
-  throw wrongSteps('configuration', ['Step configuration is missing, expected YAML with a list of steps'])
+  throw wrongSteps('configuration', [missingSteps])
 }
 
 function readable(configuration: string, before: PipelineFields | null): string {
@@ -160,6 +164,11 @@ function fromSteps(before: PipelineFields | null, steps: NonNullable<UpdatePipel
   return configuration
 }
 
+const missingSteps = `Step configuration is missing, expected YAML with a list of steps. \
+These two lines run the steps in the repository's own .buildkite/pipeline.yml:
+steps:
+  - command: buildkite-agent pipeline upload`
+
 const wrongSteps = (field: 'configuration' | 'steps', codes: readonly string[]) =>
   invalidFields(codes.map((code): FieldError => ({ field, code })))
 
@@ -175,26 +184,44 @@ async function checkVisibility(
   return [{ field: 'visibility', code: 'cannot be public: the organization does not allow public pipelines' }]
 }
 
-async function readCluster(trx: Trx, org: Organization, id: string): Promise<string> {
-  if (isUuid(id) && (await clusters.holdInOrg(trx, org.id, id))) return id
-  throw invalidFields([{ field: 'cluster_id', code: 'is not the id of a cluster of this organization' }])
+/**
+ * The jobs of a pipeline read the secrets of its cluster, so only those who manage a cluster put pipelines into it. The
+ * default cluster is open to all who may create pipelines.
+ */
+async function enterCluster(trx: Trx, org: Organization, caller: Caller, given: string): Promise<string> {
+  const id = given.toLowerCase()
+  if (!isUuid(id) || !(await clusters.holdInOrg(trx, org.id, id))) {
+    throw invalidFields([{ field: 'cluster_id', code: 'is not the id of a cluster of this organization' }])
+  }
+  if (await mayManageCluster(trx, org, caller, id)) return id
+  const isOpen = (await findDefaultCluster(trx, org)) === id && (await mayCreatePipelines(trx, org, caller))
+  if (isOpen) return id
+  throw forbidden('Only administrators and maintainers of the cluster may put pipelines into it')
 }
 
-async function defaultCluster(trx: Trx, org: Organization, chosen: string | null): Promise<string> {
-  if (chosen !== null && (await clusters.holdInOrg(trx, org.id, chosen))) return chosen
-  const [only, another] = await clusters.listInOrg(trx, org.id, { limit: 2, offset: 0 })
-  if (only !== undefined && another === undefined) return readCluster(trx, org, only.id)
+async function getDefaultCluster(trx: Trx, org: Organization): Promise<string> {
+  const id = await findDefaultCluster(trx, org)
+  if (id !== null && (await clusters.holdInOrg(trx, org.id, id))) return id
   throw invalidFields([{ field: 'cluster_id', code: 'is required: the organization has no default cluster' }])
+}
+
+/** An organization with a single cluster needs no setting. */
+async function findDefaultCluster(trx: Trx, org: Organization): Promise<string | null> {
+  const { default_cluster_id: chosen } = await pipelineSettings.getOfOrg(trx, org.id)
+  if (chosen !== null) return chosen
+  const [only, another] = await clusters.listInOrg(trx, org.id, { limit: 2, offset: 0 })
+  return only !== undefined && another === undefined ? only.id : null
 }
 
 async function changedCluster(
   trx: Trx,
   org: Organization,
+  caller: Caller,
   current: string | null,
   { cluster_id: wanted }: UpdatePipelineBody,
 ): Promise<string | null> {
-  if (wanted === undefined || wanted === current) return current
-  return wanted ? readCluster(trx, org, wanted) : null
+  if (wanted === undefined || wanted?.toLowerCase() === current) return current
+  return wanted ? enterCluster(trx, org, caller, wanted) : null
 }
 
 /** A template that members may not use is to them as if it did not exist, unless the pipeline has it already. */

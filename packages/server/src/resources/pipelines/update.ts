@@ -24,7 +24,7 @@ export const updatePipeline = (
       throw refused('The pipeline is archived and cannot be changed; unarchive it first.')
     }
     const teams = await teamsOfChange(trx, org, caller, body)
-    const fields = await settleChange(trx, org, fieldsOf(before), body)
+    const fields = await settleChange(trx, org, caller, fieldsOf(before), body)
     await pipelines.updateInOrg(trx, org.id, before.id, fields)
     await audit(
       trx,

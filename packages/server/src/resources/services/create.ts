@@ -23,7 +23,7 @@ export async function createService(
   const states = readStates([], body.build_states)
   return inTransaction(ctx.db, async (trx) => {
     const id = newId()
-    const targets = await readTargets(trx, org, { scope: 'all', scope_uuids: [] }, body)
+    const targets = await readTargets(trx, org, caller, { scope: 'all', scope_uuids: [] }, body)
     await services.insert(trx, {
       id,
       organization_id: org.id,

@@ -1,4 +1,7 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
+import type { Caller, Organization } from '../../auth/caller.ts'
+import { teamIsVisible } from '../../auth/permissions.ts'
+import { visiblePipelines } from '../../auth/pipeline-access.ts'
 import type { Db, Trx } from '../../db/pool.ts'
 import type { BuildStateName, ProviderId, ScopeName } from '../../notifications/names.ts'
 import type { Settings } from '../../notifications/provider.ts'
@@ -155,17 +158,33 @@ export type TargetTable = 'pipelines' | 'teams' | 'clusters'
 
 const targetColumns = { pipelines: 'pipeline_id', teams: 'team_id', clusters: 'cluster_id' } as const
 
-/** Those of the ids that the organization has. They cannot be deleted until the transaction ends. */
+const targetRows: Readonly<Record<TargetTable, RawBuilder<unknown>>> = {
+  pipelines: sql`pipelines p`,
+  teams: sql`teams t`,
+  clusters: sql`clusters c`,
+}
+
+/**
+ * Those of the ids that the caller may know of, and those in `kept`, which the service has already. They cannot be
+ * deleted until the transaction ends.
+ */
 export async function holdTargets(
   trx: Trx,
-  orgId: string,
+  org: Organization,
+  caller: Caller,
   table: TargetTable,
-  ids: readonly string[],
+  { ids, kept }: { ids: readonly string[]; kept: readonly string[] },
 ): Promise<Set<string>> {
+  const visible: Readonly<Record<TargetTable, RawBuilder<boolean>>> = {
+    pipelines: visiblePipelines(org, caller),
+    teams: teamIsVisible(org, caller),
+    clusters: sql`true`,
+  }
   const { rows } = await sql<{ id: string }>`
-    select id from ${sql.table(table)} where organization_id = ${orgId} and id = any (${ids}::uuid[]) for key share`.execute(
-    trx,
-  )
+    select id from ${targetRows[table]}
+    where organization_id = ${org.id} and id = any (${ids}::uuid[])
+      and (id = any (${kept}::uuid[]) or ${visible[table]})
+    for key share`.execute(trx)
   return new Set(rows.map(({ id }) => id))
 }
 

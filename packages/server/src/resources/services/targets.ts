@@ -1,5 +1,5 @@
 // Whom a service listens to: everybody, or what its scope names.
-import type { Organization } from '../../auth/caller.ts'
+import type { Caller, Organization } from '../../auth/caller.ts'
 import type { Trx } from '../../db/pool.ts'
 import { validationFailed } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/ids.ts'
@@ -24,6 +24,7 @@ const tables: Readonly<Record<ScopeName, services.TargetTable | null>> = {
 export async function readTargets(
   trx: Trx,
   org: Organization,
+  caller: Caller,
   before: { scope: ScopeName; scope_uuids: readonly string[] },
   { scope: sent, scope_uuids: sentIds }: Pick<CreateServiceBody, 'scope' | 'scope_uuids'>,
 ): Promise<Targets | null> {
@@ -42,7 +43,8 @@ export async function readTargets(
   if (ids.length === 0 && !wasEmptied) {
     throw validationFailed(`scope_uuids must name at least one of the ${table} when scope is ${scope}`)
   }
-  const held = await services.holdTargets(trx, org.id, table, ids.filter(isUuid))
+  const kept = scope === before.scope ? before.scope_uuids : []
+  const held = await services.holdTargets(trx, org, caller, table, { ids: ids.filter(isUuid), kept })
   const missing = ids.find((id) => !held.has(id.toLowerCase()))
   if (missing !== undefined) {
     throw validationFailed(

@@ -43,7 +43,7 @@ export async function updateService(
     )
     const { plain, secrets } = splitSecrets(provider, settings)
     const isSame = isDeepStrictEqual(settings, settingsBefore)
-    const targets = await readTargets(trx, org, before, body)
+    const targets = await readTargets(trx, org, caller, before, body)
     await services.updateInOrg(trx, org.id, id, {
       description: body.description === undefined ? before.description : (body.description ?? ''),
       branch_configuration:

@@ -1,0 +1,365 @@
+// Every id in a body is judged like one in a path. The properties of all request bodies are walked, so one that names
+// something of ours and that nobody has considered fails here.
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { TSchema } from 'typebox'
+import { useApp } from '../../test/app.ts'
+import {
+  aCluster,
+  aMember,
+  aPipeline,
+  aQueue,
+  aTeam,
+  inTeam,
+  unique,
+  withFeature,
+  type TestUser,
+} from '../../test/builders.ts'
+import { aWorld, urlIn, type World } from '../../test/world.ts'
+import { slices } from '../app.ts'
+import { newId } from '../lib/ids.ts'
+
+const app = useApp()
+
+/** What a caller names in a body, by what it is. */
+type Kind = 'cluster' | 'queue' | 'team' | 'user' | 'template' | 'pipeline'
+
+interface Property {
+  kind: Kind
+  /** A body whose only fault can be the id. */
+  body(id: string): object
+  /**
+   * Whether there are ids of the caller's own organization that a caller who may use the endpoint may not name. An
+   * endpoint for administrators has none, and members may name each other, except as the one who acts.
+   */
+  limited: boolean
+}
+
+const newPipeline = (more: object) => ({
+  name: unique('pipeline'),
+  repository: 'https://git.example.com/app.git',
+  configuration: 'steps: []',
+  ...more,
+})
+const service = { provider: 'webhook', settings: { url: 'https://hooks.example.com/a' } }
+/** Members create pipelines only within a team that lets them. */
+const ownTeam = () => ({ teams: { [open.team]: 'manage_build_and_read' } })
+
+const properties: Record<string, Property> = {
+  'POST /clusters maintainers.user': {
+    kind: 'user',
+    body: (user) => ({ name: unique('cluster'), maintainers: [{ user }] }),
+    limited: false,
+  },
+  'POST /clusters maintainers.team': {
+    kind: 'team',
+    body: (team) => ({ name: unique('cluster'), maintainers: [{ team }] }),
+    limited: false,
+  },
+  'PUT /clusters/:cluster default_queue_id': {
+    kind: 'queue',
+    body: (default_queue_id) => ({ default_queue_id }),
+    limited: true,
+  },
+  'POST /clusters/:cluster/maintainers user': { kind: 'user', body: (user) => ({ user }), limited: false },
+  'POST /clusters/:cluster/maintainers team': { kind: 'team', body: (team) => ({ team }), limited: true },
+  'POST /invitations teams.id': {
+    kind: 'team',
+    body: (id) => ({ emails: [`${unique('guest')}@example.com`], teams: [{ id }] }),
+    limited: false,
+  },
+  'PUT /jobs/:job/unblock unblocker': { kind: 'user', body: (unblocker) => ({ unblocker }), limited: true },
+  'PUT /pipelines/:pipeline/builds/:build/jobs/:job/unblock unblocker': {
+    kind: 'user',
+    body: (unblocker) => ({ unblocker }),
+    limited: true,
+  },
+  'PUT /pipeline-settings default_cluster_id': {
+    kind: 'cluster',
+    body: (default_cluster_id) => ({ default_cluster_id }),
+    limited: false,
+  },
+  'POST /pipelines cluster_id': {
+    kind: 'cluster',
+    body: (cluster_id) => newPipeline({ cluster_id, ...ownTeam() }),
+    limited: true,
+  },
+  'POST /pipelines pipeline_template_uuid': {
+    kind: 'template',
+    body: (pipeline_template_uuid) =>
+      newPipeline({ pipeline_template_uuid, configuration: null, cluster_id: open.cluster, ...ownTeam() }),
+    limited: true,
+  },
+  'POST /pipelines teams': {
+    kind: 'team',
+    body: (team) =>
+      newPipeline({
+        cluster_id: open.cluster,
+        teams: { ...ownTeam().teams, [team]: 'manage_build_and_read' },
+      }),
+    limited: true,
+  },
+  'POST /pipelines team_uuids': {
+    kind: 'team',
+    body: (team) => newPipeline({ cluster_id: open.cluster, team_uuids: [open.team, team] }),
+    limited: true,
+  },
+  'PUT /pipelines/:pipeline cluster_id': {
+    kind: 'cluster',
+    body: (cluster_id) => ({ cluster_id }),
+    limited: true,
+  },
+  'PUT /pipelines/:pipeline pipeline_template_uuid': {
+    kind: 'template',
+    body: (pipeline_template_uuid) => ({ pipeline_template_uuid }),
+    limited: true,
+  },
+  'PUT /pipelines/:pipeline teams': {
+    kind: 'team',
+    body: (team) => ({ teams: { ...ownTeam().teams, [team]: 'manage_build_and_read' } }),
+    limited: true,
+  },
+  'PUT /pipelines/:pipeline team_uuids': {
+    kind: 'team',
+    body: (team) => ({ team_uuids: [open.team, team] }),
+    limited: true,
+  },
+  'POST /rules value.source_pipeline': {
+    kind: 'pipeline',
+    body: (source_pipeline) => ({
+      type: 'pipeline.trigger_build.pipeline',
+      value: { source_pipeline, target_pipeline: open.target },
+    }),
+    limited: false,
+  },
+  'POST /rules value.target_pipeline': {
+    kind: 'pipeline',
+    body: (target_pipeline) => ({
+      type: 'pipeline.trigger_build.pipeline',
+      value: { source_pipeline: open.target, target_pipeline },
+    }),
+    limited: false,
+  },
+  'POST /services scope_uuids': {
+    kind: 'pipeline',
+    body: (id) => ({ ...service, scope: 'some_projects', scope_uuids: [id] }),
+    limited: true,
+  },
+  'PATCH /services/:service scope_uuids': {
+    kind: 'team',
+    body: (id) => ({ scope: 'some_teams', scope_uuids: [id] }),
+    limited: true,
+  },
+  'POST /teams/:team/members user_id': { kind: 'user', body: (user_id) => ({ user_id }), limited: false },
+  'POST /teams/:team/pipelines pipeline_id': {
+    kind: 'pipeline',
+    body: (pipeline_id) => ({ pipeline_id, access_level: 'read_only' }),
+    limited: true,
+  },
+}
+
+/** They sound like names of something of ours. Why they are not, or where they are judged instead. */
+const others: Record<string, string> = {
+  'POST /pipelines/:pipeline/builds pull_request_id': 'a number of the source host',
+  'POST /pipelines/:pipeline/builds author': 'a text that is shown; the creator is the caller',
+  'POST /pipelines steps.pipeline': 'judged when the step triggers: conductor/children.test.ts',
+  'POST /pipelines steps.trigger_project_slug': 'the same',
+  'PUT /pipelines/:pipeline steps.pipeline': 'the same',
+  'PUT /pipelines/:pipeline steps.trigger_project_slug': 'the same',
+  'POST /pipelines slug': 'the name of the new pipeline',
+  'PUT /pipelines/:pipeline slug': 'the same',
+  'POST /pipelines steps.agent_query_rules': 'tags of agents, looked for in the cluster of the pipeline',
+  'PUT /pipelines/:pipeline steps.agent_query_rules': 'the same',
+  'POST /pipelines steps.build': 'what the triggered build is to be, not a build',
+  'PUT /pipelines/:pipeline steps.build': 'the same',
+  'PUT /clusters/:cluster/queues/:queue hostedAgents.agentImageRef':
+    'the name of an image; one that was built here must be of the cluster: agent-images.test.ts',
+  'PUT /pipeline-settings/build-export strategy_id': 'one of two words',
+  'POST /repository_connections app_id': 'a number of the source host',
+  'POST /repository_connections installation_id': 'the same',
+  'PUT /repository_connections/:connection app_id': 'the same',
+  'PUT /repository_connections/:connection installation_id': 'the same',
+  'POST /repository_connections token': 'a secret of the source host',
+  'PUT /repository_connections/:connection token': 'the same',
+  'POST /repository_connections webhook_secret': 'the same',
+  'PUT /repository_connections/:connection webhook_secret': 'the same',
+  'PATCH /services/:service provider.id': 'the name of a kind of service',
+  'POST /clusters emoji': 'a word between colons',
+  'PUT /clusters/:cluster emoji': 'the same',
+  'POST /pipelines emoji': 'the same',
+  'PUT /pipelines/:pipeline emoji': 'the same',
+  'POST /clusters maintainers': 'a list of users and teams, see its properties',
+  'POST /invitations teams': 'a list, see its property id',
+}
+
+const routes = Object.values(slices).flat()
+const nouns = new Set(routes.flatMap(({ url }) => [...url.matchAll(/:(\w+)/g)].map(([, name]) => name)))
+const words = /^(id|uuid|slug|ref|unblocker|creator|author|owner|by)$/
+
+/** Whether a property sounds like the name of something: `team_uuids`, `agentImageRef`, `source_pipeline`. */
+function soundsLikeName(property: string): boolean {
+  const last =
+    property
+      .split(/_|(?=[A-Z])/)
+      .at(-1)
+      ?.toLowerCase() ?? ''
+  const singular = last.replace(/s$/, '')
+  return words.test(singular) || nouns.has(last) || nouns.has(singular)
+}
+
+interface Schema {
+  type?: string
+  properties?: Record<string, Schema>
+  items?: Schema
+  anyOf?: Schema[]
+}
+
+/** What has fields of its own is walked on; a record may have names as its keys. */
+const maybeName = (schema: Schema) => schema.type !== 'boolean' && schema.properties === undefined
+
+function pathsOf(schema: Schema, above: readonly string[] = []): string[] {
+  const own = Object.entries(schema.properties ?? {}).flatMap(([name, inner]) => [
+    ...(soundsLikeName(name) && maybeName(inner) ? [[...above, name].join('.')] : []),
+    ...pathsOf(inner, [...above, name]),
+  ])
+  const inside = [schema.items ?? [], schema.anyOf ?? []].flat().flatMap((inner) => pathsOf(inner, above))
+  return [...new Set([...own, ...inside])]
+}
+
+const found = routes.flatMap((route) =>
+  (route.body === undefined ? [] : pathsOf(route.body as TSchema & Schema)).map((path) => ({
+    name: `${route.methods[0]} ${route.url.replace('/v2/organizations/:org', '')} ${path}`,
+    route,
+  })),
+)
+
+let ours: World
+let theirs: World
+/** What the member may use, and of each kind one that they may not. */
+let open: Record<Kind | 'target', string>
+let closed: Record<Kind, string>
+let member: TestUser
+
+beforeAll(async () => {
+  ours = await aWorld(app)
+  theirs = await aWorld(app)
+  const { org, admin } = ours
+  await withFeature(app, org, 'members_manage_notification_services', true)
+  await app.request('POST', `${org.path}/teams/enable`, { token: admin.token })
+  member = await aMember(app, org)
+  const another = await aMember(app, org)
+  const given = { members_can_create_pipelines: true, is_default_team: false }
+  const team = await aTeam(app, org, admin, given)
+  await inTeam(app, team, admin, member, 'maintainer')
+  const cluster = await aCluster(app, org, admin, { maintainers: [{ user: member.id }] })
+  const other = await aCluster(app, org, admin)
+  const template = async (available: boolean) => {
+    const body = { name: unique('template'), configuration: 'steps: []', available }
+    const answer = await app.request('POST', `${org.path}/pipeline-templates`, { token: admin.token, body })
+    return String(answer.body.uuid)
+  }
+  open = {
+    cluster: cluster.id,
+    queue: (await aQueue(app, cluster, admin)).id,
+    team: team.id,
+    user: member.id,
+    template: await template(true),
+    pipeline: (await aPipelineOf(team.path)).id,
+    target: (await aPipeline(app, org, 'steps: []')).id,
+  }
+  closed = {
+    cluster: other.id,
+    queue: (await aQueue(app, other, admin)).id,
+    team: (await aTeam(app, org, admin, { privacy: 'secret' })).id,
+    user: another.id,
+    template: await template(false),
+    pipeline: (await aPipeline(app, org, 'steps: []')).id,
+  }
+})
+
+async function aPipelineOf(teamPath: string): Promise<{ id: string; slug: string; path: string }> {
+  const pipeline = await aPipeline(app, ours.org, 'steps: [{ block: Go }]')
+  const body = { pipeline_id: pipeline.id, access_level: 'manage_build_and_read' }
+  await app.request('POST', `${teamPath}/pipelines`, { token: ours.admin.token, body })
+  return pipeline
+}
+
+/** Places of the member's own, in which to name things. */
+async function placesOfMember(): Promise<Record<string, string>> {
+  const { org, admin } = ours
+  const cluster = await aCluster(app, org, admin, { maintainers: [{ user: member.id }] })
+  const team = await aTeam(app, org, admin)
+  await inTeam(app, team, admin, member, 'maintainer')
+  const pipeline = await aPipelineOf(`${org.path}/teams/${open.team}`)
+  const build = await app.request('POST', `${pipeline.path}/builds`, {
+    token: admin.token,
+    body: { commit: 'HEAD', branch: 'main' },
+  })
+  const job = build.body.jobs?.[0]?.id
+  return {
+    cluster: cluster.id,
+    team: team.id,
+    pipeline: pipeline.slug,
+    build: String(build.body.number),
+    job: String(job),
+  }
+}
+
+const foreign = (kind: Kind): string => ({ ...theirs.ids, pipeline: theirs.ids['team_pipeline'] })[kind] ?? ''
+
+const considered = found.flatMap(({ name, route }) => {
+  const property = properties[name]
+  return property === undefined ? [] : [{ name, route, property }]
+})
+
+describe('abuse case R2: every id in a request body', () => {
+  it('is considered here, and nothing else is', () => {
+    const names = found.map(({ name }) => name)
+    expect([...Object.keys(properties), ...Object.keys(others)].toSorted()).toEqual(
+      [...new Set(names)].toSorted(),
+    )
+  })
+
+  it.each(considered)(
+    "$name refuses another organization's as it refuses one that does not exist",
+    async ({ route, property: { kind, body } }) => {
+      const [method = 'POST'] = route.methods
+      const { token } = ours.admin
+      const ask = async (id: string) => {
+        const url = urlIn(ours, route, await placesOfMember())
+        const answer = await app.request(method, url, { token, body: body(id) })
+        return [answer.status, answer.text.replaceAll(id, 'THE ID')]
+      }
+      const [theirId, noId] = [foreign(kind), newId()]
+      const refused = await ask(theirId)
+      expect(refused[0]).toBe(422)
+      expect(refused).toEqual(await ask(noId))
+    },
+  )
+
+  it.each(considered)(
+    '$name takes what the caller may use, and refuses what they may not',
+    async ({ name, route, property: { kind, body, limited } }) => {
+      const [method = 'POST'] = route.methods
+      const isForAdmins = route.permission === 'admin'
+      const { token } = isForAdmins ? ours.admin : member
+      const places = await placesOfMember()
+      const url = urlIn(ours, route, places)
+      if (limited) {
+        expect(isForAdmins, `${name} is for administrators, who may use everything`).toBe(false)
+        const answer = await app.request(method, url, { token, body: body(closed[kind]) })
+        expect([403, 422]).toContain(answer.status)
+      }
+      const own = await ownOf(kind, name, places)
+      const taken = await app.request(method, url, { token, body: body(own) })
+      expect([200, 201], taken.text).toContain(taken.status)
+    },
+  )
+
+  /** The queue must be the cluster's, and who is added must not be there yet. */
+  async function ownOf(kind: Kind, name: string, { cluster = '' }: Record<string, string>): Promise<string> {
+    if (name.includes('/members') || name.includes('/maintainers user')) return closed.user
+    if (kind !== 'queue') return open[kind]
+    const path = `${ours.org.path}/clusters/${cluster}`
+    return (await aQueue(app, { path }, ours.admin)).id
+  }
+})
