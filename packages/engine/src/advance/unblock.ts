@@ -13,7 +13,8 @@ export function* unblock(draft: Draft, event: EventOf<'unblock'>): Asking<Refusa
   if (draft.build.cancelRequested || draft.build.state === 'skipped') {
     return refuse('build_canceled', 'The build has been canceled')
   }
-  if (job.state !== 'blocked') return refuse('job_finished', `The job is already ${job.state}`)
+  // `bk job unblock` takes this very sentence as a success.
+  if (job.state !== 'blocked') return refuse('job_finished', "The job's state must be blocked")
   if (!job.unblockable) {
     return refuse('dependencies_unmet', 'The steps in front of this one have not finished')
   }

@@ -59,7 +59,10 @@ export async function unblockJob(
   if (job.kind !== 'manual') throw badRequest('This job type cannot be unblocked')
   const { is_limited, is_member } = await jobs.findAllowedTeams(ctx.db, org.id, job.id, caller.user.id)
   if (is_limited ? !is_member : job.access === 'read') throw forbidden()
-  const by = body.unblocker || caller.user.id
+  const by = body.unblocker?.toLowerCase() || caller.user.id
+  if (by !== caller.user.id && org.role !== 'admin') {
+    throw forbidden('Only an administrator may name another person as the unblocker')
+  }
   if (!isUuid(by) || !(await jobs.isMember(ctx.db, org.id, by))) {
     throw refused('Unblocker is not a valid user id for this organization')
   }

@@ -461,6 +461,29 @@ describe('PUT …/jobs/{job.id}/unblock', () => {
     expect([answer.status, answer.body.unblocked_by.id]).toEqual([200, member.id])
   })
 
+  it('answers a second time with the message that bk takes as done', async () => {
+    const scene = await aScene('[{ block: Go? }]')
+    const [url] = await scene.urls('Go?')
+    expect((await put(`${url}/unblock`, scene.admin.token)).status).toBe(200)
+    const again = await put(`${url}/unblock`, scene.admin.token)
+    expect([again.status, again.body]).toEqual([422, { message: "The job's state must be blocked" }])
+  })
+
+  it('lets only administrators name another person as unblocker (abuse case R7)', async () => {
+    const scene = await aScene('[{ block: Go? }]')
+    const [url] = await scene.urls('Go?')
+    const member = await aMember(app, scene.org)
+    for (const unblocker of [scene.admin.id, scene.admin.id.toUpperCase(), newId()]) {
+      const answer = await put(`${url}/unblock`, member.token, { unblocker })
+      expect([answer.status, answer.body]).toEqual([
+        403,
+        { message: 'Only an administrator may name another person as the unblocker' },
+      ])
+    }
+    const own = await put(`${url}/unblock`, member.token, { unblocker: member.id.toUpperCase() })
+    expect([own.status, own.body.unblocked_by.id]).toEqual([200, member.id])
+  })
+
   it('answers 422 to answers that the form does not take, and stays blocked', async () => {
     const scene = await aScene(form)
     const [url] = await scene.urls('Release')

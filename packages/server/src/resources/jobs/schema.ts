@@ -149,7 +149,10 @@ export const UnblockJob = Type.Object(
       }),
     ),
     unblocker: Type.Optional(
-      Type.String({ description: 'UUID of the user who is recorded; default: the caller.' }),
+      Type.String({
+        description:
+          'UUID of the user who is recorded; default: the caller. Only administrators may name another.',
+      }),
     ),
   },
   { title: 'UnblockJob', examples: [{ fields: { 'release-name': 'Glacier' } }] },
