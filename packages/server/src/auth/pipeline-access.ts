@@ -57,7 +57,7 @@ export const readableWith = (
 const isToBuild = sql`in ('build_and_read', 'manage_build_and_read')`
 
 /** For queries with `pipelines p`: whether that person may make builds of it. */
-export const buildableBy = (userId: string): RawBuilder<boolean> => sql`exists (
+export const buildableBy = (userId: string | RawBuilder<unknown>): RawBuilder<boolean> => sql`exists (
   select from organization_members m join organizations org on org.id = m.organization_id
   where m.organization_id = p.organization_id and m.user_id = ${userId}
     and (m.role = 'admin' or org.teams_enabled_at is null or exists (

@@ -49,7 +49,8 @@ export async function updateSchedule(
   return inTransaction(ctx.db, async (trx) => {
     const before = await schedules.lockInPipeline(trx, org.id, pipeline, id)
     if (before === undefined) throw notFound('No schedule found')
-    await schedules.updateInOrg(trx, org.id, id, settle(ctx, before, body))
+    // Its builds are made in the owner's name, so nobody may change what somebody else then runs.
+    await schedules.updateInOrg(trx, org.id, id, { ...settle(ctx, before, body), created_by: caller.user.id })
     const after = await schedules.findInPipeline(trx, org.id, pipeline, id)
     if (after === undefined) throw notFound('No schedule found')
     await audit(
@@ -58,11 +59,16 @@ export async function updateSchedule(
       caller,
       'PIPELINE_SCHEDULE_UPDATED',
       after,
-      changedAttributes(before, after, audited),
+      changedAttributes(withOwner(before), withOwner(after), [...audited, 'owner_id']),
     )
     return after
   })
 }
+
+const withOwner = (schedule: schedules.ScheduleRow) => ({
+  ...schedule,
+  owner_id: schedule.created_by?.id ?? null,
+})
 
 export async function deleteSchedule(
   ctx: Context,

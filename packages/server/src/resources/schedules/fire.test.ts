@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { useApp, type TestApp } from '../../../test/app.ts'
-import { anAdmin, anOrganization, aPipeline } from '../../../test/builders.ts'
+import { aMember, anAdmin, anOrganization, aPipeline, aTeam, inTeam } from '../../../test/builders.ts'
 import { fireDueSchedules } from './fire.ts'
 
 const app = useApp()
@@ -32,6 +32,46 @@ async function aSchedule(given: object = {}, text = configuration) {
 const at = (now: string, { ctx }: TestApp = app) => ({ ...ctx, now: () => new Date(now) })
 
 describe('fireDueSchedules', () => {
+  it('makes the build in the name of whoever edited the schedule last (abuse cases 19, R4)', async () => {
+    const { org, path, due, builds } = await aSchedule({ branch: 'trunk' })
+    const editor = await aMember(app, org)
+    const body = { branch: 'release', env: { TARGET: 'production' } }
+    await app.request('PATCH', path, { token: editor.token, body })
+    await due('2030-01-01T03:00:00.000Z')
+    await fireDueSchedules(at('2030-01-01T03:00:07Z'))
+    expect(await builds()).toMatchObject([{ creator_id: editor.id, branch: 'release' }])
+  })
+
+  it('does not run as somebody who has left or lost access (abuse cases 19, R4)', async () => {
+    const { org, admin, path, pipeline, due, builds, read } = await aSchedule()
+    const owner = await aMember(app, org)
+    const edit = (token: string) => app.request('PATCH', path, { token, body: { label: 'Mine' } })
+    const refused = {
+      failed_message:
+        'The owner of the schedule may no longer build this pipeline. Whoever edits the schedule becomes its owner.',
+    }
+    await edit(owner.token)
+    const team = await aTeam(app, org, admin)
+    await inTeam(app, team, admin, owner)
+    await app.request('POST', `${team.path}/pipelines`, {
+      token: admin.token,
+      body: { pipeline_id: pipeline.id, access_level: 'read_only' },
+    })
+    await app.request('POST', `${org.path}/teams/enable`, { token: admin.token })
+    await due('2030-01-01T03:00:00.000Z')
+    await fireDueSchedules(at('2030-01-01T03:00:07Z'))
+    expect([await builds(), await read()]).toMatchObject([[], refused])
+    await app.request('DELETE', `${org.path}/members/${owner.id}`, { token: admin.token })
+    await fireDueSchedules(at('2030-01-02T03:00:07Z'))
+    expect([await builds(), await read()]).toMatchObject([[], refused])
+    await edit(admin.token)
+    await fireDueSchedules(at('2030-01-03T03:00:07Z'))
+    expect([await builds(), await read()]).toMatchObject([
+      [{ creator_id: admin.id }],
+      { failed_message: null },
+    ])
+  })
+
   it('makes the build that the schedule asks for and moves the next time', async () => {
     const { admin, due, builds, read } = await aSchedule({
       label: 'Nightly',

@@ -25,7 +25,9 @@ async function fireNext(ctx: Context): Promise<boolean> {
       claimed = await schedules.claimDue(trx, ctx.now().toISOString())
       if (claimed === undefined) return []
       await sql`savepoint build`.execute(trx)
-      const created = await createBuild({ ...ctx, db: trx }, claimed.organization_id, requestOf(claimed))
+      const created = claimed.owner_may_build
+        ? await createBuild({ ...ctx, db: trx }, claimed.organization_id, requestOf(claimed))
+        : ({ ok: false, message: ownerIsGone } as const)
       if (!created.ok) await sql`rollback to savepoint build`.execute(trx)
       await schedules.recordFiring(trx, claimed, afterFiring(ctx, claimed, failureOf(created)))
       return created.ok ? created.followUps : []
@@ -40,6 +42,9 @@ async function fireNext(ctx: Context): Promise<boolean> {
   await carryOut(ctx, followUps)
   return claimed !== undefined
 }
+
+const ownerIsGone =
+  'The owner of the schedule may no longer build this pipeline. Whoever edits the schedule becomes its owner.'
 
 const requestOf = (schedule: DueSchedule): Parameters<typeof createBuild>[2] => ({
   pipelineId: schedule.pipeline_id,

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { buildableBy } from '../../auth/pipeline-access.ts'
 import type { Db, Trx } from '../../db/pool.ts'
 import { userJson, type UserRow } from '../user/queries.ts'
 
@@ -83,7 +84,7 @@ export async function updateInOrg(
   trx: Trx,
   orgId: string,
   id: string,
-  { env, ...plain }: Partial<ScheduleFields>,
+  { env, ...plain }: Partial<ScheduleFields> & { created_by?: string },
 ): Promise<void> {
   await trx
     .updateTable('pipeline_schedules')
@@ -112,6 +113,8 @@ export interface DueSchedule {
   branch: string
   env: Record<string, string>
   created_by: string | null
+  /** Whether the owner is still a member who may build the pipeline. */
+  owner_may_build: boolean
   /** The time it was meant for. */
   due_at: string
 }
@@ -120,7 +123,8 @@ export interface DueSchedule {
 export async function claimDue(trx: Trx, now: string): Promise<DueSchedule | undefined> {
   const { rows } = await sql<DueSchedule>`
     select s.id, s.organization_id, s.pipeline_id, s.label, s.cronline, s.message, s.commit,
-      coalesce(s.branch, p.default_branch) as branch, s.env, s.created_by, s.next_build_at as due_at
+      coalesce(s.branch, p.default_branch) as branch, s.env, s.created_by, s.next_build_at as due_at,
+      ${buildableBy(sql`s.created_by`)} as owner_may_build
     from pipeline_schedules s join pipelines p on p.id = s.pipeline_id
     where s.enabled and s.next_build_at <= ${now}
     order by s.next_build_at, s.id limit 1

@@ -135,6 +135,23 @@ describe('PUT /v2/organizations/{org.slug}/pipelines/{slug}/schedules/{id}', () 
     expect((await ask('PATCH', made.id, { cronline: '* * * * *' })).status).toBe(422)
   })
 
+  it('belongs to whoever edits it, and the audit event says so (abuse case R4)', async () => {
+    const { org, admin, post, ask, path } = await aPlace()
+    const { id } = (await post({ label: 'Nightly', enabled: false })).body
+    const editor = await aMember(app, org)
+    const edited = await app.request('PATCH', `${path}/${id}`, {
+      token: editor.token,
+      body: { enabled: true },
+    })
+    expect([edited.status, edited.body.created_by.id]).toEqual([200, editor.id])
+    expect((await ask('PATCH', id, { label: 'Mine' })).body.created_by.id).toBe(admin.id)
+    const events = await auditTrail(app, org, 'PIPELINE_SCHEDULE_UPDATED')
+    expect(events.map(({ data }) => data)).toEqual([
+      { enabled: true, owner_id: editor.id },
+      { label: 'Mine', owner_id: admin.id },
+    ])
+  })
+
   it('counts the next time anew for a new cron line and when enabled again', async () => {
     const { post, ask } = await aPlace()
     const { id } = (await post()).body
