@@ -19,6 +19,8 @@ describe('bootstrap', () => {
     const [{ id, default_queue_id }] = clusters.list
     const queues = await app.request('GET', `/v2/organizations/my-team/clusters/${id}/queues`, { token })
     expect(queues.list).toMatchObject([{ id: default_queue_id, key: 'default' }])
+    const settings = await app.request('GET', '/v2/organizations/my-team/pipeline-settings', { token })
+    expect(settings.body.default_cluster_id).toBe(id)
     const types = await app.db.selectFrom('audit_events').select('type').orderBy('type').execute()
     expect(types.map(({ type }) => type)).toEqual([
       'API_ACCESS_TOKEN_CREATED',

@@ -14,6 +14,7 @@ import { issueToken } from './resources/access-token/issue.ts'
 import * as clusters from './resources/clusters/queries.ts'
 import { addMember } from './resources/members/add.ts'
 import { createOrganization } from './resources/organizations/create.ts'
+import * as pipelineSettings from './resources/pipeline-settings/queries.ts'
 import * as queues from './resources/queues/queries.ts'
 
 export interface FirstOrganization {
@@ -76,6 +77,9 @@ async function makeDefaultCluster(trx: Trx, orgId: string, userId: string): Prom
   await clusters.insert(trx, { ...cluster, ...owner, hosted: false })
   await queues.insert(trx, { ...queue, ...owner, cluster_id: cluster.id })
   await clusters.updateInOrg(trx, orgId, cluster.id, { default_queue_id: queue.id })
+  // Said, and not left to its being the only one: a second cluster must not change where new pipelines go.
+  await pipelineSettings.lockOfOrg(trx, orgId)
+  await pipelineSettings.updateOfOrg(trx, orgId, { default_cluster_id: cluster.id })
   await recordAudit(trx, origin, {
     organizationId: orgId,
     type: 'CLUSTER_CREATED',

@@ -1,7 +1,15 @@
-import type { ApiError } from '../lib/errors.ts'
+import type { ApiError, FieldError } from '../lib/errors.ts'
 
 export const errorBody = (error: ApiError): Record<string, unknown> => ({
-  message: error.message,
+  message: messageOf(error),
   ...(error.errors === undefined ? {} : { errors: error.errors }),
   ...error.details,
 })
+
+/** Many clients print only the message, so it names the first of the errors. */
+const messageOf = ({ message, errors: [first] = [] }: ApiError): string =>
+  first === undefined ? message : `${message}: ${reasonOf(first)}`
+
+/** A code is a whole sentence, or goes on where the name of the field ends. */
+const reasonOf = ({ field, code }: FieldError): string =>
+  field === '' || /^[A-Z]/.test(code) ? code : `${field} ${code}`

@@ -128,14 +128,17 @@ describe('POST /organizations/{org.slug}/pipelines/{pipeline.slug}/builds', () =
     const answer = await post(body)
     expect([answer.status, answer.body]).toEqual([
       422,
-      { message: 'Validation Failed', errors: [{ field, code }] },
+      { message: `Validation Failed: ${field} ${code}`, errors: [{ field, code }] },
     ])
   })
 
   it('answers 422 with errors when the configuration cannot be read', async () => {
     const broken = await aPipeline(app, org, 'steps: [{ comand: a }]')
     const answer = await post(minimal, broken.path)
-    expect([answer.status, answer.body.message]).toEqual([422, 'Validation Failed'])
+    expect([answer.status, answer.body.message]).toEqual([
+      422,
+      expect.stringMatching(/^Validation Failed: configuration line 1, /),
+    ])
     expect(answer.body.errors?.[0]).toMatchObject({
       field: 'configuration',
       code: expect.stringContaining('line 1'),
@@ -144,7 +147,7 @@ describe('POST /organizations/{org.slug}/pipelines/{pipeline.slug}/builds', () =
       await post(minimal, (await aPipeline(app, org, 'steps: [{ command: a, parallelism: 9999 }]')).path),
     ).toMatchObject({
       status: 422,
-      body: { message: 'Validation Failed' },
+      body: { message: expect.stringMatching(/^Validation Failed: ./) },
     })
   })
 

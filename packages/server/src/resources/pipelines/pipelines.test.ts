@@ -31,7 +31,7 @@ async function anOrg() {
 
 const invalid = (field: string, code: unknown) => [
   422,
-  { message: 'Validation Failed', errors: [{ field, code }] },
+  { message: expect.stringMatching(/^Validation Failed: ./), errors: [{ field, code }] },
 ]
 
 describe('GET /v2/organizations/{org.slug}/pipelines', () => {
