@@ -22,9 +22,12 @@ export const text = (thing: string): Param => ({
   matches: isStorable,
 })
 
-/** `number('build')`: a number from 1 that fits its column, or "No build found". */
-export const number = (thing: string): Param => ({
-  schema: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
+/** `numberOrUuid('build')`: a number from 1 that fits its column, or a UUID; else "No build found". */
+export const numberOrUuid = (thing: string): Param => ({
+  schema: Type.Union([
+    Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
+    Type.String({ format: 'uuid' }),
+  ]),
   notFound: `No ${thing} found`,
-  matches: (text) => /^[1-9]\d{0,9}$/.test(text) && Number(text) <= 2_147_483_647,
+  matches: (text) => isUuid(text) || (/^[1-9]\d{0,9}$/.test(text) && Number(text) <= 2_147_483_647),
 })

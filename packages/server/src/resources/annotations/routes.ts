@@ -3,7 +3,7 @@ import type { Caller, Organization } from '../../auth/caller.ts'
 import type { Context } from '../../context.ts'
 import { created, noContent, type Answer } from '../../http/answer.ts'
 import type { RequestUrl } from '../../http/links.ts'
-import { number, text, uuid } from '../../http/params.ts'
+import { numberOrUuid, text, uuid } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
 import { notFound, validationFailed } from '../../lib/errors.ts'
 import * as builds from '../builds/queries.ts'
@@ -21,7 +21,7 @@ interface Asked {
   url: RequestUrl
 }
 
-const inBuild = { pipeline: text('pipeline'), build: number('build') }
+const inBuild = { pipeline: text('pipeline'), build: numberOrUuid('build') }
 const inBuildJob = { ...inBuild, job: uuid('job') }
 const byId = { annotation: uuid('annotation') }
 /** A character of JSON may take six bytes for one of text. */
@@ -181,7 +181,7 @@ async function getBuild(
   org: Organization,
   { pipeline, build }: { pipeline: string; build: string },
 ): Promise<annotations.Owner> {
-  const found = await builds.findByNumber(ctx.db, org.id, pipeline, build)
+  const found = await builds.findInPipeline(ctx.db, org.id, pipeline, build)
   if (found === undefined) throw notFound('No build found')
   return { organizationId: org.id, buildId: found.id, jobId: null }
 }

@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts'
 import { noContent, ok, redirect, type Answer } from '../../http/answer.ts'
 import type { RequestUrl } from '../../http/links.ts'
 import { pageAnswer, readPage } from '../../http/paging.ts'
-import { number, text, uuid } from '../../http/params.ts'
+import { numberOrUuid, text, uuid } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
 import { notFound } from '../../lib/errors.ts'
 import * as builds from '../builds/queries.ts'
@@ -33,7 +33,7 @@ const filters = {
     Type.String({ description: 'Exact, or with `*` for any run of characters, slashes included.' }),
   ),
 }
-const build = { pipeline: text('pipeline'), build: number('build') }
+const build = { pipeline: text('pipeline'), build: numberOrUuid('build') }
 const byId = { job: uuid('job') }
 const inBuild = { ...build, ...byId }
 const one = { artifact: uuid('artifact') }
@@ -55,11 +55,11 @@ const listOfBuild = route({
   params: build,
   async handler({ ctx, org, params, query, url }) {
     const state = readState(query.state)
-    const found = await builds.findByNumber(ctx.db, org.id, params.pipeline, params.build)
+    const found = await builds.findInPipeline(ctx.db, org.id, params.pipeline, params.build)
     if (found === undefined) throw notFound('No build found')
     const page = readPage(url)
     const rows = await artifacts.listOfBuild(ctx.db, org.id, found.id, { state, path: query.path, ...page })
-    const at = buildUrl(ctx.config.url, org.slug, params.pipeline, params.build)
+    const at = buildUrl(ctx.config.url, org.slug, params.pipeline, found.number)
     return pageAnswer(page, rows, (row) => presentArtifact(row, at))
   },
 })

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { ok } from '../../http/answer.ts'
 import { pageAnswer, readPage } from '../../http/paging.ts'
-import { number, text, uuid } from '../../http/params.ts'
+import { numberOrUuid, text, uuid } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
 import { notFound } from '../../lib/errors.ts'
 import { buildUrl } from '../artifacts/present.ts'
@@ -13,7 +13,7 @@ import * as deliveries from './queries.ts'
 import { redeliverOfBuild } from './redeliver.ts'
 import { BuildDelivery, WholeBuildDelivery } from './schema.ts'
 
-const inBuild = { pipeline: text('pipeline'), build: number('build') }
+const inBuild = { pipeline: text('pipeline'), build: numberOrUuid('build') }
 const byId = { ...inBuild, delivery: uuid('delivery') }
 
 const listDeliveries = route({
@@ -27,12 +27,12 @@ const listDeliveries = route({
   paging: 'pages',
   answers: { 200: Type.Array(BuildDelivery) },
   async handler({ ctx, org, params, query, url }) {
-    const build = await builds.findByNumber(ctx.db, org.id, params.pipeline, params.build)
+    const build = await builds.findInPipeline(ctx.db, org.id, params.pipeline, params.build)
     if (build === undefined) throw notFound('No build found')
     const page = readPage(url)
     const rows = await deliveries.listOfBuild(ctx.db, org.id, build.id, query.state, page)
     return pageAnswer(page, rows, (row) =>
-      presentBuildDelivery(buildUrl(ctx.config.url, org.slug, params.pipeline, params.build), row),
+      presentBuildDelivery(buildUrl(ctx.config.url, org.slug, params.pipeline, build.number), row),
     )
   },
 })
@@ -46,11 +46,11 @@ const getDelivery = route({
   params: byId,
   answers: { 200: WholeBuildDelivery },
   async handler({ ctx, org, params }) {
-    const build = await builds.findByNumber(ctx.db, org.id, params.pipeline, params.build)
+    const build = await builds.findInPipeline(ctx.db, org.id, params.pipeline, params.build)
     const delivery = build && (await deliveries.findOfBuild(ctx.db, org.id, build.id, params.delivery))
-    if (delivery === undefined) throw notFound('No delivery found')
+    if (build === undefined || delivery === undefined) throw notFound('No delivery found')
     return ok({
-      ...presentBuildDelivery(buildUrl(ctx.config.url, org.slug, params.pipeline, params.build), delivery),
+      ...presentBuildDelivery(buildUrl(ctx.config.url, org.slug, params.pipeline, build.number), delivery),
       attempts: (await listAttempts(ctx.db, org.id, delivery.id)).map(presentBuildAttempt),
     })
   },
@@ -65,11 +65,11 @@ const postRedeliver = route({
   params: byId,
   answers: { 200: BuildDelivery },
   async handler({ ctx, org, params }) {
-    const build = await builds.findByNumber(ctx.db, org.id, params.pipeline, params.build)
+    const build = await builds.findInPipeline(ctx.db, org.id, params.pipeline, params.build)
     if (build === undefined) throw notFound('No build found')
     const delivery = await redeliverOfBuild(ctx, org.id, build.id, params.delivery)
     return ok(
-      presentBuildDelivery(buildUrl(ctx.config.url, org.slug, params.pipeline, params.build), delivery),
+      presentBuildDelivery(buildUrl(ctx.config.url, org.slug, params.pipeline, build.number), delivery),
     )
   },
 })

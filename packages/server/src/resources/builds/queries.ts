@@ -1,8 +1,9 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import { mayEverything, visiblePipelines } from '../../auth/pipeline-access.ts'
 import type { Caller, Organization } from '../../auth/caller.ts'
 import type { Author, PullRequest } from '../../conductor/create-build.ts'
 import type { Db, Trx } from '../../db/pool.ts'
+import { isUuid } from '../../lib/ids.ts'
 import type { Range } from './places.ts'
 
 /** What operations on a build need to know of it. */
@@ -14,17 +15,21 @@ export interface BuildRow {
   state: string
 }
 
+/** For queries with `builds b`: whether it is the build that a URL names, by its number or its UUID. */
+export const isNamed = (build: string): RawBuilder<boolean> =>
+  isUuid(build) ? sql`b.id = ${build}` : sql`b.number = ${build}::int`
+
 /** The build that a URL names: `…/pipelines/:pipeline/builds/:build`. */
-export async function findByNumber(
+export async function findInPipeline(
   db: Db,
   orgId: string,
   pipelineSlug: string,
-  number: string,
+  build: string,
 ): Promise<BuildRow | undefined> {
   const { rows } = await sql<BuildRow>`
     select b.id, b.pipeline_id, p.slug as pipeline_slug, b.number, b.state
     from pipelines p join builds b on b.pipeline_id = p.id
-    where p.organization_id = ${orgId} and p.slug = ${pipelineSlug} and b.number = ${number}::int`.execute(db)
+    where p.organization_id = ${orgId} and p.slug = ${pipelineSlug} and ${isNamed(build)}`.execute(db)
   return rows[0]
 }
 

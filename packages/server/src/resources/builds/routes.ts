@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Organization } from '../../auth/caller.ts'
 import { okJson } from '../../http/answer.ts'
-import { number, text } from '../../http/params.ts'
+import { numberOrUuid, text } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
 import { notFound } from '../../lib/errors.ts'
 import type { Context } from '../../context.ts'
@@ -88,7 +88,7 @@ const getBuild = route({
   summary: 'Get a build',
   scope: 'read_builds',
   permission: 'read_pipeline',
-  params: { pipeline: text('pipeline'), build: number('build') },
+  params: { pipeline: text('pipeline'), build: numberOrUuid('build') },
   query: GetBuildQuery,
   answers: { 200: Build },
   errors: { 422: '`job_states` has a value that does not exist.' },
@@ -136,7 +136,7 @@ const putCancel = route({
   summary: 'Cancel a build',
   scope: 'write_builds',
   permission: 'build_pipeline',
-  params: { pipeline: text('pipeline'), build: number('build') },
+  params: { pipeline: text('pipeline'), build: numberOrUuid('build') },
   body: CancelBuild,
   answers: { 200: Build },
   errors: { 422: 'The build has finished or is being canceled; the message has the reason.' },
@@ -153,7 +153,7 @@ const putRebuild = route({
   summary: 'Make a new build of what a build was made of',
   scope: 'write_builds',
   permission: 'build_pipeline',
-  params: { pipeline: text('pipeline'), build: number('build') },
+  params: { pipeline: text('pipeline'), build: numberOrUuid('build') },
   answers: { 200: Build },
   errors: {
     422: 'The pipeline is archived, allows no rebuilds, or cannot be built; the message has the reason.',
@@ -171,7 +171,7 @@ const putRetryFailedJobs = route({
   summary: 'Retry the failed jobs of a build',
   scope: 'write_builds',
   permission: 'build_pipeline',
-  params: { pipeline: text('pipeline'), build: number('build') },
+  params: { pipeline: text('pipeline'), build: numberOrUuid('build') },
   query: { states: Type.Optional(Type.String({ description: 'As in the body.' })) },
   body: RetryFailedJobs,
   answers: { 202: Build },
@@ -195,7 +195,7 @@ async function getByNumber(
   orgId: string,
   params: { pipeline: string; build: string },
 ): Promise<builds.BuildRow> {
-  const build = await builds.findByNumber(ctx.db, orgId, params.pipeline, params.build)
+  const build = await builds.findInPipeline(ctx.db, orgId, params.pipeline, params.build)
   if (build === undefined) throw notFound('No build found')
   return build
 }

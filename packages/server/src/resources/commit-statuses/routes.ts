@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { ok } from '../../http/answer.ts'
 import { pageAnswer, readPage } from '../../http/paging.ts'
-import { number, text, uuid } from '../../http/params.ts'
+import { numberOrUuid, text, uuid } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
 import { notFound } from '../../lib/errors.ts'
 import * as builds from '../builds/queries.ts'
@@ -15,11 +15,11 @@ const listStatuses = route({
   summary: 'List what the source host is told of the commit of a build, and whether it has taken it',
   scope: 'read_builds',
   permission: 'read_pipeline',
-  params: { pipeline: text('pipeline'), build: number('build') },
+  params: { pipeline: text('pipeline'), build: numberOrUuid('build') },
   paging: 'pages',
   answers: { 200: Type.Array(CommitStatus) },
   async handler({ ctx, org, params, url }) {
-    const build = await builds.findByNumber(ctx.db, org.id, params.pipeline, params.build)
+    const build = await builds.findInPipeline(ctx.db, org.id, params.pipeline, params.build)
     if (build === undefined) throw notFound('No build found')
     const page = readPage(url)
     const rows = await statuses.listOfBuild(ctx.db, org.id, build.id, page)
@@ -33,10 +33,10 @@ const postRedeliver = route({
   summary: 'Tell the source host of a status of a commit again, whether it has taken it or was given up',
   scope: 'write_builds',
   permission: 'build_pipeline',
-  params: { pipeline: text('pipeline'), build: number('build'), commit_status: uuid('commit status') },
+  params: { pipeline: text('pipeline'), build: numberOrUuid('build'), commit_status: uuid('commit status') },
   answers: { 200: CommitStatus },
   async handler({ ctx, org, params }) {
-    const build = await builds.findByNumber(ctx.db, org.id, params.pipeline, params.build)
+    const build = await builds.findInPipeline(ctx.db, org.id, params.pipeline, params.build)
     const at = ctx.now().toISOString()
     const status = build && (await statuses.setDue(ctx.db, org.id, build.id, params.commit_status, at))
     if (status === undefined) throw notFound('No commit status found')

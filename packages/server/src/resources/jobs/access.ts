@@ -5,6 +5,7 @@ import type { Caller, Organization } from '../../auth/caller.ts'
 import { accessColumn, type PipelineAccess } from '../../auth/pipeline-access.ts'
 import type { Db } from '../../db/pool.ts'
 import { forbidden, notFound } from '../../lib/errors.ts'
+import { isNamed } from '../builds/queries.ts'
 
 export interface JobParams {
   job: string
@@ -32,7 +33,7 @@ export async function getVisibleJob(
   const isInBuild =
     pipeline === undefined || build === undefined
       ? sql`true`
-      : sql`p.slug = ${pipeline} and b.number = ${build}::int`
+      : sql`p.slug = ${pipeline} and ${isNamed(build)}`
   const { rows } = await sql<JobInPlace>`
     select j.id, j.kind, j.state, b.id as build_id, b.number as build_number, p.id as pipeline_id,
       p.slug as pipeline_slug, ${accessColumn(org, caller)} as access

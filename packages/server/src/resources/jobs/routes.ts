@@ -5,7 +5,7 @@ import { environmentOf } from '../../conductor/environment.ts'
 import type { Context } from '../../context.ts'
 import { ok, type Answer } from '../../http/answer.ts'
 import { cursorAnswer, readCursor } from '../../http/cursors.ts'
-import { number, text, uuid } from '../../http/params.ts'
+import { numberOrUuid, text, uuid } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
 import { badRequest, notFound } from '../../lib/errors.ts'
 import * as builds from '../builds/queries.ts'
@@ -33,7 +33,7 @@ interface Asked {
 }
 
 const byId = { job: uuid('job') }
-const inBuild = { pipeline: text('pipeline'), build: number('build') }
+const inBuild = { pipeline: text('pipeline'), build: numberOrUuid('build') }
 const inBuildById = { ...inBuild, ...byId }
 
 const listJobs = route({
@@ -62,7 +62,7 @@ const listJobs = route({
     400: 'A state is unknown, both cursors are given, one is invalid, or `per_page` is out of range.',
   },
   async handler({ ctx, org, params, query, url }) {
-    const build = await builds.findByNumber(ctx.db, org.id, params.pipeline, params.build)
+    const build = await builds.findInPipeline(ctx.db, org.id, params.pipeline, params.build)
     if (build === undefined) throw notFound('No build found')
     const request = readCursor(url, `jobs ${build.id}`, ctx.keys)
     const filter = {
@@ -165,7 +165,7 @@ const unblock = {
   answers: { 200: Job },
   errors: {
     400: 'The job is neither a block nor an input job.',
-    403: 'The caller is in none of the teams the step names, or may not build the pipeline.',
+    403: 'The caller is in none of the teams the step names, may not build the pipeline, or is no administrator and names another unblocker.',
     422: 'The build was canceled, the job is not to be unblocked now, the unblocker is no member, or an answer is wrong.',
   },
 } as const

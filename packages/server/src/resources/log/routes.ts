@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import type { Caller, Organization } from '../../auth/caller.ts'
 import type { Context } from '../../context.ts'
 import { noContent, ok, type Answer } from '../../http/answer.ts'
-import { number, text, uuid } from '../../http/params.ts'
+import { numberOrUuid, text, uuid } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
 import { notFound } from '../../lib/errors.ts'
 import { getBuildableJob, getVisibleJob, type JobInPlace, type JobParams } from '../jobs/access.ts'
@@ -27,7 +27,7 @@ interface Asked {
 }
 
 const byId = { job: uuid('job') }
-const inBuild = { pipeline: text('pipeline'), build: number('build'), ...byId }
+const inBuild = { pipeline: text('pipeline'), build: numberOrUuid('build'), ...byId }
 const rangeErrors = { 400: 'A range is asked for other than `bytes=-N`, or not of the text.' }
 
 const textQuery = {

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { Context } from '../../context.ts'
 import { ok } from '../../http/answer.ts'
 import { cursorAnswer, readCursor } from '../../http/cursors.ts'
-import { number, text, uuid } from '../../http/params.ts'
+import { numberOrUuid, text, uuid } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
 import { notFound, refused } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/ids.ts'
@@ -18,7 +18,7 @@ const listStepUploads = route({
   summary: 'List the steps that jobs of a build uploaded, oldest first',
   scope: 'read_builds',
   permission: 'read_pipeline',
-  params: { pipeline: text('pipeline'), build: number('build') },
+  params: { pipeline: text('pipeline'), build: numberOrUuid('build') },
   query: {
     filter: Type.Optional(
       Type.Record(Type.String(), Type.String(), { description: '`filter[source_job_id]`: one job’s only.' }),
@@ -53,7 +53,7 @@ const getStepUpload = route({
   summary: 'Get steps that a job uploaded, with their text',
   scope: 'read_builds',
   permission: 'read_pipeline',
-  params: { pipeline: text('pipeline'), build: number('build'), upload: uuid('step upload') },
+  params: { pipeline: text('pipeline'), build: numberOrUuid('build'), upload: uuid('step upload') },
   answers: { 200: StepUpload },
   async handler({ ctx, org, params }) {
     const build = await getBuild(ctx, org, params)
@@ -68,7 +68,7 @@ async function getBuild(
   org: { id: string; slug: string },
   params: { pipeline: string; build: string },
 ): Promise<{ id: string; url: string }> {
-  const build = await builds.findByNumber(ctx.db, org.id, params.pipeline, params.build)
+  const build = await builds.findInPipeline(ctx.db, org.id, params.pipeline, params.build)
   if (build === undefined) throw notFound('No build found')
   const pipeline = pipelineUrl(ctx.config.url, org.slug, build.pipeline_slug)
   return { id: build.id, url: `${pipeline}/builds/${build.number}` }

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { ok } from '../../http/answer.ts'
 import { pageAnswer, readPage } from '../../http/paging.ts'
-import { number, text, uuid } from '../../http/params.ts'
+import { numberOrUuid, text, uuid } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
 import { notFound } from '../../lib/errors.ts'
 import * as builds from '../builds/queries.ts'
@@ -16,11 +16,11 @@ const listRunsOfBuild = route({
   summary: 'List the test runs of a build, oldest first',
   scope: 'read_builds',
   permission: 'read_pipeline',
-  params: { pipeline: text('pipeline'), build: number('build') },
+  params: { pipeline: text('pipeline'), build: numberOrUuid('build') },
   paging: 'pages',
   answers: { 200: Type.Array(TestRun) },
   async handler({ ctx, org, params, url }) {
-    const build = await builds.findByNumber(ctx.db, org.id, params.pipeline, params.build)
+    const build = await builds.findInPipeline(ctx.db, org.id, params.pipeline, params.build)
     if (build === undefined) throw notFound('No build found')
     const page = readPage(url)
     const rows = await runs.listOfBuild(ctx.db, org.id, build.id, page)

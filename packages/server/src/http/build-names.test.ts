@@ -1,0 +1,78 @@
+// A build is found by its UUID wherever its number is taken. Every registered route with a build is walked.
+import { beforeAll, describe, expect, it } from 'vitest'
+import { useApp } from '../../test/app.ts'
+import { aWorld, urlIn, type World } from '../../test/world.ts'
+import { slices } from '../app.ts'
+
+const app = useApp()
+
+let ours: World
+let ourBuild: string
+let theirBuild: string
+beforeAll(async () => {
+  ours = await aWorld(app)
+  ourBuild = await buildOf(ours)
+  theirBuild = await buildOf(await aWorld(app))
+})
+
+async function buildOf({ org }: World): Promise<string> {
+  const { id } = await app.db
+    .selectFrom('builds')
+    .select('id')
+    .where('organization_id', '=', org.id)
+    .executeTakeFirstOrThrow()
+  return id
+}
+
+const endpoints = Object.values(slices)
+  .flat()
+  .filter(({ url }) => url.includes(':build'))
+  .flatMap((route) => route.methods.map((method) => ({ endpoint: `${method} ${route.url}`, method, route })))
+
+describe('every endpoint of a build', () => {
+  it.each(endpoints.filter(({ method }) => method === 'GET'))(
+    '$endpoint answers the same by UUID and by number',
+    async ({ route }) => {
+      const byNumber = await get(urlIn(ours, route))
+      for (const build of [ourBuild, ourBuild.toUpperCase()]) {
+        const { status, text } = await get(urlIn(ours, route, { build }))
+        // A list says under which address it was asked for.
+        const isSame = [status, text.replaceAll(`/builds/${build}/`, `/builds/${ours.ids['build']}/`)]
+        expect(isSame).toEqual([byNumber.status, byNumber.text])
+      }
+    },
+  )
+
+  /** A stream goes on for as long as the job; that it begins is enough. */
+  async function get(url: string): Promise<{ status: number; text: string }> {
+    const { token } = ours.admin
+    if (!url.endsWith('/stream')) return app.request('GET', url, { token })
+    const answer = await fetch(app.address + url, { headers: { authorization: `Bearer ${token}` } })
+    await answer.body?.cancel()
+    return { status: answer.status, text: '' }
+  }
+
+  it.each(endpoints)("$endpoint answers 404 to another organization's UUID", async ({ method, route }) => {
+    const url = urlIn(ours, route, { build: theirBuild })
+    const body = method === 'GET' || method === 'DELETE' ? {} : { body: exampleOf(route.body) }
+    const answer = await app.request(method, url, { token: ours.admin.token, ...body })
+    expect([answer.status, Object.keys(answer.body)]).toEqual([404, ['message']])
+  })
+
+  it.each(endpoints.filter(({ method }) => method !== 'GET'))(
+    '$endpoint finds the build by its UUID',
+    async ({ method, route }) => {
+      const body = method === 'DELETE' ? {} : { body: exampleOf(route.body) }
+      const url = urlIn(ours, route, { build: ourBuild })
+      const answer = await app.request(method, url, { token: ours.admin.token, ...body })
+      // What is deleted in one of them is not there for the next; the build always is.
+      expect(answer.body.message ?? '').not.toMatch(/^No (build|pipeline) found$/)
+      expect(answer.status).toBeLessThan(500)
+    },
+  )
+})
+
+function exampleOf(schema: object | undefined): unknown {
+  const [example]: unknown[] = (Reflect.get(schema ?? {}, 'examples') as unknown[] | undefined) ?? []
+  return example ?? {}
+}
