@@ -24,10 +24,7 @@ export const text = (thing: string): Param => ({
 
 /** `numberOrUuid('build')`: a number from 1 that fits its column, or a UUID; else "No build found". */
 export const numberOrUuid = (thing: string): Param => ({
-  schema: Type.Union([
-    Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
-    Type.String({ format: 'uuid' }),
-  ]),
+  schema: Type.Union([Type.Integer({ minimum: 1, maximum: 2_147_483_647 }), Type.String({ format: 'uuid' })]),
   notFound: `No ${thing} found`,
   matches: (text) => isUuid(text) || (/^[1-9]\d{0,9}$/.test(text) && Number(text) <= 2_147_483_647),
 })
