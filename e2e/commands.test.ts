@@ -61,6 +61,33 @@ describe('administration without a running server', () => {
 })
 
 describe('administration beside a running server', () => {
+  it('lets an organization back in that has locked itself out', async () => {
+    const { settings, ...server } = theServer()
+    await json(['org', 'create', 'locked', '--name', 'Locked'], settings)
+    const person = ['--email', 'lin@example.com', '--name', 'Lin Example', '--role', 'admin']
+    await json(['user', 'create', ...person, '--org', 'locked'], settings)
+    const scope = ['--scope', 'write_organization_settings', '--scope', 'read_organization_settings']
+    const issued = await json(['token', 'create', '--user', 'lin@example.com', ...scope], settings)
+    const headers = { Authorization: `Bearer ${String(issued['token'])}`, 'Content-Type': 'application/json' }
+    const url = `${server.url}/v2/organizations/locked/api-settings`
+    const body = JSON.stringify({ allowed_ip_addresses: '192.0.2.1' })
+    expect((await fetch(url, { method: 'PATCH', headers, body })).status).toBe(422)
+    const forced = JSON.stringify({ allowed_ip_addresses: '192.0.2.1', force: true })
+    expect((await fetch(url, { method: 'PATCH', headers, body: forced })).status).toBe(200)
+    expect((await fetch(url, { headers })).status).toBe(403)
+    const set = ['org', 'set', 'locked']
+    expect(await json([...set, '--allow-ip', '192.0.2.1', '--allow-ip', '127.0.0.1'], settings)).toEqual({
+      slug: 'locked',
+      allowed_ip_addresses: '192.0.2.1 127.0.0.1',
+    })
+    expect((await fetch(url, { headers })).status).toBe(200)
+    expect(await json([...set, '--clear-ip-ranges'], settings)).toEqual({
+      slug: 'locked',
+      allowed_ip_addresses: null,
+    })
+    expect(await millrace(set, settings)).toMatchObject({ code: 2, stdout: '' })
+  })
+
   it('makes organizations, people and tokens that count at once', async () => {
     const { settings, ...server } = theServer()
     const org = await json(['org', 'create', 'acme', '--name', 'Acme Inc.'], settings)

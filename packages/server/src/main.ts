@@ -22,6 +22,7 @@ import { issueToken, type IssuedToken, type TokenRequest } from './resources/acc
 import * as accessTokens from './resources/access-token/revoke.ts'
 import { addMember, type AddedMember } from './resources/members/add.ts'
 import * as organizations from './resources/organizations/create.ts'
+import { setRanges } from './resources/api-settings/set-ranges.ts'
 import { setFeature } from './resources/organizations/set-feature.ts'
 
 export type { Audience, LocalAgents, Started } from './program/run.ts'
@@ -109,6 +110,10 @@ export const setFeatures = (
       return after
     }),
   )
+
+/** null: API requests may come from anywhere. Returns the ranges as they are kept. */
+export const setIpRanges = (env: Environment, slug: string, ranges: string | null): Promise<string | null> =>
+  administer(env, (db) => setRanges(db, operator('org set'), slug, ranges))
 
 export interface UserRequest {
   email: string

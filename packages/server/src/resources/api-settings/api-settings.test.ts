@@ -8,6 +8,8 @@ import {
   type TestOrganization,
   type TestUser,
 } from '../../../test/builders.ts'
+import { settleAccess } from '../../auth/access-watch.ts'
+import { setRanges } from './set-ranges.ts'
 
 const app = useApp({ env: { MILLRACE_TRUSTED_PROXIES: '127.0.0.1' } })
 
@@ -89,9 +91,43 @@ describe('PATCH /v2/organizations/{org.slug}/api-settings', () => {
     expect(await auditedData(org, admin)).toEqual([])
   })
 
-  it('allows addresses from the next request on, and may lock the caller out', async () => {
+  it("refuses ranges that lack the caller's own address, unless forced (abuse case RH5)", async () => {
     const { org, admin } = await anAdministered()
-    const answer = await patch(org, admin, { allowed_ip_addresses: ' 192.0.2.0/24\n2001:db8::/32 ' })
+    for (const force of [undefined, false]) {
+      const answer = await patch(org, admin, { allowed_ip_addresses: '10.0.0.0/8', force }, '192.0.2.1')
+      expect([answer.status, answer.body]).toEqual([
+        422,
+        {
+          message:
+            'Validation failed: allowed_ip_addresses lacks your own address 192.0.2.1, so you would be locked out; ' +
+            'send "force": true to do it all the same',
+        },
+      ])
+    }
+    expect((await get(org, admin)).body.allowed_ip_addresses).toBeNull()
+    const own = await patch(org, admin, { allowed_ip_addresses: '192.0.2.1' }, '192.0.2.1')
+    expect(own.status).toBe(200)
+  })
+
+  it('has a way back for the operator', async () => {
+    const { org, admin } = await anAdministered()
+    await patch(org, admin, { allowed_ip_addresses: '10.0.0.0/8', force: true })
+    expect((await get(org, admin)).status).toBe(403)
+    const operator = { kind: 'operator', command: 'org set' } as const
+    expect(await setRanges(app.db, operator, org.slug, '10.0.0.0/8  127.0.0.1')).toBe('10.0.0.0/8 127.0.0.1')
+    await settleAccess(app.db)
+    expect((await get(org, admin)).status).toBe(200)
+    expect(await setRanges(app.db, operator, org.slug, null)).toBeNull()
+    await expect(setRanges(app.db, operator, org.slug, 'localhost')).rejects.toThrow('"localhost"')
+    await expect(setRanges(app.db, operator, 'nobody', null)).rejects.toThrow('no organization "nobody"')
+  })
+
+  it('allows addresses from the next request on, and locks the caller out where forced', async () => {
+    const { org, admin } = await anAdministered()
+    const answer = await patch(org, admin, {
+      allowed_ip_addresses: ' 192.0.2.0/24\n2001:db8::/32 ',
+      force: true,
+    })
     expect(answer.body.allowed_ip_addresses).toBe('192.0.2.0/24 2001:db8::/32')
     for (const [from, status] of [
       ['192.0.2.1', 200],
@@ -104,14 +140,14 @@ describe('PATCH /v2/organizations/{org.slug}/api-settings', () => {
     const outside = await get(org, admin)
     expect(outside.body).toEqual({ message: 'The organization does not allow API requests from 127.0.0.1' })
 
-    const lockedOut = await patch(org, admin, { allowed_ip_addresses: '198.51.100.1' })
+    const lockedOut = await patch(org, admin, { allowed_ip_addresses: '198.51.100.1', force: true })
     expect(lockedOut.status).toBe(200)
     expect((await patch(org, admin, { allowed_ip_addresses: null })).status).toBe(403)
   })
 
   it.each([null, '', '   '])('removes the allow list with %j', async (cleared) => {
     const { org, admin } = await anAdministered()
-    await patch(org, admin, { allowed_ip_addresses: '192.0.2.7' })
+    await patch(org, admin, { allowed_ip_addresses: '192.0.2.7', force: true })
     const answer = await patch(org, admin, { allowed_ip_addresses: cleared })
     expect(answer.body.allowed_ip_addresses).toBeNull()
     expect((await get(org, admin)).status).toBe(200)

@@ -28,6 +28,9 @@ export const UpdateApiSettings = Type.Object(
     allowed_ip_addresses: Type.Optional(Ranges),
     revoke_inactive_tokens_after_days: Type.Optional(Days),
     restrict_user_api_token_creation: Type.Optional(RestrictCreation),
+    force: Type.Optional(
+      Type.Boolean({ description: "Take ranges that lack the caller's own address. Default false." }),
+    ),
   },
   {
     title: 'UpdateApiSettings',

@@ -3,14 +3,14 @@ import type { Caller, Organization } from '../../auth/caller.ts'
 import type { Db } from '../../db/pool.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { validationFailed } from '../../lib/errors.ts'
-import { readRanges } from '../../lib/ip-ranges.ts'
+import { isInRanges, readRanges } from '../../lib/ip-ranges.ts'
 import * as apiSettings from './queries.ts'
 import type { UpdateApiSettingsBody } from './schema.ts'
 
 // Every request of the organization is compared with every range.
 const mostRanges = 100
 
-/** An allow list counts from the commit on, also for the caller, who may be locked out by it. */
+/** An allow list counts from the commit on, also for the caller, who is locked out by it only on purpose. */
 export async function updateApiSettings(
   db: Db,
   org: Organization,
@@ -19,6 +19,7 @@ export async function updateApiSettings(
 ): Promise<apiSettings.ApiSettingsRow> {
   const { allowed_ip_addresses: allowed, revoke_inactive_tokens_after_days: days } = body
   const wantedRanges = allowed === undefined ? undefined : readAllowed(allowed)
+  if (wantedRanges && !body.force) refuseLockout(wantedRanges, caller.request.ip)
   return inTransaction(db, async (trx) => {
     const before = await apiSettings.lockOfOrg(trx, org.id)
     const after = {
@@ -40,8 +41,15 @@ export async function updateApiSettings(
   })
 }
 
+function refuseLockout(ranges: string, ip: string): void {
+  if (isInRanges(ip, ranges)) return
+  throw validationFailed(
+    `allowed_ip_addresses lacks your own address ${ip}, so you would be locked out; send "force": true to do it all the same`,
+  )
+}
+
 /** An empty list is none. */
-function readAllowed(text: string | null): string | null {
+export function readAllowed(text: string | null): string | null {
   const read = readRanges(text ?? '')
   if (!read.ok) {
     throw validationFailed(
