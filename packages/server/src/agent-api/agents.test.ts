@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { useApp } from '../../test/app.ts'
-import { aClusterToken, anAgent, anAgentWorld, call, registerBody } from '../../test/agent-client.ts'
+import {
+  aClusterToken,
+  anAgent,
+  anAgentWorld,
+  call,
+  openStream,
+  registerBody,
+  resumeFrame,
+} from '../../test/agent-client.ts'
 import { aCluster, aPipeline, aQueue } from '../../test/builders.ts'
 import { aBuild, buildState, statesOf } from '../../test/runs.ts'
 
@@ -168,16 +176,70 @@ describe('POST /v3/connect, /v3/heartbeat, /v3/disconnect', () => {
     expect(await buildState(app, build)).toBe('failed')
     expect((await run.call('GET', `jobs/${run.id}`)).status).toBe(401)
   })
+})
 
-  it('do not mind that the registration token was revoked', async () => {
-    const { token, org, cluster, admin } = await anAgentWorld(app)
+describe('agents whose registration token is revoked (abuse case R9)', () => {
+  async function aRevocable(steps = '[{ command: one }, { command: two }]') {
+    const world = await anAgentWorld(app)
+    const { list } = await app.request('GET', `${world.cluster.path}/tokens`, { token: world.admin.token })
+    const path = `${world.cluster.path}/tokens/${list[0].id}`
+    const build = await aBuild(app, world.org, await aPipeline(app, world.org, `steps: ${steps}`))
+    const change = (method: string, body?: object) =>
+      app.request(method, path, { token: world.admin.token, body })
+    return { ...world, build, change }
+  }
+
+  it.each([
+    ['deleted', 'DELETE', undefined],
+    ['limited to other addresses', 'PATCH', { allowed_ip_addresses: '10.0.0.0/8' }],
+    ['ended', 'PATCH', { expires_at: '2020-01-01T00:00:00Z' }],
+  ])('are refused at once when it is %s, and their jobs are lost', async (_, method, body) => {
+    const { token, build, change } = await aRevocable()
+    const [busy, idle] = [await anAgent(app, token), await anAgent(app, token)]
+    const run = await busy.begin()
+    expect([200, 204]).toContain((await change(method, body)).status)
+    const statuses = [
+      await busy.ping(),
+      await busy.call('POST', 'heartbeat', { body: {} }),
+      await idle.ping(),
+      await run.call('GET', `jobs/${run.id}`),
+    ].map(({ status }) => status)
+    expect(statuses).toEqual([401, 401, 401, 401])
+    // What it says of the job now changes nothing.
+    await run.finish(0)
+    expect((await register(token, registerBody())).status).toBeGreaterThan(400)
+    expect(await statesOf(app, build)).toEqual({ one: 'failed', two: 'scheduled' })
+  })
+
+  it('end their wait for a job', async () => {
+    const { token, change } = await aRevocable('[]')
     const agent = await anAgent(app, token)
-    const { list } = await app.request('GET', `${cluster.path}/tokens`, { token: admin.token })
-    await app.request('DELETE', `${org.path}/clusters/${cluster.id}/tokens/${list[0].id}`, {
-      token: admin.token,
-    })
-    expect((await register(token, registerBody())).status).toBe(401)
+    const stream = await openStream(agent)
+    expect(await stream.next()).toBe(resumeFrame)
+    await change('DELETE')
+    // It is told to disconnect, and nothing after that.
+    expect(await stream.next()).not.toBeNull()
+    expect(await stream.next()).toBeNull()
+  })
+
+  it('go on where nothing was taken away from them', async () => {
+    const { token, change } = await aRevocable()
+    const agent = await anAgent(app, token)
+    await change('PATCH', { description: 'Renamed' })
+    await change('PATCH', { allowed_ip_addresses: '127.0.0.0/8', expires_at: '2099-01-01T00:00:00Z' })
     expect((await agent.ping()).status).toBe(200)
+  })
+
+  it('end the job they have when it expires, and take no other', async () => {
+    const { token, change } = await aRevocable()
+    const [busy, idle] = [await anAgent(app, token), await anAgent(app, token)]
+    await change('PATCH', { expires_at: '2099-01-01T00:00:00Z' })
+    const run = await busy.begin()
+    // As it is when the time has come by itself.
+    await app.db.updateTable('cluster_tokens').set({ expires_at: '2020-01-01T00:00:00Z' }).execute()
+    expect((await busy.call('POST', 'heartbeat', { body: {} })).status).toBe(200)
+    expect((await run.finish(0)).status).toBe(200)
+    expect([(await busy.ping()).status, (await idle.ping()).status]).toEqual([401, 401])
   })
 })
 

@@ -2,9 +2,10 @@
 import { randomInt } from 'node:crypto'
 import { Type, type Static } from 'typebox'
 import type { Context } from '../context.ts'
+import type { Trx } from '../db/pool.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { takePlace } from '../hosting/join.ts'
-import { refused } from '../lib/errors.ts'
+import { refused, unauthorized } from '../lib/errors.ts'
 import { hashToken, newId, newToken } from '../lib/ids.ts'
 import { maybe } from './route.ts'
 import type { Joining, Registration } from './tokens.ts'
@@ -74,10 +75,24 @@ export async function registerAgent(
     user_agent: from.userAgent,
   }
   await inTransaction(ctx.db, async (trx) => {
+    // Of a token that is deleted at this moment, either nothing is left or the deletion finds the agent.
+    if (row.cluster_token_id !== null && !(await holdToken(trx, row.cluster_token_id))) {
+      throw unauthorized('The agent token is not known: it was revoked, or mistyped.')
+    }
     await trx.insertInto('agents').values(row).execute()
     if (isHosted) await takePlace(trx, ctx, joining.place, id)
   })
   return { id, name, sessionToken, tags }
+}
+
+async function holdToken(trx: Trx, id: string): Promise<boolean> {
+  const held = await trx
+    .selectFrom('cluster_tokens')
+    .select('id')
+    .where('id', '=', id)
+    .forKeyShare()
+    .execute()
+  return held.length > 0
 }
 
 async function chooseQueue(

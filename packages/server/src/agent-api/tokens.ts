@@ -39,8 +39,8 @@ export interface Agent {
   /** Started for one job: it takes no other. */
   isHosted: boolean
   job: { id: string; buildId: string; state: JobState; heardAt: string | null } | null
-  /** What it registered with; null: deleted since. */
-  clusterToken: { id: string; allowedIpAddresses: string } | null
+  /** What it registered with; null: deleted since, or it is hosted and never had one. */
+  clusterToken: { id: string; allowedIpAddresses: string; expiresAt: string | null } | null
 }
 
 /** A job that an agent has accepted. */
@@ -114,7 +114,8 @@ const agentColumns = sql`
   a.is_hosted as "isHosted",
   case when j.id is not null then json_build_object('id', j.id, 'buildId', j.build_id, 'state', j.state,
     'heardAt', ${heardOfJob}) end as job,
-  (select json_build_object('id', t.id, 'allowedIpAddresses', t.allowed_ip_addresses)
+  (select json_build_object('id', t.id, 'allowedIpAddresses', t.allowed_ip_addresses,
+      'expiresAt', t.expires_at)
     from cluster_tokens t where t.id = a.cluster_token_id) as "clusterToken"`
 
 const jobOfAgent = sql`
@@ -129,7 +130,15 @@ export async function findSession(ctx: Context, token: string, ip: string): Prom
   if (isOver(agent.connectionState)) {
     throw unauthorized(`The agent's session is over: it is ${agent.connectionState}.`)
   }
-  // The ranges of its token may have changed since it registered.
+  // Its token may have been revoked, have expired or have got other ranges since it registered.
+  if (agent.clusterToken === null && !agent.isHosted) {
+    throw unauthorized('The token that the agent registered with was revoked.')
+  }
+  // A job that it has may end in peace.
+  const expiresAt = agent.clusterToken?.expiresAt ?? null
+  if (agent.job === null && expiresAt !== null && new Date(expiresAt) <= ctx.now()) {
+    throw unauthorized('The token that the agent registered with has expired.')
+  }
   if (agent.clusterToken !== null && !isInRanges(ip, agent.clusterToken.allowedIpAddresses)) {
     const { organizationId, clusterId, id: agentId, clusterToken } = agent
     const blocked = { organizationId, clusterId, clusterTokenId: clusterToken.id, agentId, ip }

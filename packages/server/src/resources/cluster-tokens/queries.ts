@@ -57,7 +57,7 @@ export async function listById(
   return rows
 }
 
-/** Holds the token against change and deletion until the transaction ends, and shows it as it then is. */
+/** Holds the token against change, deletion and registration until the transaction ends, and shows it as it then is. */
 export async function lockInCluster(
   trx: Trx,
   orgId: string,
@@ -66,8 +66,23 @@ export async function lockInCluster(
 ): Promise<ClusterTokenRow | undefined> {
   await sql`
     select from cluster_tokens where organization_id = ${orgId} and cluster_id = ${clusterId} and id = ${id}
-    for no key update`.execute(trx)
+    for update`.execute(trx)
   return findInCluster(trx, orgId, clusterId, id)
+}
+
+/** The agents that registered with it and whose sessions last. */
+export async function listAgents(
+  trx: Trx,
+  orgId: string,
+  id: string,
+): Promise<Array<{ id: string; ip_address: string | null }>> {
+  return trx
+    .selectFrom('agents')
+    .select(['id', 'ip_address'])
+    .where('organization_id', '=', orgId)
+    .where('cluster_token_id', '=', id)
+    .where('connection_state', 'in', ['never_connected', 'connected', 'stopping'])
+    .execute()
 }
 
 export interface ClusterTokenFields {

@@ -1,0 +1,40 @@
+// Ends the sessions of agents whose token is revoked. Their jobs end as those of a lost agent do.
+import { sql } from 'kysely'
+import type { Context } from '../context.ts'
+import type { Trx } from '../db/pool.ts'
+import { tellMoved } from '../events/agents.ts'
+import { takeFromAgent, type AgentJob } from './lost-agents.ts'
+import { wakeAgent } from './wake.ts'
+
+/**
+ * In the transaction of the revocation: from its commit on, no request of these agents is answered and no job is given
+ * to them. `takeJobs` follows after the commit, because builds are locked first; should it not come to that, the
+ * watch over lost agents does the same.
+ */
+export async function endSessions(
+  trx: Trx,
+  organizationId: string,
+  agentIds: readonly string[],
+  at: string,
+): Promise<void> {
+  await sql`
+    with moved as (
+      update agents set connection_state = 'disconnected', disconnected_at = ${at}
+      where organization_id = ${organizationId} and id = any (${agentIds}::uuid[])
+        and connection_state in ('never_connected', 'connected', 'stopping') returning *
+    ) ${tellMoved(sql`'agent.disconnected'`, at)}
+    select from moved`.execute(trx)
+  for (const id of agentIds) await wakeAgent(trx, id)
+}
+
+export async function takeJobs(
+  ctx: Context,
+  organizationId: string,
+  agentIds: readonly string[],
+): Promise<void> {
+  const { rows } = await sql<AgentJob>`
+    select j.id, j.build_id as "buildId" from jobs j
+    where j.organization_id = ${organizationId} and j.agent_id = any (${agentIds}::uuid[])
+      and j.state in ('assigned', 'accepted', 'running', 'timing_out', 'canceling')`.execute(ctx.db)
+  for (const job of rows) await takeFromAgent(ctx, organizationId, job)
+}
