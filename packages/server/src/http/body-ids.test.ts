@@ -304,7 +304,10 @@ async function placesOfMember(): Promise<Record<string, string>> {
   }
 }
 
-const foreign = (kind: Kind): string => ({ ...theirs.ids, pipeline: theirs.ids['team_pipeline'] })[kind] ?? ''
+function foreign(kind: Kind): string {
+  const ids: Record<string, string | undefined> = { ...theirs.ids, pipeline: theirs.ids['team_pipeline'] }
+  return ids[kind] ?? ''
+}
 
 const considered = found.flatMap(({ name, route }) => {
   const property = properties[name]
