@@ -1,4 +1,6 @@
-import { assert, array, nat, property, string, stringMatching, tuple, uniqueArray } from 'fast-check'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { inspect } from 'node:util'
+import { assert, array, nat, property, sample, string, stringMatching, tuple, uniqueArray } from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createRedactor, redactText } from './redactor.ts'
 import { needlesOf, REDACTED_VARIABLES, secretValues } from './secrets.ts'
@@ -97,6 +99,87 @@ describe('needlesOf', () => {
   it('leaves values shorter than 6 bytes alone', () => {
     expect(needlesOf('12345')).toEqual([])
     expect(hide('1234567', '123456')).toBe('[REDACTED]7')
+  })
+})
+
+/** Written without any code of ours. */
+const ENCODERS: Readonly<Record<string, (text: string) => string>> = {
+  JSON: (text) => JSON.stringify({ key: text }),
+  'JSON in JSON': (text) => JSON.stringify(JSON.stringify({ key: text })),
+  'JSON in ASCII': (text) =>
+    JSON.stringify(text).replaceAll(
+      /[\u0080-\uffff]/g,
+      (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    ),
+  'JSON with escaped slashes': (text) => JSON.stringify(text).replaceAll('/', '\\/'),
+  'an address': (text) => encodeURIComponent(text),
+  'an address in lower case': (text) =>
+    encodeURIComponent(text).replaceAll(/%../g, (escape) => escape.toLowerCase()),
+  'a whole address': (text) => encodeURI(text),
+  'a form': (text) => new URLSearchParams({ key: text }).toString(),
+  'source code': (text) => inspect(text),
+  hexadecimal: (text) => Buffer.from(text).toString('hex'),
+  'upper case hexadecimal': (text) => Buffer.from(text).toString('hex').toUpperCase(),
+  base64: (text) => Buffer.from(text).toString('base64'),
+  'base64 for addresses': (text) => Buffer.from(text).toString('base64url'),
+}
+
+/** What shells make of texts: quoted by printf, and shown by set -x. */
+function inShells(texts: readonly string[]): string[] {
+  const quoted = execFileSync('bash', ['-c', `printf '%q\\n' "$@"`, 'bash', ...texts])
+  const traced = ['bash', 'dash', 'sh'].map((shell) => {
+    const { stderr } = spawnSync(shell, ['-c', 'for text; do (set -x; : "$text"); done', shell, ...texts])
+    return stderr?.toString() ?? ''
+  })
+  return [quoted.toString(), ...traced]
+}
+
+describe('abuse case R11: an encoded secret', () => {
+  const secret = stringMatching(/^[A-Za-z]{3}[ -~äé]{4,30}[A-Za-z]{3}$/)
+  const cuts = array(nat(), { maxLength: 8 })
+
+  it.each(Object.entries(ENCODERS))('is hidden in %s, however the stream is cut', (_name, encode) => {
+    assert(
+      property(secret, cuts, (value, places) => {
+        const encoded = encode(value)
+        const text = Buffer.from(`before ${encoded} after`)
+        const redacted = redactInPieces(text, places, needlesOf(value)).toString()
+        expect(redacted).toContain('[REDACTED]')
+        // The letters at both ends are never escaped, so of a secret that got through one end would be there.
+        expect(redacted).not.toContain(value.slice(0, 4))
+        expect(redacted).not.toContain(value.slice(-4))
+        expect(redacted).toBe(redactInPieces(text, [], needlesOf(value)).toString())
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it('is hidden in what shells quote and trace', () => {
+    const values = [
+      ...sample(secret, { numRuns: 300, seed: 11 }),
+      `it's a "secret" with $dollar and \\ and \`tick\``,
+      'two\nlines of text',
+      '\ttab and\u001b[1m escape',
+      '#begins with a comment',
+      '~begins with a home',
+      'commas,and=equals{a,b}!',
+    ]
+    for (const text of inShells(values)) {
+      const hidden = redactText(text, values.flatMap(needlesOf))
+      for (const line of hidden.split('\n')) {
+        expect(line).toMatch(/^(\++ : |\$?'|"|')*(\[REDACTED\]|['"$\\]|\++ : )*$/)
+      }
+    }
+  })
+
+  it('costs the same for each byte, however much of it looks like a secret', () => {
+    const needle = Buffer.from(`${'a'.repeat(64 * 1024)}b`)
+    const redactor = createRedactor()
+    redactor.add([needle, ...Array.from({ length: 500 }, (_, n) => Buffer.from(`${'a'.repeat(300 + n)}c`))])
+    const parts = Array.from({ length: 512 }, () => redactor.push(Buffer.alloc(4096, 'a')))
+    const whole = Buffer.concat([...parts, redactor.push(Buffer.from('b!')), redactor.end()])
+    expect(whole.length).toBe(512 * 4096 - 64 * 1024 + '[REDACTED]!'.length)
+    expect(whole.subarray(-12).toString()).toBe('a[REDACTED]!')
   })
 })
 

@@ -1,6 +1,9 @@
 // Replaces secrets in a stream of bytes, wherever its pieces happen to be cut. What could still become a secret is
 // held back until the next bytes decide; never more than the longest secret.
 
+import { createNeedleSearch } from './needle-search.ts'
+import type { NeedleSearch } from './needle-search.ts'
+
 export interface Redactor {
   /** From here on; what has been let through cannot be taken back. */
   add(needles: readonly Buffer[]): void
@@ -13,28 +16,46 @@ const MARK = Buffer.from('[REDACTED]')
 const NOTHING = Buffer.alloc(0)
 
 export function createRedactor(): Redactor {
-  let needles: Buffer[] = []
+  const needles: Buffer[] = []
+  const known = new Set<string>()
+  /** Null when needles were added since. */
+  let search: NeedleSearch | null = null
+  let state = 0
   let held: Buffer = NOTHING
-  /** How many bytes of `held` belong to a secret that is replaced already. */
-  let covered = 0
+  /** The secrets in `held`. */
+  let ranges: Range[] = []
 
   function run(bytes: Buffer, isEnd: boolean): Buffer {
-    if (needles.length === 0 && held.length === 0) return bytes
-    const buffer = held.length === 0 ? bytes : Buffer.concat([held, bytes])
-    const ranges = findRanges(buffer, needles, covered)
-    const keepFrom = isEnd ? buffer.length : openFrom(buffer, needles)
-    const { parts, coveredTo } = replace(buffer, ranges, keepFrom)
-    held = keepFrom === buffer.length ? NOTHING : Buffer.from(buffer.subarray(keepFrom))
-    covered = Math.max(0, coveredTo - keepFrom)
-    return Buffer.concat(parts)
+    if (needles.length === 0) return bytes
+    const text = held.length === 0 ? bytes : Buffer.concat([held, bytes])
+    let from = held.length
+    if (search === null) {
+      search = createNeedleSearch(needles)
+      state = 0
+      from = 0
+    }
+    for (let at = from; at < text.length; at += 1) {
+      state = search.next(state, text[at] ?? 0)
+      const length = search.foundBytes(state)
+      if (length > 0) addRange(ranges, at + 1 - length, at + 1)
+    }
+    const keepFrom = isEnd ? text.length : text.length - search.openBytes(state)
+    const redacted = replace(text, ranges, keepFrom)
+    held = keepFrom === text.length ? NOTHING : Buffer.from(text.subarray(keepFrom))
+    ranges = rangesFrom(ranges, keepFrom)
+    if (isEnd) state = 0
+    return redacted
   }
 
   return {
     add(more) {
-      const known = new Set(needles.map((needle) => needle.toString('latin1')))
-      needles = needles.concat(
-        more.filter((needle) => needle.length > 0 && !known.has(needle.toString('latin1'))),
-      )
+      for (const needle of more) {
+        const text = needle.toString('latin1')
+        if (needle.length === 0 || known.has(text)) continue
+        known.add(text)
+        needles.push(needle)
+        search = null
+      }
     },
     push: (bytes) => run(bytes, false),
     end: () => run(NOTHING, true),
@@ -49,56 +70,35 @@ export function redactText(text: string, needles: readonly Buffer[]): string {
 }
 
 interface Range {
+  /** -1 when its mark has been put out already. */
   start: number
   end: number
 }
 
-/** Where secrets stand, in order; secrets that overlap are one. The bytes already covered count as one too. */
-function findRanges(buffer: Buffer, needles: readonly Buffer[], covered: number): Range[] {
-  const found: Range[] = []
-  for (const needle of needles) {
-    for (let at = buffer.indexOf(needle); at >= 0; at = buffer.indexOf(needle, at + 1)) {
-      const last = found.at(-1)
-      if (last && at < last.end && at >= last.start) last.end = Math.max(last.end, at + needle.length)
-      else found.push({ start: at, end: at + needle.length })
-    }
+/** The list is in order of the ends, and no two overlap: those that do become one. */
+function addRange(ranges: Range[], start: number, end: number): void {
+  let first = start
+  for (let last = ranges.at(-1); last !== undefined && first < last.end; last = ranges.at(-1)) {
+    first = Math.min(first, last.start)
+    ranges.pop()
   }
-  found.sort((a, b) => a.start - b.start)
-  // The covered part began before this buffer, so it opens the list without a mark of its own.
-  const ranges: Range[] = covered > 0 ? [{ start: -1, end: covered }] : []
-  for (const range of found) {
-    const last = ranges.at(-1)
-    if (last && range.start < last.end) last.end = Math.max(last.end, range.end)
-    else ranges.push({ ...range })
-  }
-  return ranges
+  ranges.push({ start: first, end })
 }
 
-function replace(
-  buffer: Buffer,
-  ranges: readonly Range[],
-  keepFrom: number,
-): { parts: Buffer[]; coveredTo: number } {
+function replace(text: Buffer, ranges: readonly Range[], keepFrom: number): Buffer {
   const parts: Buffer[] = []
   let from = 0
   for (const { start, end } of ranges) {
     if (start >= keepFrom) break
-    if (start >= 0) parts.push(buffer.subarray(from, start), MARK)
+    if (start >= 0) parts.push(text.subarray(from, start), MARK)
     from = end
   }
-  if (from < keepFrom) parts.push(buffer.subarray(from, keepFrom))
-  return { parts, coveredTo: from }
+  if (from < keepFrom) parts.push(text.subarray(from, keepFrom))
+  return Buffer.concat(parts)
 }
 
-/** The start of the longest ending that is the beginning of a secret. */
-function openFrom(buffer: Buffer, needles: readonly Buffer[]): number {
-  let open = buffer.length
-  for (const needle of needles) {
-    const earliest = Math.max(0, buffer.length - needle.length + 1)
-    const first = needle[0] ?? 0
-    for (let at = buffer.indexOf(first, earliest); at >= 0 && at < open; at = buffer.indexOf(first, at + 1)) {
-      if (buffer.compare(needle, 0, buffer.length - at, at) === 0) open = at
-    }
-  }
-  return open
+function rangesFrom(ranges: readonly Range[], keepFrom: number): Range[] {
+  return ranges
+    .filter(({ end }) => end > keepFrom)
+    .map(({ start, end }) => ({ start: start < keepFrom ? -1 : start - keepFrom, end: end - keepFrom }))
 }

@@ -1,5 +1,7 @@
 // Which values must not be shown, and the ways in which they usually turn up.
 
+import { encodingsOf } from './encodings.ts'
+
 export const REDACTED_VARIABLES = [
   '*_PASSWORD',
   '*_SECRET',
@@ -14,8 +16,6 @@ export const REDACTED_VARIABLES = [
 
 /** Shorter values would black out half of every log. */
 const LEAST_BYTES = 6
-/** Where encoders break their lines. */
-const BASE64_LINES = [64, 76]
 
 /** Values of the variables whose names match one of the patterns. */
 export function secretValues(
@@ -27,40 +27,19 @@ export function secretValues(
   )
 }
 
-/** The bytes to look for: the value, each of its lines, and both in base64. Empty for a short value. */
+/** The bytes to look for: the value and each of its lines, in all their encodings. Empty for a short value. */
 export function needlesOf(value: string): Buffer[] {
   const lines = value.split(/\r?\n/)
-  const texts = [value, value.trimEnd(), ...(lines.length > 1 ? lines : [])]
+  const texts = new Set([value, value.trimEnd(), ...(lines.length > 1 ? lines : [])])
   const found = new Set<string>()
   for (const text of texts) {
-    const bytes = Buffer.from(text)
-    if (bytes.length < LEAST_BYTES) continue
+    if (Buffer.byteLength(text) < LEAST_BYTES) continue
     found.add(text)
-    for (const encoded of base64Forms(bytes)) found.add(encoded)
+    for (const encoded of encodingsOf(text)) found.add(encoded)
   }
-  return [...found].map((text) => Buffer.from(text))
+  return Array.from(found, (text) => Buffer.from(text))
 }
 
 function isNamed(name: string, pattern: string): boolean {
   return pattern.startsWith('*') ? name.endsWith(pattern.slice(1)) : name === pattern
-}
-
-function base64Forms(bytes: Buffer): string[] {
-  const whole = bytes.toString('base64')
-  const forms = [whole, whole.replace(/=+$/, ''), ...insideBase64(bytes)]
-  for (const width of BASE64_LINES) {
-    if (whole.length > width) forms.push(...(whole.match(new RegExp(`.{1,${width}}`, 'g')) ?? []))
-  }
-  const kept = forms.filter((form) => form.length >= LEAST_BYTES)
-  return kept.flatMap((form) => [form, form.replaceAll('+', '-').replaceAll('/', '_')])
-}
-
-/** The characters that stay the same wherever the value stands inside a longer text that is encoded as a whole. */
-function insideBase64(bytes: Buffer): string[] {
-  return [0, 1, 2].map((shift) => {
-    const encoded = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64')
-    const steadyFrom = [0, 2, 3][shift] ?? 0
-    const steadyTo = Math.floor(((shift + bytes.length) * 8) / 6)
-    return encoded.slice(steadyFrom, steadyTo)
-  })
 }
