@@ -2,7 +2,7 @@
 // `npm run conformance:agent` runs this file alone.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { Bench, type Mode } from './conformance/bench.ts'
-import { cases, loseAgents, surviveCrash } from './conformance/cases.ts'
+import { cases, loseAgents, loseEveryAnswer, surviveCrash } from './conformance/cases.ts'
 import { ownRunner, publicAgent, type AgentProgram } from './conformance/programs.ts'
 import { Site, type SiteSettings } from './conformance/site.ts'
 
@@ -22,6 +22,10 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all([...benches.values()].map((bench) => bench.close()))
   await site?.close()
+})
+
+it.concurrent(`${ownRunner.title}: goes on with the next job when it never hears that it has one`, async () => {
+  await expect(withOwnSite(ownRunner, { lostSeconds: 10 }, loseEveryAnswer)).resolves.toBeUndefined()
 })
 
 for (const program of programs) {

@@ -64,6 +64,26 @@ export const cases: readonly Case[] = [
     },
   },
   {
+    name: 'the first answers to accept, start and finish are lost',
+    async run(bench) {
+      const door = await bench.door()
+      const lost = new Set<string>()
+      door.loseAnswersTo(({ url = '' }) => {
+        const verb = /\/(accept|start|finish)$/.exec(url)?.[1]
+        if (verb === undefined || lost.has(verb)) return null
+        lost.add(verb)
+        return verb === 'accept' ? 'no answer' : '500'
+      })
+      const agent = await bench.start('deaf', { endpoint: door.endpoint })
+      const build = await bench.build(one('echo once'), agent)
+      expect(await passed(bench, build, 'one')).toContain('once')
+      expect(await bench.site.ended(await bench.build(one('true'), agent), 'one')).toMatchObject({
+        state: 'passed',
+      })
+      expect([...lost]).toEqual(expect.arrayContaining(['accept', 'finish']))
+    },
+  },
+  {
     name: 'idle, until it is told to disconnect',
     async run(bench) {
       const agent = await bench.start('idle')
@@ -387,6 +407,31 @@ export async function loseAgents(site: Site, benches: readonly Bench[]): Promise
   for (const agent of agents) await site.agent(`${agent.name}-1`, 'lost')
   // The commands themselves outlived their agents.
   for (const gate of gates) gate.open()
+}
+
+/** Needs a server of its own: one that soon takes jobs for lost. */
+export async function loseEveryAnswer(site: Site, benches: readonly Bench[]): Promise<void> {
+  for (const bench of benches.filter(({ mode }) => mode === 'streaming')) {
+    const door = await bench.door()
+    const started = new Set<string>()
+    // The server's refusals get through, and so does the next job.
+    door.loseAnswersTo(({ url = '' }, status) => {
+      if (status !== 200 || !url.endsWith('/accept') || (started.size > 0 && !started.has(url))) return null
+      started.add(url)
+      return '500'
+    })
+    const agent = await bench.start('deaf', { endpoint: door.endpoint })
+    const group = { concurrency: 1, concurrency_group: `deaf/${bench.mode}` }
+    const build = await bench.build(one('true', group), agent)
+    expect(ending(await site.ended(build, 'one'))).toEqual({
+      state: 'failed',
+      exit_status: -1,
+      signal: null,
+      signal_reason: null,
+    })
+    const next = await bench.build(one('true', group), agent)
+    expect(await site.ended(next, 'one')).toMatchObject({ state: 'passed' })
+  }
 }
 
 /** Not among the cases, because it needs a server of its own. */

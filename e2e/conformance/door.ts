@@ -12,11 +12,15 @@ export interface Seen {
 /** Answers in the server's place when it returns true. */
 export type Interception = (request: IncomingMessage, response: ServerResponse) => Promise<boolean> | boolean
 
+/** What the agent gets instead of the server's answer; null: the answer itself. */
+export type Loss = (request: IncomingMessage, status: number) => 'no answer' | '500' | null
+
 export class Door {
   readonly seen: Seen[] = []
   /** How many knocked while it was shut. */
   refusals = 0
   private intercept: Interception = () => false
+  private lose: Loss = () => null
   private isShut = false
   private isBroken = false
   private readonly server = createServer((request, response) => void this.pass(request, response))
@@ -47,6 +51,11 @@ export class Door {
 
   interceptWith(intercept: Interception): void {
     this.intercept = intercept
+  }
+
+  /** The server carries the requests out, and the agent does not hear of it. */
+  loseAnswersTo(lose: Loss): void {
+    this.lose = lose
   }
 
   /** Everything is answered with 503. */
@@ -93,6 +102,13 @@ export class Door {
     const onward = forward({ hostname, port, method, path: url, headers, agent: false })
     onward.on('error', () => response.destroy())
     onward.on('response', (answer) => {
+      const loss = this.lose(request, answer.statusCode ?? 502)
+      if (loss !== null) {
+        answer.resume()
+        if (loss === 'no answer') response.destroy()
+        else response.writeHead(500, { 'Content-Type': 'application/json' }).end('{"message":"lost"}')
+        return
+      }
       response.writeHead(answer.statusCode ?? 502, answer.headers)
       response.flushHeaders()
       answer.on('end', () => response.addTrailers(answer.trailers))

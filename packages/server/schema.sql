@@ -81,6 +81,7 @@ create table agents (
   resume_at timestamp(3) with time zone,
   is_hosted boolean not null default false,
   job_heard_at timestamp with time zone,
+  stream_opened_at timestamp with time zone,
   constraint agents_pkey PRIMARY KEY (id),
   constraint agents_session_key UNIQUE (session_hash),
   constraint agents_connection_state_check CHECK ((connection_state = ANY (ARRAY['never_connected'::text, 'connected'::text, 'disconnected'::text, 'stopping'::text, 'stopped'::text, 'lost'::text]))),

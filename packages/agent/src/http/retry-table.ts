@@ -36,8 +36,15 @@ export const RETRIES = {
     repeats: (failure) => isStatus(failure, 423) || isPassing(failure),
     honorsRetryAfter: true,
   },
-  // A refusal means that the job will be offered again, to whoever is free then.
-  accept: { attempts: 30, wait: constant(5), repeats: (failure) => !(failure instanceof Refused) },
+  // The server gives the same answer again. It gives up on a job that it has not heard of for three minutes, so the
+  // agent gives up before.
+  accept: {
+    attempts: 30,
+    wait: (wait) => Math.min(2 ** wait, 5),
+    jitter: [0, 1],
+    totalSeconds: 120,
+    repeats: isPassing,
+  },
   start: { attempts: 7, wait: powersOfTwo, repeats: isPassing },
   jobState: once,
   chunk: untilDone,

@@ -38,6 +38,12 @@ export interface JobHost {
   letGo: AbortSignal
 }
 
+export interface JobReport {
+  finish: FinishRequest
+  /** Whether the server has answered. */
+  isHeard: boolean
+}
+
 /** Of this job alone, made before it is known that there is one: nothing in it depends on the job. */
 export interface Workplace {
   folder: string
@@ -73,7 +79,7 @@ export async function runJob(
   host: JobHost,
   job: Job,
   preparing: Promise<Workplace>,
-): Promise<FinishRequest | null> {
+): Promise<JobReport | null> {
   const { settings, session } = host
   const own = openSession(session.endpoint, job.token ?? session.token, session.headers)
   const api: Api = { session: own, clock: settings.clock }
@@ -107,17 +113,20 @@ async function report(
   api: Api,
   end: JobEnd,
   lostChunks: number,
-): Promise<FinishRequest> {
+): Promise<JobReport> {
   const finish: FinishRequest = {
     ...end,
     finished_at: new Date(settings.clock.now()).toISOString(),
     chunks_failed_count: lostChunks,
     ...(settings.disconnectAfterJob ? { ignore_agent_in_dispatches: true } : {}),
   }
-  await jobs.finish(api, job.id, finish).catch((error: unknown) => {
+  try {
+    await jobs.finish(api, job.id, finish)
+    return { finish, isHeard: true }
+  } catch (error) {
     settings.log.error({ job: job.id, error: messageOf(error) }, 'The end of the job could not be reported.')
-  })
-  return finish
+    return { finish, isHeard: false }
+  }
 }
 
 /** What was prepared may have been swept away since, as temporary files are. */

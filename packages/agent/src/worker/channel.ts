@@ -28,6 +28,11 @@ export interface Channel {
   next(patienceMs: number): Promise<Instruction | null>
   /** The next time of asking is now. */
   hurry(): void
+  /**
+   * For an agent that has dropped a job which the server may believe it still has. It asks for work even where it
+   * listens on a stream, until it has an answer: only an idle agent asks, so the server takes the job back.
+   */
+  sayIdle(): void
 }
 
 /** How long a new stream may take to say its first word before asking begins. */
@@ -41,6 +46,7 @@ export function openChannel(options: ChannelOptions): Channel {
   let stream: StreamState = mode === 'poll-only' ? 'off' : 'opening'
   let askAt = 0
   let knownEndpoint = ''
+  let mustSayIdle = false
 
   if (mode !== 'poll-only') void follow()
 
@@ -78,6 +84,7 @@ export function openChannel(options: ChannelOptions): Channel {
     askAt = clock.now() + interval + clock.random() * interval
     try {
       mailbox.put(readPing(await ping(giveUp.signal)))
+      mustSayIdle = false
     } catch (error) {
       if (!giveUp.signal.aborted && !isPassing(error)) throw error
     } finally {
@@ -113,13 +120,16 @@ export function openChannel(options: ChannelOptions): Channel {
     hurry() {
       askAt = 0
     },
+    sayIdle() {
+      mustSayIdle = mode !== 'stream-only'
+    },
     async next(patienceMs) {
       const taken = mailbox.take()
       if (taken) return taken
       if (mode === 'stream-only' && stream === 'off') throw new Error('The server has no ping stream.')
       const patience = new AbortController()
       const changed = Promise.race([mailbox.changed(), clock.sleep(patienceMs, patience.signal)])
-      await (isListening() ? changed : poll(changed))
+      await (isListening() && !mustSayIdle ? changed : poll(changed))
       patience.abort()
       return mailbox.take()
     },

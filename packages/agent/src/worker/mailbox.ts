@@ -10,6 +10,8 @@ export type Instruction =
 export interface Mailbox {
   put(instruction: Instruction): void
   take(): Instruction | null
+  /** Drops offers of a job that the agent has run: the server repeats them while it is unsure who has the job. */
+  forgetJob(jobId: string): void
   readonly isPaused: boolean
   /** The next instruction, or the next `wake`. */
   changed(): Promise<void>
@@ -45,6 +47,10 @@ export function createMailbox(): Mailbox {
       const taken = latest
       latest = null
       return taken
+    },
+    forgetJob(jobId) {
+      const index = jobs.indexOf(jobId)
+      if (index >= 0) jobs.splice(index, 1)
     },
     get isPaused() {
       return isPaused

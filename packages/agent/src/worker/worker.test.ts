@@ -118,6 +118,24 @@ describe('an agent', () => {
     expect(server.find(/accept$/)).toHaveLength(2)
   })
 
+  it.each([
+    ['an error of the server', (response: ServerResponse) => response.writeHead(500).end()],
+    ['no answer at all', (response: ServerResponse) => response.writeHead(200).destroy()],
+  ])('accepts a job again after %s, without being offered it again', async (_, fail) => {
+    const server = await aCounterpart()
+    const stream = streaming(server)
+    await anAgentFor(server, { pingMode: 'stream-only' })
+    await stream.opened(1)
+    server.answer(/accept$/, (_told, response) => {
+      if (server.find(/accept$/).length <= 3) fail(response)
+      return null
+    })
+    const id = server.offer({ BUILDKITE_COMMAND: 'true' })
+    stream.push(jobFrame(id))
+    expect(await server.finished(id)).toMatchObject({ exit_status: '0' })
+    expect(server.find(/accept$/)).toHaveLength(4)
+  })
+
   it('lets the job end before it stops gracefully', async () => {
     const { server, pool } = await anAgent()
     const id = server.offer({ BUILDKITE_COMMAND: 'echo ready; sleep 0.2; echo done' })
@@ -190,6 +208,20 @@ describe('the ping stream', () => {
     const { headers, body } = await stream.opened(1)
     expect(headers['content-type']).toBe('application/grpc')
     expect(body.subarray(5).toString()).toContain('agent-id')
+  })
+
+  it('is not enough for an agent that has dropped a job: it asks once, to say that it is idle', async () => {
+    const server = await aCounterpart()
+    const stream = streaming(server)
+    server.answer(/lost-+\/accept$/, () => ({ status: 422 }))
+    await anAgentFor(server, { pingMode: 'auto' })
+    await stream.opened(1)
+    stream.push(jobFrame('lost'.padEnd(36, '-')))
+    await server.heard(/accept$/)
+    await server.heard(/ping$/)
+    const id = server.offer({ BUILDKITE_COMMAND: 'true' })
+    stream.push(jobFrame(id))
+    expect(await server.finished(id)).toMatchObject({ exit_status: '0' })
   })
 
   it('is opened again when it ends', async () => {

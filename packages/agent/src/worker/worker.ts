@@ -123,27 +123,29 @@ class Worker {
       if (this.mailbox.isPaused) idleSince = clock.now()
       if (instruction?.kind === 'disconnect') return 0
       if (instruction?.kind !== 'job' || stopping.aborted) continue
-      const hasRun = await this.takeJob(instruction.jobId)
-      if (hasRun && settings.disconnectAfterJob) return 0
+      const taken = await this.takeJob(instruction.jobId)
+      if (taken !== 'dropped' && settings.disconnectAfterJob) return 0
+      if (taken !== 'reported') channel.sayIdle()
       idleSince = clock.now()
       channel.hurry()
     }
     return 0
   }
 
-  private async takeJob(jobId: string): Promise<boolean> {
+  private async takeJob(jobId: string): Promise<'reported' | 'unreported' | 'dropped'> {
     const { log } = this.options.settings
     this.options.beforeJob()
     try {
       const job = await jobs.accept({ ...this.api, signal: this.letGo.signal }, jobId)
-      await this.runJob(job)
-      return true
+      const isReported = await this.runJob(job)
+      this.mailbox.forgetJob(jobId)
+      return isReported ? 'reported' : 'unreported'
     } catch (error) {
       log.warn(
         { agent: this.registered.id, job: jobId, error: messageOf(error) },
         'The job could not be taken.',
       )
-      return false
+      return 'dropped'
     }
   }
 
@@ -164,7 +166,8 @@ class Worker {
     }
   }
 
-  private async runJob(job: Job): Promise<void> {
+  /** False: the server has not heard how the job ended. */
+  private async runJob(job: Job): Promise<boolean> {
     const { settings, binPath, reaper } = this.options
     const host: JobHost = {
       settings,
@@ -177,11 +180,12 @@ class Worker {
     settings.log.info({ agent: this.registered.id, job: job.id }, 'The job begins.')
     try {
       const report = await runJob(host, job, this.place)
-      this.lastJob = report ?? this.lastJob
+      this.lastJob = report?.finish ?? this.lastJob
       settings.log.info(
-        { agent: this.registered.id, job: job.id, exit: report?.exit_status },
+        { agent: this.registered.id, job: job.id, exit: report?.finish.exit_status },
         'The job is over.',
       )
+      return report?.isHeard ?? false
     } finally {
       this.place = this.nextPlace()
     }

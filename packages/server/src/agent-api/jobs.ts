@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import type { JobStateResponse, JobUpdateResponse } from '@millrace/protocol/jobs.ts'
 import { act } from '../conductor/act.ts'
 import { findInherited } from '../conductor/load.ts'
+import { isJobHeard, takeFromAgent } from '../conductor/lost-agents.ts'
 import type { Context } from '../context.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { noContent, ok } from '../http/answer.ts'
@@ -12,7 +13,7 @@ import { isUuid } from '../lib/ids.ts'
 import { finishJob, FinishBody } from './finish-job.ts'
 import { agentRoute, done, maybe } from './route.ts'
 import { acceptAndStart, acceptJob, acquireJob } from './take-job.ts'
-import type { RunningJob } from './tokens.ts'
+import type { Agent, AgentJob, RunningJob } from './tokens.ts'
 
 const accept = agentRoute({
   method: 'PUT',
@@ -21,13 +22,11 @@ const accept = agentRoute({
   body: Type.Object({ start: maybe(Type.Boolean()) }),
   async handler({ ctx, agent, params, body }) {
     const jobId = jobIn(params)
-    if (!body.start) return ok(await acceptJob(ctx, agent, jobId))
     try {
-      return ok(await acceptAndStart(ctx, agent, jobId))
+      return ok(await (body.start ? acceptAndStart : acceptJob)(ctx, agent, jobId))
     } catch (error) {
       const isRefused = error instanceof ApiError && error.status === 422
-      if (isRefused && agent.job?.id === jobId)
-        await dropUnstartable(ctx, agent.organizationId, agent.job.buildId, jobId)
+      if (isRefused && agent.job?.id === jobId) await dropRefused(ctx, agent, agent.job)
       throw error
     }
   },
@@ -132,6 +131,16 @@ const promiseFailure = agentRoute({
     throw conflict(`The job has already promised to fail with exit status ${earlier}.`)
   },
 })
+
+/**
+ * Only an idle agent accepts jobs, and it drops one that it is refused. A job that has just spoken is alive
+ * nevertheless: the request was delayed on its way.
+ */
+async function dropRefused(ctx: Context, agent: Agent, job: AgentJob): Promise<void> {
+  if (isJobHeard(ctx, job.heardAt)) return
+  if (job.state === 'running') await takeFromAgent(ctx, agent.organizationId, job)
+  else await dropUnstartable(ctx, agent.organizationId, job.buildId, job.id)
+}
 
 /** The agent drops a job that it may not start, and says no more about it. */
 async function dropUnstartable(

@@ -279,6 +279,17 @@ describe('POST /agentedge.v1.AgentEdgeService/StreamPings', () => {
     stream.close()
   })
 
+  it('begins with the job that was accepted and not started', async () => {
+    const world = await anAgentWorld(app)
+    await oneJob(app, world)
+    const agent = await anAgent(app, world.token)
+    const { id } = await agent.accept((await agent.offered()) ?? '')
+    const stream = await openStream(agent)
+    expect(await stream.next()).toBe(jobFrame(id))
+    expect((await (await agent.accept(id)).start()).status).toBe(200)
+    stream.close()
+  })
+
   it('says pause with its note, resume, and disconnect, after which it ends cleanly', async () => {
     const world = await anAgentWorld(app)
     const agent = await anAgent(app, world.token)
@@ -293,6 +304,74 @@ describe('POST /agentedge.v1.AgentEdgeService/StreamPings', () => {
     await put('stop')
     expect(await stream.next()).toMatch(/^00000000..22/)
     expect([await stream.next(), stream.trailers()]).toEqual([null, { 'grpc-status': '0' }])
+  })
+
+  describe('and an agent whose job has been silent for a third of the time that loses an agent', () => {
+    const silence = async (agent: { id: string }, seconds: number, columns: { heard: boolean }) => {
+      const at = new Date(Date.now() - seconds * 1000).toISOString()
+      await app.db.updateTable('jobs').set({ started_at: at }).where('agent_id', '=', agent.id).execute()
+      if (columns.heard)
+        await app.db.updateTable('agents').set({ job_heard_at: at }).where('id', '=', agent.id).execute()
+    }
+
+    it('offers the job again, and the agent that never heard of it runs it', async () => {
+      const world = await anAgentWorld(app)
+      const agent = await anAgent(app, world.token)
+      const build = await oneJob(app, world)
+      const lost = await agent.begin()
+      const early = await openStream(agent)
+      expect(await early.next()).toBe(resumeFrame)
+      early.close()
+      await silence(agent, 61, { heard: false })
+      const stream = await openStream(agent)
+      expect(await stream.next()).toBe(jobFrame(lost.id))
+      const run = await agent.accept(lost.id)
+      expect(run.token).toBe(lost.token)
+      expect((await run.start()).status).toBe(200)
+      expect((await run.finish()).status).toBe(200)
+      expect(await stream.next()).toBe(resumeFrame)
+      expect(await statesOf(app, build)).toEqual({ one: 'passed' })
+      stream.close()
+    })
+
+    it('offers it also on a stream that is open already', async () => {
+      const world = await anAgentWorld(app)
+      const agent = await anAgent(app, world.token)
+      await oneJob(app, world)
+      const lost = await agent.begin()
+      await silence(agent, 58, { heard: false })
+      const stream = await openStream(agent)
+      expect([await stream.next(), await stream.next()]).toEqual([resumeFrame, jobFrame(lost.id)])
+      stream.close()
+    })
+
+    it.each(['accepts', 'accepts and starts'])(
+      'ends the job when the agent %s it although it has run',
+      async (how) => {
+        const world = await anAgentWorld(app)
+        const agent = await anAgent(app, world.token)
+        const build = await oneJob(app, world)
+        const run = await agent.begin()
+        await silence(agent, 61, { heard: true })
+        const stream = await openStream(agent)
+        expect(await stream.next()).toBe(jobFrame(run.id))
+        const body = { start: how === 'accepts and starts' }
+        expect((await agent.call('PUT', `jobs/${run.id}/accept`, { body })).status).toBe(422)
+        expect(await stream.next()).toBe(resumeFrame)
+        expect(await statesOf(app, build)).toEqual({ one: 'failed' })
+        stream.close()
+      },
+    )
+
+    it('leaves a job alone that speaks when a delayed accept arrives', async () => {
+      const world = await anAgentWorld(app)
+      const agent = await anAgent(app, world.token)
+      const build = await oneJob(app, world)
+      const run = await agent.begin()
+      expect(await run.state()).toBe('running')
+      expect((await agent.call('PUT', `jobs/${run.id}/accept`)).status).toBe(422)
+      expect(await statesOf(app, build)).toEqual({ one: 'running' })
+    })
   })
 
   it('is told to stop only when its job has ended', async () => {

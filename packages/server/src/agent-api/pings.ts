@@ -4,13 +4,13 @@ import type { PingResponse } from '@millrace/protocol/agents.ts'
 import { STREAM_PINGS_PATH, type StreamPingsResponse } from '@millrace/protocol/pings.ts'
 import { act } from '../conductor/act.ts'
 import type { Dispatcher, Woken } from '../conductor/dispatch.ts'
-import { isJobHeard, takeFromAgent } from '../conductor/lost-agents.ts'
+import { isJobHeard, noteStreamOpened, takeFromAgent } from '../conductor/lost-agents.ts'
 import type { Context } from '../context.ts'
 import { ok } from '../http/answer.ts'
 import { notFound } from '../lib/errors.ts'
 import { agentRoute, type AgentRequest } from './route.ts'
 import { frameOf, readAgentId } from './stream-frames.ts'
-import { getAgent, type Agent } from './tokens.ts'
+import { getAgent, type Agent, type AgentJob } from './tokens.ts'
 
 /** Agents give up on any answer after 60 s. */
 const streamMs = 50_000
@@ -41,6 +41,7 @@ const streamPings = agentRoute({
   token: 'session',
   async handler({ ctx, dispatcher, agent, request }) {
     if (readAgentId(request.body) !== agent.id) throw notFound('No agent found')
+    await noteStreamOpened(ctx, agent)
     await stream(ctx, dispatcher, agent, request)
     return undefined
   },
@@ -110,7 +111,12 @@ async function stream(
 
 const grpcStatus = { ok: '0', unavailable: '14' } as const
 
-/** The first at once, then each as soon as there is another. */
+/**
+ * The first at once, then each as soon as there is another. An agent that has accepted a job and not started it when it
+ * opens its stream, or that has not spoken of its job for long, is offered the same job once more: one that dropped it,
+ * because the answer to its accept or start was lost, accepts it again, and then runs it or hears that it is over. One
+ * that has the job looks at the offer only after the job's end.
+ */
 async function* instructions(
   ctx: Context,
   dispatcher: Dispatcher,
@@ -120,18 +126,29 @@ async function* instructions(
   const closesAt = Date.now() + streamMs
   let agent = opened
   let hasSpoken = false
+  let hasOfferedAgain = false
   // What it was told last; null: nothing, or it has had a job since.
   let said: string | null = null
   while (!gone.aborted) {
     // It takes care of a job by itself, and is told the rest afterwards; but no stream may begin with silence.
-    const isBusy = agent.job !== null && agent.job.state !== 'assigned'
-    const told: StreamPingsResponse = isBusy ? { action: 'resume' } : instructionFor(agent)
-    if (isBusy ? !hasSpoken : JSON.stringify(told) !== said) yield told
+    const busyWith: AgentJob | null = agent.job !== null && agent.job.state !== 'assigned' ? agent.job : null
+    const isUnstarted = busyWith?.state === 'accepted' && !hasSpoken
+    const isSilent = busyWith !== null && untilDoubtfulMs(ctx, busyWith) <= 0
+    const doubtful = isUnstarted || isSilent ? busyWith : null
+    const offersAgain: boolean = doubtful !== null && !hasOfferedAgain
+    const told = busyWith === null ? instructionFor(agent) : busyInstruction(offersAgain ? doubtful : null)
+    if (busyWith === null ? JSON.stringify(told) !== said : !hasSpoken || offersAgain) yield told
     if (told.action === 'disconnect') return
     hasSpoken = true
-    said = isBusy ? null : JSON.stringify(told)
-    const woken = await waitFor(dispatcher, agent, closesAt - Date.now(), gone)
-    if (woken.kind === 'nothing') return
+    hasOfferedAgain ||= offersAgain
+    said = busyWith === null ? JSON.stringify(told) : null
+    const leftMs = closesAt - Date.now()
+    const doubtMs = busyWith === null || hasOfferedAgain ? Infinity : untilDoubtfulMs(ctx, busyWith)
+    const waitsUntil = Date.now() + Math.min(leftMs, doubtMs)
+    const woken = await waitFor(dispatcher, agent, Math.max(waitsUntil - Date.now(), 0), gone)
+    // Timers may be a little early.
+    const isDoubtDue = doubtMs < leftMs && Date.now() >= waitsUntil - 10
+    if (woken.kind === 'nothing' && !isDoubtDue) return
     if (woken.kind === 'assigned') {
       const job: StreamPingsResponse = { action: 'job', job_id: woken.jobId }
       yield job
@@ -139,6 +156,16 @@ async function* instructions(
     }
     agent = await getAgent(ctx.db, agent.organizationId, agent.id)
   }
+}
+
+const busyInstruction = (offered: AgentJob | null): StreamPingsResponse =>
+  offered === null ? { action: 'resume' } : { action: 'job', job_id: offered.id }
+
+/** How long until a job that runs has been silent for a third of the time that loses an agent. */
+function untilDoubtfulMs(ctx: Context, { state, startedAt, heardAt }: AgentJob): number {
+  if (state === 'accepted' || startedAt === null) return Infinity
+  const lastSign = new Date(heardAt ?? startedAt).getTime()
+  return lastSign + (ctx.config.timers.agentLostSeconds * 1000) / 3 - ctx.now().getTime()
 }
 
 export const pingApi = [ping, streamPings]

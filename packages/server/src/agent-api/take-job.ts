@@ -29,7 +29,7 @@ export async function acceptJob(ctx: Context, agent: Agent, jobId: string): Prom
   if (await acceptOffered(ctx, agent, jobId)) return answer
   await take(ctx, agent, jobId, (job) => {
     if (job.agentId !== agent.id) throw refused('The job is not assigned to this agent.')
-    return job.state === 'accepted' ? [] : ['accept']
+    return job.state === 'accepted' || isRepeated(agent, job) ? [] : ['accept']
   })
   return answer
 }
@@ -40,11 +40,18 @@ export async function acceptAndStart(ctx: Context, agent: Agent, jobId: string):
   const answer = answerMeanwhile(ctx, agent, jobId, token)
   await take(ctx, agent, jobId, (job) => {
     if (job.agentId !== agent.id) throw refused('The job is not assigned to this agent.')
-    if (job.state === 'running') return []
+    if (isRepeated(agent, job)) return []
     return job.state === 'accepted' ? ['start'] : ['accept', 'start']
   })
   return { ...(await answer), state: 'running' }
 }
+
+/**
+ * An agent that lost an answer accepts a job that runs already. It may run the job as long as nothing was heard of it
+ * since its start: the job's token is in the answer, so a job that has spoken was taken before, and may have run.
+ */
+const isRepeated = (agent: Agent, job: TakenJob): boolean =>
+  job.state === 'running' && (agent.job?.heardAt ?? null) === null
 
 /** What is answered of an assigned job depends on nothing that accepting it changes, so nobody waits for the other. */
 function answerMeanwhile(ctx: Context, agent: Agent, jobId: string, token: string): Promise<Job> {

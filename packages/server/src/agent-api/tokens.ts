@@ -38,9 +38,19 @@ export interface Agent {
   lastJobPassedAt: string | null
   /** Started for one job: it takes no other. */
   isHosted: boolean
-  job: { id: string; buildId: string; state: JobState; heardAt: string | null } | null
+  job: AgentJob | null
   /** What it registered with; null: deleted since, or it is hosted and never had one. */
   clusterToken: { id: string; allowedIpAddresses: string; expiresAt: string | null } | null
+}
+
+/** The job that an agent was offered or has taken. */
+export interface AgentJob {
+  id: string
+  buildId: string
+  state: JobState
+  startedAt: string | null
+  /** The last request with the job's token since it started. */
+  heardAt: string | null
 }
 
 /** A job that an agent has accepted. */
@@ -113,7 +123,7 @@ const agentColumns = sql`
   a.ignore_in_dispatches as "ignoreInDispatches", a.last_job_passed_at as "lastJobPassedAt",
   a.is_hosted as "isHosted",
   case when j.id is not null then json_build_object('id', j.id, 'buildId', j.build_id, 'state', j.state,
-    'heardAt', ${heardOfJob}) end as job,
+    'startedAt', j.started_at, 'heardAt', ${heardOfJob}) end as job,
   (select json_build_object('id', t.id, 'allowedIpAddresses', t.allowed_ip_addresses,
       'expiresAt', t.expires_at)
     from cluster_tokens t where t.id = a.cluster_token_id) as "clusterToken"`

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { useApp } from '../../test/app.ts'
-import { anAgent, anAgentWorld } from '../../test/agent-client.ts'
+import { anAgent, anAgentWorld, openStream } from '../../test/agent-client.ts'
 import { aPipeline } from '../../test/builders.ts'
 import { aBuild, buildState, statesOf, tell } from '../../test/runs.ts'
 import { watchAgents } from './lost-agents.ts'
@@ -111,6 +111,30 @@ describe('a job that falls silent while its agent lives', () => {
     expect(await statesOf(app, build)).toEqual({ one: 'running' })
   })
 
+  it('ends within the time that loses an agent when it never spoke and its agent listens on a stream', async () => {
+    const { build, agent, run } = await aLivelyAgent()
+    const stream = await openStream(agent)
+    await stream.next()
+    await watchAgents(later(170))
+    expect(await statesOf(app, build)).toEqual({ one: 'running' })
+    await watchAgents(later(181))
+    expect(await statesOf(app, build)).toEqual({ one: 'failed' })
+    expect(await run.state()).toBe('401')
+    stream.close()
+  })
+
+  it('goes on for hours on a stream while its agent asks whether it is still wanted', async () => {
+    const { build, agent, ask } = await aLivelyAgent()
+    const stream = await openStream(agent)
+    await stream.next()
+    await ask()
+    const heardAt = new Date(Date.now() + 3500_000).toISOString()
+    await app.db.updateTable('agents').set({ job_heard_at: heardAt }).where('id', '=', agent.id).execute()
+    await watchAgents(later(3600))
+    expect(await statesOf(app, build)).toEqual({ one: 'running' })
+    stream.close()
+  })
+
   it('is not taken from an agent that asks for work while the job still speaks', async () => {
     const { build, agent, ask } = await aLivelyAgent()
     await ask()
@@ -120,6 +144,46 @@ describe('a job that falls silent while its agent lives', () => {
     await app.db.updateTable('agents').set({ job_heard_at: minuteAgo }).where('id', '=', agent.id).execute()
     await agent.ping()
     expect(await statesOf(app, build)).toEqual({ one: 'failed' })
+  })
+})
+
+describe('an agent that starts again under its old name', () => {
+  it('leaves what it had to the session that lost it, and takes new jobs meanwhile', async () => {
+    const { org, token } = await anAgentWorld(app)
+    const build = await aBuild(
+      app,
+      org,
+      await aPipeline(app, org, 'steps: [{ command: one }, { command: two }]'),
+    )
+    const before = await anAgent(app, token, { name: 'box' })
+    await before.begin()
+    const after = await anAgent(app, token, { name: 'box' })
+    await (await after.begin()).finish()
+    const last_seen_at = new Date(Date.now() + 3600_000).toISOString()
+    await app.db.updateTable('agents').set({ last_seen_at }).where('id', '=', after.id).execute()
+    await watchAgents(later(181))
+    expect(await statesOf(app, build)).toEqual({ one: 'failed', two: 'passed' })
+    expect([await stateOf(before.id), await stateOf(after.id)]).toEqual([
+      ['lost', true],
+      ['connected', false],
+    ])
+  })
+})
+
+describe('an agent whose goodbye is lost', () => {
+  it('may say it again, and is lost in time when it never arrives; its job ends either way', async () => {
+    const { org, token } = await anAgentWorld(app)
+    const pipeline = await aPipeline(app, org, 'steps: [{ command: one }]')
+    const heard = await aBuild(app, org, pipeline)
+    const twice = await anAgent(app, token)
+    await twice.begin()
+    expect((await twice.call('POST', 'disconnect')).status).toBe(200)
+    expect((await twice.call('POST', 'disconnect')).status).toBe(200)
+    expect(await statesOf(app, heard)).toEqual({ one: 'failed' })
+    const unheard = await aBuild(app, org, pipeline)
+    await (await anAgent(app, token)).begin()
+    await watchAgents(later(181))
+    expect(await statesOf(app, unheard)).toEqual({ one: 'failed' })
   })
 })
 

@@ -101,23 +101,44 @@ export function isJobHeard(ctx: Context, heardAt: string | null): boolean {
 const longestPollSeconds = 10
 
 /**
- * An agent that reports the end of a job in vain for long enough goes on without it. It waits for up to four minutes
- * between attempts, so a job counts as silent only after twice the time that loses an agent.
+ * Every request with a job's token counts as a sign of life: agents ask with it every few seconds, however quiet the
+ * job's own log is. There are two kinds of silence:
+ *
+ * - A job that never spoke, on an agent with a ping stream: the agent has lost the answer to its accept or start, so
+ *   it does not know that it has the job. Agents without a stream would ask for work, which settles the matter at
+ *   once; as long as they do not, they are busy, for example with a long hook before the job begins to speak.
+ * - A job that has spoken before: its agent reports the end in vain. It waits for up to four minutes between attempts,
+ *   so this silence must last for twice the time that loses an agent.
  */
 async function endSilentJobs(ctx: Context): Promise<void> {
-  const cutoff = ctx.now().getTime() - 2 * ctx.config.timers.agentLostSeconds * 1000
-  if (cutoff < performance.timeOrigin) return
+  const cutoff = (times: number) => ctx.now().getTime() - times * ctx.config.timers.agentLostSeconds * 1000
+  if (cutoff(1) < performance.timeOrigin) return
+  const before = (times: number) => new Date(Math.max(cutoff(times), 0)).toISOString()
   const { rows } = await sql<AgentJob & { organizationId: string }>`
     select j.id, j.build_id as "buildId", j.organization_id as "organizationId"
     from jobs j join agents a on a.id = j.agent_id
     where j.state in ('running', 'timing_out', 'canceling')
-      and a.job_heard_at between j.started_at and ${new Date(cutoff).toISOString()} limit ${most}`.execute(
-    ctx.db,
-  )
+      and case when a.job_heard_at >= j.started_at
+        then a.job_heard_at <= ${before(2)} and ${cutoff(2) >= performance.timeOrigin}
+        else j.started_at <= ${before(1)}
+          and a.stream_opened_at >= j.started_at - make_interval(secs => ${longestStreamSeconds}) end
+    limit ${most}`.execute(ctx.db)
   for (const { organizationId, ...job } of rows) {
     ctx.log.warn({ job_id: job.id }, 'A job fell silent although its agent lives; it ends as lost.')
     await takeFromAgent(ctx, organizationId, job)
   }
+}
+
+/** Agents open a stream again after a minute at the latest. */
+const longestStreamSeconds = 60
+
+export async function noteStreamOpened(
+  ctx: Context,
+  agent: { id: string; organizationId: string },
+): Promise<void> {
+  await sql`
+    update agents set stream_opened_at = ${ctx.now().toISOString()}
+    where organization_id = ${agent.organizationId} and id = ${agent.id}`.execute(ctx.db)
 }
 
 async function resumeDueAgents(ctx: Context): Promise<void> {

@@ -149,6 +149,7 @@ export interface Agents {
   resume_at: string | null
   is_hosted: Generated<boolean>
   job_heard_at: string | null
+  stream_opened_at: string | null
 }
 
 export interface Annotations {
