@@ -41,6 +41,8 @@ export interface Config {
   readonly oauth: Readonly<Record<OAuthProvider, OAuthApp | null>>
   /** Where change events for pagers go. */
   readonly pagerUrl: string
+  /** How long, and for how many at once, bodies are waited for before it is known who sends them. */
+  readonly unknownBodies: { readonly seconds: number; readonly most: number }
   readonly rateLimits: {
     readonly enforced: boolean
     readonly organizationPerMinute: number
@@ -66,6 +68,8 @@ export interface Config {
     /** Absent: made once and kept in the data directory. Several, separated by commas: the first seals, all open. */
     readonly keys: string | undefined
     readonly adminToken: string | undefined
+    /** Absent: the metrics are for the same machine only. */
+    readonly metricsToken: string | undefined
     /** The server that takes mails, with the password for it. */
     readonly smtpUrl: string | undefined
     /** What this installation proves itself with at the sites of `oauth`; empty where there is none. */
@@ -174,6 +178,10 @@ export function readConfig(env: Record<string, string | undefined>): ConfigResul
       'MILLRACE_SECRET_KEY must have at least 32 characters (for each key, when several are given).',
     )
   }
+  const metricsToken = env['MILLRACE_METRICS_TOKEN']?.trim() || undefined
+  if (metricsToken !== undefined && !/^[\x21-\x7e]{16,255}$/.test(metricsToken)) {
+    problems.push('MILLRACE_METRICS_TOKEN must be 16 to 255 printable characters without spaces.')
+  }
   const smtpUrl = env['MILLRACE_SMTP_URL']?.trim() || undefined
   if (smtpUrl !== undefined && !(URL.canParse(smtpUrl) && /^smtps?:/.test(smtpUrl))) {
     problems.push('MILLRACE_SMTP_URL must look like smtp://user:password@host:587 or smtps://….')
@@ -206,6 +214,10 @@ export function readConfig(env: Record<string, string | undefined>): ConfigResul
       issue_tracker: readOAuthApp(text, 'ISSUE_TRACKER', trackerSite, problems),
     },
     pagerUrl: readSafeUrl(text, 'MILLRACE_PAGER_URL', 'https://events.pagerduty.com', problems),
+    unknownBodies: {
+      seconds: integer('MILLRACE_UNKNOWN_BODY_SECONDS', 10, 1, 3600),
+      most: integer('MILLRACE_UNKNOWN_BODIES', 500, 1, 100_000),
+    },
     rateLimits: {
       enforced: flag('MILLRACE_RATE_LIMIT'),
       organizationPerMinute: integer('MILLRACE_RATE_LIMIT_ORGANIZATION', 200, 1, 10_000_000),
@@ -233,6 +245,7 @@ export function readConfig(env: Record<string, string | undefined>): ConfigResul
     secrets: {
       keys,
       adminToken,
+      metricsToken,
       smtpUrl,
       oauth: {
         chat_workspace: text('MILLRACE_CHAT_WORKSPACE_CLIENT_SECRET', ''),

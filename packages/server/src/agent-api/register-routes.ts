@@ -8,6 +8,7 @@ import { startDispatcher, type Dispatcher } from '../conductor/dispatch.ts'
 import { noteJobHeard } from '../conductor/lost-agents.ts'
 import type { Context } from '../context.ts'
 import type { RawQuery } from '../http/query.ts'
+import { allowSlowBody } from '../http/slow-bodies.ts'
 import { badRequest, notFound, unauthorized } from '../lib/errors.ts'
 import { isUuid } from '../lib/ids.ts'
 import { otherJob, type AgentRoute, type AgentRequest, type Speakers, type TokenKind } from './route.ts'
@@ -41,6 +42,7 @@ export async function registerAgentRoutes(
         exposeHeadRoute: false,
         onRequest: async (request) => {
           speakers.set(request, await findSpeaker(ctx, route, request))
+          if (route.token !== 'none') allowSlowBody(request)
         },
         handler: async (request, reply) => {
           const input = { ctx, dispatcher, request: describe(request, reply) }

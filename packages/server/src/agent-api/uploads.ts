@@ -2,6 +2,7 @@
 // the form or the address; bodies are read as they come in, never held whole.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../context.ts'
+import { allowSlowBody } from '../http/slow-bodies.ts'
 import { badRequest } from '../lib/errors.ts'
 import { isUuid } from '../lib/ids.ts'
 import { readForm } from '../resources/artifacts/form.ts'
@@ -31,6 +32,7 @@ async function takeForm(ctx: Context, request: FastifyRequest): Promise<void> {
   const { fields, file } = await readForm(request.headers['content-type'], request.raw)
   const id = fields.get('artifact_id') ?? ''
   checkTicket(ctx, 'upload', id, fields.get('ticket'))
+  allowSlowBody(request)
   await receiveFile(ctx, id, file)
 }
 
@@ -38,6 +40,7 @@ async function takePart(ctx: Context, request: FastifyRequest): Promise<string> 
   const { artifact, part } = request.params as { artifact: string; part: string }
   const { ticket } = request.query as { ticket?: string | string[] }
   checkTicket(ctx, 'part', `${artifact} ${part}`, [ticket].flat().at(-1))
+  allowSlowBody(request)
   if (!isUuid(artifact)) throw badRequest('The address names no artifact.')
   return receivePart(
     ctx,

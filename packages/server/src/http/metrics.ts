@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { requireMetricsAccess, type MetricsAccess } from './metrics-access.ts'
 import { RequestTimes } from './request-times.ts'
 
 declare module 'fastify' {
@@ -27,7 +28,7 @@ async function watchProcess(): Promise<Registry> {
   return registry
 }
 
-export function serveMetrics(app: FastifyInstance, pool: pg.Pool): void {
+export function serveMetrics(app: FastifyInstance, pool: pg.Pool, access: MetricsAccess): void {
   const registry = new Registry()
   app.decorate('metrics', registry)
   const times = new RequestTimes()
@@ -59,7 +60,8 @@ export function serveMetrics(app: FastifyInstance, pool: pg.Pool): void {
         .send({ message: `Not ready: ${error instanceof Error ? error.message : 'unknown'}` })
     }
   })
-  app.get('/metrics', async (_request, reply) => {
+  app.get('/metrics', async (request, reply) => {
+    requireMetricsAccess(access, request)
     ofProcess ??= watchProcess()
     const shared = await ofProcess
     const parts = await Promise.all([shared.metrics(), registry.metrics()])

@@ -11,6 +11,7 @@ import { commonHeaders } from './common-headers.ts'
 import { fingerprint, once, onceOutside, readKey, type KeyedRequest } from './idempotency.ts'
 import { pathOf, type RawQuery } from './query.ts'
 import type { RawInput, Route } from './route.ts'
+import { allowSlowBody } from './slow-bodies.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -50,7 +51,10 @@ function enter(ctx: Context, route: Route, request: FastifyRequest): Soon<void> 
   const authorizing = authorize(ctx, route, request, (spent) => (request.spent = spent))
   return after(authorizing, (access) => {
     request.access = access
-    return route.rawBody?.admit(ctx, request.params as Record<string, string>)
+    if (access.caller !== null) allowSlowBody(request)
+    const { rawBody } = route
+    if (rawBody === null) return undefined
+    return after(rawBody.admit(ctx, request.params as Record<string, string>), () => allowSlowBody(request))
   })
 }
 

@@ -20,6 +20,7 @@ import { refuse, routerOptions } from './no-route.ts'
 import { pathOf } from './query.ts'
 import { registerRoutes } from './register.ts'
 import type { Slices } from './route.ts'
+import { limitUnknownBodies } from './slow-bodies.ts'
 
 export async function buildServer(ctx: Context, pool: pg.Pool, slices: Slices): Promise<FastifyInstance> {
   const loggerInstance: FastifyBaseLogger = ctx.log
@@ -33,7 +34,7 @@ export async function buildServer(ctx: Context, pool: pg.Pool, slices: Slices): 
     // Go clients keep idle connections for 90 s; a server that closes earlier makes them fail at random.
     keepAliveTimeout: 95_000,
     http: { headersTimeout: 100_000 },
-    // As long as an artifact may take to come in over a slow line.
+    // As long as an artifact may take to come in over a slow line. slow-bodies.ts gives strangers less.
     requestTimeout: 3_600_000,
     bodyLimit: 1024 * 1024,
     forceCloseConnections: 'idle',
@@ -51,12 +52,13 @@ export async function buildServer(ctx: Context, pool: pg.Pool, slices: Slices): 
   app.decorate('noRoute', { answerBrowser: null })
   app.setNotFoundHandler(refuse(ctx, routes, app.noRoute))
   app.setSerializerCompiler(() => JSON.stringify)
+  limitUnknownBodies(app, ctx.config.unknownBodies)
   acceptJson(app)
   addCommonHeaders(app)
   answerHead(app)
   answerOptions(app)
   logRequests(app)
-  serveMetrics(app, pool)
+  serveMetrics(app, pool, { host: ctx.config.host, token: ctx.config.secrets.metricsToken })
   const watch = await watchAccess(pool, ctx.tokens, (error) =>
     ctx.log.warn(
       { err: error },

@@ -66,6 +66,12 @@ export type Page = Common &
 export function localPath(baseUrl: string, text: string | null): string | null {
   // A browser takes a backslash for a slash, and drops tabs and line ends.
   if (text === null || !/^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(text)) return null
+  const path = pathWithin(baseUrl, text)
+  // Dots are resolved by now, which can leave two slashes in front; the browser reads that as the name of a host.
+  return path !== null && pathWithin(baseUrl, path) === path ? path : null
+}
+
+function pathWithin(baseUrl: string, text: string): string | null {
   const url = URL.canParse(text, baseUrl) ? new URL(text, baseUrl) : null
   return url !== null && url.origin === new URL(baseUrl).origin ? url.pathname + url.search : null
 }

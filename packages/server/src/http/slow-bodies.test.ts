@@ -1,0 +1,77 @@
+// Abuse case R12: connections that send their bodies slowly, or never.
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { aRunningJob } from '../../test/agent-client.ts'
+import { eventually, useApp } from '../../test/app.ts'
+
+const app = useApp({ env: { MILLRACE_UNKNOWN_BODY_SECONDS: '1', MILLRACE_UNKNOWN_BODIES: '3' } })
+
+interface Slow {
+  socket: Socket
+  /** What the server has said so far. */
+  text(): string
+  closed: Promise<unknown>
+}
+
+/** Sends the headers, and one byte of a body that would be longer. */
+async function begin(path: string, headers: readonly string[] = [], method = 'POST'): Promise<Slow> {
+  const { hostname, port } = new URL(app.address)
+  const socket = connect(Number(port), hostname)
+  let text = ''
+  socket.on('data', (bytes) => (text += bytes.toString()))
+  socket.on('error', () => {})
+  const closed = once(socket, 'close')
+  await once(socket, 'connect')
+  const head = [
+    `${method} ${path} HTTP/1.1`,
+    'Host: millrace.test',
+    ...headers,
+    'Content-Length: 1000',
+    '',
+    '{',
+  ]
+  socket.write(head.join('\r\n'))
+  return { socket, text: () => text, closed }
+}
+
+const form = ['Content-Type: application/x-www-form-urlencoded']
+
+describe('abuse case R12: a body that does not come', () => {
+  it.each([
+    ['/sign-in', form, 408],
+    ['/v1/uploads', [], 401],
+    ['/v2/organizations/default/clusters', ['Authorization: Bearer nonsense'], 401],
+    ['/v3/pause', [], 401],
+    ['/v3/uploads', ['Content-Type: multipart/form-data; boundary=x'], 408],
+    [`/deliver/${'0'.repeat(50)}`, [], 404],
+    ['/nowhere', [], 408],
+  ])('at %s is dropped soon when nobody known sends it', async (path, headers, status) => {
+    const slow = await begin(path, headers)
+    await slow.closed
+    expect(slow.text()).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+  })
+
+  it('is waited for from only so many strangers at once: the first ones go', async () => {
+    const held = await Promise.all([1, 2, 3].map(() => begin('/sign-in', form)))
+    const later = [await begin('/sign-in', form), await begin('/sign-in', form)]
+    await Promise.all([...held, ...later].map(({ closed }) => closed))
+    const statuses = [...held, ...later].map(({ text }) => text().slice(9, 12)).toSorted()
+    expect(statuses).toEqual(['408', '408', '408', '503', '503'])
+    expect(later.map(({ text }) => text().slice(9, 12))).toEqual(['408', '408'])
+  })
+
+  it('may take its time when it is known who sends it', async () => {
+    const { run } = await aRunningJob(app)
+    const path = `/v3/jobs/${run.id}/data/set`
+    const known = await begin(path, [`Authorization: Token ${run.token}`, 'Content-Type: application/json'])
+    // Later than the other, and dropped earlier.
+    await (
+      await begin('/sign-in', form)
+    ).closed
+    expect([known.text(), known.socket.destroyed]).toEqual(['', false])
+    known.socket.write('"key": "a", "value": "b"}'.padEnd(999))
+    await eventually('the answer', async () => known.text().startsWith('HTTP/1.1 200 '))
+    known.socket.destroy()
+  })
+})
