@@ -67,6 +67,7 @@ import { teamMemberRoutes } from './resources/team-members/routes.ts'
 import { teamPipelineRoutes } from './resources/team-pipelines/routes.ts'
 import { teamRoutes } from './resources/teams/routes.ts'
 import { testRunRoutes } from './resources/test_runs/routes.ts'
+import { testRoutes } from './resources/tests/routes.ts'
 import { userRoutes } from './resources/user/routes.ts'
 
 export const slices: Slices = {
@@ -112,6 +113,7 @@ export const slices: Slices = {
   'team-pipelines': teamPipelineRoutes,
   teams: teamRoutes,
   test_runs: testRunRoutes,
+  tests: testRoutes,
   user: userRoutes,
 }
 

@@ -117,6 +117,11 @@ export async function aWorld(app: TestApp): Promise<World> {
       updated_at: at,
     })
     .execute()
+  await app.db
+    .insertInto('test_results')
+    .values({ run_id: testRun, id: newId(), scope: '', name: 'turns', result: 'failed', created_at: at })
+    .execute()
+  const tests = await app.request('GET', `${org.path}/suites/${suite}/tests`, { token: admin.token })
   const commitStatus = newId()
   await app.db
     .insertInto('commit_statuses')
@@ -162,6 +167,8 @@ export async function aWorld(app: TestApp): Promise<World> {
     agent,
     suite,
     test_run: testRun,
+    test: String(tests.list[0]?.id),
+    build_uuid: job.build_id,
     annotation: await make(`/pipelines/${pipeline}/builds/${build}/annotations`, { body: 'round' }),
     service,
     delivery: await make(`/services/${service}/test`, {}),

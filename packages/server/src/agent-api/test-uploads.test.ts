@@ -115,6 +115,7 @@ describe('POST /v1/uploads with JSON', () => {
         id: body.run_id,
         url: body.run_url,
         suite: { id: expect.any(String), slug: 'unit' },
+        build_id: build.id,
         state: 'running',
         result: 'failed',
         branch: 'main',

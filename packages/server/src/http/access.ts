@@ -122,7 +122,7 @@ function enter(ctx: Context, route: Rule, found: FoundToken, request: FastifyReq
   })
 }
 
-const isInOrganization = ({ url }: Rule) => /^(\/v2)?\/organizations\/:org(\/|$)/.test(url)
+const isInOrganization = ({ url }: Rule) => /^(\/v2(\/analytics)?)?\/organizations\/:org(\/|$)/.test(url)
 
 function requireScope(route: Rule, scopes: readonly string[]): void {
   if (route.scope !== 'none' && !scopes.includes(route.scope)) {

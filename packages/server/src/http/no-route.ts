@@ -31,7 +31,7 @@ export function refuse(
   let paths: Paths | undefined
   return async (request, reply) => {
     const { method, url } = request
-    const [, slug = null] = /^\/v2\/organizations\/([^/?]+)/.exec(url) ?? []
+    const [, slug = null] = /^\/v2\/(?:analytics\/)?organizations\/([^/?]+)/.exec(url) ?? []
     await countRequest(ctx, request, slug, (spent) => (request.spent = spent))
     paths ??= knownPaths(routes)
     const allowed = paths.find('GET', url)?.store as string | undefined

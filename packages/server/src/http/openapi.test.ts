@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { baseUrl, useApp, type Json } from '../../test/app.ts'
+import { anAdmin, anOrganization } from '../../test/builders.ts'
 import { slices } from '../app.ts'
 import { fields, fieldsOf } from './field-descriptions.ts'
 
@@ -21,7 +22,8 @@ describe('GET /v2/openapi.json', () => {
     expect(body.openapi).toBe('3.1.0')
     expect(body.servers).toEqual([{ url: baseUrl }])
     const operations = Object.values(body.paths).flatMap((path) => Object.values(path))
-    expect(operations).toHaveLength(routes.flatMap(({ methods }) => methods).length)
+    // And the one of test collectors.
+    expect(operations).toHaveLength(routes.flatMap(({ methods }) => methods).length + 1)
     const ids = operations.map(({ operationId }) => String(operationId))
     expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([])
     expect(body.paths['/v2/organizations/{org}/audit_events'].get).toMatchObject({
@@ -98,7 +100,7 @@ describe('GET /v2/openapi.json', () => {
         const names = Object.keys(response.headers ?? {})
         const wanted = [
           'X-Request-Id',
-          ...(status === '401' ? ['WWW-Authenticate'] : []),
+          ...(status === '401' && operation.security === undefined ? ['WWW-Authenticate'] : []),
           ...(status === '429' || status === '503' ? ['Retry-After'] : []),
           ...(status === '302' ? ['Location'] : []),
           ...(operation.security !== undefined || status === '401' ? [] : ['RateLimit-User-Remaining']),
@@ -128,6 +130,26 @@ describe('GET /v2/openapi.json', () => {
       '429',
     ])
     expect(statuses(`${clusters}/{cluster}`, 'patch')).not.toContain('409')
+  })
+
+  it('has the endpoint of test collectors, as it is', async () => {
+    const { body } = await app.request('GET', '/v2/openapi.json')
+    const { requestBody, responses } = body.paths['/v1/uploads'].post
+    const org = await anOrganization(app)
+    const admin = await anAdmin(app, org)
+    const suite = await app.request('POST', `${org.path}/suites`, {
+      token: admin.token,
+      body: { name: 'unit' },
+    })
+    const example = requestBody.content['application/json']?.example
+    const answer = await app.request('POST', '/v1/uploads', {
+      headers: { authorization: `Token token="${String(suite.body.api_token)}"` },
+      body: example,
+    })
+    expect(answer.status).toBe(202)
+    expect(answer.body).toMatchObject({ queued: 1, skipped: 0 })
+    const { schema } = responses['202'].content['application/json'] ?? {}
+    expect(Object.keys(answer.body).sort()).toEqual(Object.keys(schema.properties).sort())
   })
 
   it('says of pictures that they are pictures', async () => {

@@ -2,8 +2,19 @@
 import type { TSchema } from 'typebox'
 import { pathParameters, tagDescriptions } from './field-descriptions.ts'
 import { headerNames, headers, referTo } from './openapi-headers.ts'
+import { uploadPath } from './openapi-uploads.ts'
 import { publishSchema, sentence, type Components, type Json } from './openapi-schemas.ts'
 import type { Route, Slices } from './route.ts'
+
+const securitySchemes = {
+  token: { type: 'http', scheme: 'bearer', description: 'An access token of a user.' },
+  suite_token: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Authorization',
+    description: 'The token of a test suite, as `Token token="…"`.',
+  },
+}
 
 const bodyErrors: Record<number, string> = {
   413: 'The body is too large.',
@@ -35,6 +46,9 @@ export function openApiDocument(baseUrl: string, slices: Slices): Json {
       }
     }
   }
+  paths['/v1/uploads'] = uploadPath((status, description) =>
+    shareResponse(String(status), errorResponse(['X-Request-Id'], status, description), responses),
+  )
   return {
     openapi: '3.1.0',
     info: {
@@ -52,7 +66,7 @@ export function openApiDocument(baseUrl: string, slices: Slices): Json {
       schemas,
       responses,
       headers,
-      securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
+      securitySchemes,
     },
   }
 }
@@ -183,14 +197,18 @@ function errors(route: Route, method: string, isOpen: boolean, responses: Compon
   return Object.fromEntries(
     Object.entries(conditions).map(([status, description]) => [
       status,
-      shareResponse(status, errorResponse(route, Number(status), description), responses),
+      shareResponse(
+        status,
+        errorResponse(headerNames(route, Number(status)), Number(status), description),
+        responses,
+      ),
     ]),
   )
 }
 
-const errorResponse = (route: Route, status: number, description: string): Json => ({
+const errorResponse = (names: readonly string[], status: number, description: string): Json => ({
   description,
-  headers: referTo(headerNames(route, status)),
+  headers: referTo(names),
   content: {
     'application/json': {
       schema: { $ref: '#/components/schemas/Error' },

@@ -177,6 +177,9 @@ export function route<
   }
 }
 
+/** The same endpoint at a second address, for clients that look there. Its placeholders have the same names. */
+export const alsoAt = (url: string, route: Route): Route => ({ ...route, url })
+
 const noBytes = Buffer.alloc(0)
 
 const badBody = {

@@ -7,6 +7,9 @@ import type { Suite } from './schema.ts'
 export const suiteUrl = (url: string, orgSlug: string, slug: string): string =>
   `${url}/v2/organizations/${orgSlug}/suites/${slug}`
 
+export const testUrl = (url: string, orgSlug: string, suiteSlug: string, id: string): string =>
+  `${suiteUrl(url, orgSlug, suiteSlug)}/tests/${id}`
+
 export const presentSuite = (url: string, orgSlug: string, suite: SuiteRow): Static<typeof Suite> => ({
   id: suite.id,
   graphql_id: graphqlId('Suite', suite.id),

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { created, noContent, ok } from '../../http/answer.ts'
 import { pageAnswer, readPage } from '../../http/paging.ts'
 import { text } from '../../http/params.ts'
-import { route } from '../../http/route.ts'
+import { alsoAt, route } from '../../http/route.ts'
 import { notFound } from '../../lib/errors.ts'
 import { createSuite } from './create.ts'
 import { deleteSuite } from './delete.ts'
@@ -69,4 +69,13 @@ const removeSuite = route({
   },
 })
 
-export const suiteRoutes = [listSuites, getSuite, postSuite, removeSuite]
+export const suiteRoutes = [
+  listSuites,
+  getSuite,
+  postSuite,
+  removeSuite,
+  alsoAt('/v2/analytics/organizations/:org/suites', listSuites),
+  alsoAt('/v2/analytics/organizations/:org/suites/:suite', getSuite),
+  alsoAt('/v2/analytics/organizations/:org/suites', postSuite),
+  alsoAt('/v2/analytics/organizations/:org/suites/:suite', removeSuite),
+]

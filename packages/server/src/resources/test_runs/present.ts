@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
-import { suiteUrl } from '../suites/present.ts'
-import type { RunRow } from './queries.ts'
-import type { TestRun } from './schema.ts'
+import { suiteUrl, testUrl } from '../suites/present.ts'
+import type { FailedExecutionRow, RunRow } from './queries.ts'
+import type { FailedExecution, TestRun } from './schema.ts'
 
 export const runUrl = (url: string, orgSlug: string, suiteSlug: string, id: string): string =>
   `${suiteUrl(url, orgSlug, suiteSlug)}/test_runs/${id}`
@@ -13,6 +13,7 @@ export function presentRun(url: string, orgSlug: string, run: RunRow): Static<ty
     id: run.id,
     url: runUrl(url, orgSlug, run.suite_slug, run.id),
     suite: { id: run.suite_id, slug: run.suite_slug },
+    build_id: run.build_id,
     state: run.is_running ? 'running' : 'finished',
     result: resultOf(run, results_count),
     branch: run.branch,
@@ -33,4 +34,29 @@ function resultOf({ failed_count, is_running }: RunRow, results: number): Static
   if (failed_count > 0) return 'failed'
   if (is_running) return 'pending'
   return results === 0 ? 'stale' : 'passed'
+}
+
+export function presentFailedExecution(
+  url: string,
+  orgSlug: string,
+  run: RunRow,
+  row: FailedExecutionRow,
+  isExpanded: boolean,
+): Static<typeof FailedExecution> {
+  return {
+    execution_id: row.id,
+    run_id: run.id,
+    run_name: run.key,
+    run_url: runUrl(url, orgSlug, run.suite_slug, run.id),
+    test_id: row.test_id,
+    test_name: [row.scope, row.name].filter((part) => part !== '').join(' '),
+    test_url: testUrl(url, orgSlug, run.suite_slug, row.test_id),
+    branch: run.branch,
+    commit_sha: run.commit_sha,
+    created_at: row.created_at,
+    duration: row.duration,
+    location: row.location,
+    failure_reason: row.failure_reason,
+    ...(isExpanded ? { failure_expanded: row.failure_expanded } : {}),
+  }
 }

@@ -15,6 +15,9 @@ export interface FailureRow {
 
 export interface RunRow {
   id: string
+  /** What uploads of the run have in common. */
+  key: string
+  build_id: string | null
   suite_id: string
   suite_slug: string
   /** It has a build, and that has not finished. */
@@ -41,7 +44,7 @@ const outline: ShownFailures = { most: 20, expanded: false }
 const details: ShownFailures = { most: 200, expanded: true }
 
 const select = ({ most, expanded }: ShownFailures): RawBuilder<RunRow> => sql`
-  select r.id, s.id as suite_id, s.slug as suite_slug, b.id is not null and b.finished_at is null as is_running,
+  select r.id, r.key, r.build_id, s.id as suite_id, s.slug as suite_slug, b.id is not null and b.finished_at is null as is_running,
     r.branch, r.commit_sha, r.passed_count, r.failed_count, r.skipped_count, r.unknown_count, r.duration_seconds,
     (select coalesce(json_agg(f), '[]') from (
       select t.scope, t.name, t.location, t.file_name, t.failure_reason,
@@ -49,6 +52,21 @@ const select = ({ most, expanded }: ShownFailures): RawBuilder<RunRow> => sql`
       from test_results t where t.run_id = r.id and t.result = 'failed' order by t.created_at, t.id limit ${most}
     ) f) as failures, r.created_at, r.updated_at
   from test_runs r join test_suites s on s.id = r.suite_id left join builds b on b.id = r.build_id`
+
+export interface FailedExecutionRow {
+  id: string
+  test_id: string
+  scope: string
+  name: string
+  location: string | null
+  failure_reason: string | null
+  failure_expanded: Array<{ expanded: string[]; backtrace: string[] }>
+  duration: number | null
+  created_at: string
+}
+
+/** For queries with `test_runs r` and `test_results t`: tests are told apart by scope and name within their suite. */
+export const testId: RawBuilder<string> = sql`md5(r.suite_id || chr(31) || t.scope || chr(31) || t.name)::uuid`
 
 interface Page {
   limit: number
@@ -63,7 +81,7 @@ export async function listOfBuild(db: Db, orgId: string, buildId: string, page: 
 }
 
 /** Runs in builds of pipelines that the caller may not know of are not shown with their suite either. */
-const isVisible = (org: Organization, caller: Caller) => sql`
+export const isVisible = (org: Organization, caller: Caller) => sql`
   (b.id is null or exists (
     select from pipelines p where p.id = b.pipeline_id and ${visiblePipelines(org, caller)}))`
 
@@ -92,4 +110,19 @@ export async function findInSuite(
     where r.organization_id = ${org.id} and s.slug = ${suiteSlug} and r.id = ${id}
       and ${isVisible(org, caller)}`.execute(db)
   return rows[0]
+}
+
+export async function listFailedExecutions(
+  db: Db,
+  orgId: string,
+  runId: string,
+  page: Page,
+): Promise<FailedExecutionRow[]> {
+  const { rows } = await sql<FailedExecutionRow>`
+    select t.id, ${testId} as test_id, t.scope, t.name, t.location, t.failure_reason, t.failure_expanded,
+      t.duration_seconds as duration, t.created_at
+    from test_results t join test_runs r on r.id = t.run_id
+    where r.organization_id = ${orgId} and r.id = ${runId} and t.result = 'failed'
+    order by t.created_at, t.id limit ${page.limit} offset ${page.offset}`.execute(db)
+  return rows
 }

@@ -2,13 +2,13 @@ import { Type } from 'typebox'
 import { ok } from '../../http/answer.ts'
 import { pageAnswer, readPage } from '../../http/paging.ts'
 import { numberOrUuid, text, uuid } from '../../http/params.ts'
-import { route } from '../../http/route.ts'
+import { alsoAt, route } from '../../http/route.ts'
 import { notFound } from '../../lib/errors.ts'
 import * as builds from '../builds/queries.ts'
 import * as suites from '../suites/queries.ts'
-import { presentRun } from './present.ts'
+import { presentFailedExecution, presentRun } from './present.ts'
 import * as runs from './queries.ts'
-import { TestRun } from './schema.ts'
+import { FailedExecution, TestRun } from './schema.ts'
 
 const listRunsOfBuild = route({
   method: 'GET',
@@ -61,4 +61,41 @@ const getRun = route({
   },
 })
 
-export const testRunRoutes = [listRunsOfBuild, listRunsOfSuite, getRun]
+const listFailedExecutions = route({
+  method: 'GET',
+  url: '/v2/organizations/:org/suites/:suite/test_runs/:test_run/failed_executions',
+  summary: 'List the tests that failed in a run, in the order in which they came in',
+  scope: 'read_suites',
+  permission: 'member',
+  params: { suite: text('suite'), test_run: uuid('test run') },
+  query: {
+    include_failure_expanded: Type.Optional(
+      Type.Boolean({ description: 'Add `failure_expanded`: all that the failures say.' }),
+    ),
+  },
+  paging: 'pages',
+  answers: { 200: Type.Array(FailedExecution) },
+  async handler({ ctx, org, caller, params, query, url }) {
+    const run = await runs.findInSuite(ctx.db, org, caller, params.suite, params.test_run)
+    if (run === undefined) throw notFound('No test run found')
+    const page = readPage(url)
+    const rows = await runs.listFailedExecutions(ctx.db, org.id, run.id, page)
+    const isExpanded = query.include_failure_expanded === true
+    return pageAnswer(page, rows, (row) =>
+      presentFailedExecution(ctx.config.url, org.slug, run, row, isExpanded),
+    )
+  },
+})
+
+export const testRunRoutes = [
+  listRunsOfBuild,
+  listRunsOfSuite,
+  getRun,
+  listFailedExecutions,
+  alsoAt('/v2/analytics/organizations/:org/suites/:suite/runs', listRunsOfSuite),
+  alsoAt('/v2/analytics/organizations/:org/suites/:suite/runs/:test_run', getRun),
+  alsoAt(
+    '/v2/analytics/organizations/:org/suites/:suite/runs/:test_run/failed_executions',
+    listFailedExecutions,
+  ),
+]

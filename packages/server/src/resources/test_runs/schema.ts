@@ -5,6 +5,11 @@ import { Timestamp } from '../user/schema.ts'
 const TextOrNull = orNull(Type.String())
 const Count = Type.Integer({ minimum: 0 })
 
+export const FailureExpanded = Type.Array(
+  Type.Object({ expanded: Type.Array(Type.String()), backtrace: Type.Array(Type.String()) }),
+  { description: 'All that the failure says; only where it was asked for.' },
+)
+
 const TestFailure = Type.Object(
   {
     scope: Type.String(),
@@ -12,11 +17,7 @@ const TestFailure = Type.Object(
     location: TextOrNull,
     file_name: TextOrNull,
     failure_reason: TextOrNull,
-    failure_expanded: Type.Optional(
-      Type.Array(Type.Object({ expanded: Type.Array(Type.String()), backtrace: Type.Array(Type.String()) }), {
-        description: 'Get a run only.',
-      }),
-    ),
+    failure_expanded: Type.Optional(FailureExpanded),
     duration: orNull(Type.Number({ description: 'Seconds.' })),
   },
   { title: 'TestFailure' },
@@ -27,6 +28,7 @@ export const TestRun = Type.Object(
     id: Uuid,
     url: Type.String(),
     suite: Type.Object({ id: Uuid, slug: Type.String() }),
+    build_id: orNull(Uuid),
     state: Type.Union([Type.Literal('running'), Type.Literal('finished')], {
       description: 'A run goes on for as long as its build does.',
     }),
@@ -51,4 +53,24 @@ export const TestRun = Type.Object(
     updated_at: Timestamp,
   },
   { title: 'TestRun' },
+)
+
+export const FailedExecution = Type.Object(
+  {
+    execution_id: Uuid,
+    run_id: Uuid,
+    run_name: Type.String(),
+    run_url: Type.String(),
+    test_id: Uuid,
+    test_name: Type.String(),
+    test_url: Type.String(),
+    branch: TextOrNull,
+    commit_sha: TextOrNull,
+    created_at: Timestamp,
+    duration: orNull(Type.Number({ description: 'Seconds.' })),
+    location: TextOrNull,
+    failure_reason: TextOrNull,
+    failure_expanded: Type.Optional(FailureExpanded),
+  },
+  { title: 'FailedExecution' },
 )
