@@ -1,6 +1,6 @@
-import pg from 'pg'
 import { describe, expect, it } from 'vitest'
-import { aDirectory, databaseUrl, millrace, startServer, stop, theServer } from './millrace.ts'
+import { anEmptyDatabase } from './databases.ts'
+import { aDirectory, millrace, startServer, stop } from './millrace.ts'
 
 describe('several processes on one DATABASE_URL', () => {
   it('make one first organization between them when they start at once', async () => {
@@ -8,6 +8,7 @@ describe('several processes on one DATABASE_URL', () => {
       DATABASE_URL: await anEmptyDatabase('replicas'),
       MILLRACE_SECRET_KEY: 'a key of 32+ characters that all replicas share',
       MILLRACE_DATA_DIR: `${aDirectory()}/never-made`,
+      MILLRACE_DRAIN_SECONDS: '0',
     }
     const replicas = await Promise.all([startServer(settings), startServer(settings), startServer(settings)])
     const tokens = replicas.map(({ token }) => token).filter((token) => token !== '')
@@ -34,6 +35,7 @@ describe('millrace serve and millrace worker', () => {
     const settings = {
       DATABASE_URL: await anEmptyDatabase('roles'),
       MILLRACE_DATA_DIR: aDirectory(),
+      MILLRACE_DRAIN_SECONDS: '0',
     }
     const api = await startServer(settings, 'serve')
     expect(api.token).toBe('')
@@ -50,13 +52,3 @@ describe('millrace serve and millrace worker', () => {
     expect((await stop(worker)).code).toBe(0)
   })
 })
-
-/** Beside the database of the shared server, in the same PostgreSQL. */
-async function anEmptyDatabase(name: string): Promise<string> {
-  const server = theServer()
-  const client = new pg.Client({ connectionString: databaseUrl(server) })
-  await client.connect()
-  await client.query(`create database ${name}`)
-  await client.end()
-  return databaseUrl(server, name)
-}

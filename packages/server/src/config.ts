@@ -15,11 +15,15 @@ export interface Config {
   readonly url: string
   readonly dataDir: string
   readonly database: { kind: 'embedded' } | { kind: 'url'; url: string }
+  /** How long anything waits for the database before it gives up. */
+  readonly databaseLimits: { readonly connectSeconds: number; readonly statementSeconds: number }
   readonly organizationSlug: string
   readonly roles: readonly Role[]
   /** How many agents the agent role runs. */
   readonly localAgents: number
   readonly logLevel: string
+  /** How long a server that was told to stop says that it is not ready before it takes no more requests. */
+  readonly drainSeconds: number
   /** Proxies whose X-Forwarded-For is believed; empty: none. */
   readonly trustedProxies: readonly string[]
   /** The ranges our webhooks come from, for receivers to allow. */
@@ -196,10 +200,16 @@ export function readConfig(env: Record<string, string | undefined>): ConfigResul
     url,
     dataDir: resolve(text('MILLRACE_DATA_DIR', './data')),
     database: databaseUrl ? { kind: 'url', url: databaseUrl } : { kind: 'embedded' },
+    databaseLimits: {
+      connectSeconds: integer('MILLRACE_DATABASE_CONNECT_SECONDS', 8, 1, 60),
+      statementSeconds: integer('MILLRACE_DATABASE_STATEMENT_SECONDS', 10, 1, 600),
+    },
     organizationSlug,
     roles: readRoles(text('MILLRACE_ROLES', roles.join(',')), problems),
     localAgents: integer('MILLRACE_AGENTS', 1, 0, 100),
     logLevel,
+    // With a database of its own a process is alone: no balancer could send requests elsewhere.
+    drainSeconds: integer('MILLRACE_DRAIN_SECONDS', databaseUrl ? 5 : 0, 0, 300),
     trustedProxies: ranges('MILLRACE_TRUSTED_PROXIES'),
     webhookIps: ranges('MILLRACE_WEBHOOK_IPS'),
     outboundAllow: ranges('MILLRACE_OUTBOUND_ALLOW'),

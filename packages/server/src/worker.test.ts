@@ -87,7 +87,7 @@ describe('background work', () => {
   })
 
   it('does not begin when the database cuts the connection that it begins with', async () => {
-    const other = openDatabase(pool().options, 1)
+    const other = openDatabase(pool().options, { maxConnections: 1 })
     await other.pool.query('begin; lock table graphile_worker._private_tasks')
     const cut = eventually('it waits', async () => {
       const { rows } = await other.pool.query(
@@ -104,7 +104,7 @@ describe('background work', () => {
     running = await runWith(null, {
       forget_rate_limits: async () => seen.push(1),
     })
-    const other = openDatabase(pool().options, 1)
+    const other = openDatabase(pool().options, { maxConnections: 1 })
     await other.pool.query(
       'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
     )

@@ -3,6 +3,7 @@ import { watchAgents } from './conductor/lost-agents.ts'
 import { removeBuilds } from './conductor/remove-builds.ts'
 import { sweep } from './conductor/sweep.ts'
 import type { Context } from './context.ts'
+import { inLongTransaction } from './db/together.ts'
 import { buildImages } from './resources/agent-images/build.ts'
 import { sweepImages } from './resources/agent-images/sweep.ts'
 import { updateMirrors } from './hosting/mirrors.ts'
@@ -26,15 +27,19 @@ import { forgetAgents, forgetIdempotencyKeys, forgetRateLimits, forgetSessions }
 import type { Handlers } from './tasks/kinds.ts'
 import type { Round } from './tasks/rounds.ts'
 
+/** A statement that deletes all that is too old at once may take longer than those of requests. */
+const deleteSeconds = 600
+
 export const handlers: Handlers<Context> = {
   expire_invitations: (ctx) => expireInvitations(ctx.db),
   revoke_inactive_tokens: (ctx) => revokeInactiveTokens(ctx.db),
   forget_agents: (ctx) => forgetAgents(ctx.db, ctx.now(), ctx.config.agentDays),
-  forget_idempotency_keys: (ctx) => forgetIdempotencyKeys(ctx.db),
-  forget_rate_limits: (ctx) => forgetRateLimits(ctx.db),
-  forget_sessions: (ctx) => forgetSessions(ctx.db),
-  forget_webhook_deliveries: (ctx) => forgetWebhookDeliveries(ctx.db),
-  forget_deliveries: (ctx) => forgetDeliveries(ctx.db, ctx.now()),
+  forget_idempotency_keys: (ctx) => inLongTransaction(ctx.db, deleteSeconds, forgetIdempotencyKeys),
+  forget_rate_limits: (ctx) => inLongTransaction(ctx.db, deleteSeconds, forgetRateLimits),
+  forget_sessions: (ctx) => inLongTransaction(ctx.db, deleteSeconds, forgetSessions),
+  forget_webhook_deliveries: (ctx) => inLongTransaction(ctx.db, deleteSeconds, forgetWebhookDeliveries),
+  forget_deliveries: (ctx) =>
+    inLongTransaction(ctx.db, deleteSeconds, (trx) => forgetDeliveries(trx, ctx.now())),
 }
 
 /** Tells services what has happened, until it is stopped. */

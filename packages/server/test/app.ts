@@ -17,6 +17,7 @@ import type { HostedDriver } from '../src/hosted/driver.ts'
 import { closer } from '../src/http/close.ts'
 import type { Route } from '../src/http/route.ts'
 import { buildServer } from '../src/http/server.ts'
+import { demoteConsequences } from '../src/program/log.ts'
 import { cloneTemplate, dropClone } from './database.ts'
 import { eventually } from './eventually.ts'
 import { asHeaders, exchange, type Exchanged } from './exchange.ts'
@@ -67,12 +68,16 @@ export const baseUrl = 'http://millrace.test'
 export async function startApp(options: AppOptions = {}, database?: Database): Promise<TestApp> {
   const server = inject('database')
   const connection = database === undefined ? await cloneTemplate(server) : null
-  const opened = database ?? openDatabase(connection ?? {}, 10)
+  const opened = database ?? openDatabase(connection ?? {}, { maxConnections: 10 })
   const dataDir = await mkdtemp(join(tmpdir(), 'millrace-data-'))
   const read = readConfig({ MILLRACE_URL: baseUrl, MILLRACE_DATA_DIR: dataDir, ...options.env })
   if (!read.ok) throw new Error(read.problems.join(' '))
   const logLines: string[] = []
-  const log = pino({ level: 'info' }, { write: (line: string) => void logLines.push(line) })
+  const log = pino(
+    { level: 'info', hooks: { logMethod: demoteConsequences } },
+    { write: (line: string) => void logLines.push(line) },
+  )
+  opened.outage.reportTo(log)
   const secretKeys = ['a secret key that only tests know, 32+ characters']
   const ctx = createContext({
     config: read.config,
@@ -86,7 +91,7 @@ export async function startApp(options: AppOptions = {}, database?: Database): P
   await serveAgents(app, ctx, opened.pool)
   await servePages(app, ctx)
   checkAnswers(app)
-  const close = closer(app, 10_000)
+  const { close } = closer(app, 10_000)
   const address = await app.listen({ host: '127.0.0.1', port: 0 })
   const client = new Pool(address)
 

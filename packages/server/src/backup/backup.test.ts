@@ -227,7 +227,7 @@ const aTarget = (): RestoreTarget => ({
 async function aDatabase(state: 'empty' | 'migrated'): Promise<Database> {
   const server = inject('database')
   const connection = state === 'migrated' ? await cloneTemplate(server) : await createEmpty(server)
-  const database = openDatabase(connection, 10)
+  const database = openDatabase(connection, { maxConnections: 10 })
   cleanUp.push(async () => {
     await database.close()
     await dropClone(server, connection.database ?? '')

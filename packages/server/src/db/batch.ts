@@ -67,14 +67,18 @@ export class Batch extends driver.Query {
   /** Those that the database hears for the first time on this connection. */
   private readonly newNames = new Set<string>()
   private misread: Error | undefined
+  /** The driver's option: how long to wait for the answer; undefined: as long as the connection says. */
+  readonly query_timeout: number | undefined
 
   constructor(
     statements: readonly NamedStatement[],
     types: pg.CustomTypesConfig,
     shapes: Shapes,
     callback: Callback,
+    timeoutMs?: number,
   ) {
     super('', callback)
+    this.query_timeout = timeoutMs
     this.statements = statements
     this.types = types
     this.shapes = shapes

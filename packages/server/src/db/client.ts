@@ -6,9 +6,9 @@ import { databaseSocket } from './socket.ts'
 export interface BatchClient extends pg.PoolClient {
   /**
    * Carries them out in their order, each seeing what those before it did. Where one fails, those behind it are skipped;
-   * outside of a transaction those before it are undone.
+   * outside of a transaction those before it are undone. `timeoutMs` replaces the limit of the pool.
    */
-  send(statements: readonly NamedStatement[]): Promise<pg.QueryResult[]>
+  send(statements: readonly NamedStatement[], timeoutMs?: number): Promise<pg.QueryResult[]>
 }
 
 /** The driver hides the password of a configuration from whoever copies that. */
@@ -16,16 +16,20 @@ export const passwordOf = ({ password }: pg.ClientConfig): Pick<pg.ClientConfig,
   password === undefined ? {} : { password }
 
 /** Each pool has a class of its own: names mean the same in every database, what they stand for need not. */
-export function batchClient(types: pg.CustomTypesConfig): typeof pg.Client {
+export function batchClient(
+  types: pg.CustomTypesConfig,
+  onAnswer: (error: unknown) => void,
+): typeof pg.Client {
   const shapes: Shapes = new Map()
   return class extends pg.Client {
     constructor(config: pg.ClientConfig = {}) {
       super({ ...config, ...passwordOf(config), stream: databaseSocket })
     }
 
-    send(statements: readonly NamedStatement[]): Promise<pg.QueryResult[]> {
+    send(statements: readonly NamedStatement[], timeoutMs?: number): Promise<pg.QueryResult[]> {
       return new Promise<pg.QueryResult[]>((resolve, reject) => {
-        this.submit(statements, (error, results = []) => (error ? reject(error) : resolve(results)))
+        const settle: Callback = (error, results = []) => (error ? reject(error) : resolve(results))
+        this.submit(statements, settle, timeoutMs)
       }).catch((error: Error) => {
         // Until here its stack leads to the socket; from here it leads to who asked.
         Error.captureStackTrace(error)
@@ -43,9 +47,13 @@ export function batchClient(types: pg.CustomTypesConfig): typeof pg.Client {
       return this.submit([statement], (error, results) => tell(error, results?.[0]))
     }) as typeof pg.Client.prototype.query
 
-    private submit(statements: readonly NamedStatement[], callback: Callback): void {
+    private submit(statements: readonly NamedStatement[], callback: Callback, timeoutMs?: number): void {
+      const tell: Callback = (error, results) => {
+        onAnswer(error)
+        callback(error, results)
+      }
       // The driver takes whatever is a query of its own.
-      super.query(new Batch(statements, types, shapes, callback) as unknown as pg.Submittable)
+      super.query(new Batch(statements, types, shapes, tell, timeoutMs) as unknown as pg.Submittable)
     }
   }
 }

@@ -9,7 +9,7 @@ import {
   type QueryResult,
   type TransactionSettings,
 } from 'kysely'
-import type pg from 'pg'
+import pg from 'pg'
 import type { NamedStatement } from './batch.ts'
 import { named, type BatchClient } from './client.ts'
 
@@ -68,6 +68,10 @@ export class BatchConnection implements DatabaseConnection {
   private waiting: NamedStatement[] = []
   /** Of the transaction, as the database knows it. */
   private state: 'none' | 'open' | 'committed' = 'none'
+  /** What made PostgreSQL abort the transaction: later statements are refused without saying why. */
+  private abortedBy: unknown = undefined
+  private isBroken = false
+  private timeoutMs: number | undefined
 
   constructor(client: BatchClient) {
     this.client = client
@@ -110,19 +114,31 @@ export class BatchConnection implements DatabaseConnection {
     this.end()
   }
 
+  /** Whoever rolls back has an error to report, which must not give way to the failure of the rollback. */
   async rollback(): Promise<void> {
     this.waiting = []
-    if (this.state === 'open') await this.send([named('rollback', [])])
+    try {
+      if (this.state === 'open') await this.send([named('rollback', [])])
+    } catch {
+      this.isBroken = true
+    }
     this.end()
   }
 
+  /** From here to the end of the transaction, this side waits that long for each answer. */
+  waitUpTo(ms: number): void {
+    this.timeoutMs = ms
+  }
+
   release(): void {
-    this.client.release()
+    this.client.release(this.isBroken)
   }
 
   private end(): void {
     this.waiting = []
     this.state = 'none'
+    this.abortedBy = undefined
+    this.timeoutMs = undefined
   }
 
   private async send(statements: readonly NamedStatement[]): Promise<pg.QueryResult[]> {
@@ -130,12 +146,19 @@ export class BatchConnection implements DatabaseConnection {
     const before = this.waiting
     this.waiting = []
     if (before.length > 0) this.state = 'open'
-    const results = await this.client.send([...before, ...statements])
+    const results = await this.client.send([...before, ...statements], this.timeoutMs).catch(this.explain)
     return results.slice(before.length)
+  }
+
+  private readonly explain = (error: unknown): never => {
+    const isConsequence = error instanceof pg.DatabaseError && error.code === inFailedTransaction
+    if (!isConsequence) this.abortedBy = error
+    throw this.abortedBy ?? error
   }
 }
 
 const commit = named('commit', [])
+const inFailedTransaction = '25P02'
 
 const statementOf = ({ sql, parameters }: CompiledQuery) => named(sql, parameters)
 

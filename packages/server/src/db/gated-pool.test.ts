@@ -2,12 +2,14 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import type pg from 'pg'
 import { useApp } from '../../test/app.ts'
 import { eventually } from '../../test/eventually.ts'
+import { passwordOf } from './client.ts'
 import { GatedPool } from './gated-pool.ts'
 
 const app = useApp()
 
-function aPool(few: number, config: pg.PoolConfig = {}, quickMs?: number): GatedPool {
-  const pool = new GatedPool({ ...app.database.pool.options, ...config }, few, quickMs)
+function aPool(few: number, config: pg.PoolConfig = {}, quickMs = 20): GatedPool {
+  const { options } = app.database.pool
+  const pool = new GatedPool({ ...options, ...passwordOf(options), ...config }, few, { quickMs })
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   onTestFinished(() => (pool.ending ? undefined : pool.end()))

@@ -16,6 +16,9 @@ export interface Listening {
 }
 
 const reconnectAfterMs = 250
+/** A connection that only listens would never notice a path that has gone silent, so it asks. */
+const askEveryMs = 5000
+const answerWithinMs = 5000
 
 /** Returns when it hears. */
 export async function listen(pool: pg.Pool, listening: Listening): Promise<Listener> {
@@ -69,5 +72,10 @@ async function connect(
     throw letGo(error)
   }
   onConnected()
+  // A failed question breaks the connection, which is heard above.
+  const asking = setInterval(() => {
+    client.query({ text: 'select 1', query_timeout: answerWithinMs } as pg.QueryConfig).catch(() => {})
+  }, askEveryMs)
+  void broken.then(() => clearInterval(asking))
   return { broken: broken.then(letGo) }
 }

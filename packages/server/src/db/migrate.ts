@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
+import { connectAlone } from './pool.ts'
 
 const folder = fileURLToPath(new URL('../../migrations/', import.meta.url))
 const lockKey = 7_206_473_321
@@ -28,7 +29,7 @@ export async function listMigrations(): Promise<Migration[]> {
 /** Applies what is missing and returns its names. Refuses a database whose applied migrations this program does not know. */
 export async function migrate(pool: pg.Pool): Promise<string[]> {
   const migrations = await listMigrations()
-  const client = await pool.connect()
+  const client = await connectAlone(pool)
   try {
     await client.query('set statement_timeout = 0')
     await client.query('select pg_advisory_lock($1)', [lockKey])
@@ -44,18 +45,18 @@ export async function migrate(pool: pg.Pool): Promise<string[]> {
     return missing.map(({ name }) => name)
   } finally {
     await client.query('select pg_advisory_unlock_all()').catch(() => {})
-    client.release(true)
+    await client.end()
   }
 }
 
-async function apply(client: pg.PoolClient, { name, sql }: Migration): Promise<void> {
+async function apply(client: pg.ClientBase, { name, sql }: Migration): Promise<void> {
   await client.query('begin')
   try {
     await client.query(sql)
     await client.query('insert into migrations (name, sha256) values ($1, $2)', [name, sha256(sql)])
     await client.query('commit')
   } catch (error) {
-    await client.query('rollback')
+    await client.query('rollback').catch(() => {})
     throw new Error(`Migration ${name} failed: ${error instanceof Error ? error.message : String(error)}`, {
       cause: error,
     })

@@ -5,6 +5,7 @@ import pg from 'pg'
 import { batchClient, passwordOf } from './client.ts'
 import { BatchDialect } from './driver.ts'
 import { GatedPool } from './gated-pool.ts'
+import { OutageWatch } from './outage.ts'
 import { SharedConnections } from './shared-connections.ts'
 import type { Tables } from './tables.ts'
 
@@ -14,37 +15,86 @@ export type Trx = Transaction<Tables>
 export interface Database {
   pool: pg.Pool
   db: Db
+  outage: OutageWatch
   close(): Promise<void>
 }
+
+/** A path that drops packets never says so, so everything that waits for the database gives up at some time. */
+export interface DatabaseLimits {
+  /** Also for a connection of the pool to become free. */
+  connectSeconds: number
+  /** PostgreSQL breaks off a statement that takes longer; a connection that is silent even then is destroyed. */
+  statementSeconds: number
+}
+
+export interface DatabaseOptions {
+  maxConnections?: number
+  limits?: DatabaseLimits
+}
+
+const usualLimits: DatabaseLimits = { connectSeconds: 8, statementSeconds: 10 }
+/** How much longer than PostgreSQL's own limit this side waits. */
+export const silenceMs = 2000
+const keepAliveMs = 10_000
 
 /** The database may run on another machine, which is then hardly smaller than this one. */
 const few = Math.max(4, 3 * availableParallelism())
 
-export function openDatabase(connection: string | pg.PoolConfig, maxConnections = 20): Database {
-  const given = typeof connection === 'string' ? { connectionString: connection } : connection
+export function openDatabase(
+  connection: string | pg.PoolConfig,
+  { maxConnections = 20, limits = usualLimits }: DatabaseOptions = {},
+): Database {
+  const outage = new OutageWatch()
+  const given: pg.PoolConfig = typeof connection === 'string' ? { connectionString: connection } : connection
   const config = {
     ...given,
-    Client: batchClient(types),
+    ...passwordOf(given),
+    Client: batchClient(types, (error) => outage.note(error)),
     types,
     max: maxConnections,
     // A statement need not wait for the answer to the one before it.
     pipeline: true,
     application_name: 'millrace',
-    options: '-c timezone=UTC -c statement_timeout=30000 -c idle_in_transaction_session_timeout=60000',
+    options: sessionSettings(limits),
+    connectionTimeoutMillis: limits.connectSeconds * 1000,
+    query_timeout: limits.statementSeconds * 1000 + silenceMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveMs,
   }
-  const pool = new GatedPool(config, few)
+  const pool = new GatedPool(config, few, { onRefused: (error) => outage.note(error) })
   // A connection that dies while idle is dropped by the pool; the next query opens another.
-  pool.on('error', () => {})
+  pool.on('error', (error) => outage.note(error))
   // One that dies while in use fails its query; left unheard, its error would end the process too.
   pool.on('connect', (client) => client.on('error', () => {}))
   const db = new Kysely<Tables>({ dialect: new BatchDialect(pool) })
   const shared = new SharedConnections(pool, Math.min(availableParallelism(), Math.floor(maxConnections / 4)))
   ways.set(db, { pool, shared })
   const close = async () => {
+    outage.reportTo(null)
     await shared.close()
     await pool.end()
   }
-  return { pool, db, close }
+  return { pool, db, outage, close }
+}
+
+/**
+ * The server too must notice a silent path: a transaction that was cut off holds its locks until then. PostgreSQL ignores the
+ * TCP settings on a Unix socket.
+ */
+function sessionSettings({ statementSeconds }: DatabaseLimits): string {
+  const milliseconds = statementSeconds * 1000
+  const settings = {
+    timezone: 'UTC',
+    statement_timeout: milliseconds,
+    idle_in_transaction_session_timeout: milliseconds,
+    tcp_keepalives_idle: 10,
+    tcp_keepalives_interval: 3,
+    tcp_keepalives_count: 3,
+    tcp_user_timeout: milliseconds,
+  }
+  return Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(' ')
 }
 
 /** Where a statement may be given to directly: for one that may take long or write, and for one that is soon answered. */
@@ -58,9 +108,17 @@ const ways = new WeakMap<Db, Ways>()
 /** A transaction has none, since its statements belong to one connection. */
 export const waysOf = (db: Db): Ways | undefined => ways.get(db)
 
-/** A connection outside the pool, for COPY, which bears no other statement on its way beside it. */
+/**
+ * A connection outside the pool, for COPY, which bears no other statement on its way beside it, and for migrations. Both may
+ * take any time, so only the keep-alive probes of TCP tell whether the database is still there.
+ */
 export async function connectAlone(pool: pg.Pool): Promise<pg.Client> {
-  const client = new pg.Client({ ...pool.options, ...passwordOf(pool.options), pipeline: false })
+  const client = new pg.Client({
+    ...pool.options,
+    ...passwordOf(pool.options),
+    pipeline: false,
+    query_timeout: 0,
+  })
   client.on('error', () => {})
   await client.connect()
   return client

@@ -9,8 +9,8 @@ import { SharedConnections } from './shared-connections.ts'
 
 const app = useApp()
 
-function aDatabase(maxConnections?: number): Database {
-  const database = openDatabase(app.database.pool.options, maxConnections)
+function aDatabase(maxConnections = 20): Database {
+  const database = openDatabase(app.database.pool.options, { maxConnections })
   onTestFinished(() => database.close())
   return database
 }

@@ -5,7 +5,8 @@
 //
 // Nobody may wait there for a lock, or for long: whoever comes behind waits too. A connection that has not answered for a
 // while gets nothing more until it does; while that is so of all, statements have connections of their own.
-import pg from 'pg'
+import type pg from 'pg'
+import { isConnectionLost } from './away.ts'
 
 /** What goes over a shared connection hardly ever takes as long. */
 const stalledMs = 20
@@ -124,8 +125,8 @@ class SharedConnection {
     this.client.query(text, values, (error: Error | undefined, result) => {
       this.unanswered -= 1
       this.movedAt = performance.now()
-      // The database has closed the connection; whoever waits is sent elsewhere.
-      if (error instanceof pg.DatabaseError && error.severity === 'FATAL') this.isBroken = true
+      // Whoever waits is sent elsewhere.
+      if (error && isConnectionLost(error)) this.isBroken = true
       const next = this.isBroken ? undefined : this.next()
       if (next !== undefined) this.ask(next)
       else if (this.unanswered === 0) this.onDrained?.()

@@ -1,7 +1,7 @@
 // Statements that do not need each other's answers, sent at once: one way to the database and back for all of them.
-import type { CompiledQuery, QueryResult } from 'kysely'
+import { sql, type CompiledQuery, type QueryResult } from 'kysely'
 import type { BatchConnection } from './driver.ts'
-import type { Db, Trx } from './pool.ts'
+import { silenceMs, type Db, type Trx } from './pool.ts'
 
 export interface Statement<Row = unknown> {
   compile(db: Db): CompiledQuery<Row>
@@ -42,6 +42,17 @@ export async function lastly<const Statements extends readonly Statement[]>(
   const results = await onConnection(trx, (connection) => connection.executeAndCommit(queries))
   return rowsOf<Statements>(results)
 }
+
+/**
+ * One transaction whose statements may each take that long: for deletes of unknown size in the background, never for what
+ * a caller waits for.
+ */
+export const inLongTransaction = <T>(db: Db, seconds: number, work: (trx: Trx) => Promise<T>): Promise<T> =>
+  db.transaction().execute(async (trx) => {
+    await onConnection(trx, async (connection) => connection.waitUpTo(seconds * 1000 + silenceMs))
+    await later(trx, [sql`set local statement_timeout = ${sql.lit(seconds * 1000)}`])
+    return work(trx)
+  })
 
 /** Connections are made by driver.ts alone. */
 const onConnection = <T>(db: Db, use: (connection: BatchConnection) => Promise<T>): Promise<T> =>

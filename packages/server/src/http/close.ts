@@ -1,24 +1,50 @@
-// Stops a server that has been listening: no new requests, those in flight are finished.
+// Stops a server that has been listening, in this order: it says that it is not ready and asks clients to connect anew, while
+// it still takes requests; it takes none any more; what is under way ends.
 import type { Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 
-/** To be called before it listens. What it returns closes the server, and cuts off whoever takes longer than that. */
-export function closer(app: FastifyInstance, finishMs: number): () => Promise<void> {
-  const connections = new Set<Socket>()
+declare module 'fastify' {
+  interface FastifyInstance {
+    lifecycle: { isStopping: boolean }
+  }
+}
+
+export interface Closer {
+  /** Gives balancers that ask `/readyz` this time to send their requests elsewhere. */
+  drain(ms: number): Promise<void>
+  /** Cuts off whoever takes longer than the time given to `closer`. */
+  close(): Promise<void>
+}
+
+/** A connection is opened for a request, which is then at most this far behind. */
+const firstBytesMs = 1000
+
+/** To be called before the server listens. */
+export function closer(app: FastifyInstance, finishMs: number): Closer {
+  const openedAt = new Map<Socket, number>()
   app.server.on('connection', (socket: Socket) => {
-    connections.add(socket)
-    socket.on('close', () => connections.delete(socket))
+    openedAt.set(socket, performance.now())
+    socket.on('close', () => openedAt.delete(socket))
   })
-  return async () => {
-    // A connection kept alive becomes idle when its last answer ends, and then nobody closes it but us. One that a
-    // client opened ahead of need never counts as idle.
-    const sweeping = setInterval(() => {
-      app.server.closeIdleConnections()
-      for (const socket of connections) if (socket.bytesRead === 0) socket.destroy()
-    }, 50)
-    const cutting = setTimeout(() => app.server.closeAllConnections(), finishMs)
-    await app.close()
-    clearInterval(sweeping)
-    clearTimeout(cutting)
+  return {
+    async drain(ms) {
+      app.lifecycle.isStopping = true
+      await delay(ms)
+    },
+    async close() {
+      app.lifecycle.isStopping = true
+      // A connection kept alive becomes idle when its last answer ends, and then nobody closes it but us. One that a
+      // client opened ahead of need never counts as idle.
+      const sweeping = setInterval(() => {
+        app.server.closeIdleConnections()
+        const before = performance.now() - firstBytesMs
+        for (const [socket, at] of openedAt) if (socket.bytesRead === 0 && at < before) socket.destroy()
+      }, 50)
+      const cutting = setTimeout(() => app.server.closeAllConnections(), finishMs)
+      await app.close()
+      clearInterval(sweeping)
+      clearTimeout(cutting)
+    },
   }
 }

@@ -6,7 +6,7 @@ import type { Count } from '../auth/rate-limits.ts'
  * Each name is followed by its value; names are written small, as the framework would make them each time. Any page may
  * call the API: what authorizes is the bearer token, which no browser adds by itself.
  */
-export function commonHeaders({ id, spent }: FastifyRequest): string[] {
+export function commonHeaders({ id, spent, server }: FastifyRequest): string[] {
   const headers = [
     'x-request-id',
     id,
@@ -17,6 +17,8 @@ export function commonHeaders({ id, spent }: FastifyRequest): string[] {
     'access-control-expose-headers',
     'Link, X-Request-Id, RateLimit-Remaining, RateLimit-Limit, RateLimit-Reset',
   ]
+  // The client connects anew, and the balancer sends it elsewhere.
+  if (server.lifecycle.isStopping) headers.push('connection', 'close')
   // A URL that cannot be read makes a request without it.
   if (!spent) return headers
   if (spent.organization !== null) addLimit(headers, ofOrganization, spent.organization)

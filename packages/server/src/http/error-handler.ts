@@ -1,7 +1,7 @@
 // Everything thrown ends here. The caller's errors are said as they are; the world's become 503; ours become 500
 // with nothing but the request's id, and are logged.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import pg from 'pg'
+import { isDatabaseAway, isDatabaseBusy } from '../db/away.ts'
 import { ApiError, unavailable } from '../lib/errors.ts'
 import { errorBody } from './error-body.ts'
 
@@ -22,14 +22,18 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   }
   if (known.status === 401) void reply.header('WWW-Authenticate', 'Bearer')
   if (known.status === 429) void reply.header('Retry-After', String(known.details?.['reset']))
+  if (known.status === 503) void reply.header('Retry-After', String(retryAfterSeconds))
   void reply.code(known.status).send(errorBody(known))
 }
+
+const retryAfterSeconds = 2
 
 /** null: a bug of ours. */
 export function toApiError(error: unknown): ApiError | null {
   if (error instanceof ApiError) return error
   if (!(error instanceof Error)) return null
   if (isDatabaseAway(error)) return unavailable('The database does not answer. Asking again is safe.', error)
+  if (isDatabaseBusy(error)) return unavailable('The database is too busy. Asking again is safe.', error)
   // Fastify's own refusals: a body that is too large, cut short, of a wrong length.
   const status: unknown = Reflect.get(error, 'statusCode')
   if (typeof status === 'number' && status >= 400 && status < 500)
@@ -41,27 +45,3 @@ const sentence = (error: Error) =>
   Reflect.get(error, 'code') === 'FST_ERR_CTP_BODY_TOO_LARGE'
     ? 'The request body is too large.'
     : error.message
-
-const awayCodes = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ENOENT',
-  'EPIPE',
-  'ETIMEDOUT',
-  '57P01',
-  '57P02',
-  '57P03',
-  '57014',
-  '53300',
-])
-
-function isDatabaseAway(error: Error): boolean {
-  const code: unknown = Reflect.get(error, 'code')
-  if (
-    typeof code === 'string' &&
-    (awayCodes.has(code) || (error instanceof pg.DatabaseError && code.startsWith('08')))
-  ) {
-    return true
-  }
-  return /^(Connection terminated|timeout exceeded when trying to connect)/.test(error.message)
-}

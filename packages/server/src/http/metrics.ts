@@ -1,4 +1,4 @@
-// What an operator's monitoring reads: liveness, readiness, and Prometheus metrics.
+// Prometheus metrics, for an operator's monitoring.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
@@ -49,17 +49,6 @@ export function serveMetrics(app: FastifyInstance, pool: pg.Pool, access: Metric
     next()
   })
 
-  app.get('/healthz', async () => ({ status: 'ok' }))
-  app.get('/readyz', async (_request, reply) => {
-    try {
-      await pool.query('select from organizations limit 1')
-      return { status: 'ready' }
-    } catch (error) {
-      return reply
-        .code(503)
-        .send({ message: `Not ready: ${error instanceof Error ? error.message : 'unknown'}` })
-    }
-  })
   app.get('/metrics', async (request, reply) => {
     requireMetricsAccess(access, request)
     ofProcess ??= watchProcess()

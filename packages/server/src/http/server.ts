@@ -18,6 +18,7 @@ import { acceptJson } from './json-body.ts'
 import { serveMetrics } from './metrics.ts'
 import { refuse, routerOptions } from './no-route.ts'
 import { pathOf } from './query.ts'
+import { serveHealth } from './health.ts'
 import { registerRoutes } from './register.ts'
 import type { Slices } from './route.ts'
 import { limitUnknownBodies } from './slow-bodies.ts'
@@ -47,6 +48,7 @@ export async function buildServer(ctx: Context, pool: pg.Pool, slices: Slices): 
       answerError(error, request, reply)
     },
   })
+  app.decorate('lifecycle', { isStopping: false })
   app.setErrorHandler(answerError)
   const routes = Object.values(slices).flat()
   app.decorate('noRoute', { answerBrowser: null })
@@ -59,6 +61,7 @@ export async function buildServer(ctx: Context, pool: pg.Pool, slices: Slices): 
   answerOptions(app)
   logRequests(app)
   serveMetrics(app, pool, { host: ctx.config.host, token: ctx.config.secrets.metricsToken })
+  serveHealth(app, pool)
   const watch = await watchAccess(pool, ctx.tokens, (error) =>
     ctx.log.warn(
       { err: error },

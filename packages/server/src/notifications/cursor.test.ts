@@ -95,7 +95,10 @@ describe('the cursor of the outbox', () => {
   })
 
   it('does not wait for a transaction of another database of the same server', async () => {
-    const elsewhere = openDatabase({ ...app.database.pool.options, database: 'postgres' }, 1)
+    const elsewhere = openDatabase(
+      { ...app.database.pool.options, ...passwordOf(app.database.pool.options), database: 'postgres' },
+      { maxConnections: 1 },
+    )
     let end = () => {}
     const ended = new Promise<void>((resolve) => {
       end = resolve
@@ -119,7 +122,10 @@ describe('the cursor of the outbox', () => {
 
   it('does not wait for others either where it may look at nothing but its own', async () => {
     const role = `plain_${newId().replaceAll('-', '')}`
-    const elsewhere = openDatabase({ ...app.database.pool.options, database: 'postgres' }, 1)
+    const elsewhere = openDatabase(
+      { ...app.database.pool.options, ...passwordOf(app.database.pool.options), database: 'postgres' },
+      { maxConnections: 1 },
+    )
     await sql`create role ${sql.id(role)}`.execute(app.db)
     const { rows } = await elsewhere.db.transaction().execute(async (theirs) => {
       await sql`select pg_current_xact_id()`.execute(theirs)

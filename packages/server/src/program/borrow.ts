@@ -24,7 +24,9 @@ export async function borrow<T>(config: Config, work: (database: Database) => Pr
 
 export async function borrowOrMake<T>(config: Config, work: (database: Database) => Promise<T>): Promise<T> {
   const database =
-    config.database.kind === 'url' ? await openUrl(config.database.url) : await borrowEmbedded(config.dataDir)
+    config.database.kind === 'url'
+      ? await openUrl(config.database.url, config.databaseLimits)
+      : await borrowEmbedded(config.dataDir)
   try {
     return await work(database)
   } finally {

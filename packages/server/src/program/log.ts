@@ -1,7 +1,8 @@
 // One JSON line per request and per event of note. Lines are written in batches, a tenth of a second late at most, and
 // the rest when the process ends: writing each by itself costs as much as answering a small request. The batch is ours,
 // since the one of the library counts its bytes anew with each line.
-import pino, { type Logger } from 'pino'
+import pino, { type Logger, type LoggerOptions } from 'pino'
+import { isDatabaseAway } from '../db/away.ts'
 
 const flushAfterMs = 100
 const batchLength = 16_384
@@ -28,5 +29,20 @@ export function openLog(level: string, destination: number | string = 2): Logger
     flush()
   })
   const lines = pino.destination({ dest: destination, sync: false })
-  return pino({ level }, { write })
+  return pino({ level, hooks: { logMethod: demoteConsequences } }, { write })
+}
+
+/**
+ * While the database is away, everything that uses it fails, again and again. db/outage.ts tells of that once; what each
+ * caller has to say about it is for debugging.
+ */
+export const demoteConsequences: NonNullable<NonNullable<LoggerOptions['hooks']>['logMethod']> = function (
+  args,
+  method,
+) {
+  const [fields] = args as unknown[]
+  const isConsequence =
+    typeof fields === 'object' && fields !== null && 'err' in fields && isDatabaseAway(fields.err)
+  if (isConsequence && method !== this.debug) this.debug(...args)
+  else method.apply(this, args)
 }

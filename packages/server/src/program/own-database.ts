@@ -4,7 +4,7 @@ import type { Config } from '../config.ts'
 import { startEmbedded } from '../db/embedded/server.ts'
 import { StartupError } from '../db/embedded/startup-error.ts'
 import { migrate } from '../db/migrate.ts'
-import { openDatabase, type Database } from '../db/pool.ts'
+import { openDatabase, type Database, type DatabaseLimits } from '../db/pool.ts'
 import { within } from './within.ts'
 
 export interface OwnDatabase extends Database {
@@ -16,7 +16,11 @@ export interface OwnDatabase extends Database {
 export async function openOwn(config: Config, say: (sentence: string) => void): Promise<OwnDatabase> {
   const never = new Promise<never>(() => {})
   if (config.database.kind === 'url') {
-    return { ...(await openUrl(config.database.url)), how: 'is the one of DATABASE_URL', lost: never }
+    return {
+      ...(await openUrl(config.database.url, config.databaseLimits)),
+      how: 'is the one of DATABASE_URL',
+      lost: never,
+    }
   }
   const embedded = await startEmbedded({ dataDir: config.dataDir, log: say })
   let isClosing = false
@@ -27,7 +31,7 @@ export async function openOwn(config: Config, say: (sentence: string) => void): 
     )
   })
   lost.catch(() => {})
-  const database = openDatabase(embedded.connection)
+  const database = openDatabase(embedded.connection, { limits: config.databaseLimits })
   const close = async () => {
     isClosing = true
     await within(1000, database.close)
@@ -36,17 +40,16 @@ export async function openOwn(config: Config, say: (sentence: string) => void): 
   return { ...database, close, how: `runs ${embedded.how}`, lost }
 }
 
-const answerMs = 5000
 const oldestVersion = 14
 
-export async function openUrl(url: string): Promise<Database> {
-  const probe = openDatabase({ connectionString: url, connectionTimeoutMillis: answerMs })
+export async function openUrl(url: string, limits: DatabaseLimits): Promise<Database> {
+  const probe = openDatabase(url, { limits })
   try {
     const { rows } = await probe.pool.query<{ version: number }>(
       `select current_setting('server_version_num')::int / 10000 as version`,
     )
     const version = rows[0]?.version ?? 0
-    if (version >= oldestVersion) return openDatabase({ connectionString: url })
+    if (version >= oldestVersion) return openDatabase(url, { limits })
     throw new StartupError(
       `DATABASE_URL leads to PostgreSQL ${version}: set it to PostgreSQL ${oldestVersion} or newer.`,
     )

@@ -13,7 +13,7 @@ import type { Db } from '../db/pool.ts'
 import type { HostedSettings } from '../hosted-settings.ts'
 import type { HostedDriver } from '../hosted/driver.ts'
 import { openHosted } from '../hosted/open.ts'
-import { closer } from '../http/close.ts'
+import { closer, type Closer } from '../http/close.ts'
 import { localAgentToken, loseLocalAgents } from './local-agents.ts'
 import { openLog } from './log.ts'
 import { migrateOrRefuse, openOwn } from './own-database.ts'
@@ -50,7 +50,7 @@ export interface Audience {
 
 type Close = () => Promise<unknown>
 
-// A stop is over within 10 s: requests and tasks get half of it, the database most of the rest.
+// A stop is over within 10 s after the drain: requests and tasks get half of it, the database most of the rest.
 const finishMs = 5000
 const stopMs = 9500
 
@@ -59,8 +59,9 @@ export async function run(
   audience: Audience,
   makeFirst: (db: Db) => Promise<FirstOrganization | null>,
 ): Promise<void> {
-  const signals = catchSignals()
+  const signals = catchSignals(given.drainSeconds * 1000)
   const closing: Close[] = []
+  let server: Closer | null = null
   const roles = given.roles.filter((role) => role !== 'agent')
   try {
     if (roles.length === 0) throw new StartupError('MILLRACE_ROLES leaves nothing to run: add api or worker.')
@@ -73,6 +74,7 @@ export async function run(
     signals.refuse()
     const log = openLog(config.logLevel)
     const { db, pool } = database
+    database.outage.reportTo(log)
     const hosted = config.hosted === null ? null : await openHostedFor(config.hosted, db, roles, log)
     if (hosted !== null) closing.push(hosted.close)
     const ctx = createContext({ config, db, pool, log, secretKeys, hosted })
@@ -84,7 +86,10 @@ export async function run(
     signals.refuse()
     // As late as possible, since its token is shown only if the start succeeds; but before the first request.
     const first = await makeFirst(database.db)
-    if (app !== null) services.push(await listen(app, config))
+    if (app !== null) {
+      server = await listen(app, config)
+      services.push(server.close)
+    }
     // The last to start and the first to stop, since a job that ends wants to say so.
     const agents = app === null ? null : await startLocalAgents(ctx, given.roles, audience)
     if (agents !== null) closing.push(agents)
@@ -100,6 +105,7 @@ export async function run(
     // Ctrl-C reaches initdb as well: what then fails at the start was asked for.
     if (!signals.isReceived()) throw error
   } finally {
+    if (server !== null && signals.isTermination()) await server.drain(given.drainSeconds * 1000)
     for (const close of closing.toReversed()) await within(finishMs, close)
     signals.ignore()
   }
@@ -108,14 +114,16 @@ export async function run(
 /** npm passes Ctrl-C on to a process that has had it from the terminal already: those two are one. */
 const sameSignalMs = 1000
 
-function catchSignals() {
+function catchSignals(drainMs: number) {
   const names = ['SIGINT', 'SIGTERM'] as const
   const events = new EventEmitter()
   let receivedAt: number | null = null
-  const receive = () => {
+  let isTermination = false
+  const receive = (name: NodeJS.Signals) => {
     if (receivedAt === null) {
       receivedAt = Date.now()
-      setTimeout(() => process.exit(1), stopMs).unref()
+      isTermination = name === 'SIGTERM'
+      setTimeout(() => process.exit(1), stopMs + (isTermination ? drainMs : 0)).unref()
       events.emit('received')
     } else if (Date.now() - receivedAt > sameSignalMs) process.exit(1)
   }
@@ -124,6 +132,8 @@ function catchSignals() {
   return {
     received,
     isReceived: () => receivedAt !== null,
+    /** Supervisors send SIGTERM and have patience; a person at a terminal sends SIGINT and has none. */
+    isTermination: () => isTermination,
     /** A start that nobody wants any more goes no further. */
     refuse: () => {
       if (receivedAt !== null) throw new StartupError('Stopped before it had started.')
@@ -192,10 +202,10 @@ async function startLocalAgents(
 }
 
 /** Returns how to stop. */
-async function listen(app: FastifyInstance, config: Config): Promise<Close> {
-  const close = closer(app, finishMs)
+async function listen(app: FastifyInstance, config: Config): Promise<Closer> {
+  const closing = closer(app, finishMs)
   await app.listen({ host: config.host, port: config.port }).catch(refusePort(config))
-  return close
+  return closing
 }
 
 /** Sees that the port is free before anything is made, and settles which it is when any will do. */

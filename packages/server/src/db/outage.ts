@@ -1,0 +1,50 @@
+// Tells the log once when the database goes away, and once when it is back, however many connections and callers notice.
+import type { Logger } from 'pino'
+import { isDatabaseAway } from './away.ts'
+
+/** A read-only database answers reads and refuses writes: it is back only when nobody was refused for that long. */
+const quietMs = 5000
+
+interface Outage {
+  startedAt: number
+  lastFailureAt: number
+  failures: number
+}
+
+export class OutageWatch {
+  private outage: Outage | null = null
+  private log: Pick<Logger, 'warn'> | null = null
+
+  /** null: nobody, because the database is being closed. */
+  reportTo(log: Pick<Logger, 'warn'> | null): void {
+    this.log = log
+  }
+
+  /** To be told of every answer, good or bad. */
+  note(error: unknown): void {
+    if (!error) this.noteAnswer()
+    else if (isDatabaseAway(error)) this.noteFailure(error)
+  }
+
+  private noteAnswer(): void {
+    if (this.outage === null || Date.now() - this.outage.lastFailureAt < quietMs) return
+    const { startedAt, lastFailureAt, failures } = this.outage
+    this.outage = null
+    const seconds = Math.round((lastFailureAt - startedAt) / 1000)
+    this.log?.warn({ failures, seconds }, 'The database can be used again.')
+  }
+
+  private noteFailure(error: unknown): void {
+    const now = Date.now()
+    if (this.outage === null) {
+      this.outage = { startedAt: now, lastFailureAt: now, failures: 1 }
+      this.log?.warn(
+        { reason: error instanceof Error ? error.message : String(error) },
+        'The database cannot be used. Requests are answered with 503 until it can.',
+      )
+    } else {
+      this.outage.lastFailureAt = now
+      this.outage.failures += 1
+    }
+  }
+}
