@@ -19,6 +19,7 @@ export interface Context {
   db: Db
   blobs: BlobStore
   log: Logger
+  /** The database's time, which all replicas agree on. */
   now: () => Date
   keys: Keyring
   tokens: TokenMemory
@@ -30,6 +31,11 @@ export interface Context {
   appTokens: ShortLived<string>
   /** null: this installation has no hosted clusters. */
   hosted: HostedDriver | null
+  /**
+   * Set where `db` is a transaction that the caller began: takes what must happen after its commit, to be done with a
+   * context outside of it.
+   */
+  afterCommit: ((work: (ctx: Context) => Promise<void>) => void) | null
 }
 
 export interface Parts {
@@ -40,23 +46,27 @@ export interface Parts {
   /** The first seals; all open. */
   secretKeys: readonly string[]
   hosted: HostedDriver | null
+  now?: () => Date
 }
 
-export function createContext({ config, db, pool, log, secretKeys, hosted }: Parts): Context {
+export function createContext(parts: Parts): Context {
+  const { config, db, pool, log, secretKeys, hosted, now = () => new Date() } = parts
+  const nowMs = () => now().getTime()
   return {
     config,
     db,
     blobs: openBlobs(config),
     log,
-    now: () => new Date(),
+    now,
     keys: keyring(secretKeys),
-    tokens: rememberTokens(tokenFinder(db), { now: Date.now, monotonicNow: () => performance.now() }),
-    tokenUse: trackTokenUse(db, Date.now, (error) =>
+    tokens: rememberTokens(tokenFinder(db), { now: nowMs, monotonicNow: () => performance.now() }),
+    tokenUse: trackTokenUse(db, nowMs, (error) =>
       log.warn({ err: error }, 'Could not record when tokens were used.'),
     ),
     limits: rateLimits(config.rateLimits, pool),
     outbound: outboundClient({ allow: config.outboundAllow.join(' ') }),
     appTokens: shortLived({ marginMs: 10 * 60_000, most: 5000 }),
     hosted,
+    afterCommit: null,
   }
 }

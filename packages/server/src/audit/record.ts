@@ -42,7 +42,6 @@ export function recordAudit(trx: Trx, origin: Origin, entry: AuditEntry): Promis
     newId(),
     organizationId,
     type,
-    new Date().toISOString(),
     json(actorOf(origin)),
     JSON.stringify(subject),
     json(contextOf(origin)),
@@ -56,14 +55,13 @@ const insert = preparedStatement(
     id: string,
     organizationId: string,
     type: AuditType,
-    at: string,
     actor: string | null,
     subject: string,
     context: string | null,
     data: string,
   ) => sql`
     insert into audit_events (id, organization_id, type, occurred_at, actor, subject, context, data)
-    values (${id}, ${organizationId}, ${type}, ${at}, ${actor}, ${subject}, ${context}, ${data})`,
+    values (${id}, ${organizationId}, ${type}, clock_timestamp(), ${actor}, ${subject}, ${context}, ${data})`,
 )
 
 const json = (value: object | null) => (value === null ? null : JSON.stringify(value))

@@ -17,10 +17,16 @@ export async function act(
   return advanced
 }
 
+/** What fails is left to the sweep: the change it follows from is committed, and whoever made it has to hear so. */
 export async function carryOut(ctx: Context, followUps: readonly FollowUp[]): Promise<void> {
+  if (ctx.afterCommit !== null) return ctx.afterCommit((outside) => carryOut(outside, followUps))
   const waiting = [...followUps]
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-    waiting.push(...(await carryOutOne(ctx, next)))
+    try {
+      waiting.push(...(await carryOutOne(ctx, next)))
+    } catch (error) {
+      ctx.log.error({ err: error, follow_up: next }, 'What follows from a change failed; it is tried again.')
+    }
   }
 }
 

@@ -36,28 +36,37 @@ export const fingerprint = (method: string, url: string, body: unknown): Buffer 
     .update(`${method} ${url}\n${JSON.stringify(body) ?? ''}`)
     .digest()
 
-/** Runs `work` once for this key. `work` gets the context whose database is the key's transaction. */
+/**
+ * Runs `work` once for this key. `work` gets the context whose database is the key's transaction. What follows from it happens
+ * after the commit: inside, the locks it takes would be taken in the wrong order.
+ */
 export async function once(
   ctx: Context,
   request: KeyedRequest,
   work: (ctx: Context) => Promise<Answer>,
 ): Promise<Answer> {
-  return inTransaction(ctx.db, async (trx) => {
+  const following: Array<(ctx: Context) => Promise<void>> = []
+  const afterCommit = (follow: (ctx: Context) => Promise<void>) => void following.push(follow)
+  const answer = await inTransaction(ctx.db, async (trx) => {
+    following.length = 0
     const kept = await claim(trx, ctx.keys, request)
     if (kept !== null) return kept
     await sql`savepoint work`.execute(trx)
     try {
-      const answer = await work({ ...ctx, db: trx })
+      const answer = await work({ ...ctx, db: trx, afterCommit })
       await keep(trx, ctx.keys, request, answer)
       return answer
     } catch (error) {
       if (!(error instanceof ApiError) || error.status >= 500) throw error
+      following.length = 0
       await sql`rollback to savepoint work`.execute(trx)
       const answer = { status: error.status, body: errorBody(error) }
       await keep(trx, ctx.keys, request, answer)
       return answer
     }
   })
+  for (const follow of following) await follow(ctx)
+  return answer
 }
 
 /**

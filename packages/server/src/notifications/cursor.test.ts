@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { eventually, useApp } from '../../test/app.ts'
+import { passwordOf } from '../db/client.ts'
 import { openDatabase, type Trx } from '../db/pool.ts'
 import { oldestOpen } from '../events/settled.ts'
 import { newId } from '../lib/ids.ts'

@@ -7,6 +7,7 @@ import type { Logger } from 'pino'
 import { readSecretKeys, type FirstOrganization } from '../bootstrap.ts'
 import type { Config, Role } from '../config.ts'
 import { createContext, type Context } from '../context.ts'
+import { followDatabaseClock } from '../db/clock.ts'
 import { findHolder } from '../db/embedded/data-lock.ts'
 import { errorCode, StartupError } from '../db/embedded/startup-error.ts'
 import type { Db } from '../db/pool.ts'
@@ -77,7 +78,9 @@ export async function run(
     database.outage.reportTo(log)
     const hosted = config.hosted === null ? null : await openHostedFor(config.hosted, db, roles, log)
     if (hosted !== null) closing.push(hosted.close)
-    const ctx = createContext({ config, db, pool, log, secretKeys, hosted })
+    const clock = await followDatabaseClock(pool)
+    closing.push(clock.stop)
+    const ctx = createContext({ config, db, pool, log, secretKeys, hosted, now: clock.now })
     closing.push(ctx.tokenUse.flush, ctx.outbound.close)
     const services: Close[] = []
     closing.push(() => Promise.all(services.map((stop) => stop())))

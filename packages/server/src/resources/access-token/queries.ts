@@ -56,7 +56,7 @@ export function revoke(
 ): Promise<{ user_id: string; description: string; organization_ids: string[] | null } | undefined> {
   return trx
     .updateTable('api_access_tokens')
-    .set({ revoked_at: new Date().toISOString() })
+    .set({ revoked_at: sql<string>`now()` })
     .where('id', '=', id)
     .where('revoked_at', 'is', null)
     .returning(['user_id', 'description', 'organization_ids'])

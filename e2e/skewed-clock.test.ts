@@ -1,0 +1,64 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
+import { expect, it, onTestFinished } from 'vitest'
+import { anEmptyDatabase } from './databases.ts'
+import { aDirectory, eventually, startServer, type Json } from './millrace.ts'
+
+const org = '/v2/organizations/default'
+
+/** Given to Node as an option: the clock of that process is five minutes behind. */
+const behind = encodeURIComponent(`
+  const Real = Date
+  const now = () => Real.now() - 300_000
+  globalThis.Date = class Date extends Real {
+    constructor(...given) { given.length === 0 ? super(now()) : super(...given) }
+    static now() { return now() }
+  }`)
+
+it('what happens on a replica whose clock is 300 s behind is told like all else', async () => {
+  const settings = {
+    DATABASE_URL: await anEmptyDatabase('skewed'),
+    MILLRACE_SECRET_KEY: 'a key of 32+ characters that all replicas share',
+    MILLRACE_DATA_DIR: aDirectory(),
+    MILLRACE_OUTBOUND_ALLOW: '127.0.0.0/8',
+    MILLRACE_DRAIN_SECONDS: '0',
+  }
+  const right = await startServer(settings)
+  const slow = await startServer(
+    { ...settings, NODE_OPTIONS: `--import=data:text/javascript,${behind}` },
+    'serve',
+  )
+  const receiver = await startReceiver()
+  const service = { provider: 'webhook', settings: { url: receiver.url, events: ['build.scheduled'] } }
+  expect((await right.post(`${org}/services`, service)).status).toBe(201)
+  const build = await slow.post(
+    `${org}/pipelines/demo/builds`,
+    { commit: 'HEAD', branch: 'main' },
+    right.token,
+  )
+  expect(build.status).toBe(201)
+  await eventually('the webhook comes', async () => receiver.builds.includes(String(build.body['id'])))
+  const createdAt = Date.parse(String(build.body['created_at']))
+  expect(Math.abs(Date.now() - createdAt)).toBeLessThan(120_000)
+})
+
+async function startReceiver(): Promise<{ url: string; builds: string[] }> {
+  const builds: string[] = []
+  const server = createServer((request, response) => {
+    json(request).then(
+      (body) => {
+        const { build } = body as Json
+        if (build) builds.push(String(build['id']))
+        response.end()
+      },
+      () => response.destroy(),
+    )
+  })
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  onTestFinished(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, builds }
+}

@@ -1,0 +1,49 @@
+// The database's clock, as seen from here. Replicas write times that others compare with theirs (deadlines, leases, the order
+// of events), and the clocks of their machines may differ by minutes.
+import { setTimeout as delay } from 'node:timers/promises'
+import type pg from 'pg'
+
+export interface DatabaseClock {
+  now(): Date
+  stop(): Promise<void>
+}
+
+const measureEveryMs = 60_000
+const questions = 3
+
+/** Returns when the difference is known. A measurement that fails leaves the last one in use. */
+export async function followDatabaseClock(pool: pg.Pool): Promise<DatabaseClock> {
+  let offsetMs = await measureOffset(pool)
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const follow = async () => {
+    while (!signal.aborted) {
+      await delay(measureEveryMs, undefined, { signal, ref: false }).catch(() => {})
+      if (!signal.aborted) offsetMs = await measureOffset(pool).catch(() => offsetMs)
+    }
+  }
+  const following = follow()
+  return {
+    now: () => new Date(Date.now() + offsetMs),
+    async stop() {
+      stopping.abort()
+      await following
+    },
+  }
+}
+
+/** How far the database's clock is ahead of ours: of a few questions, the one that was answered soonest tells best. */
+async function measureOffset(pool: pg.Pool): Promise<number> {
+  let best = { tookMs: Infinity, offsetMs: 0 }
+  for (let asked = 0; asked < questions; asked++) {
+    const askedAt = performance.now()
+    const { rows } = await pool.query<{ ms: number }>(
+      'select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms',
+      [],
+    )
+    const tookMs = performance.now() - askedAt
+    const offsetMs = (rows[0]?.ms ?? 0) + tookMs / 2 - Date.now()
+    if (tookMs < best.tookMs) best = { tookMs, offsetMs }
+  }
+  return best.offsetMs
+}
