@@ -9,12 +9,12 @@ describe('millrace run', () => {
     const { run, folder, pids } = await startStubborn()
     run.signal('SIGINT')
     await eventually('it cancels', async () => run.output().stdout.includes('Canceling the build.'))
-    expect(pids.map(isAlive)).toEqual([true, true])
+    expect(pids.map(isAlive)).toEqual([true, true, true])
     run.signal('SIGINT')
     const { code, stdout } = await run.ended
     expect(code).toBe(1)
     expect(stdout).toMatch(/The build was canceled\.\n$/)
-    expect(pids.map(isAlive)).toEqual([false, false])
+    expect(pids.map(isAlive)).toEqual([false, false, false])
     expect(privateFolders(folder)).toEqual([])
   })
 
@@ -26,22 +26,22 @@ describe('millrace run', () => {
       'nothing is left',
       async () => !pids.some(isAlive) && privateFolders(folder).length === 0,
     )
-    expect(pids.map(isAlive)).toEqual([false, false])
+    expect(pids.map(isAlive)).toEqual([false, false, false])
   })
 })
 
-/** A job that does not listen to SIGTERM, and a process behind it. */
+/** A job that does not listen to SIGTERM, a process behind it, and one in a session of its own. */
 async function startStubborn(): Promise<{ run: Running; folder: string; pids: number[] }> {
   const folder = aDirectory()
   const script =
-    'trap "" TERM; echo $$$$ > shell; sleep 600 & echo $$! > child; touch ready; while :; do wait; done'
+    'trap "" TERM; echo $$$$ > shell; sleep 600 & echo $$! > child; setsid sleep 600 & echo $$! > setsid; touch ready; while :; do wait; done'
   writeFileSync(
     join(folder, 'pipeline.yml'),
     `steps: [{command: ${JSON.stringify(`cd ${folder}; ${script}`)}}]`,
   )
   const run = spawnMillrace(['run', join(folder, 'pipeline.yml')], { TMPDIR: folder })
   await eventually('the job runs', async () => existsSync(join(folder, 'ready')))
-  const pids = ['shell', 'child'].map((name) => Number(readFileSync(join(folder, name), 'utf8')))
+  const pids = ['shell', 'child', 'setsid'].map((name) => Number(readFileSync(join(folder, name), 'utf8')))
   return { run, folder, pids }
 }
 

@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { aFolder, run, startRun, TestTerminal } from '../../test/running.ts'
 import { main } from '../main.ts'
+import { describeReport } from '../run/report.ts'
 
 afterEach(() => void vi.restoreAllMocks())
 
@@ -48,6 +49,34 @@ describe('millrace run FILE: jobs', () => {
 
   it('get nothing to read', async () => {
     expect((await run('steps: [{command: "cat"}]')).state).toBe('passed')
+  })
+
+  it('put their label before every line from the moment another job runs, also when that one has ended', async () => {
+    const ended = `while ! grep -q '^✓ b passed' log; do sleep 0.01; done`
+    const terminal = new TestTerminal()
+    const folder = aFolder({ log: '' })
+    vi.spyOn(terminal, 'write').mockImplementation((text) => {
+      terminal.output += text
+      writeFileSync(join(folder, 'log'), terminal.output)
+    })
+    await run(
+      `
+      steps:
+        - {label: a, command: "${ended}; echo first; printf 'one\\\\rtwo\\\\r\\\\n'"}
+        - {label: b, command: "true"}
+      `,
+      { folder, terminal },
+    )
+    expect(terminal.lines).toEqual(expect.arrayContaining(['a | first', 'a | one\ra | two']))
+  })
+
+  it('keep what tells them apart in a label that is too long for a line', async () => {
+    const { terminal } = await run(
+      `steps: [{label: "${'long '.repeat(12)}", command: "${meet('m$$BUILDKITE_PARALLEL_JOB', 'm0', 'm1')}; echo x", parallelism: 2}]`,
+    )
+    const prefixes = terminal.lines.filter((line) => line.endsWith(' | x')).map((line) => line.slice(0, -4))
+    expect(new Set(prefixes).size).toBe(2)
+    for (const prefix of prefixes) expect(prefix).toMatch(/^long .*… ?.*[12]\/2$/)
   })
 
   it('put their label before every line while they run beside others', async () => {
@@ -157,6 +186,21 @@ describe('millrace run FILE: steps', () => {
     expect(states).toEqual({ soft: 'failed', after: 'passed' })
   })
 
+  it('are not blamed for a build that another job failed, when they fail softly', async () => {
+    const { state, jobs, terminal } = await run(`
+      steps:
+        - {label: soft, command: exit 42, soft_fail: true}
+        - {label: "odd {{matrix}}", command: "exit {{matrix}}", matrix: ["3", "4"], soft_fail: [{exit_status: 3}]}
+    `)
+    expect(describeReport({ state, jobs })).toBe('The build failed: odd 4.')
+    expect(jobs).toMatchObject([
+      { label: 'soft', state: 'failed', soft_failed: true },
+      { label: 'odd 3', state: 'failed', soft_failed: true },
+      { label: 'odd 4', state: 'failed' },
+    ])
+    expect(terminal.output).toMatch(/✗ soft failed with exit status 42 after .*, which does not count\n/)
+  })
+
   it('are canceled when the build fails, if they ask for it', async () => {
     const { state, states } = await run(`
       steps:
@@ -233,7 +277,7 @@ describe('millrace run FILE: steps', () => {
         - {command: "true", artifact_paths: "*.log", cache: "node_modules", image: "node:20"}
         - {command: "true", artifact_paths: "*.txt"}
     `)
-    expect(terminal.lines.filter((line) => line.startsWith('Artifacts stay'))).toHaveLength(1)
+    expect(terminal.lines.filter((line) => line.startsWith('Artifacts are kept'))).toHaveLength(1)
     expect(terminal.lines.filter((line) => line.startsWith('Jobs run on this machine'))).toHaveLength(1)
     expect(terminal.output).toContain('A local run has no cache volumes.')
     expect(terminal.output).toContain('Jobs run without containers')

@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aFolder, run } from '../../test/running.ts'
 
@@ -48,7 +51,7 @@ describe('millrace run FILE: buildkite-agent in a job', () => {
             buildkite-agent pipeline upload taken.yml || echo "status $$?"
             buildkite-agent pipeline upload absent.yml || echo "status $$?"
             buildkite-agent pipeline upload --loud || echo "status $$?"
-            buildkite-agent artifact upload x || echo "status $$?"
+            buildkite-agent step get label || echo "status $$?"
       `,
       { folder },
     )
@@ -57,7 +60,7 @@ describe('millrace run FILE: buildkite-agent in a job', () => {
     expect(terminal.output).toContain('bad.yml:1:9: ')
     expect(terminal.output).toContain('taken.yml: The key "up" is already used by another step of this build')
     expect(terminal.output).toContain('absent.yml cannot be read (ENOENT).')
-    expect(terminal.output).toContain('A local run has no buildkite-agent artifact upload.')
+    expect(terminal.output).toContain('A local run has no buildkite-agent step get.')
     expect(terminal.lines.filter((line) => line === 'status 1')).toHaveLength(5)
   })
 
@@ -119,5 +122,66 @@ describe('millrace run FILE: buildkite-agent in a job', () => {
       steps: [{label: a, command: "echo all good | buildkite-agent annotate --style success --context c"}]
     `)
     expect(terminal.output).toContain('a annotates (success):\nall good\n')
+  })
+
+  it('keeps artifacts as they were uploaded, by command and by artifact_paths, for other jobs', async () => {
+    const { terminal, state, folder } = await run(`
+      steps:
+        - label: make
+          key: make
+          command: |
+            mkdir -p out/deep; echo one > out/a.txt; echo two > out/deep/b.txt
+            echo first > c.log; buildkite-agent artifact upload c.log; echo changed > c.log
+          artifact_paths: "out/**/*.txt"
+        - {label: other, command: "echo 3 > d.log; buildkite-agent artifact upload 'd.*;nothing' --job x"}
+        - wait
+        - command: |
+            rm -rf out c.log d.log
+            buildkite-agent artifact download 'out/*' got/
+            buildkite-agent artifact download --step make '*.log' .
+            cat got/out/a.txt got/out/deep/b.txt c.log
+            [ -e d.log ] || echo "only of make"
+            buildkite-agent artifact search '*.log' --format '%p=%s\\n'
+            buildkite-agent artifact shasum c.log --sha256
+            buildkite-agent artifact shasum '*' || echo "two $$?"
+            buildkite-agent artifact download absent . || echo "absent $$?"
+            buildkite-agent artifact search absent --allow-empty-results && echo "empty $$?"
+            buildkite-agent artifact download '*' got --build another || echo "another $$?"
+    `)
+    expect(terminal.output).toContain('one\ntwo\nfirst\nonly of make\n')
+    expect(terminal.output).toContain('c.log=6\nd.log=2\n')
+    expect(terminal.lines).toContain(createHash('sha256').update('first\n').digest('hex'))
+    expect(terminal.lines).toEqual(
+      expect.arrayContaining(['two 1', 'absent 1', 'empty 0', 'another 1', 'No artifacts match absent.']),
+    )
+    expect(state).toBe('passed')
+    expect(existsSync(join(folder, 'got', 'out', 'deep', 'b.txt'))).toBe(true)
+  })
+
+  it('fails a job whose artifact_paths are malformed, and says so', async () => {
+    const { terminal, states } = await run(
+      'steps: [{label: a, command: "true", artifact_paths: "out/{a"}, {label: b, command: "true", artifact_paths: none}]',
+    )
+    expect(states).toEqual({ a: 'failed', b: 'passed' })
+    expect(terminal.output).toContain('a: its artifacts cannot be kept: the pattern "out/{a" is malformed.')
+    expect(terminal.lines).toContain('b: no files match none.')
+  })
+
+  it('hands out secrets from the environment, and removes annotations', async () => {
+    const { terminal } = await run(
+      `
+      steps:
+        - label: a
+          command: |
+            echo "got $$(buildkite-agent secret get DEPLOY_KEY)"
+            buildkite-agent secret get OTHER_KEY || echo "status $$?"
+            buildkite-agent annotation remove --context c
+      `,
+      { outerEnv: { PATH: process.env['PATH'] ?? '', DEPLOY_KEY: 'xyz' } },
+    )
+    expect(terminal.lines).toEqual(
+      expect.arrayContaining(['got xyz', 'status 1', 'a removes the annotation c.']),
+    )
+    expect(terminal.output).toContain('Secrets are taken from the environment, and it lacks OTHER_KEY.')
   })
 })

@@ -1,38 +1,15 @@
 // The commands of buildkite-agent that a local build understands.
-import { parseArgs, type ParseArgsConfig } from 'node:util'
-import type { EnvLookup } from '@millrace/engine/expansion.ts'
-import type { AgentAnswer, AgentCall, AnswerAgent } from './agent-door.ts'
+import { done, parse, type AgentCommand, type AgentHost, type Occasion } from './agent-command.ts'
+import type { AgentAnswer, AnswerAgent } from './agent-door.ts'
+import { ARTIFACT_COMMANDS } from './artifact-commands.ts'
 import { count } from './counting.ts'
-import { readPipelineFile, type PipelineFile } from './pipeline-file.ts'
+import { readPipelineFile } from './pipeline-file.ts'
 import { Refused } from './refused.ts'
-
-/** What the commands act on. */
-export interface AgentHost {
-  metaData: Map<string, string>
-  /** How many steps it added, or why it did not, as text for a person. */
-  upload(jobId: string, upload: Upload): Promise<{ ok: true; steps: number } | { ok: false; message: string }>
-  annotate(jobId: string, style: string, body: string): void
-}
-
-export interface Upload {
-  file: PipelineFile
-  replace: boolean
-  /** null: variables stay as they are written. */
-  lookup: EnvLookup | null
-}
-
-interface Occasion {
-  host: AgentHost
-  call: AgentCall
-  jobId: string
-  args: string[]
-  readInput: () => Promise<Buffer>
-}
-
-type AgentCommand = (occasion: Occasion) => Promise<AgentAnswer> | AgentAnswer
 
 const MAX_VALUE_BYTES = 100 * 1024
 const MISSING_STATUS = 100
+/** Which job or build is meant. There is only this one. */
+const OWN = { job: { type: 'string' }, build: { type: 'string' } } as const
 
 const COMMANDS = new Map<string, AgentCommand>([
   ['pipeline upload', uploadPipeline],
@@ -41,6 +18,9 @@ const COMMANDS = new Map<string, AgentCommand>([
   ['meta-data exists', hasMetaData],
   ['meta-data keys', listMetaData],
   ['annotate', annotate],
+  ['annotation remove', removeAnnotation],
+  ['secret get', getSecret],
+  ...ARTIFACT_COMMANDS,
 ])
 
 export function answerAgent(host: AgentHost): AnswerAgent {
@@ -62,7 +42,7 @@ export function answerAgent(host: AgentHost): AnswerAgent {
 async function uploadPipeline({ host, call, jobId, args, readInput }: Occasion): Promise<AgentAnswer> {
   const { values, positionals } = parse(
     args,
-    { replace: { type: 'boolean' }, 'no-interpolation': { type: 'boolean' } },
+    { job: { type: 'string' }, replace: { type: 'boolean' }, 'no-interpolation': { type: 'boolean' } },
     1,
   )
   const name = positionals[0] ?? (call.hasInput ? '-' : undefined)
@@ -78,7 +58,7 @@ async function uploadPipeline({ host, call, jobId, args, readInput }: Occasion):
 }
 
 function getMetaData({ host, args }: Occasion): AgentAnswer {
-  const { values, positionals } = parse(args, { default: { type: 'string' } }, 1)
+  const { values, positionals } = parse(args, { ...OWN, default: { type: 'string' } }, 1)
   const name = nameIn(positionals)
   const value = host.metaData.get(name) ?? values['default']
   if (typeof value !== 'string') throw new Refused(`No meta-data has been set for ${name}.`)
@@ -86,7 +66,7 @@ function getMetaData({ host, args }: Occasion): AgentAnswer {
 }
 
 async function setMetaData({ host, args, readInput }: Occasion): Promise<AgentAnswer> {
-  const { positionals } = parse(args, {}, 2)
+  const { positionals } = parse(args, OWN, 2)
   const name = nameIn(positionals)
   const value = positionals[1] ?? (await readInput()).toString()
   if (name.startsWith('buildkite:')) throw new Refused('Names that begin with buildkite: are reserved.')
@@ -99,12 +79,12 @@ async function setMetaData({ host, args, readInput }: Occasion): Promise<AgentAn
 }
 
 function hasMetaData({ host, args }: Occasion): AgentAnswer {
-  const { positionals } = parse(args, {}, 1)
+  const { positionals } = parse(args, OWN, 1)
   return done('', host.metaData.has(nameIn(positionals)) ? 0 : MISSING_STATUS)
 }
 
 function listMetaData({ host, args }: Occasion): AgentAnswer {
-  parse(args, {}, 0)
+  parse(args, OWN, 0)
   const names = [...host.metaData.keys()].sort()
   return done(names.map((name) => `${name}\n`).join(''))
 }
@@ -113,7 +93,7 @@ async function annotate({ host, call, jobId, args, readInput }: Occasion): Promi
   const text = { type: 'string' } as const
   const { values, positionals } = parse(
     args,
-    { style: text, context: text, priority: text, scope: text, append: { type: 'boolean' } },
+    { ...OWN, style: text, context: text, priority: text, scope: text, append: { type: 'boolean' } },
     1,
   )
   const body = positionals[0] ?? (call.hasInput ? (await readInput()).toString() : '')
@@ -123,28 +103,27 @@ async function annotate({ host, call, jobId, args, readInput }: Occasion): Promi
   return done('')
 }
 
+function removeAnnotation({ host, jobId, args }: Occasion): AgentAnswer {
+  const { values } = parse(args, { ...OWN, context: { type: 'string' }, scope: { type: 'string' } }, 0)
+  const { context } = values
+  host.removeAnnotation(jobId, typeof context === 'string' ? context : 'default')
+  return done('')
+}
+
+/** As for the secrets of steps: they are taken from the environment. */
+function getSecret({ call, args }: Occasion): AgentAnswer {
+  const { positionals } = parse(args, { ...OWN, 'skip-redaction': { type: 'boolean' } }, 1)
+  const name = nameIn(positionals)
+  const value = call.env[name]
+  if (value === undefined) throw new Refused(`Secrets are taken from the environment, and it lacks ${name}.`)
+  return done(`${value}\n`)
+}
+
 function nameIn([name = '']: readonly string[]): string {
   if (name.trim() === '') throw new Refused('The name must not be blank.')
   return name
 }
 
-type Parsed = { values: Record<string, unknown>; positionals: string[] }
-
-function parse(args: string[], options: NonNullable<ParseArgsConfig['options']>, most: number): Parsed {
-  try {
-    const { values, positionals } = parseArgs({ args, options, allowPositionals: true })
-    if (positionals.length > most) throw new Refused(`There is no use for ${positionals[most]}.`)
-    return { values, positionals }
-  } catch (error) {
-    if (error instanceof TypeError) throw new Refused(error.message)
-    throw error
-  }
-}
-
 async function* once(read: () => Promise<Buffer>): AsyncGenerator<Buffer> {
   yield await read()
-}
-
-function done(stdout: string, status = 0): AgentAnswer {
-  return { stdout, stderr: '', status }
 }

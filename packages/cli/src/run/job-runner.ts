@@ -2,10 +2,11 @@
 import type { Env } from '@millrace/engine/environment.ts'
 import type { ScriptWork } from '@millrace/engine/work.ts'
 import { join } from 'node:path'
+import { ArtifactStore } from './artifact-store.ts'
 import { errorCode } from './error-code.ts'
 import type { JobReaper } from '@millrace/agent/job-reaper.ts'
 import { JobProcess } from './job-process.ts'
-import type { Screen } from './screen.ts'
+import type { JobLog, Screen } from './screen.ts'
 
 export interface RunnerSettings {
   /** Where jobs work. */
@@ -39,7 +40,10 @@ const NOTHING_TO_DO: JobResult = { exitStatus: 0, signal: null, signalReason: nu
 const USUAL_PATH = '/usr/local/bin:/usr/bin:/bin'
 
 const LEFT_OUT: ReadonlyArray<readonly [isAsked: (work: ScriptWork) => boolean, sentence: string]> = [
-  [({ artifactPaths }) => artifactPaths !== null, 'Artifacts stay where they are: a local run uploads none.'],
+  [
+    ({ artifactPaths }) => artifactPaths !== null,
+    'Artifacts are kept for the other jobs, until the run is over.',
+  ],
   [({ agents }) => agents.length > 0, 'Jobs run on this machine, whatever agents their steps ask for.'],
   [({ cache }) => cache !== null, 'A local run has no cache volumes.'],
   [({ image }) => image !== null, 'Jobs run without containers, whatever image their steps ask for.'],
@@ -47,14 +51,16 @@ const LEFT_OUT: ReadonlyArray<readonly [isAsked: (work: ScriptWork) => boolean, 
 ]
 
 export class JobRunner {
+  readonly artifacts: ArtifactStore
   private readonly settings: RunnerSettings
-  private readonly running = new Map<string, JobProcess>()
+  private readonly running = new Map<string, { process: JobProcess; log: JobLog }>()
   private readonly stopped = new Set<string>()
   private readonly said = new Set<string>()
   private pipes = 0
 
   constructor(settings: RunnerSettings) {
     this.settings = settings
+    this.artifacts = new ArtifactStore(join(settings.privateFolder, 'artifacts'))
   }
 
   async run(order: JobOrder): Promise<JobResult> {
@@ -84,17 +90,17 @@ export class JobRunner {
   /** Asks the job's processes to end, and kills them when the grace is over. */
   stop(jobId: string): void {
     this.stopped.add(jobId)
-    this.running.get(jobId)?.stop()
+    this.running.get(jobId)?.process.stop()
   }
 
   killAll(): void {
-    for (const process of this.running.values()) process.kill()
+    for (const { process } of this.running.values()) process.kill()
   }
 
   private async follow(order: JobOrder, command: string, env: Env): Promise<JobResult> {
     const { root, privateFolder, reaper, screen, graceMs } = this.settings
     this.pipes += 1
-    const log = screen.openLog(order.name, () => this.running.size > 1)
+    const log = screen.openLog(order.name)
     const process = new JobProcess({
       command,
       cwd: root,
@@ -108,16 +114,35 @@ export class JobRunner {
       reaper,
       onOutput: (chunk) => log.write(chunk),
     })
-    this.running.set(order.id, process)
+    this.running.set(order.id, { process, log })
+    if (this.running.size > 1) for (const other of this.running.values()) other.log.share()
     reaper.watch('job', order.id)
     try {
-      const end = await process.ended
+      const ended = await process.ended
+      const areKept = await this.keepArtifacts(order)
+      const end = areKept || ended.exitStatus !== 0 ? ended : { ...ended, exitStatus: 1 }
       const isCut = this.stopped.has(order.id) && end.exitStatus !== 0
       return { ...end, signalReason: isCut ? 'cancel' : null }
     } finally {
       this.running.delete(order.id)
-      reaper.release('job', order.id)
+      // What a canceled job has left in a session of its own is killed when the run is over.
+      if (!this.stopped.has(order.id)) reaper.release('job', order.id)
       log.end()
+    }
+  }
+
+  /** Also after a command that failed. False when they cannot be kept. */
+  private async keepArtifacts({ id, name, work }: JobOrder): Promise<boolean> {
+    const { root, screen } = this.settings
+    if (work.artifactPaths === null || work.artifactPaths.trim() === '') return true
+    try {
+      const paths = await this.artifacts.upload(id, work.artifactPaths, root)
+      if (paths.length === 0) screen.say(`${name}: no files match ${work.artifactPaths}.`)
+      return true
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error)
+      screen.say(`${name}: its artifacts cannot be kept: ${why}.`)
+      return false
     }
   }
 

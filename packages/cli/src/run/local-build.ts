@@ -16,7 +16,8 @@ import type { JobRow } from '@millrace/engine/rows.ts'
 import { isFinalBuild } from '@millrace/engine/states.ts'
 import { readPipeline } from '@millrace/engine/steps/document.ts'
 import type { PipelineDocument } from '@millrace/engine/steps/types.ts'
-import type { AgentHost, Upload } from './agent-commands.ts'
+import type { AgentHost, Upload } from './agent-command.ts'
+import type { ArtifactStore } from './artifact-store.ts'
 import { BuildVariables } from './build-variables.ts'
 import { findChangedPaths, type Checkout } from './checkout.ts'
 import { countSteps } from './counting.ts'
@@ -52,6 +53,7 @@ type Uploaded = { ok: true; steps: number } | { ok: false; problems: Problem[] }
 
 export class LocalBuild implements AgentHost {
   readonly metaData = new Map<string, string>()
+  readonly artifacts: ArtifactStore
   readonly finished: Promise<void>
   private readonly settings: BuildSettings
   private readonly runner: JobRunner
@@ -72,6 +74,7 @@ export class LocalBuild implements AgentHost {
   constructor(settings: BuildSettings, runner: JobRunner, screen: Screen, terminal: Terminal) {
     this.settings = settings
     this.runner = runner
+    this.artifacts = runner.artifacts
     this.screen = screen
     this.terminal = terminal
     this.build = new MemoryBuild({ scheduledAt: now(), mint: randomUUID })
@@ -104,6 +107,22 @@ export class LocalBuild implements AgentHost {
     const job = this.build.store.jobs.get(jobId)
     const name = job === undefined ? 'a job' : nameOfJob(this.build.store, job)
     this.screen.say(`${name} annotates (${style}):\n${body}`)
+  }
+
+  removeAnnotation(jobId: string, context: string): void {
+    const job = this.build.store.jobs.get(jobId)
+    const name = job === undefined ? 'a job' : nameOfJob(this.build.store, job)
+    this.screen.say(`${name} removes the annotation ${context}.`)
+  }
+
+  jobFilter(step: string | null, includesRetried: boolean): (jobId: string) => boolean {
+    const { store } = this.build
+    return (jobId) => {
+      const job = store.jobs.get(jobId)
+      if (job === undefined || (job.retriedInJobId !== null && !includesRetried)) return false
+      if (step === null || step === jobId) return true
+      return store.steps.get(job.stepId)?.key === step || getScript(store, job).label === step
+    }
   }
 
   /** The first time, the build is canceled and jobs may end in their own way; the second time they are killed. */

@@ -13,6 +13,8 @@ export interface RunReport {
 export interface JobReport {
   label: string
   state: JobState
+  /** It failed, and the build goes on as if it had not. */
+  soft_failed?: true
   exit_status: number | null
   /** null: it never started. */
   seconds: number | null
@@ -31,6 +33,7 @@ export function reportOn(store: Store, uploaderId: string): RunReport {
     jobs: rows.map((job) => ({
       label: nameOfJob(store, job),
       state: shownJobState(job.state),
+      ...(job.softFailed ? { soft_failed: true } : {}),
       exit_status: job.exitStatus,
       seconds: job.kind === 'script' ? secondsOf(job) : null,
     })),
@@ -67,6 +70,8 @@ export function describeReport({ state, jobs }: RunReport): string {
 const BAD_ENDS = new Set<JobState>(['failed', 'timed_out', 'canceled'])
 
 function listOf(jobs: readonly JobReport[]): string {
-  const names = jobs.filter((job) => BAD_ENDS.has(job.state)).map((job) => job.label)
+  const names = jobs
+    .filter((job) => BAD_ENDS.has(job.state) && job.soft_failed !== true)
+    .map((job) => job.label)
   return names.length === 0 ? '' : `: ${names.join(', ')}`
 }

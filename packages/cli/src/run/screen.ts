@@ -14,13 +14,12 @@ export class Screen {
     this.terminal = terminal
   }
 
-  /** `isShared`: other jobs write at the same time, so a line must tell whose it is. */
-  openLog(name: string, isShared: () => boolean): JobLog {
+  openLog(name: string): JobLog {
     const color = COLORS[this.logs % COLORS.length]
     this.logs += 1
-    const short = name.length > MAX_PREFIX ? `${name.slice(0, MAX_PREFIX - 1)}…` : name
+    const short = name.length > MAX_PREFIX ? shorten(name) : name
     const prefix = this.terminal.hasColor ? `\u001b[${color}m${short} |\u001b[0m ` : `${short} | `
-    return new JobLog(this, prefix, isShared)
+    return new JobLog(this, prefix)
   }
 
   /** A line of its own. */
@@ -38,20 +37,22 @@ export class Screen {
 export class JobLog {
   private readonly screen: Screen
   private readonly prefix: string
-  private readonly isShared: () => boolean
   private readonly decoder = new StringDecoder('utf8')
   private isPrefixed = false
   private rest = ''
 
-  constructor(screen: Screen, prefix: string, isShared: () => boolean) {
+  constructor(screen: Screen, prefix: string) {
     this.screen = screen
     this.prefix = prefix
-    this.isShared = isShared
   }
 
-  /** Alone, a job's output appears as it comes; beside others, line by line, and so until its end. */
+  /** From now on, and until the job ends, every line says whose it is: another job runs at the same time. */
+  share(): void {
+    this.isPrefixed = true
+  }
+
+  /** Alone, a job's output appears as it comes; beside others, line by line. */
   write(chunk: Buffer): void {
-    this.isPrefixed ||= this.isShared()
     const text = this.decoder.write(chunk)
     if (!this.isPrefixed) {
       this.screen.stream(text)
@@ -59,13 +60,25 @@ export class JobLog {
     }
     const lines = `${this.rest}${text}`.split('\n')
     this.rest = lines.pop() ?? ''
-    for (const line of lines) this.screen.say(`${this.prefix}${line}`)
+    for (const line of lines) this.sayLine(line)
   }
 
   end(): void {
     const text = `${this.rest}${this.decoder.end()}`
     if (text === '') return
-    if (this.isPrefixed) this.screen.say(`${this.prefix}${text}`)
+    if (this.isPrefixed) this.sayLine(text)
     else this.screen.stream(text)
   }
+
+  /** A carriage return goes back to the beginning of the line, where the prefix is. */
+  private sayLine(line: string): void {
+    this.screen.say(`${this.prefix}${line.replace(/\r+$/, '').replaceAll('\r', `\r${this.prefix}`)}`)
+  }
+}
+
+/** Both ends stay: what tells jobs of one step apart is usually last. */
+function shorten(name: string): string {
+  const characters = Array.from(name)
+  const last = Math.floor(MAX_PREFIX / 3)
+  return `${characters.slice(0, MAX_PREFIX - last - 1).join('')}…${characters.slice(-last).join('')}`
 }
