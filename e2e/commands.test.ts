@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aDirectory, millrace, startServer, theServer, type Json, type Settings } from './millrace.ts'
@@ -16,6 +16,25 @@ describe('wrong usage', () => {
     const answer = await millrace(['up', '--fast'], {})
     expect(answer).toMatchObject({ code: 2, stdout: '' })
     expect(answer.stderr).toContain("unknown option '--fast'")
+  })
+})
+
+describe('abuse case 6: an argument that begins with @', () => {
+  it('is taken as it stands, and no file is read for it', async () => {
+    const { settings } = theServer()
+    const file = join(aDirectory(), 'canary')
+    writeFileSync(file, 'the canary sings')
+    const made = await json(['org', 'create', 'at-file', '--name', `@${file}`], settings)
+    expect(made).toMatchObject({ name: `@${file}` })
+    for (const args of [
+      [`@${file}`],
+      ['org', 'create', `@${file}`, '--name', 'x'],
+      ['token', 'revoke', `@${file}`],
+    ]) {
+      const refused = await millrace(args, settings)
+      expect(refused.code).not.toBe(0)
+      expect(refused.stdout + refused.stderr).not.toContain('canary sings')
+    }
   })
 })
 
@@ -61,7 +80,7 @@ describe('administration without a running server', () => {
 })
 
 describe('administration beside a running server', () => {
-  it('lets an organization back in that has locked itself out', async () => {
+  it('lets an organization back in that has locked itself out (abuse case H5)', async () => {
     const { settings, ...server } = theServer()
     await json(['org', 'create', 'locked', '--name', 'Locked'], settings)
     const person = ['--email', 'lin@example.com', '--name', 'Lin Example', '--role', 'admin']

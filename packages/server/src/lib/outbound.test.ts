@@ -52,7 +52,7 @@ async function listening(server: Server | ReturnType<typeof createNetServer>): P
   return (server.address() as AddressInfo).port
 }
 
-describe('addresses that may be reached', () => {
+describe('addresses that may be reached (abuse case 14)', () => {
   it.each([
     ['loopback', ['127.0.0.1', '127.8.9.10', '::1']],
     ['private', ['10.0.0.1', '172.16.0.1', '172.31.255.255', '192.168.1.1', 'fc00::1', 'fd12::1']],
@@ -89,7 +89,7 @@ describe('addresses that may be reached', () => {
   })
 })
 
-describe('the client for URLs that users set', () => {
+describe('the client for URLs that users set (abuse case 14)', () => {
   it('posts, and answers with status, headers and body', async () => {
     const { port } = await aServer((request, response) => {
       request.resume()

@@ -91,7 +91,7 @@ describe('PATCH /v2/organizations/{org.slug}/api-settings', () => {
     expect(await auditedData(org, admin)).toEqual([])
   })
 
-  it("refuses ranges that lack the caller's own address, unless forced (abuse case RH5)", async () => {
+  it("refuses ranges that lack the caller's own address, unless forced (abuse case H5)", async () => {
     const { org, admin } = await anAdministered()
     for (const force of [undefined, false]) {
       const answer = await patch(org, admin, { allowed_ip_addresses: '10.0.0.0/8', force }, '192.0.2.1')

@@ -76,7 +76,7 @@ describe('what a terminal shows', () => {
   })
 })
 
-describe('hostile output', () => {
+describe('hostile output (abuse case 11)', () => {
   it.each([
     '<script>alert(1)</script>',
     '"><img src=x onerror=alert(1)>',
