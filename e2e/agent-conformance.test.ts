@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { Bench, type Mode } from './conformance/bench.ts'
 import { cases, loseAgents, loseEveryAnswer, surviveCrash } from './conformance/cases.ts'
+import { signedCases } from './conformance/signed-cases.ts'
 import { ownRunner, publicAgent, type AgentProgram } from './conformance/programs.ts'
 import { Site, type SiteSettings } from './conformance/site.ts'
 
@@ -16,7 +17,8 @@ const benches = new Map<string, Bench>()
 beforeAll(async () => {
   site = await Site.start()
   for (const program of programs)
-    for (const mode of modes) benches.set(`${program.title}, ${mode}`, await Bench.open(site, program, mode))
+    for (const mode of modes)
+      benches.set(`${program.title}, ${mode}`, await Bench.open(site, program, mode, otherThan(program)))
 }, 120_000)
 
 afterAll(async () => {
@@ -38,7 +40,7 @@ for (const program of programs) {
   })
 
   // Both modes at once, so that the shared agents of neither stand idle.
-  for (const { name, run } of cases) {
+  for (const { name, run } of [...cases, ...signedCases]) {
     for (const mode of modes) {
       it.concurrent(`${program.title}, ${mode}: ${name}`, async () => {
         const bench = benches.get(`${program.title}, ${mode}`)
@@ -47,6 +49,11 @@ for (const program of programs) {
       })
     }
   }
+}
+
+/** Signs what the program verifies. */
+function otherThan(program: AgentProgram): AgentProgram {
+  return programs.find((other) => other !== program) ?? program
 }
 
 /** In both modes at once. */

@@ -1,4 +1,5 @@
 // What a case works with: agents of one program, heard in one way, and builds for them.
+import { generateKeyPairSync } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { launch, type Running } from '../millrace.ts'
@@ -16,11 +17,18 @@ export interface AgentFlags {
   /** Scripts of the agent's owner, by their names. */
   hooks?: Readonly<Record<string, string>>
   flags?: readonly string[]
+  /** The bench's own, unless a case is about two of them. */
+  program?: AgentProgram
 }
 
 export interface AgentProcess extends Running {
   name: string
   queue: string
+}
+
+export interface Signing {
+  signer: AgentProcess
+  verifier: AgentProcess
 }
 
 const pingModes = { polling: 'poll-only', streaming: 'stream-only' } as const
@@ -32,22 +40,26 @@ export class Bench {
   readonly site: Site
   readonly mode: Mode
   private readonly program: AgentProgram
+  private readonly signer: AgentProgram
   private readonly cluster: Cluster
   private readonly prefix: string
   private readonly agents: AgentProcess[] = []
   private readonly doors: Door[] = []
   private shared: Promise<AgentProcess> | null = null
+  private signers: Promise<Signing> | null = null
 
-  private constructor(site: Site, program: AgentProgram, mode: Mode, cluster: Cluster) {
+  private constructor(site: Site, program: AgentProgram, mode: Mode, cluster: Cluster, signer: AgentProgram) {
     this.site = site
     this.program = program
+    this.signer = signer
     this.mode = mode
     this.cluster = cluster
     this.prefix = cluster.id.slice(-6)
   }
 
-  static async open(site: Site, program: AgentProgram, mode: Mode): Promise<Bench> {
-    return new Bench(site, program, mode, await site.cluster(`${program.title}, ${mode}`))
+  /** `signer` signs steps that `program` verifies. */
+  static async open(site: Site, program: AgentProgram, mode: Mode, signer = program): Promise<Bench> {
+    return new Bench(site, program, mode, await site.cluster(`${program.title}, ${mode}`), signer)
   }
 
   async close(): Promise<void> {
@@ -66,7 +78,13 @@ export class Bench {
   /** An agent with a queue of its own, named after what it is for. */
   async start(
     purpose: string,
-    { endpoint, pingMode = pingModes[this.mode], hooks = {}, flags = [] }: AgentFlags = {},
+    {
+      endpoint,
+      pingMode = pingModes[this.mode],
+      hooks = {},
+      flags = [],
+      program = this.program,
+    }: AgentFlags = {},
   ): Promise<AgentProcess> {
     const queue = await this.site.queue(this.cluster, purpose)
     const folder = this.site.aFolder()
@@ -76,9 +94,9 @@ export class Bench {
       writeFileSync(join(folder, 'hooks', hook), script, { mode: 0o755 })
     }
     const running = launch(
-      this.program.file,
+      program.file,
       [
-        ...this.program.start,
+        ...program.start,
         ...asFlags({
           token: this.cluster.token,
           endpoint: endpoint ?? `${this.site.server.url}/v3`,
@@ -109,6 +127,31 @@ export class Bench {
   private sharedAgents(): Promise<AgentProcess> {
     this.shared ??= this.start('shared', { flags: ['--spawn', '4'] })
     return this.shared
+  }
+
+  /** An agent that signs what its jobs upload, and one that runs nothing else. */
+  signing(): Promise<Signing> {
+    this.signers ??= this.startSigning()
+    return this.signers
+  }
+
+  private async startSigning(): Promise<Signing> {
+    const folder = this.site.aFolder()
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+    const write = (name: string, key: typeof publicKey) => {
+      const jwk = { ...key.export({ format: 'jwk' }), alg: 'EdDSA', kid: 'suite', use: 'sig' }
+      writeFileSync(join(folder, name), JSON.stringify({ keys: [jwk] }))
+      return join(folder, name)
+    }
+    const signing = [
+      '--signing-jwks-file',
+      write('private.json', privateKey),
+      '--signing-jwks-key-id',
+      'suite',
+    ]
+    const signer = await this.start('signer', { program: this.signer, flags: signing })
+    const verifying = ['--verification-jwks-file', write('public.json', publicKey), '--spawn', '3']
+    return { signer, verifier: await this.start('verifier', { flags: verifying }) }
   }
 
   async secret(key: string, value: string): Promise<void> {

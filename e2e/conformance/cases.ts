@@ -25,7 +25,7 @@ function aGate(bench: Bench): { command: string; open(): void } {
 }
 
 /** Returns the log, which also shows what went wrong if it did not pass. */
-async function passed(bench: Bench, build: Build, step: string): Promise<string> {
+export async function passed(bench: Bench, build: Build, step: string): Promise<string> {
   const job = await bench.site.ended(build, step)
   const log = await bench.site.log(build, job)
   expect({ state: String(job.state), log }).toMatchObject({ state: 'passed' })

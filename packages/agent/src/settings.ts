@@ -9,8 +9,12 @@ import type { Clock } from './clock.ts'
 import { REDACTED_VARIABLES } from './log/secrets.ts'
 import type { ProcessLimit } from './process-limit.ts'
 import { SHELL_PATH } from './shell.ts'
+import type { SignatureKey } from './signing/keys.ts'
 
 export type PingMode = 'auto' | 'poll-only' | 'stream-only'
+
+/** `block`: the job is refused. `warn`: it runs, and its log says so. */
+export type VerificationFailure = 'block' | 'warn'
 
 export interface AgentOptions {
   /** With its path, such as `http://127.0.0.1:3000/v3`. */
@@ -59,6 +63,12 @@ export interface AgentOptions {
   mirrorsPath?: string
   /** What runs the commands inside jobs; absent: what runs this. */
   nodePath?: string
+  /** What pipelines that jobs upload are signed with. The id may be empty where the file holds one key. */
+  signing?: { jwksFile: string; keyId: string }
+  /** What the signatures of jobs are checked with. Absent: a signed job is refused, and any other taken. */
+  verificationKeys?: readonly SignatureKey[]
+  /** What happens to a job without a good signature; blocked when absent. */
+  verificationFailure?: VerificationFailure
   /** For an agent that has its machine, or container, to itself. */
   processLimit?: ProcessLimit
 }
@@ -75,6 +85,8 @@ export interface Settings extends Required<
     | 'cachePath'
     | 'mirrorsPath'
     | 'processLimit'
+    | 'signing'
+    | 'verificationKeys'
     | 'allowedRepositories'
     | 'allowedPlugins'
     | 'allowedVariables'
@@ -86,6 +98,8 @@ export interface Settings extends Required<
   cachePath: string | null
   mirrorsPath: string | null
   processLimit: ProcessLimit | null
+  signing: { jwksFile: string; keyId: string } | null
+  verificationKeys: readonly SignatureKey[] | null
   priority: number | null
   hooksPath: string | null
   acquireJob: string | null
@@ -133,6 +147,9 @@ export function settle(options: AgentOptions): Settings {
     cachePath: options.cachePath ?? null,
     mirrorsPath: options.mirrorsPath ?? null,
     processLimit: options.processLimit ?? null,
+    signing: options.signing ?? null,
+    verificationKeys: options.verificationKeys ?? null,
+    verificationFailure: options.verificationFailure ?? 'block',
     nodePath: options.nodePath ?? process.execPath,
   }
 }

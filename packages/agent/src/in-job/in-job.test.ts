@@ -4,6 +4,9 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aCounterpart, aFolder, hastyClock } from '../../test/agent.ts'
 import { main } from './main.ts'
+import type { JobStep } from '@millrace/protocol/jobs.ts'
+import { readKeys } from '../signing/keys.ts'
+import { findSignatureFault } from '../signing/sign.ts'
 
 const BUILD = '7d5f0e3c-0d0f-4a4b-8a53-3a1b8a3c9d10'
 
@@ -300,6 +303,38 @@ describe('pipeline upload', () => {
         'wait',
       ],
     })
+  })
+
+  it.each(['EdDSA', 'ES512', 'PS512'])('signs the steps with a key of %s that it has made', async (alg) => {
+    const { run, env, bodies, cwd } = await aJob()
+    const files = ['--private-jwks-file', 'private.json', '--public-jwks-file', 'public.json']
+    const keygen = ['tool', 'keygen', '--alg', alg, '--key-id', 'mine', ...files]
+    expect(await run(keygen)).toMatchObject({ status: 0 })
+    expect(await run(keygen)).toMatchObject({ status: 1 })
+    Object.assign(env, {
+      BUILDKITE_AGENT_JWKS_FILE: join(cwd, 'private.json'),
+      BUILDKITE_REPO: 'git@host:a.git',
+    })
+    const steps =
+      'env: {A: 1}\nsteps: [{command: one, secrets: [s]}, wait, {group: g, steps: [{command: two}]}]'
+    expect(await run(['pipeline', 'upload'], steps)).toMatchObject({ status: 0 })
+    const sent = uploads(bodies)[0]?.pipeline as
+      | { steps: [JobStep, string, { steps: [JobStep] }] }
+      | undefined
+    if (sent === undefined) throw new Error('Nothing was uploaded.')
+    const [one, wait, group] = sent.steps
+    expect(wait).toBe('wait')
+    const keys = await readKeys(join(cwd, 'public.json'))
+    const surroundings = { repositoryUrl: 'git@host:a.git', env: { A: '1' } }
+    for (const step of [one, group.steps[0]]) {
+      const { signature } = step
+      if (signature === undefined) throw new Error('The step is not signed.')
+      expect(signature).toMatchObject({ algorithm: alg })
+      expect(await findSignatureFault(step, signature, surroundings, keys)).toBeNull()
+    }
+    expect(await run(['pipeline', 'upload', '--jwks-key-id', 'other'], steps)).toMatchObject({ status: 1 })
+    env['BUILDKITE_AGENT_JWKS_FILE'] = join(cwd, 'public.json')
+    expect((await run(['pipeline', 'upload'], steps)).told).toContain('cannot sign')
   })
 
   it('waits until the server has applied it', async () => {

@@ -22,6 +22,7 @@ const families: ReadonlyArray<[firstWords: readonly string[], load: () => Promis
   [['pipeline'], async () => (await import('./verbs/pipeline.ts')).pipelineVerbs],
   [['redactor'], async () => (await import('./verbs/redactor.ts')).redactorVerbs],
   [['secret'], async () => (await import('./verbs/secret.ts')).secretVerbs],
+  [['tool'], async () => (await import('./verbs/tool.ts')).toolVerbs],
   [['step', 'build'], async () => (await import('./verbs/step.ts')).stepVerbs],
 ]
 

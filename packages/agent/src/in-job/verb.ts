@@ -70,6 +70,17 @@ export const STEP: Flag = {
   variable: 'BUILDKITE_STEP_ID',
 }
 
+export const JWKS_FILE: Flag = {
+  kind: 'text',
+  summary: 'A file with the key to sign steps with',
+  variable: 'BUILDKITE_AGENT_JWKS_FILE',
+}
+export const JWKS_KEY_ID: Flag = {
+  kind: 'text',
+  summary: 'The id of that key, where the file holds several',
+  variable: 'BUILDKITE_AGENT_JWKS_KEY_ID',
+}
+
 export function argument(call: VerbCall, index: number, name: string): string {
   const value = call.args[index]
   if (value === undefined || value === '') throw new Exit(1, `The ${name} is missing.`)

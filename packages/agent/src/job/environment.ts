@@ -94,6 +94,12 @@ function ownVariables({ settings, job, session, binPath, socket }: EnvironmentFa
     BUILDKITE_SECRETS_CONFIG: JSON.stringify(job.step?.secrets ?? []),
     BUILDKITE_AGENT_JOB_API_SOCKET: socket.path,
     BUILDKITE_AGENT_JOB_API_TOKEN: socket.token,
+    ...(settings.signing === null
+      ? {}
+      : {
+          BUILDKITE_AGENT_JWKS_FILE: settings.signing.jwksFile,
+          BUILDKITE_AGENT_JWKS_KEY_ID: settings.signing.keyId,
+        }),
   }
 }
 

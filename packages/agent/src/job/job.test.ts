@@ -1,8 +1,16 @@
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { exportJWK, generateKeyPair } from 'jose'
 import { aFolder, anAgent, anAgentFor, aCounterpart } from '../../test/agent.ts'
+import type { SignatureKey } from '../signing/keys.ts'
+import { signStep } from '../signing/sign.ts'
 import { prepareWorkplace } from './run-job.ts'
+
+async function makeKey(): Promise<SignatureKey> {
+  const { privateKey } = await generateKeyPair('EdDSA', { extractable: true })
+  return { ...(await exportJWK(privateKey)), kty: 'OKP', alg: 'EdDSA', kid: 'k' }
+}
 
 afterEach(() => vi.unstubAllEnvs())
 
@@ -150,6 +158,32 @@ describe('a job', () => {
       exit_status: '-1',
       signal_reason: 'signature_rejected',
     })
+  })
+
+  it('abuse case R32: refuses a step without a good signature where it has keys, and only warns where it is told to', async () => {
+    const [key, other] = [await makeKey(), await makeKey()]
+    const command = 'echo "ran it"'
+    const sign = async (by: SignatureKey) => {
+      const surroundings = { repositoryUrl: 'none', env: {} }
+      return { step: { command, signature: await signStep({ command }, surroundings, by) } }
+    }
+    const env = { BUILDKITE_COMMAND: command, BUILDKITE_REPO: 'none' }
+    const strict = await anAgent({ verificationKeys: [key] })
+    const good = strict.server.offer(env, await sign(key))
+    expect(await strict.server.finished(good)).toMatchObject({ exit_status: '0' })
+    expect(strict.server.log(good)).toContain('Job signature verified')
+    for (const wrong of [{ step: { command } }, await sign(other)]) {
+      const id = strict.server.offer(env, wrong)
+      expect(await strict.server.finished(id)).toMatchObject({
+        exit_status: '-1',
+        signal_reason: 'signature_rejected',
+      })
+      expect(strict.server.log(id)).not.toContain('\nran it\n')
+    }
+    const lenient = await anAgent({ verificationKeys: [key], verificationFailure: 'warn' })
+    const warned = lenient.server.offer(env, await sign(other))
+    expect(await lenient.server.finished(warned)).toMatchObject({ exit_status: '0' })
+    expect(lenient.server.log(warned)).toContain('Job signature verification failed')
   })
 
   it('drops the job without a word when it may not start', async () => {

@@ -26,6 +26,7 @@ import type { PhasesEnd } from './phases.ts'
 import { createProcesses, killByVariable } from './processes.ts'
 import { refusalOf } from './refuse.ts'
 import type { JobRun } from './run.ts'
+import { checkSignature } from './signature.ts'
 import { watchState } from './watch-state.ts'
 
 export interface JobHost {
@@ -233,10 +234,7 @@ function openRun(host: JobHost, job: Job, place: Workplace, api: Api, log: JobLo
 }
 
 async function begin(run: JobRun, missing: readonly string[]): Promise<PhasesEnd> {
-  if (run.job.step?.signature) {
-    run.log.say('The step is signed, and this agent has no key to check signatures with.')
-    return { exitStatus: -1, signalReason: 'signature_rejected' }
-  }
+  if (!(await checkSignature(run))) return { exitStatus: -1, signalReason: 'signature_rejected' }
   if (missing.length > 0) {
     run.log.say(`Missing ${missing.join(', ')}`)
     return { exitStatus: 1, signalReason: null }

@@ -66,6 +66,13 @@ export function fillMatrix(
   return token === undefined ? { ok: true, filled } : { ok: false, token }
 }
 
+/** The value with the tokens in all of its texts replaced; a token that names no dimension stays. */
+export function fillMatrixIn<T>(value: T, matrix: ScriptWork['matrix']): T {
+  const fill = (text: string): string =>
+    text.replace(TOKEN, (token: string, name: string | undefined) => valueOf(matrix, name) ?? token)
+  return fillValue(value, fill) as T
+}
+
 function valueOf(matrix: ScriptWork['matrix'], dimension: string | undefined): string | null {
   if (typeof matrix === 'string') return dimension === undefined ? matrix : null
   if (matrix === null || dimension === undefined || !Object.hasOwn(matrix, dimension)) return null

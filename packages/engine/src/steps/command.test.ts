@@ -271,10 +271,39 @@ describe('other attributes', () => {
         algorithm: 'EdDSA',
         signedFields: ['command'],
         value: 'x',
+        asWritten: {},
       },
     )
     expect(refuseCommand('signature: {value: x}')).toHaveLength(1)
     expect(refuseCommand('signature: x')).toHaveLength(1)
+  })
+
+  it('keeps the values that a signature covers as they are written', () => {
+    const signature = 'signature: {algorithm: EdDSA, signed_fields: [command], value: x}'
+    const matrix =
+      '{setup: {os: [a, b]}, adjustments: [{with: {os: a}, skip: true}, {with: {os: b}, soft_fail: [{exit_status: 1}]}]}'
+    const step = oneCommand(
+      `${signature}, matrix: ${matrix}, checkout: {skip: true}, secrets: {Z: first, A: second}`,
+    )
+    expect(step.signature?.asWritten).toEqual({
+      matrix: {
+        setup: { os: ['a', 'b'] },
+        adjustments: [
+          { with: { os: 'a' }, skip: true },
+          { with: { os: 'b' }, soft_fail: [{ exit_status: 1 }] },
+        ],
+      },
+      checkout: { skip: true },
+      secrets: [
+        { key: 'first', environment_variable: 'Z' },
+        { key: 'second', environment_variable: 'A' },
+      ],
+    })
+    const listed = oneCommand(`${signature}, secrets: [one, {key: two, environment_variable: TWO}]`)
+    expect(listed.signature?.asWritten?.secrets).toEqual([
+      { key: 'one', environment_variable: 'one' },
+      { key: 'two', environment_variable: 'TWO' },
+    ])
   })
 
   it('refuses matrix beside parallelism', () => {

@@ -99,7 +99,7 @@ export function readCommand(map: SourceMap, defaults: Defaults, origin: Origin, 
     skip: readSkip(attributes.get('skip'), report),
     softFail: readSoftFail(attributes.get('soft_fail'), report) ?? false,
     timeoutMinutes: readInteger(attributes.get('timeout_in_minutes'), { min: 1, max: MAX_INTEGER }, report),
-    signature: readSignature(attributes.get('signature'), report),
+    signature: readSignature(attributes, report),
   }
   if (matrix) checkMatrixTokens(step, matrix, findEntry(map, 'matrix') ?? map, report)
   return step

@@ -1,11 +1,16 @@
+import { plainValue } from '../source.ts'
 import type { SourceEntry } from '../source.ts'
 import { readAttributes } from './attributes.ts'
+import type { Attributes } from './attributes.ts'
 import type { Report } from './report.ts'
-import type { Signature } from './types.ts'
+import type { Signature, SignedAttributes } from './types.ts'
 import { isNull, readName, readTexts, wrong } from './values.ts'
 
-/** Kept as it was sent; only the agent that runs the job verifies it. */
-export function readSignature(entry: SourceEntry | undefined, report: Report): Signature | null {
+type Signed = Attributes<'signature' | 'matrix' | 'checkout' | 'secrets'>
+
+/** Kept as it was sent, with the values it is about; only the agent that runs the job verifies it. */
+export function readSignature(step: Signed, report: Report): Signature | null {
+  const entry = step.get('signature')
   if (!entry || isNull(entry.value)) return null
   if (entry.value.kind !== 'map') {
     wrong(entry, 'a map with `algorithm`, `signed_fields` and `value`', report)
@@ -23,5 +28,28 @@ export function readSignature(entry: SourceEntry | undefined, report: Report): S
     report.problem(entry, '`signature` needs `algorithm`, `signed_fields` and `value`')
     return null
   }
-  return { algorithm, signedFields, value }
+  return { algorithm, signedFields, value, asWritten: readSignedAttributes(step) }
+}
+
+function readSignedAttributes(step: Signed): SignedAttributes {
+  const [matrix, checkout, secrets] = (['matrix', 'checkout', 'secrets'] as const).map((name) => {
+    const entry = step.get(name)
+    return entry && !isNull(entry.value) ? entry : undefined
+  })
+  return {
+    ...(matrix ? { matrix: plainValue(matrix.value) } : {}),
+    ...(checkout ? { checkout: plainValue(checkout.value) } : {}),
+    ...(secrets ? { secrets: listSecrets(secrets) } : {}),
+  }
+}
+
+/** A map becomes a list, because storage does not keep the order of a map's keys. */
+function listSecrets({ value }: SourceEntry): Record<string, unknown>[] {
+  const long = (key: unknown, variable: unknown) => ({ key, environment_variable: variable })
+  if (value.kind === 'map') return value.entries.map((entry) => long(plainValue(entry.value), entry.key))
+  if (value.kind === 'scalar') return []
+  return value.items.map((item) => {
+    const written = plainValue(item)
+    return typeof written === 'object' && written !== null ? { ...written } : long(written, written)
+  })
 }

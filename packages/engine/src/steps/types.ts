@@ -177,6 +177,15 @@ export interface Signature {
   algorithm: string
   signedFields: readonly string[]
   value: string
+  /** Signed attributes whose values the reader changes, as their author wrote them. Absent in steps of older builds. */
+  asWritten?: SignedAttributes
+}
+
+export interface SignedAttributes {
+  matrix?: unknown
+  checkout?: unknown
+  /** In the form that uploaders give it: `{key, environment_variable}`. */
+  secrets?: ReadonlyArray<Readonly<Record<string, unknown>>>
 }
 
 /** One notification: the service's name, its settings as written, and its condition. */

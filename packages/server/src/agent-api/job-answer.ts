@@ -62,12 +62,19 @@ function stepAnswer({ secrets, cache }: ScriptWork, step: CommandStep): JobStep 
   }
 }
 
-/** The matrix is sent along only where a signature covers it. */
+/**
+ * What a signature covers is sent as its author wrote it; the matrix and the checkout only where there is a signature.
+ * Secrets of the whole pipeline are not in the step, so they make the signature invalid.
+ */
 const signed = (
   step: CommandStep,
-  { algorithm, signedFields, value }: NonNullable<CommandStep['signature']>,
+  { algorithm, signedFields, value, asWritten = {} }: NonNullable<CommandStep['signature']>,
 ) => ({
-  ...(step.matrix === null ? {} : { matrix: matrixAnswer(step.matrix) }),
+  ...(step.matrix === null ? {} : { matrix: asWritten.matrix ?? matrixAnswer(step.matrix) }),
+  ...(asWritten.checkout === undefined ? {} : { checkout: asWritten.checkout }),
+  ...(asWritten.secrets?.length === Object.keys(step.secrets).length && asWritten.secrets.length > 0
+    ? { secrets: asWritten.secrets as JobStep['secrets'] & object }
+    : {}),
   signature: { algorithm, signed_fields: [...signedFields], value },
 })
 

@@ -106,13 +106,37 @@ describe('PUT /v3/jobs/:job/accept', () => {
     expect(run.job.step).toEqual({
       command: 'echo {{matrix}}',
       env: {},
-      matrix: { setup: ['a', 'b'] },
+      matrix: ['a', 'b'],
       signature: { algorithm: 'HS512', signed_fields: ['command'], value: 'abc' },
     })
     const named = await accepted(
       '[{ command: "{{matrix.os}}", matrix: { setup: { os: [mac], arch: [arm] } } }]',
     )
     expect(named.run.job.matrix_permutation).toEqual({ os: 'mac', arch: 'arm' })
+  })
+
+  it('gives what a signature covers as its author wrote it', async () => {
+    const signature = { algorithm: 'EdDSA', signed_fields: ['command'], value: 'abc' }
+    const step = {
+      command: 'echo {{matrix.os}}',
+      env: { OS: '{{matrix.os}}' },
+      plugins: [{ 'docker#v1': { b: 1.5, a: [true, null] } }],
+      matrix: {
+        setup: { os: ['b', 'a'] },
+        adjustments: [
+          { with: { os: 'a' }, skip: true },
+          { with: { os: 'c' }, soft_fail: [{ exit_status: 1 }, { exit_status: '*' }] },
+        ],
+      },
+      secrets: [
+        { key: 'second_key', environment_variable: 'ZED' },
+        { key: 'first_key', environment_variable: 'ALPHA' },
+      ],
+      checkout: { skip: true },
+      signature,
+    }
+    const { run } = await accepted(JSON.stringify([step]))
+    expect(run.job.step).toEqual(step)
   })
 
   it('can be repeated with the same answer, also at the same time', async () => {

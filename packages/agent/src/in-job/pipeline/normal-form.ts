@@ -1,9 +1,8 @@
 // The form in which steps travel: one spelling for what people may write in several ways.
 
-import { canonicalPluginSource } from '@millrace/engine/plugin-source.ts'
 import type { UploadedPipeline } from '@millrace/protocol/pipelines.ts'
-
-type Map = Record<string, unknown>
+import { isMap, type JsonMap } from '../../json-map.ts'
+import { readPlugins } from '../../signing/signed-values.ts'
 
 /** A bare list is a pipeline of steps. Null when the document is neither a list nor a map. */
 export function normalizePipeline(document: unknown): UploadedPipeline | null {
@@ -21,13 +20,14 @@ function normalizeStep(step: unknown): unknown {
   return isCommand ? normalizeCommand(renamed) : renamed
 }
 
-function normalizeCommand(step: Map): Map {
-  const { commands, ...rest } = step
+function normalizeCommand(step: JsonMap): JsonMap {
+  const { commands, ...rest } = rename(step, 'script', 'command')
   const written = rest['command'] ?? commands
   // In `command: {…}` the value is the whole step; the server knows that form too.
   if (isMap(written)) return step
-  const command = Array.isArray(written) ? written.map(String).join('\n') : written
-  const plugins = normalizePlugins(rest['plugins'])
+  const lines: unknown[] = Array.isArray(written) ? written : [written]
+  const command = written === undefined || written === null ? written : lines.map(String).join('\n')
+  const plugins = readPlugins(rest['plugins'])
   return {
     ...rest,
     ...(command === undefined ? {} : { command }),
@@ -35,25 +35,9 @@ function normalizeCommand(step: Map): Map {
   }
 }
 
-function normalizePlugins(plugins: unknown): Map[] | null {
-  const entries = Array.isArray(plugins) ? plugins : isMap(plugins) ? [plugins] : null
-  if (entries === null) return null
-  return entries.flatMap((entry): Map[] => {
-    if (typeof entry === 'string') return [{ [canonicalPluginSource(entry)]: null }]
-    if (!isMap(entry)) return []
-    return Object.entries(entry).map(([source, config]) => ({
-      [canonicalPluginSource(source)]: config ?? null,
-    }))
-  })
-}
-
 /** The proper name wins when both are there. */
-function rename(step: Map, from: string, to: string): Map {
+function rename(step: JsonMap, from: string, to: string): JsonMap {
   if (!Object.hasOwn(step, from)) return step
   const { [from]: value, ...rest } = step
   return Object.hasOwn(rest, to) ? rest : { ...rest, [to]: value }
-}
-
-function isMap(value: unknown): value is Map {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -4,8 +4,8 @@ import { uploadPipeline } from '../../api/pipelines.ts'
 import { Refused } from '../../http/retry.ts'
 import { needlesOf, secretValues } from '../../log/secrets.ts'
 import { redactedVariables } from '../job-door.ts'
-import { Exit, JOB } from '../verb.ts'
-import type { Io, Verb } from '../verb.ts'
+import { Exit, JOB, JWKS_FILE, JWKS_KEY_ID } from '../verb.ts'
+import type { Flags, Io, Verb } from '../verb.ts'
 
 const upload: Verb = {
   name: 'pipeline upload',
@@ -42,18 +42,21 @@ const upload: Verb = {
       summary: 'A file that lists the changed files',
       variable: 'BUILDKITE_CHANGED_FILES_PATH',
     },
+    'jwks-file': JWKS_FILE,
+    'jwks-key-id': JWKS_KEY_ID,
     'redacted-vars': { kind: 'text', summary: 'Accepted, without effect' },
   },
   async run({ args, flags, io, api }) {
     // Reading pipelines takes a parser, and every other command starts sooner without it.
     const { explainRefusal, openPipelineFile, readUploads } = await import('../pipeline/read.ts')
     const file = await openPipelineFile(io, args[0])
-    const pipelines = await readUploads(io, file, {
+    const unsigned = await readUploads(io, file, {
       interpolates: !flags.isOn('no-interpolation'),
       base: flags.text('git-diff-base'),
       listFile: flags.text('changed-files-path'),
     })
-    checkSecrets(io, pipelines, flags.isOn('reject-secrets'))
+    checkSecrets(io, unsigned, flags.isOn('reject-secrets'))
+    const pipelines = await signed(unsigned, flags, io.env['BUILDKITE_REPO'] ?? '')
     if (flags.isOn('dry-run')) {
       for (const pipeline of pipelines) io.print(`${JSON.stringify(pipeline, null, 2)}\n`)
       return
@@ -72,6 +75,19 @@ const upload: Verb = {
     }
     io.tell(`Uploaded ${file.name}`)
   },
+}
+
+async function signed(
+  pipelines: readonly UploadedPipeline[],
+  flags: Flags,
+  repository: string,
+): Promise<readonly UploadedPipeline[]> {
+  const file = flags.text('jwks-file')
+  if (file === '') return pipelines
+  const { readSigningKey } = await import('../../signing/keys.ts')
+  const { signPipeline } = await import('../../signing/sign-pipeline.ts')
+  const key = await readSigningKey(file, flags.text('jwks-key-id'))
+  return Promise.all(pipelines.map((pipeline) => signPipeline(pipeline, repository, key)))
 }
 
 export const pipelineVerbs = [upload]

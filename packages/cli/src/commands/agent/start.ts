@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { command, print, type Output } from '../../command.ts'
 import { Refused } from '../../run/refused.ts'
@@ -27,6 +27,10 @@ interface Options extends Output {
   allowedRepositories?: RegExp[]
   allowedPlugins?: RegExp[]
   allowedEnvironmentVariables?: RegExp[]
+  signingJwksFile?: string
+  signingJwksKeyId: string
+  verificationJwksFile?: string
+  verificationFailureBehavior: 'block' | 'warn'
   /** False with `--no-plugins`. */
   plugins: boolean
   /** False with `--no-local-hooks`. */
@@ -81,6 +85,17 @@ export const agentStart = (): Command =>
       'refuse jobs that set variables whose names fit none of them',
       patterns,
     )
+    .option('--signing-jwks-file <path>', 'sign the steps that jobs upload with a key of this file')
+    .option('--signing-jwks-key-id <id>', 'the key to sign with, where the file holds several', '')
+    .option('--verification-jwks-file <path>', 'refuse jobs that no key of this file has signed')
+    .addOption(
+      new Option(
+        '--verification-failure-behavior <behavior>',
+        'what to do with jobs without a good signature',
+      )
+        .choices(['block', 'warn'])
+        .default('block'),
+    )
     .option('--no-plugins', 'fail jobs that bring plugins')
     .option('--no-local-hooks', 'fail jobs whose repository has hooks')
     .action(run)
@@ -93,6 +108,7 @@ async function run(options: Options): Promise<void> {
   const { allowedRepositories, allowedPlugins, allowedEnvironmentVariables: allowedVariables } = options
   const allowed = { allowedRepositories, allowedPlugins, allowedVariables }
   const given = { queue, tags, priority, hooksPath, pluginsPath, socketsPath, acquireJob, ...allowed }
+  const signing = await readSigning(options)
   const pool = startAgents({
     token,
     endpoint,
@@ -106,6 +122,7 @@ async function run(options: Options): Promise<void> {
     repositoryHooks: options.localHooks,
     ...(idle === undefined ? {} : { disconnectAfterIdleSeconds: idle }),
     ...definedOnly(given),
+    ...signing,
     // Whoever runs an agent of their own decides what its jobs inherit.
     environment: process.env,
     log: agentLog,
@@ -128,6 +145,22 @@ async function run(options: Options): Promise<void> {
   const end = await stopped
   const job = options.reflectExitStatus ? end.agents[0]?.lastJob : undefined
   process.exitCode = end.exitStatus === 0 && job ? exitStatusOf(job) : end.exitStatus
+}
+
+/** Keys that cannot be used keep the agents from starting, rather than every job from running. */
+async function readSigning(options: Options) {
+  const { readKeys, readSigningKey } = await import('@millrace/agent/signing/keys.ts')
+  const { signingJwksFile, signingJwksKeyId: keyId, verificationJwksFile } = options
+  const refuse = (error: unknown): never => {
+    throw new Refused(error instanceof Error ? error.message : String(error))
+  }
+  if (signingJwksFile !== undefined) await readSigningKey(signingJwksFile, keyId).catch(refuse)
+  const keys = verificationJwksFile === undefined ? null : await readKeys(verificationJwksFile).catch(refuse)
+  return {
+    verificationFailure: options.verificationFailureBehavior,
+    ...(signingJwksFile === undefined ? {} : { signing: { jwksFile: resolve(signingJwksFile), keyId } }),
+    ...(keys === null ? {} : { verificationKeys: keys }),
+  }
 }
 
 const nextSignal = () => Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])

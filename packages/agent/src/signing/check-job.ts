@@ -1,0 +1,68 @@
+// Whether a job is what its signed step says: the signature first, then what the job does with the step.
+
+import { fillMatrixIn } from '@millrace/engine/plan/matrix.ts'
+import type { Job, JobStep } from '@millrace/protocol/jobs.ts'
+import { canonicalJson } from './canonical-json.ts'
+import { isMap } from '../json-map.ts'
+import type { SignatureKey } from './keys.ts'
+import { findSignatureFault } from './sign.ts'
+import { readEnv, readMatrix, readPlugins } from './signed-values.ts'
+
+/** Null when the job may run; otherwise what is wrong, in words for its log. */
+export async function findJobFault(job: Job, keys: readonly SignatureKey[]): Promise<string | null> {
+  const { step, env } = job
+  if (step?.signature === undefined) return 'the job has no signature'
+  const surroundings = { repositoryUrl: env['BUILDKITE_REPO'] ?? '', env }
+  const fault = await findSignatureFault(step, step.signature, surroundings, keys)
+  return fault ?? findPermutationFault(job, step) ?? findDifference(job, step)
+}
+
+/** A signed matrix says which combinations may run. */
+function findPermutationFault({ matrix_permutation: chosen = {} }: Job, step: JobStep): string | null {
+  const matrix = readMatrix(step.matrix)
+  const names = Object.keys(chosen)
+  if (matrix === null)
+    return names.length === 0 ? null : 'the job has values of a matrix that its step has not'
+  const wrong = 'the values of the job are none of the matrix'
+  const setup = dimensionsOf(isMap(matrix) ? matrix['setup'] : matrix)
+  const known = Object.keys(setup)
+  if (names.length !== known.length || names.some((name) => !known.includes(name))) return wrong
+  const isBasic = names.every((name) => setup[name]?.includes(chosen[name] ?? ''))
+  const adjustments = isMap(matrix) && Array.isArray(matrix['adjustments']) ? matrix['adjustments'] : []
+  const matching = adjustments.filter(isMap).filter(({ with: values }) => {
+    const combination = isMap(values) ? values : { '': values }
+    return names.every((name) => combination[name] === chosen[name])
+  })
+  if (matching.some(({ skip }) => skip !== undefined)) return 'the matrix leaves the values of the job out'
+  return isBasic || matching.length > 0 ? null : wrong
+}
+
+function dimensionsOf(setup: unknown): Record<string, string[]> {
+  return (isMap(setup) ? setup : { '': setup }) as Record<string, string[]>
+}
+
+/** The job does what the step says once the values of the matrix are filled in. */
+function findDifference({ env, matrix_permutation: chosen }: Job, step: JobStep): string | null {
+  const matrix = chosen === undefined ? null : (chosen[''] ?? chosen)
+  if (fillMatrixIn(step.command ?? '', matrix) !== (env['BUILDKITE_COMMAND'] ?? ''))
+    return 'the job runs another command'
+  for (const [name, value] of Object.entries(fillMatrixIn(readEnv(step.env) ?? {}, matrix))) {
+    if (!Object.hasOwn(env, name) || env[name] !== value) return `the job has another value of ${name}`
+  }
+  const plugins = readPlugins(fillPlugins(step.plugins, matrix)) ?? []
+  return canonicalJson(plugins) === canonicalJson(pluginsOf(env)) ? null : 'the job has other plugins'
+}
+
+/** Names of plugins have tokens too. */
+const fillPlugins = (plugins: JobStep['plugins'], matrix: Parameters<typeof fillMatrixIn>[1]): unknown =>
+  plugins?.map((plugin) =>
+    Object.fromEntries(Object.entries(plugin).map((entry) => fillMatrixIn(entry, matrix))),
+  )
+
+function pluginsOf(env: Readonly<Record<string, string>>): unknown {
+  try {
+    return readPlugins(JSON.parse(env['BUILDKITE_PLUGINS'] || '[]')) ?? []
+  } catch {
+    return null
+  }
+}
