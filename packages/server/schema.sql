@@ -660,6 +660,12 @@ create table jobs (
   constraint jobs_unblocked_by_fkey FOREIGN KEY (unblocked_by) REFERENCES users(id) ON DELETE SET NULL
 );
 
+create table migration_contracts (
+  name text not null,
+  needs text not null,
+  constraint migration_contracts_pkey PRIMARY KEY (name)
+);
+
 create table migrations (
   name text not null,
   sha256 text not null,

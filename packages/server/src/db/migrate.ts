@@ -1,4 +1,8 @@
 // Forward-only migrations: plain SQL files, one transaction each, one process at a time.
+//
+// Two releases share a schema while replicas are replaced one by one. A migration therefore only adds; one that takes away
+// what the release before may read or write comes a release later, and its first line names the oldest version that can do
+// without: `-- contract: needs 0.2.0`. The table `migration_contracts` keeps that, so that an older program knows whether it may run.
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
@@ -14,19 +18,23 @@ export const createMigrationsTable = `create table if not exists migrations (
 export interface Migration {
   name: string
   sql: string
+  /** The oldest version that works after it; null: the one before does, since nothing is taken away. */
+  needs: string | null
 }
+
+const contractLine = /^-- contract: needs (\d+\.\d+\.\d+)\n/
 
 export async function listMigrations(): Promise<Migration[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
   return Promise.all(
-    names.map(async (name) => ({
-      name: name.replace(/\.sql$/, ''),
-      sql: await readFile(folder + name, 'utf8'),
-    })),
+    names.map(async (name) => {
+      const sql = await readFile(folder + name, 'utf8')
+      return { name: name.replace(/\.sql$/, ''), sql, needs: contractLine.exec(sql)?.[1] ?? null }
+    }),
   )
 }
 
-/** Applies what is missing and returns its names. Refuses a database whose applied migrations this program does not know. */
+/** Applies what is missing and returns its names. Refuses a database that has lost what this program may use. */
 export async function migrate(pool: pg.Pool): Promise<string[]> {
   const migrations = await listMigrations()
   const client = await connectAlone(pool)
@@ -34,13 +42,10 @@ export async function migrate(pool: pg.Pool): Promise<string[]> {
     await client.query('set statement_timeout = 0')
     await client.query('select pg_advisory_lock($1)', [lockKey])
     await client.query(createMigrationsTable)
-    const applied = new Map(
-      (await client.query<{ name: string; sha256: string }>('select name, sha256 from migrations')).rows.map(
-        (row) => [row.name, row.sha256],
-      ),
-    )
-    refuseUnknown(applied, migrations)
-    const missing = migrations.filter(({ name }) => !applied.has(name))
+    const { rows: applied } = await client.query<Applied>('select name, sha256 from migrations')
+    refuseChanged(applied, migrations)
+    await refuseTooNew(client, migrations)
+    const missing = migrations.filter(({ name }) => !applied.some((row) => row.name === name))
     for (const migration of missing) await apply(client, migration)
     return missing.map(({ name }) => name)
   } finally {
@@ -49,11 +54,18 @@ export async function migrate(pool: pg.Pool): Promise<string[]> {
   }
 }
 
-async function apply(client: pg.ClientBase, { name, sql }: Migration): Promise<void> {
+interface Applied {
+  name: string
+  sha256: string
+}
+
+async function apply(client: pg.ClientBase, { name, sql, needs }: Migration): Promise<void> {
   await client.query('begin')
   try {
     await client.query(sql)
     await client.query('insert into migrations (name, sha256) values ($1, $2)', [name, sha256(sql)])
+    if (needs !== null)
+      await client.query('insert into migration_contracts (name, needs) values ($1, $2)', [name, needs])
     await client.query('commit')
   } catch (error) {
     await client.query('rollback').catch(() => {})
@@ -63,17 +75,41 @@ async function apply(client: pg.ClientBase, { name, sql }: Migration): Promise<v
   }
 }
 
-function refuseUnknown(applied: Map<string, string>, migrations: Migration[]): void {
+function refuseChanged(applied: readonly Applied[], migrations: readonly Migration[]): void {
   const known = new Map(migrations.map(({ name, sql }) => [name, sha256(sql)]))
-  for (const [name, hash] of applied) {
-    const ours = known.get(name)
-    if (ours === undefined) {
-      throw new Error(
-        `The database has migration ${name}, which this version does not know: run a newer Millrace.`,
-      )
-    }
-    if (ours !== hash) throw new Error(`Migration ${name} was changed after it was applied.`)
+  for (const { name, sha256: then } of applied) {
+    const now = known.get(name)
+    if (now !== undefined && now !== then)
+      throw new Error(`Migration ${name} was changed after it was applied.`)
   }
+}
+
+async function refuseTooNew(client: pg.ClientBase, migrations: readonly Migration[]): Promise<void> {
+  const table = await client.query<{ exists: boolean }>(
+    `select to_regclass('migration_contracts') is not null as exists`,
+  )
+  if (table.rows[0]?.exists !== true) return
+  const { rows } = await client.query<{ name: string; needs: string }>(
+    'select name, needs from migration_contracts order by name',
+  )
+  const version = await readVersion()
+  for (const { name, needs } of rows) {
+    if (migrations.some((known) => known.name === name) || !isOlder(version, needs)) continue
+    throw new Error(
+      `The database has migration ${name}, which needs Millrace ${needs} or newer; this is ${version}: run a newer Millrace.`,
+    )
+  }
+}
+
+async function readVersion(): Promise<string> {
+  const { version } = JSON.parse(await readFile(`${folder}../package.json`, 'utf8')) as { version: string }
+  return version
+}
+
+function isOlder(version: string, than: string): boolean {
+  const [a, b] = [version, than].map((text) => text.split('.').map(Number))
+  const at = [0, 1, 2].find((index) => a?.[index] !== b?.[index])
+  return at !== undefined && (a?.[at] ?? 0) < (b?.[at] ?? 0)
 }
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')

@@ -34,6 +34,7 @@ export interface Tables {
   job_log_chunks: JobLogChunks
   job_logs: JobLogs
   jobs: Jobs
+  migration_contracts: MigrationContracts
   migrations: Migrations
   notification_attempts: NotificationAttempts
   notification_cursor: NotificationCursor
@@ -607,6 +608,11 @@ export interface Jobs {
   env_overrides: ColumnType<unknown, string | undefined, string>
   chunks_failed_count: Generated<number>
   reserved_by: string | null
+}
+
+export interface MigrationContracts {
+  name: string
+  needs: string
 }
 
 export interface Migrations {

@@ -1,0 +1,98 @@
+// Versions n and n+1 share a schema: the server of the previous release works on the newest one, while it runs.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+import { anEmptyDatabase } from './databases.ts'
+import { aDirectory, eventually, launch, millrace, startServer, type Settings } from './millrace.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const org = '/v2/organizations/default'
+
+/** To be changed with each release, to the commit of the one before. */
+const commit = readFileSync(new URL('previous-release', import.meta.url), 'utf8').trim()
+
+const git = (...args: string[]) =>
+  spawnSync('git', ['-C', root, ...args], { encoding: 'utf8', maxBuffer: 1024 ** 3 })
+const obstacle =
+  git('cat-file', '-e', `${commit}^{commit}`).status === 0
+    ? null
+    : `the history of this clone lacks ${commit}, the previous release`
+
+it.skipIf(obstacle !== null)(
+  `the server of the previous release builds on the newest schema${obstacle === null ? '' : `: skipped, ${obstacle}`}`,
+  { timeout: 400_000 },
+  async () => {
+    const tree = aDirectory()
+    takeTree(tree)
+    const old = (args: readonly string[], settings: Settings) =>
+      launch(process.execPath, [join(tree, 'packages/cli/bin/millrace.js'), ...args], settings)
+    const settings = {
+      DATABASE_URL: await anEmptyDatabase('previous_release'),
+      MILLRACE_SECRET_KEY: 'a key of 32+ characters that all replicas share',
+      MILLRACE_DATA_DIR: aDirectory(),
+      MILLRACE_DRAIN_SECONDS: '0',
+    }
+    const server = await startServer(settings, 'up', old)
+    try {
+      const migrated = await millrace(['migrate'], settings)
+      expect(migrated).toMatchObject({ code: 0 })
+      const pipeline = await server.post(`${org}/pipelines`, {
+        name: 'Old and new',
+        repository: 'https://git.example.com/old.git',
+        configuration: `steps: [{command: "echo one", checkout: {skip: true}, key: one},
+          {command: "echo two", checkout: {skip: true}, depends_on: one, concurrency: 1, concurrency_group: g},
+          {trigger: demo}]`,
+      })
+      expect(pipeline.status).toBe(201)
+      const builds = `${org}/pipelines/${String(pipeline.body['slug'])}/builds`
+      const build = await server.post(builds, { commit: 'HEAD', branch: 'main' })
+      expect(build.status).toBe(201)
+      const path = `${builds}/${String(build.body['number'])}`
+      const ended = await eventually(
+        'the build ends',
+        async () => {
+          const { body } = await server.get(path)
+          return String(body['finished_at']) !== 'null' && body
+        },
+        100_000,
+      )
+      expect(String(ended['state'])).toBe('passed')
+      // The newest server joins it on the same schema.
+      const newest = await startServer(settings, 'serve')
+      expect((await newest.get(path, server.token)).status).toBe(200)
+      expect(server.output().stderr).not.toContain('does not exist')
+    } finally {
+      server.signal('SIGKILL')
+      await server.ended
+    }
+  },
+)
+
+/** The sources of that commit, compiled with the packages that are installed here where they are the same. */
+function takeTree(tree: string): void {
+  const archive = execFileSync('git', ['-C', root, 'archive', commit], { maxBuffer: 1024 ** 3 })
+  execFileSync('tar', ['-x', '-C', tree], { input: archive })
+  const lockOf = (directory: string) => readFileSync(join(directory, 'package-lock.json'), 'utf8')
+  if (lockOf(tree) === lockOf(root)) linkModules(tree)
+  else execFileSync('npm', ['ci'], { cwd: tree, stdio: 'pipe' })
+  execFileSync(process.execPath, [join(tree, 'node_modules/typescript/bin/tsc'), '-b'], {
+    cwd: tree,
+    stdio: 'pipe',
+  })
+}
+
+/** Everything but our own packages, which are links into a tree: into that one. */
+function linkModules(tree: string): void {
+  const ours = '@millrace'
+  mkdirSync(join(tree, 'node_modules', ours), { recursive: true })
+  for (const name of readdirSync(join(root, 'node_modules'))) {
+    if (name !== ours) symlinkSync(join(root, 'node_modules', name), join(tree, 'node_modules', name))
+  }
+  for (const name of readdirSync(join(tree, 'packages'))) {
+    symlinkSync(join(tree, 'packages', name), join(tree, 'node_modules', ours, name))
+    const own = join(root, 'packages', name, 'node_modules')
+    if (existsSync(own)) symlinkSync(own, join(tree, 'packages', name, 'node_modules'))
+  }
+}

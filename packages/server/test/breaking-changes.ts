@@ -1,0 +1,25 @@
+/** What in it breaks the release before, which still runs beside this one. */
+export const findBreaking = (sql: string): string[] =>
+  sql
+    .toLowerCase()
+    .replace(/--[^\n]*/g, '')
+    .split(';')
+    .map((statement) => statement.trim().replace(/\s+/g, ' '))
+    .flatMap((statement) => {
+      const [, changes] = /^alter table (?:if exists )?(?:only )?\S+ (.*)$/.exec(statement) ?? []
+      if (changes !== undefined)
+        return changes.split(/,(?![^(]*\))/).flatMap((change) => breakingChange(change.trim()))
+      const [, dropped] = /^drop (table|type|view|materialized view|schema) /.exec(statement) ?? []
+      if (dropped !== undefined) return [`drop ${dropped}`]
+      return /^alter (?!table)\w+ .*\brename\b/.test(statement) ? ['rename'] : []
+    })
+
+function breakingChange(change: string): string[] {
+  if (/^drop (?!constraint)/.test(change)) return ['drop column']
+  if (change.startsWith('rename ')) return ['rename']
+  if (/^alter (column )?\S+ (set data )?type /.test(change)) return ['alter column type']
+  if (/^alter .* set not null/.test(change)) return ['set not null']
+  const isColumn = /^add (?!constraint|primary|unique|foreign|check|exclude)/.test(change)
+  const isFilled = /\b(default|generated)\b/.test(change)
+  return isColumn && / not null/.test(change) && !isFilled ? ['add column not null without default'] : []
+}
