@@ -1,6 +1,6 @@
 // What the owner of an agent decides, with every default filled in.
 
-import { tmpdir, userInfo } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { silentLog } from './agent-log.ts'
 import type { AgentLog } from './agent-log.ts'
@@ -8,6 +8,7 @@ import { systemClock } from './clock.ts'
 import type { Clock } from './clock.ts'
 import { REDACTED_VARIABLES } from './log/secrets.ts'
 import type { ProcessLimit } from './process-limit.ts'
+import type { SeparateJobs } from './separate/launch.ts'
 import { SHELL_PATH } from './shell.ts'
 import type { SignatureKey } from './signing/keys.ts'
 
@@ -71,6 +72,10 @@ export interface AgentOptions {
   verificationFailure?: VerificationFailure
   /** For an agent that has its machine, or container, to itself. */
   processLimit?: ProcessLimit
+  /** Carry out each job in a process of another identity. Absent: in this process. */
+  separateJobs?: SeparateJobs
+  /** Why jobs of forks are not run here. Absent: they are. */
+  refuseForks?: string
 }
 
 export interface Settings extends Required<
@@ -87,6 +92,8 @@ export interface Settings extends Required<
     | 'processLimit'
     | 'signing'
     | 'verificationKeys'
+    | 'separateJobs'
+    | 'refuseForks'
     | 'allowedRepositories'
     | 'allowedPlugins'
     | 'allowedVariables'
@@ -100,6 +107,8 @@ export interface Settings extends Required<
   processLimit: ProcessLimit | null
   signing: { jwksFile: string; keyId: string } | null
   verificationKeys: readonly SignatureKey[] | null
+  separateJobs: SeparateJobs | null
+  refuseForks: string | null
   priority: number | null
   hooksPath: string | null
   acquireJob: string | null
@@ -127,7 +136,7 @@ export function settle(options: AgentOptions): Settings {
     buildPath,
     hooksPath: options.hooksPath === undefined ? null : resolve(options.hooksPath),
     pluginsPath: resolve(options.pluginsPath ?? join(buildPath, '.plugins')),
-    socketsPath: options.socketsPath ?? join(tmpdir(), `millrace-agent-${userInfo().uid}`),
+    socketsPath: options.socketsPath ?? join(tmpdir(), `millrace-agent-${process.getuid?.()}`),
     log: options.log ?? silentLog,
     disconnectAfterJob: options.disconnectAfterJob ?? false,
     disconnectAfterIdleSeconds: options.disconnectAfterIdleSeconds ?? null,
@@ -150,6 +159,8 @@ export function settle(options: AgentOptions): Settings {
     signing: options.signing ?? null,
     verificationKeys: options.verificationKeys ?? null,
     verificationFailure: options.verificationFailure ?? 'block',
+    separateJobs: options.separateJobs ?? null,
+    refuseForks: options.refuseForks ?? null,
     nodePath: options.nodePath ?? process.execPath,
   }
 }

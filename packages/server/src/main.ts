@@ -25,7 +25,7 @@ import * as organizations from './resources/organizations/create.ts'
 import { setRanges } from './resources/api-settings/set-ranges.ts'
 import { setFeature } from './resources/organizations/set-feature.ts'
 
-export type { Audience, LocalAgents, Started } from './program/run.ts'
+export type { Audience, Started } from './program/run.ts'
 
 export type Environment = Record<string, string | undefined>
 

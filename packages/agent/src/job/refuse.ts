@@ -17,7 +17,8 @@ export async function refusalOf(run: JobRun): Promise<string | null> {
 const ALWAYS_ALLOWED = /^(BUILDKITE_.*|BUILDKITE|CI|CI_.*)$/
 
 function refusalByLists({ settings, job, env }: JobRun): string | null {
-  const { allowedRepositories, allowedPlugins, allowedVariables } = settings
+  const { allowedRepositories, allowedPlugins, allowedVariables, refuseForks } = settings
+  if (refuseForks !== null && job.from_fork === true) return refuseForks
   const repository = env['BUILDKITE_REPO'] ?? ''
   if (!fits(repository, allowedRepositories)) {
     return `This agent takes no jobs of the repository ${repository}.`

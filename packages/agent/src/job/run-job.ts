@@ -52,6 +52,23 @@ export interface Workplace {
   socket: JobSocket
 }
 
+/** What can be done for a job before it is known. */
+export interface PreparedJob {
+  run(host: JobHost, job: Job): Promise<JobReport | null>
+  /** When there will be no job. */
+  discard(): Promise<void>
+}
+
+export function prepareHere(): PreparedJob {
+  const place = prepareWorkplace()
+  // Whoever needs it will see the failure; until then it must not count as unhandled.
+  place.catch(() => {})
+  return {
+    run: (host, job) => runJob(host, job, place),
+    discard: () => place.then(clearWorkplace, () => {}),
+  }
+}
+
 export async function prepareWorkplace(): Promise<Workplace> {
   const folder = await mkdtemp(join(tmpdir(), 'mr-job-'))
   const socket = await listenForJob(folder)
@@ -108,7 +125,7 @@ export async function runJob(
   return await report(host, job, api, end, lost)
 }
 
-async function report(
+export async function report(
   { settings }: JobHost,
   job: Job,
   api: Api,

@@ -1,7 +1,7 @@
 // Locks between jobs of one machine. One agent process keeps them, whichever was first; when it ends they are gone,
 // and the next to start a job takes over.
 
-import { rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, rm, stat, writeFile } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -56,6 +56,8 @@ async function takeTurn(path: string, turn: string): Promise<LockKeeper | null> 
     if (await isKept(path)) return null
     await rm(path, { force: true })
     const server = await listen(path, createLocks())
+    // The folder says who may come here; jobs may be of another user than the agent.
+    await chmod(path, 0o666)
     server.unref()
     return keeper(server)
   } catch (error) {

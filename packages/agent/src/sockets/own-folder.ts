@@ -1,5 +1,4 @@
 import { lstat, mkdir } from 'node:fs/promises'
-import { userInfo } from 'node:os'
 
 /** Makes the folder for this user alone. Refuses one that another user has made, or may put files into. */
 export async function makeOwnFolder(path: string): Promise<void> {
@@ -9,7 +8,7 @@ export async function makeOwnFolder(path: string): Promise<void> {
 
 /** A folder in a place that everybody writes to, such as /tmp, may be another user's. */
 export async function requireOwnFolder(path: string): Promise<void> {
-  const { uid } = userInfo()
+  const uid = process.getuid?.() ?? -1
   const found = await lstat(path)
   if (!found.isDirectory()) throw new Error(`${path} is not a folder.`)
   const isOwn = uid === -1 || found.uid === uid || found.uid === 0

@@ -8,8 +8,9 @@ import type { Api } from '../http/call.ts'
 import { Refused } from '../http/retry.ts'
 import { keepHeaders, moveTo, openSession } from '../http/session.ts'
 import type { JobReaper } from '../job-reaper.ts'
-import { clearWorkplace, prepareWorkplace, runJob } from '../job/run-job.ts'
-import type { JobHost, Workplace } from '../job/run-job.ts'
+import { prepareHere } from '../job/run-job.ts'
+import type { JobHost, PreparedJob } from '../job/run-job.ts'
+import { prepareJobProcess } from '../separate/job-process.ts'
 import type { Settings } from '../settings.ts'
 import { openChannel } from './channel.ts'
 import { keepBeating } from './heartbeat.ts'
@@ -70,7 +71,7 @@ class Worker {
   private readonly mailbox = createMailbox()
   private readonly ended = new AbortController()
   private readonly letGo = new AbortController()
-  private place: Promise<Workplace>
+  private next: PreparedJob
   private failure: Error | null = null
   private lastJob: FinishRequest | null = null
 
@@ -78,7 +79,7 @@ class Worker {
     this.options = options
     this.api = api
     this.registered = registered
-    this.place = this.nextPlace()
+    this.next = this.prepareNext()
   }
 
   async run(): Promise<WorkerEnd> {
@@ -98,7 +99,7 @@ class Worker {
       stopping.removeEventListener('abort', wake)
       forced.removeEventListener('abort', force)
       await beating
-      await this.place.then(clearWorkplace, () => {})
+      await this.next.discard()
     }
   }
 
@@ -179,7 +180,7 @@ class Worker {
     }
     settings.log.info({ agent: this.registered.id, job: job.id }, 'The job begins.')
     try {
-      const report = await runJob(host, job, this.place)
+      const report = await this.next.run(host, job)
       this.lastJob = report?.finish ?? this.lastJob
       settings.log.info(
         { agent: this.registered.id, job: job.id, exit: report?.finish.exit_status },
@@ -187,15 +188,13 @@ class Worker {
       )
       return report?.isHeard ?? false
     } finally {
-      this.place = this.nextPlace()
+      this.next = this.prepareNext()
     }
   }
 
-  private nextPlace(): Promise<Workplace> {
-    const place = prepareWorkplace()
-    // Whoever needs it will see the failure; until then it must not count as unhandled.
-    place.catch(() => {})
-    return place
+  private prepareNext(): PreparedJob {
+    const { separateJobs } = this.options.settings
+    return separateJobs === null ? prepareHere() : prepareJobProcess(separateJobs)
   }
 
   private async beat(): Promise<void> {

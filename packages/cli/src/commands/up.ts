@@ -1,43 +1,19 @@
-import { join } from 'node:path'
 import type { Command } from 'commander'
 import { command, print, type Output } from '../command.ts'
-import { loadProgram, type LocalAgents, type Started } from '../program.ts'
+import { loadProgram, type Started } from '../program.ts'
 
 export const up = (): Command =>
   command(
     'up',
-    'Run everything in one process: a database unless DATABASE_URL names one, the API, the background worker, a local agent.',
+    'Run everything: a database unless DATABASE_URL names one, the API, the background worker, a local agent.',
     'up',
   ).action(async (options: Output) => {
     const { up: run } = await loadProgram()
     await run(process.env, {
       started: (started) => print(options, { ...started, pid: process.pid }, welcome(started)),
       say: (sentence) => console.error(sentence),
-      startAgents: startLocalAgents,
     })
   })
-
-async function startLocalAgents({
-  endpoint,
-  token,
-  count,
-  dataDir,
-  isAlone,
-}: LocalAgents): Promise<() => Promise<unknown>> {
-  const { endLeftovers, startAgents } = await import('@millrace/agent/pool.ts')
-  const buildPath = join(dataDir, 'builds')
-  if (isAlone) await endLeftovers(buildPath)
-  const pool = startAgents({
-    endpoint,
-    token,
-    spawn: count,
-    name: '%hostname-%spawn',
-    buildPath,
-    cancelGraceSeconds: 2,
-  })
-  await pool.connected
-  return () => pool.stop('force')
-}
 
 function welcome({ url, roles, database, first }: Started): string {
   if (!roles.includes('api')) return `Millrace works in the background. PostgreSQL ${database}.`

@@ -14,7 +14,7 @@ import tar from 'tar-stream'
 import type { Runner } from './docker-runner.ts'
 import { runnerPath } from './driver.ts'
 
-interface RunnerFile {
+export interface RunnerFile {
   name: string
   mode: number
   size: number
@@ -40,6 +40,9 @@ const bundlePath = async (program: readonly RunnerFile[]) =>
 
 const packages = fileURLToPath(new URL('../../../', import.meta.url))
 const agent = '@millrace/agent'
+
+/** The package as it lies in this checkout. */
+export const agentFolder = join(packages, 'agent')
 
 const byName = (a: RunnerFile, b: RunnerFile) => a.name.localeCompare(b.name)
 
@@ -85,7 +88,7 @@ async function librariesOf(program: string): Promise<string[]> {
 }
 
 /** The agent and, from package to package, all that it depends on. */
-async function programFiles(): Promise<RunnerFile[]> {
+export async function programFiles(): Promise<RunnerFile[]> {
   const found = new Map([[agent, join(packages, 'agent')]])
   const files: RunnerFile[] = []
   for (const [name, folder] of found) {

@@ -9,6 +9,8 @@ import { within } from './within.ts'
 
 export interface OwnDatabase extends Database {
   how: string
+  /** Where its files and its socket are; empty for one that is not ours. */
+  folders: string[]
   /** Never settles, or fails when the database ends by itself. */
   lost: Promise<never>
 }
@@ -19,6 +21,7 @@ export async function openOwn(config: Config, say: (sentence: string) => void): 
     return {
       ...(await openUrl(config.database.url, config.databaseLimits)),
       how: 'is the one of DATABASE_URL',
+      folders: [],
       lost: never,
     }
   }
@@ -37,7 +40,8 @@ export async function openOwn(config: Config, say: (sentence: string) => void): 
     await within(1000, database.close)
     await embedded.stop()
   }
-  return { ...database, close, how: `runs ${embedded.how}`, lost }
+  const folders = [embedded.home, embedded.connection.host]
+  return { ...database, close, how: `runs ${embedded.how}`, folders, lost }
 }
 
 const oldestVersion = 14

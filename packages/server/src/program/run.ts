@@ -17,7 +17,7 @@ import { openHosted } from '../hosted/open.ts'
 import { closer, type Closer } from '../http/close.ts'
 import { localAgentToken, loseLocalAgents } from './local-agents.ts'
 import { openLog } from './log.ts'
-import { migrateOrRefuse, openOwn } from './own-database.ts'
+import { migrateOrRefuse, openOwn, type OwnDatabase } from './own-database.ts'
 import { within } from './within.ts'
 
 export interface Started {
@@ -30,23 +30,11 @@ export interface Started {
   first: FirstOrganization | null
 }
 
-/** What the agents of this machine need to register. */
-export interface LocalAgents {
-  endpoint: string
-  token: string
-  count: number
-  dataDir: string
-  /** No other process runs agents in this data directory. */
-  isAlone: boolean
-}
-
 export interface Audience {
   /** Called once, when requests are answered and work is done. */
   started(started: Started): void
   /** Gets whole sentences about what takes long or was put right. */
   say(sentence: string): void
-  /** Starts the agents of this machine, where the process has that role; returns how to stop them. */
-  startAgents?(agents: LocalAgents): Promise<Close>
 }
 
 type Close = () => Promise<unknown>
@@ -94,7 +82,7 @@ export async function run(
       services.push(server.close)
     }
     // The last to start and the first to stop, since a job that ends wants to say so.
-    const agents = app === null ? null : await startLocalAgents(ctx, given.roles, audience)
+    const agents = app === null ? null : await startLocalAgents(ctx, given.roles, database, audience)
     if (agents !== null) closing.push(agents)
     audience.started({
       url: config.url,
@@ -191,17 +179,24 @@ async function startHosting(ctx: Context, pool: pg.Pool): Promise<{ stop: Close 
 async function startLocalAgents(
   ctx: Context,
   roles: readonly Role[],
-  { startAgents }: Audience,
+  { folders }: OwnDatabase,
+  { say }: Audience,
 ): Promise<Close | null> {
   const { config } = ctx
-  if (!roles.includes('agent') || config.localAgents === 0 || startAgents === undefined) return null
+  if (!roles.includes('agent') || config.localAgents === 0) return null
   const token = await localAgentToken(ctx, config.organizationSlug)
   if (token === null) return null
   const isAlone = config.database.kind === 'embedded'
   if (isAlone) await loseLocalAgents(ctx, token)
   const host = config.host === '0.0.0.0' ? '127.0.0.1' : config.host === '::' ? '::1' : config.host
   const endpoint = `http://${host.includes(':') ? `[${host}]` : host}:${config.port}/v3`
-  return startAgents({ endpoint, token, count: config.localAgents, dataDir: config.dataDir, isAlone })
+  const [{ separateJobs }, { startAgentProcess }] = await Promise.all([
+    import('./job-separation.ts'),
+    import('./local-agent-process.ts'),
+  ])
+  const { program, socketsPath, jobs } = await separateJobs(config.dataDir, folders, say)
+  const start = { endpoint, token, count: config.localAgents, isAlone, socketsPath, jobs }
+  return startAgentProcess(program, start, say)
 }
 
 /** Returns how to stop. */

@@ -34,6 +34,8 @@ export interface EmbeddedPostgres {
   url: string
   /** How the database is run, to be read after the words "PostgreSQL runs". */
   how: string
+  /** Where its files are. */
+  home: string
   pid: number
   /** Settles when the database is gone, stopped or not. */
   exited: Promise<Exit>
@@ -118,7 +120,7 @@ async function run(
     await stopPostmaster(postmaster.pid, shutdown)
     await exited
   }
-  return { ...connectionTo(home, socketDir), how, pid: postmaster.pid, exited, stop }
+  return { ...connectionTo(home, socketDir), how, home, pid: postmaster.pid, exited, stop }
 }
 
 function connectionTo(home: string, socketDir: string): { connection: Connection; url: string } {

@@ -1,0 +1,78 @@
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import type { Job } from '@millrace/protocol/jobs.ts'
+import { openSession } from '../http/session.ts'
+import { report } from '../job/run-job.ts'
+import type { JobHost, JobReport, PreparedJob } from '../job/run-job.ts'
+import { launchJobProcess } from './launch.ts'
+import type { JobLaunch, SeparateJobs } from './launch.ts'
+import type { FromJobProcess, ToJobProcess } from './messages.ts'
+
+/** Begins a process for the next trusted job at once: to start Node takes longer than most jobs may wait. */
+export function prepareJobProcess({ trusted, forks }: SeparateJobs): PreparedJob {
+  const prepared = start(trusted)
+  return {
+    async run(host, job) {
+      if (job.from_fork !== true) return await runIn(prepared, trusted, host, job)
+      const own = start(forks)
+      discard(prepared)
+      return await runIn(own, forks, host, job)
+    },
+    discard: async () => discard(prepared),
+  }
+}
+
+interface Started {
+  child: ChildProcess
+  /** What it said in the end, of which the last is why it failed. */
+  words(): string
+  ended: Promise<unknown>
+}
+
+const MAX_WORDS = 4096
+
+function start(launch: JobLaunch): Started {
+  const child = launchJobProcess(launch)
+  let words = ''
+  child.stderr?.on('data', (bytes: Buffer) => {
+    words = (words + bytes.toString()).slice(-MAX_WORDS)
+  })
+  const ended = once(child, 'exit').catch((error: unknown) => {
+    words += String(error)
+  })
+  child.on('error', () => {})
+  return { child, words: () => words.trim(), ended }
+}
+
+function discard({ child }: Started): void {
+  if (child.connected) child.disconnect()
+}
+
+async function runIn(
+  { child, words, ended }: Started,
+  { options }: JobLaunch,
+  host: JobHost,
+  job: Job,
+): Promise<JobReport | null> {
+  const { settings, session, jobStatusIntervalSeconds, letGo } = host
+  const own = openSession(session.endpoint, job.token ?? '', session.headers)
+  const send = (message: ToJobProcess) => void (child.connected && child.send(message, () => {}))
+  const giveUp = () => send({ kind: 'let-go' })
+  const answered = new Promise<FromJobProcess>((resolve) => {
+    child.once('message', (message) => resolve(message as FromJobProcess))
+  })
+  send({ kind: 'run', work: { options, session: own, job, jobStatusIntervalSeconds } })
+  if (letGo.aborted) giveUp()
+  else letGo.addEventListener('abort', giveUp, { once: true })
+  try {
+    const answer = await Promise.race([answered, ended.then(() => null)])
+    await ended
+    if (answer !== null) return answer.report
+    settings.log.error({ job: job.id, reason: words() }, "The job's process ended without a report.")
+    // Killed by its own job, or never begun: the server would wait until the job has been silent for long.
+    const end = { exit_status: '-1', signal_reason: 'process_run_error' } as const
+    return await report(host, job, { session: own, clock: settings.clock }, end, 0)
+  } finally {
+    letGo.removeEventListener('abort', giveUp)
+  }
+}

@@ -1,0 +1,41 @@
+// What a server tells the process of the agents that it brings, over the channel between the two.
+
+export interface LocalAgentStart {
+  endpoint: string
+  /** The registration token. */
+  token: string
+  count: number
+  /** No other process runs agents in these folders. */
+  isAlone: boolean
+  /** For sockets that jobs reach too; null: the usual folder. */
+  socketsPath: string | null
+  jobs: LocalJobs
+}
+
+export type LocalJobs =
+  | {
+      /** Each job in a process of another identity, which cannot reach the agent or the server. */
+      kind: 'separate'
+      trusted: JobIdentity
+      /** Apart from the others, so that nothing a fork leaves behind reaches a trusted job. */
+      forks: JobIdentity
+    }
+  | {
+      /** As the user of the agent and the server. Jobs of forks are refused with this sentence. */
+      kind: 'unprotected'
+      own: Pick<JobIdentity, 'buildPath' | 'environment'>
+      refusal: string
+    }
+
+export interface JobIdentity {
+  /** What stands before the program on the command line. */
+  command: string[]
+  /** null: as the agent. */
+  user: { uid: number; gid: number } | null
+  buildPath: string
+  /** What jobs inherit. */
+  environment: Record<string, string>
+}
+
+/** What the process answers. */
+export type LocalAgentAnswer = { kind: 'connected' } | { kind: 'failed'; reason: string }

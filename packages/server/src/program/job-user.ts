@@ -1,0 +1,169 @@
+// Root gives the jobs of local agents users of their own: one for trusted jobs, one for those of forks. Everything that
+// these need lies outside of the data directory, in a folder that they can enter: their builds, and a copy of the agent's
+// program and of Node where they cannot read those in place, as below root's home.
+import { createHash } from 'node:crypto'
+import { chmodSync, chownSync, copyFileSync, existsSync, linkSync, lstatSync, mkdirSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs'
+import { statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import type { JobIdentity } from '@millrace/protocol/local-agents.ts'
+import { findNameOf, type Owner } from '../db/embedded/privileges.ts'
+import { run } from '../db/embedded/processes.ts'
+import { errorCode } from '../db/embedded/startup-error.ts'
+import { agentFolder, programFiles } from '../hosted/runner.ts'
+import type { AgentProgram, JobSeparation } from './job-separation.ts'
+
+const sharedRoot = '/var/lib/millrace'
+/** An operator's choice for trusted jobs, such as one whose home has SSH keys. */
+const accountName = 'millrace-job'
+// Between the ranges that distributions and systemd give away, and below 65536, which is all that many containers have.
+const firstUid = 60_600
+const pairs = 250
+
+/** A sentence when this process has not the right to it. */
+export async function separateByUser(
+  dataDir: string,
+  inherited: Record<string, string>,
+): Promise<JobSeparation | string> {
+  const users = await findUsers(dataDir)
+  const place = makePlace(dataDir)
+  for (const user of [users.trusted, users.forks]) {
+    const { code, stderr } = await runAs(user, '/bin/sh', ['-c', 'cd "$1"', 'sh', place])
+    if (code !== 0) return `it cannot start processes as another user (${stderr.trim().split('\n').at(-1)})`
+  }
+  const program = await findProgram(users, place)
+  if (program === null) return 'the users for jobs cannot run Node'
+  const gitConfig = writeGitConfig(place)
+  const identity = (user: Owner, folder: string): JobIdentity => {
+    const buildPath = join(place, folder)
+    const home = join(buildPath, '.home')
+    for (const path of [buildPath, home]) own(path, user)
+    const environment = { ...inherited, HOME: home, GIT_CONFIG_SYSTEM: gitConfig }
+    return { command: [], user, buildPath, environment }
+  }
+  const socketsPath = join(place, 'sockets')
+  mkdirSync(socketsPath, { recursive: true, mode: 0o711 })
+  const trusted = identity(users.trusted, 'builds')
+  const forks = identity(users.forks, 'forks')
+  return { program, socketsPath, jobs: { kind: 'separate', trusted, forks } }
+}
+
+async function findUsers(dataDir: string): Promise<{ trusted: Owner; forks: Owner }> {
+  const start = Number.parseInt(digestOf(dataDir).slice(0, 6), 16)
+  const account = await findAccount()
+  for (let step = 0; ; step++) {
+    const uid = firstUid + 2 * ((start + step) % pairs)
+    const names = await Promise.all([findNameOf(uid), findNameOf(uid + 1)])
+    // Users that somebody has given a name to are somebody's.
+    if (names.some((name) => name !== undefined) && step < pairs) continue
+    return { trusted: account ?? { uid, gid: uid }, forks: { uid: uid + 1, gid: uid + 1 } }
+  }
+}
+
+async function findAccount(): Promise<Owner | undefined> {
+  const command = (flag: string) => ({ file: 'id', args: [flag, accountName], options: {} })
+  const [uid, gid] = await Promise.all([run(command('-u')), run(command('-g'))])
+  return uid.code === 0 && gid.code === 0 ? { uid: Number(uid.stdout), gid: Number(gid.stdout) } : undefined
+}
+
+/** The same at every start, so that checkouts are found again; where that cannot be, for this start alone. */
+function makePlace(dataDir: string): string {
+  const place = join(sharedRoot, `${basename(dataDir)}-${digestOf(dataDir).slice(0, 8)}`)
+  try {
+    mkdirSync(sharedRoot, { recursive: true })
+    chmodSync(sharedRoot, 0o755)
+    deleteOrphans()
+    mkdirSync(place, { recursive: true })
+    chmodSync(place, 0o755)
+    writeFileSync(join(place, ownerFile), `${realpathSync(dataDir)}\n`, { mode: 0o600 })
+    return place
+  } catch (error) {
+    if (!['EROFS', 'EACCES', 'EPERM', 'ENOTDIR'].includes(errorCode(error))) throw error
+    const temporary = mkdtempSync(join(tmpdir(), 'millrace-jobs-'))
+    chmodSync(temporary, 0o755)
+    return temporary
+  }
+}
+
+const ownerFile = 'data-directory'
+
+/** Of installations whose data directory is gone. What is lost with a place can be made again. */
+function deleteOrphans(): void {
+  for (const name of readdirSync(sharedRoot)) {
+    const place = join(sharedRoot, name)
+    const file = join(place, ownerFile)
+    if (!existsSync(file) || existsSync(readFileSync(file, 'utf8').trim())) continue
+    rmSync(place, { recursive: true, force: true, maxRetries: 3 })
+  }
+}
+
+const digestOf = (dataDir: string) => createHash('sha256').update(realpathSync(dataDir)).digest('hex')
+
+/** What belonged to another user, or is no folder, is replaced; a link is not followed. */
+function own(path: string, { uid, gid }: Owner): void {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  if (found !== undefined && (!found.isDirectory() || found.uid !== uid)) {
+    rmSync(path, { recursive: true, force: true })
+  }
+  mkdirSync(path, { recursive: true, mode: 0o700 })
+  chownSync(path, uid, gid)
+}
+
+/** A repository on this machine's disk is mostly not the job's user's own, which git takes for an attack. */
+function writeGitConfig(place: string): string {
+  const file = join(place, 'gitconfig')
+  writeFileSync(file, '[include]\n\tpath = /etc/gitconfig\n[safe]\n\tdirectory = *\n')
+  return file
+}
+
+async function findProgram(
+  users: { trusted: Owner; forks: Owner },
+  place: string,
+): Promise<AgentProgram | null> {
+  const inPlace = { node: process.execPath, folder: agentFolder }
+  if (await canRun(users.forks, inPlace)) return inPlace
+  const copy = { node: copyNode(place), folder: await copyProgram(place) }
+  return (await canRun(users.forks, copy)) ? copy : null
+}
+
+/** Without a channel the program ends at once. */
+async function canRun(user: Owner, { node, folder }: AgentProgram): Promise<boolean> {
+  const { code } = await runAs(user, node, [join(folder, 'dist', 'separate', 'program.js')])
+  return code === 0
+}
+
+const runAs = (user: Owner, file: string, args: string[]) =>
+  run({ file, args, options: { ...user, cwd: '/', env: { PATH: process.env['PATH'] } } })
+
+/** Another name for the same file where that is possible, since it is large. */
+function copyNode(place: string): string {
+  const copy = join(place, 'node')
+  const original = realpathSync(process.execPath)
+  const made = statSync(copy, { throwIfNoEntry: false })
+  const { ino, size, mtimeMs } = statSync(original)
+  if (made !== undefined && (made.ino === ino || (made.size === size && made.mtimeMs > mtimeMs))) return copy
+  const partial = `${copy}.part`
+  rmSync(partial, { force: true })
+  try {
+    linkSync(original, partial)
+  } catch {
+    copyFileSync(original, partial)
+    chmodSync(partial, 0o755)
+  }
+  renameSync(partial, copy)
+  return copy
+}
+
+async function copyProgram(place: string): Promise<string> {
+  const root = join(place, 'program')
+  rmSync(root, { recursive: true, force: true })
+  for (const { name, mode, source } of await programFiles()) {
+    if (source.kind !== 'file') continue
+    const target = join(root, name)
+    mkdirSync(dirname(target), { recursive: true, mode: 0o755 })
+    copyFileSync(source.path, target)
+    chmodSync(target, mode)
+  }
+  return join(root, 'node_modules', '@millrace', 'agent')
+}
