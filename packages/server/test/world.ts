@@ -201,3 +201,9 @@ export function urlIn(world: World, route: Pick<Route, 'url'>, swapped: Record<s
     return encodeURIComponent(id)
   })
 }
+
+/** A body that passes the shape check, so that what is refused is the id. */
+export function exampleOf(schema: object | undefined): unknown {
+  const [example]: unknown[] = (Reflect.get(schema ?? {}, 'examples') as unknown[] | undefined) ?? []
+  return example ?? {}
+}

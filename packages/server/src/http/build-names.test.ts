@@ -1,7 +1,7 @@
 // A build is found by its UUID wherever its number is taken. Every registered route with a build is walked.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { useApp } from '../../test/app.ts'
-import { aWorld, urlIn, type World } from '../../test/world.ts'
+import { aWorld, exampleOf, urlIn, type World } from '../../test/world.ts'
 import { slices } from '../app.ts'
 
 const app = useApp()
@@ -26,7 +26,7 @@ async function buildOf({ org }: World): Promise<string> {
 
 const endpoints = Object.values(slices)
   .flat()
-  .filter(({ url }) => url.includes(':build'))
+  .filter(({ url }) => /:build(\/|$)/.test(url))
   .flatMap((route) => route.methods.map((method) => ({ endpoint: `${method} ${route.url}`, method, route })))
 
 describe('every endpoint of a build', () => {
@@ -71,8 +71,3 @@ describe('every endpoint of a build', () => {
     },
   )
 })
-
-function exampleOf(schema: object | undefined): unknown {
-  const [example]: unknown[] = (Reflect.get(schema ?? {}, 'examples') as unknown[] | undefined) ?? []
-  return example ?? {}
-}

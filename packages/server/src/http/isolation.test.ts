@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { useApp } from '../../test/app.ts'
 import { aToken, tokenId } from '../../test/builders.ts'
-import { aWorld, urlIn, type World } from '../../test/world.ts'
+import { aWorld, exampleOf, urlIn, type World } from '../../test/world.ts'
 import { slices } from '../app.ts'
 import { revokeToken } from '../resources/access-token/revoke.ts'
 
@@ -63,9 +63,3 @@ describe('every endpoint', () => {
     },
   )
 })
-
-/** A body that passes the shape check, so that what is refused is the id. */
-function exampleOf(schema: object | undefined): unknown {
-  const [example]: unknown[] = (Reflect.get(schema ?? {}, 'examples') as unknown[] | undefined) ?? []
-  return example ?? {}
-}
