@@ -34,6 +34,9 @@ export interface SourceEntry extends Position {
 
 /** Deeper nesting than any pipeline needs, shallow enough for recursive readers. */
 export const MAX_DEPTH = 60
+/** In one document, with every alias written out, as later stages will see them. */
+export const MAX_VALUES = 100_000
+export const MAX_CHARACTERS = 8 * 1024 * 1024
 
 export function findEntry(map: SourceMap, key: string): SourceEntry | undefined {
   return map.entries.find((entry) => entry.key === key)
@@ -67,9 +70,21 @@ export function isUnreadable(text: string): boolean {
   return text.includes('\0') || /\p{Surrogate}/u.test(text)
 }
 
-/** A tree from JSON that was parsed elsewhere; null when it nests too deeply or holds what text cannot. */
-export function sourceFromValue(value: unknown, depth = 0): SourceNode | null {
-  if (depth > MAX_DEPTH) return null
+/** A tree from JSON that was parsed elsewhere; null when it is too deep or too large, or holds what text cannot. */
+export function sourceFromValue(value: unknown): SourceNode | null {
+  return convert(value, 0, { values: 0, characters: 0 })
+}
+
+interface Amount {
+  values: number
+  characters: number
+}
+
+/** Counts what it converts, and stops where that is too much. */
+function convert(value: unknown, depth: number, total: Amount): SourceNode | null {
+  total.values += 1
+  if (typeof value === 'string') total.characters += value.length
+  if (depth > MAX_DEPTH || total.values > MAX_VALUES || total.characters > MAX_CHARACTERS) return null
   const at = { line: 0, column: 0 }
   if (
     value === null ||
@@ -84,7 +99,7 @@ export function sourceFromValue(value: unknown, depth = 0): SourceNode | null {
   if (Array.isArray(value)) {
     const items: SourceNode[] = []
     for (const item of value) {
-      const node = sourceFromValue(item, depth + 1)
+      const node = convert(item, depth + 1, total)
       if (!node) return null
       items.push(node)
     }
@@ -92,7 +107,7 @@ export function sourceFromValue(value: unknown, depth = 0): SourceNode | null {
   }
   const entries: SourceEntry[] = []
   for (const [key, item] of Object.entries(value)) {
-    const node = sourceFromValue(item, depth + 1)
+    const node = convert(item, depth + 1, total)
     if (!node || isUnreadable(key)) return null
     entries.push({ key, value: node, ...at })
   }

@@ -6,16 +6,13 @@ import { Composer, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, Parser }
 import type { Pair, ParsedNode } from 'yaml'
 import { createProblem } from './problem.ts'
 import type { Problem } from './problem.ts'
-import { isUnreadable, MAX_DEPTH } from './source.ts'
+import { isUnreadable, MAX_CHARACTERS, MAX_DEPTH, MAX_VALUES } from './source.ts'
 import type { Position, SourceEntry, SourceMap, SourceNode, SourceScalar } from './source.ts'
 
 export type ParsedSource = { ok: true; documents: SourceNode[] } | { ok: false; problem: Problem }
 
 const MAX_LEXEMES = 150_000
 const MAX_DOCUMENTS = 100
-/** Counted with every alias written out, as later stages will see them. */
-const MAX_VALUES = 100_000
-const MAX_CHARACTERS = 8 * 1024 * 1024
 
 /** Every document of the text, in order. Empty documents are dropped, unless there is nothing else. */
 export function parseSource(text: string, maxBytes: number): ParsedSource {

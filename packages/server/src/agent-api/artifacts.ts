@@ -72,6 +72,7 @@ const report = agentRoute({
   forks: 'own_build',
   reach: 'build',
   bodyLimitBytes: 4 * 1024 * 1024,
+  mostValues: 50_000,
   body: Type.Object({
     artifacts: Type.Array(
       Type.Object({

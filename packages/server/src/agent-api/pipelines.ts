@@ -1,12 +1,12 @@
 // Steps that a job adds to its own build. They are applied before the answer goes out, so there is nothing to wait
 // for; the status is there for agents that ask all the same.
-import { Type } from 'typebox'
 import type { PipelineUploadState, PipelineUploadStatusResponse } from '@millrace/protocol/pipelines.ts'
 import { uploadSteps } from '../conductor/upload.ts'
 import { ok } from '../http/answer.ts'
 import { notFound, refused } from '../lib/errors.ts'
 import { isUuid } from '../lib/ids.ts'
-import { agentRoute, done, maybe } from './route.ts'
+import { readStepUpload } from './read-step-upload.ts'
+import { agentRoute, done } from './route.ts'
 
 const upload = agentRoute({
   method: 'POST',
@@ -14,21 +14,12 @@ const upload = agentRoute({
   token: 'job',
   forks: 'own_job',
   bodyLimitBytes: 16 * 1024 * 1024,
-  body: Type.Object({
-    uuid: Type.String({ format: 'uuid', description: 'must be a UUID' }),
-    pipeline: Type.Unknown(),
-    replace: maybe(Type.Boolean()),
-  }),
-  async handler({ ctx, job, body }) {
-    const outcome = await uploadSteps(ctx, job.organizationId, {
-      uploadId: body.uuid,
-      jobId: job.id,
-      steps: { value: body.pipeline },
-      replace: body.replace ?? false,
-    })
+  async handler({ ctx, job, request }) {
+    const sent = await readStepUpload(request.body)
+    const outcome = await uploadSteps(ctx, job.organizationId, { ...sent, jobId: job.id })
     if (outcome === undefined) throw notFound('No job found')
     if (outcome.state === 'rejected') throw refused(outcome.message ?? 'The steps were rejected.')
-    return done()
+    return outcome.message === null ? done() : ok({ message: outcome.message })
   },
 })
 

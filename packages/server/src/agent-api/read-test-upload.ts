@@ -1,7 +1,9 @@
 // What a test collector sends: JSON, or a form with a file in it; either may be compressed.
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
+import { measureJson } from '../http/json-body.ts'
 import { badRequest, refused } from '../lib/errors.ts'
+import { runInThread, ThreadLimitExceeded } from '../lib/threads.ts'
 import { readJunit } from '../resources/test_runs/junit.ts'
 import { clean, mostResults, readResult, type TestResult } from '../resources/test_runs/results.ts'
 import type { RunEnv } from '../resources/test_runs/store.ts'
@@ -9,10 +11,16 @@ import { XmlError } from '../resources/test_runs/xml.ts'
 
 export const mostUploadBytes = 32 * 1024 * 1024
 const mostInflatedBytes = 64 * 1024 * 1024
+/** In all results of an upload together: spans of tests can be many. */
+const mostValues = 1_000_000
+const mostInlineBytes = 16 * 1024
+const mostCpuMs = 20_000
 
 export interface Upload {
   env: RunEnv
-  results: TestResult[]
+  /** JSON lists of results, of a size that is sent to the database in a moment. */
+  batches: string[]
+  count: number
   /** How many were no results. */
   skipped: number
 }
@@ -20,10 +28,19 @@ export interface Upload {
 export interface SentBody {
   contentType: string
   contentEncoding: string
-  bytes: Buffer
+  bytes: Uint8Array
 }
 
+/** A small body may be a large one compressed, so only what is not compressed is read here. */
 export async function readUpload(sent: SentBody): Promise<Upload> {
+  if (sent.contentEncoding === '' && sent.bytes.length <= mostInlineBytes) return readHere(sent)
+  const module = new URL('./read-test-upload.js', import.meta.url)
+  return runInThread<typeof readHere>(module, 'readHere', sent, mostCpuMs).catch((error: unknown) => {
+    throw error instanceof ThreadLimitExceeded ? refused('The upload takes too long to read.') : error
+  })
+}
+
+export async function readHere(sent: SentBody): Promise<Upload> {
   const bytes = await inflate(sent)
   const isForm = /^multipart\/form-data\b/i.test(sent.contentType)
   const { format, env, data } = isForm ? await readForm(sent.contentType, bytes) : readJson(bytes)
@@ -34,11 +51,29 @@ export async function readUpload(sent: SentBody): Promise<Upload> {
     else results.push(result)
     if (results.length + skipped > mostResults) throw refused(`An upload has at most ${mostResults} results.`)
   }
-  return { env: readEnv(env), results, skipped }
+  return { env: readEnv(env), batches: batch(results), count: results.length, skipped }
+}
+
+const batchCharacters = 512 * 1024
+
+function batch(results: readonly TestResult[]): string[] {
+  const batches: string[] = []
+  let pieces: string[] = []
+  let characters = 0
+  for (const [index, result] of results.entries()) {
+    const text = JSON.stringify(result)
+    pieces.push(text)
+    characters += text.length
+    if (characters < batchCharacters && index < results.length - 1) continue
+    batches.push(`[${pieces.join(',')}]`)
+    pieces = []
+    characters = 0
+  }
+  return batches
 }
 
 async function inflate({ contentEncoding, bytes }: SentBody): Promise<Buffer> {
-  if (contentEncoding === '' || contentEncoding === 'identity') return bytes
+  if (contentEncoding === '' || contentEncoding === 'identity') return Buffer.from(bytes)
   if (contentEncoding !== 'gzip')
     throw badRequest('The body may be compressed with gzip, and with nothing else.')
   try {
@@ -104,6 +139,8 @@ function* readData(format: string, data: unknown): Generator<TestResult | null> 
 }
 
 function parse(text: string): unknown {
+  const { values } = measureJson(text)
+  if (values > mostValues) throw refused(`An upload has at most ${mostValues} values.`)
   try {
     return JSON.parse(text)
   } catch (error) {

@@ -5,11 +5,10 @@ import { Type, type Static, type TSchema } from 'typebox'
 import type { Dispatcher } from '../conductor/dispatch.ts'
 import type { Context } from '../context.ts'
 import type { Answer } from '../http/answer.ts'
-import { checker } from '../http/check.ts'
-import { parseBody } from '../http/json-body.ts'
 import type { RawQuery } from '../http/query.ts'
-import { forbidden, refused } from '../lib/errors.ts'
+import { forbidden } from '../lib/errors.ts'
 import type { SendingSuite } from '../resources/suites/queries.ts'
+import { bodyReader } from './read-body.ts'
 import type { Agent, Joining, Registration, RunningJob } from './tokens.ts'
 
 /** Who may call, by the token they show. */
@@ -57,6 +56,8 @@ interface Definition<Kind extends TokenKind, Body extends TSchema> {
   body?: Body
   /** Default 1 MiB. */
   bodyLimitBytes?: number
+  /** In the JSON; default 10,000. */
+  mostValues?: number
   handler(input: Input<Body> & Speakers[Kind]): Promise<AgentAnswer>
 }
 
@@ -100,7 +101,7 @@ export function agentRoute<const Kind extends TokenKind, Body extends TSchema = 
   definition: Definition<Kind, Body> & ForkRule<Kind>,
 ): AgentRoute {
   const { method, url, token, reach = 'job', isLast = false, bodyLimitBytes = 1024 * 1024 } = definition
-  const checkBody = definition.body === undefined ? null : checker(definition.body)
+  const readBody = definition.body && bodyReader(definition.body, definition.mostValues)
   return {
     method,
     url,
@@ -111,17 +112,13 @@ export function agentRoute<const Kind extends TokenKind, Body extends TSchema = 
     body: definition.body,
     bodyLimitBytes,
     async run(input, speaker) {
-      const text = input.request.body.toString()
-      const body = checkBody?.(text.trim() === '' ? {} : parseBody(text))
-      if (body?.ok === false) throw refused(sentence(body.reason))
+      const body = readBody?.(input.request.body)
       // The check above and the look at the token before it are what makes this true.
-      const checked = { ...input, ...speaker, body: body?.value } as unknown
+      const checked = { ...input, ...speaker, body } as unknown
       return definition.handler(checked as Input<Body> & Speakers[Kind])
     },
   }
 }
-
-const sentence = (reason: string) => `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`
 
 /** Agents read the answers of some calls whether there is anything to say or not. */
 export const done = (): Answer => ({ status: 200, body: {} })

@@ -11,17 +11,17 @@ const postUpload = agentRoute({
   bodyLimitBytes: mostUploadBytes,
   async handler({ ctx, suite, request }) {
     const { id, headers } = request.reply.request
-    const { env, results, skipped } = await readUpload({
+    const { env, batches, count, skipped } = await readUpload({
       contentType: headers['content-type'] ?? '',
       contentEncoding: headers['content-encoding']?.toLowerCase() ?? '',
       bytes: request.body,
     })
-    const runId = await storeResults(ctx, suite, env, results)
+    const runId = await storeResults(ctx, suite, env, batches)
     const body = {
       // Under which the server's log knows of it.
       id,
       run_id: runId,
-      queued: results.length,
+      queued: count,
       skipped,
       errors: [],
       run_url: runUrl(ctx.config.url, suite.organizationSlug, suite.slug, runId),

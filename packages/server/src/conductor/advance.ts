@@ -1,6 +1,7 @@
 // The one door through which a build changes: lock it, ask the engine, write down what it says, append the events.
 // Nobody else writes the state of a build or a job, with one exception: claim.ts hands out jobs and has them accepted,
 // and reserve.ts sets them aside, by touching those jobs' rows alone.
+import { setImmediate } from 'node:timers/promises'
 import { advance } from '@millrace/engine/advance.ts'
 import type { Effect } from '@millrace/engine/advance/effects.ts'
 import type { Patch } from '@millrace/engine/advance/changes.ts'
@@ -55,6 +56,9 @@ export async function advanceIn(
   return locked === undefined ? noBuild : apply(trx, ctx, locked, event)
 }
 
+/** What writes more than so many lets other requests run between its parts. */
+const mostEffectsAtOnce = 500
+
 /** With the build's lock held, and its row as it stands; `first` is written before what the event makes of it. */
 export async function apply(
   trx: Trx,
@@ -80,24 +84,27 @@ export async function apply(
   const { timers } = ctx.config
   const runnable = effects.flatMap((effect) => (effect.kind === 'job_runnable' ? [effect.jobId] : []))
   const heritage = changes.newJobs.length === 0 ? null : (inherited ?? (await findInherited(trx, scope)))
-  await later(trx, [
+  const breathe = effects.length > mostEffectsAtOnce ? setImmediate : null
+  await breathe?.()
+  const statements = [
     ...first(after),
     ...effects.flatMap((effect) =>
       effect.kind === 'set_meta_data' ? setMetaData(scope, effect.values) : [],
     ),
     ...appendEvents(scope, at, effects, event),
     ...wakeFreedAgents(moves, job),
-    ...saveChanges(changes, {
-      scope,
-      timers,
-      at,
-      buildBefore: build,
-      moves,
-      jobsBefore,
-      inherited: heritage,
-    }),
-    ...wakeQueuesOf(runnable),
-  ])
+  ]
+  const saving = { scope, timers, at, buildBefore: build, moves, jobsBefore, inherited: heritage }
+  for (const part of saveChanges(changes, saving)) {
+    await breathe?.()
+    statements.push(...part)
+  }
+  await breathe?.()
+  await later(trx, [...statements, ...wakeQueuesOf(runnable)])
+  const patches = {
+    jobs: new Map(changes.jobs.map((patch) => [patch.id, patch])),
+    steps: new Map(changes.steps.map((patch) => [patch.id, patch])),
+  }
   return {
     ok: true,
     followUps: followUpsOf(scope, effects),
@@ -105,14 +112,14 @@ export async function apply(
     build: after,
     rows: {
       ...rows,
-      ...(rows.jobs && { jobs: rows.jobs.map((job) => patched(job, changes.jobs)) }),
-      ...(rows.steps && { steps: rows.steps.map((step) => patched(step, changes.steps)) }),
+      ...(rows.jobs && { jobs: rows.jobs.map((job) => patched(job, patches.jobs)) }),
+      ...(rows.steps && { steps: rows.steps.map((step) => patched(step, patches.steps)) }),
     },
   }
 }
 
-function patched<Row extends { id: string }>(row: Row, patches: ReadonlyArray<Patch<Row>>): Row {
-  const patch = patches.find(({ id }) => id === row.id)
+function patched<Row extends { id: string }>(row: Row, patches: ReadonlyMap<string, Patch<Row>>): Row {
+  const patch = patches.get(row.id)
   return patch === undefined ? row : { ...row, ...patch.set }
 }
 

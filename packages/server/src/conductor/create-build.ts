@@ -1,10 +1,10 @@
 // Makes a build: the number, the row, the plan, the first advance; one transaction. REST, schedules, webhooks,
 // trigger steps and rebuilds all enter here.
+import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { matchesBranch } from '@millrace/engine/branches.ts'
 import { newBuild } from '@millrace/engine/new-build.ts'
 import { plan } from '@millrace/engine/plan.ts'
-import { DEFAULT_MAX_BYTES, readPipeline } from '@millrace/engine/steps/document.ts'
 import { describeProblem, type Problem } from '@millrace/engine/problem.ts'
 import type { PipelineDocument } from '@millrace/engine/steps/types.ts'
 import type { BuildRow } from '@millrace/engine/rows.ts'
@@ -17,10 +17,11 @@ import { newId } from '../lib/ids.ts'
 import { apply, type FollowUp } from './advance.ts'
 import { conditionFacts, personJson, type Creator } from './facts.ts'
 import { setMetaData } from './meta-data.ts'
+import { readStored } from './read-stored.ts'
 import { columnName, tallyColumns } from './rows.ts'
 import { selectPipelineScope, type PipelineScope } from './scope.ts'
 import { isUntrusted, type CommitOrigin } from './trust.ts'
-import { storedVariables } from './variables.ts'
+import { listStoredVariables } from './variables.ts'
 
 export interface PullRequest {
   id: string
@@ -101,6 +102,9 @@ interface PipelineRow {
   scope: PipelineScope
 }
 
+/** Planning more than so many takes long enough to let other requests run behind it. */
+const mostJobsAtOnce = 500
+
 export function createBuild(
   ctx: Context,
   organizationId: string,
@@ -113,16 +117,12 @@ export function createBuild(
     if (refusal !== null) return { ok: false, message: refusal }
 
     const id = newId()
-    const variables = storedVariables({
+    const variables = listStoredVariables({
       organizationSlug: pipeline.organization_slug,
       pipeline,
       build: request,
     })
-    const read = readPipeline(pipeline.configuration, {
-      origin: 'stored',
-      maxBytes: DEFAULT_MAX_BYTES,
-      interpolateWith: variables,
-    })
+    const read = await readStored({ text: pipeline.configuration, variables })
     if (!read.ok)
       return { ok: false, message: 'Validation Failed', errors: read.problems.map(configurationError) }
 
@@ -134,7 +134,7 @@ export function createBuild(
       pipeline,
       build: { ...request, id, number, state: 'creating', blockedState: null },
       creator: pipeline.creator,
-      env: variables,
+      env: (name) => variables.get(name),
     })
     const planned = plan(read.document, facts, {
       mint: newId,
@@ -147,6 +147,7 @@ export function createBuild(
     if (!planned.ok) {
       throw new PlanRefused([{ field: 'configuration', code: planned.message }])
     }
+    if (planned.plan.jobs.length > mostJobsAtOnce) await setImmediate()
     const triggeredFromJobId = request.triggeredFrom?.job_id ?? null
     const scope = { ...pipeline.scope, buildId: id, triggeredFromJobId }
     const begun = await apply(

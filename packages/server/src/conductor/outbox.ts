@@ -35,13 +35,19 @@ const insertEvents = onRows(
 function eventRows(effects: readonly Effect[], reason: string | null): EventRow[] {
   const news = effects.filter((effect) => effect.kind === 'notify')
   const told = new Set<Effect>()
+  const byJob = new Map<string | null, typeof news>()
+  for (const item of news) {
+    if (!('jobId' in item) && 'stepId' in item) continue
+    const jobId = 'jobId' in item ? item.jobId : null
+    const known = byJob.get(jobId)
+    if (known === undefined) byJob.set(jobId, [item])
+    else known.push(item)
+  }
   const newsOf = (jobId: string | null) =>
-    news
-      .filter((item) => ('jobId' in item ? item.jobId === jobId : jobId === null && !('stepId' in item)))
-      .map((item) => {
-        told.add(item)
-        return item.news
-      })
+    (byJob.get(jobId) ?? []).map((item) => {
+      told.add(item)
+      return item.news
+    })
   const rows = effects.flatMap((effect): EventRow[] => {
     if (effect.kind === 'job_state_changed') {
       const { jobId, stepId, from, to } = effect

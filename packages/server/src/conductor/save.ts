@@ -29,21 +29,19 @@ export interface Saving {
   inherited: Inherited | null
 }
 
-export function saveChanges(changes: Changes, saving: Saving): Statement[] {
+/** Part by part, so that whoever saves thousands of rows can pause between. */
+export function* saveChanges(changes: Changes, saving: Saving): Generator<Statement[]> {
   const { scope, buildBefore, inherited } = saving
-  return [
-    ...(changes.newSteps.length > 0 ? [insertSteps(changes, scope)] : []),
-    ...insertWiring(changes, scope),
-    ...(inherited === null ? [] : [insertJobs(changes.newJobs, inherited, saving)]),
-    ...alike(changes.jobs, ({ set }) => set.state).map((group) => updateJobs(group, saving)),
-    ...alike(changes.steps).map(updateSteps),
-    ...remove(changes),
-    // A new one is written as it begins; see create-build.ts.
-    ...(changes.build === null || buildBefore.state === 'creating'
-      ? []
-      : updateBuild(scope.buildId, changes.build)),
-    ...count(changes, saving).write(scope.pipelineId),
-  ]
+  if (changes.newSteps.length > 0) yield [insertSteps(changes, scope)]
+  yield insertWiring(changes, scope)
+  if (inherited !== null) yield [insertJobs(changes.newJobs, inherited, saving)]
+  for (const group of alike(changes.jobs, ({ set }) => set.state)) yield [updateJobs(group, saving)]
+  for (const group of alike(changes.steps)) yield [updateSteps(group)]
+  yield remove(changes)
+  // A new one is written as it begins; see create-build.ts.
+  if (changes.build !== null && buildBefore.state !== 'creating')
+    yield updateBuild(scope.buildId, changes.build)
+  yield count(changes, saving).write(scope.pipelineId)
 }
 
 /** What becomes different in the pipeline's counts. */
@@ -72,7 +70,9 @@ function alike<Row>(
   const groups = new Map<string, Patch<Row>[]>()
   for (const patch of patches) {
     const key = [also(patch), ...Object.keys(patch.set).sort()].join()
-    groups.set(key, [...(groups.get(key) ?? []), patch])
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [patch])
+    else group.push(patch)
   }
   return [...groups.values()]
 }

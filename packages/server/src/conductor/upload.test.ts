@@ -277,3 +277,24 @@ async function runNext(build: TestBuild, name: string): Promise<void> {
   for (const type of ['assign', 'accept', 'start'] as const) await tell(app, build, { type, jobId })
   await tell(app, build, { type: 'finish', jobId, exitStatus: 0, signal: null, signalReason: null })
 }
+
+describe('an upload that depends on a key no step has', () => {
+  it('is applied, and says which key and the nearest one', async () => {
+    const { build, jobId } = await aRunningBuild()
+    const uploadId = newId()
+    const steps = '[{command: a, key: tests}, {command: b, depends_on: [test, tests, far-away]}]'
+    expect(await upload(build, jobId, steps, { uploadId })).toMatchObject({
+      state: 'applied',
+      message:
+        'No step of the build has the key "far-away" so far.\n' +
+        'No step of the build has the key "test" so far; did you mean "tests"?',
+    })
+    expect((await recorded(uploadId)).message).toContain('"test" so far')
+  })
+
+  it('says nothing of a key that an earlier upload brought', async () => {
+    const { build, jobId } = await aRunningBuild()
+    await upload(build, jobId, '[{command: a, key: first}]')
+    expect(await upload(build, jobId, '[{command: b, depends_on: first}]')).toMatchObject({ message: null })
+  })
+})

@@ -1,30 +1,24 @@
 // Steps that a running job adds to its own build. The upload's id makes asking twice the same as asking once: what
 // came of it is kept, and whoever asks again, or at the same time, is told the same.
 import { sql } from 'kysely'
-import type { Problem } from '@millrace/engine/problem.ts'
-import { readPipelines, readPipelineTree, DEFAULT_MAX_BYTES } from '@millrace/engine/steps/document.ts'
-import type { ReadPipelines } from '@millrace/engine/steps/document.ts'
-import { formatProblem } from '@millrace/engine/steps/format-problem.ts'
 import type { PipelineDocument } from '@millrace/engine/steps/types.ts'
-import { sourceFromValue } from '@millrace/engine/source.ts'
 import type { Context } from '../context.ts'
 import type { Trx } from '../db/pool.ts'
 import { inTransaction } from '../db/transaction.ts'
-import { isStorable } from '../lib/unstorable.ts'
 import { carryOut } from './act.ts'
 import { advanceIn, type FollowUp } from './advance.ts'
 import { findKnownBuild, uploadFacts } from './facts.ts'
 import { lockBuild } from './load.ts'
+import { readSteps, type GivenSteps, type ReadSteps } from './read-steps.ts'
 import { isUntrusted, tellingOnlyItsHost } from './trust.ts'
-
-const mostProblems = 20
+import { describeUnknownKeys } from './unknown-keys.ts'
 
 export interface StepUpload {
   /** Chosen by whoever uploads. */
   uploadId: string
   jobId: string
-  /** As written, or JSON that was parsed already; variables have been filled in where the job runs. */
-  steps: { text: string } | { value: unknown }
+  /** Variables have been filled in where the job runs. */
+  steps: GivenSteps | ReadSteps
   /** Clear away what has not started first. */
   replace: boolean
 }
@@ -32,8 +26,9 @@ export interface StepUpload {
 export interface UploadOutcome {
   state: 'applied' | 'rejected'
   createdJobs: number
-  /** Why it was rejected: for programs, and for people. */
+  /** Why it was rejected, for programs. */
   rejectionType: string | null
+  /** Why it was rejected, or what is odd about what was applied; for people. */
   message: string | null
 }
 
@@ -43,14 +38,14 @@ export async function uploadSteps(
   organizationId: string,
   upload: StepUpload,
 ): Promise<UploadOutcome | undefined> {
-  const read = readSteps(upload.steps)
+  const steps = 'keptText' in upload.steps ? upload.steps : readSteps(upload.steps)
   const done = await inTransaction(ctx.db, async (trx) => {
     const buildId = await findBuildId(trx, organizationId, upload.jobId)
     if (buildId === undefined) return undefined
-    if (!(await register(trx, organizationId, buildId, upload))) {
+    if (!(await register(trx, organizationId, buildId, upload, steps.keptText))) {
       return { outcome: await recall(trx, organizationId, upload), followUps: [] }
     }
-    const applied = await applyAll(trx, ctx, { organizationId, buildId, upload, read })
+    const applied = await applyAll(trx, ctx, { organizationId, buildId, upload, steps })
     await record(trx, upload.uploadId, applied.outcome)
     return applied
   })
@@ -59,22 +54,11 @@ export async function uploadSteps(
   return done.outcome
 }
 
-function readSteps(steps: StepUpload['steps']): ReadPipelines {
-  if ('text' in steps) return readPipelines(steps.text, { origin: 'upload', maxBytes: DEFAULT_MAX_BYTES })
-  const tree = sourceFromValue(steps.value)
-  if (tree === null) {
-    const message = 'the steps nest too deeply, or hold characters that cannot be kept'
-    return { ok: false, problems: [{ message, line: 0, column: 0, step: null }] }
-  }
-  const read = readPipelineTree(tree, { origin: 'upload' })
-  return read.ok ? { ok: true, documents: [read.document], warnings: read.warnings } : read
-}
-
 interface Upload {
   organizationId: string
   buildId: string
   upload: StepUpload
-  read: ReadPipelines
+  steps: ReadSteps
 }
 
 interface Applied {
@@ -84,26 +68,12 @@ interface Applied {
 
 /** All documents or none. */
 async function applyAll(trx: Trx, ctx: Context, given: Upload): Promise<Applied> {
-  const { read, upload } = given
-  if (!read.ok) return reject('invalid_upload', describeProblems(read.problems, upload.steps))
+  const { outcome } = given.steps
+  if (!outcome.ok) return reject('invalid_upload', outcome.message)
   await sql`savepoint upload`.execute(trx)
-  const applied = await applyDocuments(trx, ctx, given, read.documents)
+  const applied = await applyDocuments(trx, ctx, given, outcome.documents)
   if (applied.outcome.state === 'rejected') await sql`rollback to savepoint upload`.execute(trx)
   return applied
-}
-
-function describeProblems(problems: readonly Problem[], steps: StepUpload['steps']): string {
-  const text = 'text' in steps ? keptText(steps) : ''
-  return problems
-    .slice(0, mostProblems)
-    .map((problem) => formatProblem('pipeline', text, problem))
-    .join('\n')
-}
-
-/** What is kept of the text: nothing, where it is too long or holds what the database cannot. */
-function keptText(steps: StepUpload['steps']): string {
-  const text = 'text' in steps ? steps.text : JSON.stringify(steps.value ?? null, null, 2)
-  return isStorable(text) && Buffer.byteLength(text) <= DEFAULT_MAX_BYTES ? text : ''
 }
 
 async function applyDocuments(
@@ -136,7 +106,8 @@ async function applyDocuments(
   await sql`
     update builds set uploaded_env = ${JSON.stringify(uploadedEnv)}::jsonb, notify = notify || ${JSON.stringify(notify)}::jsonb
     where organization_id = ${organizationId} and id = ${buildId}`.execute(trx)
-  return { outcome: { state: 'applied', createdJobs, rejectionType: null, message: null }, followUps }
+  const message = await describeUnknownKeys(trx, buildId, taken)
+  return { outcome: { state: 'applied', createdJobs, rejectionType: null, message }, followUps }
 }
 
 const reject = (rejectionType: string, message: string): Applied => ({
@@ -159,7 +130,8 @@ async function register(
   trx: Trx,
   organizationId: string,
   buildId: string,
-  { uploadId, jobId, steps, replace }: StepUpload,
+  { uploadId, jobId, replace }: StepUpload,
+  keptText: string,
 ): Promise<boolean> {
   const inserted = await trx
     .insertInto('step_uploads')
@@ -170,7 +142,7 @@ async function register(
       source_job_id: jobId,
       state: 'processing',
       replace_existing_steps: replace,
-      definition_yaml: keptText(steps),
+      definition_yaml: keptText,
     })
     .onConflict((conflict) => conflict.column('id').doNothing())
     .executeTakeFirst()

@@ -18,8 +18,17 @@ interface Facts {
   >
 }
 
-export function storedVariables({ organizationSlug, pipeline, build }: Facts): EnvLookup {
-  const variables = new Map(
+export function storedVariables(facts: Facts): EnvLookup {
+  const variables = listStoredVariables(facts)
+  return (name) => variables.get(name)
+}
+
+export function listStoredVariables({
+  organizationSlug,
+  pipeline,
+  build,
+}: Facts): ReadonlyMap<string, string> {
+  return new Map(
     Object.entries({
       ...pipeline.env,
       ...build.env,
@@ -40,5 +49,4 @@ export function storedVariables({ organizationSlug, pipeline, build }: Facts): E
       BUILDKITE_MERGE_QUEUE_BASE_COMMIT: build.hostEvent?.mergeQueue?.baseCommit ?? '',
     }),
   )
-  return (name) => variables.get(name)
 }

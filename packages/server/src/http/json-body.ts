@@ -5,6 +5,8 @@ import { ApiError, badRequest } from '../lib/errors.ts'
 import { findUnstorable } from '../lib/unstorable.ts'
 
 const deepest = 64
+/** More than a body of ours needs, few enough to be checked in a moment. */
+const defaultMostValues = 10_000
 
 export function acceptJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
@@ -22,8 +24,11 @@ export function acceptJson(app: FastifyInstance): void {
   })
 }
 
-export function parseBody(text: string): unknown {
-  if (depth(text) > deepest) throw badRequest(`The request body is nested more than ${deepest} levels deep.`)
+/** Depth and number of values are counted before anything is built of them. */
+export function parseBody(text: string, mostValues = defaultMostValues): unknown {
+  const { depth, values } = measureJson(text)
+  if (depth > deepest) throw badRequest(`The request body is nested more than ${deepest} levels deep.`)
+  if (values > mostValues) throw badRequest(`The request body holds more than ${mostValues} values.`)
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -44,8 +49,9 @@ export function parseBody(text: string): unknown {
   return value
 }
 
-function depth(text: string): number {
+export function measureJson(text: string): { depth: number; values: number } {
   let open = 0
+  let values = 1
   let most = 0
   let inString = false
   for (let i = 0; i < text.length; i++) {
@@ -54,8 +60,11 @@ function depth(text: string): number {
       if (code === 92) i++
       else if (code === 34) inString = false
     } else if (code === 34) inString = true
-    else if (code === 91 || code === 123) most = Math.max(most, ++open)
-    else if (code === 93 || code === 125) open--
+    else if (code === 44) values++
+    else if (code === 91 || code === 123) {
+      values++
+      most = Math.max(most, ++open)
+    } else if (code === 93 || code === 125) open--
   }
-  return most
+  return { depth: most, values }
 }

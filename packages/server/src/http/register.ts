@@ -1,4 +1,5 @@
 // Puts routes on the server: access before the body is read, then the body, then the handler.
+import { setImmediate } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { settleAccess } from '../auth/access-watch.ts'
 import type { Spent } from '../auth/rate-limits.ts'
@@ -85,16 +86,32 @@ function answer(ctx: Context, route: Route, request: FastifyRequest): Promise<An
     : once(ctx, keyed, (inner) => route.run({ ...input, ctx: inner }))
 }
 
-function send(request: FastifyRequest, reply: FastifyReply, made: Answer): FastifyReply {
+async function send(request: FastifyRequest, reply: FastifyReply, made: Answer): Promise<FastifyReply> {
   const { status, body, json, stream, headers } = made
   const hasType = headers?.['Content-Type'] !== undefined
   if (stream === undefined && !hasType && (json ?? body) !== undefined)
-    return write(request, reply, status, json ?? JSON.stringify(body), headers)
+    return write(request, reply, status, json ?? (await writeJson(body)), headers)
   void reply.code(status)
   const written = json ?? stream
   if (written !== undefined) void reply.type(jsonType)
   if (headers !== undefined) void reply.headers(headers)
   return reply.send(written ?? body)
+}
+
+const longestTurnMs = 15
+
+/** A page of rows may be many megabytes, so other requests get a turn between rows that take long to write. */
+async function writeJson(body: unknown): Promise<string> {
+  if (!Array.isArray(body) || body.length < 2) return JSON.stringify(body)
+  const rows: string[] = []
+  let turnMs = performance.now()
+  for (const row of body) {
+    rows.push(JSON.stringify(row) ?? 'null')
+    if (performance.now() - turnMs < longestTurnMs) continue
+    await setImmediate()
+    turnMs = performance.now()
+  }
+  return `[${rows.join(',')}]`
 }
 
 const jsonType = 'application/json; charset=utf-8'

@@ -1,6 +1,6 @@
 // What paths, states and patterns of artifacts mean. A path is a label that a job gave a file: nothing here or
 // anywhere else opens it.
-import { refused } from '../../lib/errors.ts'
+import { badRequest, refused } from '../../lib/errors.ts'
 import { artifactStates, type ArtifactState } from './schema.ts'
 
 /** What is wrong with a path; null: nothing. Whoever downloads the file may make a path of it, below a directory of theirs. */
@@ -24,16 +24,22 @@ export function readState(given: string | undefined): ArtifactState | null {
   throw refused(`Unknown state "${given.slice(0, 100)}"; accepted are ${artifactStates.join(', ')}.`)
 }
 
+/** The database takes longer with each, for each path. */
+const mostWildcards = 50
+
 /**
  * A pattern as agents search with, as a PostgreSQL regular expression. `*` and `**` match anything, slashes too;
  * `**` with a slash behind it matches no directory as well. `?` is one character, `[ab]` one of several, `{a,b}`
  * one of several texts.
  */
 export function searchPattern(query: string): string {
-  const tokens = query.replace(/^(\.\/)+/, '').matchAll(/\*{2,}\/|\*+|\[([!^]?)([^\]/[\\]+)\]|./gsu)
+  const tokens = query.replace(/^(\.\/)+/, '').matchAll(/(?:\*{2,}\/)+|\*+|\[([!^]?)([^\]/[\\]+)\]|./gsu)
   let pattern = ''
   let depth = 0
+  let wildcards = 0
   for (const [token, not = '', set] of tokens) {
+    if (/^[*?[{]/.test(token) && ++wildcards > mostWildcards)
+      throw badRequest(`The search pattern may have at most ${mostWildcards} wildcards.`)
     if (set !== undefined) pattern += `[${not && '^'}${characterSet(set)}]`
     else if (token.startsWith('**') && token.endsWith('/')) pattern += '(.*/)?'
     else if (token.startsWith('*')) pattern += '.*'

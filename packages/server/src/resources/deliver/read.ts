@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { parseBody } from '../../http/json-body.ts'
 import { badRequest } from '../../lib/errors.ts'
+import { runInThread, ThreadLimitExceeded } from '../../lib/threads.ts'
 import { readBitbucket, readBitbucketAbout } from './bitbucket.ts'
 import type { WebhookDelivery, HostKind, Received, Tiding } from './event.ts'
 import { readGithub, readGithubAbout } from './github.ts'
@@ -21,24 +22,39 @@ const readers: Readonly<Record<Exclude<HostKind, 'git'>, Reader>> = {
   bitbucket: { about: readBitbucketAbout, tidings: readBitbucket },
 }
 
-export function readWebhookDelivery(
-  sender: Sender,
-  headers: IncomingHttpHeaders,
-  rawBody: Buffer,
-): WebhookDelivery {
+export interface Sent {
+  sender: Sender
+  headers: IncomingHttpHeaders
+  bytes: Uint8Array
+}
+
+const mostInlineBytes = 256 * 1024
+const mostValues = 500_000
+const mostCpuMs = 10_000
+
+/** A push of thousands of commits is megabytes of JSON, and is read in a thread. */
+export async function readWebhookDelivery(sent: Sent): Promise<WebhookDelivery> {
+  if (sent.bytes.length <= mostInlineBytes) return readHere(sent)
+  const module = new URL('./read.js', import.meta.url)
+  return runInThread<typeof readHere>(module, 'readHere', sent, mostCpuMs).catch((error: unknown) => {
+    throw error instanceof ThreadLimitExceeded ? badRequest('The payload takes too long to read.') : error
+  })
+}
+
+export function readHere({ sender, headers, bytes }: Sent): WebhookDelivery {
   if (sender.host === 'git') {
-    const text = decode(rawBody)
+    const text = decode(bytes)
     return { ...sender, host: 'git', action: null, repositories: [], tidings: readPlain(text) }
   }
-  const payload = parseBody(unwrap(headers, decode(rawBody))) as object
+  const payload = parseBody(unwrap(headers, decode(bytes)), mostValues) as object
   const { about, tidings } = readers[sender.host]
   return { ...sender, ...about(payload), tidings: tidings({ event: sender.event, payload }) }
 }
 
-function decode(rawBody: Buffer): string {
-  if (rawBody.length === 0) throw badRequest('The request has no body.')
+function decode(bytes: Uint8Array): string {
+  if (bytes.length === 0) throw badRequest('The request has no body.')
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(rawBody)
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
     throw badRequest('The body is not UTF-8.')
   }

@@ -46,7 +46,7 @@ const postDelivery = route({
     if (sealed && keyId && !isGenuine(sender, headers, rawBody, ctx.keys.open(sealed, keyId))) {
       throw unauthorized('The signature is missing or wrong: give the webhook the secret of the connection.')
     }
-    return ok(await receive(ctx, target, readWebhookDelivery(sender, headers, rawBody)))
+    return ok(await receive(ctx, target, await readWebhookDelivery({ sender, headers, bytes: rawBody })))
   },
 })
 

@@ -14,7 +14,7 @@ export async function createTemplate(
   caller: Caller,
   body: CreatePipelineTemplateBody,
 ): Promise<templates.TemplateRow> {
-  refuseUnreadable(body.configuration)
+  await refuseUnreadable(body.configuration)
   const { name, configuration } = body
   const fields = {
     name,
@@ -38,7 +38,7 @@ export async function createTemplate(
   })
 }
 
-export function refuseUnreadable(configuration: string): void {
-  const problems = problemsOf(configuration)
+export async function refuseUnreadable(configuration: string): Promise<void> {
+  const problems = await problemsOf(configuration)
   if (problems.length > 0) throw validationFailed(`configuration, ${problems.join('; ')}`)
 }

@@ -16,7 +16,7 @@ export async function updateTemplate(
   id: string,
   body: UpdatePipelineTemplateBody,
 ): Promise<templates.TemplateRow> {
-  if (body.configuration !== undefined) refuseUnreadable(body.configuration)
+  if (body.configuration !== undefined) await refuseUnreadable(body.configuration)
   return inTransaction(ctx.db, async (trx) => {
     await templates.lockInOrg(trx, org.id, id)
     const before = await templates.findVisible(trx, org, id)

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { checkConfiguration, isStepList, problemsOf, viewSteps, writeSteps } from './configuration.ts'
 
 describe('checkConfiguration', () => {
-  it('says line, column, step and cause, with the nearest right name', () => {
-    expect(checkConfiguration('steps:\n  - label: test\n    comand: make\n')).toEqual([
+  it('says line, column, step and cause, with the nearest right name', async () => {
+    expect(await checkConfiguration('steps:\n  - label: test\n    comand: make\n')).toEqual([
       {
         field: 'configuration',
         code: expect.stringMatching(/^line 2, column 5.*missing a type.*`command`\?$/),
@@ -11,14 +11,16 @@ describe('checkConfiguration', () => {
     ])
   })
 
-  it('leaves variables as they are written', () => {
-    expect(checkConfiguration('steps:\n  - command: make ${TARGET?}\n')).toEqual([])
-    expect(viewSteps('steps:\n  - command: make $TARGET\n')).toMatchObject([{ command: 'make $TARGET' }])
+  it('leaves variables as they are written', async () => {
+    expect(await checkConfiguration('steps:\n  - command: make ${TARGET?}\n')).toEqual([])
+    expect(await viewSteps('steps:\n  - command: make $TARGET\n')).toMatchObject([
+      { command: 'make $TARGET' },
+    ])
   })
 })
 
 describe('writeSteps', () => {
-  it('writes a document that reads back as the steps given', () => {
+  it('writes a document that reads back as the steps given', async () => {
     const configuration = writeSteps([
       {
         type: 'script',
@@ -41,9 +43,9 @@ describe('writeSteps', () => {
         trigger_async: true,
       },
     ])
-    expect(problemsOf(configuration)).toEqual([])
+    expect(await problemsOf(configuration)).toEqual([])
     expect(isStepList(configuration)).toBe(true)
-    const view = viewSteps(configuration)
+    const view = await viewSteps(configuration)
     expect(view).toMatchObject([
       {
         type: 'script',
@@ -65,10 +67,10 @@ describe('writeSteps', () => {
         async: true,
       },
     ])
-    expect(viewSteps(writeSteps(view))).toEqual(view)
+    expect(await viewSteps(writeSteps(view))).toEqual(view)
   })
 
-  it('knows a list of no steps again, and text that people wrote as text', () => {
+  it('knows a list of no steps again, and text that people wrote as text', async () => {
     expect(isStepList(writeSteps([]))).toBe(true)
     expect(isStepList('steps: []')).toBe(false)
     expect(isStepList('{"steps": []}')).toBe(false)

@@ -1,31 +1,29 @@
 // The steps of a pipeline as text: whether it can be read, and how the API shows it.
+import { setImmediate } from 'node:timers/promises'
 import { describeProblem } from '@millrace/engine/problem.ts'
 import { viewConfiguration } from '@millrace/engine/steps/configuration-view.ts'
-import { DEFAULT_MAX_BYTES, readPipeline } from '@millrace/engine/steps/document.ts'
+import { readStored } from '../../conductor/read-stored.ts'
 import type { FieldError } from '../../lib/errors.ts'
 import type { ConfigurationStep, VisualStep } from './schema.ts'
 
-/** Variables stay as they are written: their values are known only when there is a build. */
-const read = (text: string) => readPipeline(text, { origin: 'stored', maxBytes: DEFAULT_MAX_BYTES })
-
-export function problemsOf(configuration: string): string[] {
-  const result = read(configuration)
+export async function problemsOf(configuration: string): Promise<string[]> {
+  const result = await readStored({ text: configuration })
   return result.ok ? [] : result.problems.map(describeProblem)
 }
 
-export const checkConfiguration = (configuration: string): FieldError[] =>
-  problemsOf(configuration).map((code) => ({ field: 'configuration', code }))
+export const checkConfiguration = async (configuration: string): Promise<FieldError[]> =>
+  (await problemsOf(configuration)).map((code) => ({ field: 'configuration', code }))
 
 // Every list of builds shows the steps of its pipelines, and reading text costs far more than comparing it.
 const views = new Map<string, ConfigurationStep[]>()
 const mostCharacters = 16 * 1024 * 1024
 let keptCharacters = 0
 
-/** Shared by all who ask, so nobody may change it. */
-export function viewSteps(configuration: string): ConfigurationStep[] {
+/** Variables stay as they are written. Shared by all who ask, so nobody may change it. */
+export async function viewSteps(configuration: string): Promise<ConfigurationStep[]> {
   const known = views.get(configuration)
   if (known !== undefined) return known
-  const result = read(configuration)
+  const result = await readStored({ text: configuration })
   const view = result.ok ? (viewConfiguration(result.document) as ConfigurationStep[]) : []
   keptCharacters += configuration.length
   if (keptCharacters > mostCharacters) {
@@ -33,6 +31,8 @@ export function viewSteps(configuration: string): ConfigurationStep[] {
     keptCharacters = configuration.length
   }
   views.set(configuration, view)
+  // A list may have many that nobody has read yet; others get a turn between them.
+  await setImmediate()
   return view
 }
 

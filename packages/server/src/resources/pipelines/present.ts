@@ -12,12 +12,12 @@ export const pipelineUrl = (url: string, orgSlug: string, slug: string): string 
   `${url}/v2/organizations/${orgSlug}/pipelines/${slug}`
 
 /** For nobody in particular (`caller` null) it has no secrets. */
-export function presentPipeline(
+export async function presentPipeline(
   url: string,
   orgSlug: string,
   pipeline: PipelineRow,
   caller: Caller | null,
-): Static<typeof Pipeline> {
+): Promise<Static<typeof Pipeline>> {
   const self = pipelineUrl(url, orgSlug, pipeline.slug)
   const mayHaveWebhookUrl =
     caller !== null && pipeline.access === 'manage' && hasScope(caller, 'write_pipelines')
@@ -67,7 +67,7 @@ export function presentPipeline(
     poll_interval_seconds: pipeline.poll_interval_seconds,
     poll_error: pipeline.poll_error,
     configuration: pipeline.configuration,
-    steps: viewSteps(pipeline.configuration),
+    steps: await viewSteps(pipeline.configuration),
   }
 }
 

@@ -93,7 +93,7 @@ async function settle(
     slug: readSlug(before, plain.name, body.slug),
     default_branch: body.default_branch || base.default_branch,
     pipeline_template_id: template?.id ?? null,
-    configuration: readConfiguration(before, body, template),
+    configuration: await readConfiguration(before, body, template),
     provider_id: await readProvider(trx, org, plain.repository),
     provider_settings: { ...base.provider_settings, ...writableSettings(body.provider_settings ?? {}) },
   }
@@ -127,11 +127,11 @@ function readSlug(before: PipelineFields | null, name: string, given: string | n
   throw invalidFields([{ field: 'slug', code: 'cannot be made from the name; give one' }])
 }
 
-function readConfiguration(
+async function readConfiguration(
   before: PipelineFields | null,
   body: UpdatePipelineBody,
   template: templates.AssignableTemplate | null,
-): string {
+): Promise<string> {
   const given = body.configuration?.trim() ? body.configuration : undefined
   if (template !== null) {
     const isOther = given !== undefined && given !== before?.configuration && given !== template.configuration
@@ -145,21 +145,24 @@ function readConfiguration(
   throw wrongSteps('configuration', [missingSteps])
 }
 
-function readable(configuration: string, before: PipelineFields | null): string {
+async function readable(configuration: string, before: PipelineFields | null): Promise<string> {
   if (configuration === before?.configuration) return configuration
-  const problems = checkConfiguration(configuration)
+  const problems = await checkConfiguration(configuration)
   if (problems.length > 0) throw invalidFields(problems)
   return configuration
 }
 
-function fromSteps(before: PipelineFields | null, steps: NonNullable<UpdatePipelineBody['steps']>): string {
+async function fromSteps(
+  before: PipelineFields | null,
+  steps: NonNullable<UpdatePipelineBody['steps']>,
+): Promise<string> {
   if (before !== null && !isStepList(before.configuration)) {
     throw wrongSteps('steps', [
       'cannot be changed alone: this pipeline is written in YAML; give configuration',
     ])
   }
   const configuration = writeSteps(steps)
-  const problems = problemsOf(configuration)
+  const problems = await problemsOf(configuration)
   if (problems.length > 0) throw wrongSteps('steps', problems)
   return configuration
 }

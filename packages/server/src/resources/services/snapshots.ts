@@ -57,7 +57,10 @@ export function snapshotsOf(url: string): Snapshots {
 
     async pipelines(db, orgIds, ids) {
       const rows = await pipelines.listForNobody(db, orgIds, ids)
-      return new Map(rows.map((row) => [row.id, presentPipeline(url, row.organization_slug, row, null)]))
+      const shown = rows.map(
+        async (row) => [row.id, await presentPipeline(url, row.organization_slug, row, null)] as const,
+      )
+      return new Map(await Promise.all(shown))
     },
 
     async jobs(db, orgIds, ids) {

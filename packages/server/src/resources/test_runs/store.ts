@@ -6,7 +6,6 @@ import type { Trx } from '../../db/pool.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { isUuid, newId } from '../../lib/ids.ts'
 import type { SendingSuite } from '../suites/queries.ts'
-import type { TestResult } from './results.ts'
 
 export interface RunEnv {
   key: string
@@ -20,13 +19,14 @@ export async function storeResults(
   ctx: Context,
   suite: SendingSuite,
   env: RunEnv,
-  results: readonly TestResult[],
+  /** JSON lists of `TestResult`. */
+  batches: readonly string[],
 ): Promise<string> {
   const at = ctx.now().toISOString()
   return inTransaction(ctx.db, async (trx) => {
     const buildId = await findBuild(trx, suite.organizationId, env)
     const runId = await saveRun(trx, suite, env, buildId, at)
-    await addResults(trx, runId, results, at)
+    for (const batch of batches) await addResults(trx, runId, batch, at)
     return runId
   })
 }
@@ -63,20 +63,14 @@ async function saveRun(
 }
 
 /** The run's row is locked by now, so its counts are added one upload after the other. */
-async function addResults(
-  trx: Trx,
-  runId: string,
-  results: readonly TestResult[],
-  at: string,
-): Promise<void> {
-  if (results.length === 0) return
+async function addResults(trx: Trx, runId: string, results: string, at: string): Promise<void> {
   await sql`
     with fresh as (
       insert into test_results (run_id, id, scope, name, location, file_name, result, failure_reason,
         failure_expanded, duration_seconds, created_at)
       select ${runId}, n.id, n.scope, n.name, n.location, n."fileName", n.result, n."failureReason",
         n."failureExpanded", n."durationSeconds", ${at}
-      from jsonb_to_recordset(${JSON.stringify(results)}::jsonb) as n (id uuid, scope text, name text,
+      from jsonb_to_recordset(${results}::jsonb) as n (id uuid, scope text, name text,
         location text, "fileName" text, result text, "failureReason" text, "failureExpanded" jsonb,
         "durationSeconds" double precision)
       on conflict (run_id, id) do nothing returning result, duration_seconds

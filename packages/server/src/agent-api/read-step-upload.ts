@@ -1,0 +1,47 @@
+// The body of an upload of steps. Reading a large one takes seconds, so that happens in a thread.
+import { Type } from 'typebox'
+import { MAX_VALUES } from '@millrace/engine/source.ts'
+import { readSteps, type ReadSteps } from '../conductor/read-steps.ts'
+import { refused } from '../lib/errors.ts'
+import { runInThread, ThreadLimitExceeded } from '../lib/threads.ts'
+import { bodyReader } from './read-body.ts'
+import { maybe } from './route.ts'
+
+export interface SentSteps {
+  uploadId: string
+  replace: boolean
+  steps: ReadSteps
+}
+
+const mostInlineBytes = 8 * 1024
+const mostCpuMs = 10_000
+
+const readBody = bodyReader(
+  Type.Object({
+    uuid: Type.String({ format: 'uuid', description: 'must be a UUID' }),
+    pipeline: Type.Unknown(),
+    replace: maybe(Type.Boolean()),
+  }),
+  MAX_VALUES,
+)
+
+export async function readStepUpload(bytes: Buffer): Promise<SentSteps> {
+  if (bytes.length <= mostInlineBytes) return read(bytes)
+  const module = new URL('./read-step-upload.js', import.meta.url)
+  const text = await runInThread<typeof readAsJson>(module, 'readAsJson', bytes, mostCpuMs).catch(
+    (error: unknown) => {
+      throw error instanceof ThreadLimitExceeded ? refused('The steps take too long to read.') : error
+    },
+  )
+  return JSON.parse(text) as SentSteps
+}
+
+/** As JSON, which is copied from thread to thread in a fraction of the time that objects take. */
+export function readAsJson(bytes: Uint8Array): string {
+  return JSON.stringify(read(Buffer.from(bytes)))
+}
+
+function read(bytes: Buffer): SentSteps {
+  const { uuid, pipeline, replace } = readBody(bytes)
+  return { uploadId: uuid, replace: replace ?? false, steps: readSteps({ value: pipeline }) }
+}

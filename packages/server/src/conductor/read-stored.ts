@@ -1,0 +1,35 @@
+// Reads the steps that are stored with a pipeline; large ones in a thread, because that takes seconds.
+import { DEFAULT_MAX_BYTES, readPipeline, type ReadPipeline } from '@millrace/engine/steps/document.ts'
+import { runInThread, ThreadLimitExceeded } from '../lib/threads.ts'
+
+export interface StoredSteps {
+  text: string
+  /** Absent: variables are left as they are written. */
+  variables?: ReadonlyMap<string, string>
+}
+
+const mostInlineCharacters = 8 * 1024
+const mostCpuMs = 10_000
+
+export async function readStored(steps: StoredSteps): Promise<ReadPipeline> {
+  if (steps.text.length <= mostInlineCharacters) return read(steps)
+  const module = new URL('./read-stored.js', import.meta.url)
+  try {
+    const json = await runInThread<typeof readAsJson>(module, 'readAsJson', steps, mostCpuMs)
+    return JSON.parse(json) as ReadPipeline
+  } catch (error) {
+    if (!(error instanceof ThreadLimitExceeded)) throw error
+    const problem = { message: 'the steps take too long to read', line: 1, column: 1, step: null }
+    return { ok: false, problems: [problem] }
+  }
+}
+
+/** As JSON, which is copied from thread to thread in a fraction of the time that objects take. */
+export const readAsJson = (steps: StoredSteps): string => JSON.stringify(read(steps))
+
+const read = ({ text, variables }: StoredSteps): ReadPipeline =>
+  readPipeline(text, {
+    origin: 'stored',
+    maxBytes: DEFAULT_MAX_BYTES,
+    ...(variables && { interpolateWith: (name: string) => variables.get(name) }),
+  })
