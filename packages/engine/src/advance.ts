@@ -20,6 +20,7 @@
 
 import { cancelBuild, cancelJob, cancelStep, skipBuild } from './advance/cancel.ts'
 import { expire, finish, giveUpOnAgent, loseAgent, moveWithAgent, timeOut } from './advance/agent.ts'
+import { pause } from './advance/ask.ts'
 import { begin } from './advance/begin.ts'
 import { changesOf } from './advance/changes.ts'
 import type { Changes } from './advance/changes.ts'
@@ -52,7 +53,9 @@ export function* advance(build: BuildRow, event: BuildEvent, hands: Hands): Aski
   if (hands.rows !== undefined) draft.take(hands.rows)
   const refusal = yield* handle(draft, event)
   if (refusal !== null) return refusal
+  yield* pause(draft, draft.newJobs.length)
   yield* conclude(draft)
+  yield* pause(draft, draft.newJobs.length)
   return { ok: true, changes: changesOf(draft), effects: [...draft.effects, ...effectsOf(draft)] }
 }
 

@@ -47,6 +47,19 @@ export interface PlanContext {
 export type PlanResult = { ok: true; plan: Plan } | { ok: false; message: string }
 
 export function plan(document: PipelineDocument, facts: ConditionFacts, context: PlanContext): PlanResult {
+  const parts = planInParts(document, facts, context)
+  for (;;) {
+    const part = parts.next()
+    if (part.done) return part.value
+  }
+}
+
+/** The same with pauses, for whoever has something else to do while thousands of jobs are planned. */
+export function* planInParts(
+  document: PipelineDocument,
+  facts: ConditionFacts,
+  context: PlanContext,
+): Generator<void, PlanResult> {
   const { place, uploadsInBuild, mint } = context
   if (place !== null && uploadsInBuild >= MAX_UPLOADS_PER_BUILD) {
     return refuse(`A build takes at most ${MAX_UPLOADS_PER_BUILD} uploads`)
@@ -55,14 +68,18 @@ export function plan(document: PipelineDocument, facts: ConditionFacts, context:
     place === null ? positionInBuild(index) : positionBehind(place.behind.position, uploadsInBuild, index)
   const steps = placeSteps(document.steps, { facts, mint, positionAt })
   if (!steps.ok) return steps
+  yield
   const { placed } = steps
   const taken = findTakenKey(placed, place)
   if (taken !== null) return refuse(`The key "${taken}" is already used by another step of this build`)
   const jobs = makeJobs(leavesOf(placed), context)
   if (!jobs.ok) return jobs
+  yield
   const wiring = wire(placed, place)
+  yield
   const missing = countMissing(wiring)
   const rows = placed.flatMap((item) => rowsOf(item, place, missing))
+  yield
   const cycle = findCycle(rows, wiring)
   if (cycle !== null) return refuse(cycle)
   return { ok: true, plan: { steps: rows, jobs: jobs.jobs, ...wiring } }

@@ -48,7 +48,8 @@ export interface Config {
   /** How long, and for how many at once, bodies are waited for before it is known who sends them. */
   readonly unknownBodies: { readonly seconds: number; readonly most: number }
   readonly rateLimits: {
-    readonly enforced: boolean
+    /** Exceeded limits are refused, counted by each process or by all together; or only shown in the headers. */
+    readonly counted: 'by_process' | 'by_all' | 'for_show'
     readonly organizationPerMinute: number
     readonly userPerMinute: number
   }
@@ -146,6 +147,10 @@ export function readConfig(env: Record<string, string | undefined>): ConfigResul
     if (!['off', 'false', '0'].includes(value)) problems.push(`${name} must be on or off, not "${value}".`)
     return false
   }
+  const rateLimitCounts = (name: string): Config['rateLimits']['counted'] => {
+    const value = text(name, 'process').toLowerCase()
+    return value === 'process' ? 'by_process' : flag(name) ? 'by_all' : 'for_show'
+  }
   const ranges = (name: string) => {
     const given = text(name, '')
       .split(/[\s,]+/)
@@ -229,9 +234,9 @@ export function readConfig(env: Record<string, string | undefined>): ConfigResul
       most: integer('MILLRACE_UNKNOWN_BODIES', 500, 1, 100_000),
     },
     rateLimits: {
-      enforced: flag('MILLRACE_RATE_LIMIT'),
-      organizationPerMinute: integer('MILLRACE_RATE_LIMIT_ORGANIZATION', 200, 1, 10_000_000),
-      userPerMinute: integer('MILLRACE_RATE_LIMIT_USER', 50, 1, 10_000_000),
+      counted: rateLimitCounts('MILLRACE_RATE_LIMIT'),
+      organizationPerMinute: integer('MILLRACE_RATE_LIMIT_ORGANIZATION', 60_000, 1, 10_000_000),
+      userPerMinute: integer('MILLRACE_RATE_LIMIT_USER', 30_000, 1, 10_000_000),
     },
     timers: {
       agentLostSeconds: integer('MILLRACE_AGENT_LOST_SECONDS', 180, 1, 86_400),

@@ -6,8 +6,14 @@ import type { Answer } from '../http/exchange.ts'
 const DEFAULT_WAIT_SECONDS = 1
 const MAX_CHECKS = 600
 
-/** Returns once the steps are part of the build. Throws when they are refused. */
-export async function uploadPipeline(api: Api, jobId: string, json: PipelineUploadRequest): Promise<void> {
+/**
+ * Returns once the steps are part of the build, with what the server finds odd about them. Throws when they are refused.
+ */
+export async function uploadPipeline(
+  api: Api,
+  jobId: string,
+  json: PipelineUploadRequest,
+): Promise<string | null> {
   const answer = await send(api, 'pipelineUpload', {
     method: 'POST',
     path: path('jobs', jobId, 'pipelines'),
@@ -15,7 +21,14 @@ export async function uploadPipeline(api: Api, jobId: string, json: PipelineUplo
     json,
     sendsAttempt: true,
   })
-  if (answer.status === 202) await waitUntilApplied(api, jobId, json.uuid, answer)
+  if (answer.status !== 202) return readMessage(answer.body.toString())
+  await waitUntilApplied(api, jobId, json.uuid, answer)
+  return null
+}
+
+function readMessage(text: string): string | null {
+  const { message } = (text.trim().startsWith('{') ? JSON.parse(text) : {}) as { message?: unknown }
+  return typeof message === 'string' && message !== '' ? message : null
 }
 
 async function waitUntilApplied(api: Api, jobId: string, uuid: string, accepted: Answer): Promise<void> {

@@ -35,3 +35,10 @@ export function* loadKin(draft: Draft, steps: readonly StepRow[]): Asking<void> 
   const ids = steps.flatMap((step) => [step.groupId, step.uploaderId]).filter((id) => id !== null)
   yield* loadSteps(draft, ids)
 }
+
+const LARGE = 300
+
+/** Between two parts of a change of many rows. */
+export function* pause(draft: Draft, rows: number): Asking<void> {
+  if (rows > LARGE) draft.take(yield { kind: 'pause' })
+}

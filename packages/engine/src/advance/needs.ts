@@ -24,6 +24,8 @@ export type Need =
   | { kind: 'impossible_steps' }
   /** Every newest job that no agent has been offered yet, with its step and the edges out of that step. */
   | { kind: 'unstarted_jobs' }
+  /** Nothing: a large change stops here for a moment, so that whoever runs it can do something else. */
+  | { kind: 'pause' }
   | SurroundingsNeed
 
 export interface SurroundingsNeed {

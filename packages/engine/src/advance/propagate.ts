@@ -13,16 +13,20 @@ import { edgeTallyOf, isManual, looksTheSame, severityOf, uploadTallyOf } from '
 import type { JobRow, StepPhase, StepRow } from '../rows.ts'
 import { didNotRun, isUnready } from '../states.ts'
 import { memberTallyOf, shift } from '../tally.ts'
-import { loadDependents, loadJobsOf, loadKin, loadSteps } from './ask.ts'
+import { loadDependents, loadJobsOf, loadKin, loadSteps, pause } from './ask.ts'
 import type { Draft } from './draft.ts'
 import type { Asking } from './needs.ts'
 import { makeReady } from './ready.ts'
+
+/** So many steps are moved before others get a turn. */
+const TOGETHER = 1000
 
 export function* propagate(draft: Draft): Asking<void> {
   const free = new Set<string>()
   for (;;) {
     const changed = draft.takeChanged()
     yield* spread(draft, changed)
+    yield* pause(draft, changed.length)
     const touched = isOver(draft) ? [] : draft.takeTouched()
     yield* judge(
       draft,
@@ -114,7 +118,10 @@ function reachesFar(draft: Draft, step: StepRow): boolean {
 function* judge(draft: Draft, touched: readonly string[]): Asking<void> {
   const moving = touched.filter((id) => phaseOf(draft.step(id)) !== draft.step(id).phase)
   yield* loadJobsOf(draft, moving)
-  for (const id of moving) enterPhase(draft, draft.step(id), phaseOf(draft.step(id)))
+  for (const [index, id] of moving.entries()) {
+    enterPhase(draft, draft.step(id), phaseOf(draft.step(id)))
+    if (index % TOGETHER === 0) yield* pause(draft, index)
+  }
 }
 
 function enterPhase(draft: Draft, step: StepRow, phase: StepPhase): void {

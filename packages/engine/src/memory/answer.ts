@@ -28,6 +28,8 @@ export function answer(store: Store, need: Need): Answer {
       return stepsWithJobs(store, (step) => step.impossible)
     case 'unstarted_jobs':
       return unstarted(store)
+    case 'pause':
+      return {}
     case 'surroundings':
       return lookAround(store, need)
   }

@@ -277,3 +277,26 @@ describe('readPipeline', () => {
     30_000,
   )
 })
+
+describe('a key in depends_on that no step has', () => {
+  it('is a warning that names it and the nearest key, because an upload may bring it', () => {
+    const text = 'steps:\n- {command: a, key: build-app}\n- {command: b, depends_on: [build-ap, build-app]}\n'
+    const read = readPipeline(text, { origin: 'upload', maxBytes: 1000 })
+    expect(read.ok && read.warnings).toEqual([
+      {
+        message: '`depends_on` names "build-ap", and no step here has that key',
+        suggestion: 'build-app',
+        line: 3,
+        column: 3,
+        step: 'step 2 ("b")',
+      },
+    ])
+  })
+
+  it('is looked for in groups too', () => {
+    const group = '{group: g, key: g, depends_on: late, steps: [{command: a, key: a}]}'
+    expect(warnings(`[${group}, {command: b, depends_on: [a, g]}]`)).toEqual([
+      '`depends_on` names "late", and no step here has that key',
+    ])
+  })
+})

@@ -1,3 +1,4 @@
+import { nearestName } from '../nearest-name.ts'
 import type { Position } from '../source.ts'
 import type { Report } from './report.ts'
 import type { Dependency, StepDefinition } from './types.ts'
@@ -12,6 +13,20 @@ export interface PlacedStep {
 /** Keys are unique in the document, and no step waits for itself; groups and what is in them included. */
 export function checkKeys(placed: readonly PlacedStep[], report: Report): void {
   if (areUnique(placed, report)) checkCycles(placed, report)
+  warnOfUnknown(placed, report)
+}
+
+/** Only a warning: another upload may bring the key. A key that never comes fails the step. */
+function warnOfUnknown(placed: readonly PlacedStep[], report: Report): void {
+  const keys = new Set(placed.flatMap(({ step }) => step.key ?? []))
+  for (const { step, name, at } of placed) {
+    for (const ref of refsOf(step.dependsOn)) {
+      if (keys.has(ref)) continue
+      report.inside(name).warning(at, `\`depends_on\` names "${ref}", and no step here has that key`, () => ({
+        suggestion: nearestName(ref, [...keys]),
+      }))
+    }
+  }
 }
 
 function areUnique(placed: readonly PlacedStep[], report: Report): boolean {

@@ -1,5 +1,5 @@
-// Requests of the running minute, per organization and per user. Enforced, the counters live in the database and
-// all replicas share them; otherwise each process counts for itself, which is enough for the headers.
+// Requests of the running minute, per organization and per user. Each process counts for itself, which costs nothing and
+// is enough to keep one client from taking all of it; counted by all, the counters live in the database.
 import type pg from 'pg'
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible'
 import type { Config } from '../config.ts'
@@ -30,7 +30,7 @@ export interface RateLimits {
 const windowSeconds = 60
 
 export const rateLimits = (settings: Config['rateLimits'], pool: pg.Pool): RateLimits =>
-  settings.enforced ? sharedLimits(settings, pool) : ownLimits(settings)
+  settings.counted === 'by_all' ? sharedLimits(settings, pool) : ownLimits(settings)
 
 function sharedLimits(settings: Config['rateLimits'], pool: pg.Pool): RateLimits {
   const limiter = (keyPrefix: string, points: number) =>
@@ -79,7 +79,7 @@ function ownLimits(settings: Config['rateLimits']): RateLimits {
           ? null
           : countIn(organizations, organizationId, settings.organizationPerMinute, 1),
     }),
-    refuseExceeded() {},
+    refuseExceeded: settings.counted === 'by_process' ? refuseExceeded : () => {},
     peek: (organizationId) => countIn(organizations, organizationId, settings.organizationPerMinute, 0),
   }
 }

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { matchesBranch } from '@millrace/engine/branches.ts'
 import { newBuild } from '@millrace/engine/new-build.ts'
-import { plan } from '@millrace/engine/plan.ts'
+import { planInParts, type PlanResult } from '@millrace/engine/plan.ts'
 import { describeProblem, type Problem } from '@millrace/engine/problem.ts'
 import type { PipelineDocument } from '@millrace/engine/steps/types.ts'
 import type { BuildRow } from '@millrace/engine/rows.ts'
@@ -102,8 +102,16 @@ interface PipelineRow {
   scope: PipelineScope
 }
 
-/** Planning more than so many takes long enough to let other requests run behind it. */
-const mostJobsAtOnce = 500
+const mostStepsAtOnce = 300
+
+/** Planning thousands of steps lets other requests run between its parts. */
+async function planPausing(...given: Parameters<typeof planInParts>): Promise<PlanResult> {
+  const parts = planInParts(...given)
+  for (let part = parts.next(); ; part = parts.next()) {
+    if (part.done) return part.value
+    if (given[0].steps.length > mostStepsAtOnce) await setImmediate()
+  }
+}
 
 export function createBuild(
   ctx: Context,
@@ -136,7 +144,7 @@ export function createBuild(
       creator: pipeline.creator,
       env: (name) => variables.get(name),
     })
-    const planned = plan(read.document, facts, {
+    const planned = await planPausing(read.document, facts, {
       mint: newId,
       at,
       scheduledAt: request.dueAt ?? at,
@@ -147,7 +155,6 @@ export function createBuild(
     if (!planned.ok) {
       throw new PlanRefused([{ field: 'configuration', code: planned.message }])
     }
-    if (planned.plan.jobs.length > mostJobsAtOnce) await setImmediate()
     const triggeredFromJobId = request.triggeredFrom?.job_id ?? null
     const scope = { ...pipeline.scope, buildId: id, triggeredFromJobId }
     const begun = await apply(

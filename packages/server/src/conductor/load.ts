@@ -1,4 +1,5 @@
 // Answers the engine's needs from the tables. The build's row is locked by whoever asks, so nothing moves meanwhile.
+import { setImmediate } from 'node:timers/promises'
 import { sql, type RawBuilder } from 'kysely'
 import type { Answer, Need, SurroundingsNeed } from '@millrace/engine/advance/needs.ts'
 import type { BuildRow, EdgeRow, JobRow, RefRow, StepRow } from '@millrace/engine/rows.ts'
@@ -115,6 +116,8 @@ export function fetchNeed(trx: Trx, buildId: string, need: Need): Promise<Answer
       return stepsWithJobs(trx, sql`s.build_id = ${buildId} and ${isWaiting} and s.open > 0`)
     case 'impossible_steps':
       return stepsWithJobs(trx, sql`s.build_id = ${buildId} and s.impossible`)
+    case 'pause':
+      return setImmediate({})
     case 'unstarted_jobs':
       return unstarted(trx, buildId)
     case 'surroundings':

@@ -28,7 +28,7 @@ const keyErrors: Record<number, string> = {
 
 const sharedErrors: Record<number, string> = {
   401: 'The token is missing, malformed, unknown, expired or revoked.',
-  429: 'The rate limit is exceeded (only where the operator enforces limits).',
+  429: 'The rate limit is exceeded.',
 }
 
 export function openApiDocument(baseUrl: string, slices: Slices): Json {

@@ -151,3 +151,28 @@ describe('rate limits that are enforced', () => {
     }
   })
 })
+
+describe('rate limits that nobody has set', () => {
+  const app = useApp()
+
+  it('are enforced, and are more than any ordinary client needs', async () => {
+    const org = await anOrganization(app)
+    const { token } = await aMember(app, org)
+    const answer = await app.request('GET', `${org.path}/rate_limit`, { token })
+    expect(answer.body.scopes.rest).toMatchObject({ limit: 60_000, enforced: true })
+    expect(answer.headers.get('ratelimit-user-limit')).toBe('30000')
+  })
+})
+
+describe('rate limits that each process enforces', () => {
+  const app = useApp({ env: { MILLRACE_RATE_LIMIT_USER: '4' } })
+
+  it('refuse with 429 when the minute’s requests are spent', async () => {
+    const org = await anOrganization(app)
+    const { token } = await aMember(app, org)
+    const statuses: number[] = []
+    for (let count = 0; count < 5; count++)
+      statuses.push((await app.request('GET', org.path, { token })).status)
+    expect(statuses).toEqual([200, 200, 200, 200, 429])
+  })
+})

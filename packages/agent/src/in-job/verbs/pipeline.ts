@@ -66,7 +66,8 @@ const upload: Verb = {
       const replaces = flags.isOn('replace') && index === 0
       const request = { uuid: randomUUID(), pipeline, ...(replaces ? { replace: true } : {}) }
       try {
-        await uploadPipeline(api(), flags.need('job'), request)
+        const message = await uploadPipeline(api(), flags.need('job'), request)
+        if (message !== null) io.tell(message)
       } catch (error) {
         if (error instanceof Refused && error.status === 422)
           for (const line of explainRefusal(file)) io.tell(line)

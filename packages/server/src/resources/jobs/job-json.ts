@@ -138,8 +138,16 @@ const hasPromised = sql`j.promised_exit_status is not null`
 const isManual = sql`j.kind = 'manual'`
 const isTrigger = sql`j.kind = 'trigger'`
 
+/** What the job's step depends on and no step of the build has; null: nothing. */
+const unknownKeys = sql`(
+  select string_agg(to_json(r.ref)::text, ', ' order by r.ref) from build_refs r where r.step_id = j.step_id)`
+
 const fieldsOfSome = [
-  fieldWhere(sql`j.reason is not null and j.state <> 'broken'`, 'state_reason', text(sql`j.reason`)),
+  fieldWhere(
+    sql`(j.reason is not null and j.state <> 'broken') or (j.state = 'waiting_failed' and ${unknownKeys} is not null)`,
+    'state_reason',
+    text(sql`coalesce(j.reason, 'No step has the key ' || ${unknownKeys})`),
+  ),
   fieldWhere(sql`j.group_key is not null`, 'group_key', text(sql`j.group_key`)),
   fieldWhere(hasPromised, 'promised_exit_status', bare(sql`j.promised_exit_status`)),
   fieldWhere(hasPromised, 'promised_exit_status_at', time(sql`j.promised_at`)),

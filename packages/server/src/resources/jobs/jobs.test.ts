@@ -704,3 +704,30 @@ describe('GET …/jobs/{job.id}/env', () => {
     ])
   })
 })
+
+describe('a job whose step depends on a key that no step has', () => {
+  it('says so when nothing else is left to run', async () => {
+    const org = await anOrganization(app)
+    const admin = await anAdmin(app, org)
+    const pipeline = await aPipeline(
+      app,
+      org,
+      '[{command: a, key: a}, {command: b, depends_on: [nope, a]}, {command: c, depends_on: b2}]',
+    )
+    const build = await aBuild(app, org, pipeline)
+    await runJob(app, build, 'a')
+    const { body } = await app.request('GET', `${pipeline.path}/builds/${build.number}`, {
+      token: admin.token,
+    })
+    const jobs = body.jobs as unknown as Array<{ command: string; state: string; state_reason?: string }>
+    expect([
+      body['state'],
+      ...jobs.map(({ command, state, state_reason }) => [command, state, state_reason]),
+    ]).toEqual([
+      'failed',
+      ['a', 'passed', undefined],
+      ['b', 'waiting_failed', 'No step has the key "nope"'],
+      ['c', 'waiting_failed', 'No step has the key "b2"'],
+    ])
+  })
+})

@@ -79,7 +79,7 @@ export const Job = Type.Object(
       Type.String({
         description:
           'Ours, present where more is to be said: why a trigger job got no build, `job_limit` when the build had ' +
-          'no room for a retry.',
+          'no room for a retry, which keys a step waited for that no step has.',
       }),
     ),
     artifact_paths: TextOrNull,

@@ -112,11 +112,11 @@ describe('GET /v2/organizations/{org.slug}/rate_limit', () => {
     expect(answer.body).toEqual({
       scopes: {
         rest: {
-          limit: 200,
+          limit: 60_000,
           current: 2,
           reset: expect.closeTo(60, -0.5),
           reset_at: expect.stringMatching(timestamp),
-          enforced: false,
+          enforced: true,
         },
         graphql: {
           limit: 20_000,

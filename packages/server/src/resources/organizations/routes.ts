@@ -44,7 +44,9 @@ const getRateLimit = route({
   answers: { 200: RateLimitScopes },
   async handler({ ctx, org }) {
     const rest = await ctx.limits.peek(org.id)
-    return ok(presentRateLimit(rest, { isEnforced: ctx.config.rateLimits.enforced, now: ctx.now() }))
+    return ok(
+      presentRateLimit(rest, { isEnforced: ctx.config.rateLimits.counted !== 'for_show', now: ctx.now() }),
+    )
   },
 })
 
