@@ -1,5 +1,5 @@
 // The table of contents of background work: one handler per kind. A missing one does not compile.
-import { watchAgents } from './conductor/lost-agents.ts'
+import { agentWatcher } from './conductor/lost-agents.ts'
 import { removeBuilds } from './conductor/remove-builds.ts'
 import { sweep } from './conductor/sweep.ts'
 import type { Context } from './context.ts'
@@ -49,7 +49,7 @@ export const startTelling = (ctx: Context): Notifications =>
 /** What every worker looks for again and again. */
 export const rounds: Readonly<Record<string, Round<Context>>> = {
   sweep: { everySeconds: 1, run: sweep },
-  agents: { everySeconds: 2, run: watchAgents },
+  agents: { everySeconds: 2, run: agentWatcher() },
   remove_builds: { everySeconds: 2, run: removeBuilds },
   fire_schedules: { everySeconds: 5, run: fireDueSchedules },
   settle_statuses: { everySeconds: 1, run: settleStatuses },

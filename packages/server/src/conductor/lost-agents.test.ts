@@ -3,7 +3,7 @@ import { useApp } from '../../test/app.ts'
 import { anAgent, anAgentWorld, openStream } from '../../test/agent-client.ts'
 import { aPipeline } from '../../test/builders.ts'
 import { aBuild, buildState, statesOf, tell } from '../../test/runs.ts'
-import { watchAgents } from './lost-agents.ts'
+import { agentWatcher, watchAgents } from './lost-agents.ts'
 
 const app = useApp({ env: { MILLRACE_PING_HOLD_SECONDS: '0' } })
 
@@ -42,6 +42,21 @@ describe('an agent that falls silent', () => {
     await agent.call('POST', 'heartbeat')
     await watchAgents(later(100))
     expect(await stateOf(agent.id)).toEqual(['connected', false])
+  })
+
+  it('gets the whole time again after the database was away for long', async () => {
+    const { org, token } = await anAgentWorld(app)
+    const build = await aBuild(app, org, await aPipeline(app, org, 'steps: [{ command: one }]'))
+    const agent = await anAgent(app, token)
+    await agent.begin()
+    const watch = agentWatcher()
+    await watch(later(0))
+    // The rounds in between have failed.
+    for (const seconds of [400, 460, 520, 575]) await watch(later(seconds))
+    expect(await stateOf(agent.id)).toEqual(['connected', false])
+    await watch(later(581))
+    expect(await stateOf(agent.id)).toEqual(['lost', true])
+    expect(await statesOf(app, build)).toEqual({ one: 'failed' })
   })
 
   it('ends the job it had started with exit status -1', async () => {

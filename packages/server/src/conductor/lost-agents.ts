@@ -21,12 +21,26 @@ export interface AgentJob {
 
 const most = 200
 
-export async function watchAgents(ctx: Context): Promise<void> {
-  await loseSilentAgents(ctx)
-  await takeFromGoneAgents(ctx)
-  await endSilentJobs(ctx)
-  await resumeDueAgents(ctx)
+/**
+ * No agent can be heard while the server or its database is away, and none must be lost for it: after a start, and after
+ * half of the time that loses an agent without an answer from the database, agents and jobs get the whole time again.
+ */
+export function agentWatcher(): (ctx: Context) => Promise<void> {
+  let listeningSince = performance.timeOrigin
+  let answeredAt = Infinity
+  return async (ctx) => {
+    const now = ctx.now().getTime()
+    if (now - answeredAt > (ctx.config.timers.agentLostSeconds * 1000) / 2) listeningSince = now
+    await loseSilentAgents(ctx, listeningSince)
+    answeredAt = now
+    await takeFromGoneAgents(ctx)
+    await endSilentJobs(ctx, listeningSince)
+    await resumeDueAgents(ctx)
+  }
 }
+
+/** One round of a watcher that has just started. */
+export const watchAgents = (ctx: Context): Promise<void> => agentWatcher()(ctx)
 
 /** Safe to repeat. */
 export async function disconnectAgent(ctx: Context, agent: LeavingAgent): Promise<void> {
@@ -49,15 +63,15 @@ export async function takeFromAgent(ctx: Context, organizationId: string, job: A
   await act(ctx, organizationId, job.buildId, { type: 'lose_agent', jobId: job.id })
 }
 
-async function loseSilentAgents(ctx: Context): Promise<void> {
+/** Asks the database in any case: its answer is the sign that agents can be heard. */
+async function loseSilentAgents(ctx: Context, listeningSince: number): Promise<void> {
   const cutoff = ctx.now().getTime() - ctx.config.timers.agentLostSeconds * 1000
-  // After the whole installation was down, nobody could be heard: agents then get the same time again.
-  if (cutoff < performance.timeOrigin) return
   const at = ctx.now().toISOString()
   const { rows } = await sql<{ id: string }>`
     with moved as (
       update agents set connection_state = 'lost', lost_at = ${at}
       where connection_state in ('connected', 'stopping') and last_seen_at <= ${new Date(cutoff).toISOString()}
+        and ${cutoff >= listeningSince}
       returning *
     ) ${tellMoved(sql`'agent.lost'`, at)}
     select id from moved`.execute(ctx.db)
@@ -110,16 +124,16 @@ const longestPollSeconds = 10
  * - A job that has spoken before: its agent reports the end in vain. It waits for up to four minutes between attempts,
  *   so this silence must last for twice the time that loses an agent.
  */
-async function endSilentJobs(ctx: Context): Promise<void> {
+async function endSilentJobs(ctx: Context, listeningSince: number): Promise<void> {
   const cutoff = (times: number) => ctx.now().getTime() - times * ctx.config.timers.agentLostSeconds * 1000
-  if (cutoff(1) < performance.timeOrigin) return
+  if (cutoff(1) < listeningSince) return
   const before = (times: number) => new Date(Math.max(cutoff(times), 0)).toISOString()
   const { rows } = await sql<AgentJob & { organizationId: string }>`
     select j.id, j.build_id as "buildId", j.organization_id as "organizationId"
     from jobs j join agents a on a.id = j.agent_id
     where j.state in ('running', 'timing_out', 'canceling')
       and case when a.job_heard_at >= j.started_at
-        then a.job_heard_at <= ${before(2)} and ${cutoff(2) >= performance.timeOrigin}
+        then a.job_heard_at <= ${before(2)} and ${cutoff(2) >= listeningSince}
         else j.started_at <= ${before(1)}
           and a.stream_opened_at >= j.started_at - make_interval(secs => ${longestStreamSeconds}) end
     limit ${most}`.execute(ctx.db)
