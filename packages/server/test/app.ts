@@ -20,6 +20,7 @@ import { buildServer } from '../src/http/server.ts'
 import { demoteConsequences } from '../src/program/log.ts'
 import { cloneTemplate, dropClone } from './database.ts'
 import { eventually } from './eventually.ts'
+import { offerExample, type Candidate } from './examples.ts'
 import { asHeaders, exchange, type Exchanged } from './exchange.ts'
 
 export { eventually }
@@ -90,7 +91,7 @@ export async function startApp(options: AppOptions = {}, database?: Database): P
   const app = await buildServer(ctx, opened.pool, slices)
   await serveAgents(app, ctx, opened.pool)
   await servePages(app, ctx)
-  checkAnswers(app)
+  const checkAnswer = answerChecker(app)
   const { close } = closer(app, 10_000)
   const address = await app.listen({ host: '127.0.0.1', port: 0 })
   const client = new Pool(address)
@@ -116,7 +117,9 @@ export async function startApp(options: AppOptions = {}, database?: Database): P
         },
         body: payload ?? null,
       })
-      return readAnswer(answer)
+      const read = readAnswer(answer)
+      checkAnswer(read)
+      return read
     },
     async close() {
       await Promise.all([close(), client.close()])
@@ -181,27 +184,46 @@ export function useApp(options: AppOptions = {}): TestApp {
   }
 }
 
-function checkAnswers(app: FastifyInstance): void {
-  const answers = new Map<string, Route['answers']>(
+/**
+ * Checks an answer against what its route declares. On the side of the client, since most answers are written past the
+ * framework's hooks; which route took a request is known by the request's id.
+ */
+function answerChecker(app: FastifyInstance): (answer: TestAnswer) => void {
+  const declared = new Map<string, Route['answers']>(
     Object.values(slices)
       .flat()
       .flatMap((route) => route.methods.map((method) => [`${method} ${route.url}`, route.answers] as const)),
   )
-  app.addHook('onSend', async (request, reply, payload) => {
-    if (reply.statusCode >= 400 || request.method === 'HEAD') return payload
-    const schema = answers.get(`${request.method} ${request.routeOptions.url}`)?.[reply.statusCode]
-    if (!schema || typeof payload !== 'string') return payload
-    const isJson = String(reply.getHeader('content-type')).includes('json')
-    const [wrong] = checkOf(schema).Errors(isJson ? JSON.parse(payload) : payload)
-    if (wrong === undefined) return payload
-    throw new Error(`The answer does not fit its schema: ${JSON.stringify(wrong)} in ${payload}`)
+  const taken = new Map<string, Pick<Candidate, 'endpoint' | 'params'>>()
+  app.addHook('onRequest', (request, _reply, next) => {
+    const endpoint = `${request.method} ${request.routeOptions.url}`
+    if (declared.has(endpoint)) {
+      taken.set(request.id, { endpoint, params: request.params as Record<string, string> })
+    }
+    next()
   })
+  return ({ status, headers, body, text }) => {
+    const id = headers.get('x-request-id') ?? ''
+    const request = taken.get(id)
+    taken.delete(id)
+    const schema = request === undefined ? undefined : declared.get(request.endpoint)?.[status]
+    if (request === undefined || status >= 400 || !schema) return
+    const isJson = String(headers.get('content-type')).includes('json')
+    // Some answer in another form to who asks for it; what is declared is the JSON.
+    if (!isJson && !('contentMediaType' in schema)) return
+    const [wrong] = checkOf(schema).Errors(isJson ? body : text)
+    if (wrong !== undefined) {
+      throw new Error(`The answer does not fit its schema: ${JSON.stringify(wrong)} in ${text}`)
+    }
+    if (isJson) offerExample({ ...request, status, body })
+  }
 }
 
 // To compile them all takes longer than most tests do, so that is done for those that are answered, once a worker.
 const compiled = new WeakMap<object, ReturnType<typeof Compile>>()
 
-function checkOf(schema: object): ReturnType<typeof Compile> {
+/** A check that also refuses fields which the schema does not name. */
+export function checkOf(schema: object): ReturnType<typeof Compile> {
   const check = compiled.get(schema) ?? Compile(closed(schema))
   compiled.set(schema, check)
   return check

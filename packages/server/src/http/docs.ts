@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import type { FastifyInstance } from 'fastify'
-import { openApiDocument } from './openapi.ts'
+import { openApiDocument, type Examples } from './openapi.ts'
 import type { Slices } from './route.ts'
 
 const require = createRequire(import.meta.url)
@@ -54,6 +54,9 @@ const page = `<!doctype html>
 </html>
 `
 
+const readExamples = async (): Promise<Examples> =>
+  JSON.parse(await readFile(new URL('../../examples.json', import.meta.url), 'utf8')) as Examples
+
 /** A wheel of eight spokes in a race of water. Browsers go by the type of the answer, not by the name. */
 const favicon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
 <rect width="32" height="32" rx="6" fill="#1f4f6b"/>
@@ -74,7 +77,7 @@ export async function serveDocs(app: FastifyInstance, baseUrl: string, slices: S
   // The second address is where generic tools look for a description.
   for (const address of ['/v2/openapi.json', '/openapi.json']) {
     app.get(address, async (_request, reply) => {
-      document ??= JSON.stringify(openApiDocument(baseUrl, slices))
+      document ??= JSON.stringify(openApiDocument(baseUrl, slices, await readExamples()))
       return reply.type('application/json').send(document)
     })
   }

@@ -1,5 +1,6 @@
+import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
-import { baseUrl, useApp, type Json } from '../../test/app.ts'
+import { baseUrl, checkOf, useApp, type Json } from '../../test/app.ts'
 import { anAdmin, anOrganization } from '../../test/builders.ts'
 import { slices } from '../app.ts'
 import { fields, fieldsOf } from './field-descriptions.ts'
@@ -130,6 +131,38 @@ describe('GET /v2/openapi.json', () => {
       '429',
     ])
     expect(statuses(`${clusters}/{cluster}`, 'patch')).not.toContain('409')
+  })
+
+  it('has a real answer as the example of every JSON answer, which fits the schema as it is now', async () => {
+    const { body } = await app.request('GET', '/v2/openapi.json')
+    const missing: string[] = []
+    for (const route of routes) {
+      const path = route.url.replace(/:(\w+)/g, '{$1}')
+      for (const [status, schema] of Object.entries(route.answers)) {
+        for (const method of route.methods) {
+          const { responses } = body.paths[path]?.[method.toLowerCase()] ?? {}
+          const content = responses?.[status]?.content?.['application/json']
+          if (schema === null || content === undefined) continue
+          const [wrong] =
+            content.example === undefined ? ['no example'] : checkOf(schema).Errors(content.example)
+          if (wrong !== undefined) missing.push(`${method} ${route.url} ${status}: ${JSON.stringify(wrong)}`)
+        }
+      }
+    }
+    // Run `npm run examples`, or with the path of the tests that call it.
+    expect(missing).toEqual([])
+  })
+
+  it('has only examples of endpoints that exist, and none with an id or a time of a real one', async () => {
+    const text = await readFile(new URL('../../examples.json', import.meta.url), 'utf8')
+    const names = new Set(
+      routes.flatMap(({ methods, url, answers }) =>
+        methods.flatMap((method) => Object.keys(answers).map((status) => `${method} ${url} ${status}`)),
+      ),
+    )
+    expect(Object.keys(JSON.parse(text) as object).filter((name) => !names.has(name))).toEqual([])
+    const uuids = text.match(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g) ?? []
+    expect(uuids.filter((uuid) => !uuid.startsWith('00000000-0000-4000-8000-'))).toEqual([])
   })
 
   it('has the endpoint of test collectors, as it is', async () => {

@@ -31,10 +31,14 @@ const sharedErrors: Record<number, string> = {
   429: 'The rate limit is exceeded.',
 }
 
-export function openApiDocument(baseUrl: string, slices: Slices): Json {
+/** Real answers, as tools/examples.mjs writes them: `GET /v2/organizations/:org 200` and the like. */
+export type Examples = Readonly<Record<string, unknown>>
+
+export function openApiDocument(baseUrl: string, slices: Slices, examples: Examples): Json {
   const paths: Record<string, Json> = {}
   const schemas: Components = { Error: publishSchema(errorSchema, {}, 'Error') }
   const responses: Components = {}
+  const exampleOf = exampleFinder(slices, examples)
   for (const [tag, route] of Object.entries(slices).flatMap(([tag, routes]) =>
     routes.map((route) => [tag, route] as const),
   )) {
@@ -42,7 +46,7 @@ export function openApiDocument(baseUrl: string, slices: Slices): Json {
     for (const method of route.methods) {
       paths[path] = {
         ...paths[path],
-        [method.toLowerCase()]: operation(route, method, tag, schemas, responses),
+        [method.toLowerCase()]: operation(route, method, tag, { schemas, responses, exampleOf }),
       }
     }
   }
@@ -71,12 +75,35 @@ export function openApiDocument(baseUrl: string, slices: Slices): Json {
   }
 }
 
+interface Parts {
+  schemas: Components
+  responses: Components
+  exampleOf: ExampleFinder
+}
+
+type ExampleFinder = (route: Route, method: string, status: string) => unknown
+
+/** An endpoint whose own answer was not recorded shows that of another with the same schema. */
+function exampleFinder(slices: Slices, examples: Examples): ExampleFinder {
+  const bySchema = new Map<TSchema | null, unknown>()
+  const nameOf = (route: Route, method: string, status: string) => `${method} ${route.url} ${status}`
+  for (const route of Object.values(slices).flat()) {
+    for (const [status, schema] of Object.entries(route.answers)) {
+      for (const method of route.methods) {
+        const example = examples[nameOf(route, method, status)]
+        if (example !== undefined && !bySchema.has(schema)) bySchema.set(schema, example)
+      }
+    }
+  }
+  return (route, method, status) =>
+    examples[nameOf(route, method, status)] ?? bySchema.get(route.answers[Number(status)] ?? null)
+}
+
 function operation(
   route: Route,
   method: string,
   tag: string,
-  schemas: Components,
-  responses: Components,
+  { schemas, responses, exampleOf }: Parts,
 ): Json {
   const isOpen = route.permission === 'anonymous'
   return {
@@ -89,7 +116,7 @@ function operation(
     'x-required-permission': route.permission,
     parameters: parameters(route, method, schemas),
     ...requestBody(route, schemas),
-    responses: { ...answers(route, schemas), ...errors(route, method, isOpen, responses) },
+    responses: { ...answers(route, method, schemas, exampleOf), ...errors(route, method, isOpen, responses) },
   }
 }
 
@@ -163,7 +190,7 @@ const described = ({ description, ...schema }: Json, otherwise?: string): Json =
 
 const takesKey = (method: string) => method === 'POST' || method === 'PUT'
 
-function answers(route: Route, schemas: Components): Json {
+function answers(route: Route, method: string, schemas: Components, exampleOf: ExampleFinder): Json {
   return Object.fromEntries(
     Object.entries(route.answers).map(([status, schema]) => [
       status,
@@ -172,11 +199,18 @@ function answers(route: Route, schemas: Components): Json {
         headers: referTo(headerNames(route, Number(status))),
         ...(schema === null
           ? {}
-          : { content: { [mediaType(schema)]: { schema: publishSchema(schema, schemas) } } }),
+          : { content: answerContent(schema, exampleOf(route, method, status), schemas) }),
       },
     ]),
   )
 }
+
+const answerContent = (schema: TSchema, example: unknown, schemas: Components): Json => ({
+  [mediaType(schema)]: {
+    schema: publishSchema(schema, schemas),
+    ...(example === undefined ? {} : { example }),
+  },
+})
 
 /** JSON, unless the schema is of a text that says what it is. */
 const mediaType = (schema: TSchema) => String(Reflect.get(schema, 'contentMediaType') ?? 'application/json')
