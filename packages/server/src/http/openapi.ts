@@ -128,12 +128,13 @@ function requestBody(route: Route, schemas: Components): Json {
     }
     return { requestBody: { required: true, content: { 'application/json': { schema } } } }
   }
-  if (route.body === undefined) return {}
-  const body = publishSchema(route.body, schemas)
-  const [example]: unknown[] = (Reflect.get(route.body, 'examples') as unknown[] | undefined) ?? []
+  const { documentedBody } = route
+  if (documentedBody === undefined) return {}
+  const body = publishSchema(documentedBody, schemas)
+  const [example]: unknown[] = (Reflect.get(documentedBody, 'examples') as unknown[] | undefined) ?? []
   return {
     requestBody: {
-      required: requiredOf(route.body).length > 0,
+      required: requiredOf(documentedBody).length > 0,
       content: { 'application/json': { schema: body, ...(example === undefined ? {} : { example }) } },
     },
   }

@@ -46,6 +46,8 @@ interface Definition<
   /** Lists say which scheme they page by; its parameters are then documented. */
   paging?: 'pages' | 'cursor'
   body?: Body
+  /** What the API's description shows instead of `body`, where a handler asks for more than the check of the shape. */
+  documentedBody?: TSchema
   /**
    * How a body of the wrong shape is answered: model validation says 422, some operations say 400, and pipelines
    * and builds name the field in `errors`, with 422.
@@ -95,6 +97,7 @@ export interface Route {
   params: Record<string, Param>
   query: Record<string, TSchema>
   body: TSchema | undefined
+  documentedBody: TSchema | undefined
   badBody: 400 | 422
   bodyLimitBytes: number
   rawBody: RawBody<Record<string, Param>> | null
@@ -144,6 +147,7 @@ export function route<
     params: definition.params ?? {},
     query,
     body: definition.body,
+    documentedBody: definition.documentedBody ?? definition.body,
     badBody: definition.badBody === 400 ? 400 : 422,
     bodyLimitBytes: definition.bodyLimitBytes ?? 1024 * 1024,
     rawBody: definition.rawBody ?? null,

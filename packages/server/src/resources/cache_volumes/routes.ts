@@ -9,7 +9,7 @@ import * as clusters from '../clusters/queries.ts'
 import { deleteTag } from './delete.ts'
 import { presentVolume } from './present.ts'
 import * as volumes from './queries.ts'
-import { CacheVolume, DeleteCacheVolume } from './schema.ts'
+import { CacheVolume, DeleteCacheVolume, DocumentedDeleteCacheVolume } from './schema.ts'
 
 const listCacheVolumes = route({
   method: 'GET',
@@ -39,6 +39,7 @@ const removeCacheVolume = route({
   permission: 'manage_cluster',
   params: { cluster: uuid('cluster') },
   body: DeleteCacheVolume,
+  documentedBody: DocumentedDeleteCacheVolume,
   badBody: 400,
   callsOut: true,
   answers: { 204: null },

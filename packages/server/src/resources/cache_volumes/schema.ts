@@ -16,11 +16,9 @@ export const CacheVolume = Type.Object(
 )
 
 /** Any value passes here: whatever is wrong with the tag, the answer has one text. */
-export const DeleteCacheVolume = Type.Object(
-  {
-    tag: Type.Optional(
-      Type.Unknown({ description: 'Required: the tag of a listed volume, a string that is not empty.' }),
-    ),
-  },
+export const DeleteCacheVolume = Type.Object({ tag: Type.Optional(Type.Unknown()) })
+
+export const DocumentedDeleteCacheVolume = Type.Object(
+  { tag: Type.String({ minLength: 1, description: 'The tag of a listed volume, not its id.' }) },
   { title: 'DeleteCacheVolume', examples: [{ tag: '01885682-55a7-44f5-84f3-0402fb452e66/node_modules' }] },
 )

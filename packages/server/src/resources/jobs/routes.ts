@@ -18,6 +18,7 @@ import {
   JobEnv,
   JobPage,
   JobState,
+  DocumentedReprioritizeJob,
   ReprioritizeJob,
   UnblockJob,
   Waiting,
@@ -131,6 +132,7 @@ const reprioritize = {
   summary: 'Change the priority of a job that no agent has taken yet',
   scope: 'write_builds',
   body: ReprioritizeJob,
+  documentedBody: DocumentedReprioritizeJob,
   badBody: 400,
   answers: { 200: Job },
   errors: {

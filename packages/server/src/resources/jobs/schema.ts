@@ -129,11 +129,16 @@ export const JobEnv = Type.Object(
   { title: 'JobEnvironment' },
 )
 
-export const ReprioritizeJob = Type.Object(
+/** Any value passes here: whatever is wrong with the priority, the answer has one text. */
+export const ReprioritizeJob = Type.Object({ priority: Type.Optional(Type.Unknown()) })
+
+export const DocumentedReprioritizeJob = Type.Object(
   {
-    priority: Type.Optional(
-      Type.Unknown({ description: 'An integer; jobs with higher ones are handed out first.' }),
-    ),
+    priority: Type.Integer({
+      minimum: -2_147_483_647,
+      maximum: 2_147_483_647,
+      description: 'Jobs with higher ones are handed out first.',
+    }),
   },
   { title: 'ReprioritizeJob', examples: [{ priority: 10 }] },
 )
