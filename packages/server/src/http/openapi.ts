@@ -60,6 +60,7 @@ export function openApiDocument(baseUrl: string, slices: Slices, examples: Examp
       version: '2',
       description:
         'The REST API of a Millrace control plane. Every request carries `Authorization: Bearer <token>`.',
+      contact: { name: 'Millrace', url: `${baseUrl}/docs` },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: baseUrl }],
