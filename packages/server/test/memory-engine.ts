@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import {
   HostedNotFound,
   HostedRefused,
+  HostedInUse,
   HostedUnavailable,
   sharedKinds,
   type AttachedVolume,
@@ -287,7 +288,7 @@ async function stop(at: Installation, id: string): Promise<void> {
 
 function deleteImage(at: Installation, ref: string): void {
   if ([...at.containers.values()].some(({ container }) => container.image === ref)) {
-    throw new HostedUnavailable(`A container is made from ${ref}.`)
+    throw new HostedInUse(`A container is made from the image ${ref}; it can be deleted when that has ended.`)
   }
   at.images.delete(ref)
 }

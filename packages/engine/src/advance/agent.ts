@@ -44,7 +44,7 @@ export function* finish(draft: Draft, event: EventOf<'finish'>): Asking<Refusal 
   return null
 }
 
-/** A job that had started ends as if its process had vanished; one that had not goes to another agent. */
+/** A job that had started fails with the reason `agent_lost`; one that had not goes to another agent. */
 export function* loseAgent(draft: Draft, event: EventOf<'lose_agent'>): Asking<Refusal | null> {
   const job = yield* loadIn(draft, event.jobId, [
     'assigned',
@@ -54,8 +54,12 @@ export function* loseAgent(draft: Draft, event: EventOf<'lose_agent'>): Asking<R
     'canceling',
   ])
   if ('ok' in job) return job
-  if (job.state === 'assigned' || job.state === 'accepted') draft.moveJob(job.id, { state: 'scheduled' })
-  else endJob(draft, job, { exitStatus: -1, signal: null, signalReason: null })
+  if (job.state === 'assigned' || job.state === 'accepted') {
+    draft.moveJob(job.id, { state: 'scheduled' })
+    return null
+  }
+  draft.moveJob(job.id, { reason: 'agent_lost' })
+  endJob(draft, job, { exitStatus: -1, signal: null, signalReason: null })
   return null
 }
 

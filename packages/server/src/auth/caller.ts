@@ -24,6 +24,8 @@ export interface Organization {
   slug: string
   name: string
   features: readonly string[]
+  /** Switched off by an operator; the others that are not in `features` were never spoken of. */
+  featuresOff: readonly string[]
   /** The caller's own role here. */
   role: MemberRole
   /** Whether pipelines are opened to members team by team. */
@@ -33,4 +35,11 @@ export interface Organization {
 
 export const hasScope = (caller: Caller, scope: Scope): boolean => caller.token.scopes.includes(scope)
 
-export const hasFeature = (org: Organization, feature: Feature): boolean => org.features.includes(feature)
+/** Where hosted clusters are configured, agent images are there unless an operator has switched them off. */
+export const hasFeature = (
+  { features, featuresOff }: Pick<Organization, 'features' | 'featuresOff'>,
+  feature: Feature,
+  isHosting = false,
+): boolean =>
+  features.includes(feature) ||
+  (feature === 'custom_agent_images' && isHosting && !featuresOff.includes(feature))

@@ -20,6 +20,7 @@ export interface FoundToken {
     slug: string
     name: string
     features: string[]
+    featuresOff: string[]
     allowed_ip_addresses: string | null
     role: MemberRole
     teams_enabled: boolean
@@ -77,6 +78,7 @@ interface Row {
   org_slug: string
   org_name: string
   org_features: string[]
+  org_features_off: string[]
   org_allowed_ip_addresses: string | null
   org_created_at: string
   org_teams_enabled: boolean
@@ -87,6 +89,7 @@ const columns = sql`
   t.id, t.description, array_to_string(t.scopes, ' ') as scopes, t.organization_ids, t.allowed_ip_addresses,
   t.created_at, t.expires_at, u.id as user_id, u.name as user_name, u.email as user_email,
   u.created_at as user_created_at, o.id as org_id, o.slug as org_slug, o.name as org_name, o.features as org_features,
+  o.features_off as org_features_off,
   o.allowed_ip_addresses as org_allowed_ip_addresses, o.created_at as org_created_at,
   o.teams_enabled_at is not null as org_teams_enabled, m.role`
 
@@ -143,6 +146,7 @@ const toFound = (row: Row): FoundToken => ({
           slug: row.org_slug,
           name: row.org_name,
           features: row.org_features,
+          featuresOff: row.org_features_off,
           allowed_ip_addresses: row.org_allowed_ip_addresses,
           role: row.role,
           teams_enabled: row.org_teams_enabled,

@@ -794,6 +794,7 @@ export interface Organizations {
   restrict_user_api_token_creation: Generated<boolean>
   teams_enabled_at: string | null
   created_at: Generated<string>
+  features_off: Generated<string[]>
 }
 
 export interface PipelinePolls {

@@ -10,6 +10,7 @@ import { openDocker } from './docker.ts'
 import {
   HostedNotFound,
   HostedRefused,
+  HostedInUse,
   HostedUnavailable,
   type Container,
   type HostedDriver,
@@ -314,7 +315,7 @@ for (const subject of subjects)
         const { driver, build, start, find } = place()
         const { ref } = await build('RUN true')
         const id = await start(['sleep', '600'], { image: ref })
-        await expect(driver.deleteImage(ref)).rejects.toThrow(HostedUnavailable)
+        await expect(driver.deleteImage(ref)).rejects.toThrow(HostedInUse)
         expect(await driver.listImages()).toEqual([ref])
         expect(await find(id)).toMatchObject({ exitStatus: null })
         await driver.stopContainer(id)

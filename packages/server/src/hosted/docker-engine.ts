@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import Docker from 'dockerode'
 import { Turns } from '../lib/turns.ts'
-import { HostedNotFound, HostedRefused, HostedUnavailable } from './driver.ts'
+import { HostedInUse, HostedNotFound, HostedRefused, HostedUnavailable } from './driver.ts'
 
 export interface Engine {
   docker: Docker
@@ -129,6 +129,7 @@ export function reasonOf(error: unknown): string {
 function inOurWords(error: unknown): unknown {
   if (
     error instanceof HostedRefused ||
+    error instanceof HostedInUse ||
     error instanceof HostedNotFound ||
     error instanceof HostedUnavailable
   ) {

@@ -16,7 +16,7 @@ import {
 } from './docker-engine.ts'
 import { joinBuildNetwork, leaveBuildNetwork } from './docker-networks.ts'
 import { isImageName } from './image-name.ts'
-import { HostedNotFound, HostedRefused, HostedUnavailable, type ImageBuild } from './driver.ts'
+import { HostedInUse, HostedNotFound, HostedRefused, HostedUnavailable, type ImageBuild } from './driver.ts'
 
 /** Set on every image, so that a build that was broken off knows what it made. */
 const buildLabel = 'millrace.build'
@@ -150,8 +150,14 @@ async function throwAway(engine: Engine, ref: string, buildId: string): Promise<
 export async function deleteImage(engine: Engine, ref: string): Promise<void> {
   const image = await findImage(engine, ref)
   if (image !== null && isOurs(engine, image.Config.Labels)) {
-    // Anything but "gone" is worth another try: what stands in the way is a container that ends sooner or later.
-    await engine.ask((docker) => docker.getImage(ref).remove()).catch(unlessGone)
+    await engine
+      .ask((docker) => docker.getImage(ref).remove())
+      .catch((error: unknown) => {
+        if (causeStatus(error) !== 409) return unlessGone(error)
+        throw new HostedInUse(
+          `A container is made from the image ${ref}; it can be deleted when that has ended.`,
+        )
+      })
   }
   await removeRemains(engine, ref)
 }

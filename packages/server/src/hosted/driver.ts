@@ -1,5 +1,5 @@
 // What runs hosted clusters: an engine outside this process that starts containers, builds images and keeps
-// volumes. Every failure is one of three: refused, not there, unavailable. Every operation may be repeated, because
+// volumes. Every failure is one of four: refused, not there, in use, unavailable. Every operation may be repeated, because
 // the process that asked may die before it hears the answer: what is done already is done.
 
 export interface HostedDriver {
@@ -17,7 +17,7 @@ export interface HostedDriver {
 
   /** Returns when the image can be used. Replaces an image of that name. */
   buildImage(build: ImageBuild): Promise<void>
-  /** Unavailable while a container is made from it. */
+  /** In use while a container is made from it. */
   deleteImage(ref: string): Promise<void>
   /** By their names, those that are built. */
   listImages(): Promise<string[]>
@@ -123,6 +123,9 @@ export class HostedRefused extends Error {}
 
 /** The image, volume or container that was named does not exist. */
 export class HostedNotFound extends Error {}
+
+/** Something that runs needs it. When that has ended, it can be done. */
+export class HostedInUse extends Error {}
 
 /** The engine could not be reached or did not finish. What it left half done it takes up when asked again. */
 export class HostedUnavailable extends Error {}

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { V1ContainerState, V1ContainerStateTerminated, V1Pod } from '@kubernetes/client-node'
-import { HostedRefused, HostedUnavailable, type ImageBuild } from './driver.ts'
+import { HostedInUse, HostedRefused, HostedUnavailable, type ImageBuild } from './driver.ts'
 import {
   buildName,
   buildSteps,
@@ -140,7 +140,9 @@ export async function deleteImage(
   if (record === null) return
   const { items } = await listPods(cluster)
   const isUsed = items.some(({ spec }) => spec?.containers.some(({ image }) => isMadeFrom(image ?? '', ref)))
-  if (isUsed) throw new HostedUnavailable(`A container is made from ${ref}.`)
+  if (isUsed) {
+    throw new HostedInUse(`A container is made from the image ${ref}; it can be deleted when that has ended.`)
+  }
   await equipped?.forget(ref)
   await forget(registry, record)
   await deleteRecord(cluster, 'image', ref)

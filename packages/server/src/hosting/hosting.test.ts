@@ -8,6 +8,7 @@ import {
   untilQuiet,
   useHosted,
   inTime,
+  linux2x4,
   patienceMs,
 } from '../../test/hosted-world.ts'
 import { anAgent, call, registerBody } from '../../test/agent-client.ts'
@@ -180,6 +181,48 @@ describe('a job of a hosted queue', () => {
     await reconcile(app.ctx)
     expect(await untilEnded(app, build)).toBe('failed')
     await untilQuiet(app)
+    const id = await jobNamed(app, build, 'killed')
+    const { token } = world.admin
+    const shown = await app.request('GET', `${world.org.path}/jobs/${id}`, { token })
+    expect(shown.body).toMatchObject({ exit_status: -1, signal_reason: null, state_reason: 'agent_lost' })
+    const log = await app.request('GET', `${world.org.path}/jobs/${id}/log.txt`, { token })
+    expect(log.text).toContain('The agent was lost while it ran this job')
+  })
+
+  it('is failed with the reason when its rules name an agent image that the cluster does not have', async () => {
+    const world = await aHostedWorld(app)
+    const pipeline = await aHostedPipeline(app, world, '[{ command: "true", agents: { image: nosuch } }]')
+    const build = await aBuild(app, world.org, pipeline)
+    expect(await untilEnded(app, build)).toBe('failed')
+    const path = `${world.org.path}/jobs/${await jobNamed(app, build, 'true')}/log.txt`
+    await inTime('the log says why', async () => {
+      const { text } = await app.request('GET', path, { token: world.admin.token })
+      return text.includes('The cluster has no agent image "nosuch"')
+    })
+    await untilQuiet(app)
+  })
+
+  it('keeps its queue from being deleted until it has ended', async () => {
+    const world = await aHostedWorld(app)
+    const { token } = world.admin
+    const queue = await app.request('POST', `${world.cluster.path}/queues`, {
+      token,
+      body: { key: 'other', hostedAgents: { instanceShape: linux2x4 } },
+    })
+    const path = `${world.cluster.path}/queues/${String(queue.body.id)}`
+    const { release, started } = aPause('held')
+    const pipeline = await aHostedPipeline(app, world, '[{ command: held, agents: { queue: other } }]')
+    const build = await aBuild(app, world.org, pipeline)
+    await started
+    const refused = await app.request('DELETE', path, { token })
+    expect([refused.status, refused.body.message]).toEqual([
+      422,
+      '1 job runs on hosted agents of other; cancel them, or delete the queue when they have ended',
+    ])
+    release()
+    expect(await untilEnded(app, build)).toBe('passed')
+    await untilQuiet(app)
+    expect((await app.request('DELETE', path, { token })).status).toBe(204)
   })
 
   it('does not leave a paused queue', async () => {
@@ -316,14 +359,12 @@ describe('what nobody knows of', () => {
     expect([await app.ctx.hosted?.listContainers(), await app.ctx.hosted?.listVolumes()]).toEqual([[], []])
   })
 
-  it('is swept when a queue is deleted under its running job', async () => {
+  it('is swept when the row of its queue is gone', async () => {
     const world = await aHostedWorld(app)
     const { started } = aPause('orphan')
-    const { token } = world.admin
     const build = await aBuild(app, world.org, await aHostedPipeline(app, world, '[{ command: orphan }]'))
     await started
-    await app.request('PUT', world.cluster.path, { token, body: { default_queue_id: null } })
-    expect((await app.request('DELETE', world.queue.path, { token })).status).toBe(204)
+    await app.db.deleteFrom('cluster_queues').where('id', '=', world.queue.id).execute()
     await reconcile(app.ctx)
     await untilQuiet(app)
     await tell(app, build, { type: 'cancel_build', reason: '' })

@@ -3,6 +3,7 @@ import { chooseImage, isSameRepository, isServed, retrySeconds } from './rules.t
 
 const images = {
   ready: new Map([['Tools', 'localhost/millrace/own:v1']]),
+  building: new Set(['Coming']),
   registry: 'localhost/millrace',
   baseImage: 'debian:12',
 }
@@ -25,12 +26,16 @@ describe('the image of a job', () => {
     expect(choose({ rules: ['image=*'] })).toEqual({ kind: 'run', ref: 'debian:12' })
   })
 
-  it('is waited for where the cluster has none of that name that is ready', () => {
-    expect(choose({ rules: ['image=Other'] })).toMatchObject({ kind: 'wait' })
+  it('is waited for while it is being built', () => {
+    expect(choose({ rules: ['image=Coming'] })).toMatchObject({ kind: 'wait' })
     expect(choose({ queueImage: 'localhost/millrace/gone:v1' })).toMatchObject({ kind: 'wait' })
   })
 
-  it('is refused where it was built for another cluster, or is no name at all', () => {
+  it('is refused where the cluster has none of that name, or it was built for another, or is no name at all', () => {
+    expect(choose({ rules: ['image=Other'] })).toMatchObject({
+      kind: 'refuse',
+      reason: expect.stringContaining('no agent image "Other"'),
+    })
     expect(choose({ image: 'localhost/millrace/theirs:v1' })).toMatchObject({ kind: 'refuse' })
     expect(choose({ image: 'localhost/millrace/own:v1' })).toMatchObject({ kind: 'run' })
     for (const image of ['--privileged', 'a b', 'a\nb', '../x', 'a'.repeat(501)]) {

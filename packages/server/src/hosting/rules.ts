@@ -14,6 +14,8 @@ export interface JobWish {
 export interface ImagesOfCluster {
   /** Those that can be run, by name. */
   ready: ReadonlyMap<string, string>
+  /** The names of those that are being built. */
+  building: ReadonlySet<string>
   /** What the names of built images begin with. */
   registry: string
   baseImage: string
@@ -32,9 +34,10 @@ export function chooseImage({ image, rules, queueImage }: JobWish, images: Image
   const wished = image || null
   if (wished === null && name !== undefined && name !== '*' && name !== '') {
     const ref = images.ready.get(name)
-    return ref === undefined
-      ? { kind: 'wait', reason: `The cluster has no agent image "${name}" that is ready.` }
-      : { kind: 'run', ref }
+    if (ref !== undefined) return { kind: 'run', ref }
+    return images.building.has(name)
+      ? { kind: 'wait', reason: `The agent image "${name}" is being built.` }
+      : { kind: 'refuse', reason: `The cluster has no agent image "${name}", or its build has failed.` }
   }
   const ref = wished ?? queueImage ?? images.baseImage
   const isOurs = ref.startsWith(`${images.registry}/`)

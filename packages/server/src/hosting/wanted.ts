@@ -84,15 +84,17 @@ export async function loadImages(
   { registry, baseImage }: HostedSettings,
   clusterIds: readonly string[],
 ): Promise<Map<string, ImagesOfCluster>> {
-  const { rows } = await sql<{ cluster_id: string; name: string; ref: string }>`
-    select cluster_id, name, ref from agent_images
-    where cluster_id = any (${[...new Set(clusterIds)]}::uuid[]) and status = 'READY' and deleting_at is null`.execute(
+  const { rows } = await sql<{ cluster_id: string; name: string; ref: string; status: string }>`
+    select cluster_id, name, ref, status from agent_images
+    where cluster_id = any (${[...new Set(clusterIds)]}::uuid[]) and status <> 'FAILED' and deleting_at is null`.execute(
     trx,
   )
   return new Map(
     clusterIds.map((clusterId) => {
       const own = rows.filter(({ cluster_id }) => cluster_id === clusterId)
-      return [clusterId, { registry, baseImage, ready: new Map(own.map(({ name, ref }) => [name, ref])) }]
+      const ready = new Map(own.flatMap(({ name, ref, status }) => (status === 'READY' ? [[name, ref]] : [])))
+      const building = new Set(own.flatMap(({ name, status }) => (status === 'BUILDING' ? [name] : [])))
+      return [clusterId, { registry, baseImage, ready, building }]
     }),
   )
 }

@@ -115,7 +115,7 @@ function enter(ctx: Context, route: Rule, found: FoundToken, request: FastifyReq
   return after(judging, (verdict) => {
     if (verdict === 'no') throw forbidden()
     if (verdict !== 'yes' && 'missing' in verdict) throw notFound(`No ${verdict.missing} found`)
-    if (route.feature !== null && !hasFeature(organization, route.feature.name)) {
+    if (route.feature !== null && !hasFeature(organization, route.feature.name, ctx.config.hosted !== null)) {
       throw new ApiError(route.feature.otherwise.status, route.feature.otherwise.message)
     }
     return { caller, org: organization, pipelineId: verdict === 'yes' ? null : verdict.pipelineId }

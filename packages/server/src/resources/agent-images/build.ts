@@ -14,6 +14,7 @@ const mostLogBytes = 1024 * 1024
 /** With what lies between them, about two hours of an engine that cannot be reached. */
 const mostAttempts = 30
 const mostErrorLength = 10_000
+const mostErrorLines = 50
 
 /** Builds that this process is at, by context: the round that finds new ones does not wait for them. */
 const running = new WeakMap<Context, Set<Promise<void>>>()
@@ -65,7 +66,7 @@ async function buildOne(
     if (!(await finishBuild(ctx.db, build, { status: 'READY' }))) await driver.deleteImage(build.ref)
   } catch (error) {
     await log.end()
-    await settle(ctx, build, error)
+    await settle(ctx, build, error, log.lastLines())
   } finally {
     clearTimeout(deadline)
     ended.abort()
@@ -75,10 +76,13 @@ async function buildOne(
 
 class LostLease extends Error {}
 
-async function settle(ctx: Context, build: LeasedBuild, error: unknown): Promise<void> {
+async function settle(ctx: Context, build: LeasedBuild, error: unknown, output: string): Promise<void> {
   if (error instanceof LostLease) return
   if (error instanceof HostedRefused) {
-    await finishBuild(ctx.db, build, { status: 'FAILED', error: lastWords(error.message) })
+    await finishBuild(ctx.db, build, {
+      status: 'FAILED',
+      error: lastWords(withOutput(error.message, output)),
+    })
     return
   }
   if (!(error instanceof HostedUnavailable)) {
@@ -97,6 +101,10 @@ async function settle(ctx: Context, build: LeasedBuild, error: unknown): Promise
   }
   await giveBack(ctx.db, build, Math.min(2 ** build.attempts, 300))
 }
+
+/** The builder's message names the command that failed; what the command wrote says why. */
+const withOutput = (message: string, output: string) =>
+  output.includes(message.trim()) ? output : `${output}\n${message}`
 
 const lastWords = (message: string) => storable(message.trim()).slice(-mostErrorLength)
 
@@ -120,12 +128,14 @@ async function keepLease(
 
 interface BuildLog {
   write(text: string): void
+  /** The end of what was written, whole lines. */
+  lastLines(): string
   end(): Promise<void>
 }
 
 /** Writes down what was said every so often, up to what a log may hold. */
 function writeLog(ctx: Context, build: LeasedBuild): BuildLog {
-  let [waiting, sequence, left] = ['', 0, mostLogBytes]
+  let [waiting, sequence, left, end] = ['', 0, mostLogBytes, '']
   let last: Promise<void> = Promise.resolve()
   const flush = () => {
     const body = storable(waiting)
@@ -140,7 +150,9 @@ function writeLog(ctx: Context, build: LeasedBuild): BuildLog {
   }
   const timer = setInterval(flush, flushMs)
   return {
+    lastLines: () => end.split('\n').slice(-mostErrorLines).join('\n'),
     write(text) {
+      end = (end + text).slice(-mostErrorLength)
       if (left <= 0) return
       left -= Buffer.byteLength(text)
       waiting += left > 0 ? text : '\n[What comes after this is not kept.]\n'

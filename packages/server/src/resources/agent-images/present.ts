@@ -21,6 +21,7 @@ export function presentAgentImage(
     base_image: image.base_image,
     composed_dockerfile: composeDockerfile(image.base_image, image.dockerfile),
     url: `${cluster}/agent-images/${image.id}`,
+    log_url: `${cluster}/agent-images/${image.id}/log`,
     web_url: `${url}/organizations/${orgSlug}/clusters/${image.cluster_id}/agent_images/${image.id}`,
     cluster_url: cluster,
   }

@@ -122,7 +122,7 @@ const removeAgentImage = route({
   answers: { 204: null },
   errors: {
     404: 'The organization does not have custom agent images, the cluster is not hosted, or nothing has the id.',
-    409: 'The image is assigned to one or more queues.',
+    409: 'The image is assigned to one or more queues, or a container of it runs a job.',
     503: 'The hosted-agent service could not delete the image; asking again is safe.',
   },
   async handler({ ctx, org, caller, params }) {

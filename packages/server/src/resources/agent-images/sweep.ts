@@ -2,7 +2,7 @@
 // no row names any more. Images that the engine has lost, to a deletion whose answer never came or to somebody's
 // cleaning, are built again.
 import type { Context } from '../../context.ts'
-import { HostedUnavailable } from '../../hosted/driver.ts'
+import { HostedInUse, HostedUnavailable } from '../../hosted/driver.ts'
 import { listReady, listStuckDeletions, listUnknownRefs, rebuild } from './build-queries.ts'
 import { forgetImage } from './delete.ts'
 
@@ -32,7 +32,7 @@ export async function sweepImages(ctx: Context): Promise<void> {
       lost.map(({ id }) => id),
     )
   } catch (error) {
-    if (!(error instanceof HostedUnavailable)) throw error
+    if (!(error instanceof HostedUnavailable || error instanceof HostedInUse)) throw error
     ctx.log.warn({ err: error }, 'Images of hosted clusters could not be swept; the next round tries again.')
   }
 }

@@ -37,7 +37,7 @@ const assemble = (pieces: readonly Piece[], chunks: readonly StoredChunk[]) =>
       return source.subarray((chunk?.byte_offset ?? 0) + piece.from, (chunk?.byte_offset ?? 0) + piece.to)
     }),
   )
-const whole = { from: 0, isFinal: true, isTruncated: false, limitBytes: 1000 }
+const whole = { from: 0, isFinal: true, isTruncated: false, isAgentLost: false, limitBytes: 1000 }
 
 describe('planLog', () => {
   it('gives every byte once, however the chunks were cut, repeated and ordered', () => {

@@ -23,11 +23,13 @@ export interface Circumstances {
   from: number
   isFinal: boolean
   isTruncated: boolean
+  /** The agent never said how the job ended. */
+  isAgentLost: boolean
   limitBytes: number
 }
 
 export function planLog(chunks: readonly StoredChunk[], circumstances: Circumstances): Plan {
-  const { from, isFinal, isTruncated, limitBytes } = circumstances
+  const { from, isFinal, isTruncated, isAgentLost, limitBytes } = circumstances
   const pieces: Piece[] = []
   let position = from
   for (const { sequence, byte_offset, size } of inOrder(chunks)) {
@@ -43,6 +45,9 @@ export function planLog(chunks: readonly StoredChunk[], circumstances: Circumsta
   }
   if (isTruncated && (isFinal || position >= limitBytes)) {
     pieces.push(note(`[This log is longer than ${limitBytes} bytes: the rest was not kept]`))
+  }
+  if (isFinal && isAgentLost) {
+    pieces.push(note('[The agent was lost while it ran this job: its process, container or machine is gone]'))
   }
   return { pieces, size: pieces.reduce((sum, piece) => sum + sizeOf(piece), 0) }
 }

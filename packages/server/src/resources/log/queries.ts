@@ -59,6 +59,7 @@ export interface LogRow {
   is_ended: boolean
   is_deleted: boolean
   is_truncated: boolean
+  is_agent_lost: boolean
   header_times: Record<string, string>
   blob_key: string | null
   size: number
@@ -69,6 +70,7 @@ export async function find(db: Db, orgId: string, jobId: string): Promise<LogRow
   const { rows } = await sql<LogRow>`
     select j.kind, j.started_at is not null as is_started, j.finished_at is not null as is_ended,
       l.deleted_at is not null as is_deleted, coalesce(l.is_truncated, false) as is_truncated,
+      coalesce(j.reason = 'agent_lost', false) as is_agent_lost,
       coalesce(l.header_times, '{}') as header_times, l.blob_key, coalesce(l.size, 0) as size
     from jobs j left join job_logs l on l.job_id = j.id
     where j.organization_id = ${orgId} and j.id = ${jobId}`.execute(db)

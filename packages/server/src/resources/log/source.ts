@@ -47,6 +47,7 @@ export async function findLogFrom(
     from: known,
     isFinal,
     isTruncated: row.is_truncated,
+    isAgentLost: row.is_agent_lost,
     limitBytes: ctx.config.logMaxBytes,
   })
   return {

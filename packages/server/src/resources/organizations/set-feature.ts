@@ -17,13 +17,18 @@ export async function setFeature(
   return inTransaction(db, async (trx) => {
     const org = await trx
       .selectFrom('organizations')
-      .select(['id', 'name', 'features'])
+      .select(['id', 'name', 'features', 'features_off'])
       .where('slug', '=', slug)
       .forNoKeyUpdate()
       .executeTakeFirst()
     if (org === undefined) throw notFound(`There is no organization "${slug}".`)
     const after = features.filter((name) => (name === feature ? isOn : org.features.includes(name)))
-    await trx.updateTable('organizations').set({ features: after }).where('id', '=', org.id).execute()
+    const off = features.filter((name) => (name === feature ? !isOn : org.features_off.includes(name)))
+    await trx
+      .updateTable('organizations')
+      .set({ features: after, features_off: off })
+      .where('id', '=', org.id)
+      .execute()
     await recordAudit(trx, origin, {
       organizationId: org.id,
       type: 'ORGANIZATION_UPDATED',

@@ -22,6 +22,13 @@ export async function deleteQueue(
     if (cluster.default_queue_id === queueId) {
       throw refused(`${queue.key} is the default queue of this cluster; choose another default queue first`)
     }
+    const running = await queues.lockContainersWithJobs(trx, org.id, queueId)
+    if (running > 0) {
+      const jobs = running === 1 ? '1 job runs' : `${running} jobs run`
+      throw refused(
+        `${jobs} on hosted agents of ${queue.key}; cancel them, or delete the queue when they have ended`,
+      )
+    }
     await queues.deleteInCluster(trx, org.id, clusterId, queueId)
     await recordAudit(trx, byCaller(caller), {
       organizationId: org.id,

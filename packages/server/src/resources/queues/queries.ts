@@ -112,6 +112,18 @@ export async function updateInCluster(
     .execute()
 }
 
+/** Holds the containers of the queue, so that none takes a job until the transaction ends. */
+export async function lockContainersWithJobs(trx: Trx, orgId: string, id: string): Promise<number> {
+  const { rows } = await sql<{ hasJob: boolean }>`
+    with held as (
+      select job_id from hosted_agents where organization_id = ${orgId} and queue_id = ${id} for update
+    )
+    select exists (select from jobs j where j.id = held.job_id and j.finished_at is null) as "hasJob" from held`.execute(
+    trx,
+  )
+  return rows.filter(({ hasJob }) => hasJob).length
+}
+
 export async function deleteInCluster(trx: Trx, orgId: string, clusterId: string, id: string): Promise<void> {
   await trx
     .deleteFrom('cluster_queues')

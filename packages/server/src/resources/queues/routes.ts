@@ -86,7 +86,7 @@ const removeQueue = route({
   permission: 'manage_cluster',
   params: { cluster: uuid('cluster'), queue: uuid('queue') },
   answers: { 204: null },
-  errors: { 422: 'The queue is the default queue of its cluster.' },
+  errors: { 422: 'The queue is the default queue of its cluster, or jobs run on its hosted agents.' },
   async handler({ ctx, org, caller, params }) {
     await deleteQueue(ctx, org, caller, params.cluster, params.queue)
     return noContent()
