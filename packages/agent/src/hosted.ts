@@ -16,6 +16,9 @@ const log: AgentLog = { info: tell, warn: tell, error: tell }
 const processLimit = own('PROCESSES') === '' ? null : limitProcesses(Number(own('PROCESSES')))
 processLimit?.exceeded.addEventListener('abort', () => say(processLimit.reason))
 
+/** A container that waits for a job does not outlive its installation. */
+const silenceSeconds = 300
+
 async function runAgent(): Promise<number> {
   const pool = startAgents({
     endpoint: own('ENDPOINT'),
@@ -24,6 +27,7 @@ async function runAgent(): Promise<number> {
     tags: own('TAGS').split(','),
     buildPath: '/var/lib/millrace/builds',
     disconnectAfterJob: true,
+    disconnectAfterSilenceSeconds: silenceSeconds,
     environment: Object.fromEntries(
       Object.entries(env).filter(([name]) => !name.startsWith('MILLRACE_RUNNER_')),
     ),

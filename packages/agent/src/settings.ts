@@ -38,6 +38,8 @@ export interface AgentOptions {
   log?: AgentLog
   disconnectAfterJob?: boolean
   disconnectAfterIdleSeconds?: number
+  /** An idle agent ends when its server has not answered for so long. */
+  disconnectAfterSilenceSeconds?: number
   /** Run this one job and end. */
   acquireJob?: string
   pingMode?: PingMode
@@ -85,6 +87,7 @@ export interface Settings extends Required<
     | 'priority'
     | 'acquireJob'
     | 'disconnectAfterIdleSeconds'
+    | 'disconnectAfterSilenceSeconds'
     | 'environment'
     | 'hooksPath'
     | 'cachePath'
@@ -113,6 +116,7 @@ export interface Settings extends Required<
   hooksPath: string | null
   acquireJob: string | null
   disconnectAfterIdleSeconds: number | null
+  disconnectAfterSilenceSeconds: number | null
   environment: Readonly<Record<string, string>>
 }
 
@@ -140,6 +144,7 @@ export function settle(options: AgentOptions): Settings {
     log: options.log ?? silentLog,
     disconnectAfterJob: options.disconnectAfterJob ?? false,
     disconnectAfterIdleSeconds: options.disconnectAfterIdleSeconds ?? null,
+    disconnectAfterSilenceSeconds: options.disconnectAfterSilenceSeconds ?? null,
     acquireJob: options.acquireJob ?? null,
     pingMode: options.pingMode ?? 'auto',
     cancelGraceSeconds: Math.max(1, options.cancelGraceSeconds ?? 10),

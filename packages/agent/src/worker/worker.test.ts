@@ -163,6 +163,14 @@ describe('an agent', () => {
   })
 })
 
+describe('an agent whose server has gone', () => {
+  it('ends when it is idle and has not been answered for as long as it may', async () => {
+    const { server, pool } = await anAgent({ disconnectAfterSilenceSeconds: 1 })
+    server.answer(/(heartbeat|ping|disconnect)$/, () => ({ status: 503 }))
+    expect(await pool.ended).toMatchObject({ exitStatus: 0 })
+  })
+})
+
 describe('acquiring one job', () => {
   it('runs it and ends', async () => {
     const server = await aCounterpart()

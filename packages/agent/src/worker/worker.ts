@@ -74,12 +74,14 @@ class Worker {
   private next: PreparedJob
   private failure: Error | null = null
   private lastJob: FinishRequest | null = null
+  private heardAt: number
 
   constructor(options: WorkerOptions, api: Api, registered: RegisterResponse) {
     this.options = options
     this.api = api
     this.registered = registered
     this.next = this.prepareNext()
+    this.heardAt = options.settings.clock.now()
   }
 
   async run(): Promise<WorkerEnd> {
@@ -116,11 +118,13 @@ class Worker {
       tell: (message) => log.info({ agent: this.registered.id }, message),
     })
     const idleMs = (settings.disconnectAfterIdleSeconds ?? Number.POSITIVE_INFINITY) * 1000
+    const silenceMs = (settings.disconnectAfterSilenceSeconds ?? Number.POSITIVE_INFINITY) * 1000
     let idleSince = clock.now()
     while (!stopping.aborted && this.failure === null) {
       const left = this.mailbox.isPaused ? LONGEST_WAIT_MS : idleSince + idleMs - clock.now()
-      if (left <= 0) return 0
-      const instruction = await channel.next(Math.min(left, LONGEST_WAIT_MS))
+      const silenceLeft = this.heardAt + silenceMs - clock.now()
+      if (left <= 0 || silenceLeft <= 0) return 0
+      const instruction = await channel.next(Math.min(left, silenceLeft, LONGEST_WAIT_MS))
       if (this.mailbox.isPaused) idleSince = clock.now()
       if (instruction?.kind === 'disconnect') return 0
       if (instruction?.kind !== 'job' || stopping.aborted) continue
@@ -198,7 +202,11 @@ class Worker {
   }
 
   private async beat(): Promise<void> {
-    const failure = await keepBeating(this.api, this.registered.heartbeat_interval, this.ended.signal)
+    const { clock } = this.options.settings
+    const { heartbeat_interval: interval } = this.registered
+    const failure = await keepBeating(this.api, interval, this.ended.signal, () => {
+      this.heardAt = clock.now()
+    })
     if (failure === null) return
     this.options.settings.log.error(
       { agent: this.registered.id, error: failure.message },

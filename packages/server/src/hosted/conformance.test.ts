@@ -147,9 +147,10 @@ for (const subject of subjects)
         const ref = `${subject.registry}/${newId()}:v1`
         let log = ''
         const dockerfile = `FROM ${subject.base}\n${instructions}`
+        const limits = [{ cpus: 1, memoryMb: 512, processes: 100 }]
         const { signal } = new AbortController()
         const onLog = (text: string) => void (log += text)
-        await driver.buildImage({ clusterId, ref, dockerfile, onLog, signal, ...given })
+        await driver.buildImage({ clusterId, ref, dockerfile, limits, onLog, signal, ...given })
         return { ref: given.ref ?? ref, log }
       }
       return { driver, installationId, clusterId, start, find, ended, run, attach, keep, inVolume, build }

@@ -16,7 +16,14 @@ import {
 } from './docker-engine.ts'
 import { joinBuildNetwork, leaveBuildNetwork } from './docker-networks.ts'
 import { isImageName } from './image-name.ts'
-import { HostedInUse, HostedNotFound, HostedRefused, HostedUnavailable, type ImageBuild } from './driver.ts'
+import {
+  HostedInUse,
+  HostedNotFound,
+  HostedRefused,
+  HostedUnavailable,
+  type ImageBuild,
+  type Limits,
+} from './driver.ts'
 
 /** Set on every image, so that a build that was broken off knows what it made. */
 const buildLabel = 'millrace.build'
@@ -64,6 +71,7 @@ async function sendBuild(
   const context = tar.pack()
   context.entry({ name: 'Dockerfile' }, isClassic ? markAll(build.dockerfile, marks) : build.dockerfile)
   context.finalize()
+  const limits = await buildLimits(engine, build.limits)
   const stream = await engine.ask((docker) =>
     docker.buildImage(Readable.from(context), {
       t: build.ref,
@@ -71,11 +79,29 @@ async function sendBuild(
       rm: true,
       forcerm: true,
       abortSignal: build.signal,
+      ...limits,
       ...(isPodman ? podmanOptions(network) : dockerOptions(network)),
     }),
   )
   // An http response, which the published types call by its oldest interface.
   return stream as Readable
+}
+
+const cpuPeriod = 100_000
+
+/** BuildKit takes no notice of them; Docker's older builder and Podman do. Neither can limit processes. */
+async function buildLimits(engine: Engine, choices: readonly Limits[]) {
+  const { NCPU, MemTotal } = await engine.ask((docker): Promise<EngineInfo> => docker.info())
+  const fitting = choices.filter(({ cpus, memoryMb }) => cpus <= NCPU && memoryMb * 2 ** 20 <= MemTotal)
+  const { cpus, memoryMb } = fitting.at(-1) ?? choices[0] ?? { cpus: NCPU, memoryMb: MemTotal / 2 ** 20 }
+  const memory = memoryMb * 2 ** 20
+  // The same again: no swap on top.
+  return { memory, memswap: memory, cpuperiod: cpuPeriod, cpuquota: cpus * cpuPeriod }
+}
+
+interface EngineInfo {
+  NCPU: number
+  MemTotal: number
 }
 
 /**

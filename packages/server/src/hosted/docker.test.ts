@@ -277,7 +277,14 @@ for (const { name, title, lacks, get, giveBack } of await borrowEngines())
           '\n',
         )
         const onLog = (text: string) => void (log += text)
-        await driver.buildImage({ clusterId, ref, dockerfile, onLog, signal: new AbortController().signal })
+        await driver.buildImage({
+          clusterId,
+          ref,
+          dockerfile,
+          limits: [],
+          onLog,
+          signal: new AbortController().signal,
+        })
         await driver.deleteImage(ref)
         expect(log).toContain('all were tried\n')
         return log.match(/^(world|server|machine|metadata|secret)$/gm)?.toSorted() ?? []
@@ -306,12 +313,31 @@ for (const { name, title, lacks, get, giveBack } of await borrowEngines())
       const refused = driver.buildImage({
         clusterId: newId(),
         ref: `localhost/millrace/${newId()}:v1`,
+        limits: [],
         dockerfile: `FROM ${image}\nRUN echo $((1<<2)) '<<' && \\\n cat <<-'EOF' > /a\none\nEOF`,
         onLog: () => {},
         signal: new AbortController().signal,
       })
       await expect(refused).rejects.toThrow(HostedRefused)
       await expect(refused).rejects.toThrow("(cat <<-'EOF' > /a)")
+    })
+
+    it('hold the instructions of their images to the largest shape that the machine holds', async () => {
+      const { driver } = place({ allowed: [] })
+      const build = (script: string) =>
+        driver.buildImage({
+          clusterId: newId(),
+          ref: `localhost/millrace/${newId()}:v1`,
+          dockerfile: `FROM ${image}\nRUN ${script}`,
+          limits: [
+            { cpus: 1, memoryMb: 64, processes: 100 },
+            { cpus: 9999, memoryMb: 2 ** 30, processes: 100 },
+          ],
+          onLog: () => {},
+          signal: new AbortController().signal,
+        })
+      await build('a=x; for i in {1..20}; do a=$a$a; done; echo ${#a}')
+      await expect(build('a=x; while true; do a=$a$a; done')).rejects.toThrow(HostedRefused)
     })
 
     it('have the runner, which is laid down once and cannot be changed', async () => {
@@ -447,7 +473,7 @@ for (const { name, title, lacks, get, giveBack } of await borrowEngines())
         const ref = `localhost/millrace/${newId()}:v1`
         refs.push(ref)
         const dockerfile = `FROM ${image}\n${instructions}`
-        return driver.buildImage({ clusterId: newId(), ref, dockerfile, onLog, signal })
+        return driver.buildImage({ clusterId: newId(), ref, dockerfile, limits: [], onLog, signal })
       }
       const { signal } = new AbortController()
       await expect(build('RUN echo a > /a\nRUN echo b > /b\nRUN false', signal)).rejects.toThrow(

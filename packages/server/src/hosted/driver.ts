@@ -85,6 +85,8 @@ export interface ImageBuild {
   /** The name that the image gets. */
   ref: string
   dockerfile: string
+  /** From the smallest to the largest; the build gets the largest that the engine's machine holds. */
+  limits: readonly Limits[]
   /** Called with pieces of what the builder says, in order. */
   onLog(text: string): void
   /** Ends the build; what was made of it is thrown away. */

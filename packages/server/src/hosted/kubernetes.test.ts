@@ -62,6 +62,7 @@ const aBuild = (given: Partial<ImageBuild> = {}): ImageBuild => ({
   clusterId: newId(),
   ref: `${world.settings.registry}/${newId()}:v1`,
   dockerfile: 'FROM base:1\nRUN true',
+  limits: [],
   onLog() {},
   signal: new AbortController().signal,
   ...given,

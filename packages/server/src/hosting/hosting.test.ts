@@ -366,6 +366,7 @@ describe('what nobody knows of', () => {
     await started
     await app.db.deleteFrom('cluster_queues').where('id', '=', world.queue.id).execute()
     await reconcile(app.ctx)
+    expect(engine.containers('hosted')).toEqual([])
     await untilQuiet(app)
     await tell(app, build, { type: 'cancel_build', reason: '' })
   })

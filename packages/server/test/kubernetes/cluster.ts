@@ -296,6 +296,7 @@ export class TestCluster implements Controllers {
         clusterId: 'any',
         ref: made,
         dockerfile: `${base}\n${instructions}`,
+        limits: [],
         onLog,
         signal,
       })

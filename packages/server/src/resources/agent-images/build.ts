@@ -3,6 +3,7 @@
 import { once } from 'node:events'
 import type { Context } from '../../context.ts'
 import { HostedRefused, HostedUnavailable, type HostedDriver } from '../../hosted/driver.ts'
+import { runnableLimits } from '../queues/rules.ts'
 import { appendLog, clearLog, finishBuild, giveBack, leaseBuilds, renewLease } from './build-queries.ts'
 import type { LeasedBuild } from './build-queries.ts'
 import { composeDockerfile } from './rules.ts'
@@ -59,6 +60,7 @@ async function buildOne(
       clusterId: build.clusterId,
       ref: build.ref,
       dockerfile: composeDockerfile(build.baseImage, build.dockerfile),
+      limits: runnableLimits,
       onLog: log.write,
       signal: stopping.signal,
     })

@@ -1,3 +1,4 @@
+import type { Limits } from '../../hosted/driver.ts'
 import { isImageName } from '../../hosted/image-name.ts'
 import { validationFailed } from '../../lib/errors.ts'
 import type { QueueFields, QueueRow } from './queries.ts'
@@ -30,6 +31,23 @@ const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: '
 
 /** Of the containers that this installation starts: they run its own Node. */
 export const ownArchitecture = architectures[process.arch] ?? process.arch
+
+const processesPerCpu = 1024
+
+export const limitsOf = ({ cpu, memory }: InstanceShape): Limits => ({
+  cpus: cpu,
+  memoryMb: memory * 1024,
+  processes: cpu * processesPerCpu,
+})
+
+export const isRunnable = ({ machine_type, architecture }: InstanceShape): boolean =>
+  machine_type === 'linux' && architecture === ownArchitecture
+
+/** Of the shapes that this installation can start, from the smallest to the largest. */
+export const runnableLimits: readonly Limits[] = instanceShapes
+  .map(readShape)
+  .filter(isRunnable)
+  .map(limitsOf)
 
 /** What an agent of a hosted queue says it is, besides its queue. */
 export const hostedTags = ({ architecture, name }: InstanceShape): string[] => [
