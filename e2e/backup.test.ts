@@ -26,10 +26,13 @@ describe('millrace backup and millrace restore', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600)
     expect(existsSync(`${file}.partial`)).toBe(false)
 
+    const beside = await millrace(['restore', file], settings)
+    expect(beside).toMatchObject({ code: 1, stdout: '' })
+    expect(beside.stderr).toMatch(/^A Millrace server runs on this database: .*\.\n$/)
+    await stop(server)
     const refused = await millrace(['restore', file], settings)
     expect(refused).toMatchObject({ code: 1, stdout: '' })
     expect(refused.stderr).toMatch(/^The database already has an organization: .*\.\n$/)
-    await stop(server)
 
     const elsewhere = { MILLRACE_DATA_DIR: join(folder, 'data') }
     const restored = await millrace(['restore', file, '--json'], elsewhere)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { anEmptyDatabase } from './databases.ts'
-import { aDirectory, millrace, startServer, stop } from './millrace.ts'
+import { aDirectory, eventually, millrace, spawnMillrace, startMs, startServer, stop } from './millrace.ts'
 
 describe('several processes on one DATABASE_URL', () => {
   it('make one first organization between them when they start at once', async () => {
@@ -50,5 +50,34 @@ describe('millrace serve and millrace worker', () => {
     )
     expect((await stop(api)).code).toBe(0)
     expect((await stop(worker)).code).toBe(0)
+  })
+
+  it('say how to make the first user, refuse a restore beside them, and refuse another secret key', async () => {
+    const key = 'k'.repeat(40)
+    const settings = {
+      DATABASE_URL: await anEmptyDatabase('first_steps'),
+      MILLRACE_DATA_DIR: aDirectory(),
+      MILLRACE_SECRET_KEY: key,
+      MILLRACE_DRAIN_SECONDS: '0',
+      PORT: '0',
+    }
+    const api = spawnMillrace(['serve'], settings)
+    const said = async () => api.output().stdout.includes('token create --user') && api.output().stdout
+    expect(await eventually('it says how to begin', said, startMs)).toContain('org create acme')
+    const restored = await millrace(['restore', '/nothing/there.tar.gz'], settings)
+    expect(restored).toMatchObject({ code: 1, stdout: '' })
+    expect(restored.stderr).toMatch(/^A Millrace server runs on this database: .*\.\n$/)
+
+    const other = await millrace(['serve'], { ...settings, MILLRACE_SECRET_KEY: 'o'.repeat(40) })
+    expect(other).toMatchObject({ code: 1, stdout: '' })
+    expect(other.stderr).toMatch(/^The secrets in this database are sealed with another key: .*\.\n$/)
+    const both = await startServer({ ...settings, MILLRACE_SECRET_KEY: `${'n'.repeat(40)},${key}` }, 'worker')
+    expect(both.output().stderr).toContain('MILLRACE_SECRET_KEY holds 2 keys: a comma separates keys.')
+    // It could not open what the new key seals.
+    expect((await millrace(['worker'], settings)).code).toBe(1)
+    const split = await millrace(['serve'], { ...settings, MILLRACE_SECRET_KEY: `${key},and more` })
+    expect(split.stderr).toContain('no key can hold a comma')
+    expect((await stop(both)).code).toBe(0)
+    expect((await stop(api)).code).toBe(0)
   })
 })

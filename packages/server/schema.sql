@@ -1118,6 +1118,12 @@ create table rules (
   constraint rules_target_pipeline_id_fkey FOREIGN KEY (target_pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
 );
 
+create table sealing_keys (
+  key_id text not null,
+  last_used_at timestamp(3) with time zone not null default now(),
+  constraint sealing_keys_pkey PRIMARY KEY (key_id)
+);
+
 create table stack_notifications (
   id uuid not null,
   organization_id uuid not null,

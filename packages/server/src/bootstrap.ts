@@ -60,7 +60,7 @@ export async function bootstrap(
   })
 }
 
-async function hasOrganization(db: Db): Promise<boolean> {
+export async function hasOrganization(db: Db): Promise<boolean> {
   return (await db.selectFrom('organizations').select('id').limit(1).executeTakeFirst()) !== undefined
 }
 

@@ -182,9 +182,10 @@ export function readConfig(env: Record<string, string | undefined>): ConfigResul
     problems.push('MILLRACE_ADMIN_TOKEN must be 20 to 255 printable characters without spaces.')
   }
   const keys = env['MILLRACE_SECRET_KEY']?.trim() || undefined
-  if (keys !== undefined && keys.split(',').some((key) => key.trim().length < 32)) {
+  if (keys?.split(',').some((key) => key.trim().length < 32)) {
     problems.push(
-      'MILLRACE_SECRET_KEY must have at least 32 characters (for each key, when several are given).',
+      'MILLRACE_SECRET_KEY must have at least 32 characters. A comma ends one key and begins the next (new,old), ' +
+        'so no key can hold a comma, and each must be as long.',
     )
   }
   const metricsToken = env['MILLRACE_METRICS_TOKEN']?.trim() || undefined

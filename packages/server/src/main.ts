@@ -16,8 +16,9 @@ import { inTransaction } from './db/transaction.ts'
 import { ApiError } from './lib/errors.ts'
 import { isUuid } from './lib/ids.ts'
 import { borrow, borrowOrMake } from './program/borrow.ts'
-import { migrateOrRefuse } from './program/own-database.ts'
+import { migrateOrRefuse, refuseRunningServers } from './program/own-database.ts'
 import { run, type Audience } from './program/run.ts'
+import { forgetSealingKeys } from './program/sealing-keys.ts'
 import { issueToken, type IssuedToken, type TokenRequest } from './resources/access-token/issue.ts'
 import * as accessTokens from './resources/access-token/revoke.ts'
 import { addMember, type AddedMember } from './resources/members/add.ts'
@@ -76,12 +77,14 @@ export async function backupTo(
 
 export async function restoreFrom(env: Environment, file: string): Promise<Restored> {
   const config = readSettings(env)
-  return borrowOrMake(config, async ({ pool }) => {
+  return borrowOrMake(config, async ({ db, pool }) => {
+    await refuseRunningServers(pool)
     const restored = await restoreBackup(pool, file, {
       blobsDir: blobsDir(config),
       takeSecretKey: (key) => keepSecretKey(config.dataDir, config.secrets.keys, key),
     })
     await migrateOrRefuse(pool)
+    if (!restored.secret_key) await forgetSealingKeys(db)
     return restored
   })
 }

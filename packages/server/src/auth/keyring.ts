@@ -56,6 +56,9 @@ export function keyring(secrets: readonly string[]): Keyring {
   }
 }
 
+/** Says which key it is, and nothing about it. */
+export const keyId = (secret: string): string => deriveKey(secret).id
+
 function deriveKey(secret: string): Key {
   const derive = (use: string) => createHmac('sha256', secret).update(`millrace ${use}`).digest()
   return {

@@ -30,6 +30,8 @@ export interface DatabaseLimits {
 export interface DatabaseOptions {
   maxConnections?: number
   limits?: DatabaseLimits
+  /** How PostgreSQL lists the sessions. */
+  applicationName?: string
 }
 
 const usualLimits: DatabaseLimits = { connectSeconds: 8, statementSeconds: 10 }
@@ -42,7 +44,7 @@ const few = Math.max(4, 3 * availableParallelism())
 
 export function openDatabase(
   connection: string | pg.PoolConfig,
-  { maxConnections = 20, limits = usualLimits }: DatabaseOptions = {},
+  { maxConnections = 20, limits = usualLimits, applicationName = 'millrace' }: DatabaseOptions = {},
 ): Database {
   const outage = new OutageWatch()
   const given: pg.PoolConfig = typeof connection === 'string' ? { connectionString: connection } : connection
@@ -54,7 +56,7 @@ export function openDatabase(
     max: maxConnections,
     // A statement need not wait for the answer to the one before it.
     pipeline: true,
-    application_name: 'millrace',
+    application_name: applicationName,
     options: sessionSettings(limits),
     connectionTimeoutMillis: limits.connectSeconds * 1000,
     query_timeout: limits.statementSeconds * 1000 + silenceMs,

@@ -63,6 +63,7 @@ export interface Tables {
   repository_commits: RepositoryCommits
   repository_connections: RepositoryConnections
   rules: Rules
+  sealing_keys: SealingKeys
   stack_notifications: StackNotifications
   stacks: Stacks
   step_updates: StepUpdates
@@ -955,6 +956,11 @@ export interface Rules {
   conditions: Generated<string[]>
   created_at: Generated<string>
   created_by: string | null
+}
+
+export interface SealingKeys {
+  key_id: string
+  last_used_at: Generated<string>
 }
 
 export interface StackNotifications {

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { JobIdentity } from '@millrace/protocol/local-agents.ts'
+import { prepareDataDir } from '../db/embedded/data-dir.ts'
 import { run } from '../db/embedded/processes.ts'
 import { agentFolder } from '../hosted/runner.ts'
 import type { JobSeparation } from './job-separation.ts'
@@ -57,7 +58,7 @@ export async function separateByNamespaces(
   if (process.platform !== 'linux' || uid === undefined || gid === undefined) {
     return 'this system has no namespaces'
   }
-  const data = realpathSync(dataDir)
+  const data = realpathSync(prepareDataDir(dataDir).path)
   const sessionSockets = [`/run/user/${uid}`, `/tmp/tmux-${uid}`]
   const outside = [...alsoHidden, ...sessionSockets].filter((path) => !path.startsWith(`${data}/`))
   const hidden = [data, ...outside.filter((path) => existsSync(path))]

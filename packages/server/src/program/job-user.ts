@@ -76,7 +76,9 @@ function makePlace(dataDir: string): string {
     deleteOrphans()
     mkdirSync(place, { recursive: true })
     chmodSync(place, 0o755)
-    writeFileSync(join(place, ownerFile), `${realpathSync(dataDir)}\n`, { mode: 0o600 })
+    // With a database elsewhere there need not be a data directory.
+    if (existsSync(dataDir))
+      writeFileSync(join(place, ownerFile), `${realpathSync(dataDir)}\n`, { mode: 0o600 })
     return place
   } catch (error) {
     if (!['EROFS', 'EACCES', 'EPERM', 'ENOTDIR'].includes(errorCode(error))) throw error
@@ -98,7 +100,10 @@ function deleteOrphans(): void {
   }
 }
 
-const digestOf = (dataDir: string) => createHash('sha256').update(realpathSync(dataDir)).digest('hex')
+function digestOf(dataDir: string): string {
+  const path = existsSync(dataDir) ? realpathSync(dataDir) : dataDir
+  return createHash('sha256').update(path).digest('hex')
+}
 
 /** What belonged to another user, or is no folder, is replaced; a link is not followed. */
 function own(path: string, { uid, gid }: Owner): void {

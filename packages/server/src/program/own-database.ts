@@ -19,7 +19,7 @@ export async function openOwn(config: Config, say: (sentence: string) => void): 
   const never = new Promise<never>(() => {})
   if (config.database.kind === 'url') {
     return {
-      ...(await openUrl(config.database.url, config.databaseLimits)),
+      ...(await openUrl(config.database.url, config.databaseLimits, serverName)),
       how: 'is the one of DATABASE_URL',
       folders: [],
       lost: never,
@@ -34,7 +34,10 @@ export async function openOwn(config: Config, say: (sentence: string) => void): 
     )
   })
   lost.catch(() => {})
-  const database = openDatabase(embedded.connection, { limits: config.databaseLimits })
+  const database = openDatabase(embedded.connection, {
+    limits: config.databaseLimits,
+    applicationName: serverName,
+  })
   const close = async () => {
     isClosing = true
     await within(1000, database.close)
@@ -44,16 +47,37 @@ export async function openOwn(config: Config, say: (sentence: string) => void): 
   return { ...database, close, how: `runs ${embedded.how}`, folders, lost }
 }
 
+/** What the sessions of a process that serves or works are called, and those of commands are not. */
+const serverName = 'millrace server'
+
+/** For commands that must not run beside a server. */
+export async function refuseRunningServers(pool: pg.Pool): Promise<void> {
+  const { rowCount } = await pool.query(
+    'select from pg_stat_activity where datname = current_database() and application_name = $1 limit 1',
+    [serverName],
+  )
+  if (rowCount === 0) return
+  throw new StartupError(
+    'A Millrace server runs on this database: stop every server and worker that uses it, then restore.',
+  )
+}
+
 const oldestVersion = 14
 
-export async function openUrl(url: string, limits: DatabaseLimits): Promise<Database> {
+export async function openUrl(
+  url: string,
+  limits: DatabaseLimits,
+  applicationName?: string,
+): Promise<Database> {
   const probe = openDatabase(url, { limits })
   try {
     const { rows } = await probe.pool.query<{ version: number }>(
       `select current_setting('server_version_num')::int / 10000 as version`,
     )
     const version = rows[0]?.version ?? 0
-    if (version >= oldestVersion) return openDatabase(url, { limits })
+    if (version >= oldestVersion) {
+      return openDatabase(url, { limits, ...(applicationName === undefined ? {} : { applicationName }) })
+    }
     throw new StartupError(
       `DATABASE_URL leads to PostgreSQL ${version}: set it to PostgreSQL ${oldestVersion} or newer.`,
     )

@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
 import type { Logger } from 'pino'
-import { readSecretKeys, type FirstOrganization } from '../bootstrap.ts'
+import { hasOrganization, readSecretKeys, type FirstOrganization } from '../bootstrap.ts'
 import type { Config, Role } from '../config.ts'
 import { createContext, type Context } from '../context.ts'
 import { followDatabaseClock } from '../db/clock.ts'
@@ -18,6 +18,7 @@ import { closer, type Closer } from '../http/close.ts'
 import { localAgentToken, loseLocalAgents } from './local-agents.ts'
 import { openLog } from './log.ts'
 import { migrateOrRefuse, openOwn, type OwnDatabase } from './own-database.ts'
+import { useSealingKeys } from './sealing-keys.ts'
 import { within } from './within.ts'
 
 export interface Started {
@@ -28,6 +29,8 @@ export interface Started {
   data_dir: string
   /** Made by this start, because the database was empty. */
   first: FirstOrganization | null
+  /** Nobody can sign in: there is no organization yet. */
+  empty: boolean
 }
 
 export interface Audience {
@@ -60,6 +63,9 @@ export async function run(
     signals.refuse()
     const secretKeys = readSecretKeys(config.dataDir, config.secrets.keys)
     await migrateOrRefuse(database.pool)
+    await useSealingKeys(database.db, secretKeys)
+    if (secretKeys.length > 1)
+      audience.say(`MILLRACE_SECRET_KEY holds ${secretKeys.length} keys: a comma separates keys.`)
     signals.refuse()
     const log = openLog(config.logLevel)
     const { db, pool } = database
@@ -90,6 +96,7 @@ export async function run(
       database: database.how,
       data_dir: config.dataDir,
       first,
+      empty: first === null && !(await hasOrganization(database.db)),
     })
     await Promise.race([signals.received, database.lost])
   } catch (error) {
