@@ -70,7 +70,7 @@ describe('the body of an annotation', () => {
   })
 
   it('is shown as it was written when it nests deeper than the stack', () => {
-    expect(renderBody('> '.repeat(100_000)).slice(0, 9)).toBe('<pre>&gt;')
+    expect(renderBody('> '.repeat(10_000)).slice(0, 9)).toBe('<pre>&gt;')
   })
 })
 
