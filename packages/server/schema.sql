@@ -1000,7 +1000,7 @@ create table pipelines (
   color text,
   provider_id text not null default 'private'::text,
   provider_settings jsonb not null default '{}'::jsonb,
-  webhook_token text not null,
+  webhook_token text,
   badge_token text not null,
   webhooks_disabled_at timestamp(3) with time zone,
   webhooks_disabled_by uuid,
@@ -1010,10 +1010,16 @@ create table pipelines (
   archived_at timestamp(3) with time zone,
   repository_host text default regexp_replace(lower(COALESCE("substring"(repository, '^[A-Za-z][A-Za-z0-9+.-]*://(?:[^@/]*@)?([^/:]+)'::text), "substring"(repository, '^(?:[^@/:]+@)?([^/:]+):(?!//)'::text))), '^(?:www|ssh|altssh)\.(github\.com|gitlab\.com|bitbucket\.org)$'::text, '\1'::text),
   poll_interval_seconds integer,
+  webhook_token_hash bytea,
+  webhook_token_sealed bytea,
+  webhook_token_key_id text,
+  repository_userinfo_sealed bytea,
+  repository_userinfo_key_id text,
   constraint pipelines_pkey PRIMARY KEY (id),
   constraint pipelines_badge_token_key UNIQUE (badge_token),
   constraint pipelines_name_key UNIQUE (organization_id, name),
   constraint pipelines_slug_key UNIQUE (organization_id, slug),
+  constraint pipelines_webhook_token_hash_key UNIQUE (webhook_token_hash),
   constraint pipelines_webhook_token_key UNIQUE (webhook_token),
   constraint pipelines_poll_interval_check CHECK (((poll_interval_seconds >= 30) AND (poll_interval_seconds <= 86400))),
   constraint pipelines_visibility_check CHECK ((visibility = ANY (ARRAY['private'::text, 'public'::text]))),
@@ -1512,6 +1518,6 @@ CREATE TRIGGER builds_show_their_state BEFORE INSERT OR UPDATE ON builds FOR EAC
 CREATE TRIGGER job_logs_leave_their_blob AFTER DELETE ON job_logs FOR EACH ROW WHEN ((old.blob_key IS NOT NULL)) EXECUTE FUNCTION unclaim_blob();
 CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OR TRUNCATE ON organization_members FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
 CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OR TRUNCATE ON organizations FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
-CREATE TRIGGER pipelines_forget_their_commits AFTER UPDATE OF repository ON pipelines FOR EACH ROW WHEN ((old.repository IS DISTINCT FROM new.repository)) EXECUTE FUNCTION forget_repository_commits();
+CREATE TRIGGER pipelines_forget_their_commits AFTER UPDATE OF repository ON pipelines FOR EACH ROW WHEN ((regexp_replace(old.repository, '://[^/?#]*@'::text, '://'::text) IS DISTINCT FROM regexp_replace(new.repository, '://[^/?#]*@'::text, '://'::text))) EXECUTE FUNCTION forget_repository_commits();
 CREATE TRIGGER pipelines_leave_their_builds AFTER DELETE ON pipelines FOR EACH ROW EXECUTE FUNCTION note_removed_pipeline();
 CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OR TRUNCATE ON users FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();

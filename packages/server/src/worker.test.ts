@@ -132,6 +132,7 @@ const refusing: Handlers<unknown> = {
   forget_sessions: refuse,
   forget_webhook_deliveries: refuse,
   forget_deliveries: refuse,
+  seal_plain_secrets: refuse,
 }
 
 /** Without the clock, which at some minutes would add tasks of its own. */

@@ -21,6 +21,7 @@ import { revokeInactiveTokens } from './resources/access-token/revoke-inactive.t
 import { forgetDeliveries } from './notifications/forget.ts'
 import { startNotifications, type Notifications } from './notifications/start.ts'
 import { compactLogs } from './resources/log/compact.ts'
+import { sealPlainSecrets } from './resources/pipelines/seal-plain.ts'
 import { fireDueSchedules } from './resources/schedules/fire.ts'
 import { snapshotsOf } from './resources/services/snapshots.ts'
 import { forgetAgents, forgetIdempotencyKeys, forgetRateLimits, forgetSessions } from './tasks/forget.ts'
@@ -40,6 +41,7 @@ export const handlers: Handlers<Context> = {
   forget_webhook_deliveries: (ctx) => inLongTransaction(ctx.db, deleteSeconds, forgetWebhookDeliveries),
   forget_deliveries: (ctx) =>
     inLongTransaction(ctx.db, deleteSeconds, (trx) => forgetDeliveries(trx, ctx.now())),
+  seal_plain_secrets: sealPlainSecrets,
 }
 
 /** Tells services what has happened, until it is stopped. */

@@ -1,5 +1,6 @@
 // Deliveries as the hosts send them: their headers, and of their payloads what a reader could stumble over.
 import { createHash, createHmac, randomUUID } from 'node:crypto'
+import { openWebhookToken } from '../src/resources/pipelines/sealed.ts'
 import type { TestApp, TestAnswer } from './app.ts'
 
 export interface TestDelivery {
@@ -43,12 +44,12 @@ export async function deliver(
 }
 
 export async function webhookPath(app: TestApp, pipeline: { id: string }): Promise<string> {
-  const { webhook_token: token } = await app.db
+  const row = await app.db
     .selectFrom('pipelines')
-    .select('webhook_token')
+    .select(['webhook_token', 'webhook_token_sealed', 'webhook_token_key_id'])
     .where('id', '=', pipeline.id)
     .executeTakeFirstOrThrow()
-  return `/deliver/${token}`
+  return `/deliver/${openWebhookToken(app.ctx.keys, row)}`
 }
 
 /** As each host signs, told by its headers. */

@@ -2,9 +2,11 @@
 import type { CommandStep } from '@millrace/engine/steps/types.ts'
 import type { ScriptWork } from '@millrace/engine/work.ts'
 import type { Job, JobStep } from '@millrace/protocol/jobs.ts'
-import { findCommand } from '../conductor/environment.ts'
+import type { Env } from '@millrace/engine/environment.ts'
+import { findCommand, type Command } from '../conductor/environment.ts'
 import { isUntrusted } from '../conductor/trust.ts'
 import type { Context } from '../context.ts'
+import { joinUserinfo, withoutUserinfo } from '../lib/userinfo.ts'
 
 const chunkBytes = 100 * 1024
 
@@ -16,8 +18,9 @@ export async function jobAnswer(
 ): Promise<Job> {
   const command = await findCommand(ctx, organizationId, jobId)
   if (command === null) throw new Error('A job that runs no command was accepted.')
-  const { work, definition, priority, runnableAt, hasCredentials, env, buildId } = command
+  const { work, definition, priority, runnableAt, hasCredentials, buildId } = command
   const isFromFork = await isUntrusted(ctx.db, organizationId, [buildId])
+  const env = isFromFork ? withPlainAddress(command.env) : withUserinfo(ctx, command)
   return {
     id: jobId,
     token,
@@ -31,6 +34,25 @@ export async function jobAnswer(
     priority,
     ...(isFromFork ? { from_fork: true } : {}),
   }
+}
+
+/** With the name and password that the repository was given with, and only where it is fetched from that place. */
+function withUserinfo({ keys }: Context, { env, repository, userinfo }: Command): Env {
+  const address = env['BUILDKITE_REPO']
+  if (userinfo === null || address === undefined || placeOf(address) !== placeOf(repository)) return env
+  const opened = keys.open(Buffer.from(userinfo.sealed, 'base64'), userinfo.keyId)
+  return { ...env, BUILDKITE_REPO: joinUserinfo(address, opened) }
+}
+
+/** Whoever has a fork gets no password: the agent fetches with its own credentials, or without. */
+const withPlainAddress = (env: Env): Env =>
+  env['BUILDKITE_REPO'] === undefined
+    ? env
+    : { ...env, BUILDKITE_REPO: withoutUserinfo(env['BUILDKITE_REPO']) }
+
+const placeOf = (address: string): string | null => {
+  const url = URL.canParse(address) ? new URL(address) : null
+  return url === null ? null : `${url.protocol}//${url.host}`
 }
 
 /** Has git ask the server, when the repository asks who it is; under the name it has now, and the one it had. */

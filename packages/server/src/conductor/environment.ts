@@ -14,6 +14,8 @@ interface Surroundings {
   runnableAt: string | null
   /** Whether the server can give git credentials for the repository. */
   hasCredentials: boolean
+  /** The name and password for the repository, sealed. */
+  userinfo: { sealed: string; keyId: string } | null
   job: StandardFacts['job']
   step: StandardFacts['step']
   group: StandardFacts['group']
@@ -35,10 +37,12 @@ export async function environmentOf(
 /** A command, and the variables it runs with. */
 export interface Command extends Pick<
   Surroundings,
-  'definition' | 'priority' | 'runnableAt' | 'hasCredentials'
+  'definition' | 'priority' | 'runnableAt' | 'hasCredentials' | 'userinfo'
 > {
   work: ScriptWork
   env: Env
+  /** Of the pipeline. */
+  repository: string
   buildId: string
 }
 
@@ -62,7 +66,7 @@ export async function findCommand(
     work,
     standard: standardFacts(config.url, build, around),
   })
-  return { ...around, work, env, buildId: build.id }
+  return { ...around, work, env, buildId: build.id, repository: build.pipeline.repository }
 }
 
 function standardFacts(url: string, build: KnownBuild, around: Surroundings): StandardFacts {
@@ -121,6 +125,8 @@ const findSurroundings = prepared(
           on rc.organization_id = p.organization_id and rc.host = p.repository_host
         where p.id = j.pipeline_id and p.repository ilike 'https://%' and rc.private_key_sealed is not null
       ) as "hasCredentials",
+      (select json_build_object('sealed', encode(p.repository_userinfo_sealed, 'base64'), 'keyId', p.repository_userinfo_key_id)
+        from pipelines p where p.id = j.pipeline_id and p.repository_userinfo_sealed is not null) as userinfo,
       json_build_object('id', j.id, 'retriesCount', j.retries_count, 'timeoutMinutes', j.timeout_minutes) as job,
       json_build_object('id', s.id, 'key', s.key) as step,
       case when g.id is not null then

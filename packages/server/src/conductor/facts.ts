@@ -6,6 +6,7 @@ import type { BuildState } from '@millrace/engine/states.ts'
 import type { BlockedState } from '@millrace/engine/steps/types.ts'
 import type { Db } from '../db/pool.ts'
 import { prepared } from '../db/prepared.ts'
+import { withoutUserinfo } from '../lib/userinfo.ts'
 import type { BuildRequest } from './create-build.ts'
 import { storedVariables } from './variables.ts'
 
@@ -38,7 +39,7 @@ export function conditionFacts({ organization, pipeline, build, creator, env }: 
       id: pipeline.id,
       slug: pipeline.slug,
       defaultBranch: pipeline.default_branch,
-      repository: pipeline.repository,
+      repository: withoutUserinfo(pipeline.repository),
     },
     env,
     build: {

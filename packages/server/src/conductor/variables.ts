@@ -1,6 +1,7 @@
 // The variables that a stored configuration may be written with. The build does not exist yet when they are
 // filled in, so its number and id are not among them.
 import type { EnvLookup } from '@millrace/engine/expansion.ts'
+import { withoutUserinfo } from '../lib/userinfo.ts'
 import type { BuildRequest } from './create-build.ts'
 
 interface Facts {
@@ -41,7 +42,7 @@ export function listStoredVariables({
       BUILDKITE_PIPELINE_ID: pipeline.id,
       BUILDKITE_ORGANIZATION_SLUG: organizationSlug,
       BUILDKITE_TRIGGERED_FROM_BUILD_PIPELINE_SLUG: build.triggeredFrom?.build_pipeline_slug ?? '',
-      BUILDKITE_REPO: build.pullRequest?.checkout ?? pipeline.repository,
+      BUILDKITE_REPO: withoutUserinfo(build.pullRequest?.checkout ?? pipeline.repository),
       BUILDKITE_PULL_REQUEST: build.pullRequest?.id ?? 'false',
       BUILDKITE_PULL_REQUEST_BASE_BRANCH: build.pullRequest?.base ?? '',
       BUILDKITE_PULL_REQUEST_REPO: build.pullRequest?.repository ?? '',

@@ -876,7 +876,7 @@ export interface Pipelines {
   color: string | null
   provider_id: Generated<string>
   provider_settings: ColumnType<unknown, string | undefined, string>
-  webhook_token: string
+  webhook_token: string | null
   badge_token: string
   webhooks_disabled_at: string | null
   webhooks_disabled_by: string | null
@@ -886,6 +886,11 @@ export interface Pipelines {
   archived_at: string | null
   repository_host: Generated<string | null>
   poll_interval_seconds: number | null
+  webhook_token_hash: Buffer | null
+  webhook_token_sealed: Buffer | null
+  webhook_token_key_id: string | null
+  repository_userinfo_sealed: Buffer | null
+  repository_userinfo_key_id: string | null
 }
 
 export interface PolledRefs {

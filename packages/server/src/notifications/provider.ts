@@ -18,6 +18,8 @@ export interface Field {
   isRequired?: true
   /** What it is when a service is made without it; otherwise null. */
   initial?(): unknown
+  /** Where requests go. When it changes, secrets that are not shown in full must be sent anew. */
+  isAddress?: true
   /** Kept sealed. */
   isSecret?: true
   /** In answers. A masked one shows its last characters, and may be sent back so. */

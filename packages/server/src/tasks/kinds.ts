@@ -12,6 +12,7 @@ export interface Kinds {
   forget_sessions: NoPayload
   forget_webhook_deliveries: NoPayload
   forget_deliveries: NoPayload
+  seal_plain_secrets: NoPayload
 }
 
 export type Kind = keyof Kinds
@@ -34,4 +35,5 @@ export const schedule: Readonly<Record<Kind, string>> = {
   forget_sessions: '*/15 * * * *',
   forget_webhook_deliveries: '23 * * * *',
   forget_deliveries: '*/10 * * * *',
+  seal_plain_secrets: '52 * * * *',
 }

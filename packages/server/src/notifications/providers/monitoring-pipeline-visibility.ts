@@ -36,6 +36,7 @@ export const monitoringPipelineVisibility: Provider = {
         description: 'must be the name of a site, such as datadoghq.eu, or the URL of its intake',
         examples: ['datadoghq.com'],
       }),
+      isAddress: true,
       shown: 'full',
     },
     monitoring_tags: {

@@ -12,6 +12,7 @@ export const urlField = {
     description: 'must be an http or https URL',
     examples: ['https://hooks.example.com/builds'],
   }),
+  isAddress: true,
   refuse: (value) =>
     typeof value === 'string' && isOutboundUrl(value)
       ? null

@@ -172,7 +172,10 @@ async function writePipelines(
     if (own.length === 0) continue
     const ids = [...new Set(own.map((place) => place.pipeline_id))]
     for (const row of await pipelines.findManyInOrg(ctx.db, org, caller, ids)) {
-      texts.set(row.id, JSON.stringify(await presentPipeline(ctx.config.url, org.slug, row, caller)))
+      texts.set(
+        row.id,
+        JSON.stringify(await presentPipeline(ctx.config.url, org.slug, row, { caller, keys: ctx.keys })),
+      )
     }
   }
   return texts

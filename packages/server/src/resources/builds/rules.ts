@@ -4,6 +4,7 @@ import type { Caller } from '../../auth/caller.ts'
 import type { Author, PullRequest } from '../../conductor/create-build.ts'
 import { badRequest, invalidFields, refused, type FieldError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/ids.ts'
+import { withoutUserinfo } from '../../lib/userinfo.ts'
 import { jobStates } from '../jobs/schema.ts'
 import { stateFilters, type CreateBuildBody, type ListQuery } from './schema.ts'
 
@@ -149,7 +150,7 @@ export function readPullRequest(body: CreateBuildBody): PullRequest | null {
   return {
     id: String(id),
     base: body.pull_request_base_branch || null,
-    repository: body.pull_request_repository || null,
+    repository: body.pull_request_repository ? withoutUserinfo(body.pull_request_repository) : null,
     labels: body.pull_request_labels ?? [],
     draft: null,
   }

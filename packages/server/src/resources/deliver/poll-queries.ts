@@ -7,6 +7,8 @@ export interface Claimed {
   organization_id: string
   repository: string
   repository_host: string | null
+  userinfo_sealed: Buffer | null
+  userinfo_key_id: string | null
   claim: string
   polled_at: string | null
 }
@@ -37,9 +39,8 @@ export async function claimDue(db: Db, now: string, claim: string, most: number)
     update pipeline_polls q set claim = ${claim},
       next_poll_at = ${now}::timestamptz + make_interval(secs => coalesce(p.poll_interval_seconds, 30))
     from due, pipelines p where q.pipeline_id = due.pipeline_id and p.id = q.pipeline_id
-    returning q.pipeline_id, q.organization_id, q.repository, p.repository_host, q.claim, q.polled_at`.execute(
-    db,
-  )
+    returning q.pipeline_id, q.organization_id, q.repository, p.repository_host, p.repository_userinfo_sealed as userinfo_sealed,
+      p.repository_userinfo_key_id as userinfo_key_id, q.claim, q.polled_at`.execute(db)
   return rows
 }
 

@@ -4,6 +4,7 @@ import type { Context } from '../../context.ts'
 import { carryOut } from '../../conductor/act.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { newId } from '../../lib/ids.ts'
+import { joinUserinfo } from '../../lib/userinfo.ts'
 import { pump } from '../../tasks/pump.ts'
 import { locate } from '../pipelines/provider.ts'
 import { accessToken } from '../repository_connections/access-token.ts'
@@ -54,12 +55,18 @@ async function ask(ctx: Context, claimed: Claimed): Promise<RemoteRefs> {
     throw error
   })
   const isRefused = found instanceof TokenRefused
-  const remote = await lsRemote(claimed.repository, {
+  const remote = await lsRemote(addressOf(ctx, claimed), {
     allow: ctx.config.outboundAllow.join(' '),
     directories: ctx.config.pollDirectories,
     credentials: isRefused ? null : found,
   })
   return isRefused && !remote.ok ? { ok: false, reason: found.message } : remote
+}
+
+/** With the name and password that it was given with. */
+function addressOf({ keys }: Context, claimed: Claimed): string {
+  const { repository, userinfo_sealed: sealed, userinfo_key_id: keyId } = claimed
+  return sealed === null || keyId === null ? repository : joinUserinfo(repository, keys.open(sealed, keyId))
 }
 
 /** `to` null: it is gone. */

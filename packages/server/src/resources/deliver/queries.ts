@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, Trx } from '../../db/pool.ts'
+import { hashToken } from '../../lib/ids.ts'
 import type { Settings } from '../pipelines/provider.ts'
 import type { Pull } from './event.ts'
 import type { KnownPull } from './rules.ts'
@@ -27,7 +28,10 @@ const select = sql`
 
 /** The token is all that a sender has to know; it names the organization too. */
 export async function findTarget(db: Db, webhookToken: string): Promise<Target | undefined> {
-  const { rows } = await sql<Target>`${select} where p.webhook_token = ${webhookToken}`.execute(db)
+  const { rows } = await sql<Target>`
+    ${select} where p.webhook_token_hash = ${hashToken(webhookToken)} or p.webhook_token = ${webhookToken}`.execute(
+    db,
+  )
   return rows[0]
 }
 

@@ -8,6 +8,7 @@ import { cursorAnswer, readCursor } from '../../http/cursors.ts'
 import { numberOrUuid, text, uuid } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
 import { badRequest, notFound } from '../../lib/errors.ts'
+import { withoutUserinfo } from '../../lib/userinfo.ts'
 import * as builds from '../builds/queries.ts'
 import { getBuildableJob, getVisibleJob, type JobParams } from './access.ts'
 import { cancelJob, reprioritizeJob, retryJob, unblockJob } from './change.ts'
@@ -341,7 +342,9 @@ async function answerEnvLines(asked: Asked): Promise<Answer> {
 
 async function getEnv({ ctx, org, caller, params }: Asked): Promise<Env> {
   const job = await getVisibleJob(ctx.db, org, caller, params)
-  return environmentOf(ctx, org.id, job.id)
+  const env = await environmentOf(ctx, org.id, job.id)
+  const repository = env['BUILDKITE_REPO']
+  return repository === undefined ? env : { ...env, BUILDKITE_REPO: withoutUserinfo(repository) }
 }
 
 const shown = async (ctx: Context, org: Organization, jobId: string): Promise<Answer> =>

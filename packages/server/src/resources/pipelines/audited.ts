@@ -1,4 +1,5 @@
 import { changedAttributes } from '../../audit/record.ts'
+import { withoutUserinfo } from '../../lib/userinfo.ts'
 import { fieldNames, type PipelineFields } from './queries.ts'
 
 const unsaid = ['configuration', 'env', 'provider_id'] as const
@@ -16,8 +17,8 @@ export function auditedChanges(before: PipelineFields, after: PipelineFields): R
   }
 }
 
-/** The address of a repository may carry a password. */
+/** The address of a repository may carry a password, where an earlier version has kept it. */
 const safe = (pipeline: PipelineFields): PipelineFields => ({
   ...pipeline,
-  repository: pipeline.repository.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^@/]*@/i, '$1'),
+  repository: withoutUserinfo(pipeline.repository),
 })

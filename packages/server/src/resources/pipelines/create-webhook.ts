@@ -11,6 +11,7 @@ import * as connections from '../repository_connections/queries.ts'
 import { apiHeaders, kindOf, type HostKind } from '../repository_connections/rules.ts'
 import { hostOf, locate } from './provider.ts'
 import type { PipelineRow } from './queries.ts'
+import { openWebhookToken } from './sealed.ts'
 
 /** It is done in the name of the organization, and reaches as far as its token does: administrators only. */
 export async function createWebhook(
@@ -31,7 +32,7 @@ export async function createWebhook(
     api: connection.api_url,
     token: await tokenFor(ctx, connection, repository),
     repository,
-    url: `${ctx.config.url}/deliver/${pipeline.webhook_token}`,
+    url: `${ctx.config.url}/deliver/${openWebhookToken(ctx.keys, pipeline)}`,
     secret: secretOf(ctx, connection),
   })
   const problem = await send(ctx, request)

@@ -1,17 +1,16 @@
-import { randomBytes } from 'node:crypto'
 import { byCaller, recordAudit } from '../../audit/record.ts'
 import type { Caller, Organization } from '../../auth/caller.ts'
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { newId } from '../../lib/ids.ts'
+import { splitUserinfo } from '../../lib/userinfo.ts'
 import { setTeams } from '../team-pipelines/assign.ts'
 import { auditedAttributes } from './audited.ts'
 import * as pipelines from './queries.ts'
 import type { CreatePipelineBody } from './schema.ts'
+import { newAddress, sealUserinfo, sealWebhookToken, withPlainRepository } from './sealed.ts'
 import { settleNew } from './settle.ts'
 import { teamsOfNew } from './teams.ts'
-
-const newAddress = () => randomBytes(25).toString('hex')
 
 export async function createPipeline(
   ctx: Context,
@@ -21,14 +20,15 @@ export async function createPipeline(
 ): Promise<pipelines.PipelineRow> {
   return inTransaction(ctx.db, async (trx) => {
     const teams = await teamsOfNew(trx, org, caller, body)
-    const fields = await settleNew(trx, org, caller, body)
+    const fields = await settleNew(trx, org, caller, withPlainRepository(body))
     const id = newId()
     await pipelines.insert(trx, {
       ...fields,
       id,
       organization_id: org.id,
       created_by: caller.user.id,
-      webhook_token: newAddress(),
+      ...sealWebhookToken(ctx.keys, newAddress()),
+      ...sealUserinfo(ctx.keys, splitUserinfo(body.repository).userinfo),
       badge_token: newAddress(),
     })
     await recordAudit(trx, byCaller(caller), {

@@ -1,26 +1,35 @@
 import type { Static } from 'typebox'
 import { hasScope, type Caller } from '../../auth/caller.ts'
+import type { Keyring } from '../../auth/keyring.ts'
 import { graphqlId } from '../../lib/ids.ts'
+import { withoutUserinfo } from '../../lib/userinfo.ts'
 import { clusterUrl } from '../clusters/present.ts'
 import { presentUserOrNull } from '../user/present.ts'
 import { viewSteps } from './configuration.ts'
 import { showSettings } from './provider.ts'
 import type { PipelineRow } from './queries.ts'
+import { openWebhookToken } from './sealed.ts'
 import type { GithubWebhooks, Pipeline } from './schema.ts'
 
 export const pipelineUrl = (url: string, orgSlug: string, slug: string): string =>
   `${url}/v2/organizations/${orgSlug}/pipelines/${slug}`
 
-/** For nobody in particular (`caller` null) it has no secrets. */
+/** Who reads it, and what its secrets are opened with. */
+export interface PipelineReader {
+  caller: Caller
+  keys: Keyring
+}
+
+/** For nobody in particular (`reader` null) it has no secrets. */
 export async function presentPipeline(
   url: string,
   orgSlug: string,
   pipeline: PipelineRow,
-  caller: Caller | null,
+  reader: PipelineReader | null,
 ): Promise<Static<typeof Pipeline>> {
   const self = pipelineUrl(url, orgSlug, pipeline.slug)
   const mayHaveWebhookUrl =
-    caller !== null && pipeline.access === 'manage' && hasScope(caller, 'write_pipelines')
+    reader !== null && pipeline.access === 'manage' && hasScope(reader.caller, 'write_pipelines')
   return {
     id: pipeline.id,
     graphql_id: graphqlId('Pipeline', pipeline.id),
@@ -29,7 +38,7 @@ export async function presentPipeline(
     name: pipeline.name,
     description: pipeline.description,
     slug: pipeline.slug,
-    repository: pipeline.repository,
+    repository: withoutUserinfo(pipeline.repository),
     cluster_id: pipeline.cluster_id,
     cluster_url: pipeline.cluster_id === null ? null : clusterUrl(url, orgSlug, pipeline.cluster_id),
     pipeline_template_uuid: pipeline.pipeline_template_id,
@@ -44,7 +53,7 @@ export async function presentPipeline(
     provider: {
       id: pipeline.provider_id,
       // Spec, Pipeline summary: an empty string for everybody else.
-      webhook_url: mayHaveWebhookUrl ? `${url}/deliver/${pipeline.webhook_token}` : '',
+      webhook_url: mayHaveWebhookUrl ? `${url}/deliver/${openWebhookToken(reader.keys, pipeline)}` : '',
       settings: showSettings(pipeline.provider_id, pipeline.repository, pipeline.provider_settings),
     },
     builds_url: `${self}/builds`,

@@ -14,6 +14,7 @@ import { violatedUnique } from '../../db/transaction.ts'
 import { invalidFields } from '../../lib/errors.ts'
 import { userJson, type UserRow } from '../user/queries.ts'
 import type { Settings } from './provider.ts'
+import type { SealedUserinfo, sealWebhookToken } from './sealed.ts'
 import type { Visibility } from './schema.ts'
 
 export interface PipelineFields {
@@ -76,7 +77,9 @@ export const fieldNames = [
 
 export interface PipelineRow extends PipelineFields {
   id: string
-  webhook_token: string
+  webhook_token: string | null
+  webhook_token_sealed: Buffer | null
+  webhook_token_key_id: string | null
   badge_token: string
   webhooks_disabled_at: string | null
   webhooks_disabled_by: string | null
@@ -98,7 +101,8 @@ export interface PipelineRow extends PipelineFields {
 export type PipelineOwner = Pick<Organization, 'id' | 'role' | 'teams_enabled'>
 
 const columns = (access: RawBuilder<PipelineAccess>) => sql`
-  p.id, ${sql.join(fieldNames.map((name) => sql.ref(`p.${name}`)))}, p.webhook_token, p.badge_token, p.webhooks_disabled_at,
+  p.id, ${sql.join(fieldNames.map((name) => sql.ref(`p.${name}`)))}, p.webhook_token, p.webhook_token_sealed,
+  p.webhook_token_key_id, p.badge_token, p.webhooks_disabled_at,
   disabler.name as webhooks_disabled_by, p.created_at, ${userJson('creator')} as created_by, p.archived_at,
   (select poll.error from pipeline_polls poll where poll.pipeline_id = p.id) as poll_error,
   ${access} as access, tally.*`
@@ -253,9 +257,9 @@ export async function insert(
     id: string
     organization_id: string
     created_by: string
-    webhook_token: string
     badge_token: string
-  },
+  } & SealedUserinfo &
+    ReturnType<typeof sealWebhookToken>,
 ): Promise<void> {
   await trx
     .insertInto('pipelines')
@@ -281,7 +285,7 @@ export async function updateInOrg(
       archived_at: string | null
       webhooks_disabled_at: string | null
       webhooks_disabled_by: string | null
-    }
+    } & SealedUserinfo
   >,
 ): Promise<void> {
   await trx

@@ -41,7 +41,7 @@ const listPipelines = route({
     const rows = await pipelines.listVisible(ctx.db, org, caller, filter)
     const shown = new Map<string, unknown>()
     for (const row of rows.slice(0, page.perPage))
-      shown.set(row.id, await presentPipeline(ctx.config.url, org.slug, row, caller))
+      shown.set(row.id, await presentPipeline(ctx.config.url, org.slug, row, { caller, keys: ctx.keys }))
     return pageAnswer(page, rows, (row) => shown.get(row.id))
   },
 })
@@ -57,7 +57,7 @@ const getPipeline = route({
   async handler({ ctx, org, caller, params }) {
     const pipeline = await pipelines.findBySlug(ctx.db, org, caller, params.pipeline)
     if (pipeline === undefined) throw notFound('No pipeline found')
-    return ok(await presentPipeline(ctx.config.url, org.slug, pipeline, caller))
+    return ok(await presentPipeline(ctx.config.url, org.slug, pipeline, { caller, keys: ctx.keys }))
   },
 })
 
@@ -77,7 +77,7 @@ const postPipeline = route({
   },
   async handler({ ctx, org, caller, body }) {
     const pipeline = await createPipeline(ctx, org, caller, body)
-    return created(await presentPipeline(ctx.config.url, org.slug, pipeline, caller))
+    return created(await presentPipeline(ctx.config.url, org.slug, pipeline, { caller, keys: ctx.keys }))
   },
 })
 
@@ -95,7 +95,7 @@ const patchPipeline = route({
   errors: { 422: 'The body is not valid; `errors` says which fields and why. Or the pipeline is archived.' },
   async handler({ ctx, org, caller, params, body }) {
     const pipeline = await updatePipeline(ctx, org, caller, params.pipeline, body)
-    return ok(await presentPipeline(ctx.config.url, org.slug, pipeline, caller))
+    return ok(await presentPipeline(ctx.config.url, org.slug, pipeline, { caller, keys: ctx.keys }))
   },
 })
 
@@ -124,7 +124,7 @@ const postArchive = route({
   errors: { 422: 'The pipeline is archived already.' },
   async handler({ ctx, org, caller, params }) {
     const pipeline = await archivePipeline(ctx, org, caller, params.pipeline)
-    return ok(await presentPipeline(ctx.config.url, org.slug, pipeline, caller))
+    return ok(await presentPipeline(ctx.config.url, org.slug, pipeline, { caller, keys: ctx.keys }))
   },
 })
 
@@ -139,7 +139,7 @@ const postUnarchive = route({
   errors: { 422: 'The pipeline is not archived.' },
   async handler({ ctx, org, caller, params }) {
     const pipeline = await unarchivePipeline(ctx, org, caller, params.pipeline)
-    return ok(await presentPipeline(ctx.config.url, org.slug, pipeline, caller))
+    return ok(await presentPipeline(ctx.config.url, org.slug, pipeline, { caller, keys: ctx.keys }))
   },
 })
 
@@ -160,7 +160,7 @@ const postWebhook = route({
     const pipeline = await pipelines.findBySlug(ctx.db, org, caller, params.pipeline)
     if (pipeline === undefined) throw notFound('No pipeline found')
     await createWebhook(ctx, org, caller, pipeline)
-    return created(await presentPipeline(ctx.config.url, org.slug, pipeline, caller))
+    return created(await presentPipeline(ctx.config.url, org.slug, pipeline, { caller, keys: ctx.keys }))
   },
 })
 

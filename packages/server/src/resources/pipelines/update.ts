@@ -5,10 +5,12 @@ import type { Context } from '../../context.ts'
 import type { Trx } from '../../db/pool.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { notFound, refused } from '../../lib/errors.ts'
+import { splitUserinfo } from '../../lib/userinfo.ts'
 import { setTeams } from '../team-pipelines/assign.ts'
 import { auditedChanges } from './audited.ts'
 import * as pipelines from './queries.ts'
 import type { UpdatePipelineBody } from './schema.ts'
+import { changedUserinfo, withPlainRepository } from './sealed.ts'
 import { settleChange } from './settle.ts'
 import { teamsOfChange } from './teams.ts'
 
@@ -24,15 +26,17 @@ export const updatePipeline = (
       throw refused('The pipeline is archived and cannot be changed; unarchive it first.')
     }
     const teams = await teamsOfChange(trx, org, caller, body)
-    const fields = await settleChange(trx, org, caller, fieldsOf(before), body)
-    await pipelines.updateInOrg(trx, org.id, before.id, fields)
+    const plain = withPlainRepository(fieldsOf(before))
+    const fields = await settleChange(trx, org, caller, plain, withPlainRepository(body))
+    const userinfo = changedUserinfo(ctx.keys, before, body.repository)
+    await pipelines.updateInOrg(trx, org.id, before.id, { ...fields, ...userinfo })
     await audit(
       trx,
       org,
       caller,
       'PIPELINE_UPDATED',
       { ...before, name: fields.name },
-      auditedChanges(before, fields),
+      { ...auditedChanges(before, fields), ...(isNew(body.repository) ? { credentials_changed: true } : {}) },
     )
     if (fields.visibility !== before.visibility) {
       const { visibility } = fields
@@ -47,6 +51,9 @@ export const updatePipeline = (
     }
     if (teams !== null) await setTeams(trx, org, caller, { id: before.id, name: fields.name }, teams)
   })
+
+const isNew = (repository: string | undefined) =>
+  repository !== undefined && splitUserinfo(repository).userinfo !== null
 
 const fieldsOf = (pipeline: pipelines.PipelineRow) =>
   Object.fromEntries(

@@ -191,9 +191,12 @@ function refuseMovedSecret(
   const isSame = before.api_url === after.api_url && before.host === after.host
   const isOld = (now: Buffer | null, then: Buffer | null) => now !== null && now === then
   const isToken = isOld(after.token_sealed, before.token_sealed)
-  if (isSame || !(isToken || isOld(after.private_key_sealed, before.private_key_sealed))) return
+  const isKey = isOld(after.private_key_sealed, before.private_key_sealed)
+  // The host is told it when a webhook is made there.
+  const isSecret = isOld(after.webhook_secret_sealed, before.webhook_secret_sealed)
+  if (isSame || !(isToken || isKey || isSecret)) return
   throw validationFailed(
-    `${isToken ? 'token' : 'private_key'} is required when ${body.url === undefined ? 'the address of the API or the host' : 'url'} changes`,
+    `${isToken ? 'token' : isKey ? 'private_key' : 'webhook_secret'} is required when ${body.url === undefined ? 'the address of the API or the host' : 'url'} changes`,
   )
 }
 

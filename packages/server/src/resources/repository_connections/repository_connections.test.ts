@@ -202,7 +202,8 @@ describe('PATCH /organizations/{org.slug}/repository_connections/{id}', () => {
       ])
     }
     const url = aHost()
-    expect((await call('PATCH', String(id), { url, token })).body).toMatchObject({
+    const anew = { url, token, webhook_secret: 'a new secret' }
+    expect((await call('PATCH', String(id), anew)).body).toMatchObject({
       url,
       api_url: `${url}/api/v1`,
       repository_host: hostOf(url),

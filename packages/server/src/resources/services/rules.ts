@@ -116,8 +116,29 @@ export function readChangedSettings(
     if (after === null) delete settings[key]
     else settings[key] = after
   }
+  refuseMovedSecrets(provider, service.settings, settings, sent)
   return settings
 }
+
+/** Whoever may change the address, but was never shown the secret, must not have it sent to them. */
+function refuseMovedSecrets(provider: Provider, before: Settings, after: Settings, sent: Settings): void {
+  const moved = Object.keys(provider.fields).find(
+    (key) => provider.fields[key]?.isAddress && !isDeepStrictEqual(before[key] ?? null, after[key] ?? null),
+  )
+  if (moved === undefined) return
+  for (const [key, field] of Object.entries(provider.fields)) {
+    const isKept = field.isSecret && !field.isAddress && field.shown !== 'full' && before[key] !== undefined
+    if (isKept && !isGiven(before[key], sent[key])) {
+      throw validationFailed(
+        `settings.${key} must be sent again when settings.${moved} changes: it goes only where it was meant for`,
+      )
+    }
+  }
+}
+
+/** Null takes it away. A masked value is not the secret. */
+const isGiven = (before: unknown, sent: unknown): boolean =>
+  sent !== undefined && !(typeof before === 'string' && sent === mask(before))
 
 /** Rule 6: a value as it is, or as a get shows it. */
 const isUnchanged = (field: Field, before: unknown, sent: unknown) =>
