@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { chooseImage, isSameRepository, isServed, retrySeconds } from './rules.ts'
+import { chooseImage, isServed, retrySeconds } from './rules.ts'
 
 const images = {
   ready: new Map([['Tools', 'localhost/millrace/own:v1']]),
@@ -49,18 +49,6 @@ describe('the rules of a job', () => {
     const tags = ['os=linux', 'arch=amd64']
     expect(isServed(['queue=x', 'image=Tools', 'os=linux', 'arch=*'], tags)).toBe(true)
     expect(isServed(['gpu=yes'], tags)).toBe(false)
-  })
-})
-
-describe('repositories', () => {
-  it.each([
-    ['git@github.com:acme/demo.git', 'https://github.com/Acme/demo', true],
-    ['git@github.com:acme/demo.git', 'git://github.com/acme/demo.git', true],
-    ['git@github.com:acme/demo.git', '', true],
-    ['git@github.com:acme/demo.git', 'https://elsewhere.example.com/acme/demo.git', false],
-    ['git@github.com:acme/demo.git', 'https://github.com/stranger/demo.git', false],
-  ])('%s and %s: the same is %s', (a, b, isSame) => {
-    expect(isSameRepository(a, b)).toBe(isSame)
   })
 })
 

@@ -69,14 +69,3 @@ export const containerCacheTag = (pipelineId: string): string => `${pipelineId}/
 
 /** Requested for a container cache. */
 export const containerCacheMb = 50 * 1024
-
-/** However either is written: `git@host:a/b.git` and `https://host/a/b` are one. */
-export const isSameRepository = (a: string, b: string): boolean => b === '' || placeOf(a) === placeOf(b)
-
-const placeOf = (url: string) =>
-  url
-    .toLowerCase()
-    .replace(/^[a-z+]+:\/\//, '')
-    .replace(/^[^/@]*@/, '')
-    .replace(/\.git\/?$/, '')
-    .replaceAll(':', '/')

@@ -1,10 +1,10 @@
 // A job's own copy of a cache volume: attached before its container starts, kept or dropped after it has ended.
 import { sql } from 'kysely'
+import { originsOf } from '../conductor/trust.ts'
 import type { Context } from '../context.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { HostedNotFound, type HostedDriver } from '../hosted/driver.ts'
 import * as volumes from '../resources/cache_volumes/queries.ts'
-import { isSameRepository } from './rules.ts'
 import type { HostedAgent } from './queries.ts'
 
 const unusedDays = 14
@@ -57,15 +57,14 @@ async function keep(ctx: Context, driver: HostedDriver, volume: volumes.OwnVolum
   })
 }
 
-/** What others may send in must not end up in everybody's cache, so pull requests from elsewhere keep nothing. */
+/** What others may send in must not end up in everybody's cache, so builds of forks keep nothing, trusted or not. */
 async function hasPassed(ctx: Context, { organization_id, job_id, agent_id }: HostedAgent): Promise<boolean> {
-  const { rows } = await sql<{ repository: string; from: string | null }>`
-    select p.repository, b.pull_request ->> 'repository' as "from"
-    from jobs j join builds b on b.id = j.build_id join pipelines p on p.id = j.pipeline_id
-    where j.organization_id = ${organization_id} and j.id = ${job_id} and j.agent_id = ${agent_id}
-      and j.state = 'passed' and j.exit_status = 0`.execute(ctx.db)
+  const { rows } = await sql<{ build_id: string }>`
+    select build_id from jobs
+    where organization_id = ${organization_id} and id = ${job_id} and agent_id = ${agent_id}
+      and state = 'passed' and exit_status = 0`.execute(ctx.db)
   const [job] = rows
-  return job !== undefined && (job.from === null || isSameRepository(job.repository, job.from))
+  return job !== undefined && !(await originsOf(ctx.db, organization_id, job.build_id)).isFork
 }
 
 /** Those nobody uses any more, those that others replaced or that did not fit, and copies without their agent. */

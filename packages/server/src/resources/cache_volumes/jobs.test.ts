@@ -120,7 +120,10 @@ describe('a job with a cache', () => {
       draft: false,
       labels: [],
     }
-    expect(await go('cp /etc/one $CACHE/a', { pullRequest })).toBe('passed')
+    expect(await go('cp /etc/one $CACHE/a', { pullRequest, commitOrigin: 'fork' })).toBe('passed')
+    expect(await go('cat $CACHE/a')).toBe('failed')
+    // A check or a deployment of such a commit has no pull request.
+    expect(await go('cp /etc/one $CACHE/a', { commitOrigin: 'fork' })).toBe('passed')
     expect(await go('cat $CACHE/a')).toBe('failed')
   })
 

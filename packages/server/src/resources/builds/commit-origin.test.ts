@@ -1,0 +1,13 @@
+import { describe, expect, it } from 'vitest'
+import { isSameRepository } from './commit-origin.ts'
+
+describe('repositories', () => {
+  it.each([
+    ['git@github.com:acme/demo.git', 'https://github.com/Acme/demo', true],
+    ['git@github.com:acme/demo.git', 'git://github.com/acme/demo.git', true],
+    ['git@github.com:acme/demo.git', 'https://elsewhere.example.com/acme/demo.git', false],
+    ['git@github.com:acme/demo.git', 'https://github.com/stranger/demo.git', false],
+  ])('%s and %s: the same is %s', (a, b, isSame) => {
+    expect(isSameRepository(a, b)).toBe(isSame)
+  })
+})
