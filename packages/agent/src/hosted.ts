@@ -28,6 +28,7 @@ async function runAgent(): Promise<number> {
     buildPath: '/var/lib/millrace/builds',
     disconnectAfterJob: true,
     disconnectAfterSilenceSeconds: silenceSeconds,
+    hasJobImage: true,
     environment: Object.fromEntries(
       Object.entries(env).filter(([name]) => !name.startsWith('MILLRACE_RUNNER_')),
     ),

@@ -78,6 +78,8 @@ export interface AgentOptions {
   separateJobs?: SeparateJobs
   /** Why jobs of forks are not run here. Absent: they are. */
   refuseForks?: string
+  /** Whether this agent runs in a container of the image that its job asks for; false when absent. */
+  hasJobImage?: boolean
 }
 
 export interface Settings extends Required<
@@ -166,6 +168,7 @@ export function settle(options: AgentOptions): Settings {
     verificationFailure: options.verificationFailure ?? 'block',
     separateJobs: options.separateJobs ?? null,
     refuseForks: options.refuseForks ?? null,
+    hasJobImage: options.hasJobImage ?? false,
     nodePath: options.nodePath ?? process.execPath,
   }
 }

@@ -38,6 +38,22 @@ describe('a job is refused', () => {
     expect(log).toContain('does not let jobs set the variable LD_PRELOAD.')
   })
 
+  it('when it asks for an image, which an agent without containers cannot give it', async () => {
+    const setup = await anAgent()
+    const { report, log } = await end(setup, { BUILDKITE_IMAGE: 'node:24' })
+    expect(report).toMatchObject(refused)
+    expect(log).toContain(
+      'Refused: The step asks for the image node:24, and this agent runs jobs without containers.',
+    )
+    expect(log).not.toContain('it ran\n')
+    const inContainer = await anAgent({ hasJobImage: true })
+    expect((await end(inContainer, { BUILDKITE_IMAGE: 'node:24' })).report.exit_status).toBe('0')
+    await writeFile(join(setup.hooks, 'command'), 'echo "in a container of $BUILDKITE_IMAGE"')
+    const hooked = await end(setup, { BUILDKITE_IMAGE: 'node:24' })
+    expect(hooked.report.exit_status).toBe('0')
+    expect(hooked.log).toContain('in a container of node:24')
+  })
+
   it("by the agent's pre-bootstrap hook, which reads the job's variables from files and has none of them", async () => {
     const output: string[] = []
     const log = {

@@ -10,7 +10,18 @@ import type { JobRun } from './run.ts'
 
 /** Why the job is refused, as a sentence for its log; null when it may run. */
 export async function refusalOf(run: JobRun): Promise<string | null> {
-  return refusalByLists(run) ?? (await refusalByHook(run))
+  return refusalByImage(run) ?? refusalByLists(run) ?? (await refusalByHook(run))
+}
+
+/**
+ * To run on the bare machine what was written for a container would be worse than not to run it. An owner who has a
+ * `command` hook runs commands in a way of their own, and `BUILDKITE_IMAGE` is there for it.
+ */
+function refusalByImage({ settings, env }: JobRun): string | null {
+  const image = env['BUILDKITE_IMAGE'] ?? ''
+  if (image === '' || settings.hasJobImage) return null
+  if (settings.hooksPath !== null && fileAt(join(settings.hooksPath, 'command')) !== null) return null
+  return `The step asks for the image ${image}, and this agent runs jobs without containers. Send the step to a hosted queue, or remove its image.`
 }
 
 /** The server's own variables are part of every job. */
