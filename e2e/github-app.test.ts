@@ -9,7 +9,7 @@ import type { AddressInfo, Server as NetServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { buffer, json } from 'node:stream/consumers'
 import { afterAll, expect, it } from 'vitest'
-import { aDirectory, eventually, theServer } from './millrace.ts'
+import { aSharedDirectory, eventually, theServer } from './millrace.ts'
 
 // Nobody vouches for it, and git is told not to mind.
 const tls = {
@@ -119,7 +119,7 @@ async function aGitServer(root: string, isGood: (token: string) => boolean): Pro
 }
 
 function aRepository(): { root: string; bare: string } {
-  const root = aDirectory()
+  const root = aSharedDirectory()
   const [bare, work] = [join(root, 'acme/app.git'), join(root, 'work')]
   const git = (...args: string[]) =>
     execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', ...args], {

@@ -1,7 +1,7 @@
 // Real processes, known only by what they print and answer.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -35,6 +35,13 @@ export interface Running {
 export function aDirectory(): string {
   const path = mkdtempSync(join(scratch(), 'millrace-e2e-'))
   onTestFinished(() => rmSync(path, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 }))
+  return path
+}
+
+/** One that jobs of local agents read and write too, who may be another user. */
+export function aSharedDirectory(): string {
+  const path = aDirectory()
+  chmodSync(path, 0o777)
   return path
 }
 

@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { aDirectory, eventually, theServer, type Client, type Json } from './millrace.ts'
+import { aSharedDirectory, eventually, theServer, type Client, type Json } from './millrace.ts'
 
 const modules = fileURLToPath(new URL('../node_modules', import.meta.url))
 const vitest = join(modules, 'vitest', 'vitest.mjs')
@@ -10,7 +10,7 @@ const org = '/v2/organizations/default'
 
 /** What somebody's repository may look like: three tests, of which one fails and one is skipped. */
 function aRepository(): string {
-  const folder = aDirectory()
+  const folder = aSharedDirectory()
   mkdirSync(join(folder, 'src'))
   symlinkSync(modules, join(folder, 'node_modules'))
   writeFileSync(join(folder, 'package.json'), '{"name": "theirs", "type": "module"}')
@@ -69,7 +69,8 @@ describe('the results of tests that a job runs', () => {
   it('come with the collector from npm and as JUnit, and are shown with the build', async () => {
     const server = theServer()
     const [collected, junit] = [await aSuite(server, 'Collected'), await aSuite(server, 'JUnit')]
-    const run = `cd ${aRepository()} && node ${vitest} run`
+    // The other ways write into node_modules, which are not the job's.
+    const run = `cd ${aRepository()} && node ${vitest} run --configLoader=runner`
     const build = await runBuild(
       server,
       JSON.stringify({
