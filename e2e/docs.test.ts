@@ -32,7 +32,10 @@ it('renders the API at /docs, asking no other host for anything, and lets one ca
   await page.goto(`${server.url}/docs`)
   await page.getByRole('button', { name: 'Authorize' }).first().click()
   await page.getByLabel('auth-bearer-value').fill(server.token)
-  await page.getByRole('button', { name: 'Apply credentials' }).click()
+  await page
+    .locator('form', { has: page.getByLabel('auth-bearer-value') })
+    .getByRole('button', { name: 'Apply credentials' })
+    .click()
   await page.getByRole('button', { name: 'Close' }).first().click()
   await page.getByRole('link', { name: 'clusters', exact: true }).click()
   await page

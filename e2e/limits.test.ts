@@ -19,19 +19,21 @@ describe('abuse case R5: a request that keeps the server busy', () => {
     const server = await startServer({ MILLRACE_DATA_DIR: aDataDirectory(), ...loop.settings })
     const job = await aRunningJob(server)
     const suite = await server.post(`${org}/suites`, { name: 'Tests' })
-    const pauses: Record<string, number> = {}
-    const allowedMs = mostMs * measureSlowness()
+    const pauses: Record<string, { ms: number; allowedMs: number }> = {}
 
     for (const [name, send] of attacks(server, job, String(suite.body['api_token']))) {
       await settle(server)
       loop.longestPause()
+      const slowness = measureSlowness()
       const replies = await whilePinging(server, send)
       await settle(server)
-      pauses[name] = loop.longestPause()
+      // The machine's speed changes while this runs, so each attack is judged by the speed around it.
+      const allowedMs = Math.round(mostMs * Math.max(slowness, measureSlowness()))
+      pauses[name] = { ms: loop.longestPause(), allowedMs }
       for (const { status, text } of replies) expect([name, status < 500, text]).toEqual([name, true, text])
     }
-    const tooLong = Object.entries(pauses).filter(([, ms]) => ms > allowedMs)
-    expect(tooLong, `allowed: ${allowedMs} ms; all: ${JSON.stringify(pauses)}`).toEqual([])
+    const tooLong = Object.entries(pauses).filter(([, { ms, allowedMs }]) => ms > allowedMs)
+    expect(tooLong, JSON.stringify(pauses)).toEqual([])
   }, 600_000)
 })
 

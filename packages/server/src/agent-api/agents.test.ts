@@ -190,10 +190,10 @@ describe('agents whose registration token is revoked (abuse case R9)', () => {
   }
 
   it.each([
-    ['deleted', 'DELETE', undefined],
-    ['limited to other addresses', 'PATCH', { allowed_ip_addresses: '10.0.0.0/8' }],
-    ['ended', 'PATCH', { expires_at: '2020-01-01T00:00:00Z' }],
-  ])('are refused at once when it is %s, and their jobs are lost', async (_, method, body) => {
+    ['deleted', 401, 'DELETE', undefined],
+    ['limited to other addresses', 403, 'PATCH', { allowed_ip_addresses: '10.0.0.0/8' }],
+    ['ended', 401, 'PATCH', { expires_at: '2020-01-01T00:00:00Z' }],
+  ])('are refused at once when it is %s, and their jobs are lost', async (_, status, method, body) => {
     const { token, build, change } = await aRevocable()
     const [busy, idle] = [await anAgent(app, token), await anAgent(app, token)]
     const run = await busy.begin()
@@ -203,8 +203,8 @@ describe('agents whose registration token is revoked (abuse case R9)', () => {
       await busy.call('POST', 'heartbeat', { body: {} }),
       await idle.ping(),
       await run.call('GET', `jobs/${run.id}`),
-    ].map(({ status }) => status)
-    expect(statuses).toEqual([401, 401, 401, 401])
+    ].map((answer) => answer.status)
+    expect(statuses).toEqual([status, status, status, 401])
     // What it says of the job now changes nothing.
     await run.finish(0)
     expect((await register(token, registerBody())).status).toBeGreaterThan(400)

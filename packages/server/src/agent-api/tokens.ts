@@ -137,10 +137,17 @@ const isOver = (state: Agent['connectionState']) =>
 
 export async function findSession(ctx: Context, token: string, ip: string): Promise<Agent> {
   const agent = await findEndedSession(ctx.db, token)
+  // The ranges of its token come first: narrowing them ends sessions, and their agents are to be told why.
+  if (agent.clusterToken !== null && !isInRanges(ip, agent.clusterToken.allowedIpAddresses)) {
+    const { organizationId, clusterId, id: agentId, clusterToken } = agent
+    const blocked = { organizationId, clusterId, clusterTokenId: clusterToken.id, agentId, ip }
+    await tellBlocked(ctx.db, blocked, ctx.now().toISOString())
+    throw forbidden(`The agent token may not be used from ${ip}.`)
+  }
   if (isOver(agent.connectionState)) {
     throw unauthorized(`The agent's session is over: it is ${agent.connectionState}.`)
   }
-  // Its token may have been revoked, have expired or have got other ranges since it registered.
+  // Its token may have been revoked or have expired since it registered.
   if (agent.clusterToken === null && !agent.isHosted) {
     throw unauthorized('The token that the agent registered with was revoked.')
   }
@@ -148,12 +155,6 @@ export async function findSession(ctx: Context, token: string, ip: string): Prom
   const expiresAt = agent.clusterToken?.expiresAt ?? null
   if (agent.job === null && expiresAt !== null && new Date(expiresAt) <= ctx.now()) {
     throw unauthorized('The token that the agent registered with has expired.')
-  }
-  if (agent.clusterToken !== null && !isInRanges(ip, agent.clusterToken.allowedIpAddresses)) {
-    const { organizationId, clusterId, id: agentId, clusterToken } = agent
-    const blocked = { organizationId, clusterId, clusterTokenId: clusterToken.id, agentId, ip }
-    await tellBlocked(ctx.db, blocked, ctx.now().toISOString())
-    throw forbidden(`The agent token may not be used from ${ip}.`)
   }
   return agent
 }

@@ -15,6 +15,7 @@ import { newId } from '../lib/ids.ts'
 import type { Runner } from './docker-runner.ts'
 import {
   HostedNotFound,
+  HostedInUse,
   HostedRefused,
   HostedUnavailable,
   type Container,
@@ -705,7 +706,7 @@ describe('the runner', () => {
     await runEquipped(build.ref)
     const container = aContainer({ image: build.ref })
     await driver.startContainer(container)
-    await expect(driver.deleteImage(build.ref)).rejects.toThrow(HostedUnavailable)
+    await expect(driver.deleteImage(build.ref)).rejects.toThrow(HostedInUse)
     await driver.stopContainer(container.id)
     await driver.deleteImage(build.ref)
   })

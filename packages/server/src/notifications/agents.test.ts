@@ -64,10 +64,11 @@ describe('a webhook that listens to agents', () => {
       expect((await agent.ping()).status).toBe(403)
       expect((await call(app, world.token, 'POST', 'register', { body: registerBody() })).status).toBe(403)
     }
-    const bodies = await told(service, 3)
+    const bodies = await told(service, 4)
     expect(bodies.map(({ event }) => String(event)).sort()).toEqual([
       'agent.blocked',
       'agent.connected',
+      'agent.disconnected',
       'cluster_token.registration_blocked',
     ])
     expect(bodies.find(({ event }) => String(event) === 'agent.blocked')).toMatchObject({

@@ -153,7 +153,7 @@ describe('POST /organizations/{org.slug}/repository_connections, of a GitHub App
     [{ installation_id: null }, 'installation_id is required for a GitHub App'],
     [{ installation_id: 'abc' }, 'installation_id must be the number at the end'],
     [{ app_id: '../x' }, 'app_id must be the App ID or the client ID'],
-    [{ installation_id: -1 }, 'installation_id must be the number at the end'],
+    [{ installation_id: -1 }, 'installation_id must be at least 1'],
     [{ token: 'ghp_abc' }, 'token is of no use: a GitHub App makes its own'],
     [{ type: 'github' }, 'app_id is of a GitHub App; type must be'],
     [{ url: 'https://ghe.example.com' }, 'type must be github_enterprise_app for an App at ghe.example.com'],
