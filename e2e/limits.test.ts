@@ -2,7 +2,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { measureSlowness, watchEventLoop } from './event-loop.ts'
-import { aDataDirectory, startServer, type Server } from './millrace.ts'
+import { aDataDirectory, spawnOptimized, startServer, type Server } from './millrace.ts'
 
 const org = '/v2/organizations/default'
 const mostMs = 100
@@ -16,7 +16,8 @@ interface Reply {
 describe('abuse case R5: a request that keeps the server busy', () => {
   it('holds the event loop no longer than 100 ms, whatever it sends', async () => {
     const loop = watchEventLoop()
-    const server = await startServer({ MILLRACE_DATA_DIR: aDataDirectory(), ...loop.settings })
+    const settings = { MILLRACE_DATA_DIR: aDataDirectory(), ...loop.settings }
+    const server = await startServer(settings, 'up', spawnOptimized)
     const job = await aRunningJob(server)
     const suite = await server.post(`${org}/suites`, { name: 'Tests' })
     const pauses: Record<string, { ms: number; allowedMs: number }> = {}
@@ -33,7 +34,7 @@ describe('abuse case R5: a request that keeps the server busy', () => {
       for (const { status, text } of replies) expect([name, status < 500, text]).toEqual([name, true, text])
     }
     const tooLong = Object.entries(pauses).filter(([, { ms, allowedMs }]) => ms > allowedMs)
-    expect(tooLong, JSON.stringify(pauses)).toEqual([])
+    expect(tooLong, `All pauses: ${JSON.stringify(pauses)}`).toEqual([])
   }, 600_000)
 })
 

@@ -66,6 +66,16 @@ export function spawnMillrace(args: readonly string[], settings: Settings): Runn
   return running
 }
 
+/** The same, compiled by V8 as in production: for tests that measure. */
+export function spawnOptimized(args: readonly string[], settings: Settings): Running {
+  const running = launch(process.execPath, [program, ...args], settings)
+  onTestFinished(async () => {
+    running.signal('SIGKILL')
+    await running.ended
+  })
+  return running
+}
+
 /** The same, for whoever ends it in another way: several tests use it, or the test is about its end. */
 export function keepMillrace(args: readonly string[], settings: Settings): Running {
   return launch(process.execPath, [...v8Options, program, ...args], settings)

@@ -59,6 +59,7 @@ describe('a server', () => {
         and database = (select oid from pg_database where datname = current_database())`.execute(app.db)
     await revokeSilently(id)
     await eventually('asks', async () => (await statusOn(second, token)) === 401)
+    expect(await statusOn(second, token)).toBe(401)
     await eventually('remembers again', async () => {
       const next = await aKnownToken()
       await revokeSilently(next.id)

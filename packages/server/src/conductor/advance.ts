@@ -56,7 +56,7 @@ export async function advanceIn(
   return locked === undefined ? noBuild : apply(trx, ctx, locked, event)
 }
 
-/** What writes more than so many lets other requests run between its parts. */
+/** What reads or writes more than so many lets other requests run between its parts. */
 const mostEffectsAtOnce = 500
 
 /** With the build's lock held, and its row as it stands; `first` is written before what the event makes of it. */
@@ -74,6 +74,7 @@ export async function apply(
   while (!turn.done) {
     const answer = await fetchNeed(trx, build.id, turn.value)
     for (const job of answer.jobs ?? []) jobsBefore.set(job.id, job)
+    if ((answer.jobs ?? []).length > mostEffectsAtOnce) await setImmediate()
     turn = steps.next(answer)
   }
   const outcome = turn.value
