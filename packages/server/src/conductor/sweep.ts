@@ -8,22 +8,10 @@ import { act, carryOut } from './act.ts'
 import type { EventAt, FollowUp } from './advance.ts'
 
 const most = 200
-/** So many in one sweep, and the database is at fault rather than what was found. */
-const mostFailures = 10
 
 export async function sweep(ctx: Context): Promise<void> {
   await passDeadlines(ctx)
-  await carryOutEach(ctx, await findUndone(ctx))
-}
-
-/** One that fails must not keep the others from being carried out; the first failure is reported at the end. */
-async function carryOutEach(ctx: Context, followUps: readonly FollowUp[]): Promise<void> {
-  const failures: unknown[] = []
-  for (const followUp of followUps) {
-    if (failures.length === mostFailures) break
-    await carryOut(ctx, [followUp]).catch((error: unknown) => failures.push(error))
-  }
-  if (failures.length > 0) throw failures[0]
+  await carryOut(ctx, await findUndone(ctx))
 }
 
 async function passDeadlines(ctx: Context): Promise<void> {
