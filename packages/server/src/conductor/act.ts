@@ -1,5 +1,6 @@
 // An event and everything that follows from it. Each follow-up is a transaction of its own, after the commit of
-// what caused it; one that a dying process leaves undone is found again by sweep.ts.
+// what caused it. sweep.ts finds again what a dying process leaves undone, except `supersede`: the tables do not tell a
+// build that should have been superseded from one that somebody retried, so such a build goes on.
 import type { Context } from '../context.ts'
 import { advanceBuild, type Advanced, type EventAt, type FollowUp } from './advance.ts'
 import { cancelChild, createChild, tellParent } from './children.ts'

@@ -21,7 +21,7 @@ import { saveChanges } from './save.ts'
 import type { Scope } from './scope.ts'
 import { wakeFreedAgents, wakeQueuesOf } from './wake.ts'
 
-/** What must happen after the commit, each in a transaction of its own. All of it can be read off the tables again. */
+/** What must happen after the commit, each in a transaction of its own. */
 export type FollowUp =
   | { kind: 'create_child'; organizationId: string; buildId: string; jobId: string }
   | { kind: 'cancel_child'; organizationId: string; childId: string }
