@@ -57,18 +57,14 @@ export function copyEmptyInstallation(path: string): void {
 }
 
 /** Starts `millrace …` with these settings and no others; killed after the test if it still runs. */
-export function spawnMillrace(args: readonly string[], settings: Settings): Running {
-  const running = keepMillrace(args, settings)
-  onTestFinished(async () => {
-    running.signal('SIGKILL')
-    await running.ended
-  })
-  return running
-}
+export const spawnMillrace = (args: readonly string[], settings: Settings): Running =>
+  killAfterTest(keepMillrace(args, settings))
 
 /** The same, compiled by V8 as in production: for tests that measure. */
-export function spawnOptimized(args: readonly string[], settings: Settings): Running {
-  const running = launch(process.execPath, [program, ...args], settings)
+export const spawnOptimized = (args: readonly string[], settings: Settings): Running =>
+  killAfterTest(launch(process.execPath, [program, ...args], settings))
+
+function killAfterTest(running: Running): Running {
   onTestFinished(async () => {
     running.signal('SIGKILL')
     await running.ended

@@ -6,7 +6,7 @@ const module = (code: string) => new URL(`data:text/javascript,${encodeURICompon
 const run = (code: string, input: unknown = null, cpuMs = 300) =>
   runInThread<(input: unknown) => unknown>(module(`export const work = ${code}`), 'work', input, cpuMs)
 
-describe('work in a thread', () => {
+describe('work in a thread (abuse case R22)', () => {
   it('has its result copied back', async () => {
     expect(await run('({ a }) => ({ b: [a + 1] })', { a: 1 })).toEqual({ b: [2] })
   })
