@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { html, Html } from './html.ts'
 
 const style = `
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 40rem; margin: 3rem auto; padding: 0 1rem; color: #1c2024 }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 40rem; margin: 3rem auto; padding: 0 1rem; color: #1c2024; overflow-wrap: anywhere }
 h1 { font-size: 1.5rem } h2 { font-size: 1.1rem; margin-top: 2rem }
 label { display: block; margin: 1rem 0 .25rem } input { font: inherit; padding: .4rem .6rem; width: 100%; box-sizing: border-box }
 button { font: inherit; margin-top: 1rem; padding: .4rem 1rem } .note { color: #5b6570 } .said { border-left: 4px solid #2f7d4f; padding-left: 1rem }
