@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 
 const noteOfLoss = /\r\n\[(\d+) bytes of this log were lost on their way here\]\r\n/g
+const noteOfLostAgent = /\r\n\[The agent was lost while it ran this job: [^\]]*\]\r\n$/
 
 /** Bytes `from` up to `to` of the log of a job. No line looks like a note of the server's. */
 export function logText(jobId: string, from: number, to: number): Buffer {
@@ -25,8 +26,9 @@ function writeNumber(number: number, text: Buffer, end: number): void {
     text[at] = 48 + (rest % 10)
 }
 
-/** The parts of a log as it is shown, each with the place it had when it was written. */
-export function partsOf(shown: string): Array<{ from: number; text: string }> {
+/** The parts of a log as the server shows it, without the server's notes, each with its position in the written log. */
+export function partsOf(log: string): Array<{ from: number; text: string }> {
+  const shown = log.replace(noteOfLostAgent, '')
   const parts: Array<{ from: number; text: string }> = []
   let position = 0
   let at = 0

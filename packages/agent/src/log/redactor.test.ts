@@ -102,10 +102,10 @@ describe('needlesOf', () => {
   })
 })
 
-/** Written without any code of ours. */
+/** Written without any code of ours. Whatever stands around the secret has no letters: the test looks for the secret's. */
 const ENCODERS: Readonly<Record<string, (text: string) => string>> = {
-  JSON: (text) => JSON.stringify({ key: text }),
-  'JSON in JSON': (text) => JSON.stringify(JSON.stringify({ key: text })),
+  JSON: (text) => JSON.stringify({ 1: text }),
+  'JSON in JSON': (text) => JSON.stringify(JSON.stringify({ 1: text })),
   'JSON in ASCII': (text) =>
     JSON.stringify(text).replaceAll(
       /[\u0080-\uffff]/g,
@@ -116,7 +116,7 @@ const ENCODERS: Readonly<Record<string, (text: string) => string>> = {
   'an address in lower case': (text) =>
     encodeURIComponent(text).replaceAll(/%../g, (escape) => escape.toLowerCase()),
   'a whole address': (text) => encodeURI(text),
-  'a form': (text) => new URLSearchParams({ key: text }).toString(),
+  'a form': (text) => new URLSearchParams({ 1: text }).toString(),
   'source code': (text) => inspect(text),
   hexadecimal: (text) => Buffer.from(text).toString('hex'),
   'upper case hexadecimal': (text) => Buffer.from(text).toString('hex').toUpperCase(),
@@ -147,8 +147,9 @@ describe('abuse case R11: an encoded secret', () => {
         const redacted = redactInPieces(text, places, needlesOf(value)).toString()
         expect(redacted).toContain('[REDACTED]')
         // The letters at both ends are never escaped, so of a secret that got through one end would be there.
-        expect(redacted).not.toContain(value.slice(0, 4))
-        expect(redacted).not.toContain(value.slice(-4))
+        const rest = redacted.replaceAll('[REDACTED]', '')
+        expect(rest).not.toContain(value.slice(0, 4))
+        expect(rest).not.toContain(value.slice(-4))
         expect(redacted).toBe(redactInPieces(text, [], needlesOf(value)).toString())
       }),
       { numRuns: 200 },
