@@ -6,11 +6,11 @@ import type { Context } from './context.ts'
 import { inLongTransaction } from './db/together.ts'
 import { buildImages } from './resources/agent-images/build.ts'
 import { sweepImages } from './resources/agent-images/sweep.ts'
-import { updateMirrors } from './hosting/mirrors.ts'
-import { whileReachable } from './hosting/reachable.ts'
-import { reconcile, tidyEngine } from './hosting/reconcile.ts'
-import { switchReconciler } from './hosting/switches.ts'
-import { dropVolumes } from './hosting/volumes.ts'
+import { updateMirrors } from './hosted/agents/mirrors.ts'
+import { whileReachable } from './hosted/agents/reachable.ts'
+import { reconcile, tidyEngine } from './hosted/agents/reconcile.ts'
+import { switchReconciler } from './hosted/agents/switches.ts'
+import { dropVolumes } from './hosted/agents/volumes.ts'
 import { discardBlobs, expireArtifacts } from './resources/artifacts/expire.ts'
 import { publishStatuses } from './resources/commit-statuses/publish.ts'
 import { settleStatuses } from './resources/commit-statuses/settle.ts'
@@ -18,7 +18,7 @@ import { pollRepositories } from './resources/deliver/poll.ts'
 import { forgetWebhookDeliveries } from './resources/deliver/queries.ts'
 import { expireInvitations } from './resources/invitations/expire.ts'
 import { revokeInactiveTokens } from './resources/access-token/revoke-inactive.ts'
-import { forgetDeliveries } from './notifications/forget.ts'
+import { forgetDeliveries } from './notifications/delivery/expire.ts'
 import { startNotifications, type Notifications } from './notifications/start.ts'
 import { compactLogs } from './resources/log/compact.ts'
 import { sealPlainSecrets } from './resources/pipelines/seal-plain.ts'
@@ -26,7 +26,7 @@ import { fireDueSchedules } from './resources/schedules/fire.ts'
 import { snapshotsOf } from './resources/services/snapshots.ts'
 import { forgetAgents, forgetIdempotencyKeys, forgetRateLimits, forgetSessions } from './tasks/forget.ts'
 import type { Handlers } from './tasks/kinds.ts'
-import type { Round } from './tasks/rounds.ts'
+import type { Poller } from './tasks/pollers.ts'
 
 /** A statement that deletes all that is too old at once may take longer than those of requests. */
 const deleteSeconds = 600
@@ -49,7 +49,7 @@ export const startTelling = (ctx: Context): Notifications =>
   startNotifications(ctx, snapshotsOf(ctx.config.url))
 
 /** What every worker looks for again and again. */
-export const rounds: Readonly<Record<string, Round<Context>>> = {
+export const pollers: Readonly<Record<string, Poller<Context>>> = {
   sweep: { everySeconds: 1, run: sweep },
   agents: { everySeconds: 2, run: agentWatcher() },
   remove_builds: { everySeconds: 2, run: removeBuilds },

@@ -1,7 +1,7 @@
 // A service as the web page that connects it leaves it behind.
 import { newId } from '../src/lib/ids.ts'
 import type { BuildStateName, ProviderId } from '../src/notifications/names.ts'
-import { sealSecrets } from '../src/notifications/open-service.ts'
+import { sealSecrets } from '../src/notifications/delivery/open-service.ts'
 import { providers } from '../src/notifications/providers/table.ts'
 import { splitSecrets } from '../src/resources/services/rules.ts'
 import type { TestApp } from './app.ts'

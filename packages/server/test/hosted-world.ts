@@ -1,8 +1,8 @@
 // Hosted clusters in tests: an engine in memory whose containers run an agent that speaks to the server over HTTP and
 // carries out commands with the engine's own small programs.
 import { afterAll } from 'vitest'
-import { runnerCommand } from '../src/hosting/container.ts'
-import { hostAgents } from '../src/hosting/run.ts'
+import { runnerCommand } from '../src/hosted/agents/container.ts'
+import { hostAgents } from '../src/hosted/agents/run.ts'
 import type { RunningTasks } from '../src/tasks/run.ts'
 import { anAgent, type TestRun } from './agent-client.ts'
 import { eventually, type Json, type TestApp, useApp } from './app.ts'

@@ -5,7 +5,7 @@ import { carryOut } from '../conductor/act.ts'
 import { advanceIn, type EventAt, type FollowUp } from '../conductor/advance.ts'
 import type { Context } from '../context.ts'
 import { preparedStatement } from '../db/prepared.ts'
-import { later, type Statement } from '../db/together.ts'
+import { defer, type Statement } from '../db/together.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { refused } from '../lib/errors.ts'
 import { maybe } from './route.ts'
@@ -47,7 +47,7 @@ export async function finishJob(
       after.push(...advanced.followUps)
     }
     const retires = body.ignore_agent_in_dispatches ?? false
-    await later(trx, [
+    await defer(trx, [
       ...noteOnJob(job, body.chunks_failed_count ?? 0),
       noteOnAgent(job.organizationId, job.agent.id, ctx.now().toISOString(), exitStatus === 0, retires),
     ])

@@ -8,7 +8,7 @@ import type {
 } from '@millrace/protocol/meta-data.ts'
 import { setMetaData } from '../conductor/meta-data.ts'
 import type { Context } from '../context.ts'
-import { together } from '../db/together.ts'
+import { batch } from '../db/together.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { ok } from '../http/answer.ts'
 import { notFound, refused } from '../lib/errors.ts'
@@ -74,7 +74,7 @@ async function setItems(
   }
   await inTransaction(ctx.db, async (trx) => {
     const values = Object.fromEntries(items.map(({ key, value }) => [key, value]))
-    await together(trx, setMetaData(job, values))
+    await batch(trx, setMetaData(job, values))
     const commit = values[commitKey]
     if (commit !== undefined) await noteCommit(trx, job, commit)
   })

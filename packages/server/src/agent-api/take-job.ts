@@ -10,7 +10,7 @@ import { jobToken } from '../conductor/job-token.ts'
 import { lockBuild } from '../conductor/load.ts'
 import type { Context } from '../context.ts'
 import type { Trx } from '../db/pool.ts'
-import { later, together } from '../db/together.ts'
+import { defer, batch } from '../db/together.ts'
 import { inTransaction, violatedUnique } from '../db/transaction.ts'
 import { ApiError, notFound, refused } from '../lib/errors.ts'
 import { jobAnswer } from './job-answer.ts'
@@ -99,7 +99,7 @@ async function take(
     const hand =
       job.agentId === agent.id ? [] : [sql`update jobs set agent_id = ${agent.id} where id = ${jobId}`]
     if (moves.length === 0) {
-      await later(trx, hand)
+      await defer(trx, hand)
       return []
     }
     let locked = known ?? (await lockBuild(trx, agent.organizationId, job.buildId, jobId))
@@ -122,7 +122,7 @@ async function take(
 /** Only jobs of the agent's own cluster. The build is locked before its job, as everywhere. */
 async function lockJob(trx: Trx, agent: Agent, jobId: string): Promise<TakenJob | undefined> {
   const isIt = sql`j.organization_id = ${agent.organizationId} and j.cluster_id = ${agent.clusterId} and j.id = ${jobId}`
-  const [, jobs] = await together(trx, [
+  const [, jobs] = await batch(trx, [
     sql`select from build_tallies t join jobs j on j.build_id = t.build_id where ${isIt} for update of t`,
     sql<TakenJob>`
       select j.build_id as "buildId", j.kind, j.state, j.agent_id as "agentId"

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Caller } from '../auth/caller.ts'
 import type { Trx } from '../db/pool.ts'
 import { preparedStatement } from '../db/prepared.ts'
-import { later } from '../db/together.ts'
+import { defer } from '../db/together.ts'
 import { newId } from '../lib/ids.ts'
 import type { AuditType } from './types.ts'
 
@@ -47,7 +47,7 @@ export function recordAudit(trx: Trx, origin: Origin, entry: AuditEntry): Promis
     json(contextOf(origin)),
     JSON.stringify(data),
   )
-  return later(trx, [event])
+  return defer(trx, [event])
 }
 
 const insert = preparedStatement(

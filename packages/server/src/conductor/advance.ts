@@ -11,7 +11,7 @@ import type { Refusal } from '@millrace/engine/advance/refusal.ts'
 import type { BuildRow } from '@millrace/engine/rows.ts'
 import type { Context } from '../context.ts'
 import type { Trx } from '../db/pool.ts'
-import { later, type Statement } from '../db/together.ts'
+import { defer, type Statement } from '../db/together.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { newId } from '../lib/ids.ts'
 import { setMetaData } from './meta-data.ts'
@@ -101,7 +101,7 @@ export async function apply(
     statements.push(...part)
   }
   await breathe?.()
-  await later(trx, [...statements, ...wakeQueuesOf(runnable)])
+  await defer(trx, [...statements, ...wakeQueuesOf(runnable)])
   const patches = {
     jobs: new Map(changes.jobs.map((patch) => [patch.id, patch])),
     steps: new Map(changes.steps.map((patch) => [patch.id, patch])),

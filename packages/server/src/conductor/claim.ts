@@ -6,7 +6,7 @@ import type { JobState } from '@millrace/engine/states.ts'
 import type { Context } from '../context.ts'
 import type { Trx } from '../db/pool.ts'
 import { prepared, preparedStatement } from '../db/prepared.ts'
-import { lastly, type Statement } from '../db/together.ts'
+import { commitWith, type Statement } from '../db/together.ts'
 import { inTransaction, violatedUnique } from '../db/transaction.ts'
 import { after, startSeconds } from './timers.ts'
 
@@ -83,7 +83,7 @@ async function claim(trx: Trx, ctx: Context, queue: Queue, claimants: readonly C
   const candidates = await lockBest(trx, queue, claimants)
   const pairs = pair(candidates, claimants)
   if (pairs.length === 0) return { assigned: [], unfit: [] }
-  const [assigned] = await lastly(trx, [assign(ctx, pairs)])
+  const [assigned] = await commitWith(trx, [assign(ctx, pairs)])
   const served = new Set(assigned.map(({ agentId }) => agentId))
   return { assigned, unfit: pairs.map(({ agentId }) => agentId).filter((agentId) => !served.has(agentId)) }
 }

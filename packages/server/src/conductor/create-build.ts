@@ -10,7 +10,7 @@ import type { PipelineDocument } from '@millrace/engine/steps/types.ts'
 import type { BuildRow } from '@millrace/engine/rows.ts'
 import type { Context } from '../context.ts'
 import type { Trx } from '../db/pool.ts'
-import { together, type Statement } from '../db/together.ts'
+import { batch, type Statement } from '../db/together.ts'
 import { inTransaction } from '../db/transaction.ts'
 import type { FieldError } from '../lib/errors.ts'
 import { newId } from '../lib/ids.ts'
@@ -202,7 +202,7 @@ async function findPipeline(
       coalesce((p.provider_settings -> 'trust_pull_request_forks')::boolean, false) as trusts_forks, ${creator} as creator
     from pipelines p join organizations o on o.id = p.organization_id
     where p.organization_id = ${organizationId} and p.id = ${request.pipelineId}`
-  const [[found], [scope]] = await together(trx, [
+  const [[found], [scope]] = await batch(trx, [
     pipeline,
     selectPipelineScope(organizationId, request.pipelineId),
   ])

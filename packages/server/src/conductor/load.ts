@@ -6,7 +6,7 @@ import type { BuildRow, EdgeRow, JobRow, RefRow, StepRow } from '@millrace/engin
 import { isFinal, JOB_STATES } from '@millrace/engine/states.ts'
 import type { Trx } from '../db/pool.ts'
 import { preparedStatement } from '../db/prepared.ts'
-import { together } from '../db/together.ts'
+import { batch } from '../db/together.ts'
 import { buildColumns, jobColumns, picker, selectFields, stepColumns, tallyColumns } from './rows.ts'
 import { scopeFields, selectPipelineScope, type Inherited, type Scope } from './scope.ts'
 
@@ -32,10 +32,10 @@ export async function lockBuild(
 ): Promise<LockedBuild | undefined> {
   const build = [lock(orgId, buildId), lookAt(orgId, buildId)] as const
   if (jobId === undefined) {
-    const [, [found]] = await together(trx, build)
+    const [, [found]] = await batch(trx, build)
     return found && { build: pickBuild(found), scope: found }
   }
-  const [, [found], [job], [step]] = await together(trx, [...build, ...withStep(buildId, jobId)])
+  const [, [found], [job], [step]] = await batch(trx, [...build, ...withStep(buildId, jobId)])
   if (found === undefined || job === undefined || step === undefined)
     return found && { build: pickBuild(found), scope: found }
   return { build: pickBuild(found), scope: found, rows: await answer(trx, job, step), job }
@@ -92,7 +92,7 @@ export async function findInherited(
   trx: Trx,
   { organizationId, pipelineId }: Pick<Scope, 'organizationId' | 'pipelineId'>,
 ): Promise<Inherited> {
-  const [[inherited]] = await together(trx, [selectPipelineScope(organizationId, pipelineId)])
+  const [[inherited]] = await batch(trx, [selectPipelineScope(organizationId, pipelineId)])
   if (inherited === undefined) throw new Error('A pipeline vanished while one of its builds was held.')
   return inherited
 }
@@ -148,7 +148,7 @@ async function withKin(trx: Trx, found: StepRow[]): Promise<StepRow[]> {
 }
 
 async function jobWithStep(trx: Trx, buildId: string, jobId: string): Promise<Answer> {
-  const [[job], [step]] = await together(trx, withStep(buildId, jobId))
+  const [[job], [step]] = await batch(trx, withStep(buildId, jobId))
   return job === undefined || step === undefined ? {} : answer(trx, job, step)
 }
 
@@ -171,7 +171,7 @@ async function lockedJobs(
   where: RawBuilder<unknown>,
   order: RawBuilder<unknown>,
 ): Promise<JobRow[]> {
-  const [, jobs] = await together(trx, [
+  const [, jobs] = await batch(trx, [
     sql`select from jobs j where ${where} and j.state in ('scheduled', 'assigned') order by j.id for update`,
     sql<JobRow>`select ${jobFields} from jobs j where ${where} order by ${order}`,
   ])

@@ -3,7 +3,7 @@
 import { sql } from 'kysely'
 import type { JobState } from '@millrace/engine/states.ts'
 import type { Context } from '../context.ts'
-import { together } from '../db/together.ts'
+import { batch } from '../db/together.ts'
 import { act, carryOut } from './act.ts'
 import type { EventAt, FollowUp } from './advance.ts'
 
@@ -40,7 +40,7 @@ const hasDeadline = (state: JobState): state is keyof typeof deadlineEvents => s
 /** Older than a few seconds, so that what is being carried out right now is not done beside it. */
 async function findUndone(ctx: Context): Promise<FollowUp[]> {
   const before = new Date(ctx.now().getTime() - 5000).toISOString()
-  const [childless, untold, reopened, abandoned, groups] = await together(ctx.db, [
+  const [childless, untold, reopened, abandoned, groups] = await batch(ctx.db, [
     sql<{ organizationId: string; buildId: string; jobId: string }>`
       select organization_id as "organizationId", build_id as "buildId", id as "jobId" from jobs
       where kind = 'trigger' and state = 'running' and triggered_build_id is null and finished_at is null

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { useApp } from '../../test/app.ts'
-import { lastly, later, together } from './together.ts'
+import { commitWith, defer, batch } from './together.ts'
 import { inTransaction, violatedUnique } from './transaction.ts'
 
 const app = useApp()
@@ -58,17 +58,17 @@ describe('a transaction', () => {
 describe('what is sent later', () => {
   it('is seen by whatever the transaction asks next', async () => {
     await inTransaction(app.db, async (trx) => {
-      await later(trx, [add(1), add(2)])
-      const [first] = await together(trx, [sql<{ n: number }>`select sum(n)::int as n from driven`, add(3)])
+      await defer(trx, [add(1), add(2)])
+      const [first] = await batch(trx, [sql<{ n: number }>`select sum(n)::int as n from driven`, add(3)])
       expect(first).toEqual([{ n: 3 }])
     })
     expect(await all()).toEqual([1, 2, 3])
   })
 
   it('is kept with the commit, or undone with the rest', async () => {
-    await inTransaction(app.db, (trx) => later(trx, [add(1)]))
+    await inTransaction(app.db, (trx) => defer(trx, [add(1)]))
     const work = inTransaction(app.db, async (trx) => {
-      await later(trx, [add(2)])
+      await defer(trx, [add(2)])
       throw new Error('changed my mind')
     })
     await expect(work).rejects.toThrow('changed my mind')
@@ -79,7 +79,7 @@ describe('what is sent later', () => {
     await add(1).execute(app.db)
     const work = inTransaction(app.db, async (trx) => {
       await add(2).execute(trx)
-      await later(trx, [add(1), add(3)])
+      await defer(trx, [add(1), add(3)])
     })
     const error = await work.catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(pg.DatabaseError)
@@ -92,7 +92,7 @@ describe('what is sent later', () => {
     await inTransaction(app.db, async (trx) => {
       attempts += 1
       const failing = sql`do $$ begin raise exception using errcode = '40001'; end $$`
-      await later(trx, attempts === 1 ? [add(1), failing] : [add(1)])
+      await defer(trx, attempts === 1 ? [add(1), failing] : [add(1)])
     })
     expect({ attempts, kept: await all() }).toEqual({ attempts: 2, kept: [1] })
   })
@@ -101,8 +101,8 @@ describe('what is sent later', () => {
 describe('what is sent last', () => {
   it('is answered and kept, with what was to be sent later', async () => {
     const rows = await inTransaction(app.db, async (trx) => {
-      await later(trx, [add(1)])
-      return lastly(trx, [add(2), sql<{ n: number }>`select sum(n)::int as n from driven`])
+      await defer(trx, [add(1)])
+      return commitWith(trx, [add(2), sql<{ n: number }>`select sum(n)::int as n from driven`])
     })
     expect(rows[1]).toEqual([{ n: 3 }])
     expect(await all()).toEqual([1, 2])
@@ -111,7 +111,7 @@ describe('what is sent last', () => {
   it('undoes everything when it fails', async () => {
     const work = inTransaction(app.db, async (trx) => {
       await add(1).execute(trx)
-      await lastly(trx, [add(2), add(1)])
+      await commitWith(trx, [add(2), add(1)])
     })
     await expect(work).rejects.toMatchObject({ code: '23505' })
     expect(await all()).toEqual([])
@@ -119,7 +119,7 @@ describe('what is sent last', () => {
 
   it('lets nothing follow', async () => {
     const work = inTransaction(app.db, async (trx) => {
-      await lastly(trx, [add(1)])
+      await commitWith(trx, [add(1)])
       await add(2).execute(trx)
     })
     await expect(work).rejects.toThrow('The transaction has been committed already.')

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { useApp } from '../../test/app.ts'
 import { prepared, preparedByName, preparedStatement } from './prepared.ts'
-import { together } from './together.ts'
+import { batch } from './together.ts'
 
 const app = useApp()
 
@@ -33,7 +33,7 @@ describe('a prepared statement', () => {
     })
   })
 
-  it('is put together once', async () => {
+  it('is compiled once', async () => {
     let times = 0
     const ask = prepared((value: number) => {
       times++
@@ -52,11 +52,11 @@ describe('a prepared statement', () => {
     await expect(peeking(app.db, 'x')).rejects.toThrow(TypeError)
   })
 
-  it('is sent together with others', async () => {
+  it('is sent in a batch with others', async () => {
     const statement = preparedStatement(both)
     const rows = await app.db
       .transaction()
-      .execute((trx) => together(trx, [statement('a', 1), statement('b', 2)]))
+      .execute((trx) => batch(trx, [statement('a', 1), statement('b', 2)]))
     expect(rows).toEqual([[{ text: 'aa', sum: 42 }], [{ text: 'bb', sum: 44 }]])
   })
 })

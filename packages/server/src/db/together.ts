@@ -15,7 +15,7 @@ type RowsOf<Statements> = {
  * The rows of each. PostgreSQL carries them out in their order, each seeing what those before it did; where one fails,
  * all fail. Outside of a transaction they are one.
  */
-export async function together<const Statements extends readonly Statement[]>(
+export async function batch<const Statements extends readonly Statement[]>(
   db: Db,
   statements: Statements,
 ): Promise<RowsOf<Statements>> {
@@ -25,7 +25,7 @@ export async function together<const Statements extends readonly Statement[]>(
 }
 
 /** Sent with whatever the transaction sends next, at the latest its `commit`, which fails if one of them does. */
-export const later = (trx: Trx, statements: readonly Statement[]): Promise<void> => {
+export const defer = (trx: Trx, statements: readonly Statement[]): Promise<void> => {
   const queries = statements.map((statement) => statement.compile(trx))
   return onConnection(trx, async (connection) => connection.executeLater(queries))
 }
@@ -34,7 +34,7 @@ export const later = (trx: Trx, statements: readonly Statement[]): Promise<void>
  * The same for the last statements of a transaction, which are sent with its `commit`: whoever asks nothing more need not
  * come back for that. Not for work that may be part of a larger transaction.
  */
-export async function lastly<const Statements extends readonly Statement[]>(
+export async function commitWith<const Statements extends readonly Statement[]>(
   trx: Trx,
   statements: Statements,
 ): Promise<RowsOf<Statements>> {
@@ -50,7 +50,7 @@ export async function lastly<const Statements extends readonly Statement[]>(
 export const inLongTransaction = <T>(db: Db, seconds: number, work: (trx: Trx) => Promise<T>): Promise<T> =>
   db.transaction().execute(async (trx) => {
     await onConnection(trx, async (connection) => connection.waitUpTo(seconds * 1000 + silenceMs))
-    await later(trx, [sql`set local statement_timeout = ${sql.lit(seconds * 1000)}`])
+    await defer(trx, [sql`set local statement_timeout = ${sql.lit(seconds * 1000)}`])
     return work(trx)
   })
 

@@ -6,7 +6,7 @@ import { eventually } from '../../test/eventually.ts'
 import { kubernetesSubjects } from '../../test/kubernetes/subjects.ts'
 import { MemoryEngine } from '../../test/memory-engine.ts'
 import { newId } from '../lib/ids.ts'
-import { openDocker } from './docker.ts'
+import { openDocker } from './docker/driver.ts'
 import {
   HostedNotFound,
   HostedRefused,

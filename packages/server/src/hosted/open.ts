@@ -1,6 +1,6 @@
 import type { HostedSettings } from '../hosted-settings.ts'
 import type { Db } from '../db/pool.ts'
-import type { Runner } from './docker-runner.ts'
+import type { Runner } from './docker/runner.ts'
 import type { HostedDriver } from './driver.ts'
 import { getInstallationId } from './installation.ts'
 
@@ -13,10 +13,10 @@ export async function openHosted(
 ): Promise<HostedDriver> {
   const installationId = await getInstallationId(db)
   if (engine.kind === 'kubernetes') {
-    const { openKubernetes } = await import('./kubernetes.ts')
+    const { openKubernetes } = await import('./kubernetes/driver.ts')
     const buildSeconds = (imageBuildMinutes + 5) * 60
     return openKubernetes({ ...engine, installationId, registry, baseImage, buildSeconds, runner, warn })
   }
-  const { openDocker } = await import('./docker.ts')
+  const { openDocker } = await import('./docker/driver.ts')
   return openDocker({ ...engine, installationId, registry, helperImage: baseImage, allowed, runner })
 }

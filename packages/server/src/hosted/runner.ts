@@ -11,7 +11,7 @@ import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import tar from 'tar-stream'
-import type { Runner } from './docker-runner.ts'
+import type { Runner } from './docker/runner.ts'
 import { runnerPath } from './driver.ts'
 
 export interface RunnerFile {

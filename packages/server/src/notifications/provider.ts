@@ -4,8 +4,8 @@ import type { TSchema } from 'typebox'
 import type { Feature } from '../auth/features.ts'
 import type { Db } from '../db/pool.ts'
 import type { OutboundRequest, OutboundResponse } from '../lib/outbound.ts'
-import type { Message } from './message.ts'
-import type { CloudBus } from './cloud-bus.ts'
+import type { Message } from './messages/message.ts'
+import type { CloudBus } from './delivery/cloud-bus.ts'
 import type { BuildStateName, EventName, ProviderId } from './names.ts'
 
 export type Settings = Readonly<Record<string, unknown>>

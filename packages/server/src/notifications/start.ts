@@ -2,9 +2,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Context } from '../context.ts'
 import { pauses } from '../lib/pauses.ts'
-import { startDelivering } from './deliver.ts'
-import { relay } from './relay.ts'
-import type { Snapshots } from './snapshots.ts'
+import { startDelivering } from './delivery/deliver.ts'
+import { relay } from './outbox/relay.ts'
+import type { Snapshots } from './messages/snapshots.ts'
 
 /**
  * The outbox is asked rather than listened to: an announcement with every commit would cost more than it saves. A tenth of

@@ -3,7 +3,13 @@ import { isOAuthProvider, oauthProviders, type OAuthProvider } from '../config.t
 import type { Context } from '../context.ts'
 import { badRequest, notFound, refused, unavailable } from '../lib/errors.ts'
 import { OutboundError } from '../lib/outbound.ts'
-import { authorizationUrl, exchangeCode, newPending, siteOf, type Site } from '../notifications/oauth.ts'
+import {
+  authorizationUrl,
+  exchangeCode,
+  newPending,
+  siteOf,
+  type Site,
+} from '../notifications/delivery/oauth.ts'
 import { DeliveryFailed, type Connecting, type Provider } from '../notifications/provider.ts'
 import { providers } from '../notifications/providers/table.ts'
 import { connectService } from '../resources/services/connect.ts'

@@ -4,7 +4,7 @@ import type { Keyring } from '../auth/keyring.ts'
 import type { OAuthProvider } from '../config.ts'
 import type { Db } from '../db/pool.ts'
 import { hashToken } from '../lib/ids.ts'
-import type { Pending } from '../notifications/oauth.ts'
+import type { Pending } from '../notifications/delivery/oauth.ts'
 
 export interface Start {
   organizationId: string

@@ -154,13 +154,13 @@ async function buildApi(ctx: Context, pool: pg.Pool): Promise<FastifyInstance> {
 }
 
 async function startTasks(ctx: Context, pool: pg.Pool): Promise<Close> {
-  const [{ handlers, rounds, startTelling }, { runTasks }, { makeRounds }] = await Promise.all([
+  const [{ handlers, pollers, startTelling }, { runTasks }, { startPollers }] = await Promise.all([
     import('../worker.ts'),
     import('../tasks/run.ts'),
-    import('../tasks/rounds.ts'),
+    import('../tasks/pollers.ts'),
   ])
   const tasks = await runTasks(pool, ctx.log, ctx, handlers)
-  const walking = makeRounds(ctx.log, ctx, rounds)
+  const walking = startPollers(ctx.log, ctx, pollers)
   const telling = startTelling(ctx)
   const hosting = ctx.hosted === null ? null : await startHosting(ctx, pool)
   return () => Promise.all([tasks.stop(), walking.stop(), telling.stop(), hosting?.stop()])
@@ -179,7 +179,7 @@ async function openHostedFor(
 }
 
 async function startHosting(ctx: Context, pool: pg.Pool): Promise<{ stop: Close }> {
-  const { hostAgents } = await import('../hosting/run.ts')
+  const { hostAgents } = await import('../hosted/agents/run.ts')
   return hostAgents(ctx, pool)
 }
 

@@ -7,7 +7,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readConfig } from '../../src/config.ts'
-import { openKubernetes } from '../../src/hosted/kubernetes.ts'
+import { openKubernetes } from '../../src/hosted/kubernetes/driver.ts'
 import type { Subject } from '../../src/hosted/conformance.test.ts'
 import { kubeconfigFor, startKubernetes, type TestKubernetes } from './start.ts'
 

@@ -1,5 +1,5 @@
 // A line in a campfire: HTML, of which the room shows links and emphasis.
-import { textIn, type Message } from '../message.ts'
+import { textIn, type Message } from '../messages/message.ts'
 import { nameOf, sayingOf } from './saying.ts'
 
 export function campfireBody(message: Message): string {

@@ -1,5 +1,5 @@
 // A change event for whoever is on call: that a build has ended, and how.
-import { textIn, type Message } from '../message.ts'
+import { textIn, type Message } from '../messages/message.ts'
 import { nameOf, sayingOf } from './saying.ts'
 
 const longestSummary = 1024

@@ -1,5 +1,5 @@
 // What a chat is told of a build, in the notation that incoming webhooks of chats understand.
-import { textIn, type FailedJob, type Message } from '../message.ts'
+import { textIn, type FailedJob, type Message } from '../messages/message.ts'
 import { nameOf, sayingOf } from './saying.ts'
 
 export function chatText(message: Message, theme: 'text' | 'emoji'): string {

@@ -1,6 +1,6 @@
 // Writes to a channel of a chat workspace that a person has connected.
 import { Type } from 'typebox'
-import { branchLane, type Message } from '../message.ts'
+import { branchLane, type Message } from '../messages/message.ts'
 import { DeliveryFailed, wantsStates, type Provider, type Sender, type Service } from '../provider.ts'
 import { callChat } from './chat-api.ts'
 import { chatText } from './chat-text.ts'

@@ -1,7 +1,7 @@
 // Posts a message to the incoming webhook of a chat.
 import { Type } from 'typebox'
 import { expectTaken, wantsStates, type Provider, type Sender, type Service } from '../provider.ts'
-import { branchLane, type Message } from '../message.ts'
+import { branchLane, type Message } from '../messages/message.ts'
 import { chatText } from './chat-text.ts'
 import { urlField } from './schemas.ts'
 

@@ -1,7 +1,7 @@
 // Puts events on a bus of a cloud account.
 import { Type } from 'typebox'
 import { type Provider, type Sender, type Service } from '../provider.ts'
-import type { Message } from '../message.ts'
+import type { Message } from '../messages/message.ts'
 import { detailOf, detailTypes } from './cloud-event.ts'
 import { setAtCreation, unlessNarrowed } from './schemas.ts'
 

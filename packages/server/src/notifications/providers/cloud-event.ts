@@ -1,5 +1,5 @@
 // What a bus is told: the names and the shapes that rules of existing buses match on.
-import type { Message, Shown } from '../message.ts'
+import type { Message, Shown } from '../messages/message.ts'
 import type { EventName } from '../names.ts'
 
 export const detailTypes: Readonly<Record<EventName, string>> = {

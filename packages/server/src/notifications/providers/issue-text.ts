@@ -1,5 +1,5 @@
 // What an issue says of a build that failed, in Markdown.
-import { textIn, type FailedJob, type Message } from '../message.ts'
+import { textIn, type FailedJob, type Message } from '../messages/message.ts'
 
 export function issueText({ build = {}, pipeline = {}, failed_jobs: failed = [] }: Message): {
   title: string

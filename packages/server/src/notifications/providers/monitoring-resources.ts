@@ -8,8 +8,8 @@ import {
   type History,
   type PastJob,
   type Result,
-} from '../history.ts'
-import type { Message, Shown } from '../message.ts'
+} from '../outbox/history.ts'
+import type { Message, Shown } from '../messages/message.ts'
 
 export function resourcesOf(message: Message, history: History, tags: readonly string[]): object[] {
   const { build = {}, pipeline = {}, organization } = message

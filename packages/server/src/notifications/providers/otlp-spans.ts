@@ -23,8 +23,8 @@ import {
   type PastJob,
   type PastStep,
   type Result,
-} from '../history.ts'
-import type { Message, Shown } from '../message.ts'
+} from '../outbox/history.ts'
+import type { Message, Shown } from '../messages/message.ts'
 
 export interface TracingSettings {
   endpoint: string

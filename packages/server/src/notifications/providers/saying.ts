@@ -1,5 +1,5 @@
 // What became of a build or a step, in words.
-import { textIn, type Message } from '../message.ts'
+import { textIn, type Message } from '../messages/message.ts'
 import type { BuildStateName } from '../names.ts'
 
 export interface Saying {

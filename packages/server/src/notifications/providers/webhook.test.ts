@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import type { Message } from '../message.ts'
+import type { Message } from '../messages/message.ts'
 import { eventNames, type EventName } from '../names.ts'
 import type { Delivery, SentRequest, ServiceMessage, Service } from '../provider.ts'
 import { webhookSender } from './webhook.ts'

@@ -1,7 +1,7 @@
 // Posts JSON to a URL: one request per event, with the token or a signature made with it.
 import { createHmac, randomBytes } from 'node:crypto'
 import { Type } from 'typebox'
-import type { Message, Shown } from '../message.ts'
+import type { Message, Shown } from '../messages/message.ts'
 import type { EventName } from '../names.ts'
 import { expectSuccess, type Provider, type Sender, type Service } from '../provider.ts'
 import { EventNames, urlField } from './schemas.ts'

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { mask } from '../../lib/masks.ts'
-import type { Target } from '../../notifications/targets.ts'
+import type { Target } from '../../notifications/outbox/targets.ts'
 import type { AttemptRow } from '../deliveries/queries.ts'
 import { presentAttempt } from '../deliveries/present.ts'
 import type { BuildDeliveryRow } from './queries.ts'

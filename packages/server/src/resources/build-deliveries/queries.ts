@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../db/pool.ts'
 import type { EventName, StepEventName } from '../../notifications/names.ts'
-import type { Target } from '../../notifications/targets.ts'
+import type { Target } from '../../notifications/outbox/targets.ts'
 import type { DeliveryRow } from '../deliveries/queries.ts'
 
 export interface BuildDeliveryRow extends Omit<DeliveryRow, 'event' | 'build_url'> {

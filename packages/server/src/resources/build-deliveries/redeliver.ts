@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { notFound } from '../../lib/errors.ts'
-import { giveUpAt } from '../../notifications/enqueue.ts'
+import { giveUpAt } from '../../notifications/outbox/enqueue.ts'
 import { setPending } from '../deliveries/queries.ts'
 import * as deliveries from './queries.ts'
 

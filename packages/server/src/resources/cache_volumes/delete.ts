@@ -8,7 +8,7 @@ import * as volumes from './queries.ts'
 
 /**
  * Copies that jobs have live until the jobs end, and are not kept then. Where the engine fails, everything is as it
- * was; where this process dies, the volumes are on their way out, and hosting/volumes.ts goes on with them.
+ * was; where this process dies, the volumes are on their way out, and hosted/agents/volumes.ts goes on with them.
  */
 export async function deleteTag(
   ctx: Context,

@@ -14,9 +14,9 @@ import {
 } from '../../../test/hosted-world.ts'
 import { auditTrail } from '../../../test/builders.ts'
 import { aBuild } from '../../../test/runs.ts'
-import { planAgents } from '../../hosting/plan.ts'
-import { reconcile } from '../../hosting/reconcile.ts'
-import { dropVolumes } from '../../hosting/volumes.ts'
+import { planAgents } from '../../hosted/agents/plan.ts'
+import { reconcile } from '../../hosted/agents/reconcile.ts'
+import { dropVolumes } from '../../hosted/agents/volumes.ts'
 
 const { app, engine, commands, host } = useHosted({ MILLRACE_HOSTED_CACHE_GB: '1' })
 vi.setConfig({ testTimeout: patienceMs })

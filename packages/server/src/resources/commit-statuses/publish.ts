@@ -2,8 +2,8 @@
 // process leaves behind is claimed again when its time is up.
 import type { Context } from '../../context.ts'
 import { OutboundError } from '../../lib/outbound.ts'
-import { backoffMs } from '../../notifications/backoff.ts'
-import { pump } from '../../tasks/pump.ts'
+import { backoffMs } from '../../notifications/delivery/backoff.ts'
+import { runConcurrently } from '../../tasks/run-concurrently.ts'
 import { locate } from '../pipelines/provider.ts'
 import { accessToken, forgetAccessToken } from '../repository_connections/access-token.ts'
 import { TokenRefused } from '../repository_connections/installation-token.ts'
@@ -18,7 +18,7 @@ const longestWaitSeconds = 3600
 
 /** One round: while there is something to tell. */
 export const publishStatuses = (ctx: Context, stopping: AbortSignal): Promise<void> =>
-  pump({
+  runConcurrently({
     most: mostAtOnce,
     stopping,
     claim: (room) => statuses.claimDue(ctx.db, ctx.now().toISOString(), room),

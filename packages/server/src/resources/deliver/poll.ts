@@ -5,7 +5,7 @@ import { carryOut } from '../../conductor/act.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { newId } from '../../lib/ids.ts'
 import { joinUserinfo } from '../../lib/userinfo.ts'
-import { pump } from '../../tasks/pump.ts'
+import { runConcurrently } from '../../tasks/run-concurrently.ts'
 import { locate } from '../pipelines/provider.ts'
 import { accessToken } from '../repository_connections/access-token.ts'
 import { TokenRefused } from '../repository_connections/installation-token.ts'
@@ -25,7 +25,7 @@ const mostMoves = 200
 /** One round: all that are due. */
 export async function pollRepositories(ctx: Context, stopping: AbortSignal): Promise<void> {
   await polls.followSettings(ctx.db, ctx.now().toISOString())
-  await pump({
+  await runConcurrently({
     most: mostAtOnce,
     stopping,
     claim: (room) => polls.claimDue(ctx.db, ctx.now().toISOString(), newId(), room),

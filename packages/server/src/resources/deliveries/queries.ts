@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db, Trx } from '../../db/pool.ts'
-import type { Exchange } from '../../notifications/attempt.ts'
-import type { MessageData } from '../../notifications/message.ts'
+import type { Exchange } from '../../notifications/delivery/attempt.ts'
+import type { MessageData } from '../../notifications/messages/message.ts'
 import type { EventName } from '../../notifications/names.ts'
 
 export interface DeliveryRow {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../db/pool.ts'
-import type { MessageData } from '../../notifications/message.ts'
+import type { MessageData } from '../../notifications/messages/message.ts'
 import type { EventName } from '../../notifications/names.ts'
 
 export interface LoggedEventRow {

@@ -9,7 +9,7 @@ import {
 } from '../../../test/builders.ts'
 import { aBuild, runJob } from '../../../test/runs.ts'
 import { useTelling } from '../../../test/telling.ts'
-import { forgetDeliveries } from '../../notifications/forget.ts'
+import { forgetDeliveries } from '../../notifications/delivery/expire.ts'
 
 const telling = useTelling()
 const { app, anOrg } = telling

@@ -1,5 +1,5 @@
 import type { Keyring } from '../../auth/keyring.ts'
-import { openService } from '../../notifications/open-service.ts'
+import { openService } from '../../notifications/delivery/open-service.ts'
 import type { Service } from '../../notifications/provider.ts'
 import type { ServiceRow } from './queries.ts'
 

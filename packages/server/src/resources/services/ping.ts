@@ -2,7 +2,7 @@ import type { Caller, Organization } from '../../auth/caller.ts'
 import type { Context } from '../../context.ts'
 import type { Trx } from '../../db/pool.ts'
 import { newId } from '../../lib/ids.ts'
-import { enqueue, newPing } from '../../notifications/enqueue.ts'
+import { enqueue, newPing } from '../../notifications/outbox/enqueue.ts'
 import { presentOrganization } from '../organizations/present.ts'
 import type { ServiceRow } from './queries.ts'
 

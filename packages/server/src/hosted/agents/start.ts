@@ -1,0 +1,88 @@
+import { sql } from 'kysely'
+import type { HostedSettings } from '../../hosted-settings.ts'
+import type { Context } from '../../context.ts'
+import { HostedNotFound, HostedRefused, type Container, type HostedDriver } from '../driver.ts'
+import * as volumes from '../../resources/cache_volumes/queries.ts'
+import { describeContainer } from './container.ts'
+import { failJob } from './fail-job.ts'
+import * as hosted from './queries.ts'
+import { retrySeconds } from './rules.ts'
+import { hostedToken, hostedTokenHash } from './token.ts'
+import { attachVolume } from './volumes.ts'
+
+/** From the start of the container to the registration of its agent. */
+const registerSeconds = 300
+
+/** A warm agent that cannot be started is not tried again at once. */
+const hopelessSeconds = 300
+
+/** Starts its container, however far an earlier attempt came. What fails is tried again, or ends the job. */
+export async function startAgent(
+  ctx: Context,
+  driver: HostedDriver,
+  settings: HostedSettings,
+  agent: hosted.HostedAgent,
+): Promise<void> {
+  try {
+    await start(ctx, driver, settings, agent)
+  } catch (error) {
+    const isHopeless = error instanceof HostedRefused || error instanceof HostedNotFound
+    const message = error instanceof Error ? error.message : String(error)
+    const seconds = isHopeless ? hopelessSeconds : retrySeconds(agent.start_attempts)
+    const until = new Date(ctx.now().getTime() + seconds * 1000).toISOString()
+    // A short job may be over, and its container be taken away, before the engine says that it has started.
+    if (!(await hosted.postpone(ctx.db, agent.id, { state: 'starting', until, error: message }))) return
+    ctx.log.warn({ err: error, hosted_agent_id: agent.id }, 'A hosted agent could not be started.')
+    if (isHopeless && agent.job_id !== null) await giveUp(ctx, agent, message)
+  }
+}
+
+async function start(
+  ctx: Context,
+  driver: HostedDriver,
+  settings: HostedSettings,
+  agent: hosted.HostedAgent,
+): Promise<void> {
+  const expiresAt = new Date(ctx.now().getTime() + registerSeconds * 1000).toISOString()
+  const [own] = await Promise.all([
+    volumes.listOwn(ctx.db, agent.id),
+    hosted.setToken(ctx.db, agent.id, hostedTokenHash(ctx, agent.id), expiresAt),
+  ])
+  for (const volume of own) await attachVolume(ctx, driver, volume)
+  const { endpoint } = settings
+  await startWithOrWithoutMirror(
+    driver,
+    describeContainer(agent, own, { endpoint, token: hostedToken(ctx, agent.id) }),
+  )
+  // It was given up while it started, so nobody else will end what has just begun.
+  if (!(await hosted.setStarted(ctx.db, agent.id, ctx.now().toISOString()))) {
+    await driver.stopContainer(agent.id)
+  }
+}
+
+/** The mirror may be switched off at this very moment; the job can do without it. */
+async function startWithOrWithoutMirror(driver: HostedDriver, container: Container): Promise<void> {
+  const isMirror = ({ kind }: Container['mounts'][number]) => kind === 'git_mirror'
+  try {
+    await driver.startContainer(container)
+  } catch (error) {
+    if (!(error instanceof HostedNotFound) || !container.mounts.some(isMirror)) throw error
+    await driver.startContainer({
+      ...container,
+      mounts: container.mounts.filter((mount) => !isMirror(mount)),
+    })
+  }
+}
+
+export async function giveUp(
+  ctx: Context,
+  { id, organization_id, job_id }: Pick<hosted.HostedAgent, 'id' | 'organization_id' | 'job_id'>,
+  reason: string,
+): Promise<void> {
+  const { rows } = await sql<{ id: string; build_id: string }>`
+    select id, build_id from jobs where organization_id = ${organization_id} and id = ${job_id}`.execute(
+    ctx.db,
+  )
+  for (const job of rows) await failJob(ctx, { ...job, organization_id, reason })
+  await hosted.setStopping(ctx.db, sql`h.id = ${id}`)
+}

@@ -1,0 +1,211 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type Docker from 'dockerode'
+import {
+  causeStatus,
+  isKind,
+  isOurs,
+  label,
+  labels,
+  listOurContainers,
+  orNull,
+  type Engine,
+} from './engine.ts'
+import { ensureImage } from './images.ts'
+import { joinNetwork, leaveNetwork } from './networks.ts'
+import { removeContainer } from './remove.ts'
+import { ensureRunner, type Runner } from './runner.ts'
+import { findSharedMount } from './shared.ts'
+import { ulimits } from './ulimits.ts'
+import { findVolumeMount } from './volumes.ts'
+import {
+  HostedNotFound,
+  HostedRefused,
+  HostedUnavailable,
+  mostOutputBytes,
+  runnerPath,
+  type Container,
+  type ContainerStatus,
+  type Mount,
+} from '../driver.ts'
+
+export interface ContainerSettings {
+  registry: string
+  runner: Runner | null
+}
+
+const nameOf = (id: string) => `millrace-${id}`
+
+export async function startContainer(
+  engine: Engine,
+  settings: ContainerSettings,
+  container: Container,
+): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const [found, prepared] = await Promise.all([
+      findContainer(engine, container.id),
+      prepare(engine, settings, container).catch((error: unknown) => ({ error })),
+    ])
+    if (found !== null && found.State.Status !== 'created') return
+    if (found === null) {
+      if ('error' in prepared) throw prepared.error
+      await createContainer(engine, container, prepared)
+    }
+    const isStarted = await startCreated(engine, container.id)
+    if (isStarted) return
+    // The name was held by a creation that was cut off and is being taken back.
+    if (attempt === 50) throw new HostedUnavailable(`The container ${container.id} could not be created.`)
+    await delay(100)
+  }
+}
+
+interface Prepared {
+  mounts: Docker.MountSettings[]
+  network: string
+}
+
+/** An engine takes a few milliseconds for each answer, so nothing here waits for what it does not need. */
+async function prepare(engine: Engine, settings: ContainerSettings, container: Container): Promise<Prepared> {
+  const image = ensureImage(engine, container.image, settings.registry)
+  const [mounts, network] = await Promise.all([
+    findMounts(engine, settings, container, image),
+    joinNetwork(engine, container),
+    image,
+  ])
+  return { mounts, network }
+}
+
+/** False: there is no such container. */
+async function startCreated(engine: Engine, id: string): Promise<boolean> {
+  try {
+    await engine.ask((docker) => docker.getContainer(nameOf(id)).start())
+    return true
+  } catch (error) {
+    // Another start was quicker.
+    if (causeStatus(error) === 304) return true
+    const isBadCommand = error instanceof Error && badCommand.test(error.message)
+    if (isBadCommand || error instanceof HostedRefused) await stopContainer(engine, id)
+    if (isBadCommand) throw new HostedRefused(error.message, { cause: error })
+    if (error instanceof HostedNotFound) return false
+    throw error
+  }
+}
+
+/** Engines say with many a status that the command is not in the image. */
+const badCommand =
+  /executable file .* not found|executable file not found|exec: .*: (no such file|permission denied)/i
+
+const nameTaken = /name is already in use|name .* is in use/i
+
+async function createContainer(
+  engine: Engine,
+  container: Container,
+  { mounts, network }: Prepared,
+): Promise<void> {
+  const { limits } = container
+  const memory = limits.memoryMb * 1024 * 1024
+  const options: Docker.ContainerCreateOptions = {
+    name: nameOf(container.id),
+    Image: container.image,
+    Entrypoint: [...container.command],
+    Cmd: [],
+    User: '0',
+    Env: Object.entries(container.environment).map(([name, value]) => `${name}=${value}`),
+    Labels: labels(engine, 'container', container.clusterId, container.id),
+    HostConfig: {
+      Mounts: mounts,
+      NetworkMode: network,
+      NanoCpus: limits.cpus * 1e9,
+      Memory: memory,
+      // The same again: no swap on top.
+      MemorySwap: memory,
+      PidsLimit: limits.processes,
+      Ulimits: ulimits,
+      // What a job in a container of its own has no use for; the rest is what package managers need.
+      CapDrop: ['AUDIT_WRITE', 'MKNOD', 'NET_RAW'],
+      SecurityOpt: ['no-new-privileges'],
+      LogConfig: { Type: 'json-file', Config: { 'max-size': '1m', 'max-file': '1' } },
+    },
+  }
+  await engine
+    .ask((docker) => docker.createContainer(options))
+    .catch((error: unknown) => {
+      // There is one of that name, or about to be: another request was quicker. Podman says so with status 500.
+      const isTaken = causeStatus(error) === 409 || (error instanceof Error && nameTaken.test(error.message))
+      if (!isTaken) throw error
+    })
+}
+
+async function findMounts(
+  engine: Engine,
+  { runner }: ContainerSettings,
+  container: Container,
+  image: Promise<void>,
+): Promise<Docker.MountSettings[]> {
+  const find = async (mount: Mount): Promise<Docker.MountSettings> => ({
+    Type: 'volume',
+    Target: mount.path,
+    Source:
+      mount.kind === 'volume'
+        ? await findVolumeMount(engine, mount.id)
+        : await findSharedMount(engine, container.clusterId, mount.kind),
+    ReadOnly: mount.kind !== 'volume' && mount.readOnly,
+    // What the image has at that path does not get into the volume.
+    VolumeOptions: { NoCopy: true, Labels: {}, DriverConfig: { Name: 'local', Options: {} } },
+  })
+  const hasRunner = runner === null ? null : ensureRunner(engine, runner, container.image, image)
+  const [source, ...mounts] = await Promise.all([hasRunner, ...container.mounts.map(find)])
+  if (source === null) return mounts
+  return [...mounts, { Type: 'volume', Target: runnerPath, Source: source, ReadOnly: true }]
+}
+
+export async function stopContainer(engine: Engine, id: string): Promise<void> {
+  const found = await findContainer(engine, id)
+  if (found !== null) await removeContainer(engine, found.Id)
+  await leaveNetwork(engine, id)
+}
+
+export async function listContainers(engine: Engine): Promise<ContainerStatus[]> {
+  const all = await listOurContainers(engine)
+  const found = all.filter(({ Labels }) => isKind('container', Labels))
+  return Promise.all(
+    found.map(async (container) => ({
+      id: container.Labels[label.id] ?? '',
+      clusterId: container.Labels[label.cluster] ?? '',
+      exitStatus: ['exited', 'dead'].includes(container.State) ? await exitStatusOf(engine, container) : null,
+    })),
+  )
+}
+
+/** A list tells it in words, `Exited (0) 5 seconds ago`. What was removed meanwhile was killed. */
+async function exitStatusOf(engine: Engine, { Id, Status }: Docker.ContainerInfo): Promise<number> {
+  const told = /^Exited \((\d+)\)/.exec(Status)?.[1]
+  if (told !== undefined) return Number(told)
+  const found = await engine.ask((docker) => docker.getContainer(Id).inspect()).catch(orNull)
+  return found?.State.ExitCode ?? 137
+}
+
+export async function readOutput(engine: Engine, id: string): Promise<string> {
+  const found = await findContainer(engine, id)
+  if (found === null) throw new HostedNotFound(`There is no container ${id}.`)
+  const log = await engine.ask((docker) =>
+    docker.getContainer(found.Id).logs({ stdout: true, stderr: true, follow: false, tail: 2000 }),
+  )
+  return withoutHeaders(log).subarray(-mostOutputBytes).toString('utf8')
+}
+
+/** Each piece comes behind 8 bytes: which stream it is of, and its length. */
+function withoutHeaders(log: Buffer): Buffer {
+  const pieces: Buffer[] = []
+  for (let at = 0; at + 8 <= log.length;) {
+    const end = at + 8 + log.readUInt32BE(at + 4)
+    pieces.push(log.subarray(at + 8, end))
+    at = end
+  }
+  return Buffer.concat(pieces)
+}
+
+/** null also for a container of another installation. */
+async function findContainer(engine: Engine, id: string): Promise<Docker.ContainerInspectInfo | null> {
+  const found = await engine.ask((docker) => docker.getContainer(nameOf(id)).inspect()).catch(orNull)
+  return found !== null && isOurs(engine, found.Config.Labels) ? found : null
+}

@@ -1,0 +1,157 @@
+/*
+ * The job that builds an image with BuildKit, in three containers, one after the other: the first pulls the base image,
+ * the second carries out the instructions, the third pushes. Instructions are other people's, and a rootless BuildKit
+ * cannot hide itself from them; so the container that carries them out has no credentials, and is dead before the one
+ * that pushes begins. They hand on images as files.
+ */
+import type { V1Container, V1Job } from '@kubernetes/client-node'
+import { HostedRefused, type ImageBuild } from '../driver.ts'
+import { labels, type Cluster } from './cluster.ts'
+import { shortHash } from './image-records.ts'
+import { isolated } from './pod.ts'
+import type { Registry } from '../registry/registry.ts'
+
+export interface BuildSettings {
+  registry: Registry
+  registrySecret: string | null
+  /** Rootless, with buildctl-daemonless.sh. */
+  buildkitImage: string
+  buildSeconds: number
+}
+
+export const buildSteps = ['base', 'build', 'push'] as const
+export type BuildStep = (typeof buildSteps)[number]
+
+export const buildName = (ref: string): string => `millrace-build-${shortHash(ref)}`
+
+/** Of the annotations that a step's Dockerfile lies in. */
+export const dockerfileOf = (step: BuildStep): string => `millrace.dockerfile-${step}`
+
+/** All annotations of an object may have 256 KiB. */
+const mostDockerfileBytes = 250_000
+/** For whoever comes to see why it failed; then Kubernetes removes it by itself. */
+const keptSeconds = 600
+const user = 1000
+
+export function describeBuild(cluster: Cluster, settings: BuildSettings, build: ImageBuild): V1Job {
+  const { clusterId, ref } = build
+  const marks = labels(cluster, 'build', clusterId, shortHash(ref))
+  const { base, instructions } = split(build.dockerfile)
+  const dockerfiles: Record<BuildStep, string> = {
+    base: `FROM ${base}\n`,
+    build: `FROM base\n${instructions}`,
+    push: 'FROM built\n',
+  }
+  const annotations = Object.fromEntries(
+    buildSteps.map((step) => [dockerfileOf(step), dockerfiles[step]] as const),
+  )
+  const { registrySecret } = settings
+  const container = (step: BuildStep) => describeStep(settings, ref, step)
+  return {
+    metadata: { name: buildName(ref), labels: marks },
+    spec: {
+      backoffLimit: 0,
+      activeDeadlineSeconds: settings.buildSeconds,
+      ttlSecondsAfterFinished: keptSeconds,
+      template: {
+        metadata: { labels: marks, annotations },
+        spec: {
+          ...isolated,
+          ...(registrySecret === null ? {} : { imagePullSecrets: [{ name: registrySecret }] }),
+          terminationGracePeriodSeconds: 1,
+          securityContext: { runAsUser: user, runAsGroup: user, fsGroup: user },
+          initContainers: [container('base'), container('build')],
+          containers: [container('push')],
+          volumes: [
+            { name: 'images', emptyDir: {} },
+            ...buildSteps.map((step) => ({ name: `state-${step}`, emptyDir: {} })),
+            {
+              name: 'dockerfiles',
+              downwardAPI: {
+                items: buildSteps.map((step) => ({
+                  path: step,
+                  fieldRef: { fieldPath: `metadata.annotations['${dockerfileOf(step)}']` },
+                })),
+              },
+            },
+            ...(registrySecret === null
+              ? []
+              : [
+                  {
+                    name: 'credentials',
+                    secret: {
+                      secretName: registrySecret,
+                      items: [{ key: '.dockerconfigjson', path: 'config.json' }],
+                    },
+                  },
+                ]),
+          ],
+        },
+      },
+    },
+  }
+}
+
+/** The base image is named in the first line, by us. */
+function split(dockerfile: string): { base: string; instructions: string } {
+  const [line = ''] = dockerfile.split('\n', 1)
+  const [, base] = /^FROM (\S+)\s*$/.exec(line) ?? []
+  if (base === undefined) throw new HostedRefused(`"${line}" does not name a base image.`)
+  if (Buffer.byteLength(dockerfile) > mostDockerfileBytes) {
+    throw new HostedRefused(`The instructions may not have more than ${mostDockerfileBytes} bytes.`)
+  }
+  return { base, instructions: dockerfile.slice(line.length + 1) }
+}
+
+function describeStep(settings: BuildSettings, ref: string, step: BuildStep): V1Container {
+  const { registry, registrySecret, buildkitImage } = settings
+  const hasCredentials = registrySecret !== null && step !== 'build'
+  const flags = registry.isInsecure ? ' --config /tmp/buildkitd.toml' : ''
+  return {
+    name: step,
+    image: buildkitImage,
+    command: ['sh', '-c', scripts[step]],
+    env: [
+      { name: 'BUILDKITD_FLAGS', value: `--oci-worker-no-process-sandbox${flags}` },
+      { name: 'REF', value: ref },
+      { name: 'REGISTRY', value: registry.isInsecure ? registry.host : '' },
+      { name: 'DOCKER_CONFIG', value: '/credentials' },
+    ],
+    resources: {
+      requests: { cpu: '500m', memory: '1Gi' },
+      limits: { cpu: '2', memory: '4Gi' },
+    },
+    // What a rootless BuildKit needs to make containers within its own.
+    securityContext: {
+      privileged: false,
+      seccompProfile: { type: 'Unconfined' },
+      appArmorProfile: { type: 'Unconfined' },
+    },
+    volumeMounts: [
+      { name: 'images', mountPath: '/images' },
+      { name: `state-${step}`, mountPath: '/home/user/.local/share/buildkit' },
+      { name: 'dockerfiles', mountPath: '/dockerfiles', readOnly: true },
+      ...(hasCredentials ? [{ name: 'credentials', mountPath: '/credentials', readOnly: true }] : []),
+    ],
+  }
+}
+
+const prepare = (step: BuildStep) => `set -eu
+mkdir /tmp/context
+cat /dockerfiles/${step} > /tmp/context/Dockerfile
+if [ -n "$REGISTRY" ]; then printf '[registry."%s"]\\nhttp = true\\n' "$REGISTRY" > /tmp/buildkitd.toml; fi
+build() {
+  buildctl-daemonless.sh build --progress plain --frontend dockerfile.v0 \\
+    --local context=/tmp/context --local dockerfile=/tmp/context "$@"
+}
+digest() { grep -o 'sha256:[0-9a-f]*' "/images/$1/index.json" | head -n 1; }
+`
+
+const scripts: Record<BuildStep, string> = {
+  base: `${prepare('base')}build --output type=oci,tar=false,dest=/images/base`,
+  build: `${prepare('build')}build --oci-layout base=/images/base --opt "context:base=oci-layout://base@$(digest base)" \\
+  --output type=oci,tar=false,dest=/images/built`,
+  push: `${prepare('push')}build --oci-layout built=/images/built --opt "context:built=oci-layout://built@$(digest built)" \\
+  --output "type=image,name=$REF,push=true" --metadata-file /tmp/metadata.json
+grep -o '"containerimage.digest": *"sha256:[0-9a-f]*"' /tmp/metadata.json | grep -o 'sha256:[0-9a-f]*' > /dev/termination-log`,
+}

@@ -1,0 +1,782 @@
+// What is particular to Kubernetes: how its failures become the three that drivers have, and what pods are made of.
+import { readFile } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import tar from 'tar-stream'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { parseAllDocuments } from 'yaml'
+import { eventually } from '../../../test/eventually.ts'
+import type { Rule } from '../../../test/kubernetes/api-server.ts'
+import { baseLayer } from '../../../test/kubernetes/cluster.ts'
+import { digestOf } from '../../../test/kubernetes/registry.ts'
+import { startKubernetes, type TestKubernetes } from '../../../test/kubernetes/start.ts'
+import type { Plural } from '../../../test/kubernetes/store.ts'
+import { newId } from '../../lib/ids.ts'
+import type { Runner } from '../docker/runner.ts'
+import {
+  HostedNotFound,
+  HostedInUse,
+  HostedRefused,
+  HostedUnavailable,
+  type Container,
+  type HostedDriver,
+  type ImageBuild,
+} from '../driver.ts'
+import { openKubernetes, type KubernetesSettings } from './driver.ts'
+
+const plurals: Plural[] = ['pods', 'jobs', 'persistentvolumeclaims', 'configmaps', 'volumesnapshots']
+
+let world: TestKubernetes
+
+beforeEach(async () => {
+  world = await startKubernetes()
+})
+
+afterEach(() => world.stop())
+
+const open = (given: Partial<KubernetesSettings> = {}): HostedDriver =>
+  openKubernetes({
+    ...world.settings,
+    installationId: newId(),
+    answerSeconds: 5,
+    startSeconds: 1,
+    stopSeconds: 1,
+    snapshotSeconds: 1,
+    ...given,
+  })
+
+/** For what never comes. */
+const hasty = { startSeconds: 0.2, stopSeconds: 0.2, leavingSeconds: 0.2 }
+
+const aContainer = (given: Partial<Container> = {}): Container => ({
+  id: newId(),
+  clusterId: newId(),
+  image: 'base:1',
+  command: ['sleep', '600'],
+  environment: {},
+  limits: { cpus: 2, memoryMb: 4096, processes: 100 },
+  mounts: [],
+  ...given,
+})
+
+const aBuild = (given: Partial<ImageBuild> = {}): ImageBuild => ({
+  clusterId: newId(),
+  ref: `${world.settings.registry}/${newId()}:v1`,
+  dockerfile: 'FROM base:1\nRUN true',
+  limits: [],
+  onLog() {},
+  signal: new AbortController().signal,
+  ...given,
+})
+
+const aVolume = (from: string | null = null) => ({
+  id: `vol-${newId()}`,
+  clusterId: newId(),
+  from,
+  sizeMb: 100,
+})
+
+/** Everything in the namespace that costs something. */
+const left = () =>
+  plurals.flatMap((plural) =>
+    world.api.store.list(plural).map(({ metadata }) => `${plural} ${metadata?.name}`),
+  )
+
+/** Waited for later, and never without somebody to take it. */
+const failureOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => null,
+    (error: unknown) => error,
+  )
+
+const aRunner = (digest: string): Runner => ({
+  digest,
+  node: ['/opt/millrace/bin/node'],
+  archive() {
+    const pack = tar.pack()
+    pack.entry({ name: 'bin/node', mode: 0o755 }, digest)
+    pack.finalize()
+    return Readable.from(pack)
+  },
+})
+
+/** A base image in the registry, as it is after a push. */
+const withBase = (digest: string, given: Partial<KubernetesSettings> = {}) => {
+  const [host = ''] = world.settings.registry.split('/')
+  const [baseImage, warnings] = [`${host}/base:1`, [] as string[]]
+  world.registry.add(baseImage, baseLayer)
+  const warn = (_: unknown, message: string) => void warnings.push(message)
+  const driver = open({ runner: aRunner(digest), baseImage, warn, ...given })
+  /** Returns the pod that it ran in. */
+  const run = async (image = baseImage) => {
+    const container = aContainer({ image })
+    await driver.startContainer(container)
+    const [pod] = world.api.store.list('pods')
+    await driver.stopContainer(container.id)
+    return pod?.spec
+  }
+  /** Until an image with the runner in it is there. */
+  const runEquipped = (image = baseImage) =>
+    eventually('the image has the runner', async () => {
+      const spec = await run(image)
+      return spec?.initContainers?.length === 0 ? spec : undefined
+    })
+  return { driver, baseImage, warnings, run, runEquipped }
+}
+
+const podSpec = () => world.api.store.list('pods')[0]?.spec
+
+describe('an API server', () => {
+  const operations: Array<[string, (driver: HostedDriver) => Promise<unknown>]> = [
+    ['check', (driver) => driver.check()],
+    ['startContainer', (driver) => driver.startContainer(aContainer())],
+    ['stopContainer', (driver) => driver.stopContainer(newId())],
+    ['listContainers', (driver) => driver.listContainers()],
+    ['readOutput', (driver) => driver.readOutput(newId())],
+    ['buildImage', (driver) => driver.buildImage(aBuild())],
+    ['deleteImage', (driver) => driver.deleteImage(aBuild().ref)],
+    ['listImages', (driver) => driver.listImages()],
+    ['attachVolume', (driver) => driver.attachVolume(aVolume())],
+    ['snapshotVolume', (driver) => driver.snapshotVolume(newId())],
+    ['detachVolume', (driver) => driver.detachVolume(newId())],
+    ['deleteVolume', (driver) => driver.deleteVolume(newId())],
+    ['listVolumes', (driver) => driver.listVolumes()],
+    ['setGitMirror', (driver) => driver.setGitMirror(newId(), true)],
+    ['setContainerCache', (driver) => driver.setContainerCache(newId(), false)],
+    ['listSwitches', (driver) => driver.listSwitches()],
+    ['tidy', (driver) => driver.tidy()],
+  ]
+
+  it('is asked over one connection, again and again', async () => {
+    const driver = open()
+    for (let n = 0; n < 3; n++) await driver.listContainers()
+    expect(world.api.connections).toBe(1)
+  })
+
+  it.each(operations)('that never answers is unavailable: %s', async (_, ask) => {
+    world.api.fail('hangs')
+    await expect(ask(open({ answerSeconds: 0.1 }))).rejects.toThrow(HostedUnavailable)
+  })
+
+  it.each(operations)(
+    'that grants nothing is unavailable, and says what it does not grant: %s',
+    async (_, ask) => {
+      world.api.rules = []
+      await expect(ask(open())).rejects.toThrow(
+        expect.objectContaining({
+          constructor: HostedUnavailable,
+          message: expect.stringMatching(/cannot \w+ resource/),
+        }),
+      )
+      expect(left()).toEqual([])
+    },
+  )
+
+  it('without the namespace is unavailable: nobody is told that their image is missing', async () => {
+    const driver = open({ namespace: 'elsewhere' })
+    await expect(driver.startContainer(aContainer())).rejects.toThrow(HostedUnavailable)
+    await expect(driver.stopContainer(newId())).rejects.toThrow('namespaces "elsewhere" not found')
+  })
+
+  it('may lose any answer, and whatever was asked is done when it is asked again', async () => {
+    const [driver, clusterId] = [open({ snapshotClass: 'snapshots' }), newId()]
+    const [volume, copy] = [aVolume(), aVolume()]
+    const [container, build] = [
+      aContainer({ clusterId, mounts: [{ kind: 'volume', id: volume.id, path: '/cache' }] }),
+      aBuild({ clusterId }),
+    ]
+    const steps: Array<() => Promise<unknown>> = [
+      () => driver.attachVolume(volume),
+      () => driver.startContainer(container),
+      () => driver.stopContainer(container.id),
+      () => driver.snapshotVolume(volume.id),
+      () => driver.detachVolume(volume.id),
+      () => driver.attachVolume({ ...copy, from: volume.id }),
+      () => driver.setGitMirror(clusterId, true),
+      () => driver.buildImage(build),
+    ]
+    const undo: Array<() => Promise<unknown>> = [
+      () => driver.deleteImage(build.ref),
+      () => driver.setGitMirror(clusterId, false),
+      () => driver.detachVolume(copy.id),
+      () => driver.deleteVolume(volume.id),
+    ]
+    for (const step of steps) await losingAnswers(step)
+    expect(await driver.listImages()).toEqual([build.ref])
+    expect((await driver.listVolumes()).map(({ id }) => id).toSorted()).toEqual(
+      [volume.id, copy.id].toSorted(),
+    )
+    for (const step of undo) await losingAnswers(step)
+    world.cluster.removeFinishedJobs()
+    await eventually('all is gone', async () => left().length === 0)
+  })
+
+  /** Loses the first answer, then the second, until it gets through. */
+  async function losingAnswers(step: () => Promise<unknown>): Promise<void> {
+    for (let heard = 0; heard < 50; heard++) {
+      world.api.fail('cut off', heard)
+      const error = await failureOf(step())
+      world.api.fail('none')
+      if (error === null) return
+      expect(error).toBeInstanceOf(HostedUnavailable)
+    }
+    await step()
+  }
+})
+
+describe('the role in docs/hosted-kubernetes.md', () => {
+  const granted = async (): Promise<Rule[]> => {
+    const page = await readFile(new URL('../../../../../docs/hosted-kubernetes.md', import.meta.url), 'utf8')
+    const manifests = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].flatMap(([, manifest = '']) =>
+      parseAllDocuments(manifest).map((document) => document.toJS() as { kind: string; rules?: Rule[] }),
+    )
+    return manifests.find(({ kind }) => kind === 'Role')?.rules ?? []
+  }
+
+  it('grants all that the driver does, and nothing that it does not', async () => {
+    const rules = await granted()
+    world.api.rules = rules
+    world.api.store.create('secrets', { metadata: { name: 'millrace-registry' }, data: {} })
+    world.registry.password = 'a:b'
+    for (const snapshotClass of [null, 'snapshots']) await doEverything(snapshotClass)
+    const wanted = rules.flatMap(({ resources, verbs }) =>
+      resources.flatMap((resource) => verbs.map((verb) => `${verb} ${resource}`)),
+    )
+    expect([...world.api.used].toSorted()).toEqual(wanted.toSorted())
+    expect(left()).toEqual([])
+  })
+
+  async function doEverything(snapshotClass: string | null): Promise<void> {
+    const driver = open({ snapshotClass, registrySecret: 'millrace-registry' })
+    const [container, volume, copy] = [aContainer(), aVolume(), aVolume()]
+    await driver.attachVolume(volume)
+    await driver.startContainer({ ...container, mounts: [{ kind: 'volume', id: volume.id, path: '/cache' }] })
+    await driver.readOutput(container.id)
+    await driver.stopContainer(container.id)
+    await driver.snapshotVolume(volume.id)
+    await driver.detachVolume(volume.id)
+    await driver.attachVolume({ ...copy, from: volume.id })
+    await driver.deleteVolume(volume.id)
+    await driver.detachVolume(copy.id)
+    await driver.tidy()
+    await driver.setGitMirror(container.clusterId, true)
+    await driver.setGitMirror(container.clusterId, false)
+    const build = aBuild()
+    await driver.buildImage(build)
+    await driver.buildImage(build)
+    world.registry.password = null
+    await driver.deleteImage(build.ref)
+    world.registry.password = 'a:b'
+    await expect(driver.deleteImage((await built(driver)).ref)).rejects.toThrow(HostedUnavailable)
+    world.registry.password = null
+    for (const ref of await driver.listImages()) await driver.deleteImage(ref)
+  }
+
+  async function built(driver: HostedDriver): Promise<ImageBuild> {
+    const build = aBuild()
+    await driver.buildImage(build)
+    return build
+  }
+})
+
+describe('a pod', () => {
+  it('has the limits of its container, no account, no privileges and nothing of the node', async () => {
+    const driver = open({ registrySecret: 'millrace-registry', runtimeClass: 'gvisor' })
+    await driver.startContainer(aContainer())
+    const [spec, container] = [podSpec(), podSpec()?.containers[0]]
+    expect(spec).toMatchObject({
+      restartPolicy: 'Never',
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      hostNetwork: false,
+      hostPID: false,
+      hostIPC: false,
+      runtimeClassName: 'gvisor',
+      imagePullSecrets: [{ name: 'millrace-registry' }],
+      activeDeadlineSeconds: 86_400,
+    })
+    expect(spec?.volumes).toEqual([])
+    expect(container?.resources).toEqual({
+      limits: { cpu: '2', memory: '4096Mi' },
+      requests: { cpu: '2', memory: '4096Mi' },
+    })
+    expect(container?.securityContext).toMatchObject({
+      privileged: false,
+      allowPrivilegeEscalation: false,
+      seccompProfile: { type: 'RuntimeDefault' },
+      capabilities: { drop: ['ALL'] },
+    })
+    for (const much of ['SYS_ADMIN', 'NET_ADMIN', 'NET_RAW', 'SYS_PTRACE', 'MKNOD']) {
+      expect(container?.securityContext?.capabilities?.add).not.toContain(much)
+    }
+  })
+
+  it('has the runner see to the number of processes, which Kubernetes cannot be asked to', async () => {
+    const { run } = withBase('a1')
+    expect((await run())?.containers[0]?.env).toEqual([{ name: 'MILLRACE_RUNNER_PROCESSES', value: '100' }])
+  })
+
+  it('has its environment and command to the letter, whatever Kubernetes makes of dollar signs', async () => {
+    const driver = open()
+    const container = aContainer({
+      command: ['printenv', 'A'],
+      environment: { A: '$(HOME) $$ $A $$(B)', B: 'no' },
+    })
+    await driver.startContainer(container)
+    await eventually('it ends', async () => (await driver.listContainers())[0]?.exitStatus === 0)
+    expect(await driver.readOutput(container.id)).toBe('$(HOME) $$ $A $$(B)\n')
+  })
+
+  it('is made after the policy that keeps it from others', async () => {
+    world.api.rules = [{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'create', 'delete'] }]
+    const driver = open({ outboundAllow: ['10.1.2.3'] })
+    await expect(driver.startContainer(aContainer())).rejects.toThrow('networkpolicies')
+    expect(left()).toEqual([])
+    world.api.rules = null
+    await driver.startContainer(aContainer())
+    const [policy] = world.api.store.list('networkpolicies')
+    const [pod] = world.api.store.list('pods')
+    expect(policy?.spec).toMatchObject({
+      podSelector: {
+        matchLabels: { 'millrace.installation': pod?.metadata?.labels?.['millrace.installation'] },
+      },
+      policyTypes: ['Ingress', 'Egress'],
+      ingress: [],
+    })
+    const reached = JSON.stringify(policy?.spec)
+    expect(reached).toContain('"cidr":"10.1.2.3/32"')
+    expect(reached).toContain('169.254.0.0/16')
+  })
+
+  it('is not made where the network ignores policies, until it does not, or that is accepted', async () => {
+    world.cluster.misbehaving.ignoresPolicies = true
+    const { driver, run } = withBase('one')
+    await expect(run()).rejects.toThrow(/ignores network policies.*MILLRACE_HOSTED_OPEN_NETWORK=on/)
+    await expect(driver.buildImage(aBuild())).rejects.toThrow(HostedUnavailable)
+    expect(world.api.store.list('pods')).toEqual([])
+    await withBase('one', { isNetworkOpen: true }).run()
+    world.cluster.behave()
+    await expect(run()).rejects.toThrow(HostedUnavailable)
+    await driver.tidy()
+    await run()
+  })
+
+  it('is made where the network cannot be looked at, which is said', async () => {
+    const { warnings, run } = withBase('one')
+    world.cluster.misbehaving.evicts = true
+    await expect(run()).rejects.toThrow('Evicted')
+    world.cluster.behave()
+    await run()
+    expect(warnings).toContain(
+      'Whether the network of the Kubernetes cluster enforces policies could not be seen.',
+    )
+  })
+
+  it('asks the registry whether it may have an image that others name', async () => {
+    await open()
+      .startContainer(aContainer({ image: 'registry.example.com/theirs:1' }))
+      .catch(() => {})
+    const pull = async (image: string) => {
+      const driver = open({ ...hasty, baseImage: 'base:1' })
+      world.cluster.misbehaving.pullError = 'waits'
+      const started = driver.startContainer(aContainer({ image })).catch(() => {})
+      await eventually('the pod is there', async () => podSpec() !== undefined)
+      const policy = podSpec()?.containers[0]?.imagePullPolicy
+      await started
+      return policy
+    }
+    expect(await pull('registry.example.com/theirs:1')).toBe('Always')
+    expect(await pull('base:1')).toBe('IfNotPresent')
+  })
+
+  it('is refused with an image that is no name', async () => {
+    await expect(open().startContainer(aContainer({ image: '../etc' }))).rejects.toThrow(HostedRefused)
+    expect(left()).toEqual([])
+  })
+
+  it('that no node has room for is unavailable, says why, and is gone', async () => {
+    world.cluster.misbehaving.hasNoNode = true
+    await expect(open(hasty).startContainer(aContainer())).rejects.toThrow(
+      expect.objectContaining({
+        constructor: HostedUnavailable,
+        message: expect.stringContaining('0/1 nodes are available'),
+      }),
+    )
+    expect(left()).toEqual([])
+  })
+
+  it('that is thrown out before it starts is unavailable, and is gone', async () => {
+    world.cluster.misbehaving.evicts = true
+    await expect(open().startContainer(aContainer())).rejects.toThrow(
+      expect.objectContaining({
+        constructor: HostedUnavailable,
+        message: expect.stringContaining('Evicted'),
+      }),
+    )
+    expect(left()).toEqual([])
+  })
+
+  it('that is thrown out while it runs has ended as if it were killed', async () => {
+    const [driver, container] = [open(), aContainer()]
+    await driver.startContainer(container)
+    world.cluster.evict(`millrace-${container.id}`)
+    expect(await driver.listContainers()).toMatchObject([{ id: container.id, exitStatus: 137 }])
+    await driver.stopContainer(container.id)
+    expect(left()).toEqual([])
+  })
+
+  it('whose node is gone can be stopped all the same', async () => {
+    const [driver, container] = [open({ stopSeconds: hasty.stopSeconds }), aContainer()]
+    await driver.startContainer(container)
+    world.cluster.misbehaving.hasNoNode = true
+    await driver.stopContainer(container.id)
+    expect(left()).toEqual([])
+  })
+
+  it('that is stopped while it starts does not start', async () => {
+    const [driver, container] = [open({ ...hasty, startSeconds: 30 }), aContainer()]
+    world.cluster.misbehaving.hasNoNode = true
+    const starting = driver.startContainer(container)
+    const failed = failureOf(starting)
+    await eventually('the pod is there', async () => podSpec() !== undefined)
+    await driver.stopContainer(container.id)
+    expect(await failed).toBeInstanceOf(HostedUnavailable)
+    expect(left()).toEqual([])
+  })
+
+  it.each([
+    ['failed to resolve reference "x": not found', HostedNotFound],
+    ['pull access denied, repository does not exist or may require authorization', HostedNotFound],
+    ['failed to do request: dial tcp: connection refused', HostedUnavailable],
+  ])('whose image cannot be pulled: %s', async (message, failure) => {
+    world.cluster.misbehaving.pullError = message
+    await expect(open(hasty).startContainer(aContainer())).rejects.toThrow(failure)
+    expect(left()).toEqual([])
+  })
+
+  it('whose claim is never bound is unavailable, and only the claim is left', async () => {
+    world.cluster.misbehaving.claimsBind = false
+    const [driver, volume] = [open(hasty), aVolume()]
+    await driver.attachVolume(volume)
+    const mounts = [{ kind: 'volume', id: volume.id, path: '/cache' } as const]
+    await expect(driver.startContainer(aContainer({ mounts }))).rejects.toThrow(
+      expect.objectContaining({
+        constructor: HostedUnavailable,
+        message: expect.stringContaining('unbound claim'),
+      }),
+    )
+    expect(await driver.listContainers()).toEqual([])
+    await driver.detachVolume(volume.id)
+    expect(left()).toEqual([])
+  })
+})
+
+describe('an image', () => {
+  it('is built without credentials, between two steps that have them', async () => {
+    const driver = open({ registrySecret: 'millrace-registry' })
+    const stopping = new AbortController()
+    const build = aBuild({ dockerfile: 'FROM base:1\nRUN sleep 600', signal: stopping.signal })
+    const failed = failureOf(driver.buildImage(build))
+    await eventually('the job is there', async () => world.api.store.list('jobs').length > 0)
+    const { template } = world.api.store.list('jobs')[0]?.spec ?? {}
+    const steps = [...(template?.spec?.initContainers ?? []), ...(template?.spec?.containers ?? [])]
+    expect(
+      steps.map(({ name, volumeMounts }) => [
+        name,
+        volumeMounts?.some((mount) => mount.name === 'credentials'),
+      ]),
+    ).toEqual([
+      ['base', true],
+      ['build', false],
+      ['push', true],
+    ])
+    for (const { securityContext } of steps) expect(securityContext).toMatchObject({ privileged: false })
+    expect(template?.spec).toMatchObject({ automountServiceAccountToken: false, restartPolicy: 'Never' })
+    stopping.abort(new Error('Enough was seen.'))
+    expect(await failed).toMatchObject({ message: 'Enough was seen.' })
+  })
+
+  it('whose builder is thrown out is unavailable, and nothing is left', async () => {
+    world.cluster.misbehaving.buildsEvicted = true
+    const driver = open()
+    await expect(driver.buildImage(aBuild())).rejects.toThrow('Evicted')
+    expect(left()).toEqual([])
+    world.cluster.behave()
+    const build = aBuild()
+    await driver.buildImage(build)
+    expect(await driver.listImages()).toEqual([build.ref])
+  })
+
+  it('is built anew where a process died over it', async () => {
+    const [driver, build] = [open(), aBuild({ dockerfile: 'FROM base:1\nRUN sleep 600' })]
+    const dying = driver.buildImage(build)
+    const failed = failureOf(dying)
+    await eventually('the builder works', async () =>
+      world.api.store.list('pods').some(({ status }) => status?.initContainerStatuses?.length === 2),
+    )
+    world.api.fail('not reached')
+    expect(await failed).toBeInstanceOf(HostedUnavailable)
+    world.api.fail('none')
+    expect(world.api.store.list('jobs')).toHaveLength(1)
+    await driver.buildImage({ ...build, dockerfile: 'FROM base:1\nRUN true' })
+    expect(await driver.listImages()).toEqual([build.ref])
+    expect([world.api.store.list('jobs'), world.api.store.list('pods')]).toEqual([[], []])
+  })
+
+  it('is refused with instructions that no object can hold', async () => {
+    const dockerfile = `FROM base:1\n# ${'x'.repeat(300_000)}\n`
+    await expect(open().buildImage(aBuild({ dockerfile }))).rejects.toThrow(HostedRefused)
+    expect(left()).toEqual([])
+  })
+
+  it('is forgotten by a registry that deletes nothing, and kept while the registry cannot be reached', async () => {
+    const [driver, build] = [open(), aBuild()]
+    await driver.buildImage(build)
+    expect(world.registry.manifests.size).toBe(1)
+    world.registry.password = 'nobody:knows'
+    await expect(driver.deleteImage(build.ref)).rejects.toThrow(HostedUnavailable)
+    expect(await driver.listImages()).toEqual([build.ref])
+    world.registry.password = null
+    world.registry.deletes = false
+    await driver.deleteImage(build.ref)
+    expect(await driver.listImages()).toEqual([])
+  })
+
+  it('is gone from the registry when it is deleted or replaced', async () => {
+    const [driver, build] = [open(), aBuild()]
+    await driver.buildImage(build)
+    await driver.buildImage(build)
+    expect(world.registry.manifests.size).toBe(1)
+    await driver.deleteImage(build.ref)
+    expect(world.registry.manifests.size).toBe(0)
+  })
+})
+
+describe('a volume', () => {
+  async function use(driver: HostedDriver, id: string): Promise<void> {
+    const container = aContainer({ mounts: [{ kind: 'volume', id, path: '/cache' }] })
+    await driver.startContainer(container)
+    await driver.stopContainer(container.id)
+  }
+
+  it.each([null, 'snapshots'])(
+    'outlives its deletion until its copies are made (snapshots: %s)',
+    async (snapshotClass) => {
+      const [driver, volume, copy] = [open({ snapshotClass }), aVolume(), aVolume()]
+      await driver.attachVolume(volume)
+      await use(driver, volume.id)
+      await driver.snapshotVolume(volume.id)
+      await driver.detachVolume(volume.id)
+      await driver.attachVolume({ ...copy, from: volume.id })
+      await driver.deleteVolume(volume.id)
+      expect(await driver.listVolumes()).toMatchObject([{ id: copy.id }])
+      // Asked again by a process that did not hear the answer.
+      await driver.attachVolume({ ...copy, from: volume.id })
+      await driver.tidy()
+      expect(left()).toHaveLength(2)
+      await use(driver, copy.id)
+      await driver.tidy()
+      expect(left()).toEqual([`persistentvolumeclaims millrace-${copy.id}`])
+    },
+  )
+
+  it('of which the storage makes no snapshot is unavailable with its reason, and stays attached', async () => {
+    world.cluster.misbehaving.snapshotsWork = false
+    const [driver, volume] = [open({ snapshotClass: 'snapshots' }), aVolume()]
+    await driver.attachVolume(volume)
+    await expect(driver.snapshotVolume(volume.id)).rejects.toThrow(
+      expect.objectContaining({
+        constructor: HostedUnavailable,
+        message: expect.stringContaining('no room'),
+      }),
+    )
+    expect(await driver.listVolumes()).toMatchObject([{ isAttached: true, isKept: false }])
+    world.cluster.behave()
+    expect(await driver.snapshotVolume(volume.id)).toEqual({ sizeMb: 100 })
+  })
+
+  it('is never smaller than what it is a copy of', async () => {
+    const [driver, volume, copy] = [open(), aVolume(), aVolume()]
+    await driver.attachVolume({ ...volume, sizeMb: 500 })
+    await driver.snapshotVolume(volume.id)
+    await driver.attachVolume({ ...copy, from: volume.id, sizeMb: 100 })
+    const claim = world.api.store.get('persistentvolumeclaims', `millrace-${copy.id}`)
+    expect(claim.spec?.resources?.requests).toEqual({ storage: '500Mi' })
+  })
+
+  it('to share is refused where no storage for it is named', async () => {
+    const driver = open({ sharedStorageClass: null })
+    await expect(driver.setGitMirror(newId(), true)).rejects.toThrow(HostedRefused)
+    await driver.setGitMirror(newId(), false)
+    expect(left()).toEqual([])
+  })
+
+  it('that is shared stays in the list of switches while a pod has it', async () => {
+    const [driver, clusterId] = [open({ leavingSeconds: hasty.leavingSeconds }), newId()]
+    await driver.setGitMirror(clusterId, true)
+    const container = aContainer({
+      clusterId,
+      mounts: [{ kind: 'git_mirror', path: '/mirror', readOnly: true }],
+    })
+    await driver.startContainer(container)
+    await driver.setGitMirror(clusterId, false)
+    expect(await driver.listSwitches()).toEqual([{ clusterId, gitMirror: true, containerCache: false }])
+    await expect(driver.setGitMirror(clusterId, true)).rejects.toThrow(HostedUnavailable)
+    await driver.stopContainer(container.id)
+    expect(await driver.listSwitches()).toEqual([])
+  })
+})
+
+describe('the runner', () => {
+  const manifestsOf = (name: string) =>
+    [...world.registry.manifests].flatMap(([key, text]) => (key.startsWith(`${name}@`) ? [text] : []))
+
+  it('is copied into a pod while no image has it', async () => {
+    const { run } = withBase('one')
+    const spec = await run()
+    expect(spec?.initContainers).toMatchObject([
+      {
+        image: expect.stringMatching(/\/runner:one@sha256:[0-9a-f]{64}$/),
+        command: ['/opt/millrace/bin/node', '-e', expect.stringContaining('/opt/millrace')],
+      },
+    ])
+    expect(spec?.containers[0]?.volumeMounts).toEqual([
+      { name: 'runner', mountPath: '/opt/millrace', readOnly: true },
+    ])
+  })
+
+  it('is pushed once, with the password in the secret, and put on top of the base image', async () => {
+    const auth = Buffer.from('ci:secret').toString('base64')
+    const config = JSON.stringify({ auths: { [world.settings.registry.split('/')[0] ?? '']: { auth } } })
+    const data = { '.dockerconfigjson': Buffer.from(config).toString('base64') }
+    world.api.store.create('secrets', { metadata: { name: 'millrace-registry' }, data })
+    world.registry.password = 'ci:secret'
+    const { run, runEquipped } = withBase('one', { registrySecret: 'millrace-registry' })
+    await Promise.all([run(), run()])
+    const spec = await runEquipped()
+    expect(spec?.containers[0]).toMatchObject({
+      image: expect.stringMatching(/\/millrace\/base:[0-9a-f]+-runner-one@sha256:[0-9a-f]{64}$/),
+      imagePullPolicy: 'IfNotPresent',
+    })
+    expect(spec?.volumes).toEqual([])
+    expect(manifestsOf('millrace/runner')).toHaveLength(1)
+    const [manifest = ''] = manifestsOf('millrace/base')
+    const { layers, config: made } = JSON.parse(manifest) as { layers: Blob[]; config: Blob }
+    expect(layers.map(({ mediaType }) => mediaType)).toEqual([
+      'application/vnd.oci.image.layer.v1.tar+gzip',
+      'application/vnd.oci.image.layer.v1.tar',
+    ])
+    expect(blob('base', layers[0]).toString()).toBe(baseLayer)
+    expect(await filesIn(blob('base', layers[1]))).toEqual({ 'opt/millrace/bin/node': 'one' })
+    expect(JSON.parse(blob('base', made).toString())).toEqual({
+      config: { Env: ['A=b'] },
+      rootfs: { type: 'layers', diff_ids: layers.map(({ digest }) => digest) },
+    })
+  })
+
+  interface Blob {
+    digest: string
+    mediaType: string
+  }
+  const blob = (name: string, one: Blob | undefined) =>
+    world.registry.blobs.get(`millrace/${name}@${one?.digest}`) ?? Buffer.alloc(0)
+
+  it.each([true, false])('is put into images that are built (registry mounts layers: %s)', async (mounts) => {
+    world.registry.mounts = mounts
+    const { driver, runEquipped } = withBase('one')
+    const build = aBuild()
+    await driver.buildImage(build)
+    const first = (await runEquipped(build.ref))?.containers[0]?.image
+    expect(first).toContain(`${build.ref}-runner-one@sha256:`)
+    await driver.buildImage(build)
+    const second = await eventually('the new image runs', async () => {
+      const image = (await runEquipped(build.ref))?.containers[0]?.image
+      return image === first ? undefined : image
+    })
+    expect(second).toContain(`${build.ref}-runner-one@sha256:`)
+    await driver.deleteImage(build.ref)
+    expect(world.registry.manifests.size).toBe(2)
+    expect(left()).toEqual([expect.stringContaining('configmaps millrace-runner-')])
+  })
+
+  it('keeps an image that a pod has from being deleted', async () => {
+    const { driver, runEquipped } = withBase('one')
+    const build = aBuild()
+    await driver.buildImage(build)
+    await runEquipped(build.ref)
+    const container = aContainer({ image: build.ref })
+    await driver.startContainer(container)
+    await expect(driver.deleteImage(build.ref)).rejects.toThrow(HostedInUse)
+    await driver.stopContainer(container.id)
+    await driver.deleteImage(build.ref)
+  })
+
+  it('is on top of the base image as it is by now', async () => {
+    const { driver, baseImage, runEquipped } = withBase('one')
+    const first = (await runEquipped())?.containers[0]?.image
+    world.registry.add(baseImage, 'another')
+    expect((await runEquipped())?.containers[0]?.image).toBe(first)
+    await driver.tidy()
+    await eventually('it is on top of the other, and the first is gone', async () => {
+      const made = manifestsOf('millrace/base')
+      return made.length === 1 && made.join().includes(digestOf('another'))
+    })
+  })
+
+  it('is copied, and said to be, where the base image cannot be read', async () => {
+    const { warnings, run } = withBase('one')
+    world.registry.manifests.clear()
+    await run()
+    await eventually('it is said', async () => warnings.length > 0)
+    expect((await run())?.initContainers).toHaveLength(1)
+    expect(warnings).toEqual([expect.stringContaining('could not be put into')])
+  })
+
+  it('is put into an image anew that the registry has lost, and no job fails for it', async () => {
+    const { run, runEquipped } = withBase('one')
+    await runEquipped()
+    for (const key of world.registry.manifests.keys()) {
+      if (key.startsWith('millrace/base@')) world.registry.manifests.delete(key)
+    }
+    await expect(run()).rejects.toThrow(HostedUnavailable)
+    expect((await run())?.initContainers).toHaveLength(1)
+    await runEquipped()
+  })
+
+  it('of an older version is removed, also from the registry, with the images that have it', async () => {
+    const installationId = newId()
+    await withBase('one', { installationId }).runEquipped()
+    const { driver, runEquipped } = withBase('two', { installationId })
+    await runEquipped()
+    expect(world.registry.manifests.size).toBe(5)
+    await driver.tidy()
+    expect(world.registry.manifests.size).toBe(3)
+    expect(world.api.store.list('configmaps').map(({ data }) => data?.['ref'])).toEqual([
+      expect.stringContaining(':two'),
+      expect.stringContaining('-runner-two'),
+    ])
+  })
+
+  it('is given up at once, and in silence, when the driver is closed over it', async () => {
+    const { driver, warnings, runEquipped } = withBase('one')
+    await runEquipped()
+    world.registry.hangs = true
+    await driver.tidy()
+    await driver.close()
+    expect(warnings).toEqual([])
+  })
+
+  it('that cannot be pushed leaves no pod, and the start is unavailable', async () => {
+    world.registry.password = 'nobody:knows'
+    await expect(withBase('one').run()).rejects.toThrow(HostedUnavailable)
+    expect(left()).toEqual([])
+  })
+
+  async function filesIn(layer: Buffer): Promise<Record<string, string>> {
+    const files: Record<string, string> = {}
+    for await (const entry of Readable.from([layer]).pipe(tar.extract())) {
+      files[entry.header.name] = await text(entry)
+    }
+    return files
+  }
+})

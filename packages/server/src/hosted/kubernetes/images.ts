@@ -1,0 +1,149 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { V1ContainerState, V1ContainerStateTerminated, V1Pod } from '@kubernetes/client-node'
+import { HostedInUse, HostedRefused, HostedUnavailable, type ImageBuild } from '../driver.ts'
+import { buildName, buildSteps, describeBuild, type BuildSettings, type BuildStep } from './build.ts'
+import { isMadeFrom, type Equipped } from './equipped.ts'
+import { find, label, ours, poll, unlessGone, type Cluster } from './cluster.ts'
+import { deleteRecord, findRecord, listRecords, shortHash, writeRecord } from './image-records.ts'
+import { podLog, type PodLog } from './log.ts'
+import { listPods } from './pods.ts'
+import { notThere, whyFailed } from './progress.ts'
+import type { Registry } from '../registry/registry.ts'
+
+const lookMs = 500
+const goneSeconds = 60
+
+export async function buildImage(
+  cluster: Cluster,
+  settings: BuildSettings & { equipped: Equipped | null },
+  build: ImageBuild,
+): Promise<void> {
+  const { ref, clusterId, signal } = build
+  signal.throwIfAborted()
+  const body = describeBuild(cluster, settings, build)
+  const replaced = await findRecord(cluster, 'image', ref)
+  // What a process that died has left would push when this one has ended.
+  await deleteBuild(cluster, ref)
+  try {
+    const { namespace } = cluster
+    await cluster.ask((options) => cluster.batch.createNamespacedJob({ namespace, body }, options))
+    const digest = await follow(cluster, build)
+    await writeRecord(cluster, 'image', clusterId, { ref, digest })
+    // So that the first job need not wait for it; what fails now is tried again with that job.
+    await settings.equipped?.find(ref, digest).catch(() => null)
+    // Its name has gone to the new one. What cannot be deleted now is for the registry to sweep.
+    if (replaced !== null && replaced.digest !== digest) {
+      await forget(settings.registry, replaced).catch(() => {})
+    }
+  } catch (error) {
+    signal.throwIfAborted()
+    throw error
+  } finally {
+    // An API that cannot be asked leaves it to the next build of that name, or to Kubernetes, which has a deadline.
+    await deleteBuild(cluster, ref).catch(() => {})
+  }
+}
+
+/** Until the image is pushed. Returns its digest. */
+async function follow(cluster: Cluster, build: ImageBuild): Promise<string> {
+  const logs = new Map<BuildStep, PodLog>()
+  for (;;) {
+    build.signal.throwIfAborted()
+    const pod = await findBuildPod(cluster, build.ref)
+    for (const step of pod === null ? [] : buildSteps) {
+      const { running, terminated } = stateOf(pod, step)
+      if (running === undefined && terminated === undefined) break
+      const log = logs.get(step) ?? podLog(cluster, pod?.metadata?.name ?? '', step, build.onLog)
+      logs.set(step, log)
+      await log.read()
+      if (terminated === undefined) break
+      if (terminated.exitCode !== 0) throw failureOf(step, terminated, log.tail().trim())
+      if (step === 'push') return digestIn(terminated)
+    }
+    const reason = await findEnd(cluster, build.ref, pod)
+    if (reason !== null) throw new HostedUnavailable(`The build was ended: ${reason}`)
+    await delay(lookMs, undefined, { signal: build.signal }).catch(() => {})
+  }
+}
+
+const stateOf = (pod: V1Pod | null, step: BuildStep): V1ContainerState =>
+  [...(pod?.status?.initContainerStatuses ?? []), ...(pod?.status?.containerStatuses ?? [])].find(
+    ({ name }) => name === step,
+  )?.state ?? {}
+
+/** Only what the builder itself says is wrong with the instructions, or with what they begin with, is. */
+function failureOf(step: BuildStep, { exitCode, reason }: V1ContainerStateTerminated, said: string): Error {
+  const [, error = ''] = /^error: (failed to solve: [\s\S]*)$/m.exec(said) ?? []
+  const isTheirs = step === 'base' ? notThere.test(error) : step === 'build' && error !== ''
+  if (isTheirs) return new HostedRefused(error)
+  if (step === 'build' && reason === 'OOMKilled') {
+    return new HostedRefused('The build used more memory than it may.')
+  }
+  return new HostedUnavailable(`The builder failed at its step "${step}" with ${exitCode}: ${said || reason}`)
+}
+
+function digestIn({ message = '' }: V1ContainerStateTerminated): string {
+  const [digest] = /sha256:[0-9a-f]{64}/.exec(message) ?? []
+  if (digest === undefined) throw new HostedUnavailable('The builder did not say what it pushed.')
+  return digest
+}
+
+/** Why nothing more is to be expected; null: it goes on. */
+async function findEnd(cluster: Cluster, ref: string, pod: V1Pod | null): Promise<string | null> {
+  if (pod?.status?.phase === 'Failed') return whyFailed(pod)
+  const job = await findBuild(cluster, ref)
+  if (job === null) return 'It was removed.'
+  const failed = job.status?.conditions?.find(({ type, status }) => type === 'Failed' && status === 'True')
+  return failed === undefined ? null : (failed.message ?? failed.reason ?? 'The job failed.')
+}
+
+const findBuild = (cluster: Cluster, ref: string) =>
+  find(cluster, (options) =>
+    cluster.batch.readNamespacedJob({ namespace: cluster.namespace, name: buildName(ref) }, options),
+  )
+
+async function findBuildPod(cluster: Cluster, ref: string): Promise<V1Pod | null> {
+  const labelSelector = `${ours(cluster, 'build')},${label.id}=${shortHash(ref)}`
+  const { items } = await cluster.ask((options) =>
+    cluster.core.listNamespacedPod({ namespace: cluster.namespace, labelSelector }, options),
+  )
+  return items[0] ?? null
+}
+
+/** With its pod. */
+async function deleteBuild(cluster: Cluster, ref: string): Promise<void> {
+  if ((await findBuild(cluster, ref)) === null) return
+  const request = { namespace: cluster.namespace, name: buildName(ref), propagationPolicy: 'Foreground' }
+  await cluster
+    .ask((options) => cluster.batch.deleteNamespacedJob(request, options))
+    .then(() => {}, unlessGone)
+  const isGone = await poll(goneSeconds, async () =>
+    (await findBuild(cluster, ref)) === null && (await findBuildPod(cluster, ref)) === null
+      ? true
+      : undefined,
+  )
+  if (isGone === null) throw new HostedUnavailable(`The job ${buildName(ref)} cannot be removed.`)
+}
+
+export async function deleteImage(
+  cluster: Cluster,
+  { registry, equipped }: { registry: Registry; equipped: Equipped | null },
+  ref: string,
+): Promise<void> {
+  const record = await findRecord(cluster, 'image', ref)
+  if (record === null) return
+  const { items } = await listPods(cluster)
+  const isUsed = items.some(({ spec }) => spec?.containers.some(({ image }) => isMadeFrom(image ?? '', ref)))
+  if (isUsed) {
+    throw new HostedInUse(`A container is made from the image ${ref}; it can be deleted when that has ended.`)
+  }
+  await equipped?.forget(ref)
+  await forget(registry, record)
+  await deleteRecord(cluster, 'image', ref)
+}
+
+const forget = (registry: Registry, { ref, digest }: { ref: string; digest: string }): Promise<void> =>
+  registry.deleteImage(ref.replace(/:[^:/]*$/, ''), digest)
+
+export const listImages = async (cluster: Cluster): Promise<string[]> =>
+  (await listRecords(cluster, 'image')).map(({ ref }) => ref)

@@ -1,0 +1,67 @@
+// What pods of jobs and builds reach: names, the public network, the ranges that the operator allows, and Millrace. Not
+// each other, nor anything else in the cluster or on its nodes; and nobody reaches them. It is as good as the network
+// plugin, which has to know network policies: kubernetes-enforcement.ts sees whether it does.
+import type { V1NetworkPolicy } from '@kubernetes/client-node'
+import { label, labels, unlessThere, type Cluster } from './cluster.ts'
+
+/** Private, shared, link-local (where clouds serve credentials) and special addresses. */
+const privateRanges = [
+  '10.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '100.64.0.0/10',
+  '169.254.0.0/16',
+  '192.0.0.0/24',
+  '198.18.0.0/15',
+]
+const privateRanges6 = ['fc00::/7', 'fe80::/10']
+
+/** The label of the pods that serve `MILLRACE_HOSTED_ENDPOINT`, where that is in the same cluster. */
+export const endpointLabel = 'millrace.endpoint'
+
+const nameOf = ({ installationId }: Cluster) => `millrace-${installationId}`
+
+/** Puts it right, too, where somebody has changed it. */
+export async function ensurePolicy(cluster: Cluster, outboundAllow: readonly string[]): Promise<void> {
+  const { namespace } = cluster
+  const policy = describePolicy(cluster, outboundAllow)
+  await cluster
+    .ask((options) => cluster.networking.createNamespacedNetworkPolicy({ namespace, body: policy }, options))
+    .catch(unlessThere)
+  await cluster.ask((options) =>
+    cluster.networking.replaceNamespacedNetworkPolicy(
+      { namespace, name: nameOf(cluster), body: policy },
+      options,
+    ),
+  )
+}
+
+function describePolicy(cluster: Cluster, outboundAllow: readonly string[]): V1NetworkPolicy {
+  const everywhere = [
+    { ipBlock: { cidr: '0.0.0.0/0', except: privateRanges } },
+    { ipBlock: { cidr: '::/0', except: privateRanges6 } },
+  ]
+  const allowed = outboundAllow.map((range) => ({ ipBlock: { cidr: asRange(range) } }))
+  const millrace = {
+    namespaceSelector: {},
+    podSelector: { matchLabels: { [endpointLabel]: 'true' } },
+  }
+  return {
+    metadata: { name: nameOf(cluster), labels: labels(cluster, 'policy', '', '') },
+    spec: {
+      podSelector: { matchLabels: { [label.installation]: cluster.installationId } },
+      policyTypes: ['Ingress', 'Egress'],
+      ingress: [],
+      egress: [
+        { to: [...everywhere, ...allowed, millrace] },
+        {
+          ports: ['UDP', 'TCP'].map((protocol) => ({ protocol, port: 53 })),
+          to: [{ namespaceSelector: {}, podSelector: { matchLabels: { 'k8s-app': 'kube-dns' } } }],
+        },
+      ],
+    },
+  }
+}
+
+const asRange = (range: string) =>
+  range.includes('/') ? range : `${range}/${range.includes(':') ? 128 : 32}`

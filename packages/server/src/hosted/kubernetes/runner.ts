@@ -1,0 +1,45 @@
+// The runner as an image in the registry, once for each version of it: a layer for other images, or a container that
+// copies it into a pod.
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import tar from 'tar-stream'
+import type { Runner } from '../docker/runner.ts'
+import { runnerPath } from '../driver.ts'
+import type { Cluster } from './cluster.ts'
+import { deleteRecord, findRecord, listRecords, writeRecord } from './image-records.ts'
+import type { Registry } from '../registry/registry.ts'
+
+const repositoryOf = ({ prefix }: Registry) => `${prefix}/runner`
+
+/** Returns the name of the image. */
+export async function ensureRunner(cluster: Cluster, registry: Registry, runner: Runner): Promise<string> {
+  const ref = `${repositoryOf(registry)}:${runner.digest}`
+  const found = await findRecord(cluster, 'runner', ref)
+  if (found !== null) return `${ref}@${found.digest}`
+  const digest = await registry.pushLayer(ref, layerOf(runner))
+  await writeRecord(cluster, 'runner', '', { ref, digest })
+  return `${ref}@${digest}`
+}
+
+/** The same files, where a container has them; whoever packs them, and when, the layer is the same. */
+function layerOf(runner: Runner): Readable {
+  const packing = tar.pack()
+  const move = async () => {
+    for await (const entry of runner.archive().pipe(tar.extract())) {
+      const name = `${runnerPath.slice(1)}/${entry.header.name}`
+      await pipeline(entry, packing.entry({ ...entry.header, name, mtime: new Date(0) }))
+    }
+    packing.finalize()
+  }
+  move().catch((error: unknown) => packing.destroy(error instanceof Error ? error : new Error(String(error))))
+  return Readable.from(packing)
+}
+
+/** Of versions that no process starts pods with any more. Pods that run have their copy. */
+export async function removeOldRunners(cluster: Cluster, registry: Registry, current: Runner): Promise<void> {
+  const records = await listRecords(cluster, 'runner')
+  for (const { ref, digest } of records.filter((one) => !one.ref.endsWith(`:${current.digest}`))) {
+    await registry.deleteImage(repositoryOf(registry), digest)
+    await deleteRecord(cluster, 'runner', ref)
+  }
+}

@@ -1,0 +1,201 @@
+// Images as registries keep them: a manifest, which names a configuration and layers, each by its digest.
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import type { Connection } from './http.ts'
+
+const uploadSeconds = 600
+const imageTypes = {
+  manifest: 'application/vnd.oci.image.manifest.v1+json',
+  config: 'application/vnd.oci.image.config.v1+json',
+  layer: 'application/vnd.oci.image.layer.v1.tar',
+} as const
+const accepting = {
+  accept: [
+    imageTypes.manifest,
+    'application/vnd.oci.image.index.v1+json',
+    'application/vnd.docker.distribution.manifest.v2+json',
+    'application/vnd.docker.distribution.manifest.list.v2+json',
+  ].join(', '),
+}
+
+/** Of the nodes too: they run the Node of this process. */
+const architecture = process.arch === 'x64' ? 'amd64' : process.arch
+
+/** An image where it lies. */
+export interface Place {
+  at: Connection
+  /** The repository, without its host. */
+  name: string
+  /** A tag or a digest. */
+  reference: string
+}
+
+interface Blob {
+  mediaType: string
+  digest: string
+  size: number
+}
+
+export interface Image {
+  place: Place
+  layers: readonly Blob[]
+  config: Record<string, unknown>
+  /** Of the layers, unpacked. */
+  diffIds: readonly string[]
+}
+
+/** As Docker reads names: what has no host is Docker Hub's, and what has no path there is in its library. */
+export function locate(image: string): Omit<Place, 'at'> & { host: string } {
+  const [, path = '', tag = 'latest', digest] = /^(.+?)(?::([^:/@]+))?(?:@(.+))?$/.exec(image) ?? []
+  const [first = '', ...rest] = path.split('/')
+  const hasHost = rest.length > 0 && /[.:]|^localhost$/.test(first)
+  const host = hasHost ? first : 'docker.io'
+  const inHost = hasHost ? rest.join('/') : path
+  const name = host === 'docker.io' && !inHost.includes('/') ? `library/${inHost}` : inHost
+  return { host, name, reference: digest ?? tag }
+}
+
+/** Of what the name stands for: an index, where there is one. Some registries count what is read, but not this. */
+export async function findDigest(place: Place): Promise<string> {
+  const { at, name, reference } = place
+  const url = `${at.pathOf(name)}/manifests/${reference}`
+  const { headers } = await at.send(url, { method: 'HEAD', headers: accepting }, [200])
+  return headers.get('docker-content-digest') ?? digestOf(await readText(place, `manifests/${reference}`))
+}
+
+export async function readImage(place: Place): Promise<Image> {
+  const manifest = await readManifest(place)
+  const { config: configBlob, layers } = manifest
+  if (configBlob === undefined || layers === undefined) {
+    throw new Error(`${place.name} has no manifest of a kind that can be added to`)
+  }
+  const config = JSON.parse(await readText(place, `blobs/${configBlob.digest}`)) as Record<string, unknown>
+  const { diff_ids: diffIds = [] } = (config['rootfs'] ?? {}) as { diff_ids?: string[] }
+  return { place, layers: layers.map(asOci), config, diffIds }
+}
+
+interface Manifest {
+  config?: Blob
+  layers?: Blob[]
+  manifests?: Array<Blob & { platform?: { os?: string; architecture?: string } }>
+}
+
+/** Of an index, the image for this kind of machine. */
+async function readManifest(place: Place): Promise<Manifest> {
+  const manifest = JSON.parse(await readText(place, `manifests/${place.reference}`)) as Manifest
+  if (manifest.manifests === undefined) return manifest
+  const fitting = manifest.manifests.find(
+    ({ platform }) => platform?.os === 'linux' && platform.architecture === architecture,
+  )
+  if (fitting === undefined) throw new Error(`${place.name} has no image for linux/${architecture}`)
+  return readManifest({ ...place, reference: fitting.digest })
+}
+
+async function readText({ at, name }: Place, what: string): Promise<string> {
+  const answer = await at.send(`${at.pathOf(name)}/${what}`, { headers: accepting }, [200])
+  const text = await answer.text()
+  const [, wanted] = /(sha256:[0-9a-f]{64})$/.exec(what) ?? []
+  if (wanted !== undefined && digestOf(text) !== wanted) {
+    throw new Error(`the registry ${at.host} has something else as ${wanted}`)
+  }
+  return text
+}
+
+/** Docker's layers are the same under another name. */
+const asOci = (layer: Blob): Blob => ({
+  ...layer,
+  mediaType: layer.mediaType.replace(
+    /^application\/vnd\.docker\.image\.rootfs\.diff\.tar\.gzip$/,
+    `${imageTypes.layer}+gzip`,
+  ),
+})
+
+/** All of one image with the layers of another on top. What it says of its history would not be true any more. */
+export async function stackImages(lower: Image, upper: Image, made: Place): Promise<string> {
+  for (const { place, layers } of [lower, upper]) {
+    for (const { digest } of layers) await copyBlob(place, made, digest)
+  }
+  const { history: _history, ...config } = lower.config
+  const rootfs = { type: 'layers', diff_ids: [...lower.diffIds, ...upper.diffIds] }
+  return putImage(made, { ...config, rootfs }, [...lower.layers, ...upper.layers])
+}
+
+/** An image of one layer and nothing else. */
+export async function putLayerImage(made: Place, layer: Readable): Promise<string> {
+  const { digest, size } = await upload(made, await startUpload(made), layer)
+  const rootfs = { type: 'layers', diff_ids: [digest] }
+  const config = { architecture, os: 'linux', config: {}, rootfs }
+  return putImage(made, config, [{ mediaType: imageTypes.layer, digest, size }])
+}
+
+async function putImage(made: Place, config: object, layers: readonly Blob[]): Promise<string> {
+  const { at, name, reference } = made
+  const stored = await upload(made, await startUpload(made), Readable.from([JSON.stringify(config)]))
+  const manifest = JSON.stringify({
+    schemaVersion: 2,
+    mediaType: imageTypes.manifest,
+    config: { mediaType: imageTypes.config, ...stored },
+    layers,
+  })
+  const init = { method: 'PUT', headers: { 'content-type': imageTypes.manifest }, body: manifest }
+  await at.send(`${at.pathOf(name)}/manifests/${reference}`, init, [201])
+  return digestOf(manifest)
+}
+
+/** Within one registry nothing is sent, if it lets layers be in two repositories. */
+async function copyBlob(from: Place, to: Place, digest: string): Promise<void> {
+  const path = to.at.pathOf(to.name)
+  const held = await to.at.send(`${path}/blobs/${digest}`, { method: 'HEAD' }, [200, 404])
+  if (held.status === 200) return
+  const mount = from.at.host === to.at.host ? `?mount=${digest}&from=${from.name}` : ''
+  const begun = await to.at.send(`${path}/blobs/uploads/${mount}`, { method: 'POST' }, [201, 202])
+  if (begun.status === 201) return
+  const url = `${from.at.pathOf(from.name)}/blobs/${digest}`
+  const { body } = await from.at.send(url, {}, [200], uploadSeconds)
+  if (body === null) throw new Error(`the registry ${from.at.host} has nothing as ${digest}`)
+  await upload(to, nextAddress(begun, path), Readable.fromWeb(body))
+}
+
+/** Returns the address to go on at, ready for another parameter. */
+async function startUpload({ at, name }: Place): Promise<string> {
+  const path = at.pathOf(name)
+  return nextAddress(await at.send(`${path}/blobs/uploads/`, { method: 'POST' }, [202]), path)
+}
+
+async function upload(
+  { at, name }: Place,
+  address: string,
+  content: Readable,
+): Promise<{ digest: string; size: number }> {
+  const hash = createHash('sha256')
+  let size = 0
+  const counted = async function* () {
+    for await (const piece of content) {
+      const bytes = Buffer.from(piece as Uint8Array | string)
+      hash.update(bytes)
+      size += bytes.length
+      yield bytes
+    }
+  }
+  const sent = await at.send(
+    address,
+    {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/octet-stream' },
+      body: Readable.toWeb(Readable.from(counted())),
+      duplex: 'half',
+    },
+    [202, 204],
+    uploadSeconds,
+  )
+  const digest = `sha256:${hash.digest('hex')}`
+  await at.send(`${nextAddress(sent, at.pathOf(name))}digest=${digest}`, { method: 'PUT' }, [201])
+  return { digest, size }
+}
+
+function nextAddress(response: Response, base: string): string {
+  const next = new URL(response.headers.get('location') ?? '', base).href
+  return `${next}${next.includes('?') ? '&' : '?'}`
+}
+
+const digestOf = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`

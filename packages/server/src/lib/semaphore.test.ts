@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest'
+import { Semaphore } from './semaphore.ts'
+
+it('lets so many work at once, the others in the order in which they came, whatever became of those before', async () => {
+  const semaphore = new Semaphore(2)
+  const ends: Array<(isGood: boolean) => void> = []
+  const begun: number[] = []
+  const results = [0, 1, 2, 3, 4].map((name) =>
+    semaphore.run(() => {
+      begun.push(name)
+      return new Promise<number>((resolve, reject) => {
+        ends[name] = (isGood) => (isGood ? resolve(name) : reject(new Error(`${name} failed`)))
+      })
+    }),
+  )
+  const settled = Promise.allSettled(results)
+  expect(begun).toEqual([0, 1])
+  ends[1]?.(false)
+  await expect(results[1]).rejects.toThrow('1 failed')
+  expect(begun).toEqual([0, 1, 2])
+  ends[2]?.(true)
+  await results[2]
+  ends[0]?.(true)
+  await results[0]
+  expect(begun).toEqual([0, 1, 2, 3, 4])
+  ends[3]?.(true)
+  ends[4]?.(true)
+  expect((await settled).map(({ status }) => status)).toEqual([
+    'fulfilled',
+    'rejected',
+    'fulfilled',
+    'fulfilled',
+    'fulfilled',
+  ])
+  await expect(
+    Promise.all([semaphore.run(async () => 'a'), semaphore.run(async () => 'b')]),
+  ).resolves.toEqual(['a', 'b'])
+})

@@ -1,0 +1,134 @@
+// Receivers that fail in the middle: whatever they do, everything arrives afterwards, in order, under the same id, and
+// nobody else waits for it.
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { aPipeline } from '../../../test/builders.ts'
+import { cert, key } from '../../../test/certificate.ts'
+import { eventually } from '../../../test/app.ts'
+import { aBuild, runJob } from '../../../test/runs.ts'
+import { useTelling } from '../../../test/telling.ts'
+import { outboundClient } from '../../lib/outbound.ts'
+
+const telling = useTelling()
+const { app, anOrg, aService } = telling
+
+const events = ['job.scheduled', 'job.started', 'job.finished', 'build.finished']
+const gibibyte = 1024 ** 3
+
+interface Faulty {
+  url: string
+  isDown: boolean
+  /** Attempts that were made while it was down. */
+  failed: number
+  /** What got through afterwards. */
+  heard: Array<{ event: string; delivery: string }>
+  /** Ids that were seen while it was down, where a request came so far. */
+  seen: Set<string>
+  /** Of bodies that nobody wants to read. */
+  bytesSent: number
+}
+
+type Fault = 'answers with 1 GiB' | 'closes TLS in mid-handshake' | 'resets the connection' | 'hangs'
+
+// Whoever hangs does so until this is over.
+const impatient = outboundClient({ allow: '127.0.0.0/8', timeoutMs: 2500 })
+beforeAll(async () => {
+  await app.ctx.outbound.close()
+  app.ctx.outbound = impatient
+})
+
+const closing: Array<() => void> = []
+afterEach(() => closing.splice(0).forEach((close) => close()))
+
+async function aFaulty(fault: Fault): Promise<Faulty> {
+  const faulty: Faulty = { url: '', isDown: true, failed: 0, heard: [], seen: new Set(), bytesSent: 0 }
+  const idOf = ({ headers }: IncomingMessage) => String(headers['x-millrace-delivery'])
+  const answer = (request: IncomingMessage, response: ServerResponse) => {
+    if (!faulty.isDown) {
+      text(request).then(
+        () => {
+          faulty.heard.push({ event: String(request.headers['x-buildkite-event']), delivery: idOf(request) })
+          response.end()
+        },
+        () => response.destroy(),
+      )
+      return
+    }
+    faulty.failed += 1
+    faulty.seen.add(idOf(request))
+    if (fault === 'resets the connection') request.socket.resetAndDestroy()
+    if (fault === 'answers with 1 GiB') pour(response, faulty)
+  }
+  const isTls = fault === 'closes TLS in mid-handshake'
+  const server = isTls ? createHttpsServer({ key, cert }, answer) : createHttpServer(answer)
+  const sockets = new Set<Socket>()
+  const front = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    if (!isTls || !faulty.isDown) return void server.emit('connection', socket)
+    // The client has said hello, and waits to be answered.
+    socket.once('data', () => {
+      faulty.failed += 1
+      socket.end()
+    })
+  })
+  await new Promise<void>((listening) => front.listen(0, '127.0.0.1', listening))
+  faulty.url = `${isTls ? 'https' : 'http'}://127.0.0.1:${(front.address() as AddressInfo).port}/`
+  closing.push(() => {
+    for (const socket of sockets) socket.destroy()
+    front.close()
+  })
+  return faulty
+}
+
+function pour(response: ServerResponse, faulty: Faulty): void {
+  response.on('error', () => {})
+  response.writeHead(500, { 'Content-Length': String(gibibyte) })
+  const chunk = Buffer.alloc(64 * 1024, 'x')
+  let left = gibibyte
+  const more = () => {
+    while (left > 0 && !response.destroyed) {
+      left -= chunk.length
+      faulty.bytesSent += chunk.length
+      if (!response.write(chunk)) return void response.once('drain', more)
+    }
+    response.end()
+  }
+  more()
+}
+
+describe('a receiver that', () => {
+  it.each<Fault>(['answers with 1 GiB', 'closes TLS in mid-handshake', 'resets the connection', 'hangs'])(
+    '%s gets everything afterwards, in order and under the same ids, while others wait for nothing',
+    async (fault) => {
+      const { org, admin } = await anOrg()
+      const faulty = await aFaulty(fault)
+      const service = await aService(org, admin, { settings: { url: faulty.url, events, tls_verify: false } })
+      const healthy = await aService(org, admin, { settings: { events } })
+      const build = await aBuild(app, org, await aPipeline(app, org, 'steps: [{command: a}]'))
+      await runJob(app, build, 'a')
+      await eventually('all of the healthy one', async () => healthy.news().length === events.length, 60_000)
+      expect(faulty.heard).toEqual([])
+      await telling.passUntil(service, 'a second attempt', () => faulty.failed >= 2)
+      faulty.isDown = false
+      await telling.passUntil(service, 'the end', () =>
+        faulty.heard.some(({ event }) => event === 'build.finished'),
+      )
+      await telling.settled(service)
+      const news = faulty.heard.filter(({ event }) => event !== 'ping')
+      const firsts = news.filter(({ event }, n) => news.findIndex((one) => one.event === event) === n)
+      expect(firsts.map(({ event }) => event)).toEqual(events)
+      const { list } = await app.request('GET', `${service.path}/deliveries`, { token: admin.token })
+      const ids = new Map(list.map(({ event, id }) => [String(event), String(id)]))
+      for (const { event, delivery } of faulty.heard) expect(delivery).toBe(ids.get(event))
+      for (const id of faulty.seen) expect([...ids.values()]).toContain(id)
+      expect(list.map(({ state }) => state)).toEqual(list.map(() => 'delivered'))
+      // What the two ends buffer, and no more, is ever sent of a gibibyte.
+      expect(faulty.bytesSent).toBeLessThan(faulty.failed * 32 * 1024 ** 2 + 1)
+    },
+    120_000,
+  )
+})

@@ -1,0 +1,182 @@
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { eventually } from '../../../test/app.ts'
+import { aPipeline, type TestOrganization } from '../../../test/builders.ts'
+import { aConnected } from '../../../test/connected.ts'
+import { anOAuthSite } from '../../../test/oauth-site.ts'
+import { aReceiver, type Receiver } from '../../../test/receiver.ts'
+import { aBuild, runJob } from '../../../test/runs.ts'
+import { useTelling } from '../../../test/telling.ts'
+
+const site = await anOAuthSite()
+const telling = useTelling(site.env)
+const { app, anOrg, aService, passUntil } = telling
+afterAll(() => site.close())
+
+let receivers: Receiver[]
+beforeEach(() => {
+  receivers = []
+  site.posts.length = 0
+  site.answering = null
+})
+afterEach(async () => {
+  for (const receiver of receivers) await receiver.close()
+})
+
+const chatStates = { build_states: { build_failed: true, build_fixed: true } }
+
+async function failAndFix(org: TestOrganization, notify = '', branches = ['main', 'main']) {
+  const pipeline = await aPipeline(app, org, `${notify}\nsteps: [{command: a}]`)
+  const [failing = '', fixing = ''] = branches
+  const failed = await aBuild(app, org, pipeline, { branch: failing })
+  await runJob(app, failed, 'a', 1)
+  const fixed = await aBuild(app, org, pipeline, { branch: fixing })
+  await runJob(app, fixed, 'a')
+  return { pipeline, failed, fixed }
+}
+
+/** Somebody else has been told of the end of the second build, so it was time for everybody. */
+const toldElsewhere = (service: { news(): unknown[] }) =>
+  eventually('another service is told of both', async () => service.news().length >= 2)
+
+/** Refuses the first that comes, and takes the rest. */
+const refuseFirst = (receiver: Receiver) => {
+  receiver.answering = (response, _, n) => {
+    response.statusCode = n === 0 ? 500 : 200
+    response.end()
+  }
+}
+
+const saidTo = (receiver: Receiver) =>
+  receiver.received.map(({ body }) => /(failed|passed|fixed)/i.exec(String(body.text ?? body.content))?.[1])
+
+describe('what a chat is told of two builds of one branch', () => {
+  it('comes in order, although the first is not taken at once', async () => {
+    const { org, admin } = await anOrg()
+    const chat = await aService(org, admin, { provider: 'chat', ...chatStates })
+    const other = await aService(org, admin, { settings: { events: ['build.finished'] } })
+    refuseFirst(chat.receiver)
+    await failAndFix(org)
+    await toldElsewhere(other)
+    await passUntil(chat, 'all of it', () => chat.receiver.received.length >= 3)
+    await telling.settled(chat)
+    expect(saidTo(chat.receiver)).toEqual(['failed', 'failed', 'fixed'])
+  })
+
+  it('comes in order, although the first is answered late', async () => {
+    const { org, admin } = await anOrg()
+    const chat = await aService(org, admin, { provider: 'chat', ...chatStates })
+    const other = await aService(org, admin, { settings: { events: ['build.finished'] } })
+    let release = () => {}
+    chat.receiver.answering = (response, _, n) => {
+      if (n === 0) release = () => response.end()
+      else response.end()
+    }
+    await failAndFix(org)
+    await toldElsewhere(other)
+    expect(saidTo(chat.receiver)).toEqual(['failed'])
+    release()
+    await telling.settled(chat)
+    expect(saidTo(chat.receiver)).toEqual(['failed', 'fixed'])
+  })
+
+  it('goes on after a message that the chat does not take', async () => {
+    const { org, admin } = await anOrg()
+    const chat = await aService(org, admin, { provider: 'chat', ...chatStates })
+    chat.receiver.answering = (response, _, n) => {
+      response.statusCode = n === 0 ? 400 : 200
+      response.end()
+    }
+    await failAndFix(org)
+    await eventually('both are told', async () => chat.receiver.received.length === 2)
+    expect(saidTo(chat.receiver)).toEqual(['failed', 'fixed'])
+  })
+
+  it('does not wait for another branch', async () => {
+    const { org, admin } = await anOrg()
+    const states = { build_states: { build_failed: true, build_passed: true } }
+    const chat = await aService(org, admin, { provider: 'chat', ...states })
+    refuseFirst(chat.receiver)
+    await failAndFix(org, '', ['main', 'feature'])
+    await eventually('both branches', async () => chat.receiver.received.length === 2)
+    expect(new Set(saidTo(chat.receiver))).toEqual(new Set(['failed', 'passed']))
+  })
+
+  it('comes in order in a connected workspace', async () => {
+    const { org, admin } = await anOrg()
+    site.tokens.add('access-first')
+    const settings = {
+      workspace_id: 'T',
+      workspace_name: 'T',
+      channel: '#builds',
+      access_token: 'access-first',
+    }
+    const id = await aConnected(app, org, 'chat_workspace', settings, ['build_failed', 'build_fixed'])
+    const other = await aService(org, admin, { settings: { events: ['build.finished'] } })
+    let isFirst = true
+    site.answering = (_, response) => {
+      const wasFirst = isFirst
+      isFirst = false
+      if (wasFirst) response.writeHead(500).end()
+      return wasFirst
+    }
+    await failAndFix(org)
+    await toldElsewhere(other)
+    await passUntil({ id }, 'all of it', () => site.posts.length >= 2)
+    expect(site.posts.map(({ text }) => /failed|fixed/.exec(text)?.[0])).toEqual(['failed', 'fixed'])
+  })
+
+  it('comes in order where `notify` asks for it, and is found by its build', async () => {
+    const { org, admin } = await anOrg()
+    const other = await aService(org, admin, { settings: { events: ['build.finished'] } })
+    const receiver = await aReceiver()
+    receivers.push(receiver)
+    receiver.answering = (response, { body }) => {
+      const isRefused = String(body.content).includes('failed') && !isSeen
+      isSeen ||= isRefused
+      response.statusCode = isRefused ? 500 : 200
+      response.end()
+    }
+    let isSeen = false
+    const notify = `notify: [{basecamp_campfire: "${receiver.url}", if: build.state == "failed" || build.state == "passed"}]`
+    const { pipeline, failed, fixed } = await failAndFix(org, notify)
+    await toldElsewhere(other)
+    const { owner_id: id } = await app.db
+      .selectFrom('notification_deliveries')
+      .select('owner_id')
+      .where('organization_id', '=', org.id)
+      .where('target', 'is not', null)
+      .executeTakeFirstOrThrow()
+    await passUntil({ id }, 'all of it', () => receiver.received.length >= 3)
+    expect(saidTo(receiver)).toEqual(['failed', 'failed', 'fixed'])
+    for (const { number } of [failed, fixed]) {
+      const path = `${pipeline.path}/builds/${number}/deliveries`
+      expect((await app.request('GET', path, { token: admin.token })).list).toHaveLength(1)
+    }
+  })
+
+  it('holds up no other chat, however long one hangs', async () => {
+    const { org, admin } = await anOrg()
+    const dead = await aService(org, admin, { provider: 'chat', ...chatStates })
+    const alive = await aService(org, admin, { provider: 'chat', ...chatStates })
+    dead.receiver.answering = () => {}
+    for (const _ of [1, 2, 3]) await failAndFix(org)
+    await eventually('the other is told of all', async () => alive.receiver.received.length === 6)
+    expect(dead.receiver.received.length).toBeLessThanOrEqual(3)
+  })
+})
+
+describe('what a webhook is told of two builds of one branch', () => {
+  it('comes in order for each build, and one build does not wait for another', async () => {
+    const { org, admin } = await anOrg()
+    const hook = await aService(org, admin, { settings: { events: ['build.finished'] } })
+    await telling.settled(hook)
+    hook.receiver.answering = (response, _, n) => {
+      response.statusCode = n === 1 ? 500 : 200
+      response.end()
+    }
+    await failAndFix(org)
+    await eventually('both builds', async () => hook.news().length === 2)
+    const numbers = hook.news().map(({ build }) => Number(build?.number))
+    expect(new Set(numbers)).toEqual(new Set([1, 2]))
+  })
+})

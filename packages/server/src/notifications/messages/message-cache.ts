@@ -1,0 +1,52 @@
+// Messages that were read lately. They never change, and each is read once for every service that is told of it.
+import { sql } from 'kysely'
+import type { Db } from '../../db/pool.ts'
+import type { Message, MessageData } from './message.ts'
+
+/** In characters of their JSON. */
+const mostKept = 16 * 1024 * 1024
+
+export interface Shelf {
+  /** By id; without those that are gone. */
+  find(ids: ReadonlySet<string>): Promise<Map<string, Message>>
+}
+
+interface Row {
+  id: string
+  event: Message['event']
+  occurred_at: string
+  data: string
+}
+
+export function openShelf(db: Db): Shelf {
+  const kept = new Map<string, { message: Message; size: number }>()
+  let size = 0
+  const keep = ({ id, event, occurred_at: occurredAt, data }: Row): Message => {
+    const message = { id, event, occurredAt, ...(JSON.parse(data) as MessageData) }
+    kept.set(id, { message, size: data.length })
+    size += data.length
+    for (const [oldest, entry] of kept) {
+      if (size <= mostKept) break
+      kept.delete(oldest)
+      size -= entry.size
+    }
+    return message
+  }
+  return {
+    async find(ids) {
+      const found = new Map<string, Message>()
+      const missing: string[] = []
+      for (const id of ids) {
+        const entry = kept.get(id)
+        if (entry === undefined) missing.push(id)
+        else found.set(id, entry.message)
+      }
+      if (missing.length === 0) return found
+      const { rows } = await sql<Row>`
+        select id, event, occurred_at, data::text as data from notification_messages
+        where id = any (${missing}::uuid[])`.execute(db)
+      for (const row of rows) found.set(row.id, keep(row))
+      return found
+    },
+  }
+}

@@ -1,0 +1,54 @@
+// A thing as it was when something happened to it. It is drawn a moment later, and may have moved on by then.
+import {
+  isFinal,
+  isFinalBuild,
+  shownBuildState,
+  shownJobState,
+  type BuildState,
+  type JobState,
+} from '@millrace/engine/states.ts'
+import type { OutboxEvent } from './cursor.ts'
+import type { Message, Shown, ToldStep } from '../messages/message.ts'
+
+/** Times that had not come yet are taken back, and the state is the one that the event tells of. */
+export function buildAsOf(build: Shown, { kind, data, created_at: at }: OutboxEvent): Shown {
+  const earlier = withoutLater(build, ['started_at', 'failing_at', 'finished_at'], at)
+  if (kind !== 'build.state_changed') return earlier
+  const to = data.to as BuildState
+  const blockedState = data.blocked_state ?? null
+  return {
+    ...earlier,
+    state: shownBuildState(to, blockedState),
+    blocked: to === 'blocked',
+    blocked_state: to === 'blocked' ? (blockedState ?? '') : '',
+    finished_at: finishedAt(to, earlier['finished_at'], at),
+  }
+}
+
+/** A build that was opened again has no end any more; one that is blocked may have one or not. */
+function finishedAt(to: BuildState, drawn: unknown, at: string): unknown {
+  if (to === 'blocked') return drawn
+  return isFinalBuild(to) ? (drawn ?? at) : null
+}
+
+export function jobAsOf(job: Shown, { kind, data, created_at: at }: OutboxEvent): Shown {
+  if (kind !== 'job.state_changed') return job
+  const to = data.to as JobState
+  const earlier = withoutLater(job, ['started_at', 'finished_at', 'runnable_at'], at)
+  return {
+    ...earlier,
+    state: shownJobState(to),
+    ...(isFinal(to) ? {} : { exit_status: null, signal: null, signal_reason: null, soft_failed: false }),
+  }
+}
+
+export const stepAsOf = (step: ToldStep, event: Message['event']): ToldStep =>
+  event === 'step.failing' ? { ...step, state: 'failing', outcome: 'hard_failed' } : step
+
+function withoutLater(thing: Shown, names: readonly string[], at: string): Shown {
+  const later = names.filter((name) => {
+    const time = thing[name]
+    return typeof time === 'string' && time > at
+  })
+  return { ...thing, ...Object.fromEntries(later.map((name) => [name, null])) }
+}

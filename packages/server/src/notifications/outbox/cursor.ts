@@ -1,0 +1,87 @@
+// Reads the outbox, each event once and in the order in which it happened to its build.
+//
+// Ids alone will not do: a transaction that took its id early may commit late, and a reader that went by ids would
+// have passed it. So the outbox is read in windows of transactions, and a window ends where the oldest one still open
+// begins: nothing can be added to it any more. Transactions alone will not do either: one that began early may have
+// waited for the build's lock and written last. Within a window the ids, taken behind that lock, give the order; and
+// whoever waited was still open when the other ended, so that no window has the later without the earlier.
+import { sql } from 'kysely'
+import type { Db, Trx } from '../../db/pool.ts'
+import { lookup } from '../../db/prepared.ts'
+import { oldestOpen } from '../../events/settled.ts'
+
+export interface OutboxEvent {
+  id: number
+  organization_id: string
+  pipeline_id: string | null
+  build_id: string | null
+  job_id: string | null
+  kind: string
+  data: EventData
+  created_at: string
+}
+
+/** Which of them there are depends on the kind. */
+export interface EventData {
+  to?: string
+  blocked_state?: 'passed' | 'failed' | 'running' | null
+  /** What it is called by those who listen. */
+  news?: readonly string[]
+  step_id?: string
+  /** Of a promise to fail. */
+  reason?: string | null
+  agent_id?: string
+  cluster_id?: string
+  cluster_token_id?: string
+  blocked_ip?: string
+}
+
+interface Window {
+  from_xid: number
+  to_xid: number
+  last_event_id: number
+}
+
+/** Cheap, for those who ask often. */
+export async function hasUnread(db: Db): Promise<boolean> {
+  const [found] = await lookUpUnread(db)
+  return found?.has ?? false
+}
+
+const lookUpUnread = lookup(
+  () => sql<{ has: boolean }>`
+    select c.from_xid < c.to_xid or exists (select from events e where e.xid >= c.to_xid) as has
+    from notification_cursor c`,
+)
+
+/** The next events, at most `most`; read for good when the transaction commits. null: another worker is reading. */
+export async function takeEvents(trx: Trx, most: number): Promise<OutboxEvent[] | null> {
+  const { rows: cursors } = await sql<Window>`
+    select from_xid, to_xid, last_event_id from notification_cursor for update skip locked`.execute(trx)
+  const [cursor] = cursors
+  if (cursor === undefined) return null
+  const window = cursor.from_xid < cursor.to_xid ? cursor : await nextWindow(trx, cursor.to_xid)
+  if (window.from_xid >= window.to_xid) return []
+
+  // Materialized: only the index by transaction finds the window; the order comes after.
+  const { rows: events } = await sql<OutboxEvent>`
+    with settled as materialized (
+      select id from events
+      where xid >= ${window.from_xid} and xid < ${window.to_xid} and id > ${window.last_event_id}
+    )
+    select e.id, e.organization_id, e.pipeline_id, e.build_id, e.job_id, e.kind, e.data, e.created_at
+    from events e where e.id in (select id from settled order by id limit ${most})
+    order by e.id`.execute(trx)
+  const isRead = events.length < most
+  await sql`
+    update notification_cursor set
+      from_xid = ${isRead ? window.to_xid : window.from_xid}, to_xid = ${window.to_xid},
+      last_event_id = ${isRead ? 0 : (events.at(-1)?.id ?? 0)}`.execute(trx)
+  return events
+}
+
+async function nextWindow(trx: Trx, from: number): Promise<Window> {
+  const { rows } = await sql<{ oldest: number }>`
+    select ${oldestOpen} as oldest`.execute(trx)
+  return { from_xid: from, to_xid: Math.max(from, rows[0]?.oldest ?? from), last_event_id: 0 }
+}
