@@ -38,7 +38,7 @@ export interface PullRequest {
 }
 
 /** What the source host said beside the commit. */
-export interface HostEvent {
+export interface BuildSourceEvent {
   event: string
   action: string | null
   /** Of a labeled or unlabeled event. */
@@ -66,7 +66,7 @@ export interface BuildRequest {
   metaData: Readonly<Record<string, string>>
   pullRequest: PullRequest | null
   /** Only for what a source host told of. */
-  hostEvent?: HostEvent | null
+  hostEvent?: BuildSourceEvent | null
   cleanCheckout: boolean
   ignoreBranchFilters: boolean
   rebuiltFrom: { id: string; number: number } | null

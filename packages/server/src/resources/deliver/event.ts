@@ -1,5 +1,5 @@
 // What a webhook delivery tells of, in one vocabulary for all hosts.
-import type { Author, HostEvent } from '../../conductor/create-build.ts'
+import type { Author, BuildSourceEvent } from '../../conductor/create-build.ts'
 
 export type HostKind = 'github' | 'gitea' | 'gitlab' | 'bitbucket' | 'git'
 
@@ -111,7 +111,7 @@ export interface CommitNamed {
   commitIsOf: 'own_repository' | 'any_repository'
   message: string | null
   author: Author | null
-  mergeQueue: HostEvent['mergeQueue']
+  mergeQueue: BuildSourceEvent['mergeQueue']
   env: Readonly<Record<string, string>>
 }
 
