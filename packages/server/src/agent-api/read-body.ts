@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox'
-import { checker } from '../http/check.ts'
+import { checker } from '../lib/check.ts'
 import { parseBody } from '../http/json-body.ts'
 import { refused } from '../lib/errors.ts'
 

@@ -1,6 +1,6 @@
 // The fields that webhook deliveries have in common, as schemas. Whatever is not named here is not looked at.
 import { Type, type Static, type TSchema } from 'typebox'
-import { checker } from '../../http/check.ts'
+import { checker } from '../../lib/check.ts'
 import { badRequest } from '../../lib/errors.ts'
 import type { Nothing } from './event.ts'
 

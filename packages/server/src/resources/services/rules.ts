@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { TSchema } from 'typebox'
 import { hasFeature, type Organization } from '../../auth/caller.ts'
-import { checker, type Check } from '../../http/check.ts'
+import { checker, type Check } from '../../lib/check.ts'
 import { validationFailed } from '../../lib/errors.ts'
 import { mask } from '../../lib/masks.ts'
 import { buildStateNames, isProviderId, providerIds, type BuildStateName } from '../../notifications/names.ts'
