@@ -3,8 +3,8 @@ import { scopes } from '@millrace/server/auth/scopes.ts'
 import type { BuildRequest } from '@millrace/server/conductor/create-build.ts'
 import type { Db } from '@millrace/server/db/pool.ts'
 import { hashToken, newId } from '@millrace/server/lib/ids.ts'
-import { issueToken } from '@millrace/server/resources/access-token/issue.ts'
-import { addMember } from '@millrace/server/resources/members/add.ts'
+import { createAccessToken } from '@millrace/server/resources/access-token/create.ts'
+import { createMember } from '@millrace/server/resources/members/create.ts'
 import { createOrganization } from '@millrace/server/resources/organizations/create.ts'
 
 export interface Seeded {
@@ -20,14 +20,14 @@ const origin = { kind: 'operator', command: 'bench' } as const
 export async function seedOrganization(db: Db): Promise<Seeded> {
   const { id: orgId, slug } = await createOrganization(db, origin, { slug: 'bench', name: 'Bench' })
   const email = 'bench@example.com'
-  const user = await addMember(db, origin, {
+  const user = await createMember(db, origin, {
     email,
     name: 'Bench',
     organizationSlug: slug,
     role: 'admin',
     passwordHash: null,
   })
-  const { token } = await issueToken(db, origin, {
+  const { token } = await createAccessToken(db, origin, {
     email,
     scopes,
     organizationSlugs: [],

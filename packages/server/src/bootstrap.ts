@@ -10,9 +10,9 @@ import { errorCode, StartupError } from './db/embedded/startup-error.ts'
 import type { Db, Trx } from './db/pool.ts'
 import { inTransaction } from './db/transaction.ts'
 import { newId } from './lib/ids.ts'
-import { issueToken } from './resources/access-token/issue.ts'
+import { createAccessToken } from './resources/access-token/create.ts'
 import * as clusters from './resources/clusters/queries.ts'
-import { addMember } from './resources/members/add.ts'
+import { createMember } from './resources/members/create.ts'
 import { createOrganization } from './resources/organizations/create.ts'
 import * as pipelineSettings from './resources/pipeline-settings/queries.ts'
 import * as queues from './resources/queues/queries.ts'
@@ -39,13 +39,13 @@ export async function bootstrap(
     await sql`lock table organizations in share row exclusive mode`.execute(trx)
     if (await hasOrganization(trx)) return null
     const org = await createOrganization(trx, origin, { slug, name: nameOf(slug) })
-    const admin = await addMember(trx, origin, {
+    const admin = await createMember(trx, origin, {
       ...administrator,
       organizationSlug: slug,
       role: 'admin',
       passwordHash: null,
     })
-    const issued = await issueToken(trx, origin, {
+    const issued = await createAccessToken(trx, origin, {
       email: admin.email,
       scopes,
       organizationSlugs: [],

@@ -19,12 +19,16 @@ import { borrow, borrowOrMake } from './program/borrow.ts'
 import { migrateOrRefuse, refuseRunningServers } from './program/own-database.ts'
 import { run, type Audience } from './program/run.ts'
 import { forgetSealingKeys } from './program/sealing-keys.ts'
-import { issueToken, type IssuedToken, type TokenRequest } from './resources/access-token/issue.ts'
+import {
+  createAccessToken,
+  type CreatedAccessToken,
+  type AccessTokenRequest,
+} from './resources/access-token/create.ts'
 import * as accessTokens from './resources/access-token/revoke.ts'
-import { addMember, type AddedMember } from './resources/members/add.ts'
+import { createMember, type CreatedMember } from './resources/members/create.ts'
 import * as organizations from './resources/organizations/create.ts'
 import { setRanges } from './resources/api-settings/set-ranges.ts'
-import { setFeature } from './resources/organizations/set-feature.ts'
+import { disableFeature, enableFeature } from './resources/organizations/enable-feature.ts'
 
 export type { Audience, Started } from './program/run.ts'
 
@@ -108,7 +112,8 @@ export const setFeatures = (
     inTransaction(db, async (trx) => {
       let after: string[] = []
       for (const { name, isOn } of features) {
-        after = await setFeature(trx, operator('org set'), slug, name, isOn)
+        const update = isOn ? enableFeature : disableFeature
+        after = await update(trx, operator('org set'), slug, name)
       }
       return after
     }),
@@ -126,18 +131,18 @@ export interface UserRequest {
   password: string | null
 }
 
-export async function createUser(env: Environment, request: UserRequest): Promise<AddedMember> {
+export async function createUser(env: Environment, request: UserRequest): Promise<CreatedMember> {
   const { email, name, organization: organizationSlug, role, password } = request
   const passwordHash = password === null ? null : await hash(password)
   return administer(env, (db) =>
-    addMember(db, operator('user create'), { email, name, organizationSlug, role, passwordHash }),
+    createMember(db, operator('user create'), { email, name, organizationSlug, role, passwordHash }),
   )
 }
 
 /** The scope `all` stands for every scope there is today. */
-export const createToken = (env: Environment, request: TokenRequest): Promise<IssuedToken> =>
+export const createToken = (env: Environment, request: AccessTokenRequest): Promise<CreatedAccessToken> =>
   administer(env, (db) =>
-    issueToken(db, operator('token create'), {
+    createAccessToken(db, operator('token create'), {
       ...request,
       scopes: request.scopes.includes('all') ? scopes : request.scopes,
     }),

@@ -1,4 +1,4 @@
-/** What in it breaks the release before, which still runs beside this one. */
+/** The changes in a migration that break the previous release, which may still run on the same database. */
 export const findBreaking = (sql: string): string[] =>
   sql
     .toLowerCase()

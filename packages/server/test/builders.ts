@@ -1,4 +1,4 @@
-// Makes what a test depends on. Each builder fills in whatever the test does not care about.
+// Builders for the rows that a test depends on. Each fills in the fields that the test does not name.
 import { randomBytes } from 'node:crypto'
 import type { AuditType } from '../src/audit/types.ts'
 import { sql, type Insertable } from 'kysely'
@@ -8,11 +8,11 @@ import type { Feature } from '../src/auth/features.ts'
 import { prepared } from '../src/db/prepared.ts'
 import type { Tables } from '../src/db/tables.ts'
 import { hashToken, newId, newToken } from '../src/lib/ids.ts'
-import { issueToken } from '../src/resources/access-token/issue.ts'
-import { addMember } from '../src/resources/members/add.ts'
+import { createAccessToken } from '../src/resources/access-token/create.ts'
+import { createMember } from '../src/resources/members/create.ts'
 import { createOrganization } from '../src/resources/organizations/create.ts'
 import { settleAccess } from '../src/auth/access-watch.ts'
-import { setFeature } from '../src/resources/organizations/set-feature.ts'
+import { disableFeature, enableFeature } from '../src/resources/organizations/enable-feature.ts'
 import type { TestApp } from './app.ts'
 
 const operator = { kind: 'operator', command: 'test' } as const
@@ -36,13 +36,13 @@ export async function anOrganization(
   return { ...org, path: `/v2/organizations/${slug}` }
 }
 
-export async function withFeature(
-  app: TestApp,
-  org: TestOrganization,
-  feature: Feature,
-  isOn: boolean,
-): Promise<void> {
-  await setFeature(app.db, operator, org.slug, feature, isOn)
+export async function withFeature(app: TestApp, org: TestOrganization, feature: Feature): Promise<void> {
+  await enableFeature(app.db, operator, org.slug, feature)
+  await settleAccess(app.db)
+}
+
+export async function withoutFeature(app: TestApp, org: TestOrganization, feature: Feature): Promise<void> {
+  await disableFeature(app.db, operator, org.slug, feature)
   await settleAccess(app.db)
 }
 
@@ -55,8 +55,8 @@ export interface TestUser {
 }
 
 /**
- * Most tests begin with one, so user, membership and token are one statement. What else becomes of who joins, such as
- * teams and audit events, is for `aNewcomer`.
+ * One statement inserts user, membership and token, since most tests need one. It joins no default teams and writes no
+ * audit event; `aNewcomer` does.
  */
 export async function aMember(
   app: TestApp,
@@ -89,7 +89,7 @@ const insertMember = prepared(
     values (${tokenId}, ${userId}, ${tokenHash}, 'for a test', ${scopes})`,
 )
 
-/** As the product adds one, who may have been somebody before. */
+/** A member added by the server's own code. The user may exist already. */
 export async function aNewcomer(
   app: TestApp,
   org: TestOrganization,
@@ -97,7 +97,7 @@ export async function aNewcomer(
 ): Promise<TestUser> {
   const organizationSlug = org.slug
   const member = { email, name, organizationSlug, role: 'member', passwordHash: null } as const
-  const user = await addMember(app.db, operator, member)
+  const user = await createMember(app.db, operator, member)
   return { id: user.id, email: user.email, name: user.name, token: await aToken(app, user) }
 }
 
@@ -117,7 +117,7 @@ export async function aToken(
     allowedIpAddresses?: string
   } = {},
 ): Promise<string> {
-  const issued = await issueToken(app.db, operator, {
+  const issued = await createAccessToken(app.db, operator, {
     email: user.email,
     scopes: given.scopes ?? allScopes,
     organizationSlugs: (given.organizations ?? []).map(({ slug }) => slug),
@@ -137,7 +137,7 @@ export async function tokenId(app: TestApp, token: string): Promise<string> {
   return row.id
 }
 
-/** Made over HTTP, by an administrator: `{ id, url, … }` as the API answers it. */
+/** Created over HTTP by an administrator. */
 export async function aCluster(
   app: TestApp,
   org: TestOrganization,
@@ -149,13 +149,13 @@ export async function aCluster(
     token: admin.token,
     body: { name: unique('cluster'), ...body },
   })
-  if (answer.status !== 201) throw new Error(`Could not make a cluster: ${answer.text}`)
+  if (answer.status !== 201) throw new Error(`Could not create a cluster: ${answer.text}`)
   const [id, name] = [String(answer.body.id), String(answer.body.name)]
   if (hosted) await app.db.updateTable('clusters').set({ hosted }).where('id', '=', id).execute()
   return { id, name, path: `${org.path}/clusters/${id}` }
 }
 
-/** Made over HTTP, by whoever may manage the cluster. */
+/** Created over HTTP by someone who may manage the cluster. */
 export async function aQueue(
   app: TestApp,
   cluster: { path: string },
@@ -166,12 +166,12 @@ export async function aQueue(
     token: manager.token,
     body: { key: unique('queue'), ...given },
   })
-  if (answer.status !== 201) throw new Error(`Could not make a queue: ${answer.text}`)
+  if (answer.status !== 201) throw new Error(`Could not create a queue: ${answer.text}`)
   const [id, key] = [String(answer.body.id), String(answer.body.key)]
   return { id, key, path: `${cluster.path}/queues/${id}` }
 }
 
-/** Made over HTTP, by an administrator. */
+/** Created over HTTP by an administrator. */
 export async function aTeam(
   app: TestApp,
   org: TestOrganization,
@@ -182,12 +182,12 @@ export async function aTeam(
     token: admin.token,
     body: { name: unique('team'), ...given },
   })
-  if (answer.status !== 201) throw new Error(`Could not make a team: ${answer.text}`)
+  if (answer.status !== 201) throw new Error(`Could not create a team: ${answer.text}`)
   const [id, name, slug] = [answer.body.id, answer.body.name, answer.body.slug].map(String)
   return { id: id ?? '', name: name ?? '', slug: slug ?? '', path: `${org.path}/teams/${id}` }
 }
 
-/** Puts a member of the organization into a team, over HTTP. */
+/** Adds a member of the organization to a team, over HTTP. */
 export async function inTeam(
   app: TestApp,
   team: { path: string },
@@ -216,7 +216,7 @@ export async function auditTrail(
     .execute()
 }
 
-/** Straight into the table, in the organization's first cluster: for tests of builds that care little about pipelines. */
+/** Inserted directly, in the organization's first cluster, for tests that need no particular pipeline. */
 export async function aPipeline(
   app: TestApp,
   org: TestOrganization,

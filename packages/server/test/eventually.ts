@@ -1,9 +1,6 @@
 import { once } from 'node:events'
 
-/**
- * Waits until the condition holds; fails after the deadline instead of hanging. To look costs the database, or a
- * container engine, something too, so it is done less and less often.
- */
+/** Polls until the condition holds, at growing intervals, and fails after the deadline. */
 export async function eventually<T>(
   what: string,
   look: () => Promise<T | undefined | false>,

@@ -1,4 +1,5 @@
-// Answers that tests get, kept as candidates for the examples of the API's description while `npm run examples` runs.
+// While `npm run examples` runs, the responses that tests receive become candidates for the examples in the OpenAPI
+// document.
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -6,7 +7,7 @@ export interface Candidate {
   /** `GET /v2/organizations/:org` */
   endpoint: string
   status: number
-  /** What stood in the URL, to be replaced by plainer names. */
+  /** The URL's parameters. The examples show plainer values instead. */
   params: Record<string, string>
   body: unknown
 }
@@ -17,7 +18,7 @@ const longest = 20_000
 
 export function offerExample(candidate: Candidate): void {
   if (folder === undefined) return
-  // One entry of a list stands for all.
+  // The example of a list has one entry.
   const line = JSON.stringify(candidate, (_key, value: unknown) =>
     Array.isArray(value) ? value.slice(0, 1) : value,
   )

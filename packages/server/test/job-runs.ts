@@ -1,4 +1,4 @@
-// A job that runs on an agent, for tests of what jobs leave behind: output and files.
+// A job that runs on an agent, for tests of logs and artifacts.
 import { gzipSync } from 'node:zlib'
 import type { TestApp } from './app.ts'
 import { anAgent, anAgentWorld, type AgentWorld, type TestRun } from './agent-client.ts'
@@ -30,7 +30,7 @@ export async function aRunningJob(
   return { ...at, run, build, pipeline, buildPath, short, long }
 }
 
-/** For tests that look no further than their job: each has its own, all in one organization and cluster. */
+/** A new job per call, all in one organization and cluster. For tests that only touch their own job. */
 export function jobsOfOneWorld(app: TestApp): () => Promise<RunningScene> {
   let world: Promise<AgentWorld> | undefined
   return async () => aRunningJob(app, undefined, await (world ??= anAgentWorld(app)))
@@ -42,7 +42,7 @@ export interface SentChunk {
   text: string | Buffer
 }
 
-/** As agents send it: gzipped. */
+/** Agents send chunks gzipped. */
 export async function sendChunk(
   app: TestApp,
   { id, token }: { id: string; token: string },
@@ -62,7 +62,7 @@ export async function sendChunk(
   return { status: response.status, text: await response.text() }
 }
 
-/** The whole output, in one chunk. */
+/** Sends the whole output in one chunk. */
 export async function sendLog(
   app: TestApp,
   run: { id: string; token: string },
@@ -72,7 +72,7 @@ export async function sendLog(
   if (answer.status !== 200) throw new Error(`chunks: ${answer.text}`)
 }
 
-/** As if the job had ended so long ago that nothing more of it can come. */
+/** Finishes the job and backdates its end past the time in which chunks may still arrive. */
 export async function endLongAgo(app: TestApp, run: TestRun): Promise<void> {
   await run.finish()
   await app.db

@@ -1,4 +1,4 @@
-// Builds driven through the conductor, the way agents will drive them.
+// Builds moved through their states by the conductor, without agents.
 import { sql } from 'kysely'
 import { act, carryOut } from '../src/conductor/act.ts'
 import type { Advanced, EventAt } from '../src/conductor/advance.ts'
@@ -45,7 +45,7 @@ export async function aBuild(
   return { id: created.buildId, number: created.number, organizationId: org.id }
 }
 
-export const tell = (app: TestApp, build: TestBuild, event: EventAt): Promise<Advanced> =>
+export const applyEvent = (app: TestApp, build: TestBuild, event: EventAt): Promise<Advanced> =>
   act(app.ctx, build.organizationId, build.id, event)
 
 export interface TestJob {
@@ -81,10 +81,10 @@ export async function jobNamed(app: TestApp, build: TestBuild, name: string): Pr
   return job.id
 }
 
-/** Lets an agent take, start and end the job. */
+/** Assigns, accepts, starts and finishes the job. */
 export async function runJob(app: TestApp, build: TestBuild, name: string, exitStatus = 0): Promise<void> {
   const jobId = await startJob(app, build, name)
-  const ended = await tell(app, build, {
+  const ended = await applyEvent(app, build, {
     type: 'finish',
     jobId,
     exitStatus,
@@ -97,7 +97,7 @@ export async function runJob(app: TestApp, build: TestBuild, name: string, exitS
 export async function startJob(app: TestApp, build: TestBuild, name: string): Promise<string> {
   const jobId = await jobNamed(app, build, name)
   for (const type of ['assign', 'accept', 'start'] as const) {
-    const advanced = await tell(app, build, { type, jobId })
+    const advanced = await applyEvent(app, build, { type, jobId })
     if (!advanced.ok) throw new Error(advanced.message)
   }
   return jobId

@@ -23,7 +23,7 @@ export async function aWorld(app: TestApp): Promise<World> {
   const org = await anOrganization(app)
   const admin = await anAdmin(app, org)
   const member = await aMember(app, org)
-  await withFeature(app, org, 'custom_agent_images', true)
+  await withFeature(app, org, 'custom_agent_images')
   const make = async (path: string, body: object, key = 'id'): Promise<string> => {
     const answer = await app.request('POST', `${org.path}${path}`, { token: admin.token, body })
     const made = answer.list[0] ?? answer.body

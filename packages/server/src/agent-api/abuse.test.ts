@@ -7,7 +7,7 @@ import { useApp } from '../../test/app.ts'
 import { aFile, announce, batchOf, here, report, send, upload } from '../../test/artifact-files.ts'
 import { aPipeline } from '../../test/builders.ts'
 import { aRunningJob, sendChunk, type RunningScene } from '../../test/job-runs.ts'
-import { aBuild, statesOf, tell } from '../../test/runs.ts'
+import { aBuild, statesOf, applyEvent } from '../../test/runs.ts'
 import { watchAgents } from '../conductor/lost-agents.ts'
 import { sweep } from '../conductor/sweep.ts'
 
@@ -277,7 +277,7 @@ describe('abuse case 21: jobs between two states', () => {
   it('one that is canceled before its start ends at the first refusal, and is offered no more', async () => {
     const { build, agent } = await aJobAndAgent()
     const run = await agent.accept((await agent.offered()) ?? '')
-    await tell(app, build, { type: 'cancel_build', reason: null })
+    await applyEvent(app, build, { type: 'cancel_build', reason: null })
     expect((await run.start()).status).toBe(422)
     expect(await states(build)).toBe('canceled')
     // An agent that tries again finds that its token has ended with the job.
@@ -291,7 +291,7 @@ describe('abuse case 21: jobs between two states', () => {
     const pipeline = await aPipeline(app, world.org, steps)
     const build = await aBuild(app, world.org, pipeline)
     const run = await (await anAgent(app, world.token)).begin()
-    await tell(app, build, { type: 'cancel_build', reason: null })
+    await applyEvent(app, build, { type: 'cancel_build', reason: null })
     expect((await run.finish(-1, { signal: 'SIGTERM', signal_reason: 'cancel' })).status).toBe(200)
     expect(await statesOf(app, build)).toEqual({ one: 'canceled' })
     const path = `${world.org.path}/jobs/${run.id}/retry`

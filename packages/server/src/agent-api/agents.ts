@@ -5,7 +5,7 @@ import type { RegisterResponse, HeartbeatResponse, TokenResponse } from '@millra
 import { disconnectAgent } from '../conductor/lost-agents.ts'
 import { tellMoved } from '../events/agents.ts'
 import { ok } from '../http/answer.ts'
-import { pauseAgent, resumeAgent, stopAgent } from '../resources/agents/change.ts'
+import { pauseAgent, resumeAgent, stopAgent } from '../resources/agents/update.ts'
 import { RegisterBody, registerAgent } from './register-agent.ts'
 import { agentRoute, done, maybe } from './route.ts'
 

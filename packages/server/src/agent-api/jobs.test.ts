@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { sortedStatuses, useApp } from '../../test/app.ts'
 import { anAgent, anAgentWorld, call, type AgentWorld } from '../../test/agent-client.ts'
 import { aPipeline } from '../../test/builders.ts'
-import { aBuild, buildState, jobNamed, statesOf, tell, type TestBuild } from '../../test/runs.ts'
+import { aBuild, buildState, jobNamed, statesOf, applyEvent, type TestBuild } from '../../test/runs.ts'
 import { abilityOf, claimJobs } from '../conductor/claim.ts'
 import { sweep } from '../conductor/sweep.ts'
 import { inTransaction } from '../db/transaction.ts'
@@ -157,7 +157,7 @@ describe('PUT /v3/jobs/:job/accept', () => {
       const jobId = await agent.offered()
       const [answer, canceled] = await Promise.all([
         agent.call('PUT', `jobs/${jobId}/accept`),
-        tell(app, made, { type: 'cancel_build', reason: null }),
+        applyEvent(app, made, { type: 'cancel_build', reason: null }),
       ])
       expect(canceled.ok).toBe(true)
       const state = answer.status === 200 ? 'canceling' : 'canceled'
@@ -166,7 +166,7 @@ describe('PUT /v3/jobs/:job/accept', () => {
         { one: state },
         state,
       ])
-      if (state === 'canceling') await tell(app, made, { type: 'give_up_on_agent', jobId: jobId ?? '' })
+      if (state === 'canceling') await applyEvent(app, made, { type: 'give_up_on_agent', jobId: jobId ?? '' })
       expect(await buildState(app, made)).toBe('canceled')
     }
   })
@@ -206,7 +206,7 @@ describe('PUT /v3/jobs/:job/acquire', () => {
     ])
     await agent.call('PUT', `jobs/${one}/acquire`)
     expect((await second.call('PUT', `jobs/${one}/acquire`)).status).toBe(422)
-    await tell(app, made, { type: 'cancel_build', reason: null })
+    await applyEvent(app, made, { type: 'cancel_build', reason: null })
     expect((await second.call('PUT', `jobs/${await jobNamed(app, made, 'two')}/acquire`)).status).toBe(422)
   })
 
@@ -244,14 +244,14 @@ describe('PUT /v3/jobs/:job/accept with start', () => {
 
   it('gives way to a cancel, whichever was first, and leaves no job on an agent that will not run it', async () => {
     const before = await offered()
-    await tell(app, before.made, { type: 'cancel_build', reason: null })
+    await applyEvent(app, before.made, { type: 'cancel_build', reason: null })
     expect((await before.take()).status).toBe(422)
     expect(await buildState(app, before.made)).toBe('canceled')
 
     // The answer to the first was lost.
     const between = await offered()
     await between.take()
-    await tell(app, between.made, { type: 'cancel_build', reason: null })
+    await applyEvent(app, between.made, { type: 'cancel_build', reason: null })
     expect((await between.take()).status).toBe(422)
     expect(await buildState(app, between.made)).toBe('canceled')
   })
@@ -312,7 +312,7 @@ describe('a job that is canceled while it is handed out', () => {
     const { canceling } = await inTransaction(app.db, async (trx) => {
       const { assigned } = await claimJobs({ ...app.ctx, db: trx }, queue, [claimant])
       expect(assigned).toHaveLength(1)
-      const waiting = tell(app, made, { type: 'cancel_build', reason: null })
+      const waiting = applyEvent(app, made, { type: 'cancel_build', reason: null })
       await vi.waitFor(async () => {
         const { rows } = await sql`
           select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
@@ -344,7 +344,7 @@ describe('PUT /v3/jobs/:job/start', () => {
 
   it('is 422 when the job was canceled meanwhile, and the job ends with it', async () => {
     const { run, build: made } = await accepted()
-    await tell(app, made, { type: 'cancel_build', reason: null })
+    await applyEvent(app, made, { type: 'cancel_build', reason: null })
     expect((await run.start()).status).toBe(422)
     expect([await statesOf(app, made), await buildState(app, made)]).toEqual([
       { one: 'canceled' },
@@ -356,10 +356,10 @@ describe('PUT /v3/jobs/:job/start', () => {
 describe('GET /v3/jobs/:job', () => {
   it('tells the agent of a cancel and of a timeout', async () => {
     const canceled = await running()
-    await tell(app, canceled.build, { type: 'cancel_build', reason: null })
+    await applyEvent(app, canceled.build, { type: 'cancel_build', reason: null })
     expect(await canceled.run.state()).toBe('canceling')
     const late = await running()
-    await tell(app, late.build, { type: 'time_out', jobId: late.run.id })
+    await applyEvent(app, late.build, { type: 'time_out', jobId: late.run.id })
     expect(await late.run.state()).toBe('timing_out')
   })
 })
@@ -412,7 +412,7 @@ describe('PUT /v3/jobs/:job/finish', () => {
 
   it('of a canceled job works until then, and makes it canceled', async () => {
     const { run, build: made } = await running()
-    await tell(app, made, { type: 'cancel_build', reason: null })
+    await applyEvent(app, made, { type: 'cancel_build', reason: null })
     expect(
       (await run.call('POST', `jobs/${run.id}/data/set`, { body: { key: 'k', value: 'v' } })).status,
     ).toBe(200)

@@ -9,7 +9,7 @@ import {
   type AgentWorld,
 } from '../../test/agent-client.ts'
 import { aPipeline, aQueue } from '../../test/builders.ts'
-import { aBuild, jobNamed, statesOf, tell } from '../../test/runs.ts'
+import { aBuild, jobNamed, statesOf, applyEvent } from '../../test/runs.ts'
 
 // A ping that finds nothing is held for longer than any of these tests may take.
 const app = useApp({ env: { MILLRACE_PING_HOLD_SECONDS: '15' } })
@@ -110,7 +110,7 @@ describe('GET /v3/ping', () => {
     const build = await oneJob(hasty, world)
     const agent = await anAgent(hasty, world.token)
     const jobId = await agent.offered()
-    await tell(hasty, build, { type: 'cancel_build', reason: null })
+    await applyEvent(hasty, build, { type: 'cancel_build', reason: null })
     expect((await agent.call('PUT', `jobs/${jobId}/accept`)).status).toBe(422)
     expect(await agent.offered()).toBeNull()
   })

@@ -10,7 +10,7 @@ import {
   jobsOf,
   runJob,
   statesOf,
-  tell,
+  applyEvent,
   type TestBuild,
 } from '../../test/runs.ts'
 import { sweep } from '../conductor/sweep.ts'
@@ -275,7 +275,7 @@ describe('PUT /v3/stacks/:stack/scheduled-jobs/batch-reserve', () => {
     const build = await withBuild(stack, '[{ command: one }]')
     const [id = ''] = await idsOf(build)
     await reserve(stack, [id])
-    await tell(app, build, { type: 'cancel_build', reason: null })
+    await applyEvent(app, build, { type: 'cancel_build', reason: null })
     expect(await buildState(app, build)).toBe('canceled')
     expect((await stack.call('POST', 'jobs/get-states', { job_uuids: [id] })).body.states).toEqual({
       [id]: 'canceled',

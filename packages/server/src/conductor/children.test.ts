@@ -10,7 +10,15 @@ import {
   type TestOrganization,
   type TestUser,
 } from '../../test/builders.ts'
-import { aBuild, buildState, jobNamed, runJob, statesOf, tell, type TestBuild } from '../../test/runs.ts'
+import {
+  aBuild,
+  buildState,
+  jobNamed,
+  runJob,
+  statesOf,
+  applyEvent,
+  type TestBuild,
+} from '../../test/runs.ts'
 import { advanceBuild } from './advance.ts'
 import { sweep } from './sweep.ts'
 
@@ -124,7 +132,7 @@ describe('a child build that is opened again', () => {
 
   it('opens its parent: the trigger job waits for it again, and what is behind goes on when it passes', async () => {
     const { slug, build, child, jobId } = await aFailure()
-    await tell(app, child, { type: 'retry', jobId, parentCanceled: false })
+    await applyEvent(app, child, { type: 'retry', jobId, parentCanceled: false })
     expect(await statesOf(app, build)).toEqual({ [slug]: 'running', waiter: 'waiting', b: 'waiting' })
     expect(await buildState(app, build)).toBe('running')
     await runJob(app, child, 'c')
@@ -135,7 +143,7 @@ describe('a child build that is opened again', () => {
 
   it('fails it again when it fails again', async () => {
     const { slug, build, child, jobId } = await aFailure()
-    await tell(app, child, { type: 'retry', jobId, parentCanceled: false })
+    await applyEvent(app, child, { type: 'retry', jobId, parentCanceled: false })
     await runJob(app, child, 'c', 1)
     expect(await statesOf(app, build)).toMatchObject({ [slug]: 'failed', b: 'waiting_failed' })
     expect(await buildState(app, build)).toBe('failed')
@@ -155,8 +163,12 @@ describe('a child build that is opened again', () => {
     const build = await aBuild(app, org, parent)
     const made = await childOf(org, child)
     if (made === undefined) throw new Error('There is no child.')
-    await tell(app, build, { type: 'cancel_build', reason: null })
-    await tell(app, made, { type: 'retry', jobId: await jobNamed(app, made, 'c'), parentCanceled: false })
+    await applyEvent(app, build, { type: 'cancel_build', reason: null })
+    await applyEvent(app, made, {
+      type: 'retry',
+      jobId: await jobNamed(app, made, 'c'),
+      parentCanceled: false,
+    })
     expect(await buildState(app, build)).toBe('canceled')
   })
 })

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { documentOf, sketches } from '../../../engine/test/random-documents.ts'
 import { moves } from '../../../engine/test/random-events.ts'
 import { useApp } from '../../test/app.ts'
-import { beginTwins } from '../../test/twins.ts'
+import { startDualBuild } from '../../test/dual-build.ts'
 
 const app = useApp()
 
@@ -13,14 +13,14 @@ describe('the tables', { timeout: 120_000 }, () => {
   it('hold after every event what the engine holds in memory', async () => {
     await fc.assert(
       fc.asyncProperty(sketches, moves, async (drawn, history) => {
-        const { twins, inTables, inMemory } = await beginTwins(app, documentOf(drawn, 's', []))
+        const { dual, inTables, inMemory } = await startDualBuild(app, documentOf(drawn, 's', []))
         expect(inTables).toEqual(inMemory)
-        if (twins === null) return
+        if (dual === null) return
         for (const move of history.slice(0, 30)) {
-          const told = await twins.tell(move)
+          const told = await dual.apply(move)
           expect(told.inTables).toEqual(told.inMemory)
         }
-        const tallies = await twins.tallies()
+        const tallies = await dual.tallies()
         expect(tallies.kept).toEqual(tallies.counted)
       }),
       { seed: 7, numRuns: 20, endOnFailure: true },

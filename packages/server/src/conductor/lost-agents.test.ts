@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { useApp } from '../../test/app.ts'
 import { anAgent, anAgentWorld, openStream } from '../../test/agent-client.ts'
 import { aPipeline } from '../../test/builders.ts'
-import { aBuild, buildState, statesOf, tell } from '../../test/runs.ts'
+import { aBuild, buildState, statesOf, applyEvent } from '../../test/runs.ts'
 import { agentWatcher, watchAgents } from './lost-agents.ts'
 
 const app = useApp({ env: { MILLRACE_PING_HOLD_SECONDS: '0' } })
@@ -91,7 +91,7 @@ describe('an agent that falls silent', () => {
     const { org, token } = await anAgentWorld(app)
     const build = await aBuild(app, org, await aPipeline(app, org, 'steps: [{ command: one }]'))
     await (await anAgent(app, token)).begin()
-    await tell(app, build, { type: 'cancel_build', reason: null })
+    await applyEvent(app, build, { type: 'cancel_build', reason: null })
     await watchAgents(later(181))
     expect(await buildState(app, build)).toBe('canceled')
   })

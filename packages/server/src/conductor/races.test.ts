@@ -12,7 +12,7 @@ import {
   runJob,
   startJob,
   statesOf,
-  tell,
+  applyEvent,
   type TestBuild,
 } from '../../test/runs.ts'
 import { carryOut } from './act.ts'
@@ -60,7 +60,8 @@ describe('200 jobs that end at once', { timeout: 120_000 }, () => {
     const running = await build(configuration)
     const ids = (await jobsOf(app, running)).filter(({ name }) => name === 'many').map(({ id }) => id)
     for (const jobId of ids) {
-      for (const type of ['assign', 'accept', 'start'] as const) await tell(app, running, { type, jobId })
+      for (const type of ['assign', 'accept', 'start'] as const)
+        await applyEvent(app, running, { type, jobId })
     }
     return { running, ids }
   }
@@ -68,10 +69,10 @@ describe('200 jobs that end at once', { timeout: 120_000 }, () => {
   it('leave the same behind as one after the other', async () => {
     const [atOnce, inTurn] = [await aStartedBuild(), await aStartedBuild()]
     for (const [index, jobId] of inTurn.ids.entries()) {
-      expect((await tell(app, inTurn.running, finish(jobId, exitStatus(index)))).ok).toBe(true)
+      expect((await applyEvent(app, inTurn.running, finish(jobId, exitStatus(index)))).ok).toBe(true)
     }
     const outcomes = await Promise.all(
-      atOnce.ids.map((jobId, index) => tell(app, atOnce.running, finish(jobId, exitStatus(index)))),
+      atOnce.ids.map((jobId, index) => applyEvent(app, atOnce.running, finish(jobId, exitStatus(index)))),
     )
     expect(outcomes.filter(({ ok }) => !ok)).toEqual([])
     expect(await counters(atOnce.running)).toEqual(await counters(inTurn.running))
@@ -84,12 +85,12 @@ describe('whoever has to wait for a build', () => {
     const running = await build('[{ command: a }, { command: b }]')
     const [a, b] = [await jobNamed(app, running, 'a'), await jobNamed(app, running, 'b')]
     for (const jobId of [a, b]) {
-      for (const type of ['assign', 'accept'] as const) await tell(app, running, { type, jobId })
+      for (const type of ['assign', 'accept'] as const) await applyEvent(app, running, { type, jobId })
     }
     const start = (jobId: string): EventAt => ({ type: 'start', jobId })
     const second = await inTransaction(app.db, async (trx) => {
       await advanceIn(trx, app.ctx, running.organizationId, running.id, start(a))
-      const waiting = tell(app, running, start(b))
+      const waiting = applyEvent(app, running, start(b))
       await vi.waitFor(async () => {
         const { rows } = await sql`
           select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
@@ -113,16 +114,16 @@ describe('of two who want different things', () => {
     for (let round = 0; round < 10; round++) {
       const running = await build('[{ command: a }]')
       const jobId = await jobNamed(app, running, 'a')
-      for (const type of ['assign', 'accept'] as const) await tell(app, running, { type, jobId })
+      for (const type of ['assign', 'accept'] as const) await applyEvent(app, running, { type, jobId })
       const [canceled, started] = await Promise.all([
-        tell(app, running, { type: 'cancel_build', reason: null }),
-        tell(app, running, { type: 'start', jobId }),
+        applyEvent(app, running, { type: 'cancel_build', reason: null }),
+        applyEvent(app, running, { type: 'start', jobId }),
       ])
       expect(canceled.ok).toBe(true)
       expect(started.ok ? 'started' : started.reason).toMatch(/^(started|wrong_state|job_finished)$/)
       expect(await statesOf(app, running)).toEqual({ a: 'canceling' })
       expect(await buildState(app, running)).toBe('canceling')
-      await tell(app, running, finish(jobId, 143))
+      await applyEvent(app, running, finish(jobId, 143))
       expect(await buildState(app, running)).toBe('canceled')
     }
   })
@@ -133,8 +134,8 @@ describe('of two who want different things', () => {
       await runJob(app, running, 'a', 1)
       const jobId = await jobNamed(app, running, 'a')
       const [retried, canceled] = await Promise.all([
-        tell(app, running, { type: 'retry', jobId, parentCanceled: false }),
-        tell(app, running, { type: 'cancel_build', reason: null }),
+        applyEvent(app, running, { type: 'retry', jobId, parentCanceled: false }),
+        applyEvent(app, running, { type: 'cancel_build', reason: null }),
       ])
       expect(canceled.ok).toBe(true)
       expect(retried.ok ? 'retried' : retried.reason).toMatch(/^(retried|build_canceled)$/)
@@ -147,7 +148,9 @@ describe('of two who want different things', () => {
     const running = await build('[{ block: Go? }, { command: a }]')
     const jobId = await jobNamed(app, running, 'Go?')
     const outcomes = await Promise.all(
-      Array.from({ length: 8 }, () => tell(app, running, { type: 'unblock', jobId, answers: {}, by: null })),
+      Array.from({ length: 8 }, () =>
+        applyEvent(app, running, { type: 'unblock', jobId, answers: {}, by: null }),
+      ),
     )
     expect(outcomes.filter(({ ok }) => ok)).toHaveLength(1)
     expect(await statesOf(app, running)).toEqual({ 'Go?': 'unblocked', a: 'scheduled' })
@@ -157,7 +160,7 @@ describe('of two who want different things', () => {
     const running = await build('[{ command: a }, { command: b }]')
     const jobId = await startJob(app, running, 'a')
     const outcomes = await Promise.all(
-      [0, 1, 0, 1].map((status) => tell(app, running, finish(jobId, status))),
+      [0, 1, 0, 1].map((status) => applyEvent(app, running, finish(jobId, status))),
     )
     expect(outcomes.filter(({ ok }) => ok)).toHaveLength(1)
   })
@@ -184,8 +187,9 @@ describe('a concurrency group that many builds share', { timeout: 60_000 }, () =
         held.map(async ({ id, build_id }) => {
           const one = builds.find((candidate) => candidate.id === build_id)
           if (one === undefined) throw new Error('A job of an unknown build.')
-          for (const type of ['assign', 'accept', 'start'] as const) await tell(app, one, { type, jobId: id })
-          await tell(app, one, finish(id))
+          for (const type of ['assign', 'accept', 'start'] as const)
+            await applyEvent(app, one, { type, jobId: id })
+          await applyEvent(app, one, finish(id))
         }),
       )
     }

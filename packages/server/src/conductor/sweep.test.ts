@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { useApp } from '../../test/app.ts'
 import { aCluster, anAdmin, anOrganization, aPipeline, aQueue } from '../../test/builders.ts'
-import { aBuild, buildState, jobNamed, runJob, startJob, statesOf, tell } from '../../test/runs.ts'
+import { aBuild, buildState, jobNamed, runJob, startJob, statesOf, applyEvent } from '../../test/runs.ts'
 import type { Context } from '../context.ts'
 import { sweep } from './sweep.ts'
 
@@ -40,7 +40,7 @@ describe('a passed deadline', () => {
     const queue = await aQueue(app, cluster, admin)
     const pipeline = await aPipeline(app, org, `[{command: a, agents: {queue: ${queue.key}}}]`)
     const build = await aBuild(app, org, pipeline)
-    await tell(app, build, { type: 'assign', jobId: await jobNamed(app, build, 'a') })
+    await applyEvent(app, build, { type: 'assign', jobId: await jobNamed(app, build, 'a') })
     await sweep(later(59))
     expect(await statesOf(app, build)).toEqual({ a: 'assigned' })
     await sweep(later(61))

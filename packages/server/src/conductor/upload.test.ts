@@ -8,7 +8,7 @@ import {
   jobsOf,
   startJob,
   statesOf,
-  tell,
+  applyEvent,
   type TestBuild,
 } from '../../test/runs.ts'
 import { newId } from '../lib/ids.ts'
@@ -63,7 +63,7 @@ describe('an upload of steps', () => {
     expect(await upload(build, jobId, 'steps: [{ command: x, parallelism: 2 }, { command: y }]')).toEqual(
       applied(3),
     )
-    await tell(app, build, { type: 'finish', jobId, exitStatus: 0, signal: null, signalReason: null })
+    await applyEvent(app, build, { type: 'finish', jobId, exitStatus: 0, signal: null, signalReason: null })
     expect(await statesOf(app, build)).toMatchObject({
       up: 'passed',
       x: 'scheduled',
@@ -186,10 +186,10 @@ steps:
       rejectionType: 'wrong_state',
       message: 'Only a job that has started can upload steps',
     })
-    await tell(app, build, { type: 'cancel_build', reason: null })
+    await applyEvent(app, build, { type: 'cancel_build', reason: null })
     expect(await upload(build, jobId, '[{ command: x }]')).toMatchObject({ rejectionType: 'build_canceled' })
     const done = await aRunningBuild('[{ command: up }]')
-    await tell(app, done.build, {
+    await applyEvent(app, done.build, {
       type: 'finish',
       jobId: done.jobId,
       exitStatus: 0,
@@ -274,8 +274,8 @@ async function runNext(build: TestBuild, name: string): Promise<void> {
   const job = (await jobsOf(app, build)).find((one) => one.name === name && one.state === 'scheduled')
   if (job === undefined) throw new Error(`No job "${name}" is left to run.`)
   const jobId = job.id
-  for (const type of ['assign', 'accept', 'start'] as const) await tell(app, build, { type, jobId })
-  await tell(app, build, { type: 'finish', jobId, exitStatus: 0, signal: null, signalReason: null })
+  for (const type of ['assign', 'accept', 'start'] as const) await applyEvent(app, build, { type, jobId })
+  await applyEvent(app, build, { type: 'finish', jobId, exitStatus: 0, signal: null, signalReason: null })
 }
 
 describe('an upload that depends on a key no step has', () => {

@@ -243,7 +243,7 @@ beforeAll(async () => {
   ours = await aWorld(app)
   theirs = await aWorld(app)
   const { org, admin } = ours
-  await withFeature(app, org, 'members_manage_notification_services', true)
+  await withFeature(app, org, 'members_manage_notification_services')
   await app.request('POST', `${org.path}/teams/enable`, { token: admin.token })
   member = await aMember(app, org)
   const another = await aMember(app, org)

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { anAgent, anAgentWorld, call, registerBody } from '../../test/agent-client.ts'
 import { eventually } from '../../test/app.ts'
-import { useTelling, type TestService } from '../../test/telling.ts'
+import { useNotifications, type TestService } from '../../test/notifications.ts'
 import { watchAgents } from '../conductor/lost-agents.ts'
 
-const { app, aService } = useTelling()
+const { app, aService } = useNotifications()
 
 const events = [
   'agent.connected',
@@ -17,7 +17,7 @@ const events = [
 ]
 
 const told = (service: TestService, count: number) =>
-  eventually(`${count} events`, async () => service.news().length >= count && service.news())
+  eventually(`${count} events`, async () => service.events().length >= count && service.events())
 
 describe('a webhook that listens to agents', () => {
   it('hears that they connect, stop, stop at last, and disconnect, in order', async () => {

@@ -3,20 +3,20 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../../test/app.ts'
 import { aCluster, aPipeline, aTeam, inTeam } from '../../test/builders.ts'
-import { aBuild, jobNamed, runJob, startJob, tell, type TestBuild } from '../../test/runs.ts'
-import { useTelling, type TestService } from '../../test/telling.ts'
+import { aBuild, jobNamed, runJob, startJob, applyEvent, type TestBuild } from '../../test/runs.ts'
+import { useNotifications, type TestService } from '../../test/notifications.ts'
 
-const telling = useTelling()
-const { app, anOrg, aService } = telling
+const notifications = useNotifications()
+const { app, anOrg, aService } = notifications
 
 /** What the service has been told when it has been told of the build's end. */
 async function toldUntilEnd(service: TestService, build: TestBuild) {
   await eventually('the end of the build', async () =>
     service
-      .news()
+      .events()
       .some(({ event, build: told }) => String(event) === 'build.finished' && String(told.id) === build.id),
   )
-  return service.news()
+  return service.events()
 }
 
 describe('a webhook', () => {
@@ -27,7 +27,7 @@ describe('a webhook', () => {
     await patch({ description: 'New' })
     await patch(body)
     await patch({ settings: { tls_verify: false } })
-    await telling.settled({ id })
+    await notifications.untilDelivered({ id })
     expect(receiver.received.map(({ body: ping }) => ping)).toEqual(
       [1, 2].map(() => ({
         event: 'ping',
@@ -97,10 +97,10 @@ describe('a webhook', () => {
     const pipeline = await aPipeline(app, org, 'steps: [{block: Go?, key: go}, {command: a}, {command: b}]')
     const build = await aBuild(app, org, pipeline, { creatorId: null })
     const jobId = await jobNamed(app, build, 'Go?')
-    await tell(app, build, { type: 'unblock', jobId, by: admin.id, answers: {} })
+    await applyEvent(app, build, { type: 'unblock', jobId, by: admin.id, answers: {} })
     const promising = await startJob(app, build, 'a')
-    await tell(app, build, { type: 'promise', jobId: promising, exitStatus: 9, reason: 'no disk' })
-    await tell(app, build, {
+    await applyEvent(app, build, { type: 'promise', jobId: promising, exitStatus: 9, reason: 'no disk' })
+    await applyEvent(app, build, {
       type: 'finish',
       jobId: promising,
       exitStatus: 9,
@@ -108,8 +108,8 @@ describe('a webhook', () => {
       signalReason: null,
     })
     await runJob(app, build, 'b')
-    await eventually('all of it', async () => service.news().length >= 5)
-    const told = service.news()
+    await eventually('all of it', async () => service.events().length >= 5)
+    const told = service.events()
     expect(told.map(({ event }) => event)).toEqual([
       'build.finished',
       'job.activated',
@@ -133,8 +133,8 @@ describe('a webhook', () => {
     const pipeline = await aPipeline(app, org, 'steps: [{command: a}]', { skip_queued_branch_builds: true })
     const first = await aBuild(app, org, pipeline)
     await aBuild(app, org, pipeline)
-    await eventually('one that was skipped', async () => service.news().length === 1)
-    expect(service.news()[0]).toMatchObject({
+    await eventually('one that was skipped', async () => service.events().length === 1)
+    expect(service.events()[0]).toMatchObject({
       event: 'build.skipped',
       build: { id: first.id, state: 'skipped' },
     })
@@ -144,7 +144,7 @@ describe('a webhook', () => {
     const { org, admin } = await anOrg()
     const settings = { token_mode: 'signature', token: 's3cr3t-webhook-token' }
     const { receiver, id } = await aService(org, admin, { settings })
-    await telling.settled({ id })
+    await notifications.untilDelivered({ id })
     const [{ headers, raw } = { headers: {} as IncomingHttpHeaders, raw: Buffer.alloc(0) }] =
       receiver.received
     expect(headers).not.toHaveProperty('x-buildkite-token')
@@ -159,7 +159,7 @@ describe('a webhook', () => {
   it('gets its token in a header otherwise', async () => {
     const { org, admin } = await anOrg()
     const { receiver, id } = await aService(org, admin, { settings: { token: 'plain-token' } })
-    await telling.settled({ id })
+    await notifications.untilDelivered({ id })
     expect(receiver.received[0]?.headers).toMatchObject({
       'content-type': 'application/json',
       'x-buildkite-event': 'ping',
@@ -243,7 +243,7 @@ describe('build_fixed', () => {
     const pipeline = await aPipeline(app, org, 'steps: [{command: a}]')
     const run = async (branch: string, exitStatus: number | null) => {
       const build = await aBuild(app, org, pipeline, { branch })
-      if (exitStatus === null) await tell(app, build, { type: 'cancel_build', reason: null })
+      if (exitStatus === null) await applyEvent(app, build, { type: 'cancel_build', reason: null })
       else await runJob(app, build, 'a', exitStatus)
       return build
     }
@@ -253,14 +253,14 @@ describe('build_fixed', () => {
     await run('main', 0)
     await run('main', 0)
     const retried = await run('main', 1)
-    await tell(app, retried, {
+    await applyEvent(app, retried, {
       type: 'retry',
       jobId: await jobNamed(app, retried, 'a'),
       parentCanceled: false,
     })
     await runJob(app, retried, 'a')
     await eventually('two that were fixed', async () => service.receiver.received.length >= 2)
-    await telling.settled(service)
+    await notifications.untilDelivered(service)
     const told = service.receiver.received.map(({ body }) => /#(\d+)>/.exec(String(body.text))?.[1])
     expect(new Set(told)).toEqual(new Set(['4', '6']))
     expect(told).toHaveLength(2)
@@ -300,13 +300,13 @@ describe('who is told', () => {
     }
     const [main, elsewhere] = [await run(ours, 'main'), await run(other, 'main')]
     const [release, old] = [await run(other, 'release/1'), await run(other, 'release/old')]
-    await eventually('all four', async () => services.all.news().length === 4)
-    for (const service of Object.values(services)) await telling.settled(service)
+    await eventually('all four', async () => services.all.events().length === 4)
+    for (const service of Object.values(services)) await notifications.untilDelivered(service)
     const told = Object.fromEntries(
       Object.entries(services).map(([name, service]) => [
         name,
         service
-          .news()
+          .events()
           .map(({ build }) => String(build.id))
           .sort(),
       ]),
@@ -327,8 +327,8 @@ describe('who is told', () => {
     const other = await aService(theirs.org, theirs.admin)
     const pipeline = await aPipeline(app, theirs.org, 'steps: [{command: a}]')
     await runJob(app, await aBuild(app, theirs.org, pipeline), 'a')
-    await eventually('told there', async () => other.news().length === 1)
-    await telling.settled(service)
-    expect(service.news()).toEqual([])
+    await eventually('told there', async () => other.events().length === 1)
+    await notifications.untilDelivered(service)
+    expect(service.events()).toEqual([])
   })
 })

@@ -8,6 +8,7 @@ import {
   aToken,
   auditTrail,
   withFeature,
+  withoutFeature,
   type TestOrganization,
   type TestUser,
 } from '../../test/builders.ts'
@@ -255,9 +256,9 @@ describe('an attack on connecting', () => {
     await narrow.signIn(await aToken(app, user, { scopes: ['read_notification_services'] }))
     expect((await narrow.get(connectPath(org))).status).toBe(403)
 
-    await withFeature(app, org, 'members_manage_notification_services', true)
+    await withFeature(app, org, 'members_manage_notification_services')
     const back = await site.agree(await begin({ org, user: member, browser: theirs }))
-    await withFeature(app, org, 'members_manage_notification_services', false)
+    await withoutFeature(app, org, 'members_manage_notification_services')
     expect((await theirs.get(back.pathname + back.search)).status).toBe(403)
     expect(await servicesOf({ org, user, browser })).toEqual([])
   })

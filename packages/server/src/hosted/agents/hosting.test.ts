@@ -12,7 +12,7 @@ import {
   patienceMs,
 } from '../../../test/hosted-world.ts'
 import { anAgent, call, registerBody } from '../../../test/agent-client.ts'
-import { aBuild, jobNamed, statesOf, tell } from '../../../test/runs.ts'
+import { aBuild, jobNamed, statesOf, applyEvent } from '../../../test/runs.ts'
 import { newId } from '../../lib/ids.ts'
 import { runnerCommand } from './container.ts'
 import { updateMirrors } from './mirrors.ts'
@@ -83,7 +83,7 @@ describe('a job of a hosted queue', () => {
     engine.fail('not reached', 'startContainer')
     const build = await aBuild(app, world.org, await aHostedPipeline(app, world, '[{ command: "true" }]'))
     await inTime('a container is asked for', async () => (await rows()).some(({ last_error }) => last_error))
-    await tell(app, build, { type: 'cancel_build', reason: 'changed my mind' })
+    await applyEvent(app, build, { type: 'cancel_build', reason: 'changed my mind' })
     engine.recover()
     expect(await untilEnded(app, build)).toBe('canceled')
     await untilQuiet(app)
@@ -94,7 +94,7 @@ describe('a job of a hosted queue', () => {
     const { started, release } = aPause('cancel-me')
     const build = await aBuild(app, world.org, await aHostedPipeline(app, world, '[{ command: cancel-me }]'))
     await started
-    await tell(app, build, { type: 'cancel_build', reason: 'enough' })
+    await applyEvent(app, build, { type: 'cancel_build', reason: 'enough' })
     release()
     expect(await untilEnded(app, build)).toBe('canceled')
     await untilQuiet(app)
@@ -263,8 +263,8 @@ describe('a job of a hosted queue', () => {
       code: 'no_agent',
       reason: expect.stringContaining('MACOS'),
     })
-    await tell(app, one, { type: 'cancel_build', reason: '' })
-    await tell(app, two, { type: 'cancel_build', reason: '' })
+    await applyEvent(app, one, { type: 'cancel_build', reason: '' })
+    await applyEvent(app, two, { type: 'cancel_build', reason: '' })
     await untilQuiet(app)
   })
 })
@@ -368,7 +368,7 @@ describe('what nobody knows of', () => {
     await reconcile(app.ctx)
     expect(engine.containers('hosted')).toEqual([])
     await untilQuiet(app)
-    await tell(app, build, { type: 'cancel_build', reason: '' })
+    await applyEvent(app, build, { type: 'cancel_build', reason: '' })
   })
 })
 

@@ -4,12 +4,12 @@ import { eventually } from '../../../test/app.ts'
 import { aPipeline, auditTrail } from '../../../test/builders.ts'
 import type { Answering } from '../../../test/receiver.ts'
 import { aBuild, runJob } from '../../../test/runs.ts'
-import { useTelling, type TestService } from '../../../test/telling.ts'
+import { useNotifications, type TestService } from '../../../test/notifications.ts'
 import { outboundClient } from '../../lib/outbound.ts'
 import { backoffMs } from './backoff.ts'
 
-const telling = useTelling()
-const { app, anOrg, aService, pass, passUntil } = telling
+const notifications = useNotifications()
+const { app, anOrg, aService, pass, passUntil } = notifications
 
 const hour = 60 * 60 * 1000
 const jobEvents = { events: ['job.scheduled', 'job.started', 'job.finished', 'build.finished'] }
@@ -19,7 +19,7 @@ const refusing: Answering = (response, { headers }) => {
   response.end('not today')
 }
 
-const toldEvents = (service: TestService) => service.news().map(({ event }) => String(event))
+const toldEvents = (service: TestService) => service.events().map(({ event }) => String(event))
 
 describe('a delivery that fails', () => {
   it('is tried again, later and later, for a day', () => {
@@ -44,18 +44,18 @@ describe('a delivery that fails', () => {
   ])('arrives once its receiver no longer %s, in order and with the same id', async (_, failing) => {
     const { org, admin } = await anOrg()
     const service = await aService(org, admin, { settings: jobEvents })
-    await telling.settled(service)
+    await notifications.untilDelivered(service)
     let isDown = true
     service.receiver.answering = (response, received, n) =>
       isDown ? failing(response, received, n) : response.end()
     const build = await aBuild(app, org, await aPipeline(app, org, 'steps: [{command: a}]'))
     await runJob(app, build, 'a')
-    await passUntil(service, 'three attempts', () => service.news().length >= 3)
+    await passUntil(service, 'three attempts', () => service.events().length >= 3)
     expect(new Set(toldEvents(service))).toEqual(new Set(['job.scheduled']))
     isDown = false
-    const began = service.news().length
+    const began = service.events().length
     await passUntil(service, 'all of them', () => toldEvents(service).includes('build.finished'))
-    await telling.settled(service)
+    await notifications.untilDelivered(service)
     expect(
       toldEvents(service)
         .slice(began)
@@ -69,7 +69,7 @@ describe('a delivery that fails', () => {
   it('is on record, attempt by attempt', async () => {
     const { org, admin } = await anOrg()
     const service = await aService(org, admin, { settings: { token: 'hush-hush-hush' } })
-    await telling.settled(service)
+    await notifications.untilDelivered(service)
     service.receiver.answering = (response, _, n) => {
       response.writeHead(n < 2 ? 503 : 200, { 'X-Reason': 'busy' })
       response.end(n < 2 ? `come back\0${'x'.repeat(10_000)}` : 'thanks')
@@ -77,7 +77,7 @@ describe('a delivery that fails', () => {
     const build = await aBuild(app, org, await aPipeline(app, org, 'steps: [{command: a}]'))
     await runJob(app, build, 'a')
     await passUntil(service, 'it arrived', () => service.receiver.received.length === 3)
-    await telling.settled(service)
+    await notifications.untilDelivered(service)
     const { list } = await app.request('GET', `${service.path}/deliveries`, { token: admin.token })
     expect(list).toMatchObject([
       { event: 'build.finished', state: 'delivered', attempts_count: 2 },
@@ -115,7 +115,7 @@ describe('a delivery that fails', () => {
     const service = await aService(org, admin, { settings: jobEvents, answering: refusing })
     const build = await aBuild(app, org, await aPipeline(app, org, 'steps: [{command: a}]'))
     await runJob(app, build, 'a')
-    await passUntil(service, 'two attempts', () => service.news().length >= 2)
+    await passUntil(service, 'two attempts', () => service.events().length >= 2)
     pass(24 * hour)
     await passUntil(service, 'all are dead', async () => {
       const { list } = await app.request('GET', `${service.path}/deliveries?state=dead`, {
@@ -123,7 +123,7 @@ describe('a delivery that fails', () => {
       })
       return list.length === 4
     })
-    const all = await telling.settled(service)
+    const all = await notifications.untilDelivered(service)
     expect(all.map(({ state }) => state)).toEqual(['delivered', 'dead', 'dead', 'dead', 'dead'])
     expect(all[1]?.attempts).toBeGreaterThanOrEqual(2)
     expect(all[4]?.attempts).toBeGreaterThanOrEqual(1)
@@ -143,7 +143,7 @@ describe('a delivery that fails', () => {
       ],
     ] as const) {
       const service = await aService(org, admin, { settings, answering })
-      expect(await telling.settled(service)).toMatchObject([{ state: 'dead', attempts: 1 }])
+      expect(await notifications.untilDelivered(service)).toMatchObject([{ state: 'dead', attempts: 1 }])
     }
   })
 })
@@ -155,8 +155,8 @@ describe('a service', () => {
     const healthy = await aService(org, admin, { settings: jobEvents })
     const pipeline = await aPipeline(app, org, 'steps: [{command: a}]')
     for (let n = 0; n < 12; n++) await runJob(app, await aBuild(app, org, pipeline), 'a')
-    await eventually('all of the healthy one', async () => healthy.news().length === 48)
-    expect(hanging.news().length).toBeLessThanOrEqual(12)
+    await eventually('all of the healthy one', async () => healthy.events().length === 48)
+    expect(hanging.events().length).toBeLessThanOrEqual(12)
     await app.request('DELETE', hanging.path, { token: admin.token })
   })
 
@@ -178,7 +178,7 @@ describe('a service', () => {
     await eventually('all places are taken', async () => waiting() === 12 + 128, 60_000)
     const healthy = await aService(org, admin, { settings: jobEvents })
     for (let n = 0; n < 3; n++) await runJob(app, await aBuild(app, org, pipeline), 'a')
-    await eventually('all of the healthy one', async () => healthy.news().length === 12, 60_000)
+    await eventually('all of the healthy one', async () => healthy.events().length === 12, 60_000)
     expect(waiting()).toBe(12 + 128)
     for (const { path } of hanging) await app.request('DELETE', path, { token: admin.token })
     app.ctx.outbound = usual
@@ -190,12 +190,12 @@ describe('a service', () => {
     const service = await aService(org, admin, { settings: jobEvents, answering: refusing })
     const pipeline = await aPipeline(app, org, 'steps: [{command: a}]')
     await runJob(app, await aBuild(app, org, pipeline), 'a')
-    await eventually('an attempt', async () => service.news().length > 0)
+    await eventually('an attempt', async () => service.events().length > 0)
     const put = (verb: string) => app.request('PUT', `${service.path}/${verb}`, { token: admin.token })
     await put('disable')
-    const all = await telling.settled(service)
+    const all = await notifications.untilDelivered(service)
     expect(all.map(({ state }) => state)).toEqual(['delivered', ...all.slice(1).map(() => 'discarded')])
-    const attempts = service.news().length
+    const attempts = service.events().length
     pass(hour)
     await runJob(app, await aBuild(app, org, pipeline), 'a')
     service.receiver.answering = null
@@ -206,7 +206,7 @@ describe('a service', () => {
     expect(
       new Set(
         service
-          .news()
+          .events()
           .slice(attempts)
           .map(({ build }) => String(build.id)),
       ),
@@ -238,7 +238,7 @@ describe('a service', () => {
   it('is broken after 50 dead letters in a row, with an audit event; enabling clears it', async () => {
     const { org, admin } = await anOrg()
     const service = await aService(org, admin)
-    await telling.settled(service)
+    await notifications.untilDelivered(service)
     const gone: Answering = (response) => {
       response.statusCode = 410
       response.end()
@@ -253,16 +253,16 @@ describe('a service', () => {
         .execute()
     await count(48)
     await test()
-    await telling.settled(service)
+    await notifications.untilDelivered(service)
     const get = () => app.request('GET', service.path, { token: admin.token })
     expect((await get()).body.enabled).toBe(true)
     // One that arrives begins the count anew.
     service.receiver.answering = null
     await test()
-    await telling.settled(service)
+    await notifications.untilDelivered(service)
     service.receiver.answering = gone
     await test()
-    await telling.settled(service)
+    await notifications.untilDelivered(service)
     expect((await get()).body.enabled).toBe(true)
     await count(49)
     await test()
@@ -276,7 +276,7 @@ describe('a service', () => {
     const enabled = await app.request('PUT', `${service.path}/enable`, { token: admin.token })
     expect(enabled.body).toMatchObject({ enabled: true, broken_at: null, broken_reason: null })
     expect((await test()).status).toBe(201)
-    expect((await telling.settled(service)).at(-1)).toMatchObject({ state: 'delivered' })
+    expect((await notifications.untilDelivered(service)).at(-1)).toMatchObject({ state: 'delivered' })
   })
 })
 
@@ -289,7 +289,7 @@ describe('POST …/deliveries/{id}/redeliver', () => {
         response.end()
       },
     })
-    const [dead] = await telling.settled(service)
+    const [dead] = await notifications.untilDelivered(service)
     service.receiver.answering = null
     const path = `${service.path}/deliveries/${dead?.id}`
     const answer = await app.request('POST', `${path}/redeliver`, { token: admin.token })
@@ -297,7 +297,7 @@ describe('POST …/deliveries/{id}/redeliver', () => {
       200,
       { id: dead?.id, state: 'pending', attempts_count: 1 },
     ])
-    await telling.settled(service)
+    await notifications.untilDelivered(service)
     const [first, second] = service.receiver.received
     expect(second?.headers['x-millrace-delivery']).toBe(first?.headers['x-millrace-delivery'])
     expect(second?.raw.equals(first?.raw ?? Buffer.alloc(0))).toBe(true)
@@ -320,14 +320,14 @@ describe('POST …/deliveries/{id}/redeliver', () => {
     })
     expect(pending).toMatchObject({ state: 'pending', next_attempt_at: expect.any(String) })
     await app.request('POST', `${service.path}/deliveries/${pending?.id}/redeliver`, { token: admin.token })
-    expect(await telling.settled(service)).toMatchObject([{ state: 'delivered', attempts: 2 }])
+    expect(await notifications.untilDelivered(service)).toMatchObject([{ state: 'delivered', attempts: 2 }])
   })
 
   it('answers 422 while the service is disabled, and 404 to deliveries of others', async () => {
     const { org, admin } = await anOrg()
     const [service, other] = [await aService(org, admin), await aService(org, admin)]
-    const [own] = await telling.settled(service)
-    const [foreign] = await telling.settled(other)
+    const [own] = await notifications.untilDelivered(service)
+    const [foreign] = await notifications.untilDelivered(other)
     const redeliver = (id: string | undefined) =>
       app.request('POST', `${service.path}/deliveries/${id}/redeliver`, { token: admin.token })
     expect((await redeliver(foreign?.id)).body).toEqual({ message: 'No delivery found' })
@@ -344,7 +344,7 @@ describe('POST …/services/{uuid}/test', () => {
     const service = await aService(org, admin, { provider: 'chat' })
     const answer = await app.request('POST', `${service.path}/test`, { token: admin.token })
     expect([answer.status, answer.body]).toMatchObject([201, { event: 'ping', state: 'pending' }])
-    await telling.settled(service)
+    await notifications.untilDelivered(service)
     const path = `${service.path}/deliveries/${answer.body.id}`
     const got = await app.request('GET', path, { token: admin.token })
     expect(got.body).toMatchObject({ state: 'delivered', attempts: [{ status: 200 }] })

@@ -9,11 +9,11 @@ import { aPipeline } from '../../../test/builders.ts'
 import { cert, key } from '../../../test/certificate.ts'
 import { eventually } from '../../../test/app.ts'
 import { aBuild, runJob } from '../../../test/runs.ts'
-import { useTelling } from '../../../test/telling.ts'
+import { useNotifications } from '../../../test/notifications.ts'
 import { outboundClient } from '../../lib/outbound.ts'
 
-const telling = useTelling()
-const { app, anOrg, aService } = telling
+const notifications = useNotifications()
+const { app, anOrg, aService } = notifications
 
 const events = ['job.scheduled', 'job.started', 'job.finished', 'build.finished']
 const gibibyte = 1024 ** 3
@@ -110,14 +110,18 @@ describe('a receiver that', () => {
       const healthy = await aService(org, admin, { settings: { events } })
       const build = await aBuild(app, org, await aPipeline(app, org, 'steps: [{command: a}]'))
       await runJob(app, build, 'a')
-      await eventually('all of the healthy one', async () => healthy.news().length === events.length, 60_000)
+      await eventually(
+        'all of the healthy one',
+        async () => healthy.events().length === events.length,
+        60_000,
+      )
       expect(faulty.heard).toEqual([])
-      await telling.passUntil(service, 'a second attempt', () => faulty.failed >= 2)
+      await notifications.passUntil(service, 'a second attempt', () => faulty.failed >= 2)
       faulty.isDown = false
-      await telling.passUntil(service, 'the end', () =>
+      await notifications.passUntil(service, 'the end', () =>
         faulty.heard.some(({ event }) => event === 'build.finished'),
       )
-      await telling.settled(service)
+      await notifications.untilDelivered(service)
       const news = faulty.heard.filter(({ event }) => event !== 'ping')
       const firsts = news.filter(({ event }, n) => news.findIndex((one) => one.event === event) === n)
       expect(firsts.map(({ event }) => event)).toEqual(events)

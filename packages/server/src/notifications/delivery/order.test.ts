@@ -1,15 +1,15 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { eventually } from '../../../test/app.ts'
 import { aPipeline, type TestOrganization } from '../../../test/builders.ts'
-import { aConnected } from '../../../test/connected.ts'
+import { aConnectedService } from '../../../test/connected-service.ts'
 import { anOAuthSite } from '../../../test/oauth-site.ts'
 import { aReceiver, type Receiver } from '../../../test/receiver.ts'
 import { aBuild, runJob } from '../../../test/runs.ts'
-import { useTelling } from '../../../test/telling.ts'
+import { useNotifications } from '../../../test/notifications.ts'
 
 const site = await anOAuthSite()
-const telling = useTelling(site.env)
-const { app, anOrg, aService, passUntil } = telling
+const notifications = useNotifications(site.env)
+const { app, anOrg, aService, passUntil } = notifications
 afterAll(() => site.close())
 
 let receivers: Receiver[]
@@ -35,8 +35,8 @@ async function failAndFix(org: TestOrganization, notify = '', branches = ['main'
 }
 
 /** Somebody else has been told of the end of the second build, so it was time for everybody. */
-const toldElsewhere = (service: { news(): unknown[] }) =>
-  eventually('another service is told of both', async () => service.news().length >= 2)
+const toldElsewhere = (service: { events(): unknown[] }) =>
+  eventually('another service is told of both', async () => service.events().length >= 2)
 
 /** Refuses the first that comes, and takes the rest. */
 const refuseFirst = (receiver: Receiver) => {
@@ -58,7 +58,7 @@ describe('what a chat is told of two builds of one branch', () => {
     await failAndFix(org)
     await toldElsewhere(other)
     await passUntil(chat, 'all of it', () => chat.receiver.received.length >= 3)
-    await telling.settled(chat)
+    await notifications.untilDelivered(chat)
     expect(saidTo(chat.receiver)).toEqual(['failed', 'failed', 'fixed'])
   })
 
@@ -75,7 +75,7 @@ describe('what a chat is told of two builds of one branch', () => {
     await toldElsewhere(other)
     expect(saidTo(chat.receiver)).toEqual(['failed'])
     release()
-    await telling.settled(chat)
+    await notifications.untilDelivered(chat)
     expect(saidTo(chat.receiver)).toEqual(['failed', 'fixed'])
   })
 
@@ -110,7 +110,7 @@ describe('what a chat is told of two builds of one branch', () => {
       channel: '#builds',
       access_token: 'access-first',
     }
-    const id = await aConnected(app, org, 'chat_workspace', settings, ['build_failed', 'build_fixed'])
+    const id = await aConnectedService(app, org, 'chat_workspace', settings, ['build_failed', 'build_fixed'])
     const other = await aService(org, admin, { settings: { events: ['build.finished'] } })
     let isFirst = true
     site.answering = (_, response) => {
@@ -169,14 +169,14 @@ describe('what a webhook is told of two builds of one branch', () => {
   it('comes in order for each build, and one build does not wait for another', async () => {
     const { org, admin } = await anOrg()
     const hook = await aService(org, admin, { settings: { events: ['build.finished'] } })
-    await telling.settled(hook)
+    await notifications.untilDelivered(hook)
     hook.receiver.answering = (response, _, n) => {
       response.statusCode = n === 1 ? 500 : 200
       response.end()
     }
     await failAndFix(org)
-    await eventually('both builds', async () => hook.news().length === 2)
-    const numbers = hook.news().map(({ build }) => Number(build?.number))
+    await eventually('both builds', async () => hook.events().length === 2)
+    const numbers = hook.events().map(({ build }) => Number(build?.number))
     expect(new Set(numbers)).toEqual(new Set([1, 2]))
   })
 })

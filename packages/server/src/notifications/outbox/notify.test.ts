@@ -2,12 +2,12 @@ import { sql } from 'kysely'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { eventually } from '../../../test/app.ts'
 import { aPipeline, type TestOrganization } from '../../../test/builders.ts'
-import { aConnected } from '../../../test/connected.ts'
+import { aConnectedService } from '../../../test/connected-service.ts'
 import { aMailServer } from '../../../test/mail-server.ts'
 import { anOAuthSite } from '../../../test/oauth-site.ts'
 import { aReceiver, type Receiver } from '../../../test/receiver.ts'
-import { aBuild, runJob, tell } from '../../../test/runs.ts'
-import { useTelling } from '../../../test/telling.ts'
+import { aBuild, runJob, applyEvent } from '../../../test/runs.ts'
+import { useNotifications } from '../../../test/notifications.ts'
 
 const smtp = await aMailServer({ user: 'builds', password: 'secret' })
 const site = await anOAuthSite()
@@ -15,13 +15,13 @@ const pager = await aReceiver((response) => {
   response.statusCode = 202
   response.end('{}')
 })
-const telling = useTelling({
+const notifications = useNotifications({
   MILLRACE_SMTP_URL: smtp.url,
   MILLRACE_MAIL_FROM: 'Builds <ci@example.com>',
   MILLRACE_PAGER_URL: new URL(pager.url).origin,
   ...site.env,
 })
-const { app, anOrg } = telling
+const { app, anOrg } = notifications
 
 const receivers: Receiver[] = []
 beforeEach(() => {
@@ -150,7 +150,7 @@ describe('`notify` of a pipeline', () => {
     await runJob(app, await aBuild(app, org, pipeline), 'turn')
     await eventually('three deliveries', async () => (await deliveries(org.id)).length >= 3, 60_000)
     const late = (await deliveries(org.id))[1]
-    await telling.passUntil(
+    await notifications.passUntil(
       { id: late?.id ?? '' },
       'the mail',
       () => mailsTo('late@example.com').length === 1,
@@ -170,7 +170,7 @@ const aWorkspace = (org: TestOrganization, name: string) => {
   const token = `access-${name}`
   site.tokens.add(token)
   const settings = { workspace_id: name, workspace_name: name, channel: '#builds', access_token: token }
-  return aConnected(app, org, 'chat_workspace', settings)
+  return aConnectedService(app, org, 'chat_workspace', settings)
 }
 
 const ended = (orgId: string, count: number) =>
@@ -308,7 +308,7 @@ describe('`notify` to campfires and pagers', () => {
     )
     const build = await aBuild(app, org, pipeline, { branch: 'x<y' })
     await runJob(app, build, 'turn')
-    await tell(app, build, { type: 'cancel_build', reason: null })
+    await applyEvent(app, build, { type: 'cancel_build', reason: null })
     await ended(org.id, 4)
     const told = receiver.received.map(({ body }) => String(body.content).replace(/<a [^>]*>|<\/a>/g, ''))
     expect(told).toEqual(

@@ -7,7 +7,7 @@ import { eventually, type Json } from '../../../test/app.ts'
 import { aPipeline, withFeature, type TestOrganization, type TestUser } from '../../../test/builders.ts'
 import { aReceiver, type Answering, type Received } from '../../../test/receiver.ts'
 import { aBuild, runJob } from '../../../test/runs.ts'
-import { useTelling } from '../../../test/telling.ts'
+import { useNotifications } from '../../../test/notifications.ts'
 
 const keyId = 'AKIDEXAMPLE'
 const secretKey = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY'
@@ -17,8 +17,8 @@ const taken: Answering = (response) => {
   response.end(JSON.stringify({ FailedEntryCount: 0, Entries: [{ EventId: '1' }] }))
 }
 const bus = await aReceiver(taken)
-const telling = useTelling({ MILLRACE_EVENT_BUS_ENDPOINT: new URL(bus.url).origin })
-const { app, anOrg } = telling
+const notifications = useNotifications({ MILLRACE_EVENT_BUS_ENDPOINT: new URL(bus.url).origin })
+const { app, anOrg } = notifications
 
 let folder: string
 beforeAll(async () => {
@@ -83,7 +83,7 @@ const ended = () =>
 describe('a bus of a cloud account', () => {
   it('is put every event of a build, in order, signed with the credentials of the installation', async () => {
     const { org, admin } = await anOrg()
-    await withFeature(app, org, 'include_build_meta_data', true)
+    await withFeature(app, org, 'include_build_meta_data')
     await aBus(org, admin, { include_build_meta_data: true })
     const pipeline = await aPipeline(app, org, 'steps: [{command: turn, label: Turn, key: t}]')
     const build = await aBuild(app, org, pipeline, { creatorId: admin.id, metaData: { release: '1' } })
@@ -146,7 +146,7 @@ describe('a bus of a cloud account', () => {
     }
     const pipeline = await aPipeline(app, org, 'steps: [{command: turn}]')
     await runJob(app, await aBuild(app, org, pipeline), 'turn')
-    await telling.passUntil(service, 'the end', () =>
+    await notifications.passUntil(service, 'the end', () =>
       entries().some((one) => String(one.DetailType) === 'Build Finished'),
     )
     const [first, second] = entries()

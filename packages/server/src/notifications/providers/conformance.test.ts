@@ -9,11 +9,11 @@ import {
   type TestOrganization,
   type TestUser,
 } from '../../../test/builders.ts'
-import { aConnected } from '../../../test/connected.ts'
+import { aConnectedService } from '../../../test/connected-service.ts'
 import { anOAuthSite, teamId } from '../../../test/oauth-site.ts'
 import { aReceiver } from '../../../test/receiver.ts'
 import { aBuild, runJob } from '../../../test/runs.ts'
-import { useTelling } from '../../../test/telling.ts'
+import { useNotifications } from '../../../test/notifications.ts'
 import { providerIds, type ProviderId } from '../names.ts'
 import type { Field } from '../provider.ts'
 import { findSender, providers } from './table.ts'
@@ -25,8 +25,8 @@ const receiver = await aReceiver((response) => {
   response.end(JSON.stringify({ FailedEntryCount: 0, Entries: [{ EventId: '1' }] }))
 })
 const origin = new URL(receiver.url).origin
-const telling = useTelling({ ...site.env, MILLRACE_EVENT_BUS_ENDPOINT: origin })
-const { app } = telling
+const notifications = useNotifications({ ...site.env, MILLRACE_EVENT_BUS_ENDPOINT: origin })
+const { app } = notifications
 beforeAll(() => {
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIDEXAMPLE')
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret-of-the-cloud')
@@ -89,7 +89,7 @@ beforeAll(async () => {
   org = await anOrganization(app)
   admin = await anAdmin(app, org)
   for (const feature of ['event_log_api', 'include_build_meta_data', 'tracestate'] as const) {
-    await withFeature(app, org, feature, true)
+    await withFeature(app, org, feature)
   }
 })
 
@@ -101,7 +101,7 @@ async function make(id: ProviderId, settings: Record<string, unknown>): Promise<
     if (answer.status !== 201) throw new Error(answer.text)
     return String(answer.body.id)
   }
-  return aConnected(app, org, id, settings)
+  return aConnectedService(app, org, id, settings)
 }
 
 async function kept(id: string): Promise<unknown> {
@@ -209,7 +209,7 @@ describe.each(Object.keys(reaching) as Array<keyof typeof reaching>)('the sender
       60_000,
     )
     isDown = false
-    await telling.passUntil(
+    await notifications.passUntil(
       { id: service },
       'it arrives',
       async () => String((await ofBuild())?.state) === 'delivered',
@@ -237,7 +237,7 @@ describe.each(Object.keys(reaching) as Array<keyof typeof reaching>)('the sender
     const path = `${org.path}/services/${service}`
     const answer = await app.request('POST', `${path}/test`, { token: admin.token })
     expect([answer.status, answer.body]).toMatchObject([201, { event: 'ping', state: 'pending' }])
-    await telling.settled({ id: service })
+    await notifications.untilDelivered({ id: service })
     const found = await app.request('GET', `${path}/deliveries/${answer.body.id}`, { token: admin.token })
     expect(found.body).toMatchObject({ state: 'delivered', attempts: [{ error: null }] })
     expect(found.text).not.toMatch(/hush-|secret-of-the-cloud/)

@@ -1,15 +1,15 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { eventually } from '../../../test/app.ts'
 import { aPipeline, type TestOrganization } from '../../../test/builders.ts'
-import { aConnected } from '../../../test/connected.ts'
+import { aConnectedService } from '../../../test/connected-service.ts'
 import { anOAuthSite, teamId } from '../../../test/oauth-site.ts'
 import { aBuild, runJob } from '../../../test/runs.ts'
-import { useTelling } from '../../../test/telling.ts'
+import { useNotifications } from '../../../test/notifications.ts'
 import type { BuildStateName } from '../names.ts'
 
 const site = await anOAuthSite()
-const telling = useTelling(site.env)
-const { app, anOrg } = telling
+const notifications = useNotifications(site.env)
+const { app, anOrg } = notifications
 afterAll(() => site.close())
 
 beforeEach(() => {
@@ -32,14 +32,14 @@ async function aWorkspace(org: TestOrganization, settings: object = {}) {
     channel: '#builds',
     access_token: 'access-first',
   }
-  const id = await aConnected(app, org, 'chat_workspace', { ...given, ...settings }, failedAndFixed)
+  const id = await aConnectedService(app, org, 'chat_workspace', { ...given, ...settings }, failedAndFixed)
   return { id, path: `${org.path}/services/${id}` }
 }
 
 async function aTracker(org: TestOrganization, settings: object = {}) {
   site.tokens.add('access-first')
   const given = { workspace_id: 'W0', workspace_name: 'Acme', team_id: teamId, access_token: 'access-first' }
-  const id = await aConnected(app, org, 'issue_tracker', { ...given, ...settings }, failedAndFixed)
+  const id = await aConnectedService(app, org, 'issue_tracker', { ...given, ...settings }, failedAndFixed)
   return { id, path: `${org.path}/services/${id}` }
 }
 
@@ -53,11 +53,11 @@ async function run(org: TestOrganization, pipeline: { id: string }, exitStatus: 
   return build
 }
 
-const settled = (service: { id: string }, count: number) =>
+const untilDelivered = (service: { id: string }, count: number) =>
   eventually(
     `${count} deliveries`,
     async () => {
-      const all = await telling.settled(service)
+      const all = await notifications.untilDelivered(service)
       return all.length >= count && all
     },
     60_000,
@@ -78,7 +78,7 @@ describe('a chat workspace', () => {
       name: 'App',
     })
     for (const exitStatus of [0, 1, 0]) await run(org, pipeline, exitStatus)
-    await settled(service, 2)
+    await untilDelivered(service, 2)
     expect(site.posts.map(({ channel }) => channel)).toEqual(['#builds', '#builds'])
     expect(site.posts[0]?.text).toMatch(/^:x: <http.*\|App #2> failed \(main · c0ffee\)/)
     expect(site.posts[0]?.text).toContain('Unit &lt;tests&gt;> failed with exit status 1')
@@ -99,8 +99,8 @@ describe('a chat workspace', () => {
     })
     expect((await lastError(service, admin.token)).error).toMatch(/channel_not_found\. Is the name right/)
     site.channels.push('#late')
-    await telling.passUntil(service, 'it is told', () => site.posts.length === 1)
-    const delivered = await settled(service, 1)
+    await notifications.passUntil(service, 'it is told', () => site.posts.length === 1)
+    const delivered = await untilDelivered(service, 1)
     expect(site.posts[0]?.delivery).toBe(delivered[0]?.id)
   })
 
@@ -108,7 +108,7 @@ describe('a chat workspace', () => {
     const { org, admin } = await anOrg()
     const service = await aWorkspace(org)
     expect((await app.request('POST', `${service.path}/test`, { token: admin.token })).status).toBe(201)
-    await settled(service, 1)
+    await untilDelivered(service, 1)
     expect(site.posts[0]?.text).toContain('Millrace can write here')
   })
 
@@ -117,7 +117,7 @@ describe('a chat workspace', () => {
     const service = await aWorkspace(org)
     site.tokens.clear()
     await app.request('POST', `${service.path}/test`, { token: admin.token })
-    expect(await settled(service, 1)).toMatchObject([{ state: 'dead', attempts: 1 }])
+    expect(await untilDelivered(service, 1)).toMatchObject([{ state: 'dead', attempts: 1 }])
     expect((await lastError(service, admin.token)).error).toMatch(
       /refuses the access token\. .*connect the service again/,
     )
@@ -158,7 +158,7 @@ describe('the access token of a service', () => {
     const pipeline = await aPipeline(app, org, 'steps: [{command: a}]')
     // Lanes of their own, so all at once.
     await Promise.all(Array.from({ length: 8 }, (_, n) => run(org, pipeline, 1, `branch-${n}`)))
-    expect((await settled(service, 8)).map(({ state }) => state)).toEqual(Array(8).fill('delivered'))
+    expect((await untilDelivered(service, 8)).map(({ state }) => state)).toEqual(Array(8).fill('delivered'))
     expect(site.grants).toEqual([{ type: 'refresh_token', outcome: 'granted' }])
     const kept = await secretsOf(service.id)
     expect([site.tokens.has(kept.settings['access_token'] ?? ''), kept.lease]).toEqual([true, null])
@@ -174,7 +174,7 @@ describe('the access token of a service', () => {
       .where('id', '=', service.id)
       .execute()
     await run(org, await aPipeline(app, org, 'steps: [{command: a}]'), 1)
-    expect(await settled(service, 1)).toMatchObject([{ state: 'delivered', attempts: 1 }])
+    expect(await untilDelivered(service, 1)).toMatchObject([{ state: 'delivered', attempts: 1 }])
     expect(site.grants).toEqual([{ type: 'refresh_token', outcome: 'granted' }])
   })
 
@@ -194,7 +194,7 @@ describe('the access token of a service', () => {
     })
     expect((await secretsOf(service.id)).lease).toBeNull()
     site.answering = null
-    await telling.passUntil(service, 'it is told', () => site.posts.length === 1)
+    await notifications.passUntil(service, 'it is told', () => site.posts.length === 1)
   })
 
   it('that nobody finished renewing is renewed by another when the lease runs out', async () => {
@@ -203,7 +203,7 @@ describe('the access token of a service', () => {
     const lease = { refresh_leased_until: new Date(Date.now() + 1500).toISOString() }
     await app.db.updateTable('notification_services').set(lease).where('id', '=', service.id).execute()
     await run(org, await aPipeline(app, org, 'steps: [{command: a}]'), 1)
-    expect(await settled(service, 1)).toMatchObject([{ state: 'delivered', attempts: 1 }])
+    expect(await untilDelivered(service, 1)).toMatchObject([{ state: 'delivered', attempts: 1 }])
   })
 })
 
@@ -219,7 +219,7 @@ describe('an issue tracker', () => {
     await run(org, pipeline, 1)
     await run(org, pipeline, 1)
     await run(org, pipeline, 1, 'other')
-    await settled(service, 3)
+    await untilDelivered(service, 3)
     expect(
       open()
         .map(({ title }) => title)
@@ -231,13 +231,13 @@ describe('an issue tracker', () => {
     expect(first?.description).toContain('Unit \\[tests\\]')
     expect(first?.description).toContain('> Fix \\@everyone \\[x\\]\\(y\\)')
     await run(org, pipeline, 0)
-    await settled(service, 4)
+    await untilDelivered(service, 4)
     expect(open().map(({ title }) => title)).toEqual(['App fails on other'])
     expect(site.issues.get(first?.id ?? '')?.comments).toEqual([
       expect.stringMatching(/^Fixed by http.*builds\/4$/),
     ])
     await run(org, pipeline, 1)
-    await settled(service, 5)
+    await untilDelivered(service, 5)
     expect(open()).toHaveLength(2)
   })
 
@@ -246,11 +246,11 @@ describe('an issue tracker', () => {
     const service = await aTracker(org)
     site.losesAnswer = true
     await run(org, await aPipeline(app, org, 'steps: [{command: a}]'), 1)
-    await telling.passUntil(service, 'it is delivered', async () => {
+    await notifications.passUntil(service, 'it is delivered', async () => {
       const { list } = await app.request('GET', `${service.path}/deliveries`, { token: admin.token })
       return String(list[0]?.state) === 'delivered'
     })
-    expect((await telling.settled(service))[0]?.attempts).toBe(2)
+    expect((await notifications.untilDelivered(service))[0]?.attempts).toBe(2)
     expect([site.issues.size, site.losesAnswer]).toEqual([1, false])
   })
 
@@ -263,25 +263,25 @@ describe('an issue tracker', () => {
       () => open().forEach((issue) => (issue.state = 'completed')),
     ]) {
       await run(org, pipeline, 1)
-      const before = (await telling.settled(service)).length
+      const before = (await notifications.untilDelivered(service)).length
       await eventually('it is open', async () => open().length === 1, 60_000)
       meddle()
       await run(org, pipeline, 0)
-      await settled(service, Math.max(2, before + 1))
+      await untilDelivered(service, Math.max(2, before + 1))
     }
     expect([...site.issues.values()].flatMap(({ comments }) => comments)).toEqual([])
-    expect((await settled(service, 4)).map(({ state }) => state)).toEqual(Array(4).fill('delivered'))
+    expect((await untilDelivered(service, 4)).map(({ state }) => state)).toEqual(Array(4).fill('delivered'))
   })
 
   it('whose team is not there is a dead letter that says so; a test opens no issue', async () => {
     const { org, admin } = await anOrg()
     const service = await aTracker(org, { team_id: 'NOPE' })
     await app.request('POST', `${service.path}/test`, { token: admin.token })
-    expect(await settled(service, 1)).toMatchObject([{ state: 'dead' }])
+    expect(await untilDelivered(service, 1)).toMatchObject([{ state: 'dead' }])
     expect((await lastError(service, admin.token)).error).toMatch(/no team NOPE/)
     const good = await aTracker(org, { team_id: 'eng' })
     await app.request('POST', `${good.path}/test`, { token: admin.token })
-    expect(await settled(good, 1)).toMatchObject([{ state: 'delivered' }])
+    expect(await untilDelivered(good, 1)).toMatchObject([{ state: 'delivered' }])
     expect(site.issues.size).toBe(0)
   })
 })

@@ -2,10 +2,10 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { eventually, type Json } from '../../../test/app.ts'
 import { aPipeline, type TestOrganization, type TestUser } from '../../../test/builders.ts'
 import { aReceiver, type Receiver } from '../../../test/receiver.ts'
-import { aBuild, jobNamed, runJob, tell } from '../../../test/runs.ts'
-import { useTelling } from '../../../test/telling.ts'
+import { aBuild, jobNamed, runJob, applyEvent } from '../../../test/runs.ts'
+import { useNotifications } from '../../../test/notifications.ts'
 
-const { app, anOrg } = useTelling()
+const { app, anOrg } = useNotifications()
 
 const receivers: Receiver[] = []
 afterEach(async () => {
@@ -96,7 +96,7 @@ describe('a monitoring site', () => {
     await runJob(app, build, 'one')
     await arrived(receiver, 1)
     const jobId = await jobNamed(app, build, 'Go')
-    await tell(app, build, { type: 'unblock', jobId, by: admin.id, answers: {} })
+    await applyEvent(app, build, { type: 'unblock', jobId, by: admin.id, answers: {} })
     await runJob(app, build, 'two')
     await arrived(receiver, 2)
     const [first, second] = [resources(receiver, 0)[0], resources(receiver, 1)[0]]

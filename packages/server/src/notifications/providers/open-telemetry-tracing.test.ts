@@ -3,11 +3,11 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { aPipeline, withFeature, type TestOrganization, type TestUser } from '../../../test/builders.ts'
 import { eventually } from '../../../test/app.ts'
 import { aReceiver, type Received, type Receiver } from '../../../test/receiver.ts'
-import { aBuild, jobNamed, runJob, tell } from '../../../test/runs.ts'
-import { useTelling } from '../../../test/telling.ts'
+import { aBuild, jobNamed, runJob, applyEvent } from '../../../test/runs.ts'
+import { useNotifications } from '../../../test/notifications.ts'
 
-const telling = useTelling()
-const { app, anOrg } = telling
+const notifications = useNotifications()
+const { app, anOrg } = notifications
 
 interface KeyValue {
   key: string
@@ -99,7 +99,7 @@ const arrived = (receiver: Receiver, count: number) =>
 describe('a tracing service', () => {
   it('is sent each build as one trace of build, stage, step and job spans', async () => {
     const { org, admin } = await anOrg()
-    await withFeature(app, org, 'tracestate', true)
+    await withFeature(app, org, 'tracestate')
     const { receiver } = await aTracer(org, admin, {
       service_name: 'ci',
       headers: { Authorization: 'Bearer secret', 'Content-Type': 'text/plain' },
@@ -221,7 +221,7 @@ describe('a tracing service', () => {
     await runJob(app, build, 'one')
     await arrived(receiver, 1)
     const jobId = await jobNamed(app, build, 'Go')
-    const unblocked = await tell(app, build, { type: 'unblock', jobId, by: admin.id, answers: {} })
+    const unblocked = await applyEvent(app, build, { type: 'unblock', jobId, by: admin.id, answers: {} })
     if (!unblocked.ok) throw new Error(unblocked.message)
     await runJob(app, build, 'two')
     await arrived(receiver, 2)
@@ -255,7 +255,7 @@ describe('a tracing service', () => {
     await runJob(app, await aBuild(app, org, pipeline), 'turn')
     await arrived(receiver, 1)
     const [delivery] = await eventually('the delivery', async () => {
-      const all = await telling.settled({ id })
+      const all = await notifications.untilDelivered({ id })
       return all.length > 0 && all
     })
     expect(delivery?.state).toBe('dead')

@@ -9,7 +9,7 @@ import {
   unique,
   type TestOrganization,
 } from '../../../test/builders.ts'
-import { addMember } from '../members/add.ts'
+import { createMember } from '../members/create.ts'
 import { revokeInactiveTokens } from './revoke-inactive.ts'
 
 const app = useApp()
@@ -29,7 +29,7 @@ async function aUserOf(orgs: TestOrganization[]) {
   const user = { email: `${unique('user')}@example.com`, name: 'Ada' }
   for (const { slug } of orgs) {
     const membership = { organizationSlug: slug, role: 'member', passwordHash: null } as const
-    await addMember(app.db, { kind: 'system' }, { ...user, ...membership })
+    await createMember(app.db, { kind: 'system' }, { ...user, ...membership })
   }
   return user
 }

@@ -10,6 +10,7 @@ import {
   aToken,
   auditTrail,
   withFeature,
+  withoutFeature,
 } from '../../../test/builders.ts'
 import { MemoryEngine } from '../../../test/memory-engine.ts'
 import { buildImages, finishedBuilds } from './build.ts'
@@ -36,7 +37,7 @@ const couldNot = (what: string) => ({
 async function images(given: { hosted?: boolean; feature?: boolean } = {}, on = app) {
   const { feature = true, ...cluster } = given
   const org = await anOrganization(on)
-  await withFeature(on, org, 'custom_agent_images', feature)
+  await (feature ? withFeature : withoutFeature)(on, org, 'custom_agent_images')
   const [admin, maintainer] = [await anAdmin(on, org), await aMember(on, org)]
   const maintainers = [{ user: maintainer.id }]
   const { id: clusterId, path: clusterPath } = await aCluster(on, org, admin, { maintainers, ...cluster })

@@ -9,6 +9,7 @@ import {
   aToken,
   tokenId,
   withFeature,
+  withoutFeature,
   type TestOrganization,
   type TestUser,
 } from '../../../test/builders.ts'
@@ -208,11 +209,11 @@ describe('GET /v2/organizations/{org.slug}/audit_events', () => {
   it('answers 403 while the organization has no audit log, and shows all of it once it has', async () => {
     const other = await anOrganization(app)
     const { token } = await anAdmin(app, other)
-    await withFeature(app, other, 'audit_log', false)
+    await withoutFeature(app, other, 'audit_log')
     const refused = await app.request('GET', `${other.path}/audit_events`, { token })
     expect(refused.status).toBe(403)
     expect(refused.body.message).toMatch(/^Your plan doesn't include audit logging/)
-    await withFeature(app, other, 'audit_log', true)
+    await withFeature(app, other, 'audit_log')
     const shown = await app.request('GET', `${other.path}/audit_events`, { token })
     expect(shown.list.map(({ data }) => data)).toContainEqual({ audit_log: false })
   })
@@ -256,7 +257,7 @@ describe('GET /v2/organizations/{org.slug}/audit_events/{uuid}', () => {
       (await app.request('GET', `${org.path}/audit_events/${event.uuid}`, { token })).status
     expect(await get((await aMember(app, org)).token)).toBe(403)
     expect(await get(await aToken(app, admin, { scopes: ['read_organizations'] }))).toBe(403)
-    await withFeature(app, org, 'audit_log', false)
+    await withoutFeature(app, org, 'audit_log')
     expect(await get(admin.token)).toBe(403)
   })
 })

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { useApp } from '../../../test/app.ts'
 import { anOrganization, aPipeline, type TestOrganization } from '../../../test/builders.ts'
-import { aBuild, runJob, startJob, tell } from '../../../test/runs.ts'
+import { aBuild, runJob, startJob, applyEvent } from '../../../test/runs.ts'
 
 const app = useApp()
 
@@ -33,7 +33,7 @@ describe('GET badge_url', () => {
     expect(await status()).toBe('failing')
     // Neither one that still runs nor one that was canceled changes that.
     await startJob(app, await aBuild(app, org, pipeline), 'a')
-    await tell(app, await aBuild(app, org, pipeline), { type: 'cancel_build', reason: null })
+    await applyEvent(app, await aBuild(app, org, pipeline), { type: 'cancel_build', reason: null })
     expect(await status()).toBe('failing')
   })
 

@@ -4,11 +4,11 @@ import { aMember, aPipeline, aToken, type TestOrganization, type TestUser } from
 import { aMailServer } from '../../../test/mail-server.ts'
 import { aReceiver } from '../../../test/receiver.ts'
 import { aBuild, runJob } from '../../../test/runs.ts'
-import { useTelling } from '../../../test/telling.ts'
+import { useNotifications } from '../../../test/notifications.ts'
 
 const smtp = await aMailServer({ user: 'builds', password: 'secret' })
 const receiver = await aReceiver()
-const { app, anOrg } = useTelling({ MILLRACE_SMTP_URL: smtp.url, MILLRACE_MAIL_FROM: 'ci@example.com' })
+const { app, anOrg } = useNotifications({ MILLRACE_SMTP_URL: smtp.url, MILLRACE_MAIL_FROM: 'ci@example.com' })
 
 let org: TestOrganization
 let admin: TestUser
@@ -31,7 +31,7 @@ async function aToldBuild(notify: string): Promise<string> {
 
 const get = (path: string, token = admin.token) => app.request('GET', path, { token })
 
-const settled = (path: string, count: number) =>
+const untilDelivered = (path: string, count: number) =>
   eventually('all are settled', async () => {
     const { list } = await get(path)
     return list.length === count && list.every(({ state }) => String(state) !== 'pending') && list
@@ -41,7 +41,7 @@ describe('GET /v2/organizations/{org.slug}/pipelines/{slug}/builds/{number}/deli
   it('lists what notify asked for, oldest first, and why something did not arrive', async () => {
     smtp.refusing = () => ({ code: 550, message: 'No such user here' })
     const path = await aToldBuild('{email: dev@example.com}')
-    const [mail] = await settled(path, 1)
+    const [mail] = await untilDelivered(path, 1)
     expect(mail).toEqual({
       id: expect.any(String),
       url: `${baseUrl}${path}/${mail?.id}`,
@@ -61,7 +61,7 @@ describe('GET /v2/organizations/{org.slug}/pipelines/{slug}/builds/{number}/deli
 
   it('takes a state, and pages', async () => {
     const path = await aToldBuild(`{webhook: "${receiver.url}"}`)
-    const all = await settled(path, 3)
+    const all = await untilDelivered(path, 3)
     expect(all.map(({ event }) => String(event))).toEqual([
       'build.scheduled',
       'build.running',
@@ -94,7 +94,7 @@ describe('GET /v2/organizations/{org.slug}/pipelines/{slug}/builds/{number}/deli
   it('shows every attempt, and nothing of what the receiver said', async () => {
     receiver.answering = (response) => response.writeHead(410).end('internal matters')
     const path = await aToldBuild(`{webhook: "${receiver.url}", if: build.state == "passed"}`)
-    const [one] = await settled(path, 1)
+    const [one] = await untilDelivered(path, 1)
     const got = await get(`${path}/${one?.id}`)
     expect(got.body.attempts).toEqual([
       {
@@ -113,7 +113,7 @@ describe('GET /v2/organizations/{org.slug}/pipelines/{slug}/builds/{number}/deli
       await aToldBuild(`{webhook: "${receiver.url}"}`),
       await aToldBuild(`{webhook: "${receiver.url}"}`),
     ]
-    const [foreign] = await settled(other, 3)
+    const [foreign] = await untilDelivered(other, 3)
     const service = await app.request('POST', `${org.path}/services`, {
       token: admin.token,
       body: { provider: 'webhook', settings: { url: receiver.url } },
@@ -130,22 +130,24 @@ describe('POST /v2/organizations/{org.slug}/pipelines/{slug}/builds/{number}/del
   it('sends a mail again that was given up', async () => {
     smtp.refusing = () => ({ code: 550, message: 'No such user here' })
     const path = await aToldBuild('{email: dev@example.com}')
-    const [mail] = await settled(path, 1)
+    const [mail] = await untilDelivered(path, 1)
     smtp.refusing = null
     const answer = await app.request('POST', `${path}/${mail?.id}/redeliver`, { token: admin.token })
     expect([answer.status, answer.body]).toMatchObject([
       200,
       { id: mail?.id, state: 'pending', finished_at: null, next_attempt_at: expect.any(String) },
     ])
-    expect(await settled(path, 1)).toMatchObject([{ state: 'delivered', attempts_count: 2, error: null }])
+    expect(await untilDelivered(path, 1)).toMatchObject([
+      { state: 'delivered', attempts_count: 2, error: null },
+    ])
     expect(smtp.mails.map(({ to }) => to)).toEqual([['dev@example.com']])
   })
 
   it('sends the same bytes under the same id', async () => {
     const path = await aToldBuild(`{webhook: "${receiver.url}", if: build.state == "passed"}`)
-    const [one] = await settled(path, 1)
+    const [one] = await untilDelivered(path, 1)
     await app.request('POST', `${path}/${one?.id}/redeliver`, { token: admin.token })
-    await settled(path, 1)
+    await untilDelivered(path, 1)
     const [first, second] = receiver.received
     expect(second?.headers['x-millrace-delivery']).toBe(one?.id)
     expect(second?.raw.equals(first?.raw ?? Buffer.alloc(0))).toBe(true)
@@ -153,7 +155,7 @@ describe('POST /v2/organizations/{org.slug}/pipelines/{slug}/builds/{number}/del
 
   it('is for those who may build, with the scope; looking is for those who may read', async () => {
     const path = await aToldBuild(`{webhook: "${receiver.url}", if: build.state == "passed"}`)
-    const [one] = await settled(path, 1)
+    const [one] = await untilDelivered(path, 1)
     const reading = await aToken(app, admin, { scopes: ['read_builds'] })
     const writing = await aToken(app, admin, { scopes: ['write_builds'] })
     const redeliver = (token: string) => app.request('POST', `${path}/${one?.id}/redeliver`, { token })

@@ -13,7 +13,7 @@ import {
   type TestOrganization,
   type TestUser,
 } from '../../../test/builders.ts'
-import { aBuild, jobNamed, runJob, startJob, tell } from '../../../test/runs.ts'
+import { aBuild, jobNamed, runJob, startJob, applyEvent } from '../../../test/runs.ts'
 import { hashToken, newId } from '../../lib/ids.ts'
 
 const app = useApp()
@@ -255,11 +255,11 @@ steps:
     const pipeline = await aPipeline(app, org, 'steps: [{ command: a, soft_fail: true }, { command: b }]')
     const build = await aBuild(app, org, pipeline)
     const jobId = await startJob(app, build, 'a')
-    await tell(app, build, { type: 'promise', jobId, exitStatus: 3 })
+    await applyEvent(app, build, { type: 'promise', jobId, exitStatus: 3 })
     const [promised] = jobsOf(await show(pipeline, build.number))
     expect(promised).toMatchObject({ state: 'running', promised_exit_status: 3 })
     expect(promised?.promised_exit_status_at).toMatch(/Z$/)
-    await tell(app, build, {
+    await applyEvent(app, build, {
       type: 'finish',
       jobId,
       exitStatus: 3,
@@ -327,7 +327,7 @@ steps:
       unblocked_by: null,
       unblocked_at: null,
     })
-    await tell(app, build, { type: 'unblock', jobId: String(manual?.id), answers: {}, by: admin.id })
+    await applyEvent(app, build, { type: 'unblock', jobId: String(manual?.id), answers: {}, by: admin.id })
     const [, , unblocked] = jobsOf(await show(pipeline, build.number))
     expect(unblocked).toMatchObject({
       state: 'unblocked',
@@ -353,7 +353,11 @@ steps:
     await runJob(app, build, 'a', 1)
     const failing = await show(pipeline, build.number)
     expect(failing).toMatchObject({ state: 'failing', started_at: expect.any(String) })
-    await tell(app, build, { type: 'retry', jobId: await jobNamed(app, build, 'a'), parentCanceled: false })
+    await applyEvent(app, build, {
+      type: 'retry',
+      jobId: await jobNamed(app, build, 'a'),
+      parentCanceled: false,
+    })
     await runJob(app, build, 'a')
     await runJob(app, build, 'b')
     expect(await show(pipeline, build.number)).toMatchObject({
@@ -366,7 +370,7 @@ steps:
   it('shows limiting and reserved jobs as scheduled', async () => {
     const pipeline = await aPipeline(app, org, 'steps: [{ command: a }]')
     const build = await aBuild(app, org, pipeline)
-    await tell(app, build, { type: 'reserve', jobId: await jobNamed(app, build, 'a') })
+    await applyEvent(app, build, { type: 'reserve', jobId: await jobNamed(app, build, 'a') })
     const shown = await show(pipeline, build.number, '?job_states[]=scheduled')
     expect(jobsOf(shown).map(({ state }) => state)).toEqual(['scheduled'])
     expect(shown.job_state_counts).toEqual({ total: 1, states: { scheduled: 1 } })

@@ -10,7 +10,16 @@ import {
   type TestOrganization,
   type TestUser,
 } from '../../../test/builders.ts'
-import { aBuild, buildState, jobNamed, jobsOf, runJob, startJob, statesOf, tell } from '../../../test/runs.ts'
+import {
+  aBuild,
+  buildState,
+  jobNamed,
+  jobsOf,
+  runJob,
+  startJob,
+  statesOf,
+  applyEvent,
+} from '../../../test/runs.ts'
 
 const app = useApp()
 
@@ -233,7 +242,7 @@ describe('PUT /organizations/{org.slug}/pipelines/{pipeline.slug}/builds/{number
       'canceling',
       'Wrong branch',
     ])
-    await tell(app, build, {
+    await applyEvent(app, build, {
       type: 'finish',
       jobId,
       exitStatus: 1,
@@ -269,7 +278,7 @@ describe('PUT /organizations/{org.slug}/pipelines/{pipeline.slug}/builds/{number
     await startJob(app, canceling, 'a')
     await cancel(canceling.number)
     const skipped = await aBuild(app, org, pipeline)
-    await tell(app, skipped, { type: 'skip_build' })
+    await applyEvent(app, skipped, { type: 'skip_build' })
     const answers = await Promise.all(
       [finished, canceled, canceling, skipped].map(({ number }) => cancel(number)),
     )
@@ -309,10 +318,10 @@ describe('PUT /organizations/{org.slug}/pipelines/{pipeline.slug}/builds/{number
     for (let round = 0; round < 10; round++) {
       const build = await aBuild(app, org, own)
       const jobId = await jobNamed(app, build, 'a')
-      await tell(app, build, { type: 'assign', jobId })
-      await tell(app, build, { type: 'accept', jobId })
+      await applyEvent(app, build, { type: 'assign', jobId })
+      await applyEvent(app, build, { type: 'accept', jobId })
       const [started, canceled] = await Promise.all([
-        tell(app, build, { type: 'start', jobId }),
+        applyEvent(app, build, { type: 'start', jobId }),
         put(`${own.path}/builds/${build.number}/cancel`),
       ])
       // Accepted or running, the job is on an agent: the build waits for it. Only the start can come too late.
@@ -382,7 +391,7 @@ describe('PUT /organizations/{org.slug}/pipelines/{pipeline.slug}/builds/{number
   it('rebuilds from any state, and although the branch filter would now refuse', async () => {
     const own = await aPipeline(app, org, 'steps: [{ command: a }]')
     const build = await aBuild(app, org, own, { branch: 'old' })
-    await tell(app, build, { type: 'cancel_build', reason: null })
+    await applyEvent(app, build, { type: 'cancel_build', reason: null })
     await app.db
       .updateTable('pipelines')
       .set({ branch_configuration: 'main' })
@@ -425,7 +434,7 @@ steps:
     const build = await aBuild(app, org, own)
     await runJob(app, build, 'good')
     for (const name of ['bad', 'soft', 'fixed']) await runJob(app, build, name, 1)
-    await tell(app, build, { type: 'cancel_job', jobId: await jobNamed(app, build, 'stopped') })
+    await applyEvent(app, build, { type: 'cancel_job', jobId: await jobNamed(app, build, 'stopped') })
     return { build, path: `${own.path}/builds/${build.number}` }
   }
 

@@ -13,7 +13,7 @@ import {
   type TestOrganization,
   type TestUser,
 } from '../../../test/builders.ts'
-import { aBuild, runJob, startJob, tell, type TestBuild } from '../../../test/runs.ts'
+import { aBuild, runJob, startJob, applyEvent, type TestBuild } from '../../../test/runs.ts'
 
 const app = useApp()
 
@@ -193,7 +193,7 @@ describe('the state filter of build lists', () => {
       await runJob(app, made, 'a', status)
       await runJob(app, made, 'b')
     }
-    const cancel = (made: TestBuild) => tell(app, made, { type: 'cancel_build', reason: null })
+    const cancel = (made: TestBuild) => applyEvent(app, made, { type: 'cancel_build', reason: null })
     await build()
     await startJob(app, await build(), 'a')
     await end(await build(), 0)
@@ -203,7 +203,7 @@ describe('the state filter of build lists', () => {
     const canceling = await build()
     await startJob(app, canceling, 'a')
     await cancel(canceling)
-    await tell(app, await build(), { type: 'skip_build' })
+    await applyEvent(app, await build(), { type: 'skip_build' })
     const configure = (configuration: string) =>
       app.db.updateTable('pipelines').set({ configuration }).where('id', '=', own.id).execute()
     await configure('steps: [{ command: a, if: "false" }]')

@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { validationFailed } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
-import { addMaintainer, readActor } from '../maintainers/add.ts'
+import { createMaintainer, readActor } from '../maintainers/create.ts'
 import * as clusters from './queries.ts'
 import { readFields } from './rules.ts'
 import type { CreateClusterBody } from './schema.ts'
@@ -42,7 +42,7 @@ export async function createCluster(
       data: { name, description, emoji, color, hosted },
     })
     for (const [index, maintainer] of (body.maintainers ?? []).entries()) {
-      await addMaintainer(trx, org, caller, { id, name }, readActor(maintainer, `maintainers[${index}]`))
+      await createMaintainer(trx, org, caller, { id, name }, readActor(maintainer, `maintainers[${index}]`))
     }
     const cluster = await clusters.findInOrg(trx, org.id, id)
     if (cluster === undefined) throw new Error('A cluster vanished in the transaction that made it.')

@@ -11,7 +11,7 @@ import {
 } from '../../../test/builders.ts'
 import { commitOf } from '../../../test/deliveries.ts'
 import { aReceiver, type Receiver } from '../../../test/receiver.ts'
-import { aBuild, runJob, startJob, tell, type TestBuild } from '../../../test/runs.ts'
+import { aBuild, runJob, startJob, applyEvent, type TestBuild } from '../../../test/runs.ts'
 import type { BuildRequest } from '../../conductor/create-build.ts'
 import { publishStatuses } from './publish.ts'
 import * as statuses from './queries.ts'
@@ -195,7 +195,7 @@ describe('a commit status', () => {
   it('is an error for a canceled build', async () => {
     await connect('gitea')
     const pipeline = await aPublished('steps: [{ command: a }]')
-    await tell(app, await build(pipeline), { type: 'cancel_build', reason: null })
+    await applyEvent(app, await build(pipeline), { type: 'cancel_build', reason: null })
     await publish()
     expect(told()).toEqual([[`millrace/${pipeline.slug}`, 'error', 'Build #1 was canceled']])
   })

@@ -97,7 +97,7 @@ describe('deliveries', () => {
       expect((await ask(method, rest, member.token)).status).toBe(403)
       expect((await ask(method, rest, await aToken(app, admin, { scopes: [wrongScope] }))).status).toBe(403)
     }
-    await withFeature(app, org, 'members_manage_notification_services', true)
+    await withFeature(app, org, 'members_manage_notification_services')
     for (const [method, rest] of calls) {
       expect((await ask(method, rest, member.token)).status).toBeLessThan(300)
     }
@@ -105,7 +105,7 @@ describe('deliveries', () => {
 
   it('cannot be asked of a provider that sends nothing', async () => {
     const { org, admin } = await aScene()
-    await withFeature(app, org, 'event_log_api', true)
+    await withFeature(app, org, 'event_log_api')
     const made = await app.request('POST', `${org.path}/services`, {
       token: admin.token,
       body: { provider: 'event_log_api' },

@@ -19,7 +19,7 @@ import {
   runJob,
   startJob,
   statesOf,
-  tell,
+  applyEvent,
   type TestBuild,
 } from '../../../test/runs.ts'
 import { graphqlId, newId } from '../../lib/ids.ts'
@@ -134,7 +134,11 @@ describe('GET /organizations/{org.slug}/pipelines/{pipeline.slug}/builds/{number
     )
     for (const name of ['a', 'b', 'c']) await startJob(app, build, name)
     for (const name of ['a', 'b']) {
-      await tell(app, build, { type: 'promise', jobId: await jobNamed(app, build, name), exitStatus: 3 })
+      await applyEvent(app, build, {
+        type: 'promise',
+        jobId: await jobNamed(app, build, name),
+        exitStatus: 3,
+      })
     }
     const commands = async (query: string) => names((await get(`${path}/jobs?${query}`, admin.token)).list)
     expect(await commands('state[]=failed')).toEqual(['a'])
@@ -293,7 +297,7 @@ describe('PUT …/jobs/{job.id}/retry', () => {
     const scene = await aScene('[{ command: a }, { command: b }]')
     const [url] = await scene.urls('a')
     await runJob(app, scene.build, 'a', 1)
-    await tell(app, scene.build, { type: 'cancel_build', reason: null })
+    await applyEvent(app, scene.build, { type: 'cancel_build', reason: null })
     const answer = await put(`${url}/retry`, scene.admin.token)
     expect([answer.status, answer.body]).toEqual([
       422,
@@ -318,7 +322,7 @@ describe('PUT …/jobs/{job.id}/retry', () => {
     const child = { id, number, organizationId: org.id }
     const jobId = await jobNamed(app, child, 'c')
     await runJob(app, child, 'c', 1)
-    await tell(app, parent, { type: 'cancel_build', reason: null })
+    await applyEvent(app, parent, { type: 'cancel_build', reason: null })
     const answer = await put(`${org.path}/jobs/${jobId}/retry`, admin.token)
     expect([answer.status, answer.body]).toEqual([
       422,
@@ -521,7 +525,7 @@ describe('PUT …/jobs/{job.id}/unblock', () => {
       422,
       { message: 'The steps in front of this one have not finished' },
     ])
-    await tell(app, scene.build, { type: 'cancel_build', reason: null })
+    await applyEvent(app, scene.build, { type: 'cancel_build', reason: null })
     const late = await put(`${url}/unblock`, scene.admin.token)
     expect([late.status, late.body]).toEqual([
       422,

@@ -12,7 +12,7 @@ import {
   type TestOrganization,
   type TestUser,
 } from '../../../test/builders.ts'
-import { aBuild, jobNamed, runJob, startJob, tell, type TestBuild } from '../../../test/runs.ts'
+import { aBuild, jobNamed, runJob, startJob, applyEvent, type TestBuild } from '../../../test/runs.ts'
 import { newId } from '../../lib/ids.ts'
 
 const app = useApp()
@@ -228,7 +228,7 @@ describe('GET …/jobs/{job.id}/waiting', () => {
     const { org, admin } = await anOrg()
     const build = await aBuild(app, org, await aPipeline(app, org, '[{ command: a }, { command: b }]'))
     await startJob(app, build, 'a')
-    await tell(app, build, { type: 'cancel_job', jobId: await jobNamed(app, build, 'b') })
+    await applyEvent(app, build, { type: 'cancel_job', jobId: await jobNamed(app, build, 'b') })
     expect(await why(org, admin, build, 'a')).toMatchObject({
       state: 'running',
       code: 'not_waiting',

@@ -7,7 +7,7 @@ import { uuid } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
 import { notFound } from '../../lib/errors.ts'
 import * as clusters from '../clusters/queries.ts'
-import { addMaintainer, readActor } from './add.ts'
+import { createMaintainer, readActor } from './create.ts'
 import { presentMaintainer } from './present.ts'
 import * as maintainers from './queries.ts'
 import { CreateMaintainer, Maintainer } from './schema.ts'
@@ -62,7 +62,7 @@ const postMaintainer = route({
     return inTransaction(ctx.db, async (trx) => {
       const cluster = await clusters.lockInOrg(trx, org.id, params.cluster)
       if (cluster === undefined) throw notFound('No cluster found')
-      return created(presentMaintainer(await addMaintainer(trx, org, caller, cluster, actor)))
+      return created(presentMaintainer(await createMaintainer(trx, org, caller, cluster, actor)))
     })
   },
 })

@@ -10,7 +10,7 @@ import {
   anOrganization,
   auditTrail,
   inTeam,
-  withFeature,
+  withoutFeature,
 } from '../../../test/builders.ts'
 
 const app = useApp()
@@ -68,7 +68,7 @@ describe('GET /v2/organizations/{org.slug}/members', () => {
     const unscoped = await app.request('GET', `${org.path}/members`, { token })
     expect(unscoped.status).toBe(403)
     expect(unscoped.body.message).toBe("Your access token doesn't have the read_organizations scope")
-    await withFeature(app, org, 'members_view_teams', false)
+    await withoutFeature(app, org, 'members_view_teams')
     for (const path of [`${org.path}/members`, `${org.path}/members/${member.id}`]) {
       expect((await app.request('GET', path, { token: member.token })).status).toBe(403)
       expect((await app.request('GET', path, { token: admin.token })).status).toBe(200)

@@ -6,7 +6,7 @@ import { route } from '../../http/route.ts'
 import { notFound } from '../../lib/errors.ts'
 import { presentMember } from './present.ts'
 import * as members from './queries.ts'
-import { removeMember } from './remove.ts'
+import { removeMember } from './delete.ts'
 import { Member, UpdateMember } from './schema.ts'
 import { updateMember } from './update.ts'
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { baseUrl, useApp } from '../../../test/app.ts'
 import { aMember, anAdmin, anOrganization, aToken, unique } from '../../../test/builders.ts'
 import { graphqlId } from '../../lib/ids.ts'
-import { addMember } from '../members/add.ts'
+import { createMember } from '../members/create.ts'
 
 const app = useApp()
 
@@ -12,7 +12,7 @@ async function aUserOf(count: number) {
   const orgs = await Promise.all(Array.from({ length: count }, () => anOrganization(app)))
   const email = `${unique('user')}@example.com`
   for (const org of orgs) {
-    await addMember(
+    await createMember(
       app.db,
       { kind: 'system' },
       { email, name: 'Ada', organizationSlug: org.slug, role: 'member', passwordHash: null },

@@ -1,6 +1,6 @@
 import { ok } from '../../http/answer.ts'
 import { route } from '../../http/route.ts'
-import { setBuildExport, switchOff, switchOn, updateSettings } from './change.ts'
+import { setBuildExport, switchOff, switchOn, updateSettings } from './update.ts'
 import { presentPipelineSettings } from './present.ts'
 import * as pipelineSettings from './queries.ts'
 import { EnableBuildExport, PipelineSettings, UpdatePipelineSettings } from './schema.ts'

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { removeBuilds } from '../../conductor/remove-builds.ts'
 import { useApp } from '../../../test/app.ts'
 import { aCluster, anAdmin, anOrganization, aPipeline } from '../../../test/builders.ts'
-import { aBuild, tell } from '../../../test/runs.ts'
+import { aBuild, applyEvent } from '../../../test/runs.ts'
 
 const app = useApp()
 
@@ -28,7 +28,7 @@ describe('the counts of a pipeline', () => {
       running_jobs_count: 0,
       waiting_jobs_count: 20,
     })
-    await Promise.all(builds.map((build) => tell(app, build, { type: 'cancel_build', reason: null })))
+    await Promise.all(builds.map((build) => applyEvent(app, build, { type: 'cancel_build', reason: null })))
     expect(new Set(Object.values(await counts()))).toEqual(new Set([0]))
   })
 

@@ -9,7 +9,7 @@ import { auditedAttributes } from './audited.ts'
 import * as pipelines from './queries.ts'
 import type { CreatePipelineBody } from './schema.ts'
 import { newAddress, sealUserinfo, sealWebhookToken, withPlainRepository } from './sealed.ts'
-import { settleNew } from './settle.ts'
+import { settleNew } from './fields.ts'
 import { teamsOfNew } from './teams.ts'
 
 export async function createPipeline(

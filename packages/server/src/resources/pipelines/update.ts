@@ -11,7 +11,7 @@ import { auditedChanges } from './audited.ts'
 import * as pipelines from './queries.ts'
 import type { UpdatePipelineBody } from './schema.ts'
 import { changedUserinfo, withPlainRepository } from './sealed.ts'
-import { settleChange } from './settle.ts'
+import { settleChange } from './fields.ts'
 import { teamsOfChange } from './teams.ts'
 
 export const updatePipeline = (

@@ -4,18 +4,19 @@ import {
   aMember,
   aPipeline,
   withFeature,
+  withoutFeature,
   type TestOrganization,
   type TestUser,
 } from '../../../test/builders.ts'
 import { aBuild, runJob } from '../../../test/runs.ts'
-import { useTelling } from '../../../test/telling.ts'
+import { useNotifications } from '../../../test/notifications.ts'
 import { forgetDeliveries } from '../../notifications/delivery/expire.ts'
 
-const telling = useTelling()
-const { app, anOrg } = telling
+const notifications = useNotifications()
+const { app, anOrg } = notifications
 
 async function aLog(org: TestOrganization, admin: TestUser, events: string[]) {
-  await withFeature(app, org, 'event_log_api', true)
+  await withFeature(app, org, 'event_log_api')
   const body = { provider: 'event_log_api', settings: { events } }
   const answer = await app.request('POST', `${org.path}/services`, { token: admin.token, body })
   expect([answer.status, answer.text]).toEqual([201, answer.text])
@@ -89,7 +90,7 @@ describe('GET /v2/organizations/{org.slug}/services/{uuid}/events', () => {
     const log = await aLog(org, admin, ['build.finished'])
     const member = await aMember(app, org)
     expect((await app.request('GET', log.path, { token: member.token })).status).toBe(403)
-    const webhook = await telling.aService(org, admin)
+    const webhook = await notifications.aService(org, admin)
     const answer = await app.request('GET', `${webhook.path}/events`, { token: admin.token })
     expect([answer.status, answer.body.message]).toEqual([
       404,
@@ -97,7 +98,7 @@ describe('GET /v2/organizations/{org.slug}/services/{uuid}/events', () => {
     ])
     const both = await app.request('GET', `${log.path}?after=a&before=b`, { token: admin.token })
     expect(both.status).toBe(400)
-    await withFeature(app, org, 'event_log_api', false)
+    await withoutFeature(app, org, 'event_log_api')
     expect((await app.request('GET', log.path, { token: admin.token })).status).toBe(404)
   })
 })

@@ -10,6 +10,7 @@ import {
   aToken,
   auditTrail,
   withFeature,
+  withoutFeature,
   type TestOrganization,
   type TestUser,
 } from '../../../test/builders.ts'
@@ -126,7 +127,7 @@ describe('who may use notification services', () => {
       const { path } = await aService(org, admin)
       const refused = await ask(operation, path, member.token)
       expect([refused.status, refused.body]).toEqual([403, { message: 'Forbidden' }])
-      await withFeature(app, org, 'members_manage_notification_services', true)
+      await withFeature(app, org, 'members_manage_notification_services')
       expect((await ask(operation, path, member.token)).status).toBeLessThan(300)
     },
   )
@@ -414,7 +415,7 @@ describe('POST /v2/organizations/{org.slug}/services', () => {
   it('takes providers and settings once the organization has the feature', async () => {
     const { org, admin } = await anOrg()
     for (const feature of ['event_log_api', 'include_build_meta_data', 'tracestate'] as const) {
-      await withFeature(app, org, feature, true)
+      await withFeature(app, org, feature)
     }
     const log = await aService(org, admin, {
       provider: 'event_log_api',
@@ -435,7 +436,7 @@ describe('POST /v2/organizations/{org.slug}/services', () => {
       settings: { endpoint: url, tracestate: 'vendor=value' },
     })
     expect(traces.made.settings).toMatchObject({ tracestate: 'vendor=value' })
-    await withFeature(app, org, 'tracestate', false)
+    await withoutFeature(app, org, 'tracestate')
     const got = await app.request('GET', traces.path, { token: admin.token })
     expect(got.body.settings).not.toHaveProperty('tracestate')
   })

@@ -7,10 +7,10 @@ import { uuid } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
 import { notFound } from '../../lib/errors.ts'
 import * as teams from '../teams/queries.ts'
-import { addTeamMember } from './add.ts'
+import { createTeamMember } from './create.ts'
 import { presentTeamMember } from './present.ts'
 import * as teamMembers from './queries.ts'
-import { removeTeamMember } from './remove.ts'
+import { removeTeamMember } from './delete.ts'
 import { CreateTeamMember, TeamMember, UpdateTeamMember } from './schema.ts'
 import { updateTeamMember } from './update.ts'
 
@@ -58,7 +58,7 @@ const postTeamMember = route({
   answers: { 201: TeamMember },
   errors: { 422: 'The user is no member of the organization, or is in the team already.' },
   async handler({ ctx, org, caller, params, body }) {
-    return created(presentTeamMember(await addTeamMember(ctx, org, caller, params.team, body)))
+    return created(presentTeamMember(await createTeamMember(ctx, org, caller, params.team, body)))
   },
 })
 

@@ -8,7 +8,7 @@ import {
   anOrganization,
   auditTrail,
   inTeam,
-  withFeature,
+  withoutFeature,
 } from '../../../test/builders.ts'
 
 const app = useApp()
@@ -62,7 +62,7 @@ describe('GET /v2/organizations/{org.slug}/teams/{team.uuid}/members', () => {
     const { org, admin, member, team, path, pathOf } = await setUp()
     await inTeam(app, team, admin, member)
     const token = await aToken(app, admin, { scopes: ['write_teams'] })
-    await withFeature(app, org, 'members_view_teams', false)
+    await withoutFeature(app, org, 'members_view_teams')
     for (const url of [path, pathOf(member)]) {
       expect((await app.request('GET', url, { token })).status).toBe(403)
       expect((await app.request('GET', url, { token: member.token })).status).toBe(403)

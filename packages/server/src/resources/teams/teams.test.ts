@@ -11,7 +11,7 @@ import {
   anOrganization,
   auditTrail,
   inTeam,
-  withFeature,
+  withoutFeature,
 } from '../../../test/builders.ts'
 import { graphqlId, newId } from '../../lib/ids.ts'
 
@@ -84,7 +84,7 @@ describe('GET /v2/organizations/{org.slug}/teams', () => {
     const { org, admin, member, path } = await setUp()
     const team = await aTeam(app, org, admin)
     const token = await aToken(app, admin, { scopes: ['write_teams', 'read_organizations'] })
-    await withFeature(app, org, 'members_view_teams', false)
+    await withoutFeature(app, org, 'members_view_teams')
     for (const url of [path, team.path]) {
       const unscoped = await app.request('GET', url, { token })
       expect(unscoped.body.message).toBe("Your access token doesn't have the read_teams scope")

@@ -19,7 +19,7 @@ export function readActor(body: CreateMaintainerBody, where = ''): maintainers.A
   return actor
 }
 
-export async function addMaintainer(
+export async function createMaintainer(
   trx: Trx,
   org: Organization,
   caller: Caller,

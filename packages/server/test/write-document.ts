@@ -1,9 +1,9 @@
 import type { LeafStep, PipelineDocument, StepDefinition } from '@millrace/engine/steps/types.ts'
 
-/** The document as a person would write it, as far as the random ones go. */
-export const written = ({ steps }: PipelineDocument) => JSON.stringify({ steps: steps.map(writtenStep) })
+/** The text of a document, with the fields that random documents use. */
+export const writeDocument = ({ steps }: PipelineDocument) => JSON.stringify({ steps: steps.map(stepOf) })
 
-function writtenStep(step: StepDefinition): object {
+function stepOf(step: StepDefinition): object {
   const common = {
     key: step.key,
     ...(step.dependsOn === null
@@ -18,11 +18,11 @@ function writtenStep(step: StepDefinition): object {
     ...(step.condition === null ? {} : { if: step.condition }),
   }
   return step.kind === 'group'
-    ? { group: 'Group', ...common, steps: step.steps.map(writtenStep) }
-    : { ...common, ...writtenLeaf(step) }
+    ? { group: 'Group', ...common, steps: step.steps.map(stepOf) }
+    : { ...common, ...leafOf(step) }
 }
 
-function writtenLeaf(step: LeafStep): object {
+function leafOf(step: LeafStep): object {
   switch (step.kind) {
     case 'command':
       return {

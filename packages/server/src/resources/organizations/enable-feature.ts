@@ -5,12 +5,18 @@ import { inTransaction } from '../../db/transaction.ts'
 import { notFound, validationFailed } from '../../lib/errors.ts'
 
 /** Returns the features that are on afterwards. */
-export async function setFeature(
+export const enableFeature = (db: Db, origin: Origin, slug: string, feature: string): Promise<string[]> =>
+  updateFeatures(db, origin, slug, { feature, isOn: true })
+
+/** Returns the features that are on afterwards. */
+export const disableFeature = (db: Db, origin: Origin, slug: string, feature: string): Promise<string[]> =>
+  updateFeatures(db, origin, slug, { feature, isOn: false })
+
+async function updateFeatures(
   db: Db,
   origin: Origin,
   slug: string,
-  feature: string,
-  isOn: boolean,
+  { feature, isOn }: { feature: string; isOn: boolean },
 ): Promise<string[]> {
   if (!isFeature(feature))
     throw validationFailed(`there is no feature "${feature}"; there are ${features.join(', ')}`)

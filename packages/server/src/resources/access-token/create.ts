@@ -7,7 +7,7 @@ import { notFound, validationFailed } from '../../lib/errors.ts'
 import { hashToken, newId, newToken } from '../../lib/ids.ts'
 import { readRanges } from '../../lib/ip-ranges.ts'
 
-export interface TokenRequest {
+export interface AccessTokenRequest {
   email: string
   scopes: readonly string[]
   /** Empty: every organization its owner belongs to. */
@@ -19,7 +19,7 @@ export interface TokenRequest {
   value?: string
 }
 
-export interface IssuedToken {
+export interface CreatedAccessToken {
   id: string
   /** Shown this once; only its hash is kept. */
   token: string
@@ -32,7 +32,11 @@ export interface IssuedToken {
 
 const mostRanges = 24
 
-export async function issueToken(db: Db, origin: Origin, request: TokenRequest): Promise<IssuedToken> {
+export async function createAccessToken(
+  db: Db,
+  origin: Origin,
+  request: AccessTokenRequest,
+): Promise<CreatedAccessToken> {
   const unknown = request.scopes.find((scope) => !isScope(scope))
   if (unknown !== undefined)
     throw validationFailed(`there is no scope "${unknown}"; there are ${allScopes.join(', ')}`)

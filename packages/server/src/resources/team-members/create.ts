@@ -6,7 +6,7 @@ import { notFound, validationFailed } from '../../lib/errors.ts'
 import * as teamMembers from './queries.ts'
 import type { CreateTeamMemberBody } from './schema.ts'
 
-export async function addTeamMember(
+export async function createTeamMember(
   ctx: Context,
   org: Organization,
   caller: Caller,

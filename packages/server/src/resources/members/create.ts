@@ -17,7 +17,7 @@ export interface NewMember {
   passwordHash: string | null
 }
 
-export interface AddedMember {
+export interface CreatedMember {
   id: string
   email: string
   name: string
@@ -25,7 +25,7 @@ export interface AddedMember {
 }
 
 /** Makes the user unless the address is known, and makes them a member. If they were invited, they accept. */
-export async function addMember(db: Db, origin: Origin, member: NewMember): Promise<AddedMember> {
+export async function createMember(db: Db, origin: Origin, member: NewMember): Promise<CreatedMember> {
   requireEmail(member.email)
   return inTransaction(db, async (trx) => {
     // Locked, so that nobody is invited, and no default team made, while they become a member.

@@ -1,4 +1,4 @@
-// A service as the web page that connects it leaves it behind.
+// A service in the state that the web page for connecting it leaves.
 import { newId } from '../src/lib/ids.ts'
 import type { BuildStateName, ProviderId } from '../src/notifications/names.ts'
 import { sealSecrets } from '../src/notifications/delivery/open-service.ts'
@@ -6,7 +6,7 @@ import { providers } from '../src/notifications/providers/table.ts'
 import { splitSecrets } from '../src/resources/services/rules.ts'
 import type { TestApp } from './app.ts'
 
-export async function aConnected(
+export async function aConnectedService(
   app: TestApp,
   org: { id: string },
   provider: ProviderId,

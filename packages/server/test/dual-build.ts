@@ -1,4 +1,5 @@
-// One build kept twice: in the engine's memory and in the tables. Both come to its documents through the reader.
+// One build stored twice: in the engine's memory and in the tables. Both stores read their documents with the
+// pipeline reader.
 import { sql } from 'kysely'
 import type { BuildEvent } from '@millrace/engine/advance/events.ts'
 import { MemoryBuild } from '@millrace/engine/memory.ts'
@@ -18,9 +19,9 @@ import { newId } from '../src/lib/ids.ts'
 import type { TestApp } from './app.ts'
 import { anOrganization, aPipeline } from './builders.ts'
 import { aBuildRequest } from './runs.ts'
-import { written } from './written.ts'
+import { writeDocument } from './write-document.ts'
 
-/** What came of an event and how the build looks after it; the two are to be equal. */
+/** The outcome of an event and the build's state after it. The two must be equal. */
 export interface Views {
   inMemory: unknown
   inTables: unknown
@@ -30,36 +31,36 @@ const facts = someFacts()
 const time = (step: number) => new Date(Date.UTC(2030, 0, 1, 0, 0, step)).toISOString()
 const contextAt = (ctx: Context, serial: number): Context => ({ ...ctx, now: () => new Date(time(serial)) })
 
-/** Without twins: the steps are refused. */
-export async function beginTwins(
+/** `dual` is null when the steps are refused. */
+export async function startDualBuild(
   app: TestApp,
   document: PipelineDocument,
-): Promise<Views & { twins: Twins | null }> {
+): Promise<Views & { dual: DualBuild | null }> {
   const org = await anOrganization(app)
-  const pipeline = await aPipeline(app, org, written(document))
+  const pipeline = await aPipeline(app, org, writeDocument(document))
   const created = await createBuild(contextAt(app.ctx, 1), org.id, aBuildRequest(pipeline.id))
   const memory = new MemoryBuild({ scheduledAt: time(1), mint: counter('id-') })
   const stored = read(document, 'stored')
   const begun = stored === null ? { ok: false } : memory.begin(stored, facts, time(1))
-  if (!created.ok || !begun.ok) return { twins: null, inMemory: begun.ok, inTables: created.ok }
-  const twins = new Twins(app.ctx, memory, org.id, created.buildId)
-  if (created.followUps.some(({ kind }) => kind === 'decide_slots')) twins.settle('g')
-  await twins.decide(created.followUps)
-  return { twins, ...(await twins.look('made')) }
+  if (!created.ok || !begun.ok) return { dual: null, inMemory: begun.ok, inTables: created.ok }
+  const dual = new DualBuild(app.ctx, memory, org.id, created.buildId)
+  if (created.followUps.some(({ kind }) => kind === 'decide_slots')) dual.decideSlots('g')
+  await dual.decide(created.followUps)
+  return { dual, ...(await dual.compare('made')) }
 }
 
 function read(document: PipelineDocument, origin: 'stored' | 'upload'): PipelineDocument | null {
-  const found = readPipeline(written(document), { origin, maxBytes: DEFAULT_MAX_BYTES })
+  const found = readPipeline(writeDocument(document), { origin, maxBytes: DEFAULT_MAX_BYTES })
   return found.ok ? found.document : null
 }
 
-export class Twins {
+export class DualBuild {
   private readonly ctx: Context
   private readonly memory: MemoryBuild
   private readonly organizationId: string
   private readonly buildId: string
   private serial = 1
-  /** As they were at the last look; nobody but the twins touches them. */
+  /** As of the last comparison. Only this class writes them. */
   private tables: Rows = { build: {}, steps: [], jobs: [], edges: [], refs: [] }
 
   constructor(ctx: Context, memory: MemoryBuild, organizationId: string, buildId: string) {
@@ -69,22 +70,22 @@ export class Twins {
     this.buildId = buildId
   }
 
-  async tell(move: Move): Promise<Views> {
+  async apply(move: Move): Promise<Views> {
     this.serial += 1
     const event = this.eventOf(move)
-    if (event === null) return this.look('passed over')
+    if (event === null) return this.compare('skipped')
     const translated = this.translate(event, this.tables)
     const outcome = this.memory.apply(event)
     for (const effect of outcome.ok ? outcome.effects : []) {
-      if (effect.kind === 'concurrency_changed') this.settle(effect.group)
+      if (effect.kind === 'concurrency_changed') this.decideSlots(effect.group)
     }
     const ctx = contextAt(this.ctx, this.serial)
     const advanced = await advanceBuild(ctx, this.organizationId, this.buildId, translated)
     if (advanced.ok) await this.decide(advanced.followUps)
-    return this.look(outcome.ok ? 'ok' : outcome.message, advanced.ok ? 'ok' : advanced.message)
+    return this.compare(outcome.ok ? 'ok' : outcome.message, advanced.ok ? 'ok' : advanced.message)
   }
 
-  settle(group: string): void {
+  decideSlots(group: string): void {
     settleSlots([this.memory], group, time(this.serial))
   }
 
@@ -95,15 +96,15 @@ export class Twins {
     }
   }
 
-  async look(said: string, saidByTables = said): Promise<Views> {
+  async compare(outcome: string, outcomeInTables = outcome): Promise<Views> {
     this.tables = await rowsInTables(this.ctx.db, this.buildId)
     return {
-      inMemory: { said, ...picture(rowsInMemory(this.memory)) },
-      inTables: { said: saidByTables, ...picture(this.tables) },
+      inMemory: { outcome, ...snapshot(rowsInMemory(this.memory)) },
+      inTables: { outcome: outcomeInTables, ...snapshot(this.tables) },
     }
   }
 
-  /** The counts shown with the pipeline, and a recount. */
+  /** The counts stored with the pipeline, and the same counts taken from its jobs. */
   async tallies(): Promise<{ kept: unknown; counted: unknown }> {
     const { rows } = await sql<{ kept: unknown; counted: unknown }>`
       select (select jsonb_build_array(coalesce(sum(t.waiting_jobs), 0), coalesce(sum(t.scheduled_jobs), 0),
@@ -188,11 +189,11 @@ async function rowsInTables(db: Db, buildId: string): Promise<Rows> {
 const placeOf = (rows: Rows, stepId: string | null) =>
   rows.steps.find(({ id }) => id === stepId)?.position ?? null
 
-/** A job is known by its step's place, its slot and its attempt. */
+/** A job is identified by its step's position, its slot and its attempt. */
 const nameOf = (rows: Rows, job: JobRow) => [placeOf(rows, job.stepId), job.slot, job.retriesCount].join('/')
 
-/** All rows of a build, with ids replaced by what they name. */
-function picture(rows: Rows): object {
+/** All rows of a build, with ids replaced by positions and names. */
+function snapshot(rows: Rows): object {
   const names = new Map(rows.jobs.map((job) => [job.id, nameOf(rows, job)]))
   const place = (id: string | null) => placeOf(rows, id)
   const step = (row: StepRow) => ({

@@ -1,4 +1,4 @@
-// Services that are really told: the loops of a worker, receivers, and a clock that a test can move.
+// Notifications from end to end: a worker's loops, services that point to real receivers, and a clock that a test moves.
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll } from 'vitest'
 import type { Notifications } from '../src/notifications/start.ts'
@@ -12,11 +12,11 @@ export interface TestService {
   path: string
   body: Json
   receiver: Receiver
-  /** What the receiver got, without pings. */
-  news(): Json[]
+  /** The bodies that the receiver got, without pings. */
+  events(): Json[]
 }
 
-export interface Telling {
+export interface TestNotifications {
   app: TestApp
   anOrg(): Promise<{ org: TestOrganization; admin: TestUser }>
   /** A service whose URL is a receiver of its own. */
@@ -25,31 +25,31 @@ export interface Telling {
     admin: TestUser,
     given?: { provider?: string; settings?: object; answering?: Answering; [field: string]: unknown },
   ): Promise<TestService>
-  /** Moves the clock of the whole installation. */
+  /** Moves the server's clock forward. */
   pass(ms: number): void
-  /** Moves it to the next attempt of the service, again and again, until the condition holds. */
+  /** Moves the clock to the service's next attempt until the condition holds. */
   passUntil(service: { id: string }, what: string, holds: () => boolean | Promise<boolean>): Promise<void>
-  /** Until the service has nothing pending; its deliveries, oldest first. */
-  settled(service: { id: string }): Promise<Array<{ id: string; state: string; attempts: number }>>
+  /** Waits until nothing is pending. Returns the service's deliveries, oldest first. */
+  untilDelivered(service: { id: string }): Promise<Array<{ id: string; state: string; attempts: number }>>
 }
 
 /** One app and one worker for all the tests of a file. */
-export function useTelling(env: Record<string, string> = {}): Telling {
+export function useNotifications(env: Record<string, string> = {}): TestNotifications {
   const app = useApp({ env: { MILLRACE_OUTBOUND_ALLOW: '127.0.0.0/8', ...env } })
   let aheadMs = 0
-  let telling: Notifications
+  let notifications: Notifications
   const receivers: Receiver[] = []
   beforeAll(() => {
     app.ctx.now = () => new Date(Date.now() + aheadMs)
-    telling = startTelling(app.ctx)
+    notifications = startTelling(app.ctx)
   })
-  afterAll(() => telling.stop())
+  afterAll(() => notifications.stop())
   afterEach(async () => {
     for (const receiver of receivers.splice(0)) await receiver.close()
   })
   const pass = (ms: number) => {
     aheadMs += ms
-    telling.wake()
+    notifications.wake()
   }
   const deliveriesOf = (id: string) =>
     app.db
@@ -75,7 +75,7 @@ export function useTelling(env: Record<string, string> = {}): Telling {
         path: `${org.path}/services/${answer.body.id}`,
         body: answer.body,
         receiver,
-        news: () =>
+        events: () =>
           receiver.received
             .filter(({ headers }) => headers['x-buildkite-event'] !== 'ping')
             .map((received) => received.body),
@@ -97,7 +97,7 @@ export function useTelling(env: Record<string, string> = {}): Telling {
         60_000,
       )
     },
-    settled: ({ id }) =>
+    untilDelivered: ({ id }) =>
       eventually('nothing is pending', async () => {
         const all = await deliveriesOf(id)
         return all.every(({ state }) => state !== 'pending') && all
