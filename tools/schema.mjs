@@ -1,8 +1,8 @@
-// Writes packages/server/schema.sql and src/db/tables.ts from a freshly migrated database; with --check only
+// Writes packages/server/schema.sql and src/db/generated/tables.ts from a freshly migrated database; with --check only
 // says whether they are up to date. Needs a build: `npm run schema` makes one first.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { describeSchema } from '../packages/server/dist/db/describe-schema.js'
+import { describeSchema } from '../packages/server/dist/db/generated/describe-schema.js'
 import { startTemporary } from '../packages/server/dist/db/embedded/temporary.js'
 import { migrate } from '../packages/server/dist/db/migrate.js'
 import { openDatabase } from '../packages/server/dist/db/pool.js'
@@ -20,7 +20,7 @@ await postgres.stop()
 const stale = []
 for (const [path, text] of [
   ['schema.sql', sql],
-  ['src/db/tables.ts', types],
+  ['src/db/generated/tables.ts', types],
 ]) {
   if (readOrEmpty(server + path) === text) continue
   stale.push(path)

@@ -5,8 +5,7 @@ import { sql, type Insertable } from 'kysely'
 import { scopes as allScopes } from '../src/auth/scopes.ts'
 import type { MemberRole } from '../src/auth/caller.ts'
 import type { Feature } from '../src/auth/features.ts'
-import { prepared } from '../src/db/prepared.ts'
-import type { Tables } from '../src/db/tables.ts'
+import type { Tables } from '../src/db/generated/tables.ts'
 import { hashToken, newId, newToken } from '../src/lib/ids.ts'
 import { createAccessToken } from '../src/resources/access-token/create.ts'
 import { createMember } from '../src/resources/members/create.ts'
@@ -66,28 +65,14 @@ export async function aMember(
   const id = newId()
   const email = `${unique('user')}@example.com`
   const token = newToken('mrt_')
-  await insertMember(app.db, org.id, id, email, name, role, newId(), hashToken(token), allScopes)
+  await sql`
+    with made as (insert into users (id, email, name) values (${id}, ${email}, ${name})),
+    joined as (
+      insert into organization_members (organization_id, user_id, role) values (${org.id}, ${id}, ${role}))
+    insert into api_access_tokens (id, user_id, token_hash, description, scopes)
+    values (${newId()}, ${id}, ${hashToken(token)}, 'for a test', ${allScopes})`.execute(app.db)
   return { id, email, name, token }
 }
-
-const insertMember = prepared(
-  (
-    organizationId: string,
-    userId: string,
-    email: string,
-    name: string,
-    role: MemberRole,
-    tokenId: string,
-    tokenHash: Buffer,
-    scopes: readonly string[],
-  ) => sql`
-    with made as (insert into users (id, email, name) values (${userId}, ${email}, ${name})),
-    joined as (
-      insert into organization_members (organization_id, user_id, role)
-      values (${organizationId}, ${userId}, ${role}))
-    insert into api_access_tokens (id, user_id, token_hash, description, scopes)
-    values (${tokenId}, ${userId}, ${tokenHash}, 'for a test', ${scopes})`,
-)
 
 /** A member added by the server's own code. The user may exist already. */
 export async function aNewcomer(

@@ -4,8 +4,8 @@ import { isFinal } from '@millrace/engine/states.ts'
 import { carryOut } from '../conductor/act.ts'
 import { advanceIn, type EventAt, type FollowUp } from '../conductor/advance.ts'
 import type { Context } from '../context.ts'
-import { preparedStatement } from '../db/prepared.ts'
-import { defer, type Statement } from '../db/together.ts'
+import { prepared, type Statement } from '../db/statement.ts'
+import { defer } from '../db/batch.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { refused } from '../lib/errors.ts'
 import { maybe } from './route.ts'
@@ -69,7 +69,7 @@ function noteOnJob(job: RunningJob, chunksFailed: number): Statement[] {
   return [statement]
 }
 
-const noteOnAgent = preparedStatement(
+const noteOnAgent = prepared(
   (organizationId: string, agentId: string, at: string, passed: boolean, retires: boolean) => sql`
     update agents set last_job_finished_at = ${at},
       last_job_passed_at = case when ${passed} then ${at} else last_job_passed_at end,

@@ -8,7 +8,7 @@ import type {
 } from '@millrace/protocol/meta-data.ts'
 import { setMetaData } from '../conductor/meta-data.ts'
 import type { Context } from '../context.ts'
-import { batch } from '../db/together.ts'
+import { batch } from '../db/batch.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { ok } from '../http/answer.ts'
 import { notFound, refused } from '../lib/errors.ts'

@@ -5,7 +5,7 @@ import { isFinal, type JobState } from '@millrace/engine/states.ts'
 import { isCodeFor, readJobToken } from '../conductor/job-token.ts'
 import type { Context } from '../context.ts'
 import type { Db } from '../db/pool.ts'
-import { lookup } from '../db/prepared.ts'
+import { prepared } from '../db/statement.ts'
 import { tellBlocked } from '../events/agents.ts'
 import { findPlace, type HostedPlace } from '../hosted/agents/join.ts'
 import { forbidden, unauthorized } from '../lib/errors.ts'
@@ -161,24 +161,26 @@ export async function findSession(ctx: Context, token: string, ip: string): Prom
 
 /** Also when the session is over. */
 export async function findEndedSession(db: Db, token: string): Promise<Agent> {
-  const [agent] = await agentBySession(db, hashToken(token))
+  const { rows } = await agentBySession(hashToken(token)).execute(db)
+  const [agent] = rows
   if (agent === undefined) throw unauthorized('The session token is not known.')
   return agent
 }
 
-const agentBySession = lookup(
+const agentBySession = prepared(
   (sessionHash: Buffer) => sql<Agent>`
     select ${agentColumns} from agents a ${jobOfAgent} where a.session_hash = ${sessionHash}`,
 )
 
 /** The agent as it is now. */
 export async function getAgent(db: Db, organizationId: string, id: string): Promise<Agent> {
-  const [agent] = await agentById(db, organizationId, id)
+  const { rows } = await agentById(organizationId, id).execute(db)
+  const [agent] = rows
   if (agent === undefined) throw new Error('An agent vanished while it spoke.')
   return agent
 }
 
-const agentById = lookup(
+const agentById = prepared(
   (organizationId: string, id: string) => sql<Agent>`
     select ${agentColumns} from agents a ${jobOfAgent}
     where a.organization_id = ${organizationId} and a.id = ${id}`,
@@ -193,13 +195,14 @@ export async function findRunningJob(ctx: Context, token: string): Promise<Runni
 /** Also when the job has ended. */
 export async function findEndedJob(ctx: Context, token: string): Promise<RunningJob> {
   const parts = readJobToken(token)
-  const [job] = parts === null ? [] : await jobOnAgent(ctx.db, parts.jobId)
+  const found = parts === null ? null : await jobOnAgent(parts.jobId).execute(ctx.db)
+  const job = found?.rows[0]
   if (parts === null || job === undefined || !isCodeFor(ctx, parts.code, job.agent.id, job.id))
     throw unauthorized('The job token is not known.')
   return job
 }
 
-const jobOnAgent = lookup(
+const jobOnAgent = prepared(
   (jobId: string) => sql<RunningJob>`
     select j.id, j.state, j.step_id as "stepId", j.build_id as "buildId", j.pipeline_id as "pipelineId",
       j.organization_id as "organizationId", o.slug as "organizationSlug", j.cluster_id as "clusterId",

@@ -2,8 +2,7 @@
 import { sql } from 'kysely'
 import type { Caller } from '../auth/caller.ts'
 import type { Trx } from '../db/pool.ts'
-import { preparedStatement } from '../db/prepared.ts'
-import { defer } from '../db/together.ts'
+import { defer } from '../db/batch.ts'
 import { newId } from '../lib/ids.ts'
 import type { AuditType } from './types.ts'
 
@@ -38,31 +37,12 @@ export const byCaller = (caller: Caller): Origin => ({ kind: 'caller', caller })
 
 export function recordAudit(trx: Trx, origin: Origin, entry: AuditEntry): Promise<void> {
   const { organizationId, type, subject, data = {} } = entry
-  const event = insert(
-    newId(),
-    organizationId,
-    type,
-    json(actorOf(origin)),
-    JSON.stringify(subject),
-    json(contextOf(origin)),
-    JSON.stringify(data),
-  )
+  const event = sql`
+    insert into audit_events (id, organization_id, type, occurred_at, actor, subject, context, data)
+    values (${newId()}, ${organizationId}, ${type}, clock_timestamp(), ${json(actorOf(origin))},
+      ${JSON.stringify(subject)}, ${json(contextOf(origin))}, ${JSON.stringify(data)})`
   return defer(trx, [event])
 }
-
-const insert = preparedStatement(
-  (
-    id: string,
-    organizationId: string,
-    type: AuditType,
-    actor: string | null,
-    subject: string,
-    context: string | null,
-    data: string,
-  ) => sql`
-    insert into audit_events (id, organization_id, type, occurred_at, actor, subject, context, data)
-    values (${id}, ${organizationId}, ${type}, clock_timestamp(), ${actor}, ${subject}, ${context}, ${data})`,
-)
 
 const json = (value: object | null) => (value === null ? null : JSON.stringify(value))
 

@@ -2,7 +2,6 @@
 // reading where the pipeline is public. Administrators may everything.
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db/pool.ts'
-import { lookup } from '../db/prepared.ts'
 import type { Caller, Organization } from './caller.ts'
 
 export type PipelineAccess = 'none' | 'read' | 'build' | 'manage'
@@ -22,13 +21,9 @@ export const visiblePipelines = (org: Membership, caller: Caller): RawBuilder<bo
 
 /** For queries with `pipelines p`: what the caller may do with it. */
 export const accessColumn = (org: Membership, caller: Caller): RawBuilder<PipelineAccess> =>
-  mayEverything(org) ? everyAccess : accessOfMember(caller.user.id)
+  mayEverything(org) ? sql`'manage'` : accessOfMember(caller.user.id)
 
-/** To what nothing is hidden from. */
-export const everyAccess: RawBuilder<PipelineAccess> = sql`'manage'`
-
-/** To what their teams decide about. */
-export const accessOfMember = (userId: string): RawBuilder<PipelineAccess> => sql`coalesce((
+const accessOfMember = (userId: string): RawBuilder<PipelineAccess> => sql`coalesce((
   select case max(case tp.access_level when 'manage_build_and_read' then 3 when 'build_and_read' then 2 else 1 end)
     when 3 then 'manage' when 2 then 'build' when 1 then 'read' end
   from team_pipelines tp join team_members own on own.team_id = tp.team_id
@@ -97,17 +92,8 @@ export async function findPipeline(
   caller: Caller,
   slug: string,
 ): Promise<FoundPipeline | undefined> {
-  const [found] = mayEverything(org)
-    ? await findForAll(db, org.id, slug)
-    : await findForMember(db, caller.user.id, org.id, slug)
-  return found
+  const { rows } = await sql<FoundPipeline>`
+    select p.id, ${accessColumn(org, caller)} as access from pipelines p
+    where p.organization_id = ${org.id} and p.slug = ${slug}`.execute(db)
+  return rows[0]
 }
-
-const findForAll = lookup((orgId: string, slug: string) => finding(everyAccess, orgId, slug))
-
-const findForMember = lookup((userId: string, orgId: string, slug: string) =>
-  finding(accessOfMember(userId), orgId, slug),
-)
-
-const finding = (access: RawBuilder<PipelineAccess>, orgId: string, slug: string) => sql<FoundPipeline>`
-  select p.id, ${access} as access from pipelines p where p.organization_id = ${orgId} and p.slug = ${slug}`

@@ -13,7 +13,7 @@ import {
   type TestUser,
 } from '../../test/builders.ts'
 import { cloneTemplate, dropClone } from '../../test/database.ts'
-import { describeSchema } from '../db/describe-schema.ts'
+import { describeSchema } from '../db/generated/describe-schema.ts'
 import { listMigrations, migrate } from '../db/migrate.ts'
 import { openDatabase, type Database } from '../db/pool.ts'
 import { blobOf } from './format.ts'

@@ -5,8 +5,8 @@ import { splitPair } from '@millrace/engine/agents.ts'
 import type { JobState } from '@millrace/engine/states.ts'
 import type { Context } from '../context.ts'
 import type { Trx } from '../db/pool.ts'
-import { prepared, preparedStatement } from '../db/prepared.ts'
-import { commitWith, type Statement } from '../db/together.ts'
+import { prepared, type Statement } from '../db/statement.ts'
+import { commitWith } from '../db/batch.ts'
 import { inTransaction, violatedUnique } from '../db/transaction.ts'
 import { after, startSeconds } from './timers.ts'
 
@@ -73,7 +73,9 @@ async function claimOne(
   const at = ctx.now().toISOString()
   const { acceptSeconds } = ctx.config.timers
   const abilities = abilitiesOf([ability])
-  const [best] = await assignBest(ctx.db, organizationId, queueId, abilities, agentId, at, acceptSeconds)
+  const statement = assignBest(organizationId, queueId, abilities, agentId, at, acceptSeconds)
+  const { rows } = await statement.execute(ctx.db)
+  const [best] = rows
   if (best === undefined) return { assigned: [], unfit: [] }
   const { jobId } = best
   return jobId === null ? { assigned: [], unfit: [agentId] } : { assigned: [{ agentId, jobId }], unfit: [] }
@@ -95,13 +97,15 @@ interface Candidate {
   avoid: string | null
 }
 
-function lockBest(
+async function lockBest(
   trx: Trx,
   { organizationId, queueId }: Queue,
   claimants: readonly Claimant[],
 ): Promise<Candidate[]> {
   const abilities = abilitiesOf(claimants.map(({ ability }) => ability))
-  return lockCandidates(trx, organizationId, queueId, abilities, Math.min(claimants.length, mostAtOnce))
+  const most = Math.min(claimants.length, mostAtOnce)
+  const { rows } = await lockCandidates(organizationId, queueId, abilities, most).execute(trx)
+  return rows
 }
 
 const abilitiesOf = (abilities: readonly Ability[]) => {
@@ -160,13 +164,12 @@ function assign(ctx: Context, pairs: readonly Assigned[]): Statement<Assigned> {
 }
 
 /** A statement about one pair is planned once, one with arrays again and again. */
-const assignOne = preparedStatement((jobId: string, agentId: string, at: string, acceptSeconds: number) =>
+const assignOne = prepared((jobId: string, agentId: string, at: string, acceptSeconds: number) =>
   assigning(sql`(values (${jobId}::uuid, ${agentId}::uuid)) as p (job_id, agent_id)`, at, acceptSeconds),
 )
 
-const assignMany = preparedStatement(
-  (jobIds: string[], agentIds: string[], at: string, acceptSeconds: number) =>
-    assigning(sql`unnest(${jobIds}::uuid[], ${agentIds}::uuid[]) as p (job_id, agent_id)`, at, acceptSeconds),
+const assignMany = prepared((jobIds: string[], agentIds: string[], at: string, acceptSeconds: number) =>
+  assigning(sql`unnest(${jobIds}::uuid[], ${agentIds}::uuid[]) as p (job_id, agent_id)`, at, acceptSeconds),
 )
 
 const assigning = (pairs: RawBuilder<unknown>, at: string, acceptSeconds: number) =>
@@ -231,7 +234,8 @@ export async function acceptOffered(
   jobId: string,
 ): Promise<boolean> {
   const at = ctx.now().toISOString()
-  return (await accept(ctx.db, agent.organizationId, agent.id, jobId, at)).length > 0
+  const { rows } = await accept(agent.organizationId, agent.id, jobId, at).execute(ctx.db)
+  return rows.length > 0
 }
 
 const accept = prepared((organizationId: string, agentId: string, jobId: string, at: string) =>

@@ -4,7 +4,7 @@ import { jobEnvironment, type Env, type Person, type StandardFacts } from '@mill
 import type { CommandStep } from '@millrace/engine/steps/types.ts'
 import type { JobWork, ScriptWork } from '@millrace/engine/work.ts'
 import type { Context } from '../context.ts'
-import { prepared } from '../db/prepared.ts'
+import { prepared } from '../db/statement.ts'
 import { findBuildOfJob, personJson, type Creator, type KnownBuild } from './facts.ts'
 
 interface Surroundings {
@@ -51,10 +51,11 @@ export async function findCommand(
   organizationId: string,
   jobId: string,
 ): Promise<Command | null> {
-  const [[around], build] = await Promise.all([
-    findSurroundings(db, organizationId, jobId),
+  const [surroundings, build] = await Promise.all([
+    findSurroundings(organizationId, jobId).execute(db),
     findBuildOfJob(db, organizationId, jobId),
   ])
+  const [around] = surroundings.rows
   if (around === undefined || build === undefined)
     throw new Error('A job vanished while its variables were read.')
   const { work } = around

@@ -5,7 +5,7 @@ import type { EnvLookup } from '@millrace/engine/expansion.ts'
 import type { BuildState } from '@millrace/engine/states.ts'
 import type { BlockedState } from '@millrace/engine/steps/types.ts'
 import type { Db } from '../db/pool.ts'
-import { prepared } from '../db/prepared.ts'
+import { prepared } from '../db/statement.ts'
 import { withoutUserinfo } from '../lib/userinfo.ts'
 import type { BuildRequest } from './create-build.ts'
 import { storedVariables } from './variables.ts'
@@ -116,8 +116,8 @@ export async function findKnownBuild(
   organizationId: string,
   buildId: string,
 ): Promise<KnownBuild | undefined> {
-  const [build] = await knownBuild(db, organizationId, buildId)
-  return build
+  const { rows } = await knownBuild(organizationId, buildId).execute(db)
+  return rows[0]
 }
 
 export async function findBuildOfJob(
@@ -125,8 +125,8 @@ export async function findBuildOfJob(
   organizationId: string,
   jobId: string,
 ): Promise<KnownBuild | undefined> {
-  const [build] = await knownBuildOfJob(db, organizationId, jobId)
-  return build
+  const { rows } = await knownBuildOfJob(organizationId, jobId).execute(db)
+  return rows[0]
 }
 
 const selectKnownBuild = (organizationId: string, buildId: RawBuilder<unknown>) => sql<KnownBuild>`

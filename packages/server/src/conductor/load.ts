@@ -5,8 +5,8 @@ import type { Answer, Need, SurroundingsNeed } from '@millrace/engine/advance/ne
 import type { BuildRow, EdgeRow, JobRow, RefRow, StepRow } from '@millrace/engine/rows.ts'
 import { isFinal, JOB_STATES } from '@millrace/engine/states.ts'
 import type { Trx } from '../db/pool.ts'
-import { preparedStatement } from '../db/prepared.ts'
-import { batch } from '../db/together.ts'
+import { prepared } from '../db/statement.ts'
+import { batch } from '../db/batch.ts'
 import { buildColumns, jobColumns, picker, selectFields, stepColumns, tallyColumns } from './rows.ts'
 import { scopeFields, selectPipelineScope, type Inherited, type Scope } from './scope.ts'
 
@@ -55,13 +55,13 @@ export interface LockedBuild {
 /** A job, and the agent that has it. */
 export type HeldJob = JobRow & { agentId: string | null }
 
-const lock = preparedStatement(
+const lock = prepared(
   (orgId: string, buildId: string) => sql`
     select from build_tallies t join builds b on b.id = t.build_id
     where b.organization_id = ${orgId} and b.id = ${buildId} for update of t`,
 )
 
-const lookAt = preparedStatement(
+const lookAt = prepared(
   (orgId: string, buildId: string) => sql<BuildRow & Scope>`
     select b.id, ${selectFields('t', tallyColumns)}, ${selectFields('b', buildColumns)}, ${scopeFields}
     from builds b join build_tallies t on t.build_id = b.id join pipelines p on p.id = b.pipeline_id
@@ -75,13 +75,13 @@ const lookAt = preparedStatement(
 const withStep = (buildId: string, jobId: string) =>
   [lockJob(buildId, jobId), lookAtStepOf(buildId, jobId)] as const
 
-const lockJob = preparedStatement(
+const lockJob = prepared(
   (buildId: string, jobId: string) => sql<HeldJob>`
     select ${jobFields}, j.agent_id as "agentId" from jobs j
     where j.build_id = ${buildId} and j.id = ${jobId} for update`,
 )
 
-const lookAtStepOf = preparedStatement(
+const lookAtStepOf = prepared(
   (buildId: string, jobId: string) => sql<StepRow & { hasDependents: boolean }>`
     select ${stepFields}, exists (select from build_edges e where e.from_step = s.id) as "hasDependents"
     from build_steps s

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Statement } from '../db/together.ts'
+import type { Statement } from '../db/statement.ts'
 import type { Scope } from './scope.ts'
 
 /** The last writer of a key wins. */

@@ -2,7 +2,7 @@
 // listen (`job.finished`, `build.failing`) stands in the same row.
 import { sql } from 'kysely'
 import type { Effect } from '@millrace/engine/advance/effects.ts'
-import type { Statement } from '../db/together.ts'
+import type { Statement } from '../db/statement.ts'
 import type { EventAt } from './advance.ts'
 import { onRows } from './rows.ts'
 import type { Scope } from './scope.ts'

@@ -2,8 +2,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { BuildRow, JobRow, StepRow } from '@millrace/engine/rows.ts'
 import { emptyRow } from '../db/empty-row.ts'
-import { preparedStatement } from '../db/prepared.ts'
-import type { Statement } from '../db/together.ts'
+import { prepared, type Statement } from '../db/statement.ts'
 
 export type ColumnTypes<Row> = { readonly [Field in keyof Row]: string }
 
@@ -149,7 +148,7 @@ export function onRows<Args extends unknown[]>(
   const names = sql.raw(`${name} (${fields.map(({ field }) => `"${field}"`).join(', ')})`)
   const few = Array.from({ length: mostValues }, (_, index) => {
     const count = (index + 1) * fields.length
-    return preparedStatement(
+    return prepared(
       (...given: unknown[]) => {
         const typed = given.slice(0, count).map((value, at) => cast(value, fields[at % fields.length]?.type))
         const rows = Array.from({ length: index + 1 }, (_, row) =>
@@ -162,7 +161,7 @@ export function onRows<Args extends unknown[]>(
     )
   })
   const shape = sql.raw(`${name} (${fields.map(({ field, type }) => `"${field}" ${type}`).join(', ')})`)
-  const many = preparedStatement(
+  const many = prepared(
     (json: string, ...args: Args) => write(sql`jsonb_to_recordset(${json}::jsonb) as ${shape}`, ...args),
     write.length,
   )

@@ -1,7 +1,7 @@
 // What the conductor knows of a build beside the engine's rows: to whom it belongs and what its jobs inherit.
 import { sql } from 'kysely'
 import type { TimeLimits } from '@millrace/engine/timeouts.ts'
-import { preparedStatement } from '../db/prepared.ts'
+import { prepared } from '../db/statement.ts'
 
 export interface Scope {
   buildId: string
@@ -31,7 +31,7 @@ export const scopeFields = sql`
 /** All of it that is the same for every build of the pipeline. */
 export type PipelineScope = Omit<Scope, 'buildId' | 'triggeredFromJobId'> & Inherited
 
-export const selectPipelineScope = preparedStatement(
+export const selectPipelineScope = prepared(
   (organizationId: string, pipelineId: string) => sql<PipelineScope>`
     select ${pipelineFields}, p.cluster_id as "clusterId", c.default_queue_id as "defaultQueueId",
       json_build_object(

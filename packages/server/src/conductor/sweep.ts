@@ -3,7 +3,7 @@
 import { sql } from 'kysely'
 import type { JobState } from '@millrace/engine/states.ts'
 import type { Context } from '../context.ts'
-import { batch } from '../db/together.ts'
+import { batch } from '../db/batch.ts'
 import { act, carryOut } from './act.ts'
 import type { EventAt, FollowUp } from './advance.ts'
 

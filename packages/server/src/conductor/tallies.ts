@@ -2,8 +2,7 @@
 // difference, in its own transaction; nothing is ever recounted.
 import { sql } from 'kysely'
 import type { BuildState, JobState } from '@millrace/engine/states.ts'
-import { preparedStatement } from '../db/prepared.ts'
-import type { Statement } from '../db/together.ts'
+import { prepared, type Statement } from '../db/statement.ts'
 
 export interface PipelineTally {
   scheduled_builds: number
@@ -21,7 +20,7 @@ type Counter = keyof PipelineTally
  */
 const slots = 64
 
-const add = preparedStatement(
+const add = prepared(
   (
     pipelineId: string,
     scheduledBuilds: number,

@@ -2,8 +2,7 @@
 // within a transaction, and what is lost with a connection is made up for when dispatch.ts connects again.
 import { sql, type RawBuilder } from 'kysely'
 import type { Db, Trx } from '../db/pool.ts'
-import { preparedStatement } from '../db/prepared.ts'
-import type { Statement } from '../db/together.ts'
+import { prepared, type Statement } from '../db/statement.ts'
 import type { JobMove } from './save.ts'
 
 /** Its payload is the ids of queues that have jobs to hand out, separated by commas. */
@@ -33,15 +32,13 @@ export function wakeFreedAgents(
   return known.agentId === null ? [] : [notify(agentChannel, `${known.agentId} free`)]
 }
 
-const agentsOf = preparedStatement(
+const agentsOf = prepared(
   (jobIds: readonly string[]) => sql`
     select pg_notify(${agentChannel}, agent_id || ' free') from jobs
     where id = any (${jobIds}::uuid[]) and agent_id is not null`,
 )
 
-const notify = preparedStatement(
-  (channel: string, news: string) => sql`select pg_notify(${channel}, ${news})`,
-)
+const notify = prepared((channel: string, news: string) => sql`select pg_notify(${channel}, ${news})`)
 
 /** A statement with `=` is planned once, one with an array again and again. */
 export function wakeQueuesOf(runnableJobs: readonly string[]): Statement[] {
@@ -53,10 +50,8 @@ export function wakeQueuesOf(runnableJobs: readonly string[]): Statement[] {
 const tellQueues = (which: RawBuilder<unknown>) => sql`
   select pg_notify(${queueChannel}, string_agg(distinct queue_id::text, ',')) from jobs
   where ${which} and queue_id is not null having count(*) > 0`
-const queueOf = preparedStatement((jobId: string) => tellQueues(sql`id = ${jobId}`))
-const queuesOf = preparedStatement((jobIds: readonly string[]) =>
-  tellQueues(sql`id = any (${jobIds}::uuid[])`),
-)
+const queueOf = prepared((jobId: string) => tellQueues(sql`id = ${jobId}`))
+const queuesOf = prepared((jobIds: readonly string[]) => tellQueues(sql`id = any (${jobIds}::uuid[])`))
 
 export async function wakeQueue(trx: Trx, queueId: string): Promise<void> {
   await sql`select pg_notify(${queueChannel}, ${queueId})`.execute(trx)

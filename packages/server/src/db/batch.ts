@@ -1,180 +1,60 @@
-// Statements that go to the database at once: written in one piece, answered in one piece, with one word at the end
-// that asks for the answers. The driver has a query for each and an answer for each, so that every statement of a
-// transaction wakes both sides once.
-//
-// A statement goes by its name. What its rows look like never changes then, so the database is asked once.
-//
-// It stands on inner things of the driver, which are written down here: how a query is submitted and told of what
-// comes back, how a result reads rows, and where a connection keeps the names of statements.
-/* oxlint-disable no-underscore-dangle -- the driver's own names */
-import type { Writable } from 'node:stream'
-import pg from 'pg'
-import { serialize } from 'pg-protocol'
-import { emptyRow } from './empty-row.ts'
+// Statements that do not need each other's answers, sent at once: one way to the database and back for all of them.
+import { sql, type QueryResult } from 'kysely'
+import type { BatchConnection } from './driver.ts'
+import { silenceMs, type Db, type Trx } from './pool.ts'
+import type { Statement } from './statement.ts'
 
-export interface NamedStatement {
-  /** Undefined: it is read anew each time. */
-  name: string | undefined
-  text: string
-  values: readonly unknown[]
+type RowsOf<Statements> = {
+  [Index in keyof Statements]: Statements[Index] extends Statement<infer Row> ? Row[] : never
 }
 
-export type Callback = (error: Error | null | undefined, results?: pg.QueryResult[]) => void
-
-/** What the driver makes of the description of a statement's rows. */
-type Shape = Pick<DriverResult, 'fields' | '_parsers' | '_prebuiltEmptyResultObject'>
-
-/** By the name of the statement. */
-export type Shapes = Map<string, Shape>
-
-interface DriverResult extends pg.QueryResult {
-  _parsers: unknown
-  _prebuiltEmptyResultObject: unknown
-  addFields(fields: unknown): void
-  parseRow(fields: unknown): pg.QueryResultRow
-  addCommandComplete(message: unknown): void
+/**
+ * The rows of each. PostgreSQL carries them out in their order, each seeing what those before it did; where one fails,
+ * all fail. Outside of a transaction they are one.
+ */
+export async function batch<const Statements extends readonly Statement[]>(
+  db: Db,
+  statements: Statements,
+): Promise<RowsOf<Statements>> {
+  const queries = statements.map((statement) => statement.compile(db))
+  const results = await onConnection(db, (connection) => connection.executeTogether(queries))
+  return rowsOf<Statements>(results)
 }
 
-interface DriverConnection {
-  stream: Pick<Writable, 'writable' | 'write'>
-  parsedStatements: Record<string, string>
-  submittedNamedStatements: Record<string, string>
+/** Sent with whatever the transaction sends next, at the latest its `commit`, which fails if one of them does. */
+export const defer = (trx: Trx, statements: readonly Statement[]): Promise<void> => {
+  const queries = statements.map((statement) => statement.compile(trx))
+  return onConnection(trx, async (connection) => connection.executeLater(queries))
 }
 
-interface DriverQuery {
-  /** The driver writes down, by its name and text, that the statement being answered is known to the connection. */
-  name: string | undefined
-  text: string | undefined
-  callback: Callback
+/**
+ * The same for the last statements of a transaction, which are sent with its `commit`: whoever asks nothing more need not
+ * come back for that. Not for work that may be part of a larger transaction.
+ */
+export async function commitWith<const Statements extends readonly Statement[]>(
+  trx: Trx,
+  statements: Statements,
+): Promise<RowsOf<Statements>> {
+  const queries = statements.map((statement) => statement.compile(trx))
+  const results = await onConnection(trx, (connection) => connection.executeAndCommit(queries))
+  return rowsOf<Statements>(results)
 }
 
-const driver = pg as unknown as {
-  Query: new (text: string, callback: Callback) => DriverQuery
-  Result: new (rowMode: undefined, types: pg.CustomTypesConfig) => DriverResult
-  utils: { prepareValue(value: unknown): unknown }
-}
+/**
+ * One transaction whose statements may each take that long: for deletes of unknown size in the background, never for what
+ * a caller waits for.
+ */
+export const inLongTransaction = <T>(db: Db, seconds: number, work: (trx: Trx) => Promise<T>): Promise<T> =>
+  db.transaction().execute(async (trx) => {
+    await onConnection(trx, async (connection) => connection.waitUpTo(seconds * 1000 + silenceMs))
+    await defer(trx, [sql`set local statement_timeout = ${sql.lit(seconds * 1000)}`])
+    return work(trx)
+  })
 
-const valueMapper = driver.utils.prepareValue
-const describe = serialize.describe({ type: 'P' })
-const execute = serialize.execute()
-const sync = serialize.sync()
+/** Connections are made by driver.ts alone. */
+const onConnection = <T>(db: Db, use: (connection: BatchConnection) => Promise<T>): Promise<T> =>
+  db.getExecutor().provideConnection((connection) => use(connection as BatchConnection))
 
-export class Batch extends driver.Query {
-  private readonly statements: readonly NamedStatement[]
-  private readonly types: pg.CustomTypesConfig
-  private readonly shapes: Shapes
-  private readonly results: DriverResult[] = []
-  /** Those that the database hears for the first time on this connection. */
-  private readonly newNames = new Set<string>()
-  private misread: Error | undefined
-  /** The driver's option: how long to wait for the answer; undefined: as long as the connection says. */
-  readonly query_timeout: number | undefined
-
-  constructor(
-    statements: readonly NamedStatement[],
-    types: pg.CustomTypesConfig,
-    shapes: Shapes,
-    callback: Callback,
-    timeoutMs?: number,
-  ) {
-    super('', callback)
-    this.query_timeout = timeoutMs
-    this.statements = statements
-    this.types = types
-    this.shapes = shapes
-  }
-
-  submit(connection: DriverConnection): Error | null {
-    try {
-      const messages: Buffer[] = []
-      for (const statement of this.statements) this.addMessages(statement, connection, messages)
-      messages.push(sync)
-      if (connection.stream.writable) connection.stream.write(Buffer.concat(messages))
-    } catch (error) {
-      this.forgetNames(connection)
-      return error as Error
-    }
-    this.expectNext()
-    return null
-  }
-
-  handleRowDescription({ fields }: { fields: pg.FieldDef[] }): void {
-    const result = this.current()
-    result.addFields(fields)
-    result._prebuiltEmptyResultObject = emptyRow(fields.map(({ name }) => name))
-    this.keepShape(result)
-  }
-
-  handleDataRow({ fields }: { fields: unknown }): void {
-    if (this.misread !== undefined) return
-    const result = this.current()
-    try {
-      result.rows.push(result.parseRow(fields))
-    } catch (error) {
-      this.misread = error as Error
-    }
-  }
-
-  handleCommandComplete(message: unknown): void {
-    const result = this.current()
-    result.addCommandComplete(message)
-    if (this.name !== undefined && !this.shapes.has(this.name)) this.keepShape(result)
-    this.expectNext()
-  }
-
-  handleEmptyQuery(): void {
-    this.expectNext()
-  }
-
-  handleError(error: Error, connection: DriverConnection): void {
-    this.forgetNames(connection)
-    this.callback(error)
-  }
-
-  handleReadyForQuery(): void {
-    this.callback(this.misread, this.results)
-  }
-
-  private addMessages(statement: NamedStatement, connection: DriverConnection, messages: Buffer[]): void {
-    const { name = '', text, values } = statement
-    const { parsedStatements, submittedNamedStatements } = connection
-    const bound = serialize.bind({ statement: name, values: [...values], valueMapper })
-    const isKnown = name !== '' && (parsedStatements[name] ?? submittedNamedStatements[name]) !== undefined
-    if (!isKnown) {
-      messages.push(serialize.parse({ text, name }))
-      if (name !== '') {
-        submittedNamedStatements[name] = text
-        this.newNames.add(name)
-      }
-    }
-    messages.push(bound)
-    if (!isKnown || !this.shapes.has(name)) messages.push(describe)
-    messages.push(execute)
-  }
-
-  private expectNext(): void {
-    const next = this.statements[this.results.length]
-    this.name = next?.name
-    this.text = next?.text
-    if (next === undefined) return
-    const result = new driver.Result(undefined, this.types)
-    const shape = next.name === undefined ? undefined : this.shapes.get(next.name)
-    this.results.push(shape === undefined ? result : Object.assign(result, shape))
-  }
-
-  /** What stands behind the one that failed was skipped, and its names were never given. */
-  private forgetNames(connection: DriverConnection): void {
-    for (const { name } of this.statements.slice(this.results.length))
-      if (name !== undefined && this.newNames.has(name)) delete connection.submittedNamedStatements[name]
-  }
-
-  private current(): DriverResult {
-    const result = this.results.at(-1)
-    if (result === undefined) throw new Error('The database answered what was never asked.')
-    return result
-  }
-
-  private keepShape({ fields, _parsers, _prebuiltEmptyResultObject }: DriverResult): void {
-    if (this.name !== undefined) this.shapes.set(this.name, { fields, _parsers, _prebuiltEmptyResultObject })
-  }
-}
+/** Which rows a statement gives is what it says of itself. */
+const rowsOf = <Statements>(results: ReadonlyArray<QueryResult<unknown>>) =>
+  results.map(({ rows }) => rows) as RowsOf<Statements>

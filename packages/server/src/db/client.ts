@@ -1,6 +1,6 @@
 // A connection to the database whose statements go by their names, as many at once as are given.
 import pg from 'pg'
-import { Batch, type Callback, type NamedStatement, type Shapes } from './batch.ts'
+import { Batch, type Callback, type NamedStatement, type Shapes } from './batch-query.ts'
 import { databaseSocket } from './socket.ts'
 
 export interface BatchClient extends pg.PoolClient {

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { useApp } from '../../test/app.ts'
-import { commitWith, defer, batch } from './together.ts'
+import { commitWith, defer, batch } from './batch.ts'
 import { inTransaction, violatedUnique } from './transaction.ts'
 
 const app = useApp()

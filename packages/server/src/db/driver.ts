@@ -10,7 +10,7 @@ import {
   type TransactionSettings,
 } from 'kysely'
 import pg from 'pg'
-import type { NamedStatement } from './batch.ts'
+import type { NamedStatement } from './batch-query.ts'
 import { named, type BatchClient } from './client.ts'
 
 export class BatchDialect extends PostgresDialect {

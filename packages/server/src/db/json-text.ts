@@ -1,7 +1,7 @@
 // JSON written by PostgreSQL as text, for lists whose rows are many. One `concat` per object: row_to_json and
 // json_build_object look up the type of every column of every row, and take twice as long.
 import { sql, type RawBuilder } from 'kysely'
-import { textOf } from './prepared.ts'
+import { compileAlone } from './statement.ts'
 
 /** An expression that gives JSON as text, and is never null. */
 export type JsonText = RawBuilder<string>
@@ -47,7 +47,7 @@ export function object(fields: Record<string, JsonText>, ...more: readonly JsonT
 
 /** The same without parameters and as plain text: what it stands in is not put together from hundreds of pieces each time. */
 export function written(value: JsonText): JsonText {
-  const { text, parameters } = textOf(value)
+  const { sql: text, parameters } = compileAlone(value)
   if (parameters.length > 0) throw new Error(`JSON text with a parameter in it: ${text}`)
   return sql.raw(text)
 }

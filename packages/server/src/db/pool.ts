@@ -6,8 +6,7 @@ import { batchClient, passwordOf } from './client.ts'
 import { BatchDialect } from './driver.ts'
 import { GatedPool } from './gated-pool.ts'
 import { OutageWatch } from './outage.ts'
-import { SharedConnections } from './shared-connections.ts'
-import type { Tables } from './tables.ts'
+import type { Tables } from './generated/tables.ts'
 
 export type Db = Kysely<Tables>
 export type Trx = Transaction<Tables>
@@ -69,11 +68,8 @@ export function openDatabase(
   // One that dies while in use fails its query; left unheard, its error would end the process too.
   pool.on('connect', (client) => client.on('error', () => {}))
   const db = new Kysely<Tables>({ dialect: new BatchDialect(pool) })
-  const shared = new SharedConnections(pool, Math.min(availableParallelism(), Math.floor(maxConnections / 4)))
-  ways.set(db, { pool, shared })
   const close = async () => {
     outage.reportTo(null)
-    await shared.close()
     await pool.end()
   }
   return { pool, db, outage, close }
@@ -98,17 +94,6 @@ function sessionSettings({ statementSeconds }: DatabaseLimits): string {
     .map(([name, value]) => `-c ${name}=${value}`)
     .join(' ')
 }
-
-/** Where a statement may be given to directly: for one that may take long or write, and for one that is soon answered. */
-interface Ways {
-  pool: pg.Pool
-  shared: SharedConnections
-}
-
-const ways = new WeakMap<Db, Ways>()
-
-/** A transaction has none, since its statements belong to one connection. */
-export const waysOf = (db: Db): Ways | undefined => ways.get(db)
 
 /**
  * A connection outside the pool, for COPY, which bears no other statement on its way beside it, and for migrations. Both may

@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts'
 import type { Trx } from '../../db/pool.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import type { AttemptResult } from './attempt.ts'
-import { batch } from '../../db/together.ts'
+import { batch } from '../../db/batch.ts'
 import { leaseSeconds, type Lane, type PendingDelivery } from './ordered-queues.ts'
 
 export type Verdict = { kind: 'delivered' } | { kind: 'dead' } | { kind: 'retry'; at: string }

@@ -7,7 +7,6 @@
 // whoever waited was still open when the other ended, so that no window has the later without the earlier.
 import { sql } from 'kysely'
 import type { Db, Trx } from '../../db/pool.ts'
-import { lookup } from '../../db/prepared.ts'
 import { oldestOpen } from '../../events/settled.ts'
 
 export interface OutboxEvent {
@@ -44,15 +43,11 @@ interface Window {
 
 /** Cheap, for those who ask often. */
 export async function hasUnread(db: Db): Promise<boolean> {
-  const [found] = await lookUpUnread(db)
-  return found?.has ?? false
-}
-
-const lookUpUnread = lookup(
-  () => sql<{ has: boolean }>`
+  const { rows } = await sql<{ has: boolean }>`
     select c.from_xid < c.to_xid or exists (select from events e where e.xid >= c.to_xid) as has
-    from notification_cursor c`,
-)
+    from notification_cursor c`.execute(db)
+  return rows[0]?.has ?? false
+}
 
 /** The next events, at most `most`; read for good when the transaction commits. null: another worker is reading. */
 export async function takeEvents(trx: Trx, most: number): Promise<OutboxEvent[] | null> {

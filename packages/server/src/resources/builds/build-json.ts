@@ -2,7 +2,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { bare, escaped, object, text, time, where, word } from '../../db/json-text.ts'
 import type { Db } from '../../db/pool.ts'
-import { prepared } from '../../db/prepared.ts'
 import { isOnPausedQueue, jobJson, jobsInPlace, shownState, statesShownAs } from '../jobs/job-json.ts'
 import { graphqlIdOf, shownUser } from '../user/user-json.ts'
 
@@ -30,36 +29,27 @@ export async function writeBuilds(
   jobs: ShownJobs | null,
 ): Promise<WrittenBuild[]> {
   const root = escaped(url)
-  if (jobs === null) return withoutJobs(db, root, orgIds, ids)
-  const { includeRetried, includePaused, states } = jobs
-  return withJobs(db, root, orgIds, ids, includeRetried, includePaused, states && statesShownAs(states))
+  const entries = jobs === null ? sql`null` : jobEntries(root, jobs)
+  const { rows } = await sql<WrittenBuild>`
+    select b.pipeline_id, ${buildObject} as build, ${entries} as jobs
+    from unnest(${ids}::uuid[]) with ordinality as wanted (id, place)
+    join builds b on b.id = wanted.id join pipelines p on p.id = b.pipeline_id
+    join organizations o on o.id = b.organization_id
+    cross join (select ${root}::text as root) here
+    cross join lateral (
+      select here.root, here.root || '/v2/organizations/' || o.slug || '/pipelines/' || p.slug || '/builds/' as builds
+    ) at
+    where b.organization_id = any (${orgIds}::uuid[])
+    order by wanted.place`.execute(db)
+  return rows
 }
 
-type Ids = readonly string[]
-
-const withoutJobs = prepared((root: string, orgIds: Ids, ids: Ids) => writing(root, orgIds, ids, sql`null`))
-
-const withJobs = prepared(
-  (
-    root: string,
-    orgIds: Ids,
-    ids: Ids,
-    includeRetried: boolean,
-    includePaused: boolean,
-    states: Ids | null,
-  ) =>
-    writing(
-      root,
-      orgIds,
-      ids,
-      sql`coalesce((
-        select string_agg(listed.job, ',') from (
-          select ${jobJson(root)} as job from jobs j
-          where j.build_id = b.id and ${areShown(includeRetried, includePaused, states)}
-          order by j.position, j.created_at, j.id
-        ) listed), '')`,
-    ),
-)
+const jobEntries = (root: string, shown: ShownJobs) => sql`coalesce((
+  select string_agg(listed.job, ',') from (
+    select ${jobJson(root)} as job from jobs j
+    where j.build_id = b.id and ${areShown(shown)}
+    order by j.position, j.created_at, j.id
+  ) listed), '')`
 
 interface JobPlace {
   position: string
@@ -67,68 +57,37 @@ interface JobPlace {
   id: string
 }
 
-const jobsBehind = prepared(
-  (
-    root: string,
-    orgId: string,
-    buildId: string,
-    includeRetried: boolean,
-    includePaused: boolean,
-    states: Ids | null,
-    position: string,
-    createdAt: string,
-    id: string,
-    limit: number,
-  ) => sql<JobPlace & { job: string }>`
-    select j.position, j.created_at, j.id, ${jobJson(root)} as job from ${jobsInPlace}
-    where j.organization_id = ${orgId} and j.build_id = ${buildId}
-      and (j.position, j.created_at, j.id) > (${position}::text, ${createdAt}::timestamptz, ${id}::uuid)
-      and ${areShown(includeRetried, includePaused, states)}
-    order by j.position, j.created_at, j.id limit ${limit}`,
-)
-
-const areShown = (includeRetried: boolean, includePaused: boolean, states: Ids | null) => sql`
-  (${includeRetried}::boolean or j.retried_in_job_id is null)
-  and (${states}::text[] is null or j.state = any (${states}::text[]))
-  and (${includePaused}::boolean or not ${isOnPausedQueue})`
-
-const writing = (root: string, orgIds: Ids, ids: Ids, jobs: RawBuilder<unknown>) => sql<WrittenBuild>`
-  select b.pipeline_id, ${buildObject} as build, ${jobs} as jobs
-  from unnest(${ids}::uuid[]) with ordinality as wanted (id, place)
-  join builds b on b.id = wanted.id join pipelines p on p.id = b.pipeline_id
-  join organizations o on o.id = b.organization_id
-  cross join (select ${root}::text as root) here
-  cross join lateral (
-    select here.root, here.root || '/v2/organizations/' || o.slug || '/pipelines/' || p.slug || '/builds/' as builds
-  ) at
-  where b.organization_id = any (${orgIds}::uuid[])
-  order by wanted.place`
+function areShown({ includeRetried, includePaused, states }: ShownJobs): RawBuilder<unknown> {
+  const shown = states && statesShownAs(states)
+  return sql`
+    (${includeRetried}::boolean or j.retried_in_job_id is null)
+    and (${shown}::text[] is null or j.state = any (${shown}::text[]))
+    and (${includePaused}::boolean or not ${isOnPausedQueue})`
+}
 
 /** The entries of one build's `jobs`, in slices of at most so many, without the commas between them. */
 export async function* writeJobs(
   db: Db,
   url: string,
   build: { id: string; organization_id: string },
-  { includeRetried, includePaused, states }: ShownJobs,
+  shown: ShownJobs,
   mostInSlice: number,
 ): AsyncGenerator<string> {
-  let last: JobPlace | undefined
+  let last: JobPlace = {
+    position: '',
+    created_at: '-infinity',
+    id: '00000000-0000-0000-0000-000000000000',
+  }
   for (;;) {
-    const slice = await jobsBehind(
-      db,
-      escaped(url),
-      build.organization_id,
-      build.id,
-      includeRetried,
-      includePaused,
-      states && statesShownAs(states),
-      last?.position ?? '',
-      last?.created_at ?? '-infinity',
-      last?.id ?? '00000000-0000-0000-0000-000000000000',
-      mostInSlice,
-    )
-    last = slice.at(-1)
-    if (last !== undefined) yield slice.map(({ job }) => job).join(',')
+    const { rows: slice } = await sql<JobPlace & { job: string }>`
+      select j.position, j.created_at, j.id, ${jobJson(escaped(url))} as job from ${jobsInPlace}
+      where j.organization_id = ${build.organization_id} and j.build_id = ${build.id}
+        and (j.position, j.created_at, j.id)
+          > (${last.position}::text, ${last.created_at}::timestamptz, ${last.id}::uuid)
+        and ${areShown(shown)}
+      order by j.position, j.created_at, j.id limit ${mostInSlice}`.execute(db)
+    if (slice.length > 0) yield slice.map(({ job }) => job).join(',')
+    last = slice.at(-1) ?? last
     if (slice.length < mostInSlice) return
   }
 }

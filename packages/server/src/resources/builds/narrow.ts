@@ -2,7 +2,6 @@
 // along the list, a filter that few builds fit is read to the list's end. A quick look beforehand tells whether few do.
 import { sql } from 'kysely'
 import type { Db } from '../../db/pool.ts'
-import { prepared } from '../../db/prepared.ts'
 import type { Range } from './places.ts'
 import type { BuildFilter } from './rules.ts'
 
@@ -43,40 +42,29 @@ async function branchesIn(
   { kind, ids }: Range,
   patterns: readonly string[],
 ): Promise<string[] | null> {
-  const rows = await namesIn[kind](db, ids, patterns)
+  const owner = kind === 'organizations' ? sql`b.organization_id` : sql`b.pipeline_id`
+  // From one name to the next, however many builds there are of each.
+  const { rows } = await sql<{ branch: string; fits: boolean }>`
+    with recursive names as (
+      select o.id, (select min(b.branch) from builds b where ${owner} = o.id) as branch
+      from unnest(${ids}::uuid[]) as o (id)
+      union all
+      select n.id, (select min(b.branch) from builds b where ${owner} = n.id and b.branch > n.branch)
+      from names n where n.branch is not null
+    )
+    select branch, branch like any (${patterns}::text[]) as fits from names
+    where branch is not null limit ${sql.lit(mostNames + 1)}`.execute(db)
   return rows.length > mostNames ? null : rows.filter(({ fits }) => fits).map(({ branch }) => branch)
 }
-
-/** From one name to the next, however many builds there are of each. */
-const namesBy = (column: string) =>
-  prepared((ids: readonly string[], patterns: readonly string[]) => {
-    const owner = sql.ref(`b.${column}`)
-    return sql<{ branch: string; fits: boolean }>`
-      with recursive names as (
-        select o.id, (select min(b.branch) from builds b where ${owner} = o.id) as branch
-        from unnest(${ids}::uuid[]) as o (id)
-        union all
-        select n.id, (select min(b.branch) from builds b where ${owner} = n.id and b.branch > n.branch)
-        from names n where n.branch is not null
-      )
-      select branch, branch like any (${patterns}::text[]) as fits from names
-      where branch is not null limit ${sql.lit(mostNames + 1)}`
-  })
-
-const namesIn = { organizations: namesBy('organization_id'), pipelines: namesBy('pipeline_id') }
 
 async function hasFewFinished(db: Db, ranges: readonly Range[], from: string): Promise<boolean> {
   const organizationIds = ranges.flatMap((range) =>
     range.kind === 'organizations' ? range.ids : range.organizationIds,
   )
-  const [found] = await countFinished(db, [...new Set(organizationIds)], from)
-  return (found?.count ?? 0) <= fewBuilds
-}
-
-const countFinished = prepared(
-  (organizationIds: readonly string[], from: string) => sql<{ count: number }>`
+  const { rows } = await sql<{ count: number }>`
     select count(*) from (
-      select from builds b join unnest(${organizationIds}::uuid[]) as o (id) on b.organization_id = o.id
+      select from builds b join unnest(${[...new Set(organizationIds)]}::uuid[]) as o (id) on b.organization_id = o.id
       where b.finished_at >= ${from}::timestamptz limit ${sql.lit(fewBuilds + 1)}
-    ) found`,
-)
+    ) found`.execute(db)
+  return (rows[0]?.count ?? 0) <= fewBuilds
+}

@@ -7,7 +7,6 @@
 // text of the statement depends only on which filter leads; absent ones vanish when it is planned.
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../../db/pool.ts'
-import { prepared, preparedByName } from '../../db/prepared.ts'
 import { isOnPausedQueue } from '../jobs/job-json.ts'
 import type { BuildFilter, StateFilter } from './rules.ts'
 
@@ -41,52 +40,27 @@ export async function listPlaces(
   const filled = ranges.filter(({ ids }) => ids.length > 0)
   // Where no branch fits a pattern, none is left to look for.
   if (filled.length === 0 || filter.branches?.length === 0) return []
-  const list = listFor(
-    leadersOf(filter),
-    filled.map(({ kind }) => kind),
+  const values = asked(filled, filter, window)
+  const stretches = filled.flatMap(({ kind }, index) =>
+    leadersOf(filter).map((leader) => stretch(kind, index === 0 ? 0 : 1, leader, values)),
   )
-  const found = await list(db, asked(filled, filter, window))
+  const { rows: found } = await sql<Pick<Place, 'id' | 'organization_id'>>`
+    select found.id, found.organization_id from (${sql.join(stretches, sql` union all `)}) found
+    order by found.created_at desc, found.id desc limit ${values.limit} offset ${values.offset}`.execute(db)
   if (found.length === 0) return []
-  return read(
-    db,
-    found.map(({ id }) => id),
-    found.map((spot) => spot.organization_id),
-  )
-}
-
-/** On its own, it is planned once; the list is planned anew each time, for the filters that there are. */
-const read = prepared(
-  (ids: readonly string[], organizationIds: readonly string[]) => sql<Place>`
+  // A statement of its own, which is planned once: the list is planned anew each time, for the filters that there are.
+  const { rows: places } = await sql<Place>`
     select b.id, b.organization_id, b.pipeline_id, b.created_at, t.jobs
-    from unnest(${ids}::uuid[], ${organizationIds}::uuid[]) with ordinality as found (id, organization_id, place)
+    from unnest(${found.map(({ id }) => id)}::uuid[], ${found.map((spot) => spot.organization_id)}::uuid[])
+      with ordinality as found (id, organization_id, place)
     join builds b on b.id = found.id and b.organization_id = found.organization_id
     join build_tallies t on t.build_id = b.id
-    order by found.place`,
-)
+    order by found.place`.execute(db)
+  return places
+}
 
-type Spot = Pick<Place, 'id' | 'organization_id'>
 type Leader = keyof typeof leaders
 type Kind = Range['kind']
-type List = (db: Db, asked: Asked) => Promise<Spot[]>
-
-const lists = new Map<string, List>()
-
-/** Written once for each: there are few leaders, and fewer forms of lists. */
-function listFor(leading: readonly Leader[], kinds: readonly Kind[]): List {
-  const key = [...leading, ...kinds].join()
-  const known = lists.get(key)
-  if (known !== undefined) return known
-  const list = preparedByName<Spot, Asked>((values) => {
-    const stretches = kinds.flatMap((kind, index) =>
-      leading.map((leader) => stretch(kind, index === 0 ? 0 : 1, leader, values)),
-    )
-    return sql`
-      select found.id, found.organization_id from (${sql.join(stretches, sql` union all `)}) found
-      order by found.created_at desc, found.id desc limit ${values.limit} offset ${values.offset}`
-  })
-  lists.set(key, list)
-  return list
-}
 
 /** Builds pass quickly through some states, so few are in them; of the rest, what names fewest builds leads. */
 function leadersOf(filter: BuildFilter): Leader[] {

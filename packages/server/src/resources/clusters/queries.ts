@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import type { Db, Trx } from '../../db/pool.ts'
-import { lookup } from '../../db/prepared.ts'
 import { userJson, type UserRow } from '../user/queries.ts'
 
 export interface ClusterRow {
@@ -38,30 +37,26 @@ const joins = sql`
   ) maintainers`
 
 export async function findInOrg(db: Db, orgId: string, id: string): Promise<ClusterRow | undefined> {
-  const [row] = await find(db, orgId, id)
-  return row
+  const { rows } = await sql<ClusterRow>`
+    select ${columns} from clusters c ${joins}
+    where c.organization_id = ${orgId} and c.id = ${id}`.execute(db)
+  return rows[0]
 }
 
-const find = lookup(
-  (orgId: string, id: string) => sql<ClusterRow>`
-    select ${columns} from clusters c ${joins} where c.organization_id = ${orgId} and c.id = ${id}`,
-)
-
-export const listInOrg = (
+export async function listInOrg(
   db: Db,
   orgId: string,
   page: { limit: number; offset: number },
-): Promise<ClusterRow[]> => list(db, orgId, page.limit, page.offset)
-
-const list = lookup(
-  (orgId: string, limit: number, offset: number) => sql<ClusterRow>`
+): Promise<ClusterRow[]> {
+  const { rows } = await sql<ClusterRow>`
     select ${columns}
     from (
       select * from clusters where organization_id = ${orgId} order by created_at, id
-      limit ${limit} offset ${offset}
+      limit ${page.limit} offset ${page.offset}
     ) c ${joins}
-    order by c.created_at, c.id`,
-)
+    order by c.created_at, c.id`.execute(db)
+  return rows
+}
 
 /** Whether the cluster exists, for what lies below it. */
 export async function existsInOrg(db: Db, orgId: string, id: string): Promise<boolean> {

@@ -1,15 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Caller, Organization } from '../../auth/caller.ts'
-import {
-  accessColumn,
-  accessOfMember,
-  everyAccess,
-  mayEverything,
-  visiblePipelines,
-  type PipelineAccess,
-} from '../../auth/pipeline-access.ts'
+import { accessColumn, visiblePipelines, type PipelineAccess } from '../../auth/pipeline-access.ts'
 import type { Db, Trx } from '../../db/pool.ts'
-import { lookup } from '../../db/prepared.ts'
 import { violatedUnique } from '../../db/transaction.ts'
 import { invalidFields } from '../../lib/errors.ts'
 import { userJson, type UserRow } from '../user/queries.ts'
@@ -117,22 +109,17 @@ const joins = sql`
     from pipeline_tallies where pipeline_id = p.id
   ) tally`
 
-/** Those of an organization that a condition on one value finds. */
-function finder<Value>(condition: (value: Value) => RawBuilder<unknown>) {
-  const select = (access: RawBuilder<PipelineAccess>, orgId: string, value: Value) => sql<PipelineRow>`
-    select ${columns(access)} from pipelines p ${joins}
-    where p.organization_id = ${orgId} and ${condition(value)}`
-  const forAll = lookup((orgId: string, value: Value) => select(everyAccess, orgId, value))
-  const forMember = lookup((userId: string, orgId: string, value: Value) =>
-    select(accessOfMember(userId), orgId, value),
-  )
-  return (db: Db, org: PipelineOwner, caller: Caller, value: Value): Promise<PipelineRow[]> =>
-    mayEverything(org) ? forAll(db, org.id, value) : forMember(db, caller.user.id, org.id, value)
+async function select(
+  db: Db,
+  org: PipelineOwner,
+  caller: Caller,
+  condition: RawBuilder<unknown>,
+): Promise<PipelineRow[]> {
+  const { rows } = await sql<PipelineRow>`
+    select ${columns(accessColumn(org, caller))} from pipelines p ${joins}
+    where p.organization_id = ${org.id} and ${condition}`.execute(db)
+  return rows
 }
-
-const withSlug = finder((slug: string) => sql`p.slug = ${slug}`)
-const withId = finder((id: string) => sql`p.id = ${id}`)
-const withIds = finder((ids: readonly string[]) => sql`p.id = any (${ids}::uuid[])`)
 
 /** For what the installation itself tells of them, to nobody in particular. */
 export async function listForNobody(
@@ -154,7 +141,7 @@ export async function findBySlug(
   caller: Caller,
   slug: string,
 ): Promise<PipelineRow | undefined> {
-  const [row] = await withSlug(db, org, caller, slug)
+  const [row] = await select(db, org, caller, sql`p.slug = ${slug}`)
   return row
 }
 
@@ -164,7 +151,7 @@ export async function findInOrg(
   caller: Caller,
   id: string,
 ): Promise<PipelineRow | undefined> {
-  const [row] = await withId(db, org, caller, id)
+  const [row] = await select(db, org, caller, sql`p.id = ${id}`)
   return row
 }
 
@@ -174,7 +161,7 @@ export const findManyInOrg = (
   org: PipelineOwner,
   caller: Caller,
   ids: readonly string[],
-): Promise<PipelineRow[]> => withIds(db, org, caller, ids)
+): Promise<PipelineRow[]> => select(db, org, caller, sql`p.id = any (${ids}::uuid[])`)
 
 export interface PipelineFilter {
   name: string | undefined

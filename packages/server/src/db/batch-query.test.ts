@@ -59,7 +59,7 @@ it('goes on after a statement that failed, first or later, and tells who asked',
     { value: { rows: [{ quotient: 5 }] } },
   ])
   const error = await client.query(divide, [0]).catch((thrown: unknown) => thrown)
-  expect(error).toMatchObject({ code: '22012', stack: expect.stringContaining('batch.test.ts') })
+  expect(error).toMatchObject({ code: '22012', stack: expect.stringContaining('batch-query.test.ts') })
   client.release()
 })
 
