@@ -1,4 +1,4 @@
-/** The agent's own log, not a job's. Messages are sentences; what one would search by are fields. */
+/** The agent's own log, not a job's. Messages are sentences; values to search by are fields. */
 export interface AgentLog {
   info(fields: object, message: string): void
   warn(fields: object, message: string): void

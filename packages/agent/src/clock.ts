@@ -1,8 +1,8 @@
-// Time and chance, handed to whoever needs them.
+// Clock and random numbers, injected for tests.
 
 export interface Clock {
   now(): number
-  /** Ends early, and quietly, when the signal aborts. */
+  /** Resolves early when the signal aborts. */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>
   /** From 0 up to 1. */
   random(): number

@@ -1,4 +1,4 @@
-// The program in the container of a hosted agent: one agent, for one job. With `mirror` it brings a mirror up to date.
+// The program in the container of a hosted agent: one agent, for one job. With `mirror` it updates a git mirror.
 
 import type { AgentLog } from './agent-log.ts'
 import { updateMirror } from './job/mirror.ts'
@@ -9,14 +9,14 @@ const { env } = process
 const own = (name: string) => env[`MILLRACE_RUNNER_${name}`] ?? ''
 
 const say = (line: string) => void process.stderr.write(`${line}\n`)
-const tell = (fields: object, message: string) => say(`${message} ${JSON.stringify(fields)}`)
-const log: AgentLog = { info: tell, warn: tell, error: tell }
+const write = (fields: object, message: string) => say(`${message} ${JSON.stringify(fields)}`)
+const log: AgentLog = { info: write, warn: write, error: write }
 
-/** Where the engine has no limit of its own. */
+/** Used where the container engine cannot limit processes. */
 const processLimit = own('PROCESSES') === '' ? null : limitProcesses(Number(own('PROCESSES')))
 processLimit?.exceeded.addEventListener('abort', () => say(processLimit.reason))
 
-/** A container that waits for a job does not outlive its installation. */
+/** A warm container ends when its server has been unreachable for this long. */
 const silenceSeconds = 300
 
 async function runAgent(): Promise<number> {

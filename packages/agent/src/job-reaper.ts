@@ -69,7 +69,7 @@ doomed_processes() {
 
 # Find descendants before their parents die. A process may start another meanwhile, so look until nothing is left.
 if [ -n "$(list group)$marks" ]; then
-  for round in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+  for attempt in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
     doomed=$(doomed_processes)
     for group in $(list group); do kill -s KILL -- "-$group"; done
     [ -n "$doomed" ] || break
@@ -97,11 +97,11 @@ export function startJobReaper(): JobReaper {
     })
     // Someone may have killed it. The next job starts another.
     child.stdin.on('error', () => {})
-    const forget = () => {
+    const clear = () => {
       if (reaper === child) reaper = null
     }
-    child.once('exit', forget)
-    child.once('error', forget)
+    child.once('exit', clear)
+    child.once('error', clear)
     for (const entry of watched) child.stdin.write(`+ ${entry}\n`)
     return child
   }

@@ -1,5 +1,5 @@
-// The process of the agents that a start of the server brings. It gets its token over a channel, so that neither its command
-// line nor its environment shows it, and ends when the channel closes.
+// The process of the agents that `npm start` runs. It gets its token over a channel, so that neither its command line nor
+// its environment shows it, and ends when the channel closes.
 
 import { fileURLToPath } from 'node:url'
 import type {
@@ -13,7 +13,7 @@ import type { AgentOptions, AgentPool } from './pool.ts'
 import type { JobLaunch } from './separate/launch.ts'
 
 const CANCEL_GRACE_SECONDS = 2
-/** A server that was killed cannot be told of the end. */
+/** A killed server cannot receive the report. */
 const LONGEST_STOP_MS = 8000
 
 let pool: AgentPool | null = null

@@ -1,14 +1,14 @@
-// Several agents in one process, started and stopped together.
+// Several agents in one process.
 
 import { setMaxListeners } from 'node:events'
 import { resolve } from 'node:path'
 import { makeCommandsFolder } from './commands-folder.ts'
 import { startJobReaper } from './job-reaper.ts'
 import { killByVariable } from './job/processes.ts'
-import { settle } from './settings.ts'
+import { withDefaults } from './settings.ts'
 import type { AgentOptions, Settings } from './settings.ts'
-import { keepLocks } from './sockets/locks.ts'
-import type { LockKeeper } from './sockets/locks.ts'
+import { startLockServer } from './sockets/locks.ts'
+import type { LockServer } from './sockets/locks.ts'
 import { runWorker } from './worker/worker.ts'
 import type { WorkerEnd } from './worker/worker.ts'
 
@@ -16,21 +16,21 @@ export type { AgentLog } from './agent-log.ts'
 export type { AgentOptions, PingMode } from './settings.ts'
 
 export interface AgentPool {
-  /** Each agent as the server calls it; rejects when one ends before it was connected. */
+  /** The names of the agents. Rejects if one ends before it is connected. */
   connected: Promise<Array<{ id: string; name: string }>>
-  /** Graceful: jobs that run may end. Forced: they are canceled. Returns when all are disconnected. */
+  /** Graceful: running jobs may finish. Forced: they are canceled. Resolves when all agents are disconnected. */
   stop(mode: 'graceful' | 'force'): Promise<PoolEnd>
   ended: Promise<PoolEnd>
 }
 
 export interface PoolEnd {
-  /** What a process of its own would exit with: the first that is not 0. */
+  /** The exit status: the first that is not 0. */
   exitStatus: number
   agents: WorkerEnd[]
 }
 
 export function startAgents(options: AgentOptions): AgentPool {
-  const settings = settle(options)
+  const settings = withDefaults(options)
   const stopping = new AbortController()
   const forced = new AbortController()
   // Every agent, and every call it makes, listens to these two.
@@ -92,31 +92,31 @@ export function startAgents(options: AgentOptions): AgentPool {
 }
 
 /**
- * What jobs in this folder left running when their agents were killed. For whoever knows that no agent uses the folder
- * now; where the system does not show the environment of processes, nothing is found.
+ * Kills processes that jobs in this folder left running when their agents were killed. Call it only when no agent uses the
+ * folder. It finds nothing where the system does not show the environment of processes.
  */
 export async function endLeftovers(buildPath: string): Promise<void> {
   await killByVariable('BUILDKITE_BUILD_PATH', resolve(buildPath))
 }
 
-/** Offers to keep the locks of this machine whenever a job begins; usually somebody does already. */
+/** Starts the lock server of this machine with the first job, unless another process runs it. */
 function createLocksOf({ socketsPath, log }: Settings): { offer: () => void; close: () => void } {
-  let keeper: LockKeeper | null = null
+  let lockServer: LockServer | null = null
   let isClosed = false
   return {
     offer() {
-      if (keeper !== null) return
-      keepLocks(socketsPath).then(
+      if (lockServer !== null) return
+      startLockServer(socketsPath).then(
         (kept) => {
           if (isClosed) kept?.close()
-          else keeper ??= kept
+          else lockServer ??= kept
         },
         (error: unknown) => log.warn({ error: String(error) }, 'Locks between jobs do not work.'),
       )
     },
     close() {
       isClosed = true
-      keeper?.close()
+      lockServer?.close()
     },
   }
 }

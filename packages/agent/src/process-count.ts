@@ -1,15 +1,15 @@
-// How many processes and threads there are in the container that this program is in.
+// Counts the processes and threads in this container.
 
 import { openSync, readdirSync, readFileSync, readSync } from 'node:fs'
 
-/** By the kernel's own count where that can be read, which costs next to nothing; else by all that /proc shows. */
+/** Reads the cgroup's counter if possible, which is cheap; otherwise counts the entries of /proc. */
 export function openProcessCount(cgroups = '/sys/fs/cgroup'): () => number {
   // Version 2 keeps everything in one folder, version 1 has one for each controller.
   const folder = [cgroups, `${cgroups}/pids`].find(isOurs)
   return folder === undefined ? countInProc : countInFile(`${folder}/pids.current`)
 }
 
-/** A process outside of our namespace is a 0 there: then the folder counts more than this container. */
+/** A process outside our namespace is listed as 0; then the cgroup counts more than this container. */
 function isOurs(folder: string): boolean {
   try {
     readFileSync(`${folder}/pids.current`)
@@ -20,7 +20,7 @@ function isOurs(folder: string): boolean {
   }
 }
 
-/** It stays open: when processes get out of hand, files may be what there are no more of. */
+/** Kept open, because too many processes may exhaust the file descriptors. */
 function countInFile(path: string): () => number {
   const fd = openSync(path, 'r')
   const text = Buffer.alloc(32)

@@ -37,7 +37,7 @@ function startHosted(server: Counterpart, most: number, script: string) {
   }
 }
 
-/** Of a job, in whatever namespace: those that have ended and were not waited for have no environment any more. */
+/** The processes of a job in any namespace. Zombies have no environment and are not included. */
 async function countLiving(jobId: string): Promise<number> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const environments = await Promise.all(
@@ -87,7 +87,7 @@ describe.skipIf(lacks !== '')(`the first process of a container${lacks}`, () => 
     const { ended } = startHosted(server, 100, 'exec "$@"')
     const id = server.offer({ BUILDKITE_COMMAND: 'for n in 1 2 3 4 5 6 7 8; do sleep 1 & done; wait; nice' })
     expect(await server.finished(id)).toMatchObject({ exit_status: '0' })
-    // What looks after it comes first, where that can be.
+    // The counting thread has a higher priority where possible.
     expect(server.log(id)).toContain(`\n${Math.min(getPriority() + 10, 19)}\n`)
     expect(await ended).toMatchObject({ status: 0 })
   })

@@ -1,32 +1,32 @@
-// Holds a container to a number of processes and threads where the engine that runs it cannot. A process is not kept
-// from starting others; but it is seen within moments that there are too many, and then all of them end.
+// Limits the processes and threads of a container where the engine cannot. It does not prevent forks: it counts often, and
+// kills everything when there are too many.
 
 import { constants, getPriority, setPriority } from 'node:os'
 import { Worker } from 'node:worker_threads'
 
 export interface ProcessLimit {
-  /** True from before anything is ended for it. */
+  /** Set before anything is killed. */
   isExceeded(): boolean
   /** Aborts soon after. */
   exceeded: AbortSignal
-  /** What to say then. */
+  /** The line for the job's log. */
   reason: string
 }
 
-/** What the thread that looks is given. */
+/** The data of the counting thread. */
 export interface ProcessWatch {
   most: number
   /** Becomes 1 when there were too many. */
   isExceeded: Int32Array
 }
 
-/** By how much everything that this thread starts comes behind. */
+/** The niceness of the processes that this thread starts. */
 const STEP_BACK = 10
 
 /**
- * Looks from a thread of its own. Thousands of processes leave little time to each other: so that thread does nothing
- * else, and comes before all that is started from now on, which a process without privileges cannot change for itself.
- * To other containers, who have their share of the machine whatever happens in here, it makes no difference.
+ * Counts in a separate thread that does nothing else. Thousands of processes leave it little CPU time, so every process
+ * started from now on gets a lower priority, which an unprivileged process cannot raise. Other containers are not
+ * affected, because their CPU share is fixed.
  */
 export function limitProcesses(most: number): ProcessLimit {
   const isExceeded = new Int32Array(new SharedArrayBuffer(4))

@@ -1,4 +1,4 @@
-// The thread that looks how many processes there are, and ends them all when there are too many.
+// The thread that counts processes, and kills all of them when there are too many.
 
 import { readlinkSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
@@ -7,7 +7,7 @@ import { openProcessCount } from './process-count.ts'
 import type { ProcessWatch } from './process-limit.ts'
 
 const LOOK_MS = 50
-/** Looking takes at most this part of a processor. */
+/** The largest share of one CPU that counting may take. */
 const SHARE = 1 / 20
 
 const { most, isExceeded } = workerData as ProcessWatch
@@ -16,7 +16,7 @@ const mayEndOthers = isFirstInContainer()
 
 function look(): void {
   const begun = performance.now()
-  // What has ended and was not waited for counts too, so from then on nothing gets to run.
+  // Zombies count too, so no further process can run.
   if (count() > most) {
     const isKnown = Atomics.exchange(isExceeded, 0, 1) === 1
     if (mayEndOthers) endOthers()
@@ -27,7 +27,7 @@ function look(): void {
 }
 look()
 
-/** Number 1 of a machine is its init, whose namespace has had the same number since there are namespaces. */
+/** Process 1 of a machine is its init, in the initial PID namespace, which has a fixed number. */
 function isFirstInContainer(): boolean {
   try {
     return process.pid === 1 && readlinkSync('/proc/self/ns/pid') !== 'pid:[4026531836]'
@@ -37,8 +37,8 @@ function isFirstInContainer(): boolean {
 }
 
 /**
- * Only ever by the first process of a namespace, whom the namespace belongs to. The kernel marks all in one go, and
- * nothing that is marked can start another: a fork bomb has nowhere to go.
+ * Called only by process 1 of a namespace. The kernel signals all processes at once, and a signaled process cannot fork,
+ * so a fork bomb cannot escape.
  */
 function endOthers(): void {
   try {

@@ -1,4 +1,4 @@
-// What the owner of an agent decides, with every default filled in.
+// The settings of an agent, with their defaults.
 
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -33,25 +33,25 @@ export interface AgentOptions {
   buildPath: string
   hooksPath?: string
   pluginsPath?: string
-  /** For sockets of this machine's agents; keep it short. */
+  /** Folder of the sockets of this machine's agents. Keep it short: socket paths are limited. */
   socketsPath?: string
   log?: AgentLog
   disconnectAfterJob?: boolean
   disconnectAfterIdleSeconds?: number
-  /** An idle agent ends when its server has not answered for so long. */
+  /** An idle agent exits after its server has not answered for this long. */
   disconnectAfterSilenceSeconds?: number
-  /** Run this one job and end. */
+  /** Run this one job and exit. */
   acquireJob?: string
   pingMode?: PingMode
-  /** From the cancel signal to the end of everything, at least 1. */
+  /** From the cancel signal to the forced end, at least 1. */
   cancelGraceSeconds?: number
   cancelSignal?: NodeJS.Signals
-  /** How a command is run: the command itself comes last. */
+  /** The shell and its arguments; the command is added at the end. */
   shell?: string
-  /** What jobs inherit. Absent: the harmless part of this process's environment. */
+  /** Variables that jobs inherit. Absent: a harmless subset of this process's environment. */
   environment?: Readonly<Record<string, string | undefined>>
   redactedVariables?: readonly string[]
-  /** What a job's repository, its plugins and its own variables must each fit one of. Absent: anything. */
+  /** Patterns for a job's repository, plugins and variables; each must match one. Absent: no limit. */
   allowedRepositories?: readonly RegExp[]
   allowedPlugins?: readonly RegExp[]
   allowedVariables?: readonly RegExp[]
@@ -60,23 +60,23 @@ export interface AgentOptions {
   /** Whether hooks of the repository run; true when absent. */
   repositoryHooks?: boolean
   clock?: Clock
-  /** Where the volume lies that keeps what a step caches. Absent: caches are left out. */
+  /** The mount point of the cache volume. Absent: no caches. */
   cachePath?: string
-  /** A folder of bare mirrors, named by `mirrorName`, that clones may borrow from. */
+  /** A folder of bare mirrors, named by `mirrorName`, for `git clone --reference`. */
   mirrorsPath?: string
-  /** What runs the commands inside jobs; absent: what runs this. */
+  /** The Node program for in-job commands. Absent: the one of this process. */
   nodePath?: string
-  /** What pipelines that jobs upload are signed with. The id may be empty where the file holds one key. */
+  /** The key that signs uploaded pipelines. The id may be empty if the file has one key. */
   signing?: { jwksFile: string; keyId: string }
-  /** What the signatures of jobs are checked with. Absent: a signed job is refused, and any other taken. */
+  /** The keys that verify jobs. Absent: signed jobs are refused, others run. */
   verificationKeys?: readonly SignatureKey[]
-  /** What happens to a job without a good signature; blocked when absent. */
+  /** The action for a job without a valid signature; `block` when absent. */
   verificationFailure?: VerificationFailure
-  /** For an agent that has its machine, or container, to itself. */
+  /** For an agent that owns its machine or container. */
   processLimit?: ProcessLimit
-  /** Carry out each job in a process of another identity. Absent: in this process. */
+  /** Run each job in a process of another user. Absent: in this process. */
   separateJobs?: SeparateJobs
-  /** Why jobs of forks are not run here. Absent: they are. */
+  /** The reason for refusing jobs of forks. Absent: they run. */
   refuseForks?: string
   /** Whether this agent runs in a container of the image that its job asks for; false when absent. */
   hasJobImage?: boolean
@@ -122,11 +122,11 @@ export interface Settings extends Required<
   environment: Readonly<Record<string, string>>
 }
 
-/** Names that jobs inherit when the owner says nothing: none of them carries a secret of this process. */
+/** Variables that jobs inherit by default. None of them has a secret of this process. */
 const HARMLESS =
   /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_\w+|TZ|TMPDIR|TERM|SSH_AUTH_SOCK|XDG_\w+|(HTTPS?|NO|ALL)_PROXY|(https?|no|all)_proxy|SSL_CERT_(FILE|DIR)|NODE_EXTRA_CA_CERTS)$/
 
-export function settle(options: AgentOptions): Settings {
+export function withDefaults(options: AgentOptions): Settings {
   const buildPath = resolve(options.buildPath)
   const queueTag = options.queue === undefined ? [] : [`queue=${options.queue}`]
   return {

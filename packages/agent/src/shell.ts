@@ -1,4 +1,4 @@
 import { existsSync } from 'node:fs'
 
-/** For commands and hooks; not every machine has the better one. */
+/** The shell for commands and hooks: bash if the machine has it. */
 export const SHELL_PATH = existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh'

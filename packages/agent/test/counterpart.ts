@@ -1,4 +1,4 @@
-// The other end of the wire: answers what an agent needs to run jobs, and remembers everything it was told. It
+// A server for tests: answers the calls that an agent needs to run jobs, and records every request. It
 // decides nothing; a test that needs another answer puts one in.
 
 import { randomUUID } from 'node:crypto'
@@ -9,7 +9,7 @@ import { gunzipSync } from 'node:zlib'
 import type { PingResponse } from '@millrace/protocol/agents.ts'
 import type { FinishRequest, Job } from '@millrace/protocol/jobs.ts'
 
-export interface Told {
+export interface ReceivedRequest {
   method: string
   /** Decoded, with the query. */
   path: string
@@ -24,13 +24,13 @@ export interface Reply {
   headers?: Record<string, string>
 }
 
-export type Responder = (told: Told, response: ServerResponse) => Reply | null
+export type Responder = (request: ReceivedRequest, response: ServerResponse) => Reply | null
 
 export class Counterpart {
-  readonly told: Told[] = []
-  /** What jobs see as their state. */
+  readonly received: ReceivedRequest[] = []
+  /** The state that jobs read. */
   jobState = 'running'
-  /** What a ping says when no job is waiting. */
+  /** The response to a ping when no job waits. */
   idle: PingResponse = {}
   private readonly waiting: Job[] = []
   private readonly jobs = new Map<string, Job>()
@@ -81,12 +81,12 @@ export class Counterpart {
     return this.jobs.get(id)
   }
 
-  find(match: RegExp): Told[] {
-    return this.told.filter(({ method, path }) => match.test(`${method} ${path}`))
+  find(match: RegExp): ReceivedRequest[] {
+    return this.received.filter(({ method, path }) => match.test(`${method} ${path}`))
   }
 
   /** Resolves with the first request that matches, now or later. */
-  async heard(match: RegExp, count = 1): Promise<Told> {
+  async heard(match: RegExp, count = 1): Promise<ReceivedRequest> {
     for (;;) {
       const found = this.find(match)[count - 1]
       if (found) return found
@@ -110,7 +110,7 @@ export class Counterpart {
     while (!this.logSoFar(jobId).text.includes(text)) await this.next()
   }
 
-  /** Up to the first gap: chunks are sent side by side, so a later one may be here first. */
+  /** Up to the first gap: chunks are sent in parallel and may arrive in any order. */
   private logSoFar(jobId: string): { text: string; isWhole: boolean } {
     const parts = this.find(new RegExp(`^POST /v3/jobs/${jobId}/chunks`)).map(({ path, body }) => ({
       offset: Number(new URL(path, this.origin).searchParams.get('offset')),
@@ -152,19 +152,19 @@ export class Counterpart {
     return createServer((request, response) => void this.respond(request, response))
   }
 
-  private async respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  private async respond(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const parts: Buffer[] = []
-    for await (const part of request as AsyncIterable<Buffer>) parts.push(part)
-    const url = request.url ?? ''
-    const told: Told = {
-      method: request.method ?? '',
+    for await (const part of incoming as AsyncIterable<Buffer>) parts.push(part)
+    const url = incoming.url ?? ''
+    const request: ReceivedRequest = {
+      method: incoming.method ?? '',
       path: decodeURIComponent(url),
       url,
-      headers: request.headers,
+      headers: incoming.headers,
       body: Buffer.concat(parts),
     }
-    this.told.push(told)
-    const reply = this.reply(told, response)
+    this.received.push(request)
+    const reply = this.reply(request, response)
     if (reply) {
       response.writeHead(reply.status, { 'Content-Type': 'application/json', ...reply.headers })
       response.end(reply.body === undefined ? '' : JSON.stringify(reply.body))
@@ -172,10 +172,10 @@ export class Counterpart {
     this.wake()
   }
 
-  private reply(told: Told, response: ServerResponse): Reply | null {
-    const line = `${told.method} ${told.path}`
+  private reply(request: ReceivedRequest, response: ServerResponse): Reply | null {
+    const line = `${request.method} ${request.path}`
     for (const { match, respond } of this.special) {
-      const reply = match.test(line) ? respond(told, response) : null
+      const reply = match.test(line) ? respond(request, response) : null
       if (reply || response.headersSent) return reply
     }
     if (line === 'POST /v3/register') return { status: 200, body: REGISTERED }
@@ -191,7 +191,7 @@ export class Counterpart {
       this.waiting.splice(at, 1)
       return { status: 200, body: this.jobs.get(id) }
     }
-    if (told.method === 'GET' && verb === '') return { status: 200, body: { state: this.jobState } }
+    if (request.method === 'GET' && verb === '') return { status: 200, body: { state: this.jobState } }
     return { status: 200, body: {} }
   }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// What a job of `millrace run` finds under the name buildkite-agent. It passes on how it was called to the process
-// that runs the build, over the socket named first, and does as that says.
+// The `buildkite-agent` command in jobs of `millrace run`. It forwards its arguments to the process that runs the build, over
+// the socket in the first argument, and prints the response.
 import { fstatSync } from 'node:fs'
 import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
@@ -25,7 +25,7 @@ for await (const line of createInterface({ input: socket })) {
   socket.end()
 }
 
-// A terminal or /dev/null on standard input means that nobody has piped anything in.
+// With a terminal or /dev/null as standard input, there is no input.
 function hasInput() {
   try {
     return !fstatSync(0).isCharacterDevice()

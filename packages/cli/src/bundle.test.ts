@@ -83,7 +83,7 @@ describe('bin/millrace.js', () => {
   it('reads no source map for a stack trace', async () => {
     const text = "exports.main = async function main() { console.log(new Error('seen').stack); return 0 }"
     const folder = await bundle({ 'main.cjs': text })
-    // Whoever opens it waits for ever, and fails here by the time limit.
+    // Opening it blocks for ever, so the test would time out.
     execFileSync('mkfifo', [join(folder, 'main.cjs.map')])
     expect(run()).toMatch(/^Error: seen\n {4}at main \(file:\S+\/main\.cjs:1:\d+\)/)
   })

@@ -1,4 +1,4 @@
-// What all commands have in common: --help with an example, --json, and errors that become exit codes.
+// Shared by all commands: --help with an example, --json, and exit codes for errors.
 import { Command, InvalidArgumentError } from 'commander'
 
 export interface Output {
@@ -27,7 +27,7 @@ export function group(
   return parent
 }
 
-/** For an option that is repeated to give several values. */
+/** For a repeatable option. */
 export function collect(value: string, earlier: readonly string[] = []): string[] {
   return [...earlier, value]
 }

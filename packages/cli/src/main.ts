@@ -1,4 +1,4 @@
-// The table of contents of the command line. Exit 0: done; 1: refused, with the reason on stderr; 2: wrong usage.
+// All commands. Exit 0: done; 1: refused, with the reason on stderr; 2: wrong usage.
 import { readFileSync } from 'node:fs'
 import { CommanderError } from 'commander'
 import { group } from './command.ts'
@@ -36,7 +36,7 @@ export async function main(args: readonly string[]): Promise<number> {
   ]).version(readVersion())
   try {
     await millrace.parseAsync(args, { from: 'user' })
-    // A command that ends in more ways than these sets its own.
+    // Some commands set other exit codes.
     return Number(process.exitCode ?? 0)
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2

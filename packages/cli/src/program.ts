@@ -1,4 +1,4 @@
-// The server's door. Loaded when a command needs it, so that help and mistakes in usage answer at once.
+// The entry point of the server. Loaded on demand, so that help and usage errors are fast.
 import type { Audience, Started } from '@millrace/server/main.ts'
 
 export type { Audience, Started }

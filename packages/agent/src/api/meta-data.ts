@@ -7,7 +7,7 @@ import type {
 import { ask, path, send } from '../http/call.ts'
 import type { Api } from '../http/call.ts'
 
-/** Values belong to a build; a job stands for the build it is part of. */
+/** Meta-data belongs to a build, which is addressed by one of its jobs. */
 export interface MetaDataOwner {
   kind: 'jobs' | 'builds'
   id: string

@@ -7,7 +7,7 @@ const DEFAULT_WAIT_SECONDS = 1
 const MAX_CHECKS = 600
 
 /**
- * Returns once the steps are part of the build, with what the server finds odd about them. Throws when they are refused.
+ * Returns the server's warnings when the steps are part of the build. Throws if the server refuses them.
  */
 export async function uploadPipeline(
   api: Api,

@@ -69,7 +69,7 @@ describe('downloadArtifact', () => {
     const target = await downloadArtifact(api, found, { folder, destination: 'out', env: {} })
     expect(target).toBe(join(folder, 'out/deep/er/a.txt'))
     expect(await readFile(target, 'utf8')).toBe(CONTENT)
-    expect(server.told.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined])
+    expect(server.received.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined])
   })
 
   it('leaves nothing behind when the bytes are not the right ones', async () => {

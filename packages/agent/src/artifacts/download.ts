@@ -1,4 +1,4 @@
-// Artifacts into a folder, and never outside of it: their paths come from other jobs.
+// Downloads artifacts into a folder. Their paths come from other jobs, so they are never written outside that folder.
 
 import { createHash, randomBytes } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
@@ -27,7 +27,7 @@ export interface Place {
   env: Variables
 }
 
-/** Where the artifact goes. Throws when that would not be below the destination. */
+/** The path of the downloaded file. Throws if it is not below the destination. */
 export function targetPath(
   artifactPath: string,
   { folder, destination }: Pick<Place, 'folder' | 'destination'>,
@@ -38,7 +38,7 @@ export function targetPath(
   if (!isPlain || /[\\\0]/.test(artifactPath)) {
     throw new Error(`the artifact path ${JSON.stringify(artifactPath)} is not safe to write`)
   }
-  // `download 'logs/*' logs/` means the folder logs, not logs/logs.
+  // `download 'logs/*' logs/` writes to logs, not to logs/logs.
   const named = destination.replace(/^(\.\/)+/, '')
   const isRepeated = named.endsWith('/') && artifactPath.startsWith(named)
   return join(root, isRepeated ? artifactPath.slice(named.length) : artifactPath)
@@ -68,7 +68,7 @@ interface Source {
   headers: Record<string, string>
 }
 
-/** Asked before each attempt, because signatures grow old. */
+/** Called before each attempt, because signatures expire. */
 async function sourceOf(artifact: FoundArtifact, env: Variables): Promise<() => Promise<Source>> {
   const { upload_destination: destination = '', path } = artifact
   if (destination === '') return async () => ({ url: new URL(artifact.url), headers: {} })

@@ -1,5 +1,5 @@
-// Files that patterns name, below the folder each pattern starts from. Links to folders are not followed, and a link
-// to a file counts only when the file lies below that folder too.
+// Finds the files that match patterns, below the folder each pattern starts from. Links to folders are not followed. A
+// link to a file is used only if the file is below that folder too.
 
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
@@ -48,7 +48,7 @@ function splitPattern(pattern: string): { start: string; rest: string } {
 }
 
 async function* walk(top: string, below: string, realRoot: string): AsyncGenerator<string> {
-  // A folder that cannot be read, or is gone again, holds nothing for us.
+  // Skip a folder that cannot be read or was deleted.
   const entries = await readdir(join(top, below), { withFileTypes: true }).catch(() => [])
   for (const entry of entries) {
     const path = below === '' ? entry.name : `${below}/${entry.name}`

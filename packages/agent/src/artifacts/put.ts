@@ -1,4 +1,4 @@
-// Bytes of a file to an address, as they are read.
+// Streams a file to an address.
 
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
@@ -24,7 +24,7 @@ export async function* slice(path: string, start: number, end: number): AsyncGen
   if (end > start) yield* createReadStream(path, { start, end: end - 1 }) as AsyncIterable<Buffer>
 }
 
-/** Throws Refused unless the answer is good. */
+/** Throws Refused unless the response status is 2xx. */
 export async function put({ url, method, headers, bytes, size, signal }: Sending): Promise<Answer> {
   const request = openRequest(url, {
     method,
@@ -42,7 +42,7 @@ export async function put({ url, method, headers, bytes, size, signal }: Sending
     })
   })
   const sent = pipeline(Readable.from(bytes), request)
-  // An early refusal breaks the sending; the answer says why and is what counts.
+  // An early refusal breaks the upload. The response has the reason.
   sent.catch(() => {})
   const answer = await answered
   if (answer.status < 200 || answer.status > 299) {

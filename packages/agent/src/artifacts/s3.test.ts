@@ -41,8 +41,8 @@ describe('artifacts in a bucket of one’s own', () => {
     expect(await upload('s3://our-artifacts/builds/7', env)).toBe(1)
     expect(store.objects.get("builds/7/a folder/it's (mine)*.txt")?.toString()).toBe('kept elsewhere')
 
-    const [told] = server.find(/^POST .*artifacts/)
-    const batch = JSON.parse(told?.body.toString() ?? '') as ArtifactBatchRequest
+    const [request] = server.find(/^POST .*artifacts/)
+    const batch = JSON.parse(request?.body.toString() ?? '') as ArtifactBatchRequest
     const [file] = batch.artifacts
     expect(batch.upload_destination).toBe('s3://our-artifacts/builds/7')
     expect(file?.url).toMatch(/^http:.*\/our-artifacts\/builds\/7\/a%20folder\//)

@@ -1,5 +1,5 @@
-// A bucket of the job's own as the place for its artifacts. Bytes go there and come from there directly, with
-// credentials that only the agent's machine knows; the server keeps the addresses.
+// Stores artifacts in a bucket that the job names. The agent uploads and downloads directly, with credentials of its own
+// machine. The server stores only the addresses.
 
 import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
@@ -18,7 +18,7 @@ export interface S3Place {
   region: string
   /** null: Amazon's own. Given: the bucket is the first part of the path. */
   endpoint: string | null
-  /** null: whatever the bucket says, as a rule private. */
+  /** null: the bucket's default, usually private. */
   acl: string | null
   keys: Keys
 }
@@ -31,10 +31,10 @@ interface Keys {
 
 export type Variables = Readonly<Record<string, string | undefined>>
 
-/** What the store takes in one piece. */
+/** The largest single upload. */
 const MOST_BYTES = 5 * 1024 ** 3
 
-/** Throws a sentence that says what to do when the destination is none we know, or credentials are missing. */
+/** Throws an error with instructions if the destination is unknown or credentials are missing. */
 export async function openS3(destination: string, env: Variables): Promise<S3Place> {
   const match = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/s.exec(destination)
   const [, bucket, folder = ''] = match ?? []
@@ -80,7 +80,7 @@ export async function putObject(api: Api, place: S3Place, file: ArtifactFile): P
   })
 }
 
-/** What a request for the object must carry. */
+/** The headers of a request for the object. */
 export async function readingHeaders(place: S3Place, url: URL): Promise<Record<string, string>> {
   return await sign(place, 'GET', url, {})
 }

@@ -1,4 +1,4 @@
-// The bytes of one artifact, sent to where the server said: as the last field of a form, or in parts.
+// Uploads one artifact to the address the server gave: as the last field of a form, or in parts.
 
 import { randomBytes } from 'node:crypto'
 import type {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { ArtifactBatchRequest, ArtifactStatesRequest } from '@millrace/protocol/artifacts.ts'
 import { aCounterpart, aFolder, hastyClock } from '../../test/agent.ts'
-import type { Counterpart, Told } from '../../test/counterpart.ts'
+import type { Counterpart, ReceivedRequest } from '../../test/counterpart.ts'
 import { openSession } from '../http/session.ts'
 import { uploadArtifacts } from './upload.ts'
 
@@ -19,18 +19,18 @@ async function setUp() {
   return { server, folder, upload, said }
 }
 
-function idsOf(told: Told): string[] {
-  const { artifacts } = JSON.parse(told.body.toString()) as ArtifactBatchRequest
+function idsOf(request: ReceivedRequest): string[] {
+  const { artifacts } = JSON.parse(request.body.toString()) as ArtifactBatchRequest
   return artifacts.map(({ path }) => `id of ${path}`)
 }
 
 /** Every artifact goes to `/uploads` as a form. */
 function takeForms(server: Counterpart): void {
-  server.answer(/^POST \/v3\/jobs\/j1\/artifacts/, (told) => ({
+  server.answer(/^POST \/v3\/jobs\/j1\/artifacts/, (request) => ({
     status: 201,
     body: {
       id: 'batch',
-      artifact_ids: idsOf(told),
+      artifact_ids: idsOf(request),
       upload_instructions: {
         data: { path: '${artifact:path}', ticket: 'signed' },
         action: {
@@ -88,7 +88,7 @@ describe('uploadArtifacts', () => {
     for (let count = 0; count < 31; count += 1)
       await writeFile(join(folder, `${count}.bin`), count % 2 ? 'x' : '')
     expect(await upload('*.bin')).toBe(31)
-    const sizes = server.find(/^POST .*artifacts/).map((told) => idsOf(told).length)
+    const sizes = server.find(/^POST .*artifacts/).map((request) => idsOf(request).length)
     expect(sizes).toEqual([30, 1])
     expect(states(server).every(({ state }) => state === 'finished')).toBe(true)
     expect(states(server)).toHaveLength(31)
@@ -96,13 +96,13 @@ describe('uploadArtifacts', () => {
 
   it('sends large files in parts and reports their tags', async () => {
     const { server, folder, upload } = await setUp()
-    server.answer(/^POST \/v3\/jobs\/j1\/artifacts/, (told) => {
+    server.answer(/^POST \/v3\/jobs\/j1\/artifacts/, (request) => {
       const actions = [1, 2, 3].map((part) => ({
         url: `${server.origin}/part/${part}`,
         method: 'PUT',
         part_number: part,
       }))
-      const [id = ''] = idsOf(told)
+      const [id = ''] = idsOf(request)
       return {
         status: 200,
         body: { id: 'b', artifact_ids: [id], per_artifact_instructions: { [id]: { actions } } },
@@ -145,6 +145,6 @@ describe('uploadArtifacts', () => {
     const { server, upload, said } = await setUp()
     expect(await upload('*.txt')).toBe(0)
     expect(said).toEqual(['No files match *.txt'])
-    expect(server.told).toEqual([])
+    expect(server.received).toEqual([])
   })
 })

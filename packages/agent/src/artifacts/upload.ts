@@ -1,4 +1,4 @@
-// Files of a job to the server: announced in batches, sent several at a time, then reported.
+// Uploads files of a job: announces them in batches, sends several at a time, then reports them.
 
 import { randomUUID } from 'node:crypto'
 import { availableParallelism } from 'node:os'
@@ -18,7 +18,7 @@ export interface UploadOptions {
   /** Separated by semicolons. */
   patterns: string
   folder: string
-  /** Empty: wherever the server says. Else a bucket, such as `s3://bucket/folder`. */
+  /** Empty: the server's store. Otherwise a bucket, such as `s3://bucket/folder`. */
   destination: string
   /** Where the credentials of a bucket are. */
   env: Variables
@@ -29,7 +29,7 @@ export interface UploadOptions {
 
 const BATCH = 30
 
-/** Throws when a file could not be uploaded; the others are uploaded all the same. Returns how many there were. */
+/** Uploads all files even if some fail, then throws. Returns the number of files. */
 export async function uploadArtifacts(api: Api, options: UploadOptions): Promise<number> {
   const { patterns, folder, destination, env, say } = options
   const bucket = destination === '' ? null : await openS3(destination, env)

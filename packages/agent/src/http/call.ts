@@ -1,4 +1,4 @@
-// A call of the protocol: the session's address and token around it, JSON in and out, repeated as the table says.
+// One call of the agent protocol: adds the session's address and token, sends and reads JSON, retries by the table.
 
 import type { ErrorBody } from '@millrace/protocol/errors.ts'
 import type { Clock } from '../clock.ts'
@@ -14,7 +14,7 @@ import type { Session } from './session.ts'
 export interface Api {
   session: Session
   clock: Clock
-  /** Gives up on every call of this user. */
+  /** Aborts every call of this client. */
   signal?: AbortSignal | undefined
   waiting?: Repeating['waiting']
 }
@@ -27,10 +27,10 @@ export interface Call {
   json?: unknown
   bytes?: { body: Buffer; type: string; encoding?: string }
   headers?: Readonly<Record<string, string>>
-  /** Of one attempt. */
+  /** Timeout of one attempt. */
   timeoutMs?: number
   sendsAttempt?: boolean
-  /** Gives up on this call. */
+  /** Aborts this call. */
   signal?: AbortSignal
 }
 
@@ -41,7 +41,7 @@ export function path(...segments: readonly string[]): string {
   return segments.map((segment) => encodeURIComponent(segment).replaceAll('.', '%2E')).join('/')
 }
 
-/** The answer's body is not looked at. */
+/** Ignores the response body. */
 export async function send(api: Api, name: CallName, call: Call): Promise<Answer> {
   const rule: RetryRule = RETRIES[name]
   const { clock, waiting } = api
@@ -49,7 +49,7 @@ export async function send(api: Api, name: CallName, call: Call): Promise<Answer
   return await repeat(rule, { clock, signal, waiting }, (count) => sendOnce(api, call, count))
 }
 
-/** For calls whose answer is JSON; a body that does not parse is as good as no answer. */
+/** For calls with a JSON response. A body that does not parse counts as no response. */
 export async function ask<T>(api: Api, name: CallName, call: Call): Promise<T> {
   const rule: RetryRule = RETRIES[name]
   const { clock, waiting } = api

@@ -1,4 +1,4 @@
-// One HTTP request and its whole answer, over connections that are kept. Never follows a redirect.
+// One HTTP request and its complete response, over kept-alive connections. Never follows a redirect.
 
 import { Agent as HttpAgent, request as httpRequest } from 'node:http'
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http'
@@ -19,7 +19,7 @@ export interface Answer {
   body: Buffer
 }
 
-/** No answer, or only a part of one. */
+/** No response, or only part of one. */
 export class NoAnswer extends Error {
   readonly code: string
   constructor(message: string, code: string) {
@@ -34,18 +34,18 @@ const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 const httpConnections = new HttpAgent({ keepAlive: true })
 const httpsConnections = new HttpsAgent({ keepAlive: true })
 
-/** Throws NoAnswer, whatever went wrong on the way. */
+/** Throws NoAnswer for every network error. */
 export async function exchange(asked: Exchange): Promise<Answer> {
   try {
     return await attempt(asked)
   } catch (error) {
-    // The server may close a kept connection just as it is used again; that says nothing about the request.
+    // The server may close an idle connection just as it is reused, so retry on a new connection.
     if (!(error instanceof StaleConnection)) throw error
     return await attempt(asked)
   }
 }
 
-/** Starts a request without waiting for anything; for streams, in either direction. */
+/** Starts a request and returns immediately; for streams in either direction. */
 export function openRequest(url: URL, options: RequestOptions): ClientRequest {
   if (url.protocol === 'https:') return httpsRequest(url, { agent: httpsConnections, ...options })
   return httpRequest(url, { agent: httpConnections, ...options })
@@ -62,13 +62,13 @@ function attempt({ method, url, headers, body, timeoutMs, signal }: Exchange): P
     const request = openRequest(url, { method, headers: sized })
     const timer = setTimeout(() => request.destroy(new NoAnswer('no answer in time', 'ETIMEDOUT')), timeoutMs)
     const abort = () => request.destroy(new NoAnswer('given up', 'ABORT_ERR'))
-    const settle = () => {
+    const cleanUp = () => {
       clearTimeout(timer)
       signal?.removeEventListener('abort', abort)
     }
     let hasAnswer = false
     const fail = (error: Error) => {
-      settle()
+      cleanUp()
       const code = codeOf(error)
       const isStale = request.reusedSocket && !hasAnswer && (code === 'ECONNRESET' || code === 'EPIPE')
       reject(isStale ? new StaleConnection(error.message, code) : new NoAnswer(error.message || code, code))
@@ -77,7 +77,7 @@ function attempt({ method, url, headers, body, timeoutMs, signal }: Exchange): P
     request.on('response', (response) => {
       hasAnswer = true
       readAll(response, MAX_ANSWER_BYTES).then((bytes) => {
-        settle()
+        cleanUp()
         resolve({ status: response.statusCode ?? 0, headers: response.headers, body: bytes })
       }, fail)
     })

@@ -1,4 +1,4 @@
-// Every call of the protocol and how patient the caller is.
+// The retry policy of every call of the protocol.
 
 import { constant, curve, isPassing, powersOfTwo, Refused } from './retry.ts'
 import type { RetryRule } from './retry.ts'
@@ -36,8 +36,8 @@ export const RETRIES = {
     repeats: (failure) => isStatus(failure, 423) || isPassing(failure),
     honorsRetryAfter: true,
   },
-  // The server gives the same answer again. It gives up on a job that it has not heard of for three minutes, so the
-  // agent gives up before.
+  // A repeated accept gets the same response. The server declares a job lost after three minutes without a request, so
+  // the agent stops retrying earlier.
   accept: {
     attempts: 30,
     wait: (wait) => Math.min(2 ** wait, 5),

@@ -1,4 +1,4 @@
-// How often a call is repeated, how long is waited in between, and what is worth repeating.
+// Retries of calls: how often, with which delays, after which errors.
 
 import type { Clock } from '../clock.ts'
 import { NoAnswer } from './exchange.ts'
@@ -7,9 +7,9 @@ export interface RetryRule {
   attempts: number
   /** Seconds before the next attempt; the first wait is number 0. */
   wait: (wait: number) => number
-  /** Seconds added to every wait, drawn between the two. */
+  /** Random seconds between the two, added to every wait. */
   jitter?: readonly [least: number, most: number]
-  /** Of all attempts together. */
+  /** Time limit of all attempts. */
   totalSeconds?: number
   repeats: (failure: unknown) => boolean
   honorsRetryAfter?: boolean
@@ -19,7 +19,7 @@ export interface RetryRule {
 export class Refused extends Error {
   readonly status: number
   readonly retryAfterSeconds: number | null
-  /** What the server said, without the request around it. */
+  /** The server's message alone. */
   readonly reason: string
   constructor(what: string, status: number, reason: string, retryAfterSeconds: number | null) {
     super(`${what}: ${status}${reason === '' ? '' : ` ${reason}`}`)
@@ -38,7 +38,7 @@ export const curve =
   (wait: number): number =>
     seconds * ratio ** wait
 
-/** Too many requests, the server's own trouble, or no answer at all. */
+/** Too many requests, a server error, or no response. */
 export function isPassing(failure: unknown): boolean {
   if (failure instanceof Refused) return failure.status === 429 || failure.status >= 500
   return failure instanceof NoAnswer
@@ -47,7 +47,7 @@ export function isPassing(failure: unknown): boolean {
 export interface Repeating {
   clock: Clock
   signal?: AbortSignal | undefined
-  /** Told before each wait. */
+  /** Called before each wait. */
   waiting?: ((failure: unknown, attempt: number, seconds: number) => void) | undefined
 }
 
@@ -80,7 +80,7 @@ function waitSeconds(rule: RetryRule, count: number, failure: unknown, clock: Cl
   return Math.max(0, rule.wait(count) + least + clock.random() * (most - least))
 }
 
-/** A function, because the compiler believes that what it has seen once stays so. */
+/** A function, because the compiler narrows a property that is read twice. */
 function isAborted(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true
 }

@@ -1,4 +1,4 @@
-// Where the server is and who we are to it. A session may be told to move, or to send more headers.
+// The server's address and the agent's token. The server can change the address, and add headers to send.
 
 import type { RequestHeaders } from '@millrace/protocol/agents.ts'
 
@@ -12,10 +12,10 @@ export function openSession(endpoint: string, token: string, headers: RequestHea
   return { endpoint: endpoint.replace(/\/+$/, ''), token, headers }
 }
 
-/** Nothing said keeps what was; an empty object clears it. */
-export function keepHeaders(session: Session, told: RequestHeaders | null | undefined): void {
-  if (told === null || told === undefined) return
-  const kept = Object.entries(told).filter(([name]) => name.startsWith('Buildkite-'))
+/** Undefined and null keep the current headers; an empty object clears them. */
+export function keepHeaders(session: Session, headers: RequestHeaders | null | undefined): void {
+  if (headers === null || headers === undefined) return
+  const kept = Object.entries(headers).filter(([name]) => name.startsWith('Buildkite-'))
   session.headers = Object.fromEntries(kept)
 }
 

@@ -23,7 +23,7 @@ async function aJob() {
   }
   async function run(words: readonly string[], input = '') {
     let out = ''
-    const told: string[] = []
+    const stderr: string[] = []
     const status = await main(words, {
       env,
       cwd,
@@ -32,10 +32,10 @@ async function aJob() {
       print: (text) => {
         out += text
       },
-      tell: (line) => told.push(line),
+      printError: (line) => stderr.push(line),
       clock: hastyClock,
     })
-    return { status, out, told: told.join('\n') }
+    return { status, out, stderr: stderr.join('\n') }
   }
   const bodies = (match: RegExp) =>
     server.find(match).map(({ body }) => JSON.parse(body.toString()) as unknown)
@@ -50,11 +50,11 @@ describe('buildkite-agent', () => {
     expect((await run(['annotate', '--help'])).out).toContain('--context <value>')
     expect(await run(['dance'])).toMatchObject({
       status: 1,
-      told: expect.stringContaining('no command "dance"') as string,
+      stderr: expect.stringContaining('no command "dance"') as string,
     })
     expect(await run(['annotate', '--colour', 'red'])).toMatchObject({
       status: 1,
-      told: 'There is no flag --colour.',
+      stderr: 'There is no flag --colour.',
     })
   })
 
@@ -71,9 +71,9 @@ describe('buildkite-agent', () => {
   it('needs to know its server and job', async () => {
     const { run, env } = await aJob()
     env['BUILDKITE_AGENT_ACCESS_TOKEN'] = ''
-    const { status, told } = await run(['meta-data', 'keys'])
+    const { status, stderr } = await run(['meta-data', 'keys'])
     expect(status).toBe(1)
-    expect(told).toBe('--agent-access-token is missing, and so is BUILDKITE_AGENT_ACCESS_TOKEN.')
+    expect(stderr).toBe('--agent-access-token is missing, and so is BUILDKITE_AGENT_ACCESS_TOKEN.')
   })
 })
 
@@ -334,7 +334,7 @@ describe('pipeline upload', () => {
     }
     expect(await run(['pipeline', 'upload', '--jwks-key-id', 'other'], steps)).toMatchObject({ status: 1 })
     env['BUILDKITE_AGENT_JWKS_FILE'] = join(cwd, 'public.json')
-    expect((await run(['pipeline', 'upload'], steps)).told).toContain('cannot sign')
+    expect((await run(['pipeline', 'upload'], steps)).stderr).toContain('cannot sign')
   })
 
   it('waits until the server has applied it', async () => {
@@ -356,17 +356,17 @@ describe('pipeline upload', () => {
     }))
     expect(await run(['pipeline', 'upload', '-'], '[wait]')).toMatchObject({
       status: 1,
-      told: expect.stringContaining('rejected: no such step') as string,
+      stderr: expect.stringContaining('rejected: no such step') as string,
     })
   })
 
   it('shows where in the file the mistake is that the server refused', async () => {
     const { run, server } = await aJob()
     server.answer(/^POST .*pipelines/, () => ({ status: 422, body: { message: 'bad steps' } }))
-    const { status, told } = await run(['pipeline', 'upload', '-'], 'steps:\n  - comand: make\n')
+    const { status, stderr } = await run(['pipeline', 'upload', '-'], 'steps:\n  - comand: make\n')
     expect(status).toBe(1)
-    expect(told).toContain('(stdin):2:5')
-    expect(told).toContain('bad steps')
+    expect(stderr).toContain('(stdin):2:5')
+    expect(stderr).toContain('bad steps')
     expect(server.find(/pipelines/)).toHaveLength(1)
   })
 
@@ -377,7 +377,7 @@ describe('pipeline upload', () => {
       'steps: [{command: echo $X}]',
     )
     expect(JSON.parse(out)).toEqual({ steps: [{ command: 'echo $X' }] })
-    expect(server.told).toEqual([])
+    expect(server.received).toEqual([])
   })
 
   it('refuses secrets when asked to, and a required variable that is not set', async () => {
@@ -386,12 +386,12 @@ describe('pipeline upload', () => {
     const words = ['pipeline', 'upload', '-', '--reject-secrets']
     expect(await run(words, 'steps: [{command: "curl $MY_TOKEN"}]')).toMatchObject({
       status: 1,
-      told: 'The pipeline contains the value of MY_TOKEN.',
+      stderr: 'The pipeline contains the value of MY_TOKEN.',
     })
     expect(
-      (await run(['pipeline', 'upload', '-'], 'steps: [{command: "${NOPE?must be set}"}]')).told,
+      (await run(['pipeline', 'upload', '-'], 'steps: [{command: "${NOPE?must be set}"}]')).stderr,
     ).toContain('must be set')
-    expect((await run(['pipeline', 'upload'])).told).toContain('There is no pipeline file')
+    expect((await run(['pipeline', 'upload'])).stderr).toContain('There is no pipeline file')
   })
 
   it('skips steps whose files have not changed since the base', async () => {

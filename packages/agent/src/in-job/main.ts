@@ -6,7 +6,7 @@ import { COMMON_FLAGS, parseLine } from './flags.ts'
 import { Exit } from './verb.ts'
 import type { Flags, Io, Verb } from './verb.ts'
 
-/** By the first word: a command that loads only its own family takes two thirds of the time. */
+/** By the first word. Loading only the needed commands saves a third of the start. */
 const families: ReadonlyArray<[firstWords: readonly string[], load: () => Promise<readonly Verb[]>]> = [
   [
     ['stop', 'pause', 'resume', 'git-credentials-helper'],
@@ -42,10 +42,10 @@ export async function main(words: readonly string[], io: Io): Promise<number> {
     return 0
   } catch (error) {
     if (error instanceof Exit) {
-      if (error.message !== '') io.tell(error.message)
+      if (error.message !== '') io.printError(error.message)
       return error.status
     }
-    io.tell(`fatal: ${error instanceof Error ? error.message : String(error)}`)
+    io.printError(`fatal: ${error instanceof Error ? error.message : String(error)}`)
     return 1
   }
 }
@@ -83,7 +83,7 @@ function openApi(flags: Flags, io: Io) {
   )
   const waiting = (failure: unknown, attempt: number, seconds: number) => {
     const message = failure instanceof Error ? failure.message : String(failure)
-    io.tell(`${message} (attempt ${attempt + 1}, trying again in ${seconds.toFixed(1)} s)`)
+    io.printError(`${message} (attempt ${attempt + 1}, trying again in ${seconds.toFixed(1)} s)`)
   }
   return { session, clock: io.clock, waiting }
 }

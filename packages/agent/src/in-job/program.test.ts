@@ -49,20 +49,20 @@ describe('buildkite-agent in the PATH of a job', () => {
     const { folder } = await anAgentFor(server)
     await anAgentFor(server, { socketsPath: join(folder, 'sockets') })
     const command = [
-      'token=$(buildkite-agent lock acquire turn)',
-      `echo "start $BUILDKITE_JOB_ID" >> ${folder}/turns; sleep 0.2; echo "end $BUILDKITE_JOB_ID" >> ${folder}/turns`,
-      'buildkite-agent lock release turn "$token"',
+      'token=$(buildkite-agent lock acquire key)',
+      `echo "start $BUILDKITE_JOB_ID" >> ${folder}/order; sleep 0.2; echo "end $BUILDKITE_JOB_ID" >> ${folder}/order`,
+      'buildkite-agent lock release key "$token"',
       'if [ "$(buildkite-agent lock do setup)" = do ]; then echo "I do it"; buildkite-agent lock done setup; fi',
-      `cat ${folder}/turns`,
+      `cat ${folder}/order`,
     ].join('\n')
     const ids = [server.offer({ BUILDKITE_COMMAND: command }), server.offer({ BUILDKITE_COMMAND: command })]
     const reports = await Promise.all(ids.map((id) => server.finished(id)))
     expect(reports.map(({ exit_status: status }) => status)).toEqual(['0', '0'])
     const logs = ids.map((id) => server.log(id))
     expect(logs.filter((log) => log.includes('\nI do it\n'))).toHaveLength(1)
-    const turns = logs
+    const order = logs
       .map((log) => log.match(/^(?:start|end) .*$/gm) ?? [])
       .toSorted((a, b) => b.length - a.length)[0]
-    expect(turns?.map((line) => line.split(' ')[0])).toEqual(['start', 'end', 'start', 'end'])
+    expect(order?.map((line) => line.split(' ')[0])).toEqual(['start', 'end', 'start', 'end'])
   })
 })

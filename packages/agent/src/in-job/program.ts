@@ -25,10 +25,10 @@ const status = await main(process.argv.slice(2), {
   readInput,
   hasInput,
   print: (text) => void process.stdout.write(text),
-  tell: (line) => void process.stderr.write(`${line}\n`),
+  printError: (line) => void process.stderr.write(`${line}\n`),
   clock: systemClock,
 })
-// What is printed must be out before the process is; connections that are kept must not hold it.
+// Flush the output, then exit explicitly: kept-alive connections would keep the process running.
 await new Promise<void>((resolve) => {
   process.stdout.write('', () => resolve())
 })

@@ -3,17 +3,17 @@
 import type { Clock } from '../clock.ts'
 import type { Api } from '../http/call.ts'
 
-/** What a process has, so that a command can be tried without being one. */
+/** The input and output of a process, injected for tests. */
 export interface Io {
   env: Readonly<Record<string, string | undefined>>
   cwd: string
   /** All of standard input. */
   readInput: () => Promise<string>
-  /** Whether somebody has piped anything in, or a file. */
+  /** Whether standard input is a pipe or a file. */
   hasInput: () => boolean
   print: (text: string) => void
   /** For people; standard error. */
-  tell: (line: string) => void
+  printError: (line: string) => void
   clock: Clock
 }
 
@@ -26,9 +26,9 @@ export interface Flag {
 }
 
 export interface Flags {
-  /** Empty when nobody gave it. */
+  /** Empty if not given. */
   text(name: string): string
-  /** Throws a refusal that names the flag when nobody gave it. */
+  /** Throws an error that names the flag if it is not given. */
   need(name: string): string
   isOn(name: string): boolean
   list(name: string): string[]

@@ -2,7 +2,7 @@ import { uploadArtifacts } from '../artifacts/upload.ts'
 import { runHooks } from './hooks.ts'
 import type { JobRun } from './run.ts'
 
-/** Uploads what the step asks for, also after a command that failed. */
+/** Uploads the step's artifact paths, even after a failed command. */
 export async function runArtifactPhase(run: JobRun): Promise<number> {
   const patterns = run.env['BUILDKITE_ARTIFACT_PATHS'] ?? ''
   if (patterns.trim() === '') return 0

@@ -1,4 +1,4 @@
-// What a step caches lies in a volume that outlives the job. The job finds it where the step says, through links.
+// A step's cached paths are links into a volume that outlives the job.
 
 import { createHash } from 'node:crypto'
 import { cp, lstat, mkdir, readlink, rm, symlink } from 'node:fs/promises'
@@ -17,7 +17,7 @@ export async function linkCache(run: JobRun): Promise<void> {
   for (const path of paths) run.log.say(`# ${path}: ${await link(run, cachePath, path)}`)
 }
 
-/** Returns what was done. */
+/** Returns lines for the log. */
 async function link(run: JobRun, cachePath: string, path: string): Promise<string> {
   const home = run.env['HOME'] ?? '/root'
   const place = resolve(run.checkoutPath, path.replace(/^~(?=\/|$)/, home))
@@ -29,7 +29,7 @@ async function link(run: JobRun, cachePath: string, path: string): Promise<strin
   if (found?.isSymbolicLink() === true && (await readlink(place)) === kept) return 'linked already'
   if (found !== null && !found.isDirectory()) return 'is no folder, left out'
   if (found !== null) {
-    // What the checkout brings is there too, unless the cache has something newer in its place.
+    // Files of the checkout stay, unless the cache has an entry with the same name.
     await cp(place, kept, { recursive: true, force: false, verbatimSymlinks: true })
     await rm(place, { recursive: true, force: true })
   }

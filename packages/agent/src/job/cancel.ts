@@ -1,5 +1,4 @@
-// The early end of a job: the processes are asked to stop, what follows the command may still run, and when the
-// grace is over nothing may.
+// Cancels a job: signals its processes, lets later phases run, and ends everything after the grace period.
 
 import { setMaxListeners } from 'node:events'
 import type { Clock } from '../clock.ts'
@@ -8,11 +7,11 @@ import type { Processes } from './processes.ts'
 export interface Cancel {
   request(reason: CancelReason, isTimeout?: boolean): void
   readonly requested: { reason: CancelReason; isTimeout: boolean } | null
-  /** Without any grace, and though nobody asked for it. */
+  /** Ends the job immediately, without a grace period. */
   endNow(): void
-  /** Aborts when the grace is over. */
+  /** Aborts when the grace period ends. */
   readonly over: AbortSignal
-  /** No further request is heard and no timer is left. */
+  /** Ignores further requests and clears the timers. */
   close(): void
 }
 
@@ -23,19 +22,19 @@ export interface CancelOptions {
   signal: NodeJS.Signals
   graceSeconds: number
   clock: Clock
-  /** Told once. */
+  /** Called once. */
   requested: (reason: CancelReason, isTimeout: boolean) => void
 }
 
 export function createCancel({ processes, signal, graceSeconds, clock, requested }: CancelOptions): Cancel {
   const over = new AbortController()
   const closed = new AbortController()
-  // Files are sent side by side, and each request listens.
+  // Many parallel uploads listen to this signal.
   setMaxListeners(0, over.signal)
   let request: Cancel['requested'] = null
 
   async function endAfterGrace(): Promise<void> {
-    // The last second belongs to reporting the end.
+    // Keep the last second for the report.
     await clock.sleep((graceSeconds - 1) * 1000, closed.signal)
     endNow()
   }

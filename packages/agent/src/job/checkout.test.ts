@@ -176,7 +176,7 @@ describe('checkout', () => {
     })
   })
 
-  it('tells the build what its commit is, unless somebody did', async () => {
+  it('reports the commit of the build, unless another job did', async () => {
     const setup = await anAgent()
     const { server } = setup
     const repository = await aRepository()

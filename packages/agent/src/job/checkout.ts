@@ -1,4 +1,4 @@
-// Brings the commit of the build into the checkout folder, unless a hook does it or the job wants none.
+// Checks out the build's commit, unless a hook does it or the job skips it.
 
 import { mkdirSync } from 'node:fs'
 import { mkdir, rm, stat } from 'node:fs/promises'
@@ -17,12 +17,12 @@ const COMMIT_KEY = 'buildkite:git:commit'
 
 export async function runCheckoutPhase(run: JobRun): Promise<void> {
   await runHooks(run, 'pre-checkout', ['agent', 'plugin'])
-  // One fork's build must not find what another's left either.
+  // A build of one fork must not see files of another's.
   if (isTrue(run.env['BUILDKITE_CLEAN_CHECKOUT']) || run.job.from_fork === true) {
     run.log.say('~~~ Removing the old checkout')
     await rm(run.checkoutPath, { recursive: true, force: true })
   }
-  // At once: to wait for the answer takes longer than the work, and a command is waiting.
+  // Synchronous: this is faster than asynchronous calls, and the command waits for it.
   mkdirSync(run.checkoutPath, { recursive: true })
   run.cwd = run.checkoutPath
   if (isTrue(run.env['BUILDKITE_SKIP_CHECKOUT'])) {
@@ -58,7 +58,7 @@ async function checkOut(run: JobRun): Promise<void> {
   }
 }
 
-/** The first job with a checkout tells what the build's commit is. */
+/** The first job with a checkout reports the build's commit. */
 async function shareCommit(run: JobRun): Promise<void> {
   if (isTrue(run.env['BUILDKITE_COMMIT_RESOLVED']) || !(await isRepository(run.checkoutPath))) return
   try {
@@ -67,7 +67,7 @@ async function shareCommit(run: JobRun): Promise<void> {
     const value = await describeCommit(run)
     if (value !== null) await setMetaData(run.api, run.job.id, { key: COMMIT_KEY, value })
   } catch (error) {
-    // The build goes on with what it knows.
+    // The build continues without these details.
     run.log.say(`# The commit could not be shared: ${error instanceof Error ? error.message : String(error)}`)
   }
 }

@@ -6,7 +6,7 @@ import { runHooks, runReplacement } from './hooks.ts'
 import { runProcess, statusOf } from './run.ts'
 import type { Command, JobRun } from './run.ts'
 
-/** Returns the status of the command. What comes after it runs whether it failed or not. */
+/** Returns the command's exit status. Later hooks run even after a failure. */
 export async function runCommandPhase(run: JobRun): Promise<number> {
   await runHooks(run, 'pre-command', ['agent', 'repository', 'plugin'])
   if (run.cancel.requested !== null) return 255
@@ -14,7 +14,7 @@ export async function runCommandPhase(run: JobRun): Promise<number> {
     (await runReplacement(run, 'command', ['plugin', 'repository', 'agent'])) ?? (await runOwn(run))
   run.env['BUILDKITE_COMMAND_EXIT_STATUS'] = String(status)
   await runHooks(run, 'post-command', ['agent', 'repository', 'plugin']).catch((error: unknown) => {
-    // The command's own failure is the one to report.
+    // Report the command's failure, not the hook's.
     if (status === 0 || !(error instanceof JobFailure)) throw error
     run.log.say(`# ${error.message}`)
   })
@@ -36,7 +36,7 @@ async function runOwn(run: JobRun): Promise<number> {
   return status
 }
 
-/** The command as a path to run, when it names a file of the checkout. */
+/** The command as a path, if it names a file of the checkout. */
 async function scriptIn(run: JobRun, command: string): Promise<string | null> {
   const name = command.trim()
   if (/[\n\0]/.test(name)) return null

@@ -1,5 +1,5 @@
-// The environment a job begins with: what the agent inherits, then what the server says, then what only the agent
-// knows. A job cannot change that last part; if it tries, its log says so.
+// The initial environment of a job: inherited variables, then the server's, then the agent's own. A job cannot override
+// the agent's own variables; its log lists attempts.
 
 import { createHash } from 'node:crypto'
 import { delimiter, join } from 'node:path'
@@ -14,16 +14,16 @@ export interface EnvironmentFacts {
   job: Job
   /** With the job's token. */
   session: Session
-  /** Where the commands for jobs are. */
+  /** The folder of the in-job commands. */
   binPath: string
   socket: { path: string; token: string }
 }
 
 export interface JobEnvironment {
   env: Record<string, string>
-  /** Variables of the job that gave way. */
+  /** Variables of the job that were overridden. */
   ignored: string[]
-  /** Variables the job needs and lacks. */
+  /** Required variables that are missing. */
   missing: string[]
 }
 
@@ -60,8 +60,8 @@ export function prepareEnvironment(facts: EnvironmentFacts): JobEnvironment {
 }
 
 /**
- * `<build path>/<agent>/<organization>/<pipeline>`: never a folder that another agent uses at the same time. What a
- * build of a fork leaves in its checkout must not reach a trusted build, so those have a folder of their own.
+ * `<build path>/<agent>/<organization>/<pipeline>`: never shared by two agents. Builds of forks have a separate folder, because
+ * files that they leave must not reach a trusted build.
  */
 export function checkoutFolder(
   settings: Settings,

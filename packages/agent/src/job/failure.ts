@@ -1,6 +1,6 @@
 import type { AgentSignalReason } from '@millrace/protocol/jobs.ts'
 
-/** A job that cannot go on: its remaining phases are left out, except those that always run. */
+/** Ends the job. Its remaining phases are skipped, except those that always run. */
 export class JobFailure extends Error {
   readonly exitStatus: number
   readonly signalReason: AgentSignalReason | null

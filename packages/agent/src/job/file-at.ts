@@ -1,8 +1,7 @@
 import { statSync, type Stats } from 'node:fs'
 
 /**
- * The file there; null where there is none. A dozen are looked for before a command begins, and nearly all are
- * missing: to wait for each answer would cost more than the looking.
+ * The file, or null. Synchronous, because a dozen hooks are looked up before each command and nearly all are missing.
  */
 export function fileAt(path: string): Stats | null {
   try {

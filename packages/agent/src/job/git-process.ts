@@ -1,11 +1,10 @@
-// How the agent runs git itself. Hooks in the repository's .git are for people who work in it: a job could leave one
-// there for the next job, so the agent's own git runs none.
+// Runs git for the agent. A job could leave a hook in .git for the next job, so the agent's git runs no hooks.
 
 import { mustRun, readProcess, runProcess } from './run.ts'
 import type { JobRun } from './run.ts'
 import type { ProcessEnd } from './processes.ts'
 
-/** Shows the command, and fails the job unless it ends well. */
+/** Logs the command, and fails the job if git fails. */
 export async function mustGit(run: JobRun, args: readonly string[]): Promise<void> {
   await mustRun(run, ['git', ...args], gitVariables(run))
 }
@@ -27,7 +26,7 @@ export function addGitConfig(env: Record<string, string>, key: string, value: st
   env['GIT_CONFIG_COUNT'] = String(count + 1)
 }
 
-/** In the environment and not as options, so that git hands it on to its processes in submodules. */
+/** Passed in the environment, so that git's processes in submodules inherit it. */
 function gitVariables({ env }: JobRun): Record<string, string> {
   const variables: Record<string, string> = { GIT_TERMINAL_PROMPT: '0' }
   const count = env['GIT_CONFIG_COUNT']

@@ -10,7 +10,7 @@ import type { JobRun } from './run.ts'
 
 const BRANCHES = '+refs/heads/*:refs/remotes/origin/*'
 
-/** Names from outside must not be read as options of git, nor an address as a command to run. */
+/** A name from outside must not be parsed as an option of git, nor an address as a command. */
 export function refuseOptions({ env }: JobRun): void {
   if (runsCommand(env['BUILDKITE_REPO'] ?? '')) throw new JobFailure('BUILDKITE_REPO cannot name a command')
   for (const name of ['BUILDKITE_REPO', 'BUILDKITE_COMMIT', 'BUILDKITE_BRANCH', 'BUILDKITE_TAG']) {
@@ -18,7 +18,7 @@ export function refuseOptions({ env }: JobRun): void {
   }
 }
 
-/** `ext::` has git run its address as a command, and `fd::` has it speak to any open file. */
+/** `ext::` makes git run the address as a command, `fd::` makes it use an open file descriptor. */
 export function runsCommand(repository: string): boolean {
   return /^(ext|fd)::/i.test(repository.trim())
 }
@@ -45,13 +45,13 @@ export async function fetchAndCheckOut(run: JobRun): Promise<void> {
   await clean(run)
 }
 
-/** What a mirror has need not be fetched. It only ever grows, so what is borrowed from it stays. */
+/** Clones use the objects of the mirror. Mirrors only grow, so the objects stay. */
 async function referenceTo({ settings: { mirrorsPath } }: JobRun, repository: string): Promise<string[]> {
   const mirror = mirrorsPath === null ? null : join(mirrorsPath, mirrorName(repository))
   return mirror !== null && (await exists(join(mirror, 'HEAD'))) ? ['--reference', mirror] : []
 }
 
-/** The commit as the build shows it; null when git does not tell. */
+/** The commit's details for the build; null if git fails. */
 export async function describeCommit(run: JobRun): Promise<string | null> {
   const format = 'commit %H%nabbrev-commit %h%nAuthor: %an <%ae>%n%n%w(0,4,4)%B'
   return await readGit(run, ['--no-pager', 'log', '-1', 'HEAD', '-s', '--no-color', `--format=${format}`])
@@ -79,7 +79,7 @@ async function fetchCommit(run: JobRun): Promise<string> {
     await mustGit(run, fetchArguments(run, [tag === '' ? branch : `refs/tags/${tag}`]))
     return 'FETCH_HEAD'
   }
-  // Not every server hands out a commit by its name; all hand out their branches and tags.
+  // Some servers refuse to send a commit by its hash, but all send branches and tags.
   const direct = await runGit(run, fetchArguments(run, [commit]))
   if (direct.exitStatus === 0) return /^[0-9a-f]{7,64}$/i.test(commit) ? commit : 'FETCH_HEAD'
   run.log.say('# The commit cannot be fetched by name, so all branches and tags are fetched.')
@@ -115,7 +115,7 @@ async function limitPaths(run: JobRun): Promise<void> {
   await mustGit(run, ['sparse-checkout', 'set', mode, '--', ...paths])
 }
 
-/** An earlier job may have limited them. */
+/** An earlier job may have restricted the refspecs. */
 async function allowAllPaths(run: JobRun): Promise<void> {
   const isLimited = isTrue((await readGit(run, ['config', '--get', 'core.sparseCheckout'])) ?? '')
   if (isLimited) await mustGit(run, ['sparse-checkout', 'disable'])
@@ -140,7 +140,7 @@ async function clean(run: JobRun): Promise<void> {
   await mustGit(run, ['submodule', 'foreach', '--recursive', 'git', 'clean', ...flags])
 }
 
-/** Git asks nobody: what it needs to get in is given here. */
+/** Disables git's prompts and configures its credentials. */
 export async function useCredentials(run: JobRun): Promise<void> {
   const { env, job } = run
   env['GIT_TERMINAL_PROMPT'] = '0'

@@ -1,5 +1,5 @@
-// Scripts of the agent's owner, of the repository and of plugins around the phases of a job. A shell hook is sourced,
-// and what it exports, unsets and where it moves to is carried on; any other program is run as it is.
+// Hooks of the agent's owner, the repository and plugins around the phases of a job. A shell hook is sourced, and its
+// changes of variables and working directory apply to later phases. Any other program is executed.
 
 import { open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -25,20 +25,20 @@ export type HookScope = 'agent' | 'repository' | 'plugin'
 
 interface Hook {
   name: HookName
-  /** How the log calls it. */
+  /** Its name in the log. */
   title: string
   path: string
   env: Record<string, string>
 }
 
-/** All that are there, in the order of the scopes. The first that fails ends the phase. */
+/** Runs all existing hooks in the order of the scopes. The first failure ends the phase. */
 export async function runHooks(run: JobRun, name: HookName, scopes: readonly HookScope[]): Promise<void> {
   for (const scope of scopes) {
     for (const hook of findHooks(run, name, scope)) await mustRunHook(run, hook)
   }
 }
 
-/** Only the first that is there: it takes the place of what the agent does itself. Null when there is none. */
+/** Runs the first existing hook, which replaces the agent's own action. Null if there is none. */
 export async function runReplacement(
   run: JobRun,
   name: 'checkout' | 'command',
@@ -83,7 +83,7 @@ function findHooks(run: JobRun, name: HookName, scope: HookScope): Hook[] {
 }
 
 function hooksFolder({ settings, checkoutPath }: JobRun, scope: 'agent' | 'repository'): string {
-  // Without a folder of its own the agent has no hooks; this path never exists.
+  // Without a hooks folder there are no hooks; this path never exists.
   if (scope === 'agent') return settings.hooksPath ?? '/dev/null/hooks'
   return join(checkoutPath, '.buildkite', 'hooks')
 }
@@ -105,12 +105,12 @@ async function source(run: JobRun, hook: Hook): Promise<number> {
   })
   const [was, is] = await Promise.all([before, after].map((path) => readFile(path, 'utf8').catch(() => null)))
   await Promise.all([before, after].map((path) => rm(path, { force: true })))
-  // A killed hook has written nothing down.
+  // A killed hook has not written its environment.
   if (typeof was === 'string' && typeof is === 'string') carryOn(run, hook, was, is)
   return statusOf(end)
 }
 
-/** What only the shell itself changes. */
+/** Variables that only the shell changes. */
 const OF_THE_SHELL = new Set(['_', 'SHLVL', 'PWD', 'OLDPWD', 'BUILDKITE_HOOK_PATH'])
 
 function carryOn(run: JobRun, hook: Hook, was: string, is: string): void {
@@ -141,7 +141,7 @@ function parseEnv(text: string): Map<string, string> {
   return new Map(entries)
 }
 
-/** Anything but a compiled program and a script that names another interpreter. */
+/** True unless it is a binary or a script with another interpreter. */
 async function isShellScript(path: string): Promise<boolean> {
   const file = await open(path)
   try {

@@ -160,7 +160,7 @@ describe('a job', () => {
     })
   })
 
-  it('abuse case R32: refuses a step without a good signature where it has keys, and only warns where it is told to', async () => {
+  it('abuse case R32: refuses a step without a valid signature if it has keys, and only warns if configured to', async () => {
     const [key, other] = [await makeKey(), await makeKey()]
     const command = 'echo "ran it"'
     const sign = async (by: SignatureKey) => {
@@ -288,7 +288,7 @@ describe('cancel', () => {
     })
   })
 
-  it('tells the hooks that follow about a timeout, and lets them run', async () => {
+  it('reports a timeout to the later hooks, and runs them', async () => {
     const { server, hooks } = await anAgent()
     await writeFile(
       join(hooks, 'pre-exit'),
@@ -314,7 +314,7 @@ describe('cancel', () => {
     server.jobState = 'canceling'
     await server.finished(id)
     const pid = Number(await readFile(join(folder, 'pid'), 'utf8'))
-    // It was told to end, and on a busy machine may not have come to it yet.
+    // The process was signaled, and may still be ending on a busy machine.
     await vi.waitFor(async () => expect(await isRunning(pid)).toBe(false))
   })
 
@@ -370,7 +370,7 @@ describe('a server that goes away', () => {
   })
 })
 
-/** Whoever should collect it may be slow, so a process that is over may still be listed. */
+/** A zombie may still be listed. */
 async function isRunning(pid: number): Promise<boolean> {
   const line = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null)
   return line !== null && !line.includes(') Z ')

@@ -23,7 +23,7 @@ async function aRepository() {
 }
 
 describe('a git mirror', () => {
-  it('is borrowed from by clones, and what it lacks is fetched', async () => {
+  it('is used by clones, which fetch missing objects', async () => {
     const mirrorsPath = await aFolder()
     const repository = await aRepository()
     await repository.commit('one')

@@ -1,4 +1,4 @@
-// Bare mirrors of repositories, which clones borrow from. They are only ever added to.
+// Bare mirrors of repositories, which clones use with `--reference`. Objects are only added.
 
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -11,7 +11,7 @@ const run = promisify(execFile)
 export const mirrorName = (repository: string): string =>
   `${createHash('sha256').update(repository).digest('hex').slice(0, 32)}.git`
 
-/** Whoever reads sees a whole mirror or none. */
+/** Created aside and renamed, so that readers never see a partial mirror. */
 export async function updateMirror(mirrorsPath: string, repository: string): Promise<void> {
   const mirror = join(mirrorsPath, mirrorName(repository))
   const env = { ...process.env, GIT_TERMINAL_PROMPT: '0' }

@@ -1,5 +1,5 @@
-// Where the processes of a job write: one named pipe for all of them, standard output and error alike, so that the
-// order of lines is kept, `/dev/stderr` can be opened, and a process left in the background is still heard.
+// The output of a job's processes: one named pipe for standard output and error of all of them. It keeps the order of
+// lines, allows opening `/dev/stderr`, and receives output of background processes.
 
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -14,14 +14,14 @@ export interface OutputPipe {
   fd: number
   pause(): void
   resume(): void
-  /** Everything written until now has been handed on. */
-  settle(): Promise<void>
+  /** Resolves when everything written so far has been read. */
+  drain(): Promise<void>
   close(): void
 }
 
 const run = promisify(execFile)
 
-/** Takes a process to make, so it is done ahead of time. */
+/** Prepared in advance, because creating it needs a process. */
 export async function makePipe(folder: string): Promise<string> {
   const path = join(folder, `output-${randomBytes(6).toString('hex')}`)
   await run('mkfifo', ['-m', '600', path])
@@ -30,7 +30,7 @@ export async function makePipe(folder: string): Promise<string> {
 
 export function openPipe(path: string, onBytes: (bytes: Buffer) => void): OutputPipe {
   const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
-  // Ours must not block and theirs must, so the pipe is opened twice for writing.
+  // Our end must not block and the job's must, so the pipe is opened twice for writing.
   const own = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK)
   const fd = openSync(path, constants.O_WRONLY)
   unlinkSync(path)
@@ -39,7 +39,7 @@ export function openPipe(path: string, onBytes: (bytes: Buffer) => void): Output
   let carried: Buffer = Buffer.alloc(0)
   const socket = new Socket({ fd: reader, readable: true, writable: false })
   let isClosed = false
-  // Nobody waits for what can no longer come.
+  // Nothing more can arrive.
   socket.on('close', () => {
     isClosed = true
     for (const { seen } of marks.splice(0)) seen()
@@ -66,7 +66,7 @@ export function openPipe(path: string, onBytes: (bytes: Buffer) => void): Output
     fd,
     pause: () => void socket.pause(),
     resume: () => void socket.resume(),
-    settle: () =>
+    drain: () =>
       new Promise((seen) => {
         if (isClosed) {
           seen()
@@ -83,14 +83,14 @@ export function openPipe(path: string, onBytes: (bytes: Buffer) => void): Output
   }
 }
 
-/** Bytes of our own in the stream: once they come out, all that went in before them has come out too. */
+/** A marker in the stream: when it is read, all output before it has been read. */
 interface Mark {
   bytes: Buffer
   seen: () => void
   isWritten: boolean
 }
 
-/** False when the pipe is full; then there is something to read first. */
+/** False if the pipe is full. */
 function writeMark(fd: number, bytes: Buffer): boolean {
   try {
     writeSync(fd, bytes)

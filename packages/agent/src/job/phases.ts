@@ -1,4 +1,4 @@
-// A job from its environment to its end. A phase that fails leaves out those after it; the pre-exit hooks always run.
+// The phases of a job. A failing phase skips the later ones; the pre-exit hooks always run.
 
 import { runArtifactPhase } from './artifacts.ts'
 import { runCheckoutPhase } from './checkout.ts'

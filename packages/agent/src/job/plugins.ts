@@ -17,7 +17,7 @@ export interface PluginReference {
   config: unknown
 }
 
-/** Those that do not need the checkout. */
+/** Plugins that do not need the checkout. */
 export async function loadPlugins(run: JobRun): Promise<void> {
   const plugins = readPlugins(run.env['BUILDKITE_PLUGINS'] ?? '')
   await load(
@@ -26,7 +26,7 @@ export async function loadPlugins(run: JobRun): Promise<void> {
   )
 }
 
-/** Those that came with the checkout. */
+/** Plugins in the checkout. */
 export async function loadRepositoryPlugins(run: JobRun): Promise<void> {
   const plugins = readPlugins(run.env['BUILDKITE_PLUGINS'] ?? '')
   await load(run, plugins.filter(isInRepository))
@@ -98,7 +98,7 @@ async function place(run: JobRun, plugin: PluginReference): Promise<string> {
   return await mustExist(folder)
 }
 
-/** Fetched beside and then moved into place, so that agents sharing the folder never see half of a plugin. */
+/** Cloned aside and renamed, so that agents that share the folder never see a partial plugin. */
 async function fetchPlugin(run: JobRun, plugin: PluginReference): Promise<string> {
   const { source, version } = plugin
   if (version.startsWith('-')) throw new JobFailure(`a plugin's version cannot start with "-": ${version}`)
@@ -114,7 +114,7 @@ async function fetchPlugin(run: JobRun, plugin: PluginReference): Promise<string
     if (version !== '') await mustGit(run, ['-C', fresh, 'checkout', '-q', '-f', version, '--'])
     if (version === '') await rm(folder, { recursive: true, force: true })
     await rename(fresh, folder).catch(async (error: unknown) => {
-      // Another agent was faster.
+      // Another agent has installed it.
       if (!(await isFolder(folder))) throw error
     })
   } finally {
@@ -123,7 +123,7 @@ async function fetchPlugin(run: JobRun, plugin: PluginReference): Promise<string
   return folder
 }
 
-/** The name is for people; the hash keeps two plugins whose names look alike apart. */
+/** The name is for people; the hash separates plugins with similar names. */
 export function pluginFolder({ source, version }: Pick<PluginReference, 'source' | 'version'>): string {
   const whole = `${source}#${version}`
   const name = whole.replaceAll(/[^A-Za-z0-9.-]+/g, '-').replace(/^[.-]+/, '')

@@ -1,4 +1,4 @@
-// The processes of one job. Each is the leader of its own group, so that a signal reaches all it has started.
+// The processes of one job. Each leads its own process group, so that a signal reaches all its children.
 
 import { spawn } from 'node:child_process'
 import { readdir, readFile } from 'node:fs/promises'
@@ -26,9 +26,9 @@ export interface Processes {
     command: readonly [string, ...string[]],
     options: ProcessOptions,
   ): Promise<ProcessEnd & { stdout: string }>
-  /** To everything that runs now. */
+  /** Signals all running processes. */
   signal(signal: NodeJS.Signals): void
-  /** Whatever still runs in the groups is asked to end, then made to. */
+  /** Terminates, then kills, everything left in the groups. */
   clear(): Promise<void>
 }
 
@@ -37,7 +37,7 @@ const CLEAR_CHECK_MS = 10
 const MAX_READ_BYTES = 16 * 1024 * 1024
 
 export function createProcesses(clock: Clock, reaper: JobReaper): Processes {
-  /** Groups in which something may be alive. */
+  /** Groups that may have live processes. */
   const groups = new Set<number>()
 
   function add(group: number): void {
@@ -66,7 +66,7 @@ export function createProcesses(clock: Clock, reaper: JobReaper): Processes {
         if (size <= MAX_READ_BYTES) parts.push(bytes)
       })
       child.on('error', reject)
-      // A process left in the background may hold its output open: for `pipe` only then is `close` worth waiting for.
+      // A background process may keep the output open, so wait for `close` only with `pipe`.
       child.on(stdout === 'pipe' ? 'close' : 'exit', (exitStatus, signal) => {
         if (pid !== undefined && !isAlive(pid)) remove(pid)
         resolve({ exitStatus, signal, stdout: Buffer.concat(parts).toString() })
@@ -95,7 +95,7 @@ export function createProcesses(clock: Clock, reaper: JobReaper): Processes {
   }
 }
 
-/** Processes that left their group but still carry a variable of the job. Only where the system shows it. */
+/** Processes that left their group but have a variable of the job. Only where the system shows environments. */
 export async function killByVariable(name: string, value: string): Promise<void> {
   const wanted = `${name}=${value}`
   const names = await readdir('/proc').catch(() => [])
@@ -108,7 +108,7 @@ export async function killByVariable(name: string, value: string): Promise<void>
   )
 }
 
-/** A process that is over but not yet collected keeps its group; where the system shows it, that does not count. */
+/** A zombie keeps its group; it does not count where the system shows process states. */
 async function hasLiving(groups: ReadonlySet<number>): Promise<boolean> {
   if (![...groups].some(isAlive)) return false
   const names = await readdir('/proc').catch(() => null)
@@ -142,7 +142,7 @@ function signalOne(target: number, signal: NodeJS.Signals): void {
   try {
     process.kill(target, signal)
   } catch (error) {
-    // Gone already, or no longer ours to end.
+    // The process is gone, or belongs to another user.
     if (codeOf(error) !== 'ESRCH' && codeOf(error) !== 'EPERM') throw error
   }
 }

@@ -1,4 +1,4 @@
-// Variables that a job's environment cannot set, because the agent or its owner does.
+// Variables that only the agent or its owner may set.
 
 import { fileAt } from './file-at.ts'
 import { join } from 'node:path'
@@ -43,9 +43,8 @@ const PROTECTED = new Set(
 const PROTECTED_PREFIXES = ['BUILDKITE_REQUEST_HEADER_', 'BUILDKITE_GIT_MIRRORS_', 'BUILDKITE_TRACING_']
 
 /**
- * Flags of git that a job may choose, because none of them names a program, a file or a configuration. Everything else
- * is left to the owner, in the agent's environment or its hooks: `--upload-pack`, `--config` and `--template` run
- * commands.
+ * Git flags that a job may choose: none of them names a program, a file or a configuration. Others, such as
+ * `--upload-pack`, `--config` and `--template`, can run commands, so only the owner may set them.
  */
 const COMMON_FLAGS = [
   '-[qv]+',
@@ -119,7 +118,7 @@ const STEERS_PROGRAMS = new RegExp(
 
 export interface VariableGuard {
   settings: Settings
-  /** What the agent sets itself. */
+  /** Variables that the agent sets. */
   own: Readonly<Record<string, string>>
 }
 
@@ -128,12 +127,12 @@ export function isProtected(name: string, value: string, { settings, own }: Vari
   if (PROTECTED_PREFIXES.some((prefix) => name.startsWith(prefix))) return true
   const flags = ALLOWED_FLAGS[name]
   if (flags !== undefined) return !flags.test(value)
-  // A job may ask for more verification than its agent does, and never for less.
+  // A job may request stricter verification than its agent, never weaker.
   if (name === 'BUILDKITE_GIT_COMMIT_VERIFICATION') return Object.hasOwn(settings.environment, name)
   return STEERS_PROGRAMS.test(name) && isRestricted(settings) && !isAllowed(name, settings)
 }
 
-/** Whether the owner limits what jobs run. A job that steers the agent's own programs would get around that. */
+/** Whether the owner limits jobs. A job that controls the agent's own programs could bypass the limits. */
 function isRestricted(settings: Settings): boolean {
   const { allowedRepositories, allowedPlugins, allowedVariables, hooksPath } = settings
   const hasLists = [allowedRepositories, allowedPlugins, allowedVariables].some((list) => list !== null)

@@ -77,7 +77,7 @@ describe('a job is refused', () => {
   })
 })
 
-describe('an agent may be told', () => {
+describe('an agent can be configured', () => {
   it('to run no plugins', async () => {
     const setup = await anAgent({ plugins: false })
     const { report, log } = await end(setup, { BUILDKITE_PLUGINS: '["docker#v5.0.0"]' })

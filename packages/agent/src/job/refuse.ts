@@ -1,4 +1,4 @@
-// What the owner of an agent will not have run on it. Decided before anything of the job runs.
+// The limits that an agent's owner sets for jobs. Checked before any part of the job runs.
 
 import { open, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,14 +8,14 @@ import type { ProcessEnd } from './processes.ts'
 import { statusOf } from './run.ts'
 import type { JobRun } from './run.ts'
 
-/** Why the job is refused, as a sentence for its log; null when it may run. */
+/** The reason for the job's log; null if the job may run. */
 export async function refusalOf(run: JobRun): Promise<string | null> {
   return refusalByImage(run) ?? refusalByLists(run) ?? (await refusalByHook(run))
 }
 
 /**
- * To run on the bare machine what was written for a container would be worse than not to run it. An owner who has a
- * `command` hook runs commands in a way of their own, and `BUILDKITE_IMAGE` is there for it.
+ * A step with an image must not run outside a container. An owner's `command` hook can start the container itself; it
+ * finds the name in `BUILDKITE_IMAGE`.
  */
 function refusalByImage({ settings, env }: JobRun): string | null {
   const image = env['BUILDKITE_IMAGE'] ?? ''
@@ -47,8 +47,8 @@ const fits = (text: string, allowed: readonly RegExp[] | null) =>
   allowed === null || allowed.some((pattern) => pattern.test(text))
 
 /**
- * The `pre-bootstrap` hook of the agent's owner, who decides by what the job is going to have in its environment. That
- * is handed over in files: a hook that had it in its own environment could be led astray by it.
+ * The `pre-bootstrap` hook decides by the job's environment. It gets that environment in files, because variables of the
+ * job in its own environment could change its behaviour.
  */
 async function refusalByHook(run: JobRun): Promise<string | null> {
   const { settings, job, folder } = run
@@ -60,7 +60,7 @@ async function refusalByHook(run: JobRun): Promise<string | null> {
   await writeFile(json, JSON.stringify(job.env), { mode: 0o600 })
   const env = { ...settings.environment, BUILDKITE_ENV_FILE: lines, BUILDKITE_ENV_JSON_FILE: json }
   const status = await runInto(said, (output) => run.processes.run([hook], { env, cwd: folder, output }))
-  // What it says is for the owner, not for the job's author.
+  // Its output is for the owner, not for the job's author.
   settings.log.info({ job: job.id, output: await readFile(said, 'utf8') }, 'The pre-bootstrap hook ended.')
   return status === 0 ? null : `This agent's pre-bootstrap hook refused the job with status ${status}.`
 }

@@ -1,6 +1,5 @@
-// Takes everything out of a repository's .git that an earlier job could have left there to run commands in the next:
-// hooks, filters, credential helpers, other addresses for a host. Objects, refs and the index stay, so that the next
-// fetch is small.
+// Deletes everything from a repository's .git with which an earlier job could run commands in the next one: hooks,
+// filters, credential helpers, rewritten addresses. Keeps objects, refs and the index, so that the next fetch is small.
 
 import { lstat, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { join, relative, resolve, sep } from 'node:path'
@@ -25,7 +24,7 @@ const KEPT = new Set([
   'shallow',
 ])
 
-/** None of these names a program, a file or another machine. */
+/** Settings that name no program, file or other machine. */
 const KEPT_KEYS = [
   /^core\.(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks)$/,
   /^core\.sparsecheckout(cone)?$/,
@@ -35,10 +34,10 @@ const KEPT_KEYS = [
   /^submodule\..*\.active$/s,
 ]
 
-/** False when the folder holds no repository that can be used again. */
+/** False if the folder has no reusable repository. */
 export async function resetRepository(run: JobRun): Promise<boolean> {
   const folder = join(run.checkoutPath, '.git')
-  // A file or a link here leads to a repository elsewhere.
+  // A file or a link points to a repository elsewhere.
   const found = await lstat(folder)
   if (!found.isDirectory()) return false
   return await resetFolder(run, folder)
@@ -56,7 +55,7 @@ async function resetFolder(run: JobRun, folder: string): Promise<boolean> {
   return await resetModules(run, join(folder, 'modules'))
 }
 
-/** Names of submodules may have slashes in them, so a repository can lie at any depth. */
+/** Names of submodules may contain slashes, so a repository can be at any depth. */
 async function resetModules(run: JobRun, folder: string): Promise<boolean> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
   for (const entry of entries) {

@@ -1,4 +1,4 @@
-// One job, from telling the server that it starts to telling it how it ended.
+// Runs one job: reports the start, runs the phases, reports the end.
 
 import { existsSync, mkdirSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -35,37 +35,37 @@ export interface JobHost {
   binPath: string
   reaper: JobReaper
   jobStatusIntervalSeconds: number
-  /** Aborts when the agent must let go of its job. */
+  /** Aborts when the agent must give up the job. */
   letGo: AbortSignal
 }
 
 export interface JobReport {
   finish: FinishRequest
-  /** Whether the server has answered. */
+  /** Whether the server received the report. */
   isHeard: boolean
 }
 
-/** Of this job alone, made before it is known that there is one: nothing in it depends on the job. */
+/** The private files of a job. Prepared in advance, because nothing in them depends on the job. */
 export interface Workplace {
   folder: string
   pipe: string
   socket: JobSocket
 }
 
-/** What can be done for a job before it is known. */
+/** Preparations before the job is known. */
 export interface PreparedJob {
   run(host: JobHost, job: Job): Promise<JobReport | null>
-  /** When there will be no job. */
-  discard(): Promise<void>
+  /** Called if there will be no job. */
+  delete(): Promise<void>
 }
 
 export function prepareHere(): PreparedJob {
   const place = prepareWorkplace()
-  // Whoever needs it will see the failure; until then it must not count as unhandled.
+  // The caller of `run` sees the failure. Until then it must not count as unhandled.
   place.catch(() => {})
   return {
     run: (host, job) => runJob(host, job, place),
-    discard: () => place.then(clearWorkplace, () => {}),
+    delete: () => place.then(clearWorkplace, () => {}),
   }
 }
 
@@ -75,7 +75,7 @@ export async function prepareWorkplace(): Promise<Workplace> {
   try {
     return { folder, pipe: await makePipe(folder), socket }
   } catch (error) {
-    // A socket that nobody knows of would keep the process from its end.
+    // An open socket would keep the process running.
     await clearWorkplace({ folder, socket })
     throw error
   }
@@ -90,8 +90,8 @@ export async function clearWorkplace({
 }
 
 /**
- * Whatever happens after the start, the end is reported: a server that waits for it cannot know that there is nothing
- * left to wait for. Returns the report; null when the server no longer wanted the job.
+ * Always reports the end after the start, because the server waits for it. Returns the report; null if the server no
+ * longer wants the job.
  */
 export async function runJob(
   host: JobHost,
@@ -106,7 +106,7 @@ export async function runJob(
   } catch (error) {
     settings.log.warn({ job: job.id, error: messageOf(error) }, 'The job cannot be started.')
     if (!isPassing(error)) return null
-    // The server may have heard us although we did not hear the server.
+    // The server may have received the request although its response was lost.
     return await report(host, job, api, { exit_status: '-1', signal_reason: 'process_run_error' }, 0)
   }
   const log = openJobLog({
@@ -147,7 +147,7 @@ export async function report(
   }
 }
 
-/** What was prepared may have been swept away since, as temporary files are. */
+/** A cleaner of temporary files may have deleted the prepared files. */
 async function inPlace(
   host: JobHost,
   job: Job,
@@ -200,7 +200,7 @@ async function carryOut(host: JobHost, job: Job, place: Workplace, api: Api, log
     reaper.release('job', job.id)
     reaper.release('folder', place.folder)
     cancel.close()
-    await output.settle()
+    await output.drain()
     output.close()
     await watching
   }
@@ -279,9 +279,9 @@ function openDoor(run: JobRun, socket: JobSocket): void {
   })
 }
 
-/** As if the command's own process had been killed, whatever it was that was killed. */
+/** Reports a signal as if it had ended the command's own process. */
 async function endOver({ log, output }: JobRun, { reason }: ProcessLimit): Promise<JobEnd> {
-  await output.settle()
+  await output.drain()
   log.say(`^^^ +++\n\x1b[31mError: ${reason}\x1b[0m`)
   return { exit_status: '255' }
 }

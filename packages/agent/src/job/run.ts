@@ -1,4 +1,4 @@
-// What the phases of one job share.
+// The shared state of the phases of one job.
 
 import type { Job } from '@millrace/protocol/jobs.ts'
 import type { Api } from '../http/call.ts'
@@ -11,19 +11,19 @@ import type { ProcessEnd, Processes } from './processes.ts'
 
 export interface JobRun {
   job: Job
-  /** With the job's own token; gives up when the grace of a cancel is over. */
+  /** Uses the job's token. Aborts when the grace period of a cancel ends. */
   api: Api
   settings: Settings
   log: JobLog
   output: OutputPipe
   processes: Processes
   cancel: Cancel
-  /** Changed by hooks, and by commands inside the job. */
+  /** Hooks and in-job commands change it. */
   env: Record<string, string>
-  /** Where the next process starts. */
+  /** The working directory of the next process. */
   cwd: string
   checkoutPath: string
-  /** Of this job alone; removed at its end. */
+  /** A folder of this job, deleted at its end. */
   folder: string
   plugins: LoadedPlugin[]
 }
@@ -31,13 +31,13 @@ export interface JobRun {
 export interface LoadedPlugin {
   name: string
   path: string
-  /** What its hooks see beside the job's environment. */
+  /** Additional variables for its hooks. */
   env: Record<string, string>
 }
 
 export type Command = readonly [string, ...string[]]
 
-/** Its output goes to the log, all of it before this returns. */
+/** Returns when all output is in the log. */
 export async function runProcess(
   run: JobRun,
   command: Command,
@@ -47,11 +47,11 @@ export async function runProcess(
   const end = await run.processes
     .run(command, { env: { ...run.env, ...extraEnv }, cwd: run.cwd, output: run.output.fd })
     .catch(cannotStart(command))
-  await run.output.settle()
+  await run.output.drain()
   return end
 }
 
-/** Shows the command, and fails the job unless it ends well. */
+/** Logs the command, and fails the job if it fails. */
 export async function mustRun(
   run: JobRun,
   command: Command,
@@ -74,7 +74,7 @@ export async function readProcess(
   return exitStatus === 0 ? stdout.trim() : null
 }
 
-/** A process that died of a signal of its own leaves no status; shells call that 255. */
+/** A process that a signal ended has no exit status; report 255. */
 export function statusOf(end: ProcessEnd): number {
   return end.exitStatus ?? 255
 }

@@ -1,6 +1,6 @@
 import type { JobRun } from './run.ts'
 
-/** Says in the log whether the job is signed as the agent's owner demands. False: it must not run. */
+/** Logs whether the signature meets the owner's settings. False: the job must not run. */
 export async function checkSignature({ job, settings, log }: JobRun): Promise<boolean> {
   const { verificationKeys: keys, verificationFailure } = settings
   if (keys === null && !job.step?.signature) return true
@@ -17,7 +17,7 @@ export async function checkSignature({ job, settings, log }: JobRun): Promise<bo
 
   async function findFault(): Promise<string | null> {
     if (keys === null) return 'the step is signed, and this agent has no key to check signatures with'
-    // Cryptography is loaded only by agents that check signatures.
+    // Only agents that verify signatures load cryptography.
     const { findJobFault } = await import('../signing/check-job.ts')
     return findJobFault(job, keys)
   }

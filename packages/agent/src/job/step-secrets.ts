@@ -2,10 +2,10 @@ import { readSecret } from '../api/secrets.ts'
 import { JobFailure } from './failure.ts'
 import type { JobRun } from './run.ts'
 
-/** What a step may fill although its name is the service's. */
+/** Reserved variables that a step may still set. */
 const OVERRIDABLE = new Set(['BUILDKITE_API_TOKEN', 'BUILDKITE_ANALYTICS_TOKEN'])
 
-/** Fetches what the step lists; from here on none of it appears in the log. */
+/** Fetches the step's secrets. The log redacts them from now on. */
 export async function loadStepSecrets(run: JobRun): Promise<void> {
   const wanted = run.job.step?.secrets ?? []
   if (wanted.length === 0) return

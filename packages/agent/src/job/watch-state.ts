@@ -1,4 +1,4 @@
-// Asks the server from time to time whether the job is still wanted.
+// Polls the server for whether the job was canceled.
 
 import { readState } from '../api/jobs.ts'
 import type { Api } from '../http/call.ts'
@@ -8,7 +8,7 @@ import type { Cancel } from './cancel.ts'
 const CANCELED = new Set(['canceling', 'canceled'])
 const TIMED_OUT = new Set(['timing_out', 'timed_out'])
 
-/** Ends with the signal, or once the job is to be stopped. */
+/** Ends with the signal, or when the job must stop. */
 export async function watchState(
   api: Api,
   jobId: string,
@@ -25,7 +25,7 @@ export async function watchState(
       if (CANCELED.has(state)) cancel.request('cancel')
       if (TIMED_OUT.has(state)) cancel.request('cancel', true)
     } catch (error) {
-      // A token that is no longer good belongs to a job that is no longer ours.
+      // The server revokes the token when the job is no longer ours.
       if (error instanceof Refused && error.status === 401) cancel.request('cancel')
     }
     if (cancel.requested !== null) return

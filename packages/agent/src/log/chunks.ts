@@ -1,5 +1,5 @@
-// Cuts the log into chunks and sends them, at most three at a time. Chunks may arrive in any order: each says where
-// it belongs. What cannot be sent yet waits here; `isFull` asks the writer to wait as well, so memory stays bounded.
+// Cuts the log into chunks and sends them, at most three at a time. Each chunk has its offset, so they may arrive in any
+// order. When too many bytes wait, `isFull` makes the writer wait too, so memory stays bounded.
 
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
@@ -15,32 +15,31 @@ export interface ChunkOptions {
   maxBytes: number
   intervalSeconds: number
   clock: Clock
-  /** Repeats by itself; a rejection means that the chunk is lost. */
+  /** Retries internally. If it rejects, the chunk is lost. */
   deliver: (chunk: Chunk, gzipped: Buffer) => Promise<void>
-  /** What waits here has become little again. */
+  /** Called when the queue is no longer full. */
   drained: () => void
 }
 
 export interface Chunks {
   write(bytes: Buffer): void
   isFull(): boolean
-  /** Sends the rest and waits for all answers. */
+  /** Sends the rest and waits for all responses. */
   close(): Promise<{ lost: number; bytes: number }>
 }
 
 const SENDERS = 3
 const MAX_WAITING_BYTES = 4 * 1024 * 1024
-/** The first chunks go out at once, so that a log comes alive quickly; then one per interval. */
+/** Sends the first chunks immediately, then one per interval. */
 const BURST = 5
 /**
- * Lines written together travel together: the first soon, so that one sees the job begin, and those after it with more of
- * their kind, since every chunk is a request.
+ * Gathers lines, because every chunk is a request: briefly at first, so that a reader sees the job start, then longer.
  */
 const FIRST_GATHER_MS = 5
 const GATHER_MS = 100
 
 const compress = promisify(gzip)
-/** Logs shrink well at any level; the processor belongs to the job. */
+/** Logs compress well at any level, so use the cheapest. */
 const QUICKLY = { level: 1 }
 
 export function sendChunks({ maxBytes, intervalSeconds, clock, deliver, drained }: ChunkOptions): Chunks {

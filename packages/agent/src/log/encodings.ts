@@ -1,7 +1,6 @@
-// How programs write a text down when they do not write it as it is: in JSON, in addresses, for a shell, in source
-// code, in HTML, in hexadecimal and in base64.
+// The encodings in which programs print a text: JSON, URL encoding, shell quoting, source code, HTML, hexadecimal, base64.
 
-/** Each may give the text itself, or the same form twice. */
+/** A form may equal the text or another form. */
 export function encodingsOf(text: string): string[] {
   const json = jsonForms(text)
   return [
@@ -35,7 +34,7 @@ function jsonForms(text: string): string[] {
   return [plain, plain.replaceAll('/', String.raw`\/`), html, cautious].flatMap(ascii)
 }
 
-/** What encoders leave as it is, beside letters and digits; they differ in little else. */
+/** Characters besides letters and digits that the encoders leave unchanged. */
 const KEPT_IN_URLS = [
   /[A-Za-z0-9._~-]/,
   /[A-Za-z0-9._~!'()*-]/,
@@ -58,7 +57,7 @@ function urlForms(text: string): string[] {
 
 const percent = (hex: string) => hex.toUpperCase().replaceAll(/../g, '%$&')
 
-/** What stands between the quotes, or has a backslash in front. */
+/** The text between quotes, or with backslashes. */
 function shellForms(text: string): string[] {
   return [
     text.replaceAll("'", String.raw`'\''`),
@@ -146,7 +145,7 @@ function hexForms(bytes: Buffer): string[] {
   return [...lower, ...lower.map((form) => form.toUpperCase()), ...each]
 }
 
-/** Of a broken list the last piece may be too short to stand for anything. */
+/** The last piece of a wrapped list may be too short to identify the value. */
 function pieces(pairs: readonly string[], width: number): string[][] {
   const cut: string[][] = []
   for (let at = 0; at < pairs.length; at += width) cut.push(pairs.slice(at, at + width))

@@ -1,4 +1,4 @@
-// The log of one job: whatever is written is redacted, marked with its time, cut and sent.
+// The log of one job: redacts the output, adds timestamps, cuts it into chunks and sends them.
 
 import * as jobs from '../api/jobs.ts'
 import type { Api } from '../http/call.ts'
@@ -9,15 +9,15 @@ import { createStamper } from './timestamps.ts'
 
 export interface JobLog {
   write(bytes: Buffer): void
-  /** A line of the agent's own. */
+  /** A line by the agent. */
   say(line: string): void
   isFull(): boolean
   /** Called each time the log is ready for more after it was full. */
   onDrained(drained: () => void): void
   hide(values: readonly string[]): void
-  /** The values of those variables whose names say that they are secret. */
+  /** Redacts the values of variables with secret names. */
   hideVariables(env: Readonly<Record<string, string>>): void
-  /** A text that leaves the machine by another way. */
+  /** Redacts a text that leaves the machine outside the log. */
   redact(text: string): string
   close(): Promise<{ lost: number; bytes: number }>
 }

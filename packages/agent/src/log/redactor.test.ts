@@ -124,7 +124,7 @@ const ENCODERS: Readonly<Record<string, (text: string) => string>> = {
   'base64 for addresses': (text) => Buffer.from(text).toString('base64url'),
 }
 
-/** What shells make of texts: quoted by printf, and shown by set -x. */
+/** The texts as shells print them: quoted by printf, and traced by set -x. */
 function inShells(texts: readonly string[]): string[] {
   const quoted = execFileSync('bash', ['-c', `printf '%q\\n' "$@"`, 'bash', ...texts])
   const traced = ['bash', 'dash', 'sh'].map((shell) => {

@@ -1,14 +1,14 @@
-// Replaces secrets in a stream of bytes, wherever its pieces happen to be cut. What could still become a secret is
-// held back until the next bytes decide; never more than the longest secret.
+// Replaces secrets in a stream of bytes, however the stream is cut. Bytes that may be the start of a secret are held back
+// until the next bytes decide; never more than the length of the longest secret.
 
 import { createNeedleSearch } from './needle-search.ts'
 import type { NeedleSearch } from './needle-search.ts'
 
 export interface Redactor {
-  /** From here on; what has been let through cannot be taken back. */
+  /** Applies to later bytes only. */
   add(needles: readonly Buffer[]): void
   push(bytes: Buffer): Buffer
-  /** The end: nothing is held back any longer. */
+  /** Ends the stream and returns the held bytes. */
   end(): Buffer
 }
 
@@ -70,7 +70,7 @@ export function redactText(text: string, needles: readonly Buffer[]): string {
 }
 
 interface Range {
-  /** -1 when its mark has been put out already. */
+  /** -1 if its replacement is already written. */
   start: number
   end: number
 }

@@ -1,4 +1,4 @@
-// Which values must not be shown, and the ways in which they usually turn up.
+// The secret values, and the encodings in which they may appear.
 
 import { encodingsOf } from './encodings.ts'
 
@@ -14,7 +14,7 @@ export const REDACTED_VARIABLES = [
   '*_API_KEY',
 ] as const
 
-/** Shorter values would black out half of every log. */
+/** Shorter values would match too much of every log. */
 const LEAST_BYTES = 6
 
 /** Values of the variables whose names match one of the patterns. */

@@ -8,23 +8,23 @@ import { launchJobProcess } from './launch.ts'
 import type { JobLaunch, SeparateJobs } from './launch.ts'
 import type { FromJobProcess, ToJobProcess } from './messages.ts'
 
-/** Begins a process for the next trusted job at once: to start Node takes longer than most jobs may wait. */
+/** Starts the process for the next trusted job in advance, because starting Node is slow. */
 export function prepareJobProcess({ trusted, forks }: SeparateJobs): PreparedJob {
   const prepared = start(trusted)
   return {
     async run(host, job) {
       if (job.from_fork !== true) return await runIn(prepared, trusted, host, job)
       const own = start(forks)
-      discard(prepared)
+      end(prepared)
       return await runIn(own, forks, host, job)
     },
-    discard: async () => discard(prepared),
+    delete: async () => end(prepared),
   }
 }
 
 interface Started {
   child: ChildProcess
-  /** What it said in the end, of which the last is why it failed. */
+  /** The end of its standard error, which has the reason of a failure. */
   words(): string
   ended: Promise<unknown>
 }
@@ -44,7 +44,7 @@ function start(launch: JobLaunch): Started {
   return { child, words: () => words.trim(), ended }
 }
 
-function discard({ child }: Started): void {
+function end({ child }: Started): void {
   if (child.connected) child.disconnect()
 }
 
@@ -69,7 +69,7 @@ async function runIn(
     await ended
     if (answer !== null) return answer.report
     settings.log.error({ job: job.id, reason: words() }, "The job's process ended without a report.")
-    // Killed by its own job, or never begun: the server would wait until the job has been silent for long.
+    // The job killed the process, or it never started. Report it, because the server would wait for a long time.
     const end = { exit_status: '-1', signal_reason: 'process_run_error' } as const
     return await report(host, job, { session: own, clock: settings.clock }, end, 0)
   } finally {

@@ -1,4 +1,4 @@
-// What an agent and the process of a job say to each other.
+// The messages between an agent and the process of a job.
 
 import type { Job } from '@millrace/protocol/jobs.ts'
 import type { Session } from '../http/session.ts'
@@ -9,13 +9,13 @@ export type ToJobProcess = { kind: 'run'; work: JobWork } | { kind: 'let-go' }
 
 export interface JobWork {
   options: JobLaunch['options']
-  /** With the job's token: the agent's own stays with the agent. */
+  /** Has the job's token, never the agent's. */
   session: Session
   job: Job
   jobStatusIntervalSeconds: number
 }
 
-/** null: the server no longer wanted the job. */
+/** null: the server no longer wants the job. */
 export interface FromJobProcess {
   report: JobReport | null
 }

@@ -1,19 +1,19 @@
-// The process of one job. It is started before there is a job, carries out the one it is sent, reports and ends. It knows
-// the token of its job and no other.
+// The process of one job. It starts before there is a job, runs the job it receives, reports and exits. It has only the
+// token of its job.
 
 import { makeCommandsFolder } from '../commands-folder.ts'
 import { startJobReaper } from '../job-reaper.ts'
 import { clearWorkplace, prepareWorkplace, runJob } from '../job/run-job.ts'
-import { settle } from '../settings.ts'
+import { withDefaults } from '../settings.ts'
 import type { FromJobProcess, JobWork, ToJobProcess } from './messages.ts'
 
-/** After that the reaper ends what is left of the job. Its server may be gone too, and hear no report. */
+/** After that the reaper kills the rest of the job. The server may be unreachable, so a report could take for ever. */
 const LONGEST_END_MS = 6000
 
 const letGo = new AbortController()
 const place = prepareWorkplace()
 place.catch(() => {})
-// Its own, which no other job can have changed.
+// A folder of this process, which no other job can change.
 const commands = makeCommandsFolder(process.execPath)
 commands.catch(() => {})
 let running: Promise<void> | null = null
@@ -23,13 +23,13 @@ process.on('message', (message: ToJobProcess) => {
   else running ??= run(message.work)
 })
 process.on('disconnect', () => void endAlone())
-// Ctrl-C and SIGTERM are for the agent, which says when the job has to end.
+// The agent handles Ctrl-C and SIGTERM, and stops this process.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 if (!process.connected) await endAlone()
 
 async function run({ options, session, job, jobStatusIntervalSeconds }: JobWork): Promise<void> {
   const { path: binPath, remove } = await commands
-  const settings = settle({ ...options, token: '' })
+  const settings = withDefaults({ ...options, token: '' })
   const reaper = startJobReaper()
   reaper.watch('folder', binPath)
   const host = { settings, session, binPath, reaper, jobStatusIntervalSeconds, letGo: letGo.signal }
@@ -41,7 +41,7 @@ async function run({ options, session, job, jobStatusIntervalSeconds }: JobWork)
   if (!process.connected) process.exit(0)
 }
 
-/** The agent is gone, or needs no job process any more. */
+/** The agent has exited, or needs no further process. */
 async function endAlone(): Promise<void> {
   setTimeout(() => process.exit(1), LONGEST_END_MS).unref()
   letGo.abort()

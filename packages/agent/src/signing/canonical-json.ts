@@ -1,4 +1,4 @@
-/** The one way to write a JSON value down (RFC 8785): keys sorted by UTF-16 code units, no white space. */
+/** The canonical form of a JSON value (RFC 8785): keys sorted by UTF-16 code units, no white space. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((item: unknown) => canonicalJson(item)).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)

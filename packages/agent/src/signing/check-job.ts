@@ -1,4 +1,4 @@
-// Whether a job is what its signed step says: the signature first, then what the job does with the step.
+// Verifies a job against its signed step: first the signature, then the job's command, plugins and matrix values.
 
 import { fillMatrixIn } from '@millrace/engine/plan/matrix.ts'
 import type { Job, JobStep } from '@millrace/protocol/jobs.ts'
@@ -8,7 +8,7 @@ import type { SignatureKey } from './keys.ts'
 import { findSignatureFault } from './sign.ts'
 import { readEnv, readMatrix, readPlugins } from './signed-values.ts'
 
-/** Null when the job may run; otherwise what is wrong, in words for its log. */
+/** Null if the job may run; otherwise the reason for its log. */
 export async function findJobFault(job: Job, keys: readonly SignatureKey[]): Promise<string | null> {
   const { step, env } = job
   if (step?.signature === undefined) return 'the job has no signature'
@@ -41,7 +41,7 @@ function dimensionsOf(setup: unknown): Record<string, string[]> {
   return (isMap(setup) ? setup : { '': setup }) as Record<string, string[]>
 }
 
-/** The job does what the step says once the values of the matrix are filled in. */
+/** The job's values must equal the step's after matrix interpolation. */
 function findDifference({ env, matrix_permutation: chosen }: Job, step: JobStep): string | null {
   const matrix = chosen === undefined ? null : (chosen[''] ?? chosen)
   if (fillMatrixIn(step.command ?? '', matrix) !== (env['BUILDKITE_COMMAND'] ?? ''))

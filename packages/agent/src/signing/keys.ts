@@ -1,17 +1,17 @@
-// Keys for signatures, from files that hold a JSON Web Key Set.
+// Reads signing keys from files with a JSON Web Key Set.
 
 import { readFile } from 'node:fs/promises'
 import type { JWK } from 'jose'
 import { isMap } from '../json-map.ts'
 
-/** Every key type has one algorithm: asymmetric, and none that is merely tolerated today. */
+/** One strong asymmetric algorithm per key type. */
 const ALGORITHMS: Readonly<Record<string, string>> = { OKP: 'EdDSA', EC: 'ES512', RSA: 'PS512' }
 
 export type SignatureKey = JWK & { kid: string; alg: string }
 
 export const SIGNATURE_ALGORITHMS: readonly string[] = Object.values(ALGORITHMS)
 
-/** Throws a sentence that names the file. */
+/** Throws an error that names the file. */
 export async function readKeys(file: string): Promise<SignatureKey[]> {
   const text = await readFile(file, 'utf8').catch(() => {
     throw new Error(`The keys in ${file} cannot be read.`)
@@ -27,7 +27,7 @@ export async function readKeys(file: string): Promise<SignatureKey[]> {
   return keys.map((key) => checkKey(file, key))
 }
 
-/** The named one, or the only one. */
+/** The key with this id, or the only key. */
 export async function readSigningKey(file: string, keyId: string): Promise<SignatureKey> {
   const keys = await readKeys(file)
   const [only] = keys

@@ -4,7 +4,7 @@ import type { SignatureKey } from './keys.ts'
 import { signStep } from './sign.ts'
 import { readEnv, readMatrix, readPlugins, readSecrets, type Surroundings } from './signed-values.ts'
 
-/** Signs every command step, also those in groups. Values are uploaded in the form that was signed. */
+/** Signs every command step, including those in groups. The upload has the signed form of the values. */
 export async function signPipeline(
   pipeline: UploadedPipeline,
   repositoryUrl: string,

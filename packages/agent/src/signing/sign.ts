@@ -1,4 +1,4 @@
-// Signs and verifies steps: a detached JSON Web Signature over the canonical form of what it covers.
+// Signs and verifies steps with a detached JSON Web Signature over the canonical form of the signed values.
 
 import { CompactSign, compactVerify, importJWK } from 'jose'
 import type { JobSignature } from '@millrace/protocol/jobs.ts'
@@ -24,7 +24,7 @@ export async function signStep(
   }
 }
 
-/** Null when the signature is good; otherwise what is wrong with it. */
+/** Null if the signature is valid; otherwise the reason. */
 export async function findSignatureFault(
   step: JsonMap,
   signature: JobSignature,
@@ -64,7 +64,7 @@ function keyIdIn(header: string): string | null {
   }
 }
 
-/** Whoever verifies may have been given the private key. */
+/** The verification file may contain the private key. */
 function publicPart({ kty, crv, x, y, n, e }: SignatureKey): JsonMap & { kty: string } {
   const parts = { kty, crv, x, y, n, e }
   return Object.fromEntries(

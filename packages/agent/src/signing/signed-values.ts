@@ -1,5 +1,5 @@
-// What a signature covers: the fields of a command step, in the one form that every signer and verifier gives them,
-// the repository's address, and the variables of the whole pipeline.
+// The signed values: the fields of a command step in their canonical form, the repository's address, and the pipeline's
+// variables.
 
 import { canonicalPluginSource } from '@millrace/engine/plugin-source.ts'
 import { isMap, type JsonMap } from '../json-map.ts'
@@ -12,10 +12,10 @@ export interface Surroundings {
 
 export type SignedValues = Record<string, unknown>
 
-/** Of a pipeline's variable that the step does not set itself. */
+/** The signed name of a pipeline variable that the step does not override. */
 const ENV_PREFIX = 'env::'
 
-/** Everything that a new signature covers. */
+/** All values that a new signature covers. */
 export function listSignedValues(step: JsonMap, surroundings: Surroundings): SignedValues {
   const env = readEnv(step['env'])
   const outer = Object.entries(surroundings.env).filter(([name]) => !Object.hasOwn(env ?? {}, name))
@@ -25,7 +25,7 @@ export function listSignedValues(step: JsonMap, surroundings: Surroundings): Sig
   }
 }
 
-/** What a signature over these fields covers now; a text says why it cannot. */
+/** The current values of the signed fields, or the reason why a field cannot be checked. */
 export function findSignedValues(
   step: JsonMap,
   surroundings: Surroundings,
@@ -48,7 +48,7 @@ export function findSignedValues(
   return values
 }
 
-/** Secrets and the checkout only where the step has any, so that signatures made before they existed stay valid. */
+/** Includes secrets and checkout only if the step has them, so that older signatures stay valid. */
 function requiredValues(step: JsonMap, { repositoryUrl }: Surroundings): SignedValues {
   const secrets = readSecrets(step['secrets'])
   const { checkout } = step
@@ -63,7 +63,7 @@ function requiredValues(step: JsonMap, { repositoryUrl }: Surroundings): SignedV
   }
 }
 
-/** Null when there is none: whether a field was left out or left empty makes no difference. */
+/** Null for an empty or absent field: both are signed alike. */
 export function readEnv(env: unknown): Record<string, string> | null {
   if (!isMap(env) || Object.keys(env).length === 0) return null
   return Object.fromEntries(Object.entries(env).map(([name, value]) => [name, textOf(value)]))
@@ -136,7 +136,7 @@ function isEmptyCollection(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0
 }
 
-/** Numbers and booleans of a file become the texts that a job sees. */
+/** Converts numbers and booleans to the strings that a job sees. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value
   return value === null || value === undefined ? '' : JSON.stringify(value)

@@ -43,7 +43,7 @@ const io = {
   readInput: async () => '',
   hasInput: () => false,
   print: () => {},
-  tell: () => {},
+  printError: () => {},
   clock: systemClock,
 }
 

@@ -1,4 +1,4 @@
-// JSON over HTTP on a Unix socket: how the commands inside a job speak to the agent around it.
+// JSON over HTTP on a Unix socket, between in-job commands and the agent.
 
 import { createServer, request as httpRequest } from 'node:http'
 import type { IncomingMessage, Server } from 'node:http'
@@ -19,7 +19,7 @@ export interface SocketAnswer {
 
 const MAX_BODY_BYTES = 16 * 1024 * 1024
 
-/** Resolves once it listens. */
+/** Resolves when the server listens. */
 export function listen(path: string, answer: (request: SocketRequest) => SocketAnswer): Promise<Server> {
   const server = createServer((incoming, response) => {
     void respond(incoming, answer).then(({ status, body }) => {

@@ -1,4 +1,5 @@
-// The job's own door to its agent: to read and change the environment of what follows, and to hide values.
+// The socket between a job and its agent. The job reads and changes the environment of later phases, and adds values to
+// redact.
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { join } from 'node:path'
@@ -7,7 +8,7 @@ import type { SocketAnswer, SocketRequest } from './http.ts'
 
 export const JOB_SOCKET_PATH = '/api/current-job/v0'
 
-export interface JobDoor {
+export interface JobApi {
   env(): Record<string, string>
   setEnv(changes: Readonly<Record<string, string>>): void
   unsetEnv(names: readonly string[]): void
@@ -18,12 +19,12 @@ export interface JobDoor {
 export interface JobSocket {
   path: string
   token: string
-  /** Before this, every request is refused. */
-  open(door: JobDoor): void
+  /** Requests before this are refused. */
+  open(job: JobApi): void
   close(): void
 }
 
-/** Variables that tell a job's processes how to reach their agent and server. */
+/** Variables with which a job's processes reach their agent and server. */
 const FIXED = new Set([
   'BUILDKITE_AGENT_ACCESS_TOKEN',
   'BUILDKITE_AGENT_ENDPOINT',
@@ -41,43 +42,43 @@ const FIXED = new Set([
 export async function listenForJob(folder: string): Promise<JobSocket> {
   const path = join(folder, 'job.sock')
   const token = randomBytes(24).toString('hex')
-  let door: JobDoor | null = null
+  let job: JobApi | null = null
   const server = await listen(path, (request) => {
-    if (door === null || !isSame(request.token, token)) return refuse(401, 'the token is wrong')
-    return answer(door, request)
+    if (job === null || !isSame(request.token, token)) return refuse(401, 'the token is wrong')
+    return answer(job, request)
   })
   return {
     path,
     token,
     open(opened) {
-      door = opened
+      job = opened
     },
     close: () => void server.close(),
   }
 }
 
-function answer(door: JobDoor, { method, path, body }: SocketRequest): SocketAnswer {
+function answer(job: JobApi, { method, path, body }: SocketRequest): SocketAnswer {
   const given = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
   switch (`${method} ${path.slice(JOB_SOCKET_PATH.length)}`) {
     case 'GET /env':
-      return { status: 200, body: { env: door.env() } }
+      return { status: 200, body: { env: job.env() } }
     case 'PATCH /env':
-      return setEnv(door, given['env'])
+      return setEnv(job, given['env'])
     case 'DELETE /env':
-      return unsetEnv(door, given['keys'])
+      return unsetEnv(job, given['keys'])
     case 'POST /redactions':
       if (typeof given['redact'] !== 'string') return refuse(422, 'redact must be a text')
-      door.hide(given['redact'])
+      job.hide(given['redact'])
       return { status: 201, body: { redacted: [] } }
     case 'POST /redacted':
       if (typeof given['text'] !== 'string') return refuse(422, 'text must be a text')
-      return { status: 200, body: { text: door.redact(given['text']) } }
+      return { status: 200, body: { text: job.redact(given['text']) } }
     default:
       return refuse(404, 'there is nothing here')
   }
 }
 
-function setEnv(door: JobDoor, env: unknown): SocketAnswer {
+function setEnv(job: JobApi, env: unknown): SocketAnswer {
   const entries =
     typeof env === 'object' && env !== null ? Object.entries(env as Record<string, unknown>) : []
   const changes: Record<string, string> = {}
@@ -87,9 +88,9 @@ function setEnv(door: JobDoor, env: unknown): SocketAnswer {
       return refuse(422, `${name} is no variable`)
     changes[name] = value
   }
-  const before = door.env()
+  const before = job.env()
   const names = Object.keys(changes)
-  door.setEnv(changes)
+  job.setEnv(changes)
   return {
     status: 200,
     body: {
@@ -99,12 +100,12 @@ function setEnv(door: JobDoor, env: unknown): SocketAnswer {
   }
 }
 
-function unsetEnv(door: JobDoor, keys: unknown): SocketAnswer {
+function unsetEnv(job: JobApi, keys: unknown): SocketAnswer {
   const names = Array.isArray(keys) ? keys.filter((key): key is string => typeof key === 'string') : []
   const fixed = names.find((name) => FIXED.has(name))
   if (fixed !== undefined) return refuse(422, `${fixed} cannot be unset`)
-  const before = door.env()
-  door.unsetEnv(names)
+  const before = job.env()
+  job.unsetEnv(names)
   return { status: 200, body: { unset: names.filter((name) => Object.hasOwn(before, name)) } }
 }
 

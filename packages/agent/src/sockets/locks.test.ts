@@ -3,39 +3,39 @@ import { join } from 'node:path'
 import { expect, describe, it } from 'vitest'
 import { aFolder } from '../../test/agent.ts'
 import { listen } from './http.ts'
-import { keepLocks, lockSocketPath, readLock, swapLock } from './locks.ts'
+import { startLockServer, lockSocketPath, readLock, swapLock } from './locks.ts'
 
 describe('locks between jobs', () => {
   it('are kept by one process, and taken by one of many', async () => {
     const folder = await aFolder()
-    const keeper = await keepLocks(folder)
-    expect(keeper).not.toBeNull()
-    expect(await keepLocks(folder)).toBeNull()
+    const lockServer = await startLockServer(folder)
+    expect(lockServer).not.toBeNull()
+    expect(await startLockServer(folder)).toBeNull()
     const swaps = await Promise.all(
       ['a', 'b', 'c'].map((to) => swapLock(folder, 'a key/with.dots', { from: '', to })),
     )
     const winners = swaps.filter(({ isSwapped }) => isSwapped).map(({ value }) => value)
     expect(winners).toEqual([await readLock(folder, 'a key/with.dots')])
-    keeper?.close()
+    lockServer?.close()
   })
 
   it('are kept by one of those who begin at once, and found by who asks before that', async () => {
     const folder = await aFolder()
     const asked = readLock(folder, 'a key')
     const begun = [1, 2, 3].map(async () => {
-      const keeper = await keepLocks(folder)
-      return { keeper, value: await readLock(folder, 'a key') }
+      const lockServer = await startLockServer(folder)
+      return { lockServer, value: await readLock(folder, 'a key') }
     })
     expect(await asked).toBe('')
-    const keepers = (await Promise.all(begun)).flatMap(({ keeper }) => keeper ?? [])
-    expect(keepers).toHaveLength(1)
-    keepers[0]?.close()
+    const lockServers = (await Promise.all(begun)).flatMap(({ lockServer }) => lockServer ?? [])
+    expect(lockServers).toHaveLength(1)
+    lockServers[0]?.close()
   })
 
   it('are left to whoever is about to keep them', async () => {
     const folder = await aFolder()
-    await writeFile(`${lockSocketPath(folder)}.turn`, '')
-    const keeping = keepLocks(folder)
+    await writeFile(`${lockSocketPath(folder)}.election`, '')
+    const keeping = startLockServer(folder)
     const other = await listen(lockSocketPath(folder), () => ({ status: 200, body: { value: 'of another' } }))
     expect(await keeping).toBeNull()
     expect(await readLock(folder, 'a key')).toBe('of another')
@@ -44,13 +44,13 @@ describe('locks between jobs', () => {
 
   it('go on when whoever was about to keep them was killed', async () => {
     const folder = await aFolder()
-    const turn = `${lockSocketPath(folder)}.turn`
-    await writeFile(turn, '')
-    const keeping = keepLocks(folder)
-    await utimes(turn, 0, 0)
-    const keeper = await keeping
-    expect(keeper).not.toBeNull()
-    keeper?.close()
+    const election = `${lockSocketPath(folder)}.election`
+    await writeFile(election, '')
+    const keeping = startLockServer(folder)
+    await utimes(election, 0, 0)
+    const lockServer = await keeping
+    expect(lockServer).not.toBeNull()
+    lockServer?.close()
   })
 })
 
@@ -61,16 +61,16 @@ describe('abuse case R12: the folder of the lock socket', () => {
     await mkdir(open)
     await chmod(open, 0o777)
     await symlink(folder, link)
-    await expect(keepLocks(open)).rejects.toThrow('Other users may write to it')
+    await expect(startLockServer(open)).rejects.toThrow('Other users may write to it')
     await expect(readLock(open, 'key')).rejects.toThrow('Other users may write to it')
-    await expect(keepLocks(link)).rejects.toThrow('is not a folder')
+    await expect(startLockServer(link)).rejects.toThrow('is not a folder')
   })
 
   it.runIf(process.getuid?.() === 0)('is refused when another user has made it', async () => {
     const folder = join(await aFolder(), 'taken')
     await mkdir(folder, { mode: 0o700 })
     await chown(folder, 12_345, 12_345)
-    await expect(keepLocks(folder)).rejects.toThrow('It belongs to another user')
+    await expect(startLockServer(folder)).rejects.toThrow('It belongs to another user')
     await expect(readLock(folder, 'key')).rejects.toThrow('It belongs to another user')
   })
 })

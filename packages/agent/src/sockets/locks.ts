@@ -1,8 +1,7 @@
-// Locks between jobs of one machine. One agent process keeps them, whichever was first; when it ends they are gone,
-// and the next to start a job takes over.
+// Locks between jobs of one machine. One agent process is the lock server: the first that started a job. When it ends, all
+// locks are released, and the next agent that starts a job becomes the lock server.
 
 import { chmod, rm, stat, writeFile } from 'node:fs/promises'
-import type { Server } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { codeOf } from '../http/exchange.ts'
@@ -16,34 +15,34 @@ export function lockSocketPath(socketsPath: string): string {
   return join(socketsPath, 'agent-leader')
 }
 
-/** Far longer than it takes to become the keeper. */
-const TURN_MS = 10_000
+/** An election takes far less. */
+const ELECTION_MS = 10_000
 const LOOK_MS = 20
 
-export interface LockKeeper {
+export interface LockServer {
   close(): void
 }
 
-/** Null when another process keeps the locks. When it returns, somebody does. */
-export async function keepLocks(socketsPath: string): Promise<LockKeeper | null> {
+/** Returns null if another process is the lock server. */
+export async function startLockServer(socketsPath: string): Promise<LockServer | null> {
   await makeOwnFolder(socketsPath)
   const path = lockSocketPath(socketsPath)
-  const turn = `${path}.turn`
-  while (!(await isKept(path))) {
-    // Only one may find the socket dead and replace it.
-    if (await beginTurn(turn)) return takeTurn(path, turn)
-    // Whoever was killed in its turn must not hold it for good.
-    const taken = await stat(turn).catch(() => null)
-    if (taken !== null && Date.now() - taken.mtimeMs > TURN_MS) await rm(turn, { force: true })
-    // Also after that: who begins at once would have its turn removed by another that has just seen the old one.
+  const electionFile = `${path}.election`
+  while (!(await isServing(path))) {
+    // The election file ensures that only one process replaces a dead socket.
+    if (await beginElection(electionFile)) return becomeLockServer(path, electionFile)
+    // A process that was killed during its election leaves the file behind.
+    const begun = await stat(electionFile).catch(() => null)
+    if (begun !== null && Date.now() - begun.mtimeMs > ELECTION_MS) await rm(electionFile, { force: true })
+    // Wait also after a removal: another process that saw the old file may be about to remove the new one.
     await delay(LOOK_MS)
   }
   return null
 }
 
-async function beginTurn(turn: string): Promise<boolean> {
+async function beginElection(electionFile: string): Promise<boolean> {
   try {
-    await writeFile(turn, '', { flag: 'wx' })
+    await writeFile(electionFile, '', { flag: 'wx' })
     return true
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false
@@ -51,25 +50,25 @@ async function beginTurn(turn: string): Promise<boolean> {
   }
 }
 
-async function takeTurn(path: string, turn: string): Promise<LockKeeper | null> {
+async function becomeLockServer(path: string, electionFile: string): Promise<LockServer | null> {
   try {
-    if (await isKept(path)) return null
+    if (await isServing(path)) return null
     await rm(path, { force: true })
     const server = await listen(path, createLocks())
-    // The folder says who may come here; jobs may be of another user than the agent.
+    // The folder's mode restricts access. Jobs may run as another user than the agent.
     await chmod(path, 0o666)
     server.unref()
-    return keeper(server)
+    return { close: () => void server.close() }
   } catch (error) {
     if (codeOf(error) === 'EADDRINUSE') return null
     throw error
   } finally {
-    await rm(turn, { force: true })
+    await rm(electionFile, { force: true })
   }
 }
 
 export async function readLock(socketsPath: string, key: string): Promise<string> {
-  const { body } = await askKeeper(socketsPath, { method: 'GET', path: lockUrl(key) })
+  const { body } = await askLockServer(socketsPath, { method: 'GET', path: lockUrl(key) })
   return valueIn(body)
 }
 
@@ -79,7 +78,7 @@ export async function swapLock(
   key: string,
   change: { from: string; to: string },
 ): Promise<{ value: string; isSwapped: boolean }> {
-  const { body } = await askKeeper(socketsPath, {
+  const { body } = await askLockServer(socketsPath, {
     method: 'PATCH',
     path: lockUrl(key),
     body: { old: change.from, new: change.to },
@@ -88,13 +87,13 @@ export async function swapLock(
   return { value: valueIn(body), isSwapped }
 }
 
-/** The agent of this job, which offers to keep them as the job begins, may be about to. */
-async function askKeeper(
+/** Retries, because the agent of this job may be about to become the lock server. */
+async function askLockServer(
   socketsPath: string,
   request: Parameters<typeof askSocket>[1],
 ): Promise<SocketAnswer> {
   const path = lockSocketPath(socketsPath)
-  const until = Date.now() + TURN_MS
+  const until = Date.now() + ELECTION_MS
   for (;;) {
     try {
       await requireOwnFolder(socketsPath)
@@ -127,15 +126,11 @@ function createLocks(): (request: SocketRequest) => SocketAnswer {
   }
 }
 
-async function isKept(path: string): Promise<boolean> {
+async function isServing(path: string): Promise<boolean> {
   return await askSocket(path, { method: 'GET', path: '/ping' }).then(
     () => true,
     () => false,
   )
-}
-
-function keeper(server: Server): LockKeeper {
-  return { close: () => void server.close() }
 }
 
 function lockUrl(key: string): string {

@@ -1,12 +1,12 @@
 import { lstat, mkdir } from 'node:fs/promises'
 
-/** Makes the folder for this user alone. Refuses one that another user has made, or may put files into. */
+/** Creates the folder for this user alone. Refuses a folder that another user owns or may write to. */
 export async function makeOwnFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 })
   await requireOwnFolder(path)
 }
 
-/** A folder in a place that everybody writes to, such as /tmp, may be another user's. */
+/** In a world-writable place such as /tmp, the folder may belong to another user. */
 export async function requireOwnFolder(path: string): Promise<void> {
   const uid = process.getuid?.() ?? -1
   const found = await lstat(path)

@@ -1,5 +1,4 @@
-// The two ways in which an agent hears from its server: a stream where there is one, and asking from time to time
-// where there is none or while it is down.
+// Receives the server's instructions: over the ping stream, or by polling if there is no stream or it is down.
 
 import type { PingResponse } from '@millrace/protocol/agents.ts'
 import type { StreamPingsResponse } from '@millrace/protocol/pings.ts'
@@ -19,29 +18,29 @@ export interface ChannelOptions {
   mailbox: Mailbox
   /** Ends the channel. */
   signal: AbortSignal
-  /** What the server lets the agent's owner know. */
-  tell: (message: string) => void
+  /** Called with messages of the server for the agent's owner. */
+  notify: (message: string) => void
 }
 
 export interface Channel {
-  /** Null when the time is over, or something else changed. Throws when the server refuses us. */
+  /** Null after the timeout or another change. Throws if the server refuses the agent. */
   next(patienceMs: number): Promise<Instruction | null>
-  /** The next time of asking is now. */
+  /** Polls immediately. */
   hurry(): void
   /**
-   * For an agent that has dropped a job which the server may believe it still has. It asks for work even where it
-   * listens on a stream, until it has an answer: only an idle agent asks, so the server takes the job back.
+   * Call it when the agent gave up a job that the server may still consider its own. The agent then pings, even with a
+   * stream, until it gets a response. Only an idle agent pings, so the server takes the job back.
    */
   sayIdle(): void
 }
 
-/** How long a new stream may take to say its first word before asking begins. */
+/** How long to wait for the first message of a new stream before polling starts. */
 const STREAM_START_MS = 1000
 
 type StreamState = 'opening' | 'healthy' | 'unhealthy' | 'off'
 
 export function openChannel(options: ChannelOptions): Channel {
-  const { api, agentId, pingIntervalSeconds, mode, mailbox, signal, tell } = options
+  const { api, agentId, pingIntervalSeconds, mode, mailbox, signal, notify } = options
   const { clock, session } = api
   let stream: StreamState = mode === 'poll-only' ? 'off' : 'opening'
   let askAt = 0
@@ -74,7 +73,7 @@ export function openChannel(options: ChannelOptions): Channel {
 
   const isListening = () => stream === 'opening' || stream === 'healthy' || mode === 'stream-only'
 
-  /** Waits for its time, asks, and puts the answer into the mailbox. Ends early when something else happens. */
+  /** Waits for the interval, pings, and puts the response into the mailbox. Ends early on another instruction. */
   async function poll(changed: Promise<void>): Promise<void> {
     const giveUp = new AbortController()
     const interrupted = changed.then(() => giveUp.abort())
@@ -103,14 +102,14 @@ export function openChannel(options: ChannelOptions): Channel {
       moveTo(session, endpoint)
       return second
     } catch {
-      tell(`The server wants us to move to ${endpoint}, but it does not answer there.`)
+      notify(`The server wants us to move to ${endpoint}, but it does not answer there.`)
       return answer
     }
   }
 
   function readPing(answer: PingResponse): Instruction {
     keepHeaders(session, answer.request_headers)
-    if (answer.message !== undefined && answer.message !== '') tell(answer.message)
+    if (answer.message !== undefined && answer.message !== '') notify(answer.message)
     if (answer.action === 'disconnect') return { kind: 'disconnect', reason: answer.message ?? '' }
     if (answer.action === 'pause') return { kind: 'pause', reason: answer.message ?? '' }
     return answer.job ? { kind: 'job', jobId: answer.job.id } : { kind: 'idle' }

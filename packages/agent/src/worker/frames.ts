@@ -1,4 +1,4 @@
-// The messages of the ping stream on the wire: frames of protobuf, read and written by hand because there are five.
+// Encodes and decodes the ping stream's protobuf frames. By hand, because there are only five messages.
 
 import { STREAM_PINGS_FIELDS } from '@millrace/protocol/pings.ts'
 import type { StreamPingsResponse } from '@millrace/protocol/pings.ts'
@@ -12,7 +12,7 @@ export function encodeRequest(agentId: string): Buffer {
   return frame(Buffer.concat([Buffer.from([field(1)]), varint(id.length), id]))
 }
 
-/** Takes bytes as they arrive and gives the messages that are complete. Throws on what is no such stream. */
+/** Takes bytes as they arrive and returns the complete messages. Throws if the bytes are not such a stream. */
 export function createFrameReader(): (bytes: Buffer) => StreamPingsResponse[] {
   let waiting: Buffer = Buffer.alloc(0)
   return (bytes) => {
@@ -31,7 +31,7 @@ export function createFrameReader(): (bytes: Buffer) => StreamPingsResponse[] {
   }
 }
 
-/** Null for a message of a kind that is not known here. */
+/** Null for an unknown kind of message. */
 function decodeMessage(bytes: Buffer): StreamPingsResponse | null {
   const fields = readFields(bytes)
   if (fields.has(STREAM_PINGS_FIELDS.disconnect))
@@ -51,7 +51,7 @@ function textIn(fields: ReadonlyMap<number, Buffer>, number: number): string {
   return (inner && readFields(inner).get(1)?.toString()) ?? ''
 }
 
-/** Only fields that have a length; others are passed over. */
+/** Reads length-delimited fields and skips others. */
 function readFields(bytes: Buffer): Map<number, Buffer> {
   const fields = new Map<number, Buffer>()
   let at = 0

@@ -2,7 +2,7 @@ import * as agents from '../api/agents.ts'
 import type { Api } from '../http/call.ts'
 import { isPassing } from '../http/retry.ts'
 
-/** Until the signal; `heard` is called after each answer. Returns what the server refused with, when it no longer knows this agent. */
+/** Runs until the signal; calls `heard` after each response. Returns the refusal if the server no longer knows this agent. */
 export async function keepBeating(
   api: Api,
   intervalSeconds: number,
@@ -16,7 +16,7 @@ export async function keepBeating(
       await agents.heartbeat({ ...api, signal })
       heard()
     } catch (error) {
-      // A server that is away for a while finds us alive when it is back.
+      // Continue through an outage of the server.
       if (!signal.aborted && !isPassing(error))
         return error instanceof Error ? error : new Error(String(error))
     }

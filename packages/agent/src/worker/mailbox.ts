@@ -1,5 +1,5 @@
-// What the server wants of one agent, from whichever channel it came. The latest word counts, except that a
-// disconnect stays; jobs that were assigned wait in line, also while the agent is paused.
+// The server's instructions for one agent, from stream or polling. The latest instruction replaces earlier ones, except
+// that a disconnect stays. Assigned jobs wait in order, even while the agent is paused.
 
 export type Instruction =
   | { kind: 'idle' }
@@ -10,7 +10,7 @@ export type Instruction =
 export interface Mailbox {
   put(instruction: Instruction): void
   take(): Instruction | null
-  /** Drops offers of a job that the agent has run: the server repeats them while it is unsure who has the job. */
+  /** Ignores offers of a job that the agent has run. The server repeats offers until it knows who has the job. */
   forgetJob(jobId: string): void
   readonly isPaused: boolean
   /** The next instruction, or the next `wake`. */

@@ -1,5 +1,5 @@
-// The ping stream: the server pushes what it wants of an agent. A stream counts as healthy from its first message on;
-// one that ends well is opened again at once, one that fails after a wait that grows.
+// The ping stream: the server pushes instructions to an agent. A stream is healthy after its first message. A stream that
+// ends normally is reopened immediately, one that fails after a growing delay.
 
 import type { IncomingMessage } from 'node:http'
 import { STREAM_PINGS_PATH } from '@millrace/protocol/pings.ts'
@@ -21,14 +21,14 @@ export interface StreamOptions {
 
 export type StreamEnd = 'stopped' | 'unsupported'
 
-/** Refusals that no repetition will change, as HTTP and as gRPC put it. */
+/** Refusals that are not worth a retry, in HTTP and gRPC codes. */
 const UNSUPPORTED_STATUSES = new Set([401, 403, 404])
 const UNSUPPORTED_CODES = new Set(['7', '12', '16'])
 const LONGEST_WAIT_SECONDS = 64
-/** A connection that died silently is noticed by opening another. */
+/** Reopening the stream detects a connection that died silently. */
 const STREAM_MS = 60_000
 
-/** Runs until the signal, or until the server turns out not to have such a stream. */
+/** Runs until the signal aborts, or until the server answers that it has no such stream. */
 export async function followStream(options: StreamOptions): Promise<StreamEnd> {
   const { clock, signal, onHealth } = options
   let windowSeconds = 1

@@ -91,7 +91,7 @@ describe('an agent', () => {
     expect(headers['x-other']).toBeUndefined()
   })
 
-  it('ends when it is told to disconnect, and when the server no longer knows it', async () => {
+  it('ends when the server asks it to disconnect, and when the server no longer knows it', async () => {
     const { server, pool } = await anAgent()
     server.idle = { action: 'disconnect', message: 'bye' }
     expect(await pool.ended).toMatchObject({ exitStatus: 0 })
@@ -265,7 +265,7 @@ describe('the ping stream', () => {
     expect(server.find(/ping$/).length).toBeLessThanOrEqual(asked + 1)
   })
 
-  it('tells to pause, to go on and to disconnect', async () => {
+  it('pauses, resumes and disconnects the agent', async () => {
     const server = await aCounterpart()
     const stream = streaming(server)
     const { pool } = await anAgentFor(server, { pingMode: 'stream-only' })

@@ -1,4 +1,4 @@
-// One agent: it registers, connects, keeps saying that it is alive, does what it is told, and disconnects.
+// One agent: registers, connects, sends heartbeats, runs jobs, and disconnects.
 
 import type { RegisterResponse } from '@millrace/protocol/agents.ts'
 import type { FinishRequest, Job } from '@millrace/protocol/jobs.ts'
@@ -23,23 +23,23 @@ export interface WorkerOptions {
   reaper: JobReaper
   /** From 1. */
   number: number
-  /** Aborts when no new work is wanted. */
+  /** Aborts when the agent must take no new jobs. */
   stopping: AbortSignal
-  /** Aborts when the job that runs is not wanted either. */
+  /** Aborts when the running job must stop too. */
   forced: AbortSignal
   connected: (agent: { id: string; name: string }) => void
-  /** Before each job. */
+  /** Called before each job. */
   beforeJob: () => void
 }
 
 export interface WorkerEnd {
-  /** What a process of its own would exit with. */
+  /** The exit status of a process with this agent. */
   exitStatus: number
-  /** Of the last job that was reported. */
+  /** The exit status of the last reported job. */
   lastJob: FinishRequest | null
 }
 
-/** What `acquireJob` ends with when the job is taken or gone, and when it cannot run yet. */
+/** Exit statuses of `acquireJob`: the job is taken or gone; the job cannot run yet. */
 const REJECTED = 27
 const LOCKED = 28
 
@@ -101,7 +101,7 @@ class Worker {
       stopping.removeEventListener('abort', wake)
       forced.removeEventListener('abort', force)
       await beating
-      await this.next.discard()
+      await this.next.delete()
     }
   }
 
@@ -115,7 +115,7 @@ class Worker {
       mode: settings.pingMode,
       mailbox: this.mailbox,
       signal: this.ended.signal,
-      tell: (message) => log.info({ agent: this.registered.id }, message),
+      notify: (message) => log.info({ agent: this.registered.id }, message),
     })
     const idleMs = (settings.disconnectAfterIdleSeconds ?? Number.POSITIVE_INFINITY) * 1000
     const silenceMs = (settings.disconnectAfterSilenceSeconds ?? Number.POSITIVE_INFINITY) * 1000
@@ -171,7 +171,7 @@ class Worker {
     }
   }
 
-  /** False: the server has not heard how the job ended. */
+  /** False: the server did not receive the report. */
   private async runJob(job: Job): Promise<boolean> {
     const { settings, binPath, reaper } = this.options
     const host: JobHost = {
@@ -218,7 +218,7 @@ class Worker {
   }
 }
 
-/** No timer reaches further than this. */
+/** The longest possible timer. */
 const LONGEST_WAIT_MS = 60 * 60 * 1000
 
 function messageOf(error: unknown): string {

@@ -70,7 +70,7 @@ describe('millrace run FILE: jobs', () => {
     expect(terminal.lines).toEqual(expect.arrayContaining(['a | first', 'a | one\ra | two']))
   })
 
-  it('keep what tells them apart in a label that is too long for a line', async () => {
+  it('keep the differing end of a label that is too long for a line', async () => {
     const { terminal } = await run(
       `steps: [{label: "${'long '.repeat(12)}", command: "${meet('m$$BUILDKITE_PARALLEL_JOB', 'm0', 'm1')}; echo x", parallelism: 2}]`,
     )
@@ -270,7 +270,7 @@ describe('millrace run FILE: steps', () => {
     expect(given.terminal.lines).toContain('got hush')
   })
 
-  it('are told once what a local run leaves out', async () => {
+  it('report once what a local run does not support', async () => {
     const { terminal } = await run(`
       agents: {queue: big}
       steps:

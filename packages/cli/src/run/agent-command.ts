@@ -1,18 +1,18 @@
-// What the commands of buildkite-agent in a local build share.
+// Shared by the buildkite-agent commands of a local build.
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import type { EnvLookup } from '@millrace/engine/expansion.ts'
-import type { AgentAnswer, AgentCall } from './agent-door.ts'
+import type { AgentAnswer, AgentCall } from './agent-socket.ts'
 import type { ArtifactStore } from './artifact-store.ts'
 import type { PipelineFile } from './pipeline-file.ts'
 import { Refused } from './refused.ts'
 
-/** What the commands act on. */
+/** The build that the commands act on. */
 export interface AgentHost {
   metaData: Map<string, string>
   artifacts: ArtifactStore
-  /** Which jobs a search for artifacts is about: those of a step by its key or label, or one by its id; null: all. */
+  /** The jobs of an artifact search: those of a step by its key or label, or one job by its id; null: all. */
   jobFilter(step: string | null, includesRetried: boolean): (jobId: string) => boolean
-  /** How many steps it added, or why it did not, as text for a person. */
+  /** The number of added steps, or the reason of a refusal. */
   upload(jobId: string, upload: Upload): Promise<{ ok: true; steps: number } | { ok: false; message: string }>
   annotate(jobId: string, style: string, body: string): void
   removeAnnotation(jobId: string, context: string): void
@@ -21,11 +21,11 @@ export interface AgentHost {
 export interface Upload {
   file: PipelineFile
   replace: boolean
-  /** null: variables stay as they are written. */
+  /** null: variables are not interpolated. */
   lookup: EnvLookup | null
 }
 
-export interface Occasion {
+export interface CommandCall {
   host: AgentHost
   call: AgentCall
   jobId: string
@@ -33,9 +33,9 @@ export interface Occasion {
   readInput: () => Promise<Buffer>
 }
 
-export type AgentCommand = (occasion: Occasion) => Promise<AgentAnswer> | AgentAnswer
+export type AgentCommand = (commandCall: CommandCall) => Promise<AgentAnswer> | AgentAnswer
 
-/** Every command of the real one takes these; here they change nothing. */
+/** Flags of every command of the public agent. They have no effect here. */
 const COMMON = {
   'log-level': { type: 'string' },
   debug: { type: 'boolean' },

@@ -1,6 +1,6 @@
-// The commands of buildkite-agent that a local build understands.
-import { done, parse, type AgentCommand, type AgentHost, type Occasion } from './agent-command.ts'
-import type { AgentAnswer, AnswerAgent } from './agent-door.ts'
+// The buildkite-agent commands of a local build.
+import { done, parse, type AgentCommand, type AgentHost, type CommandCall } from './agent-command.ts'
+import type { AgentAnswer, AnswerAgent } from './agent-socket.ts'
 import { ARTIFACT_COMMANDS } from './artifact-commands.ts'
 import { count } from './counting.ts'
 import { readPipelineFile } from './pipeline-file.ts'
@@ -8,7 +8,7 @@ import { Refused } from './refused.ts'
 
 const MAX_VALUE_BYTES = 100 * 1024
 const MISSING_STATUS = 100
-/** Which job or build is meant. There is only this one. */
+/** The job or build. There is only this one. */
 const OWN = { job: { type: 'string' }, build: { type: 'string' } } as const
 
 const COMMANDS = new Map<string, AgentCommand>([
@@ -39,7 +39,7 @@ export function answerAgent(host: AgentHost): AnswerAgent {
   }
 }
 
-async function uploadPipeline({ host, call, jobId, args, readInput }: Occasion): Promise<AgentAnswer> {
+async function uploadPipeline({ host, call, jobId, args, readInput }: CommandCall): Promise<AgentAnswer> {
   const { values, positionals } = parse(
     args,
     { job: { type: 'string' }, replace: { type: 'boolean' }, 'no-interpolation': { type: 'boolean' } },
@@ -57,7 +57,7 @@ async function uploadPipeline({ host, call, jobId, args, readInput }: Occasion):
   return done(`Uploaded ${count(uploaded.steps, 'step')} from ${file.name}.\n`)
 }
 
-function getMetaData({ host, args }: Occasion): AgentAnswer {
+function getMetaData({ host, args }: CommandCall): AgentAnswer {
   const { values, positionals } = parse(args, { ...OWN, default: { type: 'string' } }, 1)
   const name = nameIn(positionals)
   const value = host.metaData.get(name) ?? values['default']
@@ -65,7 +65,7 @@ function getMetaData({ host, args }: Occasion): AgentAnswer {
   return done(value)
 }
 
-async function setMetaData({ host, args, readInput }: Occasion): Promise<AgentAnswer> {
+async function setMetaData({ host, args, readInput }: CommandCall): Promise<AgentAnswer> {
   const { positionals } = parse(args, OWN, 2)
   const name = nameIn(positionals)
   const value = positionals[1] ?? (await readInput()).toString()
@@ -78,18 +78,18 @@ async function setMetaData({ host, args, readInput }: Occasion): Promise<AgentAn
   return done('')
 }
 
-function hasMetaData({ host, args }: Occasion): AgentAnswer {
+function hasMetaData({ host, args }: CommandCall): AgentAnswer {
   const { positionals } = parse(args, OWN, 1)
   return done('', host.metaData.has(nameIn(positionals)) ? 0 : MISSING_STATUS)
 }
 
-function listMetaData({ host, args }: Occasion): AgentAnswer {
+function listMetaData({ host, args }: CommandCall): AgentAnswer {
   parse(args, OWN, 0)
   const names = [...host.metaData.keys()].sort()
   return done(names.map((name) => `${name}\n`).join(''))
 }
 
-async function annotate({ host, call, jobId, args, readInput }: Occasion): Promise<AgentAnswer> {
+async function annotate({ host, call, jobId, args, readInput }: CommandCall): Promise<AgentAnswer> {
   const text = { type: 'string' } as const
   const { values, positionals } = parse(
     args,
@@ -103,15 +103,15 @@ async function annotate({ host, call, jobId, args, readInput }: Occasion): Promi
   return done('')
 }
 
-function removeAnnotation({ host, jobId, args }: Occasion): AgentAnswer {
+function removeAnnotation({ host, jobId, args }: CommandCall): AgentAnswer {
   const { values } = parse(args, { ...OWN, context: { type: 'string' }, scope: { type: 'string' } }, 0)
   const { context } = values
   host.removeAnnotation(jobId, typeof context === 'string' ? context : 'default')
   return done('')
 }
 
-/** As for the secrets of steps: they are taken from the environment. */
-function getSecret({ call, args }: Occasion): AgentAnswer {
+/** Reads the secret from the environment, like secrets of steps. */
+function getSecret({ call, args }: CommandCall): AgentAnswer {
   const { positionals } = parse(args, { ...OWN, 'skip-redaction': { type: 'boolean' } }, 1)
   const name = nameIn(positionals)
   const value = call.env[name]

@@ -1,7 +1,7 @@
 // `buildkite-agent artifact …` in a local build.
 import { copyTo, withoutDuplicates, type Artifact } from './artifact-store.ts'
-import type { AgentAnswer } from './agent-door.ts'
-import { done, parse, type AgentCommand, type Occasion } from './agent-command.ts'
+import type { AgentAnswer } from './agent-socket.ts'
+import { done, parse, type AgentCommand, type CommandCall } from './agent-command.ts'
 import { count } from './counting.ts'
 import { Refused } from './refused.ts'
 
@@ -16,7 +16,7 @@ export const ARTIFACT_COMMANDS: ReadonlyArray<readonly [string, AgentCommand]> =
   ['artifact shasum', shasum],
 ]
 
-async function upload({ host, call, jobId, args }: Occasion): Promise<AgentAnswer> {
+async function upload({ host, call, jobId, args }: CommandCall): Promise<AgentAnswer> {
   const options = {
     job: TEXT,
     'content-type': TEXT,
@@ -33,15 +33,15 @@ async function upload({ host, call, jobId, args }: Occasion): Promise<AgentAnswe
   return done(`Uploaded ${count(paths.length, 'artifact')}: ${paths.join(', ')}\n`)
 }
 
-function download(occasion: Occasion): AgentAnswer {
-  const { positionals, found } = find(occasion, {}, 2)
+function download(commandCall: CommandCall): AgentAnswer {
+  const { positionals, found } = find(commandCall, {}, 2)
   const [query = '', destination = ''] = positionals
   if (destination === '') throw new Refused('Into which folder are the artifacts to be downloaded?')
   const artifacts = withoutDuplicates(found)
   if (artifacts.length === 0) throw new Refused(`No artifacts match ${query}.`)
   const lines = artifacts.map((artifact) => {
     try {
-      return copyTo(artifact, { folder: occasion.call.cwd, destination })
+      return copyTo(artifact, { folder: commandCall.call.cwd, destination })
     } catch (error) {
       throw new Refused(`${artifact.path}: ${error instanceof Error ? error.message : String(error)}`)
     }
@@ -49,23 +49,23 @@ function download(occasion: Occasion): AgentAnswer {
   return done(`Downloaded ${count(lines.length, 'artifact')}: ${lines.join(', ')}\n`)
 }
 
-function search(occasion: Occasion): AgentAnswer {
-  const { values, found } = find(occasion, { format: TEXT, 'allow-empty-results': SWITCH }, 1)
+function search(commandCall: CommandCall): AgentAnswer {
+  const { values, found } = find(commandCall, { format: TEXT, 'allow-empty-results': SWITCH }, 1)
   if (found.length === 0 && values['allow-empty-results'] !== true) throw new Refused('No artifacts match.')
   const { format } = values
   const template = typeof format === 'string' ? format : String.raw`%j %p %c\n`
   return done(found.map((artifact) => describe(artifact, template)).join(''))
 }
 
-function shasum(occasion: Occasion): AgentAnswer {
-  const { values, found } = find(occasion, { sha256: SWITCH }, 1)
+function shasum(commandCall: CommandCall): AgentAnswer {
+  const { values, found } = find(commandCall, { sha256: SWITCH }, 1)
   const [artifact, second] = withoutDuplicates(found)
   if (artifact === undefined) throw new Refused('No artifacts match.')
   if (second !== undefined) throw new Refused('More than one artifact matches.')
   return done(`${values['sha256'] === true ? artifact.sha256 : artifact.sha1}\n`)
 }
 
-function find({ host, call, args }: Occasion, more: typeof SEARCH | object, most: number) {
+function find({ host, call, args }: CommandCall, more: typeof SEARCH | object, most: number) {
   const { values, positionals } = parse(args, { ...SEARCH, ...more }, most)
   const [query = ''] = positionals
   if (query === '') throw new Refused('Which artifacts are wanted?')

@@ -1,5 +1,4 @@
-// The artifacts of one local build: copies in a folder of the run, so that a job gets what another has uploaded and not
-// what has become of the file since.
+// The artifacts of one local build. They are copies, so that later changes of a file do not change its artifact.
 import { createHash, randomUUID } from 'node:crypto'
 import { copyFileSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -15,7 +14,7 @@ export interface Artifact {
   sizeBytes: number
   sha1: string
   sha256: string
-  /** Where the copy lies. */
+  /** The path of the copy. */
   file: string
 }
 
@@ -51,7 +50,7 @@ export class ArtifactStore {
     return files.map(({ path }) => path)
   }
 
-  /** In the order in which they were uploaded. null: the pattern is malformed. */
+  /** In upload order. null: the pattern is malformed. */
   find(query: string, isWanted: (jobId: string) => boolean): Artifact[] | null {
     const matches = compileGlob(searchPattern(query))
     if (matches === null) return null
@@ -59,12 +58,12 @@ export class ArtifactStore {
   }
 }
 
-/** Of several with the same path, the newest. */
+/** The newest artifact of each path. */
 export function withoutDuplicates(artifacts: readonly Artifact[]): Artifact[] {
   return [...new Map(artifacts.map((artifact) => [artifact.path, artifact])).values()]
 }
 
-/** Returns where the file is now. Throws when the artifact's path leads out of the destination. */
+/** Returns the path of the file. Throws if it is outside the destination. */
 export function copyTo({ path, file }: Artifact, place: { folder: string; destination: string }): string {
   const target = targetPath(path, place)
   mkdirSync(dirname(target), { recursive: true })

@@ -1,4 +1,4 @@
-// The variables of one build: what its jobs get, and what conditions may look at.
+// The variables of one build, for its jobs and for conditions.
 import type { ConditionFacts } from '@millrace/engine/conditions/facts.ts'
 import { jobEnvironment, standardVariables, type Env } from '@millrace/engine/environment.ts'
 import type { Store } from '@millrace/engine/memory/store.ts'
@@ -20,7 +20,7 @@ export class BuildVariables {
     this.facts = describeBuild(store.build.id, checkout)
   }
 
-  /** Whoever lets the build through; nobody when git does not know them. */
+  /** The user who unblocks the build; null if git has no user. */
   get person(): BuildFacts['build']['creator'] {
     return this.facts.build.creator
   }
@@ -42,7 +42,7 @@ export class BuildVariables {
     })
   }
 
-  /** Of the standard variables that conditions may read, every job of a build has the same; `job` is any. */
+  /** The standard variables that conditions may read are the same in every job, so `job` may be any job. */
   forConditions(job: JobRow, document: PipelineDocument): ConditionFacts {
     const place = getPlace(this.store, job)
     return conditionFacts(this.facts, this.store.build.state, {

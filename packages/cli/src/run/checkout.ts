@@ -1,12 +1,12 @@
-// What git knows about the folder that a pipeline runs in.
+// Reads the git state of the folder that a pipeline runs in.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
 export interface Checkout {
-  /** Where jobs work: the top of the repository, or the given folder outside of one. */
+  /** The working directory of jobs: the top of the repository, or the given folder outside a repository. */
   root: string
   branch: string
-  /** The full hash, or HEAD where nothing has been committed. */
+  /** The full hash, or HEAD if there is no commit. */
   commit: string
   message: string | null
   repository: string
@@ -14,7 +14,7 @@ export interface Checkout {
   user: { name: string; email: string | null } | null
 }
 
-/** `folder` is where the pipeline lies, `fallback` where to work when that is in no repository. */
+/** `folder` has the pipeline file; `fallback` is the working directory if it is in no repository. */
 export async function findCheckout(folder: string, fallback: string): Promise<Checkout> {
   const top = await git(folder, 'rev-parse', '--show-toplevel')
   if (top === null) {
@@ -49,8 +49,8 @@ export async function findCheckout(folder: string, fallback: string): Promise<Ch
 }
 
 /**
- * The files that differ from where this work began, those not yet committed included; those of the last commit when
- * it is where the work began. null: git cannot tell.
+ * The files that differ from the merge base, including uncommitted ones; on the base branch itself, the files of the last
+ * commit. null: git failed.
  */
 export async function findChangedPaths(
   { root, defaultBranch }: Checkout,
@@ -77,7 +77,7 @@ async function findUser(folder: string): Promise<Checkout['user']> {
 
 const execute = promisify(execFile)
 
-/** null: git is not there, or does not know. */
+/** null: git is not installed or failed. */
 async function git(folder: string, ...args: string[]): Promise<string | null> {
   try {
     const { stdout } = await execute('git', ['-C', folder, ...args], { maxBuffer: 64 * 1024 * 1024 })

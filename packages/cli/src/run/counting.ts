@@ -1,6 +1,6 @@
 import type { StepDefinition } from '@millrace/engine/steps/types.ts'
 
-/** Steps that do something themselves: what is in a group, and not the group. */
+/** Counts the steps in a group, not the group. */
 export function countSteps(steps: readonly StepDefinition[]): number {
   return steps.reduce((sum, step) => sum + (step.kind === 'group' ? step.steps.length : 1), 0)
 }

@@ -1,4 +1,4 @@
-// A build on this machine as conditions and jobs see it.
+// A local build as conditions and jobs see it.
 import type { ConditionFacts } from '@millrace/engine/conditions/facts.ts'
 import type { Env, Person, StandardFacts } from '@millrace/engine/environment.ts'
 import type { JobRow, StepRow } from '@millrace/engine/rows.ts'
@@ -100,7 +100,7 @@ export function conditionFacts(
   }
 }
 
-/** Variables of a build around this one describe other jobs. */
+/** Variables of an outer build describe other jobs. */
 export function withoutOuterBuild(env: NodeJS.ProcessEnv): Env {
   const isInside = env['BUILDKITE'] === 'true'
   const entries = Object.entries(env).filter(

@@ -1,4 +1,4 @@
-// What the rows of a build say about one of its jobs.
+// Finds jobs and their steps in the rows of a build.
 import type { Store } from '@millrace/engine/memory/store.ts'
 import type { JobRow } from '@millrace/engine/rows.ts'
 import type { ManualWork, ScriptWork } from '@millrace/engine/work.ts'
@@ -31,7 +31,7 @@ export function getPlace(store: Store, job: JobRow): JobPlace {
   }
 }
 
-/** Which command job to start next: the highest priority first, then in the order of the build. */
+/** The next command job to start: by priority, then in the order of the build. */
 export function findNextScript(store: Store): JobRow | undefined {
   const ready = store.newestJobs().filter((job) => job.state === 'scheduled' && job.kind === 'script')
   const placeOf = (job: JobRow): string => store.steps.get(job.stepId)?.position ?? ''

@@ -1,6 +1,5 @@
-// The processes of one job: a shell and all it starts, in a process group of their own. The job has ended when the
-// shell has and nothing of the group is left; what the shell leaves behind is asked to stop, and killed when the
-// grace is over.
+// The processes of one job: a shell and its children, in their own process group. The job ends when the shell has exited and
+// the group is empty. Processes that outlive the shell are terminated, and killed after the grace period.
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { closeSync, constants, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { Socket } from 'node:net'
@@ -18,14 +17,14 @@ export interface JobStart {
   cwd: string
   env: Readonly<Record<string, string>>
   graceMs: number
-  /** A path in the run's private folder where nothing lies yet. */
+  /** An unused path in the run's private folder. */
   pipe: string
   reaper: JobReaper
   onOutput: (chunk: Buffer) => void
 }
 
 const POLL_MS = 20
-/** For what the system takes to bury killed processes, and for output that one in another session holds open. */
+/** Time for the system to reap killed processes, and for output that a process of another session keeps open. */
 const PATIENCE_MS = 1000
 
 export class JobProcess {
@@ -56,7 +55,7 @@ export class JobProcess {
     this.ended = this.follow(reader)
   }
 
-  /** Asks all processes of the group to stop, and kills them when the grace is over. */
+  /** Terminates the group, and kills it after the grace period. */
   stop(): void {
     if (this.killTimer !== null) return
     this.signal('SIGTERM')
@@ -98,14 +97,14 @@ export class JobProcess {
     try {
       process.kill(-this.child.pid, signal)
     } catch {
-      // The group is gone already.
+      // The group has ended.
     }
   }
 }
 
 /**
- * Both ends of one pipe for all output, so that its order is kept. The pipes that Node makes are sockets, and a
- * script cannot open those as /dev/stderr.
+ * Both ends of one pipe for all output, which keeps its order. Node's own pipes are sockets, which a script cannot open as
+ * /dev/stderr.
  */
 function openPipe(path: string): { readEnd: number; writeEnd: number } {
   execFileSync('mkfifo', ['-m', '600', path])
@@ -117,7 +116,7 @@ function openPipe(path: string): { readEnd: number; writeEnd: number } {
   }
 }
 
-/** Killed by signal n is 128 + n, as shells say it. Rejects when there was no process to begin with. */
+/** Signal n is status 128 + n, as in shells. Rejects if the process did not start. */
 function endOf(child: ChildProcess): Promise<JobEnd> {
   return new Promise((resolve, reject) => {
     child.once('error', reject)
@@ -127,7 +126,7 @@ function endOf(child: ChildProcess): Promise<JobEnd> {
   })
 }
 
-/** A process that has ended and that nobody has buried yet still counts for the system, but not here. */
+/** Zombies do not count. */
 function isGroupAlive(group: number): boolean {
   try {
     process.kill(-group, 0)

@@ -1,4 +1,4 @@
-// Turns jobs into processes on this machine, and says what a machine like this cannot do for them.
+// Runs jobs as processes on this machine, and reports features that a local run does not have.
 import type { Env } from '@millrace/engine/environment.ts'
 import type { ScriptWork } from '@millrace/engine/work.ts'
 import { join } from 'node:path'
@@ -9,13 +9,13 @@ import { JobProcess } from './job-process.ts'
 import type { JobLog, Screen } from './screen.ts'
 
 export interface RunnerSettings {
-  /** Where jobs work. */
+  /** The working directory of jobs. */
   root: string
-  /** The run's own; it holds the program that jobs find as buildkite-agent. */
+  /** The run's private folder, with the buildkite-agent program. */
   privateFolder: string
   reaper: JobReaper
   screen: Screen
-  /** Of this process: what jobs inherit, and where their secrets come from. */
+  /** The environment of this process, which jobs inherit and secrets are read from. */
   outerEnv: Env
   ignorePlugins: boolean
   graceMs: number
@@ -25,7 +25,7 @@ export interface JobOrder {
   id: string
   name: string
   work: ScriptWork
-  /** What the build gives the job, to be laid over the outer environment. */
+  /** The build's variables, added to the outer environment. */
   env: Env
 }
 
@@ -87,7 +87,7 @@ export class JobRunner {
     }
   }
 
-  /** Asks the job's processes to end, and kills them when the grace is over. */
+  /** Terminates the job's processes, and kills them after the grace period. */
   stop(jobId: string): void {
     this.stopped.add(jobId)
     this.running.get(jobId)?.process.stop()
@@ -125,13 +125,13 @@ export class JobRunner {
       return { ...end, signalReason: isCut ? 'cancel' : null }
     } finally {
       this.running.delete(order.id)
-      // What a canceled job has left in a session of its own is killed when the run is over.
+      // Processes that a canceled job left in another session are killed at the end of the run.
       if (!this.stopped.has(order.id)) reaper.release('job', order.id)
       log.end()
     }
   }
 
-  /** Also after a command that failed. False when they cannot be kept. */
+  /** Runs even after a failed command. False if the artifacts cannot be stored. */
   private async keepArtifacts({ id, name, work }: JobOrder): Promise<boolean> {
     const { root, screen } = this.settings
     if (work.artifactPaths === null || work.artifactPaths.trim() === '') return true

@@ -39,7 +39,7 @@ export async function lintFile(name: string | undefined, options: LintOptions): 
   )
 }
 
-/** null: variables stay as they are written. */
+/** null: variables are not interpolated. */
 function lookupOf({ env, useEnv }: LintOptions): EnvLookup | null {
   if (env.length === 0 && !useEnv) return null
   const variables = new Map<string, string | undefined>([

@@ -1,8 +1,8 @@
-// One build on this machine: the engine decides, this carries out. Every change goes through `apply`; afterwards
-// `settle` looks at where the build stands and does whatever can be done next, until nothing can.
+// One build on this machine. The engine decides, and this file executes. Every change goes through `apply`; then `proceed`
+// does everything that can be done next.
 //
-// The build begins as one that was made to run a file begins anywhere: with a first job that uploads the file. That
-// job is no process and is shown to nobody.
+// As on a server, the build starts with a job that uploads the pipeline file. Here that job has no process and is not
+// shown.
 import { randomUUID } from 'node:crypto'
 import type { Outcome } from '@millrace/engine/advance.ts'
 import type { Effect } from '@millrace/engine/advance/effects.ts'
@@ -40,11 +40,11 @@ export interface BuildSettings {
   /** The build's own variables. */
   env: Env
   outerEnv: Env
-  /** Answers to the fields of block and input steps; several for one that takes several. */
+  /** Values for the fields of block and input steps. */
   fields: ReadonlyMap<string, readonly string[]>
   unblock: boolean
   skipTriggers: boolean
-  /** Calls back once that many minutes have passed. Returns how to prevent it. */
+  /** Calls back after that many minutes. Returns a function that cancels it. */
   afterMinutes: (minutes: number, callback: () => void) => () => void
 }
 
@@ -86,20 +86,20 @@ export class LocalBuild implements AgentHost {
     })
   }
 
-  /** Reads the file into the build and starts what can start. */
+  /** Adds the file's steps to the build and starts runnable jobs. */
   async begin(file: PipelineFile): Promise<Uploaded> {
     const jobId = this.first.id
     const env = new Map(Object.entries({ ...this.settings.outerEnv, ...this.variables.forJob(this.first) }))
     const uploaded = await this.addSteps(jobId, { file, replace: false, lookup: (name) => env.get(name) })
     if (!uploaded.ok) return uploaded
     this.must({ type: 'finish', jobId, exitStatus: 0, signal: null, signalReason: null })
-    this.settle()
+    this.proceed()
     return uploaded
   }
 
   async upload(jobId: string, upload: Upload): ReturnType<AgentHost['upload']> {
     const uploaded = await this.addSteps(jobId, upload)
-    this.settle()
+    this.proceed()
     return uploaded.ok ? uploaded : { ok: false, message: formatProblems(upload.file, uploaded.problems) }
   }
 
@@ -125,7 +125,7 @@ export class LocalBuild implements AgentHost {
     }
   }
 
-  /** The first time, the build is canceled and jobs may end in their own way; the second time they are killed. */
+  /** The first call cancels the build; the second kills its jobs. */
   interrupt(): void {
     this.interrupts += 1
     if (this.interrupts > 1) {
@@ -134,14 +134,14 @@ export class LocalBuild implements AgentHost {
     }
     this.screen.say('Canceling the build. Once more kills what still runs.')
     this.apply({ type: 'cancel_build', reason: 'Interrupted' })
-    this.settle()
+    this.proceed()
   }
 
   report(): RunReport {
     return reportOn(this.build.store, this.first.id)
   }
 
-  /** Names of answers that no step has asked for. */
+  /** Names of given values that no step has used. */
   unusedFields(): string[] {
     const works = [...this.build.store.work.values()]
     const asked = new Set(
@@ -198,7 +198,7 @@ export class LocalBuild implements AgentHost {
     if (!outcome.ok) throw new Error(`The build refused to ${event.type}: ${outcome.message}`)
   }
 
-  /** What has no trace in the rows; all else is found there by `settle`. */
+  /** Effects that are not visible in the rows. `proceed` finds the others there. */
   private carryOut(effect: Effect): void {
     switch (effect.kind) {
       case 'job_state_changed': {
@@ -225,7 +225,7 @@ export class LocalBuild implements AgentHost {
     }
   }
 
-  private settle(): void {
+  private proceed(): void {
     if (this.isSettling) return
     this.isSettling = true
     while (this.doNext()) continue
@@ -235,7 +235,7 @@ export class LocalBuild implements AgentHost {
     else if (state === 'blocked' && !this.isAsking) this.ask().catch(this.fail)
   }
 
-  /** False when there is nothing to do until a process ends or a person answers. */
+  /** False if nothing can be done until a process ends or a person answers. */
   private doNext(): boolean {
     for (const group of this.changedGroups) settleSlots([this.build], group, now())
     this.changedGroups.clear()
@@ -288,10 +288,10 @@ export class LocalBuild implements AgentHost {
     stopTimer?.()
     this.busy -= 1
     this.must({ type: 'finish', jobId: job.id, ...result })
-    this.settle()
+    this.proceed()
   }
 
-  /** Asks the person, if there is one, about a step that holds the whole build; else the build ends blocked. */
+  /** Asks the person at the terminal about a block step. Without a terminal the build ends as blocked. */
   private async ask(): Promise<void> {
     const job = this.build.store.newestJobs().find((job) => job.unblockable)
     if (job === undefined) throw new Error('A blocked build has no step that blocks it')
@@ -307,7 +307,7 @@ export class LocalBuild implements AgentHost {
     if (answers === null) this.finish()
     else {
       this.unblock(job, answers)
-      this.settle()
+      this.proceed()
     }
   }
 

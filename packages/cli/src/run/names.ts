@@ -2,7 +2,7 @@ import type { Store } from '@millrace/engine/memory/store.ts'
 import type { JobRow } from '@millrace/engine/rows.ts'
 import type { ScriptWork } from '@millrace/engine/work.ts'
 
-/** What people call a job. Jobs of one step are told apart even where its label does not do so. */
+/** The displayed name of a job. Jobs of one step with the same label get different names. */
 export function nameOfJob(store: Store, job: JobRow): string {
   const work = store.work.get(job.id)
   switch (work?.kind) {

@@ -1,4 +1,4 @@
-// What is said while a build runs, one line for each change that matters to whoever watches.
+// Lines about the progress of a build, one for each important change.
 import type { Store } from '@millrace/engine/memory/store.ts'
 import type { JobRow } from '@millrace/engine/rows.ts'
 import { nameOfJob } from './names.ts'

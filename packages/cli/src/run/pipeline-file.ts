@@ -1,4 +1,4 @@
-// Where the text of a pipeline comes from: a named file, standard input, or the one file that stands at a usual place.
+// Finds the text of a pipeline: a named file, standard input, or the one default file that exists.
 import { createReadStream, existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { DEFAULT_MAX_BYTES } from '@millrace/engine/steps/document.ts'
@@ -6,15 +6,15 @@ import { errorCode } from './error-code.ts'
 import { Refused } from './refused.ts'
 
 export interface PipelineFile {
-  /** As problems call it. */
+  /** The name in error messages. */
   name: string
   text: string
-  /** The folder it lies in; where the reader stands when it came over standard input. */
+  /** The folder of the file; the current folder for standard input. */
   folder: string
 }
 
 export interface FileRequest {
-  /** `-` is standard input; undefined: look at the usual places. */
+  /** `-` is standard input; undefined: look for the default files. */
   name: string | undefined
   cwd: string
   input: AsyncIterable<Uint8Array>
@@ -42,7 +42,7 @@ function findUsual(cwd: string): string {
   return first
 }
 
-/** Reads no more than a pipeline may be long, so that an endless file costs nothing. */
+/** Reads at most the maximal length of a pipeline, so that an endless file does no harm. */
 async function readText(name: string, input: AsyncIterable<Uint8Array>): Promise<string> {
   const bytes = await readBytes(name, input)
   try {

@@ -1,4 +1,4 @@
-// What is wrong with a pipeline, as lint and run say it.
+// Formats the problems of a pipeline for lint and run.
 import type { Problem } from '@millrace/engine/problem.ts'
 import { formatProblem } from '@millrace/engine/steps/format-problem.ts'
 import type { Output } from '../command.ts'

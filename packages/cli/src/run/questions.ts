@@ -1,10 +1,10 @@
-// Asks the person at the terminal what a block or input step asks.
+// Asks the person at the terminal for the fields of a block or input step.
 import type { Answers } from '@millrace/engine/manual-fields.ts'
 import type { Field } from '@millrace/engine/steps/types.ts'
 import type { ManualWork } from '@millrace/engine/work.ts'
 import type { Terminal } from './terminal.ts'
 
-/** `given` are answers that need no question. null: the step is to stay blocked. */
+/** `given` are values that are known. null: the step stays blocked. */
 export async function askPerson(
   terminal: Terminal,
   work: ManualWork,
@@ -23,7 +23,7 @@ export async function askPerson(
   return answers
 }
 
-/** Those of the answers given beforehand that belong to these fields. */
+/** The given values for these fields. */
 export function answersAmong(
   fields: readonly Field[],
   given: ReadonlyMap<string, readonly string[]>,

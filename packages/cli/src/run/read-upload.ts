@@ -7,13 +7,13 @@ import type { PipelineDocument } from '@millrace/engine/steps/types.ts'
 import { parseSource } from '@millrace/engine/yaml.ts'
 
 export interface UploadReading {
-  /** null: variables stay as they are written. */
+  /** null: variables are not interpolated. */
   lookup: EnvLookup | null
-  /** Asked only when a step may depend on it. */
+  /** Called only if a step depends on it. */
   findChangedPaths: () => Promise<string[] | null>
 }
 
-/** Does what is up to whoever uploads: fills in variables, and decides `if_changed` by the checkout. */
+/** Interpolates variables, and evaluates `if_changed` with the checkout. */
 export async function readUpload(
   text: string,
   { lookup, findChangedPaths }: UploadReading,

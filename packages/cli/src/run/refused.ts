@@ -1,4 +1,4 @@
-/** What its reader can put right. The message goes to stderr, unless all has been said already and it is empty. */
+/** An error that the user can correct. The message goes to stderr; it is empty if everything is printed already. */
 export class Refused extends Error {
   override readonly name = 'Refused'
 }

@@ -1,4 +1,4 @@
-// What came of a build.
+// The result of a build.
 import type { Store } from '@millrace/engine/memory/store.ts'
 import type { JobRow } from '@millrace/engine/rows.ts'
 import { shownJobState, type BuildState, type JobState } from '@millrace/engine/states.ts'
@@ -6,21 +6,21 @@ import { nameOfJob } from './names.ts'
 
 export interface RunReport {
   state: BuildState
-  /** The newest try of every job but waits, in the order of the build. */
+  /** The newest attempt of every job except waits, in the order of the build. */
   jobs: JobReport[]
 }
 
 export interface JobReport {
   label: string
   state: JobState
-  /** It failed, and the build goes on as if it had not. */
+  /** It failed, and the build ignores the failure. */
   soft_failed?: true
   exit_status: number | null
   /** null: it never started. */
   seconds: number | null
 }
 
-/** The job that uploaded the file is none of the pipeline's own. */
+/** The job that uploaded the file is not part of the pipeline. */
 export function reportOn(store: Store, uploaderId: string): RunReport {
   const rows = store
     .stepsInOrder()

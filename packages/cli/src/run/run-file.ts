@@ -58,7 +58,7 @@ function afterMinutes(minutes: number, callback: () => void): () => void {
   return () => clearTimeout(timer)
 }
 
-/** Nothing is shown and nobody is asked. */
+/** Prints nothing and asks nothing. */
 function silent(terminal: Terminal): Terminal {
   return { ...terminal, write: () => {}, isInteractive: false }
 }

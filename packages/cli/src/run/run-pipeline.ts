@@ -1,11 +1,11 @@
-// Runs one pipeline on this machine, with nothing but its processes, a private folder and the engine.
+// Runs one pipeline on this machine, with the engine, processes and a private folder.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startJobReaper } from '@millrace/agent/job-reaper.ts'
 import type { Problem } from '@millrace/engine/problem.ts'
 import { answerAgent } from './agent-commands.ts'
-import { openAgentDoor } from './agent-door.ts'
+import { openAgentSocket } from './agent-socket.ts'
 import { JobRunner } from './job-runner.ts'
 import { LocalBuild, type BuildSettings } from './local-build.ts'
 import type { PipelineFile } from './pipeline-file.ts'
@@ -15,7 +15,7 @@ import type { Terminal } from './terminal.ts'
 
 export interface RunSettings extends BuildSettings {
   ignorePlugins: boolean
-  /** Between asking processes to end and killing them. */
+  /** The time between terminating and killing processes. */
   graceMs: number
 }
 
@@ -43,7 +43,7 @@ export async function runPipeline(
   const build = new LocalBuild(settings, runner, screen, terminal)
   const ignoreInterrupts = terminal.onInterrupt(() => build.interrupt())
   try {
-    const door = await openAgentDoor(privateFolder, answerAgent(build))
+    const agentSocket = await openAgentSocket(privateFolder, answerAgent(build))
     try {
       const begun = await build.begin(file)
       if (!begun.ok) return begun
@@ -51,7 +51,7 @@ export async function runPipeline(
       for (const key of build.unusedFields()) screen.say(`No step has the field ${key}.`)
       return { ok: true, report: build.report() }
     } finally {
-      door.close()
+      agentSocket.close()
     }
   } finally {
     await reaper.close()

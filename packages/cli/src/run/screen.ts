@@ -1,4 +1,4 @@
-// Puts the output of jobs and what is said about them on one screen, without mixing lines.
+// Prints the output of jobs and the progress lines, without mixing lines.
 import { StringDecoder } from 'node:string_decoder'
 import type { Terminal } from './terminal.ts'
 
@@ -46,12 +46,12 @@ export class JobLog {
     this.prefix = prefix
   }
 
-  /** From now on, and until the job ends, every line says whose it is: another job runs at the same time. */
+  /** Another job runs at the same time: from now on every line has the job's label. */
   share(): void {
     this.isPrefixed = true
   }
 
-  /** Alone, a job's output appears as it comes; beside others, line by line. */
+  /** A single job's output is printed as it arrives; with others, line by line. */
   write(chunk: Buffer): void {
     const text = this.decoder.write(chunk)
     if (!this.isPrefixed) {
@@ -70,13 +70,13 @@ export class JobLog {
     else this.screen.stream(text)
   }
 
-  /** A carriage return goes back to the beginning of the line, where the prefix is. */
+  /** A carriage return would overwrite the label. */
   private sayLine(line: string): void {
     this.screen.say(`${this.prefix}${line.replace(/\r+$/, '').replaceAll('\r', `\r${this.prefix}`)}`)
   }
 }
 
-/** Both ends stay: what tells jobs of one step apart is usually last. */
+/** Keeps both ends: jobs of one step usually differ at the end. */
 function shorten(name: string): string {
   const characters = Array.from(name)
   const last = Math.floor(MAX_PREFIX / 3)

@@ -1,14 +1,14 @@
-// The person and the screen in front of a run.
+// The terminal of a run: questions, output, and signals.
 import { createInterface } from 'node:readline/promises'
 
 export interface Terminal {
   write(text: string): void
   hasColor: boolean
-  /** Somebody is there to answer. */
+  /** A person can answer questions. */
   isInteractive: boolean
-  /** null: they have gone, or want the build to stop. */
+  /** null: the terminal is closed, or the user wants to stop the build. */
   ask(question: string): Promise<string | null>
-  /** Calls back whenever the person, or the system, wants the build to stop. Returns how to end that. */
+  /** Calls back on each signal to stop the build. Returns a function that ends this. */
   onInterrupt(listener: () => void): () => void
 }
 
@@ -50,7 +50,7 @@ export function processTerminal(): Terminal {
   }
 }
 
-/** A reader that went away, as in `millrace run | head`, is told from the screen's errors. */
+/** Distinguishes a closed pipe, as in `millrace run | head`, from other output errors. */
 function watch(how: 'on' | 'off', interrupt: () => void): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process[how](signal, interrupt)
   process.stdout[how]('error', interrupt)

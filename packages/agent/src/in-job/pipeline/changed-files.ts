@@ -1,4 +1,4 @@
-// Which files a build is about, for `if_changed`: those that differ from where its branch left the base.
+// The changed files of a build, for `if_changed`: the difference to the merge base of its branch.
 
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
@@ -16,7 +16,7 @@ export interface ChangeOptions {
 const run = promisify(execFile)
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024
 
-/** Null when it cannot be told. */
+/** Null if git cannot determine it. */
 export async function listChangedFiles(io: Io, { base, listFile }: ChangeOptions): Promise<string[] | null> {
   if (listFile !== '') {
     const text = await readFile(resolve(io.cwd, listFile), 'utf8').catch(() => null)

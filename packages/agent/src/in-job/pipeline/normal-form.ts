@@ -1,4 +1,4 @@
-// The form in which steps travel: one spelling for what people may write in several ways.
+// Normalizes steps for the upload: one spelling for each field that has several.
 
 import type { UploadedPipeline } from '@millrace/protocol/pipelines.ts'
 import { isMap, type JsonMap } from '../../json-map.ts'

@@ -1,4 +1,4 @@
-// A pipeline file as it is uploaded: variables filled in, `if_changed` decided.
+// Reads a pipeline file for the upload: interpolates variables and evaluates `if_changed`.
 
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
@@ -31,7 +31,7 @@ const DEFAULT_FILES = ['buildkite', '.buildkite/pipeline', 'buildkite/pipeline']
 )
 const MAX_BYTES = 8 * 1024 * 1024
 
-/** The named file, what was piped in, or the first default that is there; several defaults are refused. */
+/** The named file, standard input, or the one default file that exists. Several default files are refused. */
 export async function openPipelineFile(io: Io, name: string | undefined): Promise<PipelineFile> {
   const input = name === '-' || (name === undefined && io.hasInput()) ? await io.readInput() : ''
   if (name === '-' || input.trim() !== '') return { name: '(stdin)', text: input }
@@ -72,7 +72,7 @@ export async function readUploads(
   })
 }
 
-/** What is wrong with the file, with its lines: a server sees only values. */
+/** The problems of the file with their lines. The server sees only values, no lines. */
 export function explainRefusal({ name, text }: PipelineFile): string[] {
   const parsed = parseSource(text, MAX_BYTES)
   const trees: readonly SourceNode[] = parsed.ok ? parsed.documents : []

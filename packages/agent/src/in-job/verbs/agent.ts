@@ -40,7 +40,7 @@ const resume: Verb = {
   },
 }
 
-/** Speaks as git expects of a credential helper. */
+/** Implements git's credential helper protocol. */
 const gitCredentialsHelper: Verb = {
   name: 'git-credentials-helper',
   usage: 'get',

@@ -1,6 +1,6 @@
 import type { AnnotateRequest, AnnotationScope, AnnotationStyle } from '@millrace/protocol/annotations.ts'
 import { annotate as createAnnotation, removeAnnotation } from '../../api/annotations.ts'
-import { withoutSecrets } from '../job-door.ts'
+import { withoutSecrets } from '../job-api.ts'
 import { Exit, JOB } from '../verb.ts'
 import type { Flag, Verb } from '../verb.ts'
 

@@ -38,7 +38,7 @@ const upload: Verb = {
       destination: args[1] ?? io.env['BUILDKITE_ARTIFACT_UPLOAD_DESTINATION'] ?? '',
       env: io.env,
       ...(contentType === '' ? {} : { contentType }),
-      say: io.tell,
+      say: io.printError,
     })
   },
 }
@@ -53,14 +53,14 @@ const download: Verb = {
     const found = await search(call, {})
     if (found.length === 0) throw new Exit(1, `No artifacts match ${argument(call, 0, 'query')}.`)
     const destination = argument(call, 1, 'destination')
-    io.tell(`Downloading ${found.length} ${found.length === 1 ? 'file' : 'files'}`)
+    io.printError(`Downloading ${found.length} ${found.length === 1 ? 'file' : 'files'}`)
     const failures = await inParallel(found, async (artifact) => {
       try {
         const target = await downloadArtifact(api(), artifact, { folder: io.cwd, destination, env: io.env })
-        io.tell(`  ${target}`)
+        io.printError(`  ${target}`)
         return 0
       } catch (error) {
-        io.tell(`  ${artifact.path} failed: ${error instanceof Error ? error.message : String(error)}`)
+        io.printError(`  ${artifact.path} failed: ${error instanceof Error ? error.message : String(error)}`)
         return 1
       }
     })

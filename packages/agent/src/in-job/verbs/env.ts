@@ -1,4 +1,4 @@
-import { askAgent } from '../job-door.ts'
+import { askAgent } from '../job-api.ts'
 import { Exit } from '../verb.ts'
 import type { Flag, Verb } from '../verb.ts'
 
@@ -98,7 +98,7 @@ function readJson(text: string): Record<string, string> {
       return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, String(item)]))
     }
   } catch {
-    // Said below, like any other text that is not such an object.
+    // The error below covers this too.
   }
   throw new Exit(1, 'The input is no JSON object.')
 }

@@ -1,5 +1,5 @@
 import { promiseFailure, updateJob } from '../../api/jobs.ts'
-import { withoutSecrets } from '../job-door.ts'
+import { withoutSecrets } from '../job-api.ts'
 import { argument, Exit, JOB } from '../verb.ts'
 import type { Verb } from '../verb.ts'
 

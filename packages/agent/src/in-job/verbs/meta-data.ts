@@ -7,11 +7,11 @@ import {
 } from '../../api/meta-data.ts'
 import type { MetaDataOwner } from '../../api/meta-data.ts'
 import { Refused } from '../../http/retry.ts'
-import { withoutSecrets } from '../job-door.ts'
+import { withoutSecrets } from '../job-api.ts'
 import { argument, Exit, JOB } from '../verb.ts'
 import type { Flag, Flags, Verb } from '../verb.ts'
 
-/** What scripts ask for to tell "not set" from any other failure. */
+/** Scripts use this status to distinguish a missing key from other failures. */
 const NOT_SET = 100
 const OWNER: Readonly<Record<string, Flag>> = {
   job: JOB,

@@ -1,6 +1,6 @@
 import type { OidcTokenRequest } from '@millrace/protocol/oidc.ts'
 import { requestOidcToken } from '../../api/secrets.ts'
-import { hideValue } from '../job-door.ts'
+import { hideValue } from '../job-api.ts'
 import { Exit, JOB } from '../verb.ts'
 import type { Verb } from '../verb.ts'
 
@@ -48,7 +48,7 @@ const requestToken: Verb = {
 
 export const oidcVerbs = [requestToken]
 
-/** As programs of that cloud expect it of an executable credential source. */
+/** The output format of an executable credential source of that cloud. */
 function gcpForm(token: string): string {
   const value = {
     version: 1,

@@ -3,7 +3,7 @@ import type { UploadedPipeline } from '@millrace/protocol/pipelines.ts'
 import { uploadPipeline } from '../../api/pipelines.ts'
 import { Refused } from '../../http/retry.ts'
 import { needlesOf, secretValues } from '../../log/secrets.ts'
-import { redactedVariables } from '../job-door.ts'
+import { redactedVariables } from '../job-api.ts'
 import { Exit, JOB, JWKS_FILE, JWKS_KEY_ID } from '../verb.ts'
 import type { Flags, Io, Verb } from '../verb.ts'
 
@@ -47,7 +47,7 @@ const upload: Verb = {
     'redacted-vars': { kind: 'text', summary: 'Accepted, without effect' },
   },
   async run({ args, flags, io, api }) {
-    // Reading pipelines takes a parser, and every other command starts sooner without it.
+    // Loaded on demand: the parser would slow down the start of every other command.
     const { explainRefusal, openPipelineFile, readUploads } = await import('../pipeline/read.ts')
     const file = await openPipelineFile(io, args[0])
     const unsigned = await readUploads(io, file, {
@@ -62,19 +62,19 @@ const upload: Verb = {
       return
     }
     for (const [index, pipeline] of pipelines.entries()) {
-      // Only the first takes the place of what there is; the others come beside it.
+      // Only the first document replaces the existing steps; the others are added.
       const replaces = flags.isOn('replace') && index === 0
       const request = { uuid: randomUUID(), pipeline, ...(replaces ? { replace: true } : {}) }
       try {
         const message = await uploadPipeline(api(), flags.need('job'), request)
-        if (message !== null) io.tell(message)
+        if (message !== null) io.printError(message)
       } catch (error) {
         if (error instanceof Refused && error.status === 422)
-          for (const line of explainRefusal(file)) io.tell(line)
+          for (const line of explainRefusal(file)) io.printError(line)
         throw error
       }
     }
-    io.tell(`Uploaded ${file.name}`)
+    io.printError(`Uploaded ${file.name}`)
   },
 }
 
@@ -103,7 +103,7 @@ function checkSecrets(io: Io, pipelines: readonly UploadedPipeline[], isRefused:
   if (names.length === 0) return
   const message = `The pipeline contains the value of ${names.join(', ')}.`
   if (isRefused) throw new Exit(1, message)
-  io.tell(`Warning: ${message}`)
+  io.printError(`Warning: ${message}`)
 }
 
 function textsIn(value: unknown): string[] {

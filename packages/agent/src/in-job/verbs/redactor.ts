@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { hideValue } from '../job-door.ts'
+import { hideValue } from '../job-api.ts'
 import { Exit } from '../verb.ts'
 import type { Verb } from '../verb.ts'
 
@@ -24,7 +24,7 @@ function valuesIn(text: string, format: string): string[] {
     const values: unknown = JSON.parse(text)
     if (typeof values === 'object' && values !== null) return Object.values(values).map(String)
   } catch {
-    // Said below, like any other text that is not such an object.
+    // The error below covers this too.
   }
   throw new Exit(1, 'The input is no JSON object.')
 }

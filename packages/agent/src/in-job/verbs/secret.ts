@@ -1,5 +1,5 @@
 import { readSecret } from '../../api/secrets.ts'
-import { hideValue } from '../job-door.ts'
+import { hideValue } from '../job-api.ts'
 import { Exit, JOB } from '../verb.ts'
 import type { Verb } from '../verb.ts'
 
@@ -18,7 +18,7 @@ const get: Verb = {
     const found = await Promise.all(
       args.map(async (key) => ({ key, value: (await readSecret(api(), job, key)).value })),
     )
-    // Nothing is printed before all of it is hidden.
+    // Print only after the log redacts all of it.
     if (!flags.isOn('skip-redaction')) for (const { value } of found) await hideValue(io, value)
     io.print(formatSecrets(found, flags.text('format')))
   },

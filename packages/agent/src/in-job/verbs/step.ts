@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { cancelBuild, cancelStep, exportStep, updateStep } from '../../api/steps.ts'
-import { withoutSecrets } from '../job-door.ts'
+import { withoutSecrets } from '../job-api.ts'
 import { argument, BUILD, STEP } from '../verb.ts'
 import type { Verb } from '../verb.ts'
 
@@ -67,7 +67,7 @@ const cancel: Verb = {
       force: flags.isOn('force'),
       force_grace_period: Number.parseInt(flags.text('force-grace-period-seconds'), 10),
     })
-    io.tell(`The step ${uuid} is being canceled.`)
+    io.printError(`The step ${uuid} is being canceled.`)
   },
 }
 
@@ -78,7 +78,7 @@ const cancelWholeBuild: Verb = {
   flags: { build: BUILD },
   async run({ flags, io, api }) {
     const { uuid } = await cancelBuild(api(), flags.need('build'))
-    io.tell(`The build ${uuid} is being canceled.`)
+    io.printError(`The build ${uuid} is being canceled.`)
   },
 }
 

@@ -25,11 +25,11 @@ const keygen: Verb = {
     const write = async (name: string, key: Parameters<typeof exportJWK>[0], mode: number) => {
       const set = { keys: [{ ...(await exportJWK(key)), alg, kid, use: 'sig' }] }
       const file = resolve(io.cwd, flags.text(`${name}-jwks-file`) || `./${alg}-${kid}-${name}.json`)
-      // A key that is there already may be the only one of its kind.
+      // Never overwrite an existing key.
       await writeFile(file, `${JSON.stringify(set)}\n`, { mode, flag: 'wx' }).catch(() => {
         throw new Exit(1, `${file} cannot be written, or exists already.`)
       })
-      io.tell(`Wrote ${file}`)
+      io.printError(`Wrote ${file}`)
     }
     await write('private', privateKey, 0o600)
     await write('public', publicKey, 0o644)

@@ -5,5 +5,5 @@ const write = (level: string) => (fields: object, message: string) => {
   console.error([new Date().toISOString(), level, message, ...values].join(' '))
 }
 
-/** For people who watch an agent, and for whatever keeps the output of services. */
+/** Readable lines for people and for service logs. */
 export const agentLog: AgentLog = { info: write('info'), warn: write('warn'), error: write('error') }

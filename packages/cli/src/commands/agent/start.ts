@@ -37,7 +37,7 @@ interface Options extends Output {
   localHooks: boolean
 }
 
-// Flags are spelled as scripts that start other agents of this protocol spell them.
+// The flags are those of the public agent.
 export const agentStart = (): Command =>
   command(
     'start',
@@ -123,7 +123,7 @@ async function run(options: Options): Promise<void> {
     ...(idle === undefined ? {} : { disconnectAfterIdleSeconds: idle }),
     ...definedOnly(given),
     ...signing,
-    // Whoever runs an agent of their own decides what its jobs inherit.
+    // Jobs inherit the environment that the owner started the agent with.
     environment: process.env,
     log: agentLog,
   })
@@ -147,7 +147,7 @@ async function run(options: Options): Promise<void> {
   process.exitCode = end.exitStatus === 0 && job ? exitStatusOf(job) : end.exitStatus
 }
 
-/** Keys that cannot be used keep the agents from starting, rather than every job from running. */
+/** Unusable keys prevent the start, instead of failing every job. */
 async function readSigning(options: Options) {
   const { readKeys, readSigningKey } = await import('@millrace/agent/signing/keys.ts')
   const { signingJwksFile, signingJwksKeyId: keyId, verificationJwksFile } = options
@@ -165,7 +165,7 @@ async function readSigning(options: Options) {
 
 const nextSignal = () => Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
 
-/** Of a job that never ran, or was ended by a signal, -1 is reported, which no process can exit with. */
+/** A job that never ran or was ended by a signal has status -1, which no process can exit with. */
 function exitStatusOf({ exit_status: status }: { exit_status: string }): number {
   const number = Number(status)
   return number >= 0 && number <= 255 ? number : 1

@@ -16,7 +16,7 @@ interface Options extends Output {
 export const orgSet = (): Command =>
   command(
     'set',
-    'Turn features of an organization on or off: custom_agent_images, audit_log, event_log_api, ' +
+    'Enable or disable features of an organization: custom_agent_images, audit_log, event_log_api, ' +
       'include_build_meta_data, tracestate, members_manage_notification_services, members_view_teams. ' +
       'Set the addresses that its API may be used from.',
     'org set acme --feature audit_log=on --feature tracestate=off',

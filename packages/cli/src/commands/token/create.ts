@@ -37,7 +37,7 @@ export const tokenCreate = (): Command =>
         expiresAt: expiresIn === undefined ? null : new Date(Date.now() + expiresIn * 1000).toISOString(),
         allowedIpAddresses: null,
       })
-      // Only the token goes to stdout, so that a script can take it as it is.
+      // Print only the token to stdout, for scripts.
       if (!options.json) console.error(`Token ${issued.id} of ${issued.user}, shown this once:`)
       print(options, issued, issued.token)
     })

@@ -1,4 +1,4 @@
-// The agent around this job, asked through the socket it opened for it.
+// Calls to the agent that runs this job, over the socket that the agent opened for it.
 
 import { needlesOf, REDACTED_VARIABLES, secretValues } from '../log/secrets.ts'
 import { redactText } from '../log/redactor.ts'
@@ -7,7 +7,7 @@ import { JOB_SOCKET_PATH } from '../sockets/job-socket.ts'
 import { Exit } from './verb.ts'
 import type { Io } from './verb.ts'
 
-/** Throws when there is no agent to ask, or it refuses. */
+/** Throws if there is no agent, or if the agent refuses. */
 export async function askAgent(
   io: Io,
   method: string,
@@ -29,12 +29,12 @@ export function hasAgent(io: Io): boolean {
   return (io.env['BUILDKITE_AGENT_JOB_API_SOCKET'] ?? '') !== ''
 }
 
-/** From here on the log does not show it. */
+/** The log redacts the value from now on. */
 export async function hideValue(io: Io, value: string): Promise<void> {
   await askAgent(io, 'POST', '/redactions', { redact: value })
 }
 
-/** Text that leaves the machine, without the secrets the agent knows of. */
+/** Redacts the secrets that the agent knows in a text that leaves the machine. */
 export async function withoutSecrets(io: Io, text: string): Promise<string> {
   if (hasAgent(io)) {
     const { text: redacted } = await askAgent(io, 'POST', '/redacted', { text })

@@ -1,5 +1,5 @@
-// How jobs reach the build they belong to: a program called buildkite-agent in a folder of their PATH, and a socket
-// beside it that only the owner of the run can open.
+// Connects jobs to their local build: a program buildkite-agent in a folder of their PATH, and a socket beside it that
+// only this user can open.
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
@@ -11,7 +11,7 @@ export interface AgentCall {
   args: string[]
   cwd: string
   env: Record<string, string>
-  /** Something is piped into the call. */
+  /** Standard input is a pipe or a file. */
   hasInput: boolean
 }
 
@@ -21,19 +21,19 @@ export interface AgentAnswer {
   status: number
 }
 
-/** `readInput` takes what is piped into the call, which another program may be meant to read otherwise. */
+/** `readInput` reads standard input of the call. Call it only if needed: another program may be meant to read it. */
 export type AnswerAgent = (call: AgentCall, readInput: () => Promise<Buffer>) => Promise<AgentAnswer>
 
 const PROGRAM = fileURLToPath(new URL('../../bin/buildkite-agent.js', import.meta.url))
 
-/** The folder is to be put in front of every job's PATH. */
-export async function openAgentDoor(folder: string, answer: AnswerAgent): Promise<{ close: () => void }> {
+/** Put the folder in front of every job's PATH. */
+export async function openAgentSocket(folder: string, answer: AnswerAgent): Promise<{ close: () => void }> {
   const path = join(folder, 'socket')
   const connections = new Set<Socket>()
   const server = createServer((socket) => {
     connections.add(socket)
     socket.once('close', () => connections.delete(socket))
-    // A caller that was killed wants no answer, and one that talks nonsense gets none.
+    // The caller was killed, or sent invalid data.
     socket.on('error', () => socket.destroy())
     converse(socket, answer).catch(() => socket.destroy())
   })
