@@ -1,9 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { eventually, useApp } from '../test/app.ts'
 import { anAdmin, anOrganization, unique } from '../test/builders.ts'
-import { openDatabase } from './db/pool.ts'
+import { openDatabase, type Db } from './db/pool.ts'
+import { inTransaction } from './db/transaction.ts'
+import { enqueue } from './tasks/enqueue.ts'
 import { runTasks, type RunningTasks } from './tasks/run.ts'
-import type { Handlers, Kind } from './tasks/kinds.ts'
+import { schedule, type Handlers, type Kind } from './tasks/kinds.ts'
 import { handlers } from './worker.ts'
 
 const app = useApp()
@@ -36,7 +38,7 @@ describe('background work', () => {
       `insert into rate_limits (key, expire) values ('past', 1), ('future', extract(epoch from now()) * 1000 + 60000)`,
     )
     running = await runTasks(pool(), app.ctx.log, app.ctx, handlers)
-    for (const kind of Object.keys(handlers)) await enqueue(kind as Kind)
+    for (const kind of Object.keys(schedule)) await enqueue(app.db, kind as Kind, {})
     await eventually('nothing is left to do', async () => (await tasks()).length === 0)
 
     const keys = await app.db.selectFrom('idempotency_keys').select('key').execute()
@@ -48,12 +50,12 @@ describe('background work', () => {
   it('is tried again when it fails', async () => {
     const seen: string[] = []
     running = await runWith(seen, {
-      forget_rate_limits: async () => {
+      expire_rate_limits: async () => {
         seen.push('tried')
         throw new Error('The disk is on fire.')
       },
     })
-    await enqueue('forget_rate_limits')
+    await enqueue(app.db, 'expire_rate_limits', {})
     const [task] = await eventually('it failed', async () => {
       const left = await tasks()
       return left[0]?.attempts === 1 && left[0].locked_at === null && left
@@ -64,18 +66,38 @@ describe('background work', () => {
     await pool().query('delete from graphile_worker._private_jobs')
   })
 
+  it('is added with the transaction of its change, once for each key, and not before its time', async () => {
+    const seen: string[] = []
+    const note = async (_: unknown, { git_mirror_id: id }: { git_mirror_id: string }) => seen.push(id)
+    const add = (db: Db, id: string, options: { key?: string; runAt?: string } = {}) =>
+      enqueue(db, 'update_git_mirror', { git_mirror_id: id }, options)
+    await expect(
+      inTransaction(app.db, async (trx) => {
+        await add(trx, 'rolled back')
+        throw new Error('Not this one.')
+      }),
+    ).rejects.toThrow('Not this one.')
+    await add(app.db, 'replaced', { key: 'a' })
+    await inTransaction(app.db, (trx) => add(trx, 'newer', { key: 'a' }))
+    await add(app.db, 'tomorrow', { runAt: new Date(Date.now() + 86_400_000).toISOString() })
+    running = await runWith(null, { update_git_mirror: note })
+    await eventually('all that is due has run', async () => (await tasks()).length === 1)
+    expect(seen).toEqual(['newer'])
+    await pool().query('delete from graphile_worker._private_jobs')
+  })
+
   it('is finished before a stop', async () => {
     let finish = () => {}
     let isBegun = false
     let isFinished = false
     running = await runWith(null, {
-      forget_rate_limits: async () => {
+      expire_rate_limits: async () => {
         isBegun = true
         await new Promise<void>((resolve) => (finish = resolve))
         isFinished = true
       },
     })
-    await enqueue('forget_rate_limits')
+    await enqueue(app.db, 'expire_rate_limits', {})
     await eventually('it has begun', async () => isBegun)
     const stopped = running.stop()
     running = undefined
@@ -102,7 +124,7 @@ describe('background work', () => {
   it('begins anew after the database cut every connection', async () => {
     const seen: number[] = []
     running = await runWith(null, {
-      forget_rate_limits: async () => seen.push(1),
+      expire_rate_limits: async () => seen.push(1),
     })
     const other = openDatabase(pool().options, { maxConnections: 1 })
     await other.pool.query(
@@ -110,7 +132,7 @@ describe('background work', () => {
     )
     await other.close()
     await eventually('it is enqueued', () =>
-      enqueue('forget_rate_limits').then(
+      enqueue(app.db, 'expire_rate_limits', {}).then(
         () => true,
         () => false,
       ),
@@ -126,13 +148,15 @@ const refuse = async () => {
 const refusing: Handlers<unknown> = {
   expire_invitations: refuse,
   revoke_inactive_tokens: refuse,
-  forget_agents: refuse,
-  forget_idempotency_keys: refuse,
-  forget_rate_limits: refuse,
-  forget_sessions: refuse,
-  forget_webhook_deliveries: refuse,
-  forget_deliveries: refuse,
+  expire_agents: refuse,
+  expire_idempotency_keys: refuse,
+  expire_rate_limits: refuse,
+  expire_sessions: refuse,
+  expire_webhook_deliveries: refuse,
+  expire_deliveries: refuse,
   seal_plain_secrets: refuse,
+  compact_log: refuse,
+  update_git_mirror: refuse,
 }
 
 /** Without the clock, which at some minutes would add tasks of its own. */
@@ -140,8 +164,6 @@ const runWith = <Context>(context: Context, some: Partial<Handlers<Context>>) =>
   runTasks(pool(), app.ctx.log, context, { ...refusing, ...some }, {})
 
 const pool = () => app.database.pool
-
-const enqueue = (kind: Kind) => pool().query('select graphile_worker.add_job($1)', [kind])
 
 async function tasks(): Promise<{ attempts: number; last_error: string | null; locked_at: string | null }[]> {
   const { rows } = await pool().query<{

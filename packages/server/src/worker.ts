@@ -1,4 +1,4 @@
-// The table of contents of background work: one handler per kind. A missing one does not compile.
+// The table of contents of background work. A kind of task without a handler does not compile.
 import { agentWatcher } from './conductor/lost-agents.ts'
 import { removeBuilds } from './conductor/remove-builds.ts'
 import { sweep } from './conductor/sweep.ts'
@@ -6,7 +6,7 @@ import type { Context } from './context.ts'
 import { inLongTransaction } from './db/batch.ts'
 import { buildImages } from './resources/agent-images/build.ts'
 import { sweepImages } from './resources/agent-images/sweep.ts'
-import { updateMirrors } from './hosted/agents/mirrors.ts'
+import { updateMirror } from './hosted/agents/mirrors.ts'
 import { whileReachable } from './hosted/agents/reachable.ts'
 import { reconcile, tidyEngine } from './hosted/agents/reconcile.ts'
 import { switchReconciler } from './hosted/agents/switches.ts'
@@ -15,40 +15,46 @@ import { discardBlobs, expireArtifacts } from './resources/artifacts/expire.ts'
 import { publishStatuses } from './resources/commit-statuses/publish.ts'
 import { settleStatuses } from './resources/commit-statuses/settle.ts'
 import { pollRepositories } from './resources/deliver/poll.ts'
-import { forgetWebhookDeliveries } from './resources/deliver/queries.ts'
+import { expireWebhookDeliveries } from './resources/deliver/queries.ts'
 import { expireInvitations } from './resources/invitations/expire.ts'
 import { revokeInactiveTokens } from './resources/access-token/revoke-inactive.ts'
-import { forgetDeliveries } from './notifications/delivery/expire.ts'
-import { startNotifications, type Notifications } from './notifications/start.ts'
-import { compactLogs } from './resources/log/compact.ts'
+import { expireDeliveries } from './notifications/delivery/expire.ts'
+import { startRelayAndDelivery, type Notifications } from './notifications/start.ts'
+import { compactLog, enqueueCompactions } from './resources/log/compact.ts'
 import { sealPlainSecrets } from './resources/pipelines/seal-plain.ts'
 import { fireDueSchedules } from './resources/schedules/fire.ts'
 import { snapshotsOf } from './resources/services/snapshots.ts'
-import { forgetAgents, forgetIdempotencyKeys, forgetRateLimits, forgetSessions } from './tasks/forget.ts'
+import { expireAgents, expireIdempotencyKeys, expireRateLimits, expireSessions } from './tasks/expire.ts'
 import type { Handlers } from './tasks/kinds.ts'
 import type { Poller } from './tasks/pollers.ts'
 
-/** A statement that deletes all that is too old at once may take longer than those of requests. */
+/** A statement that deletes everything that is too old may take longer than the statements of requests. */
 const deleteSeconds = 600
 
 export const handlers: Handlers<Context> = {
+  compact_log: compactLog,
+  expire_agents: (ctx) => expireAgents(ctx.db, ctx.now(), ctx.config.agentDays),
+  expire_deliveries: (ctx) =>
+    inLongTransaction(ctx.db, deleteSeconds, (trx) => expireDeliveries(trx, ctx.now())),
+  expire_idempotency_keys: (ctx) => inLongTransaction(ctx.db, deleteSeconds, expireIdempotencyKeys),
   expire_invitations: (ctx) => expireInvitations(ctx.db),
+  expire_rate_limits: (ctx) => inLongTransaction(ctx.db, deleteSeconds, expireRateLimits),
+  expire_sessions: (ctx) => inLongTransaction(ctx.db, deleteSeconds, expireSessions),
+  expire_webhook_deliveries: (ctx) => inLongTransaction(ctx.db, deleteSeconds, expireWebhookDeliveries),
   revoke_inactive_tokens: (ctx) => revokeInactiveTokens(ctx.db),
-  forget_agents: (ctx) => forgetAgents(ctx.db, ctx.now(), ctx.config.agentDays),
-  forget_idempotency_keys: (ctx) => inLongTransaction(ctx.db, deleteSeconds, forgetIdempotencyKeys),
-  forget_rate_limits: (ctx) => inLongTransaction(ctx.db, deleteSeconds, forgetRateLimits),
-  forget_sessions: (ctx) => inLongTransaction(ctx.db, deleteSeconds, forgetSessions),
-  forget_webhook_deliveries: (ctx) => inLongTransaction(ctx.db, deleteSeconds, forgetWebhookDeliveries),
-  forget_deliveries: (ctx) =>
-    inLongTransaction(ctx.db, deleteSeconds, (trx) => forgetDeliveries(trx, ctx.now())),
   seal_plain_secrets: sealPlainSecrets,
+  update_git_mirror: updateMirror,
 }
 
-/** Tells services what has happened, until it is stopped. */
-export const startTelling = (ctx: Context): Notifications =>
-  startNotifications(ctx, snapshotsOf(ctx.config.url))
+/** Delivers notifications until it is stopped. */
+export const startNotifications = (ctx: Context): Notifications =>
+  startRelayAndDelivery(ctx, snapshotsOf(ctx.config.url))
 
-/** What every worker looks for again and again. */
+/**
+ * Work that is no queue of tasks. The sweep, lost agents, schedules, statuses and images are looked for more often than
+ * cron can. The database itself notes deleted pipelines, so no code could enqueue their builds. Reconciling compares whole
+ * lists. Volumes, artifacts and objects are deleted in batches of any number, and a poller runs only once at a time.
+ */
 export const pollers: Readonly<Record<string, Poller<Context>>> = {
   sweep: { everySeconds: 1, run: sweep },
   agents: { everySeconds: 2, run: agentWatcher() },
@@ -57,11 +63,10 @@ export const pollers: Readonly<Record<string, Poller<Context>>> = {
   settle_statuses: { everySeconds: 1, run: settleStatuses },
   publish_statuses: { everySeconds: 1, run: publishStatuses },
   poll_repositories: { everySeconds: 2, run: pollRepositories },
-  compact_logs: { everySeconds: 10, run: compactLogs },
+  enqueue_compactions: { everySeconds: 10, run: enqueueCompactions },
   reconcile_hosted: { everySeconds: 5, run: whileReachable(reconcile) },
   reconcile_switches: { everySeconds: 30, run: whileReachable(switchReconciler()) },
   tidy_hosted: { everySeconds: 300, run: whileReachable(tidyEngine) },
-  update_git_mirrors: { everySeconds: 5, run: whileReachable(updateMirrors) },
   drop_cache_volumes: { everySeconds: 5, run: whileReachable(dropVolumes) },
   expire_artifacts: { everySeconds: 60, run: expireArtifacts },
   discard_blobs: { everySeconds: 30, run: discardBlobs },

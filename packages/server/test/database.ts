@@ -1,11 +1,13 @@
 // One PostgreSQL for the whole run, and in it one migrated template that every test file clones.
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
+import pino from 'pino'
 import type { TestProject } from 'vitest/node'
 import { scratch } from '../../../testbed/src/scratch.ts'
 import { startTemporary } from '../src/db/embedded/temporary.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { openDatabase } from '../src/db/pool.ts'
+import { migrateTasks } from '../src/tasks/run.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -30,6 +32,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   await administer(server, `alter role ${server.user} set plan_cache_mode = force_generic_plan`)
   const { pool, close } = openDatabase({ ...server, database: template })
   await migrate(pool)
+  await migrateTasks(pool, pino({ level: 'silent' }))
   await close()
   project.provide('database', server)
   return postgres.stop

@@ -1,5 +1,8 @@
 // A job that runs on an agent, for tests of logs and artifacts.
 import { gzipSync } from 'node:zlib'
+import type { Context } from '../src/context.ts'
+import { compactLog } from '../src/resources/log/compact.ts'
+import { listEnded } from '../src/resources/log/queries.ts'
 import type { TestApp } from './app.ts'
 import { anAgent, anAgentWorld, type AgentWorld, type TestRun } from './agent-client.ts'
 import { aPipeline } from './builders.ts'
@@ -80,4 +83,9 @@ export async function endLongAgo(app: TestApp, run: TestRun): Promise<void> {
     .set({ finished_at: new Date(Date.now() - 10 * 60_000).toISOString() })
     .where('id', '=', run.id)
     .execute()
+}
+
+/** Carries out what enqueueCompactions would enqueue. Failures are left for the next call. */
+export async function compactLogs(ctx: Context): Promise<void> {
+  for (const ended of await listEnded(ctx.db, 50)) await compactLog(ctx, ended).catch(() => {})
 }

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll } from 'vitest'
 import type { Notifications } from '../src/notifications/start.ts'
-import { startTelling } from '../src/worker.ts'
+import { startNotifications } from '../src/worker.ts'
 import { eventually, useApp, type Json, type TestApp } from './app.ts'
 import { anAdmin, anOrganization, type TestOrganization, type TestUser } from './builders.ts'
 import { aReceiver, type Answering, type Receiver } from './receiver.ts'
@@ -41,7 +41,7 @@ export function useNotifications(env: Record<string, string> = {}): TestNotifica
   const receivers: Receiver[] = []
   beforeAll(() => {
     app.ctx.now = () => new Date(Date.now() + aheadMs)
-    notifications = startTelling(app.ctx)
+    notifications = startNotifications(app.ctx)
   })
   afterAll(() => notifications.stop())
   afterEach(async () => {

@@ -275,7 +275,7 @@ async function count(database: Database, query: string): Promise<number> {
 
 async function lastValues(database: Database): Promise<unknown[]> {
   const { rows } = await database.pool.query<object>(
-    'select sequencename, last_value from pg_sequences order by sequencename',
+    `select sequencename, last_value from pg_sequences where schemaname = 'public' order by sequencename`,
   )
   return rows
 }
@@ -289,7 +289,8 @@ async function aLongHistory(database: Database, org: TestOrganization): Promise<
     [org.id],
   )
   await database.pool.query(
-    `select nextval(format('%I.%I', schemaname, sequencename)) from pg_sequences, generate_series(1, 3)`,
+    `select nextval(format('%I.%I', schemaname, sequencename)) from pg_sequences, generate_series(1, 3)
+     where schemaname = 'public'`,
   )
 }
 

@@ -18,7 +18,7 @@ export interface Notifications {
   stop(): Promise<void>
 }
 
-export function startNotifications(ctx: Context, snapshots: Snapshots): Notifications {
+export function startRelayAndDelivery(ctx: Context, snapshots: Snapshots): Notifications {
   const stopping = new AbortController()
   const delivering = startDelivering(ctx)
   const pause = pauses(relayMs.least, relayMs.most)

@@ -141,7 +141,7 @@ describe('a session', () => {
       .set({ expires_at: new Date(0).toISOString() })
       .execute()
     expect((await browser.get(connectPath())).status).toBe(303)
-    await handlers.forget_sessions(app.ctx, {})
+    await handlers.expire_sessions(app.ctx, {})
     expect(await app.db.selectFrom('web_sessions').select('id').execute()).toEqual([])
   })
 

@@ -79,6 +79,7 @@ export async function run(
     const services: Close[] = []
     closing.push(() => Promise.all(services.map((stop) => stop())))
     if (roles.includes('worker')) services.push(await startTasks(ctx, database.pool))
+    else await (await import('../tasks/run.ts')).migrateTasks(database.pool, log)
     const app = roles.includes('api') ? await buildApi(ctx, database.pool) : null
     signals.refuse()
     // As late as possible, since its token is shown only if the start succeeds; but before the first request.
@@ -154,16 +155,16 @@ async function buildApi(ctx: Context, pool: pg.Pool): Promise<FastifyInstance> {
 }
 
 async function startTasks(ctx: Context, pool: pg.Pool): Promise<Close> {
-  const [{ handlers, pollers, startTelling }, { runTasks }, { startPollers }] = await Promise.all([
+  const [{ handlers, pollers, startNotifications }, { runTasks }, { startPollers }] = await Promise.all([
     import('../worker.ts'),
     import('../tasks/run.ts'),
     import('../tasks/pollers.ts'),
   ])
   const tasks = await runTasks(pool, ctx.log, ctx, handlers)
   const walking = startPollers(ctx.log, ctx, pollers)
-  const telling = startTelling(ctx)
+  const notifications = startNotifications(ctx)
   const hosting = ctx.hosted === null ? null : await startHosting(ctx, pool)
-  return () => Promise.all([tasks.stop(), walking.stop(), telling.stop(), hosting?.stop()])
+  return () => Promise.all([tasks.stop(), walking.stop(), notifications.stop(), hosting?.stop()])
 }
 
 /** Only a worker starts containers, and so needs what runs in them. */

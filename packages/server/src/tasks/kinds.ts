@@ -1,39 +1,45 @@
-// Every kind of background work with its payload. Kind and handler live apart: enqueuing never imports the doing.
+// Every kind of background task with its payload. Kinds and handlers are separate files, so that code which enqueues a task
+// does not import the code which carries it out.
 
-/** Work that finds out by itself what there is to do. */
+/** The handler itself looks for what there is to do. */
 export type NoPayload = Record<string, never>
 
 export interface Kinds {
+  /** Without an organization the job is deleted already. */
+  compact_log: { job_id: string; organization_id: string | null }
+  expire_agents: NoPayload
+  expire_deliveries: NoPayload
+  expire_idempotency_keys: NoPayload
   expire_invitations: NoPayload
+  expire_rate_limits: NoPayload
+  expire_sessions: NoPayload
+  expire_webhook_deliveries: NoPayload
   revoke_inactive_tokens: NoPayload
-  forget_agents: NoPayload
-  forget_idempotency_keys: NoPayload
-  forget_rate_limits: NoPayload
-  forget_sessions: NoPayload
-  forget_webhook_deliveries: NoPayload
-  forget_deliveries: NoPayload
   seal_plain_secrets: NoPayload
+  update_git_mirror: { git_mirror_id: string }
 }
 
 export type Kind = keyof Kinds
 
-/** Carried out at least once, so every handler must be safe to repeat. */
+/** A task may run more than once, so every handler must be safe to repeat. */
 export type Handlers<Context> = {
   readonly [K in Kind]: (context: Context, payload: Kinds[K]) => Promise<unknown>
 }
 
+type CronKind = { [K in Kind]: Kinds[K] extends NoPayload ? K : never }[Kind]
+
 /**
- * In UTC, as cron writes it. A time that passes while no worker runs is not made up for: what is due then is still
- * due at the next one.
+ * When the kinds without a payload run: cron expressions in UTC. A time that passes while no worker runs is skipped, since
+ * the next run finds the same work.
  */
-export const schedule: Readonly<Record<Kind, string>> = {
+export const schedule: Readonly<Record<CronKind, string>> = {
+  expire_agents: '37 * * * *',
+  expire_deliveries: '*/10 * * * *',
+  expire_idempotency_keys: '*/15 * * * *',
   expire_invitations: '*/10 * * * *',
+  expire_rate_limits: '*/5 * * * *',
+  expire_sessions: '*/15 * * * *',
+  expire_webhook_deliveries: '23 * * * *',
   revoke_inactive_tokens: '7 * * * *',
-  forget_agents: '37 * * * *',
-  forget_idempotency_keys: '*/15 * * * *',
-  forget_rate_limits: '*/5 * * * *',
-  forget_sessions: '*/15 * * * *',
-  forget_webhook_deliveries: '23 * * * *',
-  forget_deliveries: '*/10 * * * *',
   seal_plain_secrets: '52 * * * *',
 }

@@ -1,11 +1,12 @@
-// Runs background work over graphile-worker, which queues, claims and retries. It keeps its own schema,
-// `graphile_worker`, and migrates it by itself.
+// Runs background tasks with graphile-worker, which queues, claims and retries them. It creates and migrates a schema of its
+// own, `graphile_worker`.
 import { EventEmitter } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import {
   Logger,
   parseCronItems,
   run,
+  runMigrations,
   type Runner,
   type RunnerOptions,
   type TaskList,
@@ -19,16 +20,21 @@ export interface RunningTasks {
   stop(): Promise<void>
 }
 
-const concurrentTasks = 4
+/** Many, since most tasks wait for the network or the blob store. */
+const concurrentTasks = 20
 const restartAfterMs = 5000
 
-/** Returns when work is being done. Should the runner end by itself, it is started again until stop(). */
+/** For a process that enqueues tasks but runs none. */
+export const migrateTasks = (pool: pg.Pool, log: Pino): Promise<void> =>
+  runMigrations({ pgPool: pool, logger: logTo(log), noHandleSignals: true })
+
+/** Returns when tasks are being run. A runner that ends by itself is started again until stop(). */
 export async function runTasks<Context>(
   pool: pg.Pool,
   log: Pino,
   context: Context,
   handlers: Handlers<Context>,
-  times: Partial<typeof schedule> = schedule,
+  cron: Partial<typeof schedule> = schedule,
 ): Promise<RunningTasks> {
   const stopping = new AbortController()
   const start = () =>
@@ -38,7 +44,7 @@ export async function runTasks<Context>(
       noHandleSignals: true,
       concurrency: concurrentTasks,
       taskList: taskListOf(context, handlers),
-      parsedCronItems: cronItems(times),
+      parsedCronItems: cronItems(cron),
     })
   let runner: Runner | undefined = await start()
 
@@ -69,8 +75,8 @@ export async function runTasks<Context>(
 }
 
 /**
- * Waits until the runner has asked for work and was answered. It looks up its kinds only once, and if that fails, asks in
- * vain as long as it runs.
+ * Waits until the runner has asked for a task once. It looks up the ids of its kinds only once: when that fails, it would
+ * never find a task.
  */
 async function begin(options: RunnerOptions): Promise<Runner> {
   const events: WorkerEvents = new EventEmitter()
@@ -80,7 +86,6 @@ async function begin(options: RunnerOptions): Promise<Runner> {
     events.once('worker:getJob:error', ({ error }) => resolve(error as Error))
   })
   const runner = await run({ ...options, events })
-  // Should it end by itself before, it is for that reason.
   const error = await Promise.race([asked, runner.promise])
   if (error === undefined) return runner
   await runner.stop()
@@ -88,7 +93,7 @@ async function begin(options: RunnerOptions): Promise<Runner> {
 }
 
 function taskListOf<Context>(context: Context, handlers: Handlers<Context>): TaskList {
-  // graphile-worker hands over what was enqueued for the kind, which is what the kind declares.
+  // Payloads have the type of their kind, since enqueue.ts checks it.
   const entries = Object.entries(handlers) as [Kind, Handlers<Context>[Kind]][]
   return Object.fromEntries(
     entries.map(([kind, handle]) => [
@@ -98,12 +103,12 @@ function taskListOf<Context>(context: Context, handlers: Handlers<Context>): Tas
   )
 }
 
-function cronItems(times: Partial<typeof schedule>) {
+function cronItems(cron: Partial<typeof schedule>) {
   return parseCronItems(
-    Object.entries(times).map(([task, match]) => ({
+    Object.entries(cron).map(([task, match]) => ({
       task,
       match,
-      // A run that still waits is replaced, not joined by a second.
+      // A run that is still waiting is replaced.
       options: { jobKey: task, maxAttempts: 3 },
     })),
   )

@@ -15,7 +15,7 @@ import { anAgent, call, registerBody } from '../../../test/agent-client.ts'
 import { aBuild, jobNamed, statesOf, applyEvent } from '../../../test/runs.ts'
 import { newId } from '../../lib/ids.ts'
 import { runnerCommand } from './container.ts'
-import { updateMirrors } from './mirrors.ts'
+import { updateMirror } from './mirrors.ts'
 import { reconcile } from './reconcile.ts'
 import { switchReconciler } from './switches.ts'
 import { hostedToken } from './token.ts'
@@ -384,13 +384,15 @@ describe('hosted_git_mirror_enabled', () => {
     const build = await aBuild(app, world.org, pipeline)
     await started
     expect(engine.containers('hosted')).toMatchObject([{ mounts: [{ kind: 'git_mirror', readOnly: true }] }])
-    await updateMirrors(app.ctx)
+    const [mirror] = await mirrors()
+    const update = () => updateMirror(app.ctx, { git_mirror_id: mirror?.id ?? '' })
+    await update()
     expect(engine.containers('hosted')).toMatchObject([
       { mounts: [{ readOnly: true }] },
       { mounts: [{ kind: 'git_mirror', readOnly: false }] },
     ])
     // Nobody starts a second one meanwhile.
-    await updateMirrors(app.ctx)
+    await update()
     expect(engine.containers('hosted')).toHaveLength(2)
     await inTime('the mirror is there', async () => {
       await reconcile(app.ctx)

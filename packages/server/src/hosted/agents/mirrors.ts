@@ -1,15 +1,19 @@
-// Git mirrors of clusters that have them switched on. A container of its own, which alone may write to the cluster's
-// mirrors, brings one up to date after a job has used its repository; jobs only read. Repositories that cannot be read
-// without credentials have no mirror, and jobs clone them as if there were none.
+// Git mirrors of clusters that have them enabled. After a job has used a repository, a container brings the cluster's mirror
+// of it up to date; this container alone may write to the mirrors, jobs only read them. Repositories that need credentials
+// have no mirror, and jobs clone them directly.
 import { sql } from 'kysely'
 import type { HostedSettings } from '../../hosted-settings.ts'
 import type { Context } from '../../context.ts'
+import type { Db, Trx } from '../../db/pool.ts'
 import type { ContainerStatus, HostedDriver } from '../driver.ts'
 import { newId } from '../../lib/ids.ts'
+import { enqueue } from '../../tasks/enqueue.ts'
+import type { Kinds } from '../../tasks/kinds.ts'
+import { isFree, leaseEnd } from '../../tasks/lease.ts'
 import { mirrorsPath, runnerCommand } from './container.ts'
 
 const leaseSeconds = 600
-/** How old a mirror may be before a job's use of it makes it worth an update. */
+/** A mirror that was updated so recently is not updated again. */
 const freshSeconds = 60
 const failedSeconds = 900
 
@@ -19,42 +23,38 @@ interface StaleMirror {
   repository: string
 }
 
-/** Notes which repositories have been used, and starts what is due. */
-export async function updateMirrors(ctx: Context): Promise<void> {
+/** Called in the transaction that gives the job to its agent. */
+export async function useMirror(trx: Trx, ctx: Context, jobId: string): Promise<void> {
+  const at = ctx.now().toISOString()
+  const { rows } = await sql<{ id: string; due_at: string }>`
+    insert into git_mirrors as m (id, organization_id, cluster_id, repository, used_at)
+    select ${newId()}, c.organization_id, c.id, p.repository, ${at}
+    from jobs j join pipelines p on p.id = j.pipeline_id join hosted_agents h on h.job_id = j.id
+    join clusters c on c.id = h.cluster_id
+    where j.id = ${jobId} and c.hosted_git_mirror_enabled and p.repository <> ''
+    on conflict (cluster_id, repository) do update set used_at = excluded.used_at
+    returning m.id, greatest(m.used_at, m.lease_until, m.updated_at + make_interval(secs => ${freshSeconds})) as due_at`.execute(
+    trx,
+  )
+  for (const { id, due_at: runAt } of rows) await enqueueUpdate(trx, id, runAt)
+}
+
+const enqueueUpdate = (db: Db, id: string, runAt: string) =>
+  enqueue(db, 'update_git_mirror', { git_mirror_id: id }, { key: id, runAt })
+
+export async function updateMirror(
+  ctx: Context,
+  { git_mirror_id: id }: Kinds['update_git_mirror'],
+): Promise<void> {
   const { hosted: driver, config } = ctx
   if (driver === null || config.hosted === null) return
-  await noteUses(ctx)
-  for (const mirror of await claimStale(ctx)) await startUpdate(ctx, driver, config.hosted, mirror)
-}
-
-async function noteUses(ctx: Context): Promise<void> {
   const at = ctx.now().toISOString()
-  const { rows } = await sql<{ organization_id: string; cluster_id: string; repository: string }>`
-    select distinct h.organization_id, h.cluster_id, p.repository
-    from hosted_agents h join clusters c on c.id = h.cluster_id join jobs j on j.id = h.job_id
-    join pipelines p on p.id = j.pipeline_id
-    where c.hosted_git_mirror_enabled and p.repository <> ''`.execute(ctx.db)
-  for (const used of rows) {
-    await sql`
-      insert into git_mirrors (id, organization_id, cluster_id, repository, used_at)
-      values (${newId()}, ${used.organization_id}, ${used.cluster_id}, ${used.repository}, ${at})
-      on conflict (cluster_id, repository) do update set used_at = ${at}`.execute(ctx.db)
-  }
-}
-
-async function claimStale(ctx: Context): Promise<StaleMirror[]> {
-  const now = ctx.now().getTime()
-  const at = (seconds: number) => new Date(now + seconds * 1000).toISOString()
   const { rows } = await sql<StaleMirror>`
-    with stale as (
-      select m.id from git_mirrors m join clusters c on c.id = m.cluster_id
-      where c.hosted_git_mirror_enabled and (m.lease_until is null or m.lease_until <= ${at(0)})
-        and (m.updated_at is null or m.updated_at < m.used_at and m.updated_at < ${at(-freshSeconds)})
-      limit 5 for update of m skip locked
-    )
-    update git_mirrors m set lease_until = ${at(leaseSeconds)} from stale where m.id = stale.id
+    update git_mirrors m set lease_until = ${leaseEnd(at, leaseSeconds)} from clusters c
+    where m.id = ${id} and c.id = m.cluster_id and c.hosted_git_mirror_enabled and ${isFree('m.lease_until', at)}
+      and (m.updated_at is null or m.updated_at < m.used_at)
     returning m.id, m.cluster_id as "clusterId", m.repository`.execute(ctx.db)
-  return rows
+  for (const mirror of rows) await startUpdate(ctx, driver, config.hosted, mirror)
 }
 
 async function startUpdate(
@@ -79,7 +79,7 @@ async function startUpdate(
   }
 }
 
-/** The ids of containers that bring mirrors up to date. */
+/** The ids of the containers that update mirrors. */
 export async function listMirrorIds(ctx: Context): Promise<Set<string>> {
   const { rows } = await sql<{ id: string }>`
     select id from git_mirrors where lease_until is not null`.execute(ctx.db)
@@ -99,12 +99,18 @@ export async function endUpdates(
   }
 }
 
-/** One that failed is left in peace for a while. */
+/** A failed update is repeated after a while. */
 async function finish(ctx: Context, id: string, error: string | null): Promise<void> {
-  const now = ctx.now().getTime()
-  const until = new Date(now + failedSeconds * 1000).toISOString()
+  const at = ctx.now().toISOString()
+  if (error === null) {
+    await sql`
+      update git_mirrors set last_error = null, lease_until = null, updated_at = ${at} where id = ${id}`.execute(
+      ctx.db,
+    )
+    return
+  }
+  const retryAt = new Date(ctx.now().getTime() + failedSeconds * 1000).toISOString()
   await sql`
-    update git_mirrors set last_error = ${error}, lease_until = ${error === null ? null : until},
-      updated_at = case when ${error === null} then ${new Date(now).toISOString()}::timestamptz else updated_at end
-    where id = ${id}`.execute(ctx.db)
+    update git_mirrors set last_error = ${error}, lease_until = ${retryAt} where id = ${id}`.execute(ctx.db)
+  await enqueueUpdate(ctx.db, id, retryAt)
 }

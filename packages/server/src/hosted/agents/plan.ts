@@ -10,6 +10,7 @@ import { inTransaction } from '../../db/transaction.ts'
 import { newId } from '../../lib/ids.ts'
 import * as volumes from '../../resources/cache_volumes/queries.ts'
 import { failJob, type HopelessJob } from './fail-job.ts'
+import { useMirror } from './mirrors.ts'
 import * as hosted from './queries.ts'
 import {
   listRunnable,
@@ -74,6 +75,7 @@ export async function give(
       state = case state when 'warm' then 'running' else state end,
       ends_at = ${inMinutes(now, mostMinutes + 10)}
     where id = ${id}`.execute(trx)
+  await useMirror(trx, ctx, jobId)
   await wakeAgent(trx, agentId)
   return true
 }

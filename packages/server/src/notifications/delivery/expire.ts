@@ -1,10 +1,10 @@
-// Deliveries that have served their time: what arrived or was discarded after a week, dead letters after a month.
+// Deletes deliveries: those that arrived or were discarded after a week, dead letters after a month.
 import { sql } from 'kysely'
 import type { Db } from '../../db/pool.ts'
 
-const mostAtOnce = 5000
+const batchSize = 5000
 
-export async function forgetDeliveries(db: Db, now: Date): Promise<void> {
+export async function expireDeliveries(db: Db, now: Date): Promise<void> {
   const at = now.toISOString()
   for (;;) {
     const { rows } = await sql<{ message_id: string }>`
@@ -12,11 +12,11 @@ export async function forgetDeliveries(db: Db, now: Date): Promise<void> {
         select id from notification_deliveries
         where finished_at < ${at}::timestamptz - interval '7 days'
           and (state <> 'dead' or finished_at < ${at}::timestamptz - interval '30 days')
-        order by finished_at limit ${mostAtOnce})
+        order by finished_at limit ${batchSize})
       returning message_id`.execute(db)
-    if (rows.length < mostAtOnce) break
+    if (rows.length < batchSize) break
   }
-  // Those of services that were deleted, too.
+  // Also the messages of deleted services, whose deliveries are gone.
   await sql`
     delete from notification_messages m
     where m.occurred_at < ${at}::timestamptz - interval '7 days' and not exists (

@@ -2,6 +2,7 @@
 // lease runs out and another sends again.
 import { sql } from 'kysely'
 import type { Db } from '../../db/pool.ts'
+import { isFree, leaseEnd } from '../../tasks/lease.ts'
 import type { Message } from '../messages/message.ts'
 import type { SealedService } from './open-service.ts'
 import type { Shelf } from '../messages/message-cache.ts'
@@ -64,7 +65,7 @@ export async function claimLanes(
       from shares s cross join lateral (
         select l.lane, l.due_at from notification_lanes l
         where l.owner_id = s.owner_id and l.due_at <= ${now.toISOString()}
-          and (l.leased_until is null or l.leased_until < now())
+          and ${isFree('l.leased_until', sql`now()`)}
           and (l.owner_id, l.lane) not in (select h.owner_id, h.lane from held h)
         order by l.due_at limit s.free for update skip locked
       ) d
@@ -73,7 +74,7 @@ export async function claimLanes(
         row_number() over (partition by has_own and place = 1 order by place, random()) as turn
       from due
     )
-    update notification_lanes l set leased_until = now() + make_interval(secs => ${leaseSeconds})
+    update notification_lanes l set leased_until = ${leaseEnd(sql`now()`, leaseSeconds)}
     from placed p where l.owner_id = p.owner_id and l.lane = p.lane and (p.is_own or p.turn <= ${shared})
     returning l.owner_id, l.lane`.execute(db)
   return rows

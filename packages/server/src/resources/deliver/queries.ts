@@ -86,7 +86,7 @@ export async function findAnswer(
   return rows[0]?.answer
 }
 
-export async function forgetWebhookDeliveries(db: Db): Promise<void> {
+export async function expireWebhookDeliveries(db: Db): Promise<void> {
   await sql`delete from webhook_deliveries where received_at < now() - interval '30 days'`.execute(db)
 }
 

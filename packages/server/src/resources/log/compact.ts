@@ -1,27 +1,35 @@
-// Puts the chunks of ended jobs together into one object each. The object is whole and durable before the
-// transaction that points to it and deletes the chunks, so a worker may die anywhere and another begins anew.
+// Writes the chunks of an ended job into one object. The object is complete and durable before the transaction that points to
+// it and deletes the chunks, so a worker may die at any point and another starts over.
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { announce, claim, release } from '../../blobs/unclaimed.ts'
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
+import { enqueueAll } from '../../tasks/enqueue.ts'
+import type { Kinds } from '../../tasks/kinds.ts'
 import * as logs from './queries.ts'
 import { findLog } from './source.ts'
 
-const mostAtOnce = 50
+const mostAtOnce = 100
 
-export async function compactLogs(ctx: Context): Promise<void> {
-  for (const { job_id: jobId, organization_id: orgId } of await logs.listEnded(ctx.db, mostAtOnce)) {
-    try {
-      if (orgId === null) await inTransaction(ctx.db, (trx) => logs.deleteChunks(trx, jobId))
-      else await compactLog(ctx, orgId, jobId)
-    } catch (error) {
-      ctx.log.error({ err: error, job_id: jobId }, 'A log could not be put together; it will be tried again.')
-    }
-  }
+/** A poller finds the logs, since a further statement at the end of every job would slow down all jobs. */
+export async function enqueueCompactions(ctx: Context): Promise<void> {
+  const ended = await logs.listEnded(ctx.db, mostAtOnce)
+  await enqueueAll(
+    ctx.db,
+    'compact_log',
+    ended.map((payload) => ({ payload, key: payload.job_id })),
+  )
 }
 
-async function compactLog(ctx: Context, orgId: string, jobId: string): Promise<void> {
+export async function compactLog(
+  ctx: Context,
+  { job_id: jobId, organization_id: orgId }: Kinds['compact_log'],
+): Promise<void> {
+  if (orgId === null) {
+    await inTransaction(ctx.db, (trx) => logs.deleteChunks(trx, jobId))
+    return
+  }
   if (!(await logs.claimCompaction(ctx.db, orgId, jobId))) return logs.deleteStrays(ctx.db, jobId)
   const chunks = (await logs.listChunks(ctx.db, jobId, -1)).length
   const log = await findLog(ctx, orgId, jobId)
@@ -31,8 +39,9 @@ async function compactLog(ctx: Context, orgId: string, jobId: string): Promise<v
   await ctx.blobs.put(key, Readable.from(log.read(0, log.size)), log.size)
   await inTransaction(ctx.db, async (trx) => {
     if (!(await logs.finishCompaction(trx, jobId, key, log.size))) return release(trx, [key])
-    if (!(await claim(trx, key))) throw new Error('The object took longer than it is kept unclaimed.')
+    if (!(await claim(trx, key)))
+      throw new Error('The object took longer to write than unclaimed objects are kept.')
     if ((await logs.deleteChunks(trx, jobId)) !== chunks)
-      throw new Error('Chunks came while the log was put together.')
+      throw new Error('Chunks arrived while the log was compacted.')
   })
 }

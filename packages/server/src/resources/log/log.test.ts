@@ -5,6 +5,7 @@ import { baseUrl, useApp } from '../../../test/app.ts'
 import { aMember, aToken, auditTrail } from '../../../test/builders.ts'
 import {
   aRunningJob,
+  compactLogs,
   endLongAgo,
   jobsOfOneWorld,
   sendChunk,
@@ -14,7 +15,6 @@ import {
 import { jobNamed } from '../../../test/runs.ts'
 import { removeUnclaimed } from '../../blobs/unclaimed.ts'
 import { newId } from '../../lib/ids.ts'
-import { compactLogs } from './compact.ts'
 
 const app = useApp({ env: { MILLRACE_LOG_MAX_BYTES: '100000' } })
 const aJob = jobsOfOneWorld(app)

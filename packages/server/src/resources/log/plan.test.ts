@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { useApp } from '../../../test/app.ts'
-import { aRunningJob, endLongAgo, sendChunk } from '../../../test/job-runs.ts'
-import { compactLogs } from './compact.ts'
+import { aRunningJob, compactLogs, endLongAgo, sendChunk } from '../../../test/job-runs.ts'
 import { cut, planLog, type Piece, type StoredChunk } from './plan.ts'
 
 const app = useApp()

@@ -1,11 +1,14 @@
 import { sql } from 'kysely'
 import type { Db, Trx } from '../../db/pool.ts'
+import { isFree, leaseEnd } from '../../tasks/lease.ts'
+import type { Kinds } from '../../tasks/kinds.ts'
 import type { StoredChunk } from './plan.ts'
 
 /** Chunks of a job that has ended are taken for so long. */
 const graceSeconds = 60
-/** Then a statement that began within the grace has ended too, whichever way. */
-const settledSeconds = 120
+/** By then a statement that began within the grace period has ended too. */
+const endedSeconds = 120
+const compactionSeconds = 600
 
 export interface Chunk extends StoredChunk {
   data: Buffer
@@ -125,15 +128,9 @@ export async function deleteChunks(trx: Trx, jobId: string): Promise<number> {
   return Number(numDeletedRows)
 }
 
-export interface EndedLog {
-  job_id: string
-  /** null: the job is gone. */
-  organization_id: string | null
-}
-
-/** Jobs whose chunks are all there will ever be, and nobody is putting together. */
-export async function listEnded(db: Db, limit: number): Promise<EndedLog[]> {
-  const { rows } = await sql<EndedLog>`
+/** Jobs that get no more chunks and whose logs no worker compacts. */
+export async function listEnded(db: Db, limit: number): Promise<Array<Kinds['compact_log']>> {
+  const { rows } = await sql<Kinds['compact_log']>`
     with recursive with_chunks as (
       (select job_id from job_log_chunks order by job_id limit 1)
       union all
@@ -142,20 +139,20 @@ export async function listEnded(db: Db, limit: number): Promise<EndedLog[]> {
     )
     select w.job_id, j.organization_id
     from with_chunks w left join jobs j on j.id = w.job_id left join job_logs l on l.job_id = w.job_id
-    where w.job_id is not null and (l.compacting_until is null or l.compacting_until < now())
-      and (j.id is null or j.finished_at < now() - make_interval(secs => ${settledSeconds}))
+    where w.job_id is not null and ${isFree('l.compacting_until', sql`now()`)}
+      and (j.id is null or j.finished_at < now() - make_interval(secs => ${endedSeconds}))
     limit ${limit}`.execute(db)
   return rows
 }
 
-/** Whether the log is ours to put together: nobody else is at it, and it neither is done nor deleted. */
+/** False: another worker compacts the log, or it is compacted or deleted already. */
 export async function claimCompaction(db: Db, orgId: string, jobId: string): Promise<boolean> {
   const { rows } = await sql`
     insert into job_logs as l (job_id, organization_id, compacting_until)
-    values (${jobId}, ${orgId}, now() + interval '10 minutes')
+    values (${jobId}, ${orgId}, ${leaseEnd(sql`now()`, compactionSeconds)})
     on conflict (job_id) do update set compacting_until = excluded.compacting_until
       where l.finished_at is null and l.deleted_at is null
-        and (l.compacting_until is null or l.compacting_until < now())
+        and ${isFree('l.compacting_until', sql`now()`)}
     returning job_id`.execute(db)
   return rows.length > 0
 }

@@ -10,7 +10,7 @@ import {
 } from '../../../test/builders.ts'
 import { aBuild, runJob } from '../../../test/runs.ts'
 import { useNotifications } from '../../../test/notifications.ts'
-import { forgetDeliveries } from '../../notifications/delivery/expire.ts'
+import { expireDeliveries } from '../../notifications/delivery/expire.ts'
 
 const notifications = useNotifications()
 const { app, anOrg } = notifications
@@ -68,7 +68,7 @@ describe('GET /v2/organizations/{org.slug}/services/{uuid}/events', () => {
     expect(more.list.map(({ event }) => event)).toEqual(['build.scheduled', 'job.finished', 'build.finished'])
     const whole = await read(log.path)
     expect(new Set(whole.list.map(({ id }) => id)).size).toBe(6)
-    await forgetDeliveries(app.db, new Date(Date.now() + 8 * 24 * 60 * 60 * 1000))
+    await expireDeliveries(app.db, new Date(Date.now() + 8 * 24 * 60 * 60 * 1000))
     expect((await read(log.path)).list).toEqual([])
   })
 

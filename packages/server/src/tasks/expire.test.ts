@@ -7,15 +7,15 @@ import { handlers } from '../worker.ts'
 
 const app = useApp({ env: { MILLRACE_PING_HOLD_SECONDS: '0', MILLRACE_AGENT_DAYS: '10' } })
 
-/** As the task does it that many days from now. */
-const forgetAfter = (days: number) =>
-  handlers.forget_agents({ ...app.ctx, now: () => new Date(Date.now() + days * 24 * 60 * 60 * 1000) }, {})
+/** Runs the task as if it were that many days from now. */
+const expireAfter = (days: number) =>
+  handlers.expire_agents({ ...app.ctx, now: () => new Date(Date.now() + days * 24 * 60 * 60 * 1000) }, {})
 
 const isKnown = async ({ id }: { id: string }) =>
   (await app.db.selectFrom('agents').select('id').where('id', '=', id).execute()).length === 1
 
 describe('agents that are gone', () => {
-  it('are forgotten after their time, however they went', async () => {
+  it('are deleted after their time, whether they disconnected or were lost', async () => {
     const { token } = await anAgentWorld(app)
     const [left, lost, here] = [
       await anAgent(app, token),
@@ -28,20 +28,20 @@ describe('agents that are gone', () => {
       .set({ connection_state: 'lost', lost_at: new Date().toISOString() })
       .where('id', '=', lost.id)
       .execute()
-    await forgetAfter(9)
+    await expireAfter(9)
     expect(await Promise.all([left, lost, here].map(isKnown))).toEqual([true, true, true])
-    await forgetAfter(11)
+    await expireAfter(11)
     expect(await Promise.all([left, lost, here].map(isKnown))).toEqual([false, false, true])
   })
 
-  it('stay for as long as there is a job that they ran', async () => {
+  it('stay as long as a job that they ran', async () => {
     const { org, token, admin } = await anAgentWorld(app)
     const build = await aBuild(app, org, await aPipeline(app, org, 'steps: [{ command: one }]'))
     const agent = await anAgent(app, token)
     const run = await agent.begin()
     await run.finish(0)
     await agent.call('POST', 'disconnect')
-    await forgetAfter(400)
+    await expireAfter(400)
     const job = await app.db.selectFrom('jobs').select('agent_id').where('id', '=', run.id).executeTakeFirst()
     expect(job?.agent_id).toBe(agent.id)
     const shown = await app.request('GET', `/v2/organizations/${org.slug}/agents/${agent.id}`, {
@@ -49,7 +49,7 @@ describe('agents that are gone', () => {
     })
     expect(shown).toMatchObject({ status: 200, body: { id: agent.id } })
     await app.db.deleteFrom('builds').where('id', '=', build.id).execute()
-    await forgetAfter(400)
+    await expireAfter(400)
     expect(await isKnown(agent)).toBe(false)
   })
 })

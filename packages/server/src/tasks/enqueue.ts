@@ -1,0 +1,40 @@
+// Adds tasks to the queue of graphile-worker. With a transaction as `db`, the task is added when the transaction commits.
+//
+// graphile-worker releases the tasks of a process that died only after four hours, and backups do not contain its schema. So
+// the rows of our own tables say what is to be done, a task only makes it happen soon, and a cron task enqueues again what
+// is overdue. For the same reason tasks have no named queues: the death of one process would block the whole queue.
+import { sql } from 'kysely'
+import type { Db } from '../db/pool.ts'
+import type { Kind, Kinds } from './kinds.ts'
+
+interface TaskOptions {
+  /** Replaces a waiting task of the same kind and key. A running one is left to end, and the new one follows it. */
+  key?: string
+  /** Not before that time. */
+  runAt?: string
+}
+
+export const enqueue = <K extends Kind>(
+  db: Db,
+  kind: K,
+  payload: Kinds[K],
+  options: TaskOptions = {},
+): Promise<void> => enqueueAll(db, kind, [{ payload, ...options }])
+
+export async function enqueueAll<K extends Kind>(
+  db: Db,
+  kind: K,
+  tasks: ReadonlyArray<TaskOptions & { payload: Kinds[K] }>,
+): Promise<void> {
+  if (tasks.length === 0) return
+  const rows = tasks.map(({ payload, key, runAt }) => ({
+    payload,
+    key: key === undefined ? null : `${kind}:${key}`,
+    run_at: runAt ?? null,
+  }))
+  await sql`
+    select count(graphile_worker.add_job(${kind}, t.payload, run_at => t.run_at, job_key => t.key))
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as t (payload json, key text, run_at timestamptz)`.execute(
+    db,
+  )
+}
