@@ -1,13 +1,13 @@
 import { Type } from 'typebox'
-import { Timestamp } from '../user/schema.ts'
+import { orNull, Timestamp, Uuid } from '../schema.ts'
 
 export const AccessToken = Type.Object(
   {
-    uuid: Type.String({ format: 'uuid' }),
+    uuid: Uuid,
     scopes: Type.Array(Type.String()),
     description: Type.String(),
     created_at: Timestamp,
-    expires_at: Type.Union([Timestamp, Type.Null()]),
+    expires_at: orNull(Timestamp),
     user: Type.Object({ name: Type.String(), email: Type.String() }),
   },
   { title: 'AccessToken' },

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { orNull } from '../clusters/schema.ts'
+import { orNull } from '../schema.ts'
 
 export const AgentImage = Type.Object(
   {

@@ -1,7 +1,7 @@
-import { Type, type Static } from 'typebox'
-import { Uuid, orNull } from '../clusters/schema.ts'
+import { Type } from 'typebox'
 import { Job } from '../jobs/schema.ts'
-import { Timestamp, UserOrNull } from '../user/schema.ts'
+import { orNull, Timestamp, Uuid } from '../schema.ts'
+import { UserOrNull } from '../user/schema.ts'
 
 const TextOrNull = orNull(Type.String())
 const TimestampOrNull = orNull(Timestamp)
@@ -75,5 +75,3 @@ export const PauseAgent = Type.Object(
   },
   { title: 'PauseAgent', examples: [{ note: 'Being repaired', timeout_in_minutes: 60 }] },
 )
-
-export type PauseAgentBody = Static<typeof PauseAgent>

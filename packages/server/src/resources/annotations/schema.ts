@@ -1,6 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { Uuid, orNull } from '../clusters/schema.ts'
-import { Timestamp } from '../user/schema.ts'
+import { orNull, Timestamp, Uuid } from '../schema.ts'
 
 const Style = Type.Union([
   Type.Literal('success'),

@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+import { orNull } from '../schema.ts'
 
 const Ranges = Type.Union([Type.String(), Type.Null()], {
   description: 'Address ranges separated by spaces; null: requests may come from anywhere.',
@@ -13,7 +14,7 @@ export const ApiSettings = Type.Object(
   {
     url: Type.String(),
     allowed_ip_addresses: Ranges,
-    revoke_inactive_tokens_after_days: Type.Union([Type.Integer(), Type.Null()]),
+    revoke_inactive_tokens_after_days: orNull(Type.Integer()),
     restrict_user_api_token_creation: RestrictCreation,
     features: Type.Object({
       api_ip_allow_list: Type.Boolean(),

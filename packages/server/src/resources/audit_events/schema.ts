@@ -1,7 +1,5 @@
 import { Type } from 'typebox'
-import { Timestamp } from '../user/schema.ts'
-
-const Uuid = Type.String({ format: 'uuid' })
+import { orNull, Timestamp, Uuid } from '../schema.ts'
 
 export const AuditEvent = Type.Object(
   {
@@ -15,7 +13,7 @@ export const AuditEvent = Type.Object(
     subject: Type.Object({
       type: Type.String(),
       uuid: Uuid,
-      name: Type.Union([Type.String(), Type.Null()]),
+      name: orNull(Type.String()),
     }),
     context: Type.Union([Type.Object({ type: Type.String() }, { additionalProperties: true }), Type.Null()], {
       description: 'From where it was done; the fields beside `type` depend on it.',

@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
-import { orNull, Uuid } from '../clusters/schema.ts'
 import { DeliveryState } from '../deliveries/schema.ts'
-import { Timestamp } from '../user/schema.ts'
+import { orNull, Timestamp, Uuid } from '../schema.ts'
 
 const Text = Type.String()
 

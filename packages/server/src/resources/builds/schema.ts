@@ -1,10 +1,10 @@
 import { BUILD_STATES } from '@millrace/engine/states.ts'
 import { Type, type Static } from 'typebox'
-import { Uuid, orNull } from '../clusters/schema.ts'
 import { Job } from '../jobs/schema.ts'
 import { Pipeline } from '../pipelines/schema.ts'
+import { orNull, Timestamp, Uuid } from '../schema.ts'
 import { TestRun } from '../test_runs/schema.ts'
-import { Timestamp, UserOrNull } from '../user/schema.ts'
+import { UserOrNull } from '../user/schema.ts'
 
 const Text = Type.String()
 const TextOrNull = orNull(Text)

@@ -1,9 +1,6 @@
 import { Type, type Static } from 'typebox'
-import { Timestamp, UserOrNull } from '../user/schema.ts'
-
-export const Uuid = Type.String({ format: 'uuid' })
-export const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
-  Type.Union([schema, Type.Null()])
+import { orNull, Timestamp, Uuid } from '../schema.ts'
+import { UserOrNull } from '../user/schema.ts'
 
 export const UserActor = Type.Object({
   id: Uuid,

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { orNull, Uuid } from '../clusters/schema.ts'
+import { orNull, Uuid } from '../schema.ts'
 
 const Text = Type.String()
 

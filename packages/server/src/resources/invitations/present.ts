@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { graphqlId } from '../../lib/ids.ts'
-import type { UserRow } from '../user/queries.ts'
+import { presentPersonOrNull } from '../user/present.ts'
 import type { InvitationRow } from './queries.ts'
 import type { Invitation } from './schema.ts'
 
@@ -19,14 +19,11 @@ export function presentInvitation(
     sso_mode: invitation.sso_mode,
     teams: invitation.teams.map(({ id, slug }) => ({ id, graphql_id: graphqlId('Team', id), slug })),
     created_at: invitation.created_at,
-    created_by: presentPerson(invitation.created_by),
+    created_by: presentPersonOrNull(invitation.created_by),
     accepted_at: invitation.accepted_at,
-    accepted_by: presentPerson(invitation.accepted_by),
+    accepted_by: presentPersonOrNull(invitation.accepted_by),
     revoked_at: invitation.revoked_at,
-    revoked_by: presentPerson(invitation.revoked_by),
+    revoked_by: presentPersonOrNull(invitation.revoked_by),
     expired_at: invitation.expired_at,
   }
 }
-
-const presentPerson = (user: UserRow | null) =>
-  user === null ? null : { id: user.id, name: user.name, email: user.email }

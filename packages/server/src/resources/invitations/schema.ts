@@ -1,14 +1,10 @@
 import { Type, type Static } from 'typebox'
 import { MemberRole, SsoMode } from '../members/schema.ts'
+import { orNull, Timestamp, Uuid } from '../schema.ts'
 import { TeamRole } from '../teams/schema.ts'
-import { Timestamp } from '../user/schema.ts'
+import { PersonOrNull } from '../user/schema.ts'
 
-const Uuid = Type.String({ format: 'uuid' })
-const TimestampOrNull = Type.Union([Timestamp, Type.Null()])
-const PersonOrNull = Type.Union([
-  Type.Object({ id: Uuid, name: Type.String(), email: Type.String() }),
-  Type.Null(),
-])
+const TimestampOrNull = orNull(Timestamp)
 
 export const InvitationState = Type.Union([
   Type.Literal('pending'),

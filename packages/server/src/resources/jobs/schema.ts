@@ -1,7 +1,7 @@
 import { JOB_STATES, shownJobState } from '@millrace/engine/states.ts'
 import { Type, type Static } from 'typebox'
-import { Uuid, orNull } from '../clusters/schema.ts'
-import { Timestamp, UserOrNull } from '../user/schema.ts'
+import { orNull, Timestamp, Uuid } from '../schema.ts'
+import { UserOrNull } from '../user/schema.ts'
 
 const TextOrNull = orNull(Type.String())
 const IntegerOrNull = orNull(Type.Integer())

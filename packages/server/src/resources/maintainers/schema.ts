@@ -1,26 +1,11 @@
 import { Type, type Static } from 'typebox'
-
-const Uuid = Type.String({ format: 'uuid' })
+import { TeamActor, UserActor } from '../clusters/schema.ts'
+import { Uuid } from '../schema.ts'
 
 export const Maintainer = Type.Object(
   {
     id: Uuid,
-    actor: Type.Union([
-      Type.Object({
-        id: Uuid,
-        graphql_id: Type.String(),
-        name: Type.String(),
-        email: Type.String(),
-        type: Type.Literal('user'),
-      }),
-      Type.Object({
-        id: Uuid,
-        graphql_id: Type.String(),
-        name: Type.String(),
-        slug: Type.String(),
-        type: Type.Literal('team'),
-      }),
-    ]),
+    actor: Type.Union([UserActor, Type.Object({ ...TeamActor.properties, type: Type.Literal('team') })]),
   },
   { title: 'ClusterMaintainer' },
 )

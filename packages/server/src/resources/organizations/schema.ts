@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
-import { Timestamp } from '../user/schema.ts'
+import { Timestamp, Uuid } from '../schema.ts'
 
 export const Organization = Type.Object(
   {
-    id: Type.String({ format: 'uuid' }),
+    id: Uuid,
     graphql_id: Type.String(),
     url: Type.String(),
     web_url: Type.String(),

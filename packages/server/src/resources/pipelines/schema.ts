@@ -1,6 +1,7 @@
 import { Type, type Static, type TSchema } from 'typebox'
-import { Color, Emoji, orNull, Uuid } from '../clusters/schema.ts'
-import { Timestamp, UserOrNull } from '../user/schema.ts'
+import { Color, Emoji } from '../clusters/schema.ts'
+import { orNull, Timestamp, Uuid } from '../schema.ts'
+import { UserOrNull } from '../user/schema.ts'
 
 const Text = Type.String()
 const TextOrNull = orNull(Text)

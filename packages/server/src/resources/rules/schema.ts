@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
-import { Uuid } from '../clusters/schema.ts'
-import { Timestamp, UserOrNull } from '../user/schema.ts'
+import { Timestamp, Uuid } from '../schema.ts'
+import { UserOrNull } from '../user/schema.ts'
 
 const RuleType = Type.Union([
   Type.Literal('pipeline.trigger_build.pipeline'),

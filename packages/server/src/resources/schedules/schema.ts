@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
-import { orNull, Uuid } from '../clusters/schema.ts'
-import { Timestamp, UserOrNull } from '../user/schema.ts'
+import { orNull, Timestamp, Uuid } from '../schema.ts'
+import { UserOrNull } from '../user/schema.ts'
 
 export const Schedule = Type.Object(
   {

@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import type { Organization } from '../../auth/caller.ts'
 import { graphqlId } from '../../lib/ids.ts'
 import { clusterUrl } from '../clusters/present.ts'
-import type { UserRow } from '../user/queries.ts'
+import { presentPersonOrNull } from '../user/present.ts'
 import type { SecretRow } from './queries.ts'
 import type { Secret } from './schema.ts'
 
@@ -17,9 +17,9 @@ export function presentSecret(url: string, org: Organization, secret: SecretRow)
     url: `${cluster}/secrets/${secret.id}`,
     cluster_url: cluster,
     created_at: secret.created_at,
-    created_by: presentPerson(secret.created_by),
+    created_by: presentPersonOrNull(secret.created_by),
     updated_at: secret.updated_at,
-    updated_by: presentPerson(secret.updated_by),
+    updated_by: presentPersonOrNull(secret.updated_by),
     last_read_at: secret.last_read_at,
     organization: {
       id: org.id,
@@ -29,6 +29,3 @@ export function presentSecret(url: string, org: Organization, secret: SecretRow)
     },
   }
 }
-
-const presentPerson = (user: UserRow | null) =>
-  user === null ? null : { id: user.id, name: user.name, email: user.email }

@@ -1,8 +1,6 @@
 import { Type, type Static } from 'typebox'
-import { orNull, Uuid } from '../clusters/schema.ts'
-import { Timestamp } from '../user/schema.ts'
-
-const Person = orNull(Type.Object({ id: Uuid, name: Type.String(), email: Type.String() }))
+import { orNull, Timestamp, Uuid } from '../schema.ts'
+import { PersonOrNull } from '../user/schema.ts'
 
 /** Never the value. */
 export const Secret = Type.Object(
@@ -15,9 +13,9 @@ export const Secret = Type.Object(
     url: Type.String(),
     cluster_url: Type.String(),
     created_at: Timestamp,
-    created_by: Person,
+    created_by: PersonOrNull,
     updated_at: Timestamp,
-    updated_by: Person,
+    updated_by: PersonOrNull,
     last_read_at: orNull(Timestamp),
     organization: Type.Object({ id: Uuid, slug: Type.String(), url: Type.String(), web_url: Type.String() }),
   },

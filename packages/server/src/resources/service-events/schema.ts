@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
-import { Uuid } from '../clusters/schema.ts'
-import { Timestamp } from '../user/schema.ts'
+import { Timestamp, Uuid } from '../schema.ts'
 
 export const LoggedEvent = Type.Object(
   {

@@ -2,7 +2,7 @@
 import { Type, type TSchema } from 'typebox'
 import { providers } from '../../notifications/providers/table.ts'
 import type { Provider, Settings } from '../../notifications/provider.ts'
-import { orNull } from '../clusters/schema.ts'
+import { orNull } from '../schema.ts'
 import { serviceFields } from './schema.ts'
 
 function settingsAnswer({ name, fields }: Provider): TSchema {

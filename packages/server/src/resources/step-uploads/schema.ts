@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
-import { Uuid, orNull } from '../clusters/schema.ts'
-import { Timestamp } from '../user/schema.ts'
+import { orNull, Timestamp, Uuid } from '../schema.ts'
 
 const TextOrNull = orNull(Type.String())
 

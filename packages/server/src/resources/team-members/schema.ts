@@ -1,10 +1,10 @@
 import { Type, type Static } from 'typebox'
+import { Timestamp, Uuid } from '../schema.ts'
 import { TeamRole } from '../teams/schema.ts'
-import { Timestamp } from '../user/schema.ts'
 
 export const TeamMember = Type.Object(
   {
-    user_id: Type.String({ format: 'uuid' }),
+    user_id: Uuid,
     user_name: Type.String(),
     role: TeamRole,
     created_at: Timestamp,

@@ -1,10 +1,10 @@
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 import { AccessLevel } from '../pipelines/schema.ts'
-import { Timestamp } from '../user/schema.ts'
+import { Timestamp, Uuid } from '../schema.ts'
 
 export const TeamPipeline = Type.Object(
   {
-    pipeline_id: Type.String({ format: 'uuid' }),
+    pipeline_id: Uuid,
     pipeline_url: Type.String(),
     access_level: AccessLevel,
     created_at: Timestamp,
@@ -27,5 +27,3 @@ export const UpdateTeamPipeline = Type.Object(
   { access_level: AccessLevel },
   { title: 'UpdateTeamPipeline', examples: [{ access_level: 'read_only' }] },
 )
-
-export type CreateTeamPipelineBody = Static<typeof CreateTeamPipeline>

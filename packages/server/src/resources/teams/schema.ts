@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
-import { Timestamp, UserOrNull } from '../user/schema.ts'
+import { orNull, Timestamp, Uuid } from '../schema.ts'
+import { UserOrNull } from '../user/schema.ts'
 
 export const TeamRole = Type.Union([Type.Literal('member'), Type.Literal('maintainer')])
 export type TeamRole = Static<typeof TeamRole>
@@ -17,7 +18,7 @@ const rights = {
 
 export const Team = Type.Object(
   {
-    id: Type.String({ format: 'uuid' }),
+    id: Uuid,
     graphql_id: Type.String(),
     name: Type.String(),
     slug: Type.String(),
@@ -39,7 +40,7 @@ const Name = Type.String({
 })
 
 const optionalFields = {
-  description: Type.Optional(Type.Union([Type.String({ maxLength: 10_000 }), Type.Null()])),
+  description: Type.Optional(orNull(Type.String({ maxLength: 10_000 }))),
   privacy: Type.Optional(
     Type.Union(Privacy.anyOf, {
       description: 'A secret team is seen by its members and administrators only.',

@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
-import { orNull, Uuid } from '../clusters/schema.ts'
-import { Timestamp } from '../user/schema.ts'
+import { orNull, Timestamp, Uuid } from '../schema.ts'
 
 const TextOrNull = orNull(Type.String())
 const Count = Type.Integer({ minimum: 0 })

@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
-import { orNull, Uuid } from '../clusters/schema.ts'
+import { orNull, Timestamp, Uuid } from '../schema.ts'
 import { FailureExpanded } from '../test_runs/schema.ts'
-import { Timestamp } from '../user/schema.ts'
 
 const TextOrNull = orNull(Type.String())
 const Count = Type.Integer({ minimum: 0 })

@@ -1,10 +1,9 @@
 import { Type } from 'typebox'
-
-export const Timestamp = Type.String({ format: 'date-time', examples: ['2026-01-02T03:04:05.678Z'] })
+import { orNull, Timestamp, Uuid } from '../schema.ts'
 
 export const User = Type.Object(
   {
-    id: Type.String({ format: 'uuid' }),
+    id: Uuid,
     graphql_id: Type.String(),
     name: Type.String(),
     email: Type.String(),
@@ -14,4 +13,7 @@ export const User = Type.Object(
   { title: 'User' },
 )
 
-export const UserOrNull = Type.Union([User, Type.Null()])
+export const UserOrNull = orNull(User)
+
+/** A user in the short form that invitations and secrets show. */
+export const PersonOrNull = orNull(Type.Object({ id: Uuid, name: Type.String(), email: Type.String() }))

@@ -1,0 +1,9 @@
+// Schemas that every slice uses.
+import { Type } from 'typebox'
+
+export const Uuid = Type.String({ format: 'uuid' })
+
+export const Timestamp = Type.String({ format: 'date-time', examples: ['2026-01-02T03:04:05.678Z'] })
+
+export const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Union([schema, Type.Null()])
