@@ -1,6 +1,6 @@
 // An organization with an administrator, a token and a cluster, straight into the tables.
 import { scopes } from '@millrace/server/auth/scopes.ts'
-import type { BuildRequest } from '@millrace/server/conductor/create-build.ts'
+import type { BuildRequest } from '@millrace/server/conductor/build.ts'
 import type { Db } from '@millrace/server/db/pool.ts'
 import { hashToken, newId } from '@millrace/server/lib/ids.ts'
 import { createAccessToken } from '@millrace/server/resources/access-token/create.ts'

@@ -3,8 +3,8 @@
 // The engine never sees a whole build: the end of one job costs the same in a build of ten jobs and of four
 // thousand. A build and its steps carry counters, and an event changes those by small differences. What the
 // engine cannot know in advance it asks for: `advance` is a generator that yields a Need and goes on with the
-// Answer it is given, and returns what came of the event. Whoever drives it holds the build's lock, fetches
-// what each Need describes, and writes the changes down in the same transaction:
+// Answer it is given, and returns the outcome of the event. Its caller holds the build's lock, fetches what
+// each Need describes, and saves the changes in the same transaction:
 //
 //   const steps = advance(build, event, { mint })
 //   let turn = steps.next()
@@ -12,11 +12,11 @@
 //   turn.value is the outcome
 //
 // A job's end that does not end its step needs that job and its step. One that does also needs the step's
-// dependents, and the jobs of those it sets free. Only failures, blocks, cancels, uploads and reopening look
-// further. Rows handed over up front in `rows` are not asked for.
+// dependents, and the jobs of those that may start now. Only failures, blocks, cancels, uploads and reopening
+// look further. Rows passed in `rows` are not asked for.
 //
 // The result is one list of row changes and one of effects. Within one advance a job may pass through several
-// states; only where it began and where it ended is told.
+// states; the result has only the first and the last.
 
 import { cancelBuild, cancelJob, cancelStep, skipBuild } from './advance/cancel.ts'
 import { expire, finish, giveUpOnAgent, loseAgent, moveWithAgent, timeOut } from './advance/agent.ts'
@@ -33,13 +33,13 @@ import { promise } from './advance/promise.ts'
 import type { Refusal } from './advance/refusal.ts'
 import { retry } from './advance/retry.ts'
 import { slotsDecided } from './advance/slots.ts'
-import { effectsOf } from './advance/tell.ts'
+import { collectEffects } from './advance/collect-effects.ts'
 import { childChanged, childCreated, childRefused } from './advance/trigger.ts'
 import { unblock } from './advance/unblock.ts'
 import { upload } from './advance/upload.ts'
 import type { BuildRow } from './rows.ts'
 
-export interface Hands {
+export interface AdvanceOptions {
   /** The source of ids for new rows. */
   mint: () => string
   /** Rows the caller knows will be needed. */
@@ -48,15 +48,15 @@ export interface Hands {
 
 export type Outcome = { ok: true; changes: Changes; effects: Effect[] } | Refusal
 
-export function* advance(build: BuildRow, event: BuildEvent, hands: Hands): Asking<Outcome> {
-  const draft = new Draft(build, event.at, hands.mint)
-  if (hands.rows !== undefined) draft.take(hands.rows)
+export function* advance(build: BuildRow, event: BuildEvent, options: AdvanceOptions): Asking<Outcome> {
+  const draft = new Draft(build, event.at, options.mint)
+  if (options.rows !== undefined) draft.take(options.rows)
   const refusal = yield* handle(draft, event)
   if (refusal !== null) return refusal
   yield* pause(draft, draft.newJobs.length)
   yield* conclude(draft)
   yield* pause(draft, draft.newJobs.length)
-  return { ok: true, changes: changesOf(draft), effects: [...draft.effects, ...effectsOf(draft)] }
+  return { ok: true, changes: changesOf(draft), effects: [...draft.effects, ...collectEffects(draft)] }
 }
 
 function* handle(draft: Draft, event: BuildEvent): Asking<Refusal | null> {

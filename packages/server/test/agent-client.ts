@@ -3,7 +3,7 @@
 import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { STREAM_PINGS_PATH } from '@millrace/protocol/pings.ts'
-import type { BuildRequest } from '../src/conductor/create-build.ts'
+import type { BuildRequest } from '../src/conductor/build.ts'
 import type { Json, TestApp } from './app.ts'
 import {
   aCluster,

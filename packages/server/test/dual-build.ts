@@ -9,7 +9,7 @@ import { DEFAULT_MAX_BYTES, readPipeline } from '@millrace/engine/steps/document
 import type { PipelineDocument } from '@millrace/engine/steps/types.ts'
 import { eventOf, type Move } from '../../engine/test/random-events.ts'
 import { counter, someFacts } from '../../engine/test/running.ts'
-import { advanceBuild, type EventAt, type FollowUp } from '../src/conductor/advance.ts'
+import { advanceBuild, type UntimedEvent, type FollowUp } from '../src/conductor/advance.ts'
 import { decideGroup } from '../src/conductor/concurrency.ts'
 import { createBuild } from '../src/conductor/create-build.ts'
 import { buildColumns, jobColumns, selectFields, stepColumns, tallyColumns } from '../src/conductor/rows.ts'
@@ -129,7 +129,7 @@ export class DualBuild {
   }
 
   /** The same event, about the same jobs and steps as the tables know them. */
-  private translate(event: BuildEvent, tables: Rows): EventAt {
+  private translate(event: BuildEvent, tables: Rows): UntimedEvent {
     const rows = rowsInMemory(this.memory)
     const names = new Map(rows.jobs.map((job) => [job.id, nameOf(rows, job)]))
     const ids = new Map(tables.jobs.map((job) => [nameOf(tables, job), job.id]))

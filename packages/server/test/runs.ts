@@ -1,8 +1,9 @@
 // Builds moved through their states by the conductor, without agents.
 import { sql } from 'kysely'
 import { act, carryOut } from '../src/conductor/act.ts'
-import type { Advanced, EventAt } from '../src/conductor/advance.ts'
-import { createBuild, type BuildRequest } from '../src/conductor/create-build.ts'
+import type { Advanced, UntimedEvent } from '../src/conductor/advance.ts'
+import type { BuildRequest } from '../src/conductor/build.ts'
+import { createBuild } from '../src/conductor/create-build.ts'
 import type { TestApp } from './app.ts'
 import type { TestOrganization } from './builders.ts'
 
@@ -45,7 +46,7 @@ export async function aBuild(
   return { id: created.buildId, number: created.number, organizationId: org.id }
 }
 
-export const applyEvent = (app: TestApp, build: TestBuild, event: EventAt): Promise<Advanced> =>
+export const applyEvent = (app: TestApp, build: TestBuild, event: UntimedEvent): Promise<Advanced> =>
   act(app.ctx, build.organizationId, build.id, event)
 
 export interface TestJob {

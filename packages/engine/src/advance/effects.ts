@@ -1,9 +1,9 @@
-// What has to be told or done because of a change, as data.
+// The consequences of a change, as data: events to publish and work to do.
 
 import type { BuildState, JobState } from '../states.ts'
 import type { BlockedState } from '../steps/types.ts'
 
-export type BuildNews =
+export type BuildEventName =
   | 'build.scheduled'
   | 'build.running'
   | 'build.failing'
@@ -11,14 +11,14 @@ export type BuildNews =
   | 'build.finished'
   | 'build.skipped'
 
-export type JobNews =
+export type JobEventName =
   | 'job.scheduled'
   | 'job.started'
   | 'job.finished'
   | 'job.activated'
   | 'job.promised_exit_status'
 
-export type StepNews = 'step.failing' | 'step.finished'
+export type StepEventName = 'step.failing' | 'step.finished'
 
 export type Effect =
   | {
@@ -35,6 +35,6 @@ export type Effect =
   | { kind: 'cancel_child_build'; jobId: string; buildId: string }
   | { kind: 'concurrency_changed'; group: string }
   | { kind: 'set_meta_data'; values: Readonly<Record<string, string>> }
-  | { kind: 'notify'; news: BuildNews }
-  | { kind: 'notify'; news: JobNews; jobId: string }
-  | { kind: 'notify'; news: StepNews; stepId: string }
+  | { kind: 'notify'; event: BuildEventName }
+  | { kind: 'notify'; event: JobEventName; jobId: string }
+  | { kind: 'notify'; event: StepEventName; stepId: string }

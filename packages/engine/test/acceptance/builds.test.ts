@@ -53,7 +53,7 @@ describe('E39 intermediate builds', () => {
     old.must({ type: 'skip_build' })
     expect(new Set(Object.values(old.states))).toEqual(new Set(['skipped']))
     expect(old.state).toBe('skipped')
-    expect(old.effects).toContainEqual({ kind: 'notify', news: 'build.skipped' })
+    expect(old.effects).toContainEqual({ kind: 'notify', event: 'build.skipped' })
   })
 
   it('does not skip a build that has started', () => {

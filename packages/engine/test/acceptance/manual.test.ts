@@ -13,7 +13,7 @@ describe('E23 block', () => {
     expect(build.row).toMatchObject({ state: 'blocked', blockedState: 'passed' })
     expect(build.state).toBe('passed')
     expect(build.row.finishedAt).not.toBeNull()
-    expect(effects).toContainEqual({ kind: 'notify', news: 'build.finished' })
+    expect(effects).toContainEqual({ kind: 'notify', event: 'build.finished' })
     build.unblock('Ship?')
     expect(build.states).toEqual({ a: 'passed', 'Ship?': 'unblocked', b: 'scheduled' })
     expect(build.job('Ship?')).toMatchObject({ unblockedBy: 'ada', unblockable: false })

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { Type, type Static } from 'typebox'
 import { isFinal } from '@millrace/engine/states.ts'
 import { carryOut } from '../conductor/act.ts'
-import { advanceIn, type EventAt, type FollowUp } from '../conductor/advance.ts'
+import { advanceIn, type UntimedEvent, type FollowUp } from '../conductor/advance.ts'
 import type { Context } from '../context.ts'
 import { prepared, type Statement } from '../db/statement.ts'
 import { defer } from '../db/batch.ts'
@@ -29,7 +29,7 @@ export async function finishJob(
 ): Promise<void> {
   if (isFinal(job.state)) return
   const exitStatus = readExitStatus(body.exit_status)
-  const end: EventAt = {
+  const end: UntimedEvent = {
     type: 'finish',
     jobId: job.id,
     exitStatus,
@@ -37,7 +37,7 @@ export async function finishJob(
     signalReason: body.signal_reason || null,
   }
   // An agent that refuses a job ends it without ever starting it.
-  const events: EventAt[] = job.state === 'accepted' ? [{ type: 'start', jobId: job.id }, end] : [end]
+  const events: UntimedEvent[] = job.state === 'accepted' ? [{ type: 'start', jobId: job.id }, end] : [end]
   const followUps = await inTransaction(ctx.db, async (trx) => {
     const after: FollowUp[] = []
     for (const event of events) {

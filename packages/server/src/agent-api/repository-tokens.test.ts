@@ -5,7 +5,7 @@ import { aPipeline, auditTrail } from '../../test/builders.ts'
 import { commitOf } from '../../test/deliveries.ts'
 import { aGitHub, anAppKey, type AppKey, type GitHubHost } from '../../test/github-host.ts'
 import { aBuild } from '../../test/runs.ts'
-import type { BuildRequest } from '../conductor/create-build.ts'
+import type { BuildRequest } from '../conductor/build.ts'
 
 const env = { MILLRACE_PING_HOLD_SECONDS: '0', MILLRACE_OUTBOUND_ALLOW: '127.0.0.0/8' }
 const app = useApp({ env })

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { isFinal, type JobState } from '@millrace/engine/states.ts'
 import { carryOut } from '../conductor/act.ts'
-import { advanceIn, type EventAt, type FollowUp } from '../conductor/advance.ts'
+import { advanceIn, type UntimedEvent, type FollowUp } from '../conductor/advance.ts'
 import type { Context } from '../context.ts'
 import type { Trx } from '../db/pool.ts'
 import { inTransaction } from '../db/transaction.ts'
@@ -40,7 +40,7 @@ async function end(
   exitStatus: number,
 ): Promise<FollowUp[]> {
   const signalReason = exitStatus === 0 ? null : 'stack_error'
-  const events: EventAt[] = [
+  const events: UntimedEvent[] = [
     { type: 'assign', jobId },
     { type: 'accept', jobId },
     { type: 'start', jobId },

@@ -1,9 +1,9 @@
-// An event and everything that follows from it. Each follow-up is a transaction of its own, after the commit of
-// what caused it. sweep.ts finds again what a dying process leaves undone, except `supersede`: the tables do not tell a
-// build that should have been superseded from one that somebody retried, so such a build goes on.
+// An event and its follow-ups. Each follow-up is a transaction of its own, after the commit of its cause. If the process
+// dies before that, sweep.ts finds the missing follow-ups in the tables, except `supersede`: the tables do not
+// distinguish a build that should have been superseded from one that was retried, so such a build continues.
 import type { Context } from '../context.ts'
-import { advanceBuild, type Advanced, type EventAt, type FollowUp } from './advance.ts'
-import { cancelChild, createChild, tellParent } from './children.ts'
+import { advanceBuild, type Advanced, type UntimedEvent, type FollowUp } from './advance.ts'
+import { cancelChild, createChild, reportToParent } from './children.ts'
 import { decideGroup } from './concurrency.ts'
 import { supersede } from './supersede.ts'
 
@@ -11,14 +11,14 @@ export async function act(
   ctx: Context,
   organizationId: string,
   buildId: string,
-  event: EventAt,
+  event: UntimedEvent,
 ): Promise<Advanced> {
   const advanced = await advanceBuild(ctx, organizationId, buildId, event)
   if (advanced.ok) await carryOut(ctx, advanced.followUps)
   return advanced
 }
 
-/** What fails is left to the sweep: the change it follows from is committed, and whoever made it has to hear so. */
+/** Never throws: the cause is committed, and its caller must be answered so. The sweep repeats a failed follow-up. */
 export async function carryOut(ctx: Context, followUps: readonly FollowUp[]): Promise<void> {
   if (ctx.afterCommit !== null) return ctx.afterCommit((outside) => carryOut(outside, followUps))
   const waiting = [...followUps]
@@ -37,8 +37,8 @@ function carryOutOne(ctx: Context, followUp: FollowUp): Promise<FollowUp[]> {
       return createChild(ctx, followUp)
     case 'cancel_child':
       return cancelChild(ctx, followUp)
-    case 'tell_parent':
-      return tellParent(ctx, followUp)
+    case 'report_to_parent':
+      return reportToParent(ctx, followUp)
     case 'decide_slots':
       return decideGroup(ctx, followUp.organizationId, followUp.group)
     case 'supersede':

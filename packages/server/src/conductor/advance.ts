@@ -1,6 +1,6 @@
-// The one door through which a build changes: lock it, ask the engine, write down what it says, append the events.
-// Nobody else writes the state of a build or a job, with one exception: claim.ts hands out jobs and has them accepted,
-// and reserve.ts sets them aside, by touching those jobs' rows alone.
+// The only entry point for changes of a build: lock it, ask the engine, save its changes, append the events. No other
+// code writes the state of a build or a job, except claim.ts, which assigns jobs to agents and accepts them, and
+// reserve.ts, which reserves jobs for a stack. Those two update only the rows of these jobs.
 import { setImmediate } from 'node:timers/promises'
 import { advance } from '@millrace/engine/advance.ts'
 import type { Effect } from '@millrace/engine/advance/effects.ts'
@@ -22,11 +22,11 @@ import { saveChanges } from './save.ts'
 import type { Scope } from './scope.ts'
 import { wakeFreedAgents, wakeQueuesOf } from './wake.ts'
 
-/** What must happen after the commit, each in a transaction of its own. */
+/** Work to do after the commit, each in a transaction of its own. */
 export type FollowUp =
   | { kind: 'create_child'; organizationId: string; buildId: string; jobId: string }
   | { kind: 'cancel_child'; organizationId: string; childId: string }
-  | { kind: 'tell_parent'; organizationId: string; childId: string; jobId: string }
+  | { kind: 'report_to_parent'; organizationId: string; childId: string; jobId: string }
   | { kind: 'decide_slots'; organizationId: string; group: string }
   | { kind: 'supersede'; organizationId: string; buildId: string }
 
@@ -35,73 +35,75 @@ export type Advanced =
       ok: true
       followUps: FollowUp[]
       newJobs: string[]
-      /** As it is now, with what is known of it. */
+      /** After the event. */
       build: BuildRow
+      /** The rows that were loaded with the build, after the event. */
       rows: Answer
     }
   | Refusal
 
 const noBuild: Refusal = { ok: false, reason: 'not_found', message: 'No build found' }
 
-/** `now` is taken under the lock, so that times in a build never run backwards. */
-export type EventAt<E extends BuildEvent = BuildEvent> = E extends BuildEvent ? Omit<E, 'at'> : never
+/** The time is added under the lock, so that times in a build never run backwards. */
+export type UntimedEvent<E extends BuildEvent = BuildEvent> = E extends BuildEvent ? Omit<E, 'at'> : never
 
 export async function advanceIn(
   trx: Trx,
   ctx: Context,
   organizationId: string,
   buildId: string,
-  event: EventAt,
+  event: UntimedEvent,
 ): Promise<Advanced> {
   const locked = await lockBuild(trx, organizationId, buildId, 'jobId' in event ? event.jobId : undefined)
   return locked === undefined ? noBuild : apply(trx, ctx, locked, event)
 }
 
-/** What reads or writes more than so many lets other requests run between its parts. */
+/** Larger changes let other requests run between their parts. */
 const mostEffectsAtOnce = 500
 
-/** With the build's lock held, and its row as it stands; `first` is written before what the event makes of it. */
+/** Runs an event on a build whose lock is held. The statements of `insertBuild` are saved before the engine's changes. */
 export async function apply(
   trx: Trx,
   ctx: Context,
   { scope, build, rows = {}, job, inherited }: LockedBuild,
-  event: EventAt,
-  first: (after: BuildRow) => Statement[] = () => [],
+  event: UntimedEvent,
+  insertBuild: (after: BuildRow) => Statement[] = () => [],
 ): Promise<Advanced> {
   const at = ctx.now().toISOString()
   const steps = advance(build, { ...event, at }, { mint: newId, rows })
   const jobsBefore = new Map(rows.jobs?.map((job) => [job.id, job]))
-  let turn = steps.next()
-  while (!turn.done) {
-    const answer = await fetchNeed(trx, build.id, turn.value)
+  let step = steps.next()
+  while (!step.done) {
+    const answer = await fetchNeed(trx, build.id, step.value)
     for (const job of answer.jobs ?? []) jobsBefore.set(job.id, job)
     if ((answer.jobs ?? []).length > mostEffectsAtOnce) await setImmediate()
-    turn = steps.next(answer)
+    step = steps.next(answer)
   }
-  const outcome = turn.value
+  const outcome = step.value
   if (!outcome.ok) return outcome
   const { changes, effects } = outcome
   const moves = effects.filter((effect) => effect.kind === 'job_state_changed')
   const after = { ...build, ...changes.build }
   const { timers } = ctx.config
   const runnable = effects.flatMap((effect) => (effect.kind === 'job_runnable' ? [effect.jobId] : []))
-  const heritage = changes.newJobs.length === 0 ? null : (inherited ?? (await findInherited(trx, scope)))
-  const breathe = effects.length > mostEffectsAtOnce ? setImmediate : null
-  await breathe?.()
+  const inheritedByJobs =
+    changes.newJobs.length === 0 ? null : (inherited ?? (await findInherited(trx, scope)))
+  const pause = effects.length > mostEffectsAtOnce ? setImmediate : null
+  await pause?.()
   const statements = [
-    ...first(after),
+    ...insertBuild(after),
     ...effects.flatMap((effect) =>
       effect.kind === 'set_meta_data' ? setMetaData(scope, effect.values) : [],
     ),
-    ...appendEvents(scope, at, effects, event),
+    ...appendEvents(scope, at, effects, event.type === 'promise' ? (event.reason ?? null) : null),
     ...wakeFreedAgents(moves, job),
   ]
-  const saving = { scope, timers, at, buildBefore: build, moves, jobsBefore, inherited: heritage }
+  const saving = { scope, timers, at, buildBefore: build, moves, jobsBefore, inherited: inheritedByJobs }
   for (const part of saveChanges(changes, saving)) {
-    await breathe?.()
+    await pause?.()
     statements.push(...part)
   }
-  await breathe?.()
+  await pause?.()
   await defer(trx, [...statements, ...wakeQueuesOf(runnable)])
   const patches = {
     jobs: new Map(changes.jobs.map((patch) => [patch.id, patch])),
@@ -129,7 +131,7 @@ export const advanceBuild = (
   ctx: Context,
   organizationId: string,
   buildId: string,
-  event: EventAt,
+  event: UntimedEvent,
 ): Promise<Advanced> => inTransaction(ctx.db, (trx) => advanceIn(trx, ctx, organizationId, buildId, event))
 
 function followUpsOf(scope: Scope, effects: readonly Effect[]): FollowUp[] {
@@ -159,12 +161,12 @@ function buildFollowUps(
   { from, to }: Extract<Effect, { kind: 'build_state_changed' }>,
 ): FollowUp[] {
   const followUps: FollowUp[] = []
-  // Older builds of the branch are looked for when a build is made, and again when it starts.
+  // A build looks for older builds of its branch when it is created and again when it starts.
   if (supersedes && (from === 'creating' || (from === 'scheduled' && to === 'running'))) {
     followUps.push({ kind: 'supersede', organizationId, buildId })
   }
   if (triggeredFromJobId !== null && from !== 'creating') {
-    followUps.push({ kind: 'tell_parent', organizationId, childId: buildId, jobId: triggeredFromJobId })
+    followUps.push({ kind: 'report_to_parent', organizationId, childId: buildId, jobId: triggeredFromJobId })
   }
   return followUps
 }

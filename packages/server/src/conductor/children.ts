@@ -1,5 +1,5 @@
-// Trigger steps: a job whose work is another build. The child is made after the parent's commit, and the unique
-// index on the job it came from makes doing so twice the same as doing it once.
+// Trigger steps: jobs whose work is another build, the child. The child is created after the parent's commit. A unique
+// index on the trigger job makes creating it idempotent.
 import { sql } from 'kysely'
 import type { BuildState } from '@millrace/engine/states.ts'
 import type { BlockedState } from '@millrace/engine/steps/types.ts'
@@ -8,7 +8,8 @@ import { buildableBy, buildableWith } from '../auth/pipeline-access.ts'
 import type { Context } from '../context.ts'
 import { refusesData, violatedUnique } from '../db/transaction.ts'
 import { advanceBuild, type FollowUp } from './advance.ts'
-import { createBuild, type Author, type BuildRequest } from './create-build.ts'
+import type { Author, BuildRequest } from './build.ts'
+import { createBuild } from './create-build.ts'
 
 const deepestChain = 10
 
@@ -32,24 +33,32 @@ export async function createChild(
 ): Promise<FollowUp[]> {
   const parent = await findParent(ctx, organizationId, jobId)
   if (parent === undefined) return []
-  const made = await makeChild(ctx, organizationId, jobId, parent)
-  const event = made.ok
-    ? ({ type: 'child_created', jobId, buildId: made.buildId } as const)
-    : ({ type: 'child_refused', jobId, message: made.message } as const)
-  const told = await advanceBuild(ctx, organizationId, buildId, event)
-  // A parent that was canceled meanwhile refuses; its child must then go too.
-  const orphan: FollowUp[] =
-    made.ok && !told.ok ? [{ kind: 'cancel_child', organizationId, childId: made.buildId }] : []
-  // The child may have ended before its parent knew of it.
-  const news: FollowUp[] = made.ok
-    ? [{ kind: 'tell_parent', organizationId, childId: made.buildId, jobId }]
-    : []
-  return [...(told.ok ? told.followUps : orphan), ...(made.ok ? made.followUps : []), ...news]
+  const child = await findOrCreateChild(ctx, organizationId, jobId, parent)
+  const event = child.ok
+    ? ({ type: 'child_created', jobId, buildId: child.buildId } as const)
+    : ({ type: 'child_refused', jobId, message: child.message } as const)
+  const advanced = await advanceBuild(ctx, organizationId, buildId, event)
+  const parentFollowUps = advanced.ok ? advanced.followUps : []
+  if (!child.ok) return parentFollowUps
+  const childId = child.buildId
+  // A parent that was canceled meanwhile refuses the event, and its child is canceled too.
+  if (!advanced.ok) parentFollowUps.push({ kind: 'cancel_child', organizationId, childId })
+  // The child may have finished before its parent had its id.
+  return [
+    ...parentFollowUps,
+    ...child.followUps,
+    { kind: 'report_to_parent', organizationId, childId, jobId },
+  ]
 }
 
-type Made = { ok: true; buildId: string; followUps: FollowUp[] } | { ok: false; message: string }
+type Child = { ok: true; buildId: string; followUps: FollowUp[] } | { ok: false; message: string }
 
-async function makeChild(ctx: Context, organizationId: string, jobId: string, parent: Parent): Promise<Made> {
+async function findOrCreateChild(
+  ctx: Context,
+  organizationId: string,
+  jobId: string,
+  parent: Parent,
+): Promise<Child> {
   const existing = await findChild(ctx, organizationId, jobId)
   if (existing !== undefined) return { ok: true, buildId: existing, followUps: [] }
   const target = await findTarget(ctx, organizationId, parent)
@@ -81,7 +90,7 @@ async function findTarget(
   organizationId: string,
   parent: Parent,
 ): Promise<{ id: string; default_branch: string } | string> {
-  // A build that nobody of the organization made, such as one of a push, has only its pipeline to speak for it.
+  // A build without a creator, such as one of a push, has the rights of its pipeline.
   const mayBuild =
     parent.creator_id === null ? buildableWith(parent.pipeline_id) : buildableBy(parent.creator_id)
   const { rows } = await sql<{
@@ -99,7 +108,7 @@ async function findTarget(
     ctx.db,
   )
   const [target] = rows
-  // The same for both, because who may not know of a pipeline must not learn of it here.
+  // One answer for both cases, so that it does not reveal whether the pipeline exists.
   if (target === undefined || !target.is_theirs) {
     const who = parent.creator_id === null ? 'a team of this pipeline' : 'the creator of this build'
     return `There is no pipeline "${parent.work.pipeline}" that ${who} may build`
@@ -168,10 +177,10 @@ export async function cancelChild(
 }
 
 /**
- * Tells the trigger job how its child stands now. A job that no longer waits for it refuses, which is right. A child
- * that went with its pipeline counts as canceled.
+ * Reports the state of a child to its trigger job. A job that no longer waits for it refuses the event. A child that was
+ * deleted with its pipeline counts as canceled.
  */
-export async function tellParent(
+export async function reportToParent(
   ctx: Context,
   { organizationId, childId, jobId }: { organizationId: string; childId: string; jobId: string },
 ): Promise<FollowUp[]> {

@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import { matchesBranch } from '@millrace/engine/branches.ts'
 import { newBuild } from '@millrace/engine/new-build.ts'
 import { planInParts, type PlanResult } from '@millrace/engine/plan.ts'
-import { describeProblem, type Problem } from '@millrace/engine/problem.ts'
+import { describeProblem } from '@millrace/engine/problem.ts'
 import type { PipelineDocument } from '@millrace/engine/steps/types.ts'
 import type { BuildRow } from '@millrace/engine/rows.ts'
 import type { Context } from '../context.ts'
@@ -16,91 +16,35 @@ import { inTransaction } from '../db/transaction.ts'
 import type { FieldError } from '../lib/errors.ts'
 import { newId } from '../lib/ids.ts'
 import { apply, type FollowUp } from './advance.ts'
-import { conditionFacts, personJson, type Creator } from './facts.ts'
+import {
+  buildVariables,
+  conditionFacts,
+  originFields,
+  requestedBuild,
+  type Build,
+  type BuildOrigin,
+  type BuildRequest,
+} from './build.ts'
 import { setMetaData } from './meta-data.ts'
 import { readStored } from './read-stored.ts'
 import { columnName, tallyColumns } from './rows.ts'
 import { selectPipelineScope, type PipelineScope } from './scope.ts'
-import { isUntrusted, type CommitOrigin } from './trust.ts'
-import { listStoredVariables } from './variables.ts'
+import { isUntrusted } from './trust.ts'
 
-export interface PullRequest {
-  id: string
-  base: string | null
-  repository: string | null
-  labels: readonly string[]
-  draft: boolean | null
-  /** Whether its commits come from another repository; unsaid where nobody but the caller would know. */
-  fork?: boolean
-  /** Its newest commit, where what is built is how it would merge. */
-  head?: string
-  /** The repository to check out, where the pipeline's own does not have its commits. */
-  checkout?: string
+export type CreatedBuild = { ok: true; buildId: string; number: number; followUps: FollowUp[] } | BuildRefusal
+
+export interface BuildRefusal {
+  ok: false
+  reason: 'no_pipeline' | 'pipeline_archived' | 'branch_filtered' | 'invalid_configuration'
+  /** For the person who asked. */
+  message: string
+  errors?: FieldError[]
 }
 
-/** What the source host said beside the commit. */
-export interface BuildSourceEvent {
-  event: string
-  action: string | null
-  /** Of a labeled or unlabeled event. */
-  label: string | null
-  mergeQueue: { baseBranch: string; baseCommit: string } | null
-}
-
-export interface Author {
-  name: string | null
-  email: string | null
-}
-
-export interface BuildRequest {
-  pipelineId: string
-  source: 'webhook' | 'api' | 'ui' | 'trigger_job' | 'schedule'
-  creatorId: string | null
-  author: Author | null
-  commit: string
-  /** A build that is made because of another one, or again, is in addition a fork's if that one is. */
-  commitOrigin: CommitOrigin
-  branch: string
-  tag: string | null
-  message: string | null
-  env: Readonly<Record<string, string>>
-  metaData: Readonly<Record<string, string>>
-  pullRequest: PullRequest | null
-  /** Only for what a source host told of. */
-  hostEvent?: BuildSourceEvent | null
-  cleanCheckout: boolean
-  ignoreBranchFilters: boolean
-  rebuiltFrom: { id: string; number: number } | null
-  triggeredFrom: {
-    build_id: string
-    build_number: number
-    build_pipeline_slug: string
-    job_id: string
-    depth: number
-  } | null
-  /** When the build was due; null: now. */
-  dueAt: string | null
-}
-
-export type CreatedBuild =
-  | { ok: true; buildId: string; number: number; followUps: FollowUp[] }
-  | { ok: false; message: string; errors?: FieldError[] }
-
-interface PipelineRow {
-  id: string
-  slug: string
-  name: string
-  repository: string
-  default_branch: string
-  configuration: string
-  env: Record<string, string>
-  branch_configuration: string | null
-  archived_at: string | null
-  trusts_forks: boolean
-  isFromFork: boolean
-  organization_slug: string
-  creator: Creator | null
-  scope: PipelineScope
+/** A refusal as one sentence, for places that show no list of errors. */
+export function describeRefusal({ message, errors = [] }: BuildRefusal): string {
+  const details = errors.map(({ field, code }) => `${field} ${code}`)
+  return details.length === 0 ? message : `${message}: ${details.join('; ')}`
 }
 
 const mostStepsAtOnce = 300
@@ -120,102 +64,95 @@ export function createBuild(
   request: BuildRequest,
 ): Promise<CreatedBuild> {
   return inTransaction(ctx.db, async (trx): Promise<CreatedBuild> => {
-    const pipeline = await findPipeline(trx, organizationId, request)
-    if (pipeline === undefined) return { ok: false, message: 'No pipeline found' }
-    const refusal = refusalOf(pipeline, request)
-    if (refusal !== null) return { ok: false, message: refusal }
+    const target = await findTarget(trx, organizationId, request)
+    if (target === undefined) return noPipeline
+    const refusal = refuse(target, request)
+    if (refusal !== null) return refusal
 
-    const id = newId()
-    const variables = listStoredVariables({
-      organizationSlug: pipeline.organization_slug,
-      pipeline,
-      build: request,
-    })
-    const read = await readStored({ text: pipeline.configuration, variables })
-    if (!read.ok)
-      return { ok: false, message: 'Validation Failed', errors: read.problems.map(configurationError) }
+    const unnumbered = requestedBuild(request, target, target.env)
+    const read = await readStored({ text: target.configuration, variables: buildVariables(unnumbered) })
+    if (!read.ok) return invalidConfiguration(read.problems.map(describeProblem))
 
-    const number = await takeNumber(trx, pipeline.id)
-    if (number === undefined) return { ok: false, message: 'No pipeline found' }
+    const number = await takeNumber(trx, target.pipeline.id)
+    if (number === undefined) return noPipeline
+    const build = { ...unnumbered, number }
     const at = ctx.now().toISOString()
-    const facts = conditionFacts({
-      organization: { id: organizationId, slug: pipeline.organization_slug },
-      pipeline,
-      build: { ...request, id, number, state: 'creating', blockedState: null },
-      creator: pipeline.creator,
-      env: (name) => variables.get(name),
-    })
-    const planned = await planPausing(read.document, facts, {
+    const scheduledAt = request.dueAt ?? at
+    const planned = await planPausing(read.document, conditionFacts(build), {
       mint: newId,
       at,
-      scheduledAt: request.dueAt ?? at,
+      scheduledAt,
       jobsInBuild: 0,
       uploadsInBuild: 0,
       place: null,
     })
-    if (!planned.ok) {
-      throw new PlanRefused([{ field: 'configuration', code: planned.message }])
-    }
+    if (!planned.ok) throw new PlanRefused(planned.message)
     const triggeredFromJobId = request.triggeredFrom?.job_id ?? null
-    const scope = { ...pipeline.scope, buildId: id, triggeredFromJobId }
+    const scope = { ...target.scope, buildId: build.id, triggeredFromJobId }
     const begun = await apply(
       trx,
       ctx,
-      { scope, build: newBuild(id, request.dueAt ?? at), inherited: pipeline.scope },
+      { scope, build: newBuild(build.id, scheduledAt), inherited: target.scope },
       { type: 'begin', plan: planned.plan },
-      (after) => [
-        ...insertBuild(trx, { number, at, after }, pipeline, request, read.document),
+      (row) => [
+        ...insertBuild(trx, { build, row, at }, target, request, read.document),
         ...setMetaData(scope, request.metaData),
       ],
     )
     if (!begun.ok) throw new Error(`A new build refused its own steps: ${begun.message}`)
-    return { ok: true, buildId: id, number, followUps: begun.followUps }
+    return { ok: true, buildId: build.id, number, followUps: begun.followUps }
   }).catch((error: unknown): CreatedBuild => {
-    if (error instanceof PlanRefused) return { ok: false, message: 'Validation Failed', errors: error.errors }
+    if (error instanceof PlanRefused) return invalidConfiguration([error.message])
     throw error
   })
 }
 
 /** Thrown to undo the number that was taken; never leaves this file. */
-class PlanRefused extends Error {
-  readonly errors: FieldError[]
+class PlanRefused extends Error {}
 
-  constructor(errors: FieldError[]) {
-    super('The configuration cannot be planned.')
-    this.errors = errors
-  }
-}
+const noPipeline: BuildRefusal = { ok: false, reason: 'no_pipeline', message: 'No pipeline found' }
 
-const configurationError = (problem: Problem): FieldError => ({
-  field: 'configuration',
-  code: describeProblem(problem),
+const invalidConfiguration = (problems: readonly string[]): BuildRefusal => ({
+  ok: false,
+  reason: 'invalid_configuration',
+  message: 'Validation Failed',
+  errors: problems.map((code) => ({ field: 'configuration', code })),
 })
 
-async function findPipeline(
+/** What the request is for. */
+interface Target extends BuildOrigin {
+  configuration: string
+  env: Record<string, string>
+  branch_configuration: string | null
+  archived_at: string | null
+  isFromFork: boolean
+  scope: PipelineScope
+}
+
+async function findTarget(
   trx: Trx,
   organizationId: string,
   request: BuildRequest,
-): Promise<PipelineRow | undefined> {
-  const creator = personJson(organizationId, sql`${request.creatorId}::uuid`)
-  const pipeline = sql<Omit<PipelineRow, 'scope' | 'isFromFork'>>`
-    select p.id, p.slug, p.name, p.repository, p.default_branch, p.configuration, p.env, p.branch_configuration,
-      p.archived_at, o.slug as organization_slug,
-      coalesce((p.provider_settings -> 'trust_pull_request_forks')::boolean, false) as trusts_forks, ${creator} as creator
+): Promise<Target | undefined> {
+  const target = sql<Omit<Target, 'scope' | 'isFromFork'> & { trusts_forks: boolean }>`
+    select p.configuration, p.env, p.branch_configuration, p.archived_at,
+      coalesce((p.provider_settings -> 'trust_pull_request_forks')::boolean, false) as trusts_forks,
+      ${originFields(organizationId, sql`${request.creatorId}::uuid`)}
     from pipelines p join organizations o on o.id = p.organization_id
     where p.organization_id = ${organizationId} and p.id = ${request.pipelineId}`
   const [[found], [scope]] = await batch(trx, [
-    pipeline,
+    target,
     selectPipelineScope(organizationId, request.pipelineId),
   ])
   if (found === undefined || scope === undefined) return undefined
   const isForkCommit = request.commitOrigin === 'fork' || request.pullRequest?.fork === true
   const descends = await descendsFromFork(trx, organizationId, request)
-  // The variables that are kept with the pipeline, and not in its repository, are not for everybody who has a fork.
+  // Forks do not see the variables that are stored with the pipeline instead of in its repository.
   const isWithheld = descends || (isForkCommit && !found.trusts_forks)
   return { ...found, ...(isWithheld ? { env: {} } : {}), isFromFork: isForkCommit || descends, scope }
 }
 
-/** Kept with the build as well, so that it also holds when the earlier build is deleted. */
+/** The result is stored with the build, so that it holds when the earlier build is deleted. */
 const descendsFromFork = (
   trx: Trx,
   organizationId: string,
@@ -223,18 +160,20 @@ const descendsFromFork = (
 ): Promise<boolean> =>
   isUntrusted(trx, organizationId, [rebuiltFrom?.id ?? [], triggeredFrom?.build_id ?? []].flat())
 
-function refusalOf(pipeline: PipelineRow, request: BuildRequest): string | null {
-  if (pipeline.archived_at !== null) return 'The pipeline is archived; unarchive it to build it.'
-  // A pull request is judged by its own filter, where its webhook comes in.
-  const filter =
-    request.ignoreBranchFilters || request.pullRequest !== null ? null : pipeline.branch_configuration
-  if (filter !== null && !matchesBranch(filter, request.branch)) {
-    return `The branch "${request.branch}" does not match the pipeline's branch filter "${filter}".`
+function refuse(target: Target, request: BuildRequest): BuildRefusal | null {
+  if (target.archived_at !== null) {
+    const message = 'The pipeline is archived; unarchive it to build it.'
+    return { ok: false, reason: 'pipeline_archived', message }
   }
-  return null
+  // A pull request's filter was applied when its webhook arrived.
+  const filter =
+    request.ignoreBranchFilters || request.pullRequest !== null ? null : target.branch_configuration
+  if (filter === null || matchesBranch(filter, request.branch)) return null
+  const message = `The branch "${request.branch}" does not match the pipeline's branch filter "${filter}".`
+  return { ok: false, reason: 'branch_filtered', message }
 }
 
-/** undefined: somebody deleted the pipeline a moment ago. */
+/** undefined: the pipeline was deleted a moment ago. */
 async function takeNumber(trx: Trx, pipelineId: string): Promise<number | undefined> {
   const { rows } = await sql<{ number: number }>`
     update pipelines set last_build_number = last_build_number + 1 where id = ${pipelineId}
@@ -244,45 +183,46 @@ async function takeNumber(trx: Trx, pipelineId: string): Promise<number | undefi
 
 function insertBuild(
   trx: Trx,
-  { number, at, after }: { number: number; at: string; after: BuildRow },
-  pipeline: PipelineRow,
+  { build, row, at }: { build: Build; row: BuildRow; at: string },
+  target: Target,
   request: BuildRequest,
   document: PipelineDocument,
 ): Statement[] {
-  const build = trx.insertInto('builds').values({
-    id: after.id,
-    organization_id: pipeline.scope.organizationId,
-    pipeline_id: pipeline.id,
-    number,
-    state: after.state,
-    blocked_state: after.blockedState,
-    cancel_reason: after.cancelReason,
-    message: request.message,
-    commit: request.commit,
-    branch: request.branch,
-    tag: request.tag,
-    env: JSON.stringify(request.env),
-    stored_env: JSON.stringify({ ...pipeline.env, ...Object.fromEntries(document.env) }),
+  const json = (value: unknown) => (value == null ? null : JSON.stringify(value))
+  const insert = trx.insertInto('builds').values({
+    id: build.id,
+    organization_id: build.organization.id,
+    pipeline_id: build.pipeline.id,
+    number: build.number,
+    state: row.state,
+    blocked_state: row.blockedState,
+    cancel_reason: row.cancelReason,
+    message: build.message,
+    commit: build.commit,
+    branch: build.branch,
+    tag: build.tag,
+    env: JSON.stringify(build.env),
+    stored_env: JSON.stringify({ ...build.storedEnv, ...Object.fromEntries(document.env) }),
     notify: JSON.stringify(document.notify),
-    source: request.source,
+    source: build.source,
     creator_id: request.creatorId,
-    author: request.author === null ? null : JSON.stringify(request.author),
-    pull_request: request.pullRequest === null ? null : JSON.stringify(request.pullRequest),
-    from_fork: pipeline.isFromFork,
-    host_event: request.hostEvent ? JSON.stringify(request.hostEvent) : null,
-    clean_checkout: request.cleanCheckout,
-    rebuilt_from: request.rebuiltFrom === null ? null : JSON.stringify(request.rebuiltFrom),
-    triggered_from: request.triggeredFrom === null ? null : JSON.stringify(request.triggeredFrom),
-    triggered_from_job_id: request.triggeredFrom?.job_id ?? null,
+    author: json(build.author),
+    pull_request: json(build.pullRequest),
+    from_fork: target.isFromFork,
+    host_event: json(build.hostEvent),
+    clean_checkout: build.cleanCheckout,
+    rebuilt_from: json(build.rebuiltFrom),
+    triggered_from: json(build.triggeredFrom),
+    triggered_from_job_id: build.triggeredFrom?.job_id ?? null,
     created_at: at,
-    scheduled_at: after.scheduledAt,
-    started_at: after.startedAt,
-    failing_at: after.failingAt,
-    finished_at: after.finishedAt,
+    scheduled_at: row.scheduledAt,
+    started_at: row.startedAt,
+    failing_at: row.failingAt,
+    finished_at: row.finishedAt,
   })
   const fields = Object.keys(tallyColumns) as Array<keyof typeof tallyColumns>
   const tally = sql`
     insert into build_tallies (build_id, ${sql.raw(fields.map(columnName).join(', '))})
-    values (${after.id}, ${sql.join(fields.map((field) => after[field]))})`
-  return [build, tally]
+    values (${row.id}, ${sql.join(fields.map((field) => row[field]))})`
+  return [insert, tally]
 }

@@ -5,7 +5,7 @@ import type { CommandStep } from '@millrace/engine/steps/types.ts'
 import type { JobWork, ScriptWork } from '@millrace/engine/work.ts'
 import type { Context } from '../context.ts'
 import { prepared } from '../db/statement.ts'
-import { findBuildOfJob, personJson, type Creator, type KnownBuild } from './facts.ts'
+import { findBuildOfJob, personJson, type Build, type Creator } from './build.ts'
 
 interface Surroundings {
   work: JobWork
@@ -21,6 +21,7 @@ interface Surroundings {
   group: StandardFacts['group']
   cluster: StandardFacts['cluster']
   agent: StandardFacts['agent']
+  provider: string
   pipelineTeams: string[]
   unblocker: Creator | null
 }
@@ -70,7 +71,7 @@ export async function findCommand(
   return { ...around, work, env, buildId: build.id, repository: build.pipeline.repository }
 }
 
-function standardFacts(url: string, build: KnownBuild, around: Surroundings): StandardFacts {
+function standardFacts(url: string, build: Build, around: Surroundings): StandardFacts {
   const { organization, pipeline, pullRequest, triggeredFrom } = build
   return {
     organization,
@@ -80,7 +81,7 @@ function standardFacts(url: string, build: KnownBuild, around: Surroundings): St
       name: pipeline.name,
       defaultBranch: pipeline.default_branch,
       repository: pullRequest?.checkout ?? pipeline.repository,
-      provider: pipeline.provider,
+      provider: around.provider,
       teams: around.pipelineTeams,
     },
     cluster: around.cluster,
@@ -112,7 +113,7 @@ function standardFacts(url: string, build: KnownBuild, around: Surroundings): St
 }
 
 /** Whoever made the build is its author where nobody else is named. */
-const authorOf = ({ author, creator }: KnownBuild): Person | null =>
+const authorOf = ({ author, creator }: Build): Person | null =>
   author === null ? creator : { ...author, teams: [] }
 
 const lastUnblocker = sql`(
@@ -134,6 +135,7 @@ const findSurroundings = prepared(
         json_build_object('id', g.id, 'key', g.key, 'label', g.definition ->> 'label') end as "group",
       case when c.id is not null then json_build_object('id', c.id, 'name', c.name) end as cluster,
       case when a.id is not null then json_build_object('id', a.id, 'name', a.name, 'tags', a.tags, 'isHosted', c.hosted) end as agent,
+      (select p.provider_id from pipelines p where p.id = j.pipeline_id) as provider,
       array(select t.slug from team_pipelines tp join teams t on t.id = tp.team_id
         where tp.pipeline_id = j.pipeline_id order by t.slug) as "pipelineTeams",
       ${personJson(organizationId, lastUnblocker)} as unblocker

@@ -1,12 +1,12 @@
-// New jobs: the engine's row, what the job does, and what it takes from its step, its pipeline and its cluster.
+// Inserts new jobs: the engine's row, the job's work, and the values from its step, its pipeline and its cluster.
 import { sql } from 'kysely'
 import type { NewJob } from '@millrace/engine/plan/jobs.ts'
 import { timeoutMinutes, type TimeLimits } from '@millrace/engine/timeouts.ts'
 import type { JobWork } from '@millrace/engine/work.ts'
+import type { Timers } from '../config.ts'
 import type { Statement } from '../db/statement.ts'
 import { columnName, jobColumns, onRows } from './rows.ts'
-import type { Saving } from './save.ts'
-import type { Inherited } from './scope.ts'
+import type { Inherited, Scope } from './scope.ts'
 import { deadline, waits } from './timers.ts'
 
 const fields = Object.keys(jobColumns)
@@ -17,7 +17,11 @@ const types = { work: 'jsonb', copyOf: 'uuid', timeoutMinutes: 'int', queueKey: 
 export function insertJobs(
   jobs: readonly NewJob[],
   { clusterId, defaultQueueId, timeouts }: Inherited,
-  { scope: { organizationId, pipelineId, buildId }, timers, at }: Saving,
+  {
+    scope: { organizationId, pipelineId, buildId },
+    timers,
+    at,
+  }: { scope: Scope; timers: Timers; at: string },
 ): Statement {
   const rows = jobs.map(({ row, work }) => ({
     ...row,
@@ -26,7 +30,7 @@ export function insertJobs(
   return insert(rows, organizationId, pipelineId, buildId, clusterId, defaultQueueId, at, ...waits(timers))
 }
 
-// A retry takes over what the job it replaces was given; any other job finds its queue by the key its rules name.
+// A retry copies the values of the job it replaces; any other job finds its queue by the key in its rules.
 const insert = onRows(
   'n',
   types,

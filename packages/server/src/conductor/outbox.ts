@@ -1,9 +1,8 @@
-// Every state change becomes one row of `events`, in the transaction of the change. What it means for people who
-// listen (`job.finished`, `build.failing`) stands in the same row.
+// Every state change becomes one row of `events`, in the transaction of the change. The row also names the events that
+// notifications are sent for (`job.finished`, `build.failing`), under the key `news`.
 import { sql } from 'kysely'
 import type { Effect } from '@millrace/engine/advance/effects.ts'
 import type { Statement } from '../db/statement.ts'
-import type { EventAt } from './advance.ts'
 import { onRows } from './rows.ts'
 import type { Scope } from './scope.ts'
 
@@ -13,13 +12,14 @@ interface EventRow {
   data: Record<string, unknown>
 }
 
+/** `reason`: why a job promised to fail. */
 export function appendEvents(
   scope: Scope,
   at: string,
   effects: readonly Effect[],
-  cause: EventAt,
+  reason: string | null,
 ): Statement[] {
-  const rows = eventRows(effects, cause.type === 'promise' ? (cause.reason ?? null) : null)
+  const rows = eventRows(effects, reason)
   if (rows.length === 0) return []
   return [insertEvents(rows, scope.organizationId, scope.pipelineId, scope.buildId, at)]
 }
@@ -33,20 +33,20 @@ const insertEvents = onRows(
 )
 
 function eventRows(effects: readonly Effect[], reason: string | null): EventRow[] {
-  const news = effects.filter((effect) => effect.kind === 'notify')
-  const told = new Set<Effect>()
-  const byJob = new Map<string | null, typeof news>()
-  for (const item of news) {
-    if (!('jobId' in item) && 'stepId' in item) continue
-    const jobId = 'jobId' in item ? item.jobId : null
-    const known = byJob.get(jobId)
-    if (known === undefined) byJob.set(jobId, [item])
-    else known.push(item)
+  const notices = effects.filter((effect) => effect.kind === 'notify')
+  const published = new Set<Effect>()
+  const byJob = new Map<string | null, typeof notices>()
+  for (const notice of notices) {
+    if (!('jobId' in notice) && 'stepId' in notice) continue
+    const jobId = 'jobId' in notice ? notice.jobId : null
+    const others = byJob.get(jobId)
+    if (others === undefined) byJob.set(jobId, [notice])
+    else others.push(notice)
   }
-  const newsOf = (jobId: string | null) =>
-    (byJob.get(jobId) ?? []).map((item) => {
-      told.add(item)
-      return item.news
+  const publish = (jobId: string | null) =>
+    (byJob.get(jobId) ?? []).map((notice) => {
+      published.add(notice)
+      return notice.event
     })
   const rows = effects.flatMap((effect): EventRow[] => {
     if (effect.kind === 'job_state_changed') {
@@ -55,7 +55,7 @@ function eventRows(effects: readonly Effect[], reason: string | null): EventRow[
         {
           kind: 'job.state_changed',
           job_id: jobId,
-          data: { from, to, step_id: stepId, news: newsOf(jobId) },
+          data: { from, to, step_id: stepId, news: publish(jobId) },
         },
       ]
     }
@@ -65,19 +65,19 @@ function eventRows(effects: readonly Effect[], reason: string | null): EventRow[
         {
           kind: 'build.state_changed',
           job_id: null,
-          data: { from, to, blocked_state: blockedState, news: newsOf(null) },
+          data: { from, to, blocked_state: blockedState, news: publish(null) },
         },
       ]
     }
     return []
   })
-  const untold = news.filter((item) => !told.has(item))
+  const unpublished = notices.filter((notice) => !published.has(notice))
   return [
     ...rows,
-    ...untold.map((item) => ({
-      kind: item.news,
-      job_id: 'jobId' in item ? item.jobId : null,
-      data: 'stepId' in item ? { step_id: item.stepId } : { reason },
+    ...unpublished.map((notice) => ({
+      kind: notice.event,
+      job_id: 'jobId' in notice ? notice.jobId : null,
+      data: 'stepId' in notice ? { step_id: notice.stepId } : { reason },
     })),
   ]
 }

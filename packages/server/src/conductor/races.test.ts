@@ -16,7 +16,7 @@ import {
   type TestBuild,
 } from '../../test/runs.ts'
 import { carryOut } from './act.ts'
-import { advanceIn, type EventAt } from './advance.ts'
+import { advanceIn, type UntimedEvent } from './advance.ts'
 
 const app = useApp()
 
@@ -25,7 +25,7 @@ async function build(configuration: string): Promise<TestBuild> {
   return aBuild(app, org, await aPipeline(app, org, configuration))
 }
 
-const finish = (jobId: string, exitStatus = 0): EventAt => ({
+const finish = (jobId: string, exitStatus = 0): UntimedEvent => ({
   type: 'finish',
   jobId,
   exitStatus,
@@ -87,7 +87,7 @@ describe('whoever has to wait for a build', () => {
     for (const jobId of [a, b]) {
       for (const type of ['assign', 'accept'] as const) await applyEvent(app, running, { type, jobId })
     }
-    const start = (jobId: string): EventAt => ({ type: 'start', jobId })
+    const start = (jobId: string): UntimedEvent => ({ type: 'start', jobId })
     const second = await inTransaction(app.db, async (trx) => {
       await advanceIn(trx, app.ctx, running.organizationId, running.id, start(a))
       const waiting = applyEvent(app, running, start(b))

@@ -1,4 +1,4 @@
-// Writes down what the engine changed. Patches that touch the same columns go in one statement, whatever their number.
+// Saves the engine's changes. One statement saves all patches of the same columns.
 import { sql, type RawBuilder } from 'kysely'
 import type { Changes, Patch } from '@millrace/engine/advance/changes.ts'
 import type { BuildRow, JobRow } from '@millrace/engine/rows.ts'
@@ -23,13 +23,13 @@ export interface Saving {
   at: string
   buildBefore: BuildRow
   moves: readonly JobMove[]
-  /** The jobs that the engine was shown, as they are before the changes. */
+  /** The jobs that the engine asked for, as they were before the event. */
   jobsBefore: ReadonlyMap<string, Pick<JobRow, 'kind' | 'state'>>
   /** null: there are no new jobs. */
   inherited: Inherited | null
 }
 
-/** Part by part, so that whoever saves thousands of rows can pause between. */
+/** In parts, so that a caller with thousands of rows can pause between them. */
 export function* saveChanges(changes: Changes, saving: Saving): Generator<Statement[]> {
   const { scope, buildBefore, inherited } = saving
   if (changes.newSteps.length > 0) yield [insertSteps(changes, scope)]
@@ -37,20 +37,20 @@ export function* saveChanges(changes: Changes, saving: Saving): Generator<Statem
   if (inherited !== null) yield [insertJobs(changes.newJobs, inherited, saving)]
   for (const group of alike(changes.jobs, ({ set }) => set.state)) yield [updateJobs(group, saving)]
   for (const group of alike(changes.steps)) yield [updateSteps(group)]
-  yield remove(changes)
-  // A new one is written as it begins; see create-build.ts.
+  yield deleteRows(changes)
+  // create-build.ts inserts a new build.
   if (changes.build !== null && buildBefore.state !== 'creating')
     yield updateBuild(scope.buildId, changes.build)
   yield count(changes, saving).write(scope.pipelineId)
 }
 
-/** What becomes different in the pipeline's counts. */
+/** The change of the pipeline's counts. */
 function count(changes: Changes, { buildBefore, moves, jobsBefore }: Saving): TallyChange {
   const tally = new TallyChange()
   const added = new Map(changes.newJobs.map(({ row }) => [row.id, row]))
   const known = (jobId: string) => {
     const job = added.get(jobId) ?? jobsBefore.get(jobId)
-    if (job === undefined) throw new Error('The engine changed a job that it was never shown.')
+    if (job === undefined) throw new Error('The engine changed a job that it never asked for.')
     return job
   }
   for (const { jobId, from, to } of moves) if (known(jobId).kind === 'script') tally.job(from, to)
@@ -62,7 +62,7 @@ function count(changes: Changes, { buildBefore, moves, jobsBefore }: Saving): Ta
   return tally
 }
 
-/** Those that one statement can write: they have the same columns, and `also` in common. */
+/** Groups patches that one statement can save: they have the same columns and the same `also`. */
 function alike<Row>(
   patches: readonly Patch<Row>[],
   also: (patch: Patch<Row>) => string | undefined = () => undefined,
@@ -77,7 +77,7 @@ function alike<Row>(
   return [...groups.values()]
 }
 
-/** What is made of a set of fields, and of what else it depends on, kept: there are few. */
+/** Caches the result of `make` for each set of fields and `also`; there are few of them. */
 function byFields<Made, Also extends string | undefined = undefined>(
   make: (fields: readonly string[], also?: Also) => Made,
 ): (set: object, also?: Also) => Made {
@@ -204,12 +204,12 @@ function insertWiring({ newEdges, newRefs }: Changes, { buildId }: Scope): State
   return [...(newEdges.length > 0 ? [edges] : []), ...(newRefs.length > 0 ? [refs] : [])]
 }
 
-function remove({ resolvedRefs, removedJobs, removedSteps }: Changes): Statement[] {
+function deleteRows({ resolvedRefs, removedJobs, removedSteps }: Changes): Statement[] {
   const refs = resolvedRefs.map(
     ({ stepId, ref }) => sql`delete from build_refs where step_id = ${stepId} and ref = ${ref}`,
   )
   const jobs = sql`delete from jobs where id = any (${removedJobs}::uuid[])`
-  // Their edges and references go with them.
+  // The foreign keys of their edges and references cascade.
   const steps = sql`delete from build_steps where id = any (${removedSteps}::uuid[])`
   return [...refs, ...(removedJobs.length > 0 ? [jobs] : []), ...(removedSteps.length > 0 ? [steps] : [])]
 }

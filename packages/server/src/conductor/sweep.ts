@@ -1,11 +1,11 @@
-// Time as an event, and what dying processes left undone. Runs every few seconds on every worker; each finding is
-// handled in its own transaction and refused there if another worker was faster.
+// Turns passed deadlines into events, and carries out follow-ups that a dead process left undone. Runs every few seconds
+// on every worker. Each case is handled in its own transaction, where the engine refuses it if another worker was faster.
 import { sql } from 'kysely'
 import type { JobState } from '@millrace/engine/states.ts'
 import type { Context } from '../context.ts'
 import { batch } from '../db/batch.ts'
 import { act, carryOut } from './act.ts'
-import type { EventAt, FollowUp } from './advance.ts'
+import type { UntimedEvent, FollowUp } from './advance.ts'
 
 const most = 200
 
@@ -24,7 +24,7 @@ async function passDeadlines(ctx: Context): Promise<void> {
   }
 }
 
-/** What it means that a job's deadline has passed, by the state it is in. */
+/** The event of a passed deadline, by the job's state. */
 const deadlineEvents = {
   scheduled: 'expire',
   reserved: 'give_back',
@@ -33,14 +33,14 @@ const deadlineEvents = {
   running: 'time_out',
   canceling: 'give_up_on_agent',
   timing_out: 'give_up_on_agent',
-} as const satisfies Partial<Record<JobState, EventAt['type']>>
+} as const satisfies Partial<Record<JobState, UntimedEvent['type']>>
 
 const hasDeadline = (state: JobState): state is keyof typeof deadlineEvents => state in deadlineEvents
 
-/** Older than a few seconds, so that what is being carried out right now is not done beside it. */
+/** Only follow-ups that are some seconds old, because younger ones may be under way. */
 async function findUndone(ctx: Context): Promise<FollowUp[]> {
   const before = new Date(ctx.now().getTime() - 5000).toISOString()
-  const [childless, untold, reopened, abandoned, groups] = await batch(ctx.db, [
+  const [childless, unreported, reopened, abandoned, groups] = await batch(ctx.db, [
     sql<{ organizationId: string; buildId: string; jobId: string }>`
       select organization_id as "organizationId", build_id as "buildId", id as "jobId" from jobs
       where kind = 'trigger' and state = 'running' and triggered_build_id is null and finished_at is null
@@ -67,7 +67,7 @@ async function findUndone(ctx: Context): Promise<FollowUp[]> {
   ])
   return [
     ...childless.map((found) => ({ kind: 'create_child' as const, ...found })),
-    ...[...untold, ...reopened].map((found) => ({ kind: 'tell_parent' as const, ...found })),
+    ...[...unreported, ...reopened].map((found) => ({ kind: 'report_to_parent' as const, ...found })),
     ...abandoned.map((found) => ({ kind: 'cancel_child' as const, ...found })),
     ...groups.map((found) => ({ kind: 'decide_slots' as const, ...found })),
   ]

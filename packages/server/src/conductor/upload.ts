@@ -7,7 +7,7 @@ import type { Trx } from '../db/pool.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { carryOut } from './act.ts'
 import { advanceIn, type FollowUp } from './advance.ts'
-import { findKnownBuild, uploadFacts } from './facts.ts'
+import { conditionFacts, findBuild } from './build.ts'
 import { lockBuild } from './load.ts'
 import { readSteps, type GivenSteps, type ReadSteps } from './read-steps.ts'
 import { isUntrusted, tellingOnlyItsHost } from './trust.ts'
@@ -83,7 +83,7 @@ async function applyDocuments(
   given: readonly PipelineDocument[],
 ): Promise<Applied> {
   await lockBuild(trx, organizationId, buildId)
-  const build = await findKnownBuild(trx, organizationId, buildId)
+  const build = await findBuild(trx, organizationId, buildId)
   if (build === undefined) throw new Error('A build vanished while its job uploaded steps.')
   const taken = (await isUntrusted(trx, organizationId, [buildId])) ? given.map(tellingOnlyItsHost) : given
   const followUps: FollowUp[] = []
@@ -95,7 +95,7 @@ async function applyDocuments(
       type: 'upload',
       jobId: upload.jobId,
       document,
-      facts: uploadFacts(build, uploadedEnv),
+      facts: conditionFacts({ ...build, uploadedEnv }),
       replace: upload.replace && index === 0,
     })
     if (!advanced.ok) return reject(advanced.reason, advanced.message)

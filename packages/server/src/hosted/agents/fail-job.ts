@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { JobState } from '@millrace/engine/states.ts'
 import { carryOut } from '../../conductor/act.ts'
-import { advanceIn, type EventAt, type FollowUp } from '../../conductor/advance.ts'
+import { advanceIn, type UntimedEvent, type FollowUp } from '../../conductor/advance.ts'
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { receiveChunk } from '../../resources/log/receive.ts'
@@ -27,7 +27,7 @@ export async function failJob(
       trx,
     )
     if (rows[0]?.state !== 'scheduled') return null
-    const events: EventAt[] = [
+    const events: UntimedEvent[] = [
       { type: 'assign', jobId: id },
       { type: 'accept', jobId: id },
       { type: 'start', jobId: id },

@@ -1,7 +1,7 @@
 // Stop, pause and resume, asked for by people or by jobs that run on the agent. Its stream and its pings, in whatever
 // process, hear of it at once. What follows for its job is a transaction of its own, because builds are locked first.
 import { act } from '../../conductor/act.ts'
-import type { EventAt } from '../../conductor/advance.ts'
+import type { UntimedEvent } from '../../conductor/advance.ts'
 import { wakeAgent } from '../../conductor/wake.ts'
 import type { Context } from '../../context.ts'
 import type { Trx } from '../../db/pool.ts'
@@ -29,7 +29,7 @@ export async function stopAgent(
   else await act(ctx, orgId, job.buildId, cancelEvent(cancel, job))
 }
 
-const cancelEvent = (cancel: 'job' | 'build', job: agents.AgentJob): EventAt =>
+const cancelEvent = (cancel: 'job' | 'build', job: agents.AgentJob): UntimedEvent =>
   cancel === 'job'
     ? { type: 'cancel_job', jobId: job.id }
     : { type: 'cancel_build', reason: 'The agent of one of its jobs was stopped' }

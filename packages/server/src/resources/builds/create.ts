@@ -2,7 +2,8 @@ import { byCaller, recordAudit } from '../../audit/record.ts'
 import type { AuditType } from '../../audit/types.ts'
 import type { Caller, Organization } from '../../auth/caller.ts'
 import { carryOut } from '../../conductor/act.ts'
-import { createBuild, type BuildRequest, type CreatedBuild } from '../../conductor/create-build.ts'
+import type { BuildRequest } from '../../conductor/build.ts'
+import { createBuild, type BuildRefusal } from '../../conductor/create-build.ts'
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { invalidFields, notFound, refused, type ApiError } from '../../lib/errors.ts'
@@ -11,10 +12,7 @@ import * as builds from './queries.ts'
 import { readAuthor, readMaps, readPullRequest } from './rules.ts'
 import type { CreateBuildBody } from './schema.ts'
 
-export interface NewBuild {
-  id: string
-  pipeline_id: string
-}
+type CreatedBuild = Pick<builds.BuildRow, 'id' | 'pipeline_id'>
 
 interface NamedPipeline {
   id: string
@@ -27,9 +25,9 @@ export async function createFromBody(
   caller: Caller,
   pipeline: NamedPipeline,
   body: CreateBuildBody,
-): Promise<NewBuild> {
+): Promise<CreatedBuild> {
   return create(ctx, org, caller, pipeline, 'BUILD_CREATED', {
-    ...byHand(caller, pipeline),
+    ...requestOf(caller, pipeline),
     author: readAuthor(body, caller),
     commit: body.commit,
     commitOrigin: await findCommitOrigin(ctx.db, org.id, pipeline.id, body),
@@ -44,37 +42,37 @@ export async function createFromBody(
   })
 }
 
-/** The same once more, from what was kept of it; nothing is asked of the repository. */
+/** Builds the same again from the stored build, without a request to the repository. */
 export async function rebuild(
   ctx: Context,
   org: Organization,
   caller: Caller,
-  original: builds.BuildRow,
-): Promise<NewBuild> {
-  const kept = await builds.findRepeatable(ctx.db, org.id, original.id)
-  if (kept === undefined) throw notFound('No build found')
-  if (!kept.allow_rebuilds) throw refused('The pipeline does not allow builds to be rebuilt.')
-  const pipeline = { id: original.pipeline_id, slug: original.pipeline_slug }
-  const { commit, branch, tag, message, env, author } = kept
+  { id, number, pipeline_id, pipeline_slug }: builds.BuildRow,
+): Promise<CreatedBuild> {
+  const original = await builds.findRepeatable(ctx.db, org.id, id)
+  if (original === undefined) throw notFound('No build found')
+  if (!original.allow_rebuilds) throw refused('The pipeline does not allow builds to be rebuilt.')
+  const pipeline = { id: pipeline_id, slug: pipeline_slug }
+  const { commit, branch, tag, message, env, author } = original
   return create(ctx, org, caller, pipeline, 'BUILD_REBUILT', {
-    ...byHand(caller, pipeline),
+    ...requestOf(caller, pipeline),
     author,
     commit,
-    commitOrigin: kept.from_fork === true || kept.pull_request?.fork === true ? 'fork' : 'own',
+    commitOrigin: original.from_fork === true || original.pull_request?.fork === true ? 'fork' : 'own',
     branch,
     tag,
     message,
     env,
     metaData: {},
-    pullRequest: kept.pull_request,
+    pullRequest: original.pull_request,
     cleanCheckout: false,
-    // What was built once was wanted; the filter has had its say.
+    // The filter was applied when the original was created.
     ignoreBranchFilters: true,
-    rebuiltFrom: { id: original.id, number: original.number },
+    rebuiltFrom: { id, number },
   })
 }
 
-const byHand = (caller: Caller, pipeline: NamedPipeline) =>
+const requestOf = (caller: Caller, pipeline: NamedPipeline) =>
   ({
     pipelineId: pipeline.id,
     source: 'api',
@@ -90,8 +88,8 @@ async function create(
   pipeline: NamedPipeline,
   type: Extract<AuditType, 'BUILD_CREATED' | 'BUILD_REBUILT'>,
   request: BuildRequest,
-): Promise<NewBuild> {
-  const made = await inTransaction(ctx.db, async (trx) => {
+): Promise<CreatedBuild> {
+  const { buildId, followUps } = await inTransaction(ctx.db, async (trx) => {
     const created = await createBuild({ ...ctx, db: trx }, org.id, request)
     if (!created.ok) throw toError(created)
     const { branch, commit, rebuiltFrom } = request
@@ -103,11 +101,11 @@ async function create(
     })
     return created
   })
-  await carryOut(ctx, made.followUps)
-  return { id: made.buildId, pipeline_id: pipeline.id }
+  await carryOut(ctx, followUps)
+  return { id: buildId, pipeline_id: pipeline.id }
 }
 
-function toError({ message, errors }: Extract<CreatedBuild, { ok: false }>): ApiError {
+function toError({ reason, message, errors }: BuildRefusal): ApiError {
   if (errors !== undefined) return invalidFields(errors)
-  return message === 'No pipeline found' ? notFound(message) : refused(message)
+  return reason === 'no_pipeline' ? notFound(message) : refused(message)
 }

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { mayEverything, visiblePipelines } from '../../auth/pipeline-access.ts'
 import type { Caller, Organization } from '../../auth/caller.ts'
-import type { Author, PullRequest } from '../../conductor/create-build.ts'
+import type { Author, PullRequest } from '../../conductor/build.ts'
 import type { Db, Trx } from '../../db/pool.ts'
 import { isUuid } from '../../lib/ids.ts'
 import type { Range } from './places.ts'

@@ -1,7 +1,7 @@
 // What a caller asks for, made into what the queries take.
 import type { BuildState } from '@millrace/engine/states.ts'
 import type { Caller } from '../../auth/caller.ts'
-import type { Author, PullRequest } from '../../conductor/create-build.ts'
+import type { Author, PullRequest } from '../../conductor/build.ts'
 import { badRequest, invalidFields, refused, type FieldError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/ids.ts'
 import { withoutUserinfo } from '../../lib/userinfo.ts'

@@ -12,7 +12,7 @@ import {
 import { commitOf } from '../../../test/deliveries.ts'
 import { aReceiver, type Receiver } from '../../../test/receiver.ts'
 import { aBuild, runJob, startJob, applyEvent, type TestBuild } from '../../../test/runs.ts'
-import type { BuildRequest } from '../../conductor/create-build.ts'
+import type { BuildRequest } from '../../conductor/build.ts'
 import { publishStatuses } from './publish.ts'
 import * as statuses from './queries.ts'
 import { settleStatuses } from './settle.ts'

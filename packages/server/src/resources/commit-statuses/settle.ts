@@ -1,7 +1,7 @@
 // From the outbox to what is to be published: whatever happened to a build, its statuses follow from how it is now.
 import { evaluateCondition } from '@millrace/engine/conditions/evaluate.ts'
 import { stepOutcomeOf, stepStateOf } from '@millrace/engine/outcome.ts'
-import { findKnownBuild, uploadFacts } from '../../conductor/facts.ts'
+import { conditionFacts, findBuild } from '../../conductor/build.ts'
 import type { Context } from '../../context.ts'
 import type { Trx } from '../../db/pool.ts'
 import { inTransaction } from '../../db/transaction.ts'
@@ -24,12 +24,12 @@ export async function settleStatuses(ctx: Context, stopping: AbortSignal): Promi
 
 async function settleBuild(trx: Trx, ctx: Context, id: string): Promise<void> {
   const published = await statuses.findPublished(trx, id)
-  const build = published && (await findKnownBuild(trx, published.organization_id, id))
+  const build = published && (await findBuild(trx, published.organization_id, id))
   if (published === undefined || build === undefined) return
   const settings = hostSettings(published.provider_settings)
   const which = settings.publish_commit_status_per_step ? 'all' : 'notifying'
   const steps = await statuses.listSteps(trx, published.organization_id, id, which)
-  const facts = uploadFacts(build, build.uploadedEnv)
+  const facts = conditionFacts(build)
   const holds: Holds = ({ condition }, step) => {
     if (condition === null) return true
     const known = step && {

@@ -1,5 +1,5 @@
 // What a webhook delivery tells of, in one vocabulary for all hosts.
-import type { Author, BuildSourceEvent } from '../../conductor/create-build.ts'
+import type { Author, BuildSourceEvent } from '../../conductor/build.ts'
 
 export type HostKind = 'github' | 'gitea' | 'gitlab' | 'bitbucket' | 'git'
 

@@ -3,14 +3,12 @@ import { sql } from 'kysely'
 import { evaluateCondition } from '@millrace/engine/conditions/evaluate.ts'
 import { carryOut } from '../../conductor/act.ts'
 import { advanceIn, type FollowUp } from '../../conductor/advance.ts'
-import { createBuild, type BuildRequest, type CreatedBuild } from '../../conductor/create-build.ts'
-import { conditionFacts } from '../../conductor/facts.ts'
-import { storedVariables } from '../../conductor/variables.ts'
+import { conditionFacts, requestedBuild, type BuildRequest } from '../../conductor/build.ts'
+import { createBuild, describeRefusal } from '../../conductor/create-build.ts'
 import type { Context } from '../../context.ts'
 import type { Trx } from '../../db/pool.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { notFound } from '../../lib/errors.ts'
-import { newId } from '../../lib/ids.ts'
 import { hostOf, hostSettings, locate } from '../pipelines/provider.ts'
 import type { WebhookDelivery, Tiding } from './event.ts'
 import * as deliveries from './queries.ts'
@@ -227,35 +225,20 @@ async function build(
   const created = await createBuild({ ...ctx, db: trx }, target.organization_id, request)
   if (!created.ok) {
     await sql`rollback to savepoint build`.execute(trx)
-    return ignored(branch, refusalOf(created))
+    return ignored(branch, describeRefusal(created))
   }
   const made = { id: created.buildId, number: created.number }
   const outcome: Outcome = { ref: branch, result: 'built', reason: null, builds: [shown(ctx, target, made)] }
   return { outcome, followUps: created.followUps }
 }
 
-function refusalOf({ message, errors }: Extract<CreatedBuild, { ok: false }>): string {
-  const details = (errors ?? []).map(({ field, code }) => `${field} ${code}`)
-  return details.length === 0 ? message : `${message}: ${details.join('; ')}`
-}
-
-/** The condition sees the build as it would be; it has no number yet, and its id is nobody's. */
+/** The condition sees the build that the request asks for; it has no number, and its id is not stored. */
 function refuseByCondition(target: Target, request: BuildRequest): string | null {
   const { filter_enabled: isOn, filter_condition: condition } = hostSettings(target.provider_settings)
   if (!isOn || !condition) return null
-  const env = storedVariables({
-    organizationSlug: target.organization_slug,
-    pipeline: target,
-    build: request,
-  })
-  const facts = conditionFacts({
-    organization: { id: target.organization_id, slug: target.organization_slug },
-    pipeline: target,
-    build: { ...request, id: newId(), number: 0, state: 'creating', blockedState: null },
-    creator: null,
-    env,
-  })
-  const judged = evaluateCondition(condition, facts)
+  const organization = { id: target.organization_id, slug: target.organization_slug }
+  const build = requestedBuild(request, { organization, pipeline: target, creator: null }, target.env)
+  const judged = evaluateCondition(condition, conditionFacts(build))
   if (!judged.ok) return `The filter condition cannot be decided: ${judged.message}.`
   return judged.value ? null : `The filter condition does not hold: ${condition}`
 }

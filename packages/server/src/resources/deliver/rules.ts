@@ -1,7 +1,7 @@
 // Whether what a host tells of is to be built, and as what. Pure: what has been built before, and the filter
 // condition, are asked afterwards.
 import { matchesBranch } from '@millrace/engine/branches.ts'
-import type { BuildRequest, BuildSourceEvent } from '../../conductor/create-build.ts'
+import type { BuildRequest, BuildSourceEvent } from '../../conductor/build.ts'
 import type { CommitOrigin } from '../../conductor/trust.ts'
 import { locate, type HostSettings } from '../pipelines/provider.ts'
 import type {

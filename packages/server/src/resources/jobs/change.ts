@@ -4,7 +4,7 @@ import type { Refusal } from '@millrace/engine/advance/refusal.ts'
 import { byCaller, recordAudit, type AuditEntry } from '../../audit/record.ts'
 import type { Caller, Organization } from '../../auth/caller.ts'
 import { carryOut } from '../../conductor/act.ts'
-import { advanceIn, type EventAt } from '../../conductor/advance.ts'
+import { advanceIn, type UntimedEvent } from '../../conductor/advance.ts'
 import type { Context } from '../../context.ts'
 import type { Trx } from '../../db/pool.ts'
 import { inTransaction } from '../../db/transaction.ts'
@@ -90,7 +90,7 @@ export async function reprioritizeJob(
 }
 
 interface Change {
-  event: EventAt
+  event: UntimedEvent
   refuse: (refusal: Refusal) => ApiError
   audit: Pick<AuditEntry, 'type' | 'data'>
   also?: (trx: Trx) => Promise<void>

@@ -1,16 +1,17 @@
-// Makes the builds that schedules ask for. A firing is one transaction: the build, and the next time of the
-// schedule; so each time fires once, whoever and how many look. Times missed while nobody looked fire once together.
+// Creates the builds that schedules ask for. One transaction creates the build and sets the schedule's next time, so
+// each time fires once, however many processes look. All times that were missed while no process ran fire once.
 import { sql } from 'kysely'
 import { carryOut } from '../../conductor/act.ts'
 import type { FollowUp } from '../../conductor/advance.ts'
-import { createBuild, type CreatedBuild } from '../../conductor/create-build.ts'
+import type { BuildRequest } from '../../conductor/build.ts'
+import { createBuild, describeRefusal } from '../../conductor/create-build.ts'
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { nextRun, readCronline } from './cronline.ts'
 import * as schedules from './queries.ts'
 import type { DueSchedule } from './queries.ts'
 
-/** Fires all that are due; how many there were. */
+/** Fires all schedules that are due and returns their number. */
 export async function fireDueSchedules(ctx: Context): Promise<number> {
   let count = 0
   while (await fireNext(ctx)) count += 1
@@ -24,17 +25,20 @@ async function fireNext(ctx: Context): Promise<boolean> {
     followUps = await inTransaction(ctx.db, async (trx) => {
       claimed = await schedules.claimDue(trx, ctx.now().toISOString())
       if (claimed === undefined) return []
+      if (!claimed.owner_may_build) {
+        await schedules.recordFiring(trx, claimed, afterFiring(ctx, claimed, ownerIsGone))
+        return []
+      }
       await sql`savepoint build`.execute(trx)
-      const created = claimed.owner_may_build
-        ? await createBuild({ ...ctx, db: trx }, claimed.organization_id, requestOf(claimed))
-        : ({ ok: false, message: ownerIsGone } as const)
+      const created = await createBuild({ ...ctx, db: trx }, claimed.organization_id, requestOf(claimed))
       if (!created.ok) await sql`rollback to savepoint build`.execute(trx)
-      await schedules.recordFiring(trx, claimed, afterFiring(ctx, claimed, failureOf(created)))
+      const failure = created.ok ? null : describeRefusal(created)
+      await schedules.recordFiring(trx, claimed, afterFiring(ctx, claimed, failure))
       return created.ok ? created.followUps : []
     })
   } catch (error) {
     if (claimed === undefined) throw error
-    // One schedule that cannot be fired must not keep the others waiting.
+    // A schedule that cannot be fired must not delay the others.
     ctx.log.error({ err: error, schedule_id: claimed.id }, 'A schedule could not be fired.')
     const failure = 'The build could not be made because something went wrong on our side.'
     await schedules.recordFiring(ctx.db, claimed, afterFiring(ctx, claimed, failure))
@@ -46,7 +50,7 @@ async function fireNext(ctx: Context): Promise<boolean> {
 const ownerIsGone =
   'The owner of the schedule may no longer build this pipeline. Whoever edits the schedule becomes its owner.'
 
-const requestOf = (schedule: DueSchedule): Parameters<typeof createBuild>[2] => ({
+const requestOf = (schedule: DueSchedule): BuildRequest => ({
   pipelineId: schedule.pipeline_id,
   source: 'schedule',
   creatorId: schedule.created_by,
@@ -66,13 +70,7 @@ const requestOf = (schedule: DueSchedule): Parameters<typeof createBuild>[2] => 
   dueAt: schedule.due_at,
 })
 
-function failureOf(created: CreatedBuild): string | null {
-  if (created.ok) return null
-  const details = (created.errors ?? []).map(({ field, code }) => `${field} ${code}`)
-  return details.length === 0 ? created.message : `${created.message}: ${details.join('; ')}`
-}
-
-/** The next time counts from now, so that all that were missed are behind it. */
+/** The next time counts from now, which leaves all missed times behind. */
 function afterFiring(ctx: Context, { cronline }: DueSchedule, failure: string | null) {
   const now = ctx.now()
   const read = readCronline(cronline)

@@ -4,7 +4,7 @@ import type { ConditionFacts } from '@millrace/engine/conditions/facts.ts'
 import { stepOutcomeOf, stepStateOf } from '@millrace/engine/outcome.ts'
 import type { StepRow } from '@millrace/engine/rows.ts'
 import type { NotifyEntry } from '@millrace/engine/steps/types.ts'
-import { findKnownBuild, uploadFacts } from '../../conductor/facts.ts'
+import { conditionFacts, findBuild } from '../../conductor/build.ts'
 import { selectFields, stepColumns } from '../../conductor/rows.ts'
 import { escaped } from '../../db/json-text.ts'
 import type { FailedJob, Person, Shown } from '../../notifications/messages/message.ts'
@@ -106,8 +106,8 @@ export function snapshotsOf(url: string): Snapshots {
     async facts(db, builds) {
       const facts = new Map<string, ConditionFacts>()
       for (const { orgId, buildId } of builds) {
-        const build = await findKnownBuild(db, orgId, buildId)
-        if (build !== undefined) facts.set(buildId, uploadFacts(build, build.uploadedEnv))
+        const build = await findBuild(db, orgId, buildId)
+        if (build !== undefined) facts.set(buildId, conditionFacts(build))
       }
       return facts
     },

@@ -2,10 +2,10 @@ import { hasFinishedAt } from '../build-state.ts'
 import { stepStateOf } from '../outcome.ts'
 import type { BuildRow, JobRow, StepRow } from '../rows.ts'
 import type { Draft } from './draft.ts'
-import type { BuildNews, Effect, JobNews } from './effects.ts'
+import type { BuildEventName, Effect, JobEventName } from './effects.ts'
 
 /** The effects that follow from comparing rows as they were with rows as they are. */
-export function effectsOf(draft: Draft): Effect[] {
+export function collectEffects(draft: Draft): Effect[] {
   const groups = new Set<string>()
   const effects: Effect[] = []
   for (const { before, after } of draft.jobPairs()) {
@@ -24,18 +24,18 @@ export function effectsOf(draft: Draft): Effect[] {
 function jobEffects(before: JobRow | null, after: JobRow): Effect[] {
   const effects: Effect[] = []
   if (before?.promisedExitStatus !== after.promisedExitStatus && after.promisedExitStatus !== null) {
-    effects.push({ kind: 'notify', news: 'job.promised_exit_status', jobId: after.id })
+    effects.push({ kind: 'notify', event: 'job.promised_exit_status', jobId: after.id })
   }
   const from = before?.state ?? null
   if (from === after.state) return effects
   effects.push({ kind: 'job_state_changed', jobId: after.id, stepId: after.stepId, from, to: after.state })
   if (after.state === 'scheduled') effects.push({ kind: 'job_runnable', jobId: after.id })
-  const news = jobNews(before, after)
-  if (news !== null) effects.push({ kind: 'notify', news, jobId: after.id })
+  const event = jobEventName(before, after)
+  if (event !== null) effects.push({ kind: 'notify', event, jobId: after.id })
   return effects
 }
 
-function jobNews(before: JobRow | null, after: JobRow): JobNews | null {
+function jobEventName(before: JobRow | null, after: JobRow): JobEventName | null {
   if (after.kind === 'waiter') return null
   switch (after.state) {
     case 'scheduled':
@@ -74,10 +74,10 @@ function stepEffects(before: StepRow | null, after: StepRow): Effect[] {
   const was = before === null ? null : stepStateOf(before)
   const is = stepStateOf(after)
   if (was === is) return []
-  if (is === 'failing') return [{ kind: 'notify', news: 'step.failing', stepId: after.id }]
+  if (is === 'failing') return [{ kind: 'notify', event: 'step.failing', stepId: after.id }]
   const hasRun = after.notRun < after.total - after.broken
   const hasEnded = hasRun && (is === 'finished' || is === 'canceled')
-  return hasEnded ? [{ kind: 'notify', news: 'step.finished', stepId: after.id }] : []
+  return hasEnded ? [{ kind: 'notify', event: 'step.finished', stepId: after.id }] : []
 }
 
 function buildEffects(before: BuildRow, after: BuildRow): Effect[] {
@@ -86,17 +86,17 @@ function buildEffects(before: BuildRow, after: BuildRow): Effect[] {
   const effects: Effect[] = [
     { kind: 'build_state_changed', from: before.state, to: after.state, blockedState },
   ]
-  for (const news of buildNews(before, after)) effects.push({ kind: 'notify', news })
+  for (const event of buildEventNames(before, after)) effects.push({ kind: 'notify', event })
   return effects
 }
 
-function buildNews(before: BuildRow, after: BuildRow): BuildNews[] {
+function buildEventNames(before: BuildRow, after: BuildRow): BuildEventName[] {
   if (after.state === 'skipped') return ['build.skipped']
-  const news: BuildNews[] = []
-  if (before.state === 'creating') news.push('build.scheduled')
-  if (after.state === 'running' && before.state !== 'failing') news.push('build.running')
-  if (after.state === 'failing') news.push('build.failing')
-  if (after.state === 'blocked') news.push('build.blocked')
-  if (hasFinishedAt(after)) news.push('build.finished')
-  return news
+  const events: BuildEventName[] = []
+  if (before.state === 'creating') events.push('build.scheduled')
+  if (after.state === 'running' && before.state !== 'failing') events.push('build.running')
+  if (after.state === 'failing') events.push('build.failing')
+  if (after.state === 'blocked') events.push('build.blocked')
+  if (hasFinishedAt(after)) events.push('build.finished')
+  return events
 }
