@@ -1,12 +1,12 @@
 // Refuses imports that go the wrong way: between packages, up the ladder inside server/src, across folders of one
-// rung, into a routes.ts, in a circle; and clocks and randomness inside the engine.
-import { readdirSync, readFileSync } from 'node:fs'
+// rung, into a routes.ts, in a circle; clocks and randomness inside the engine; and threads whose module does not exist.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** What each package may import of the others. `types` allows only `import type`, `program` one lazy door. */
+/** The imports that a package may have of others. `types` allows only `import type`, `program` only `import()` of main.ts. */
 const packages = {
   engine: {},
   protocol: {},
@@ -16,12 +16,12 @@ const packages = {
   web: { server: 'types' },
 }
 
-/** What only one package may import from outside. */
+/** Libraries that only these files import. */
 const onlyIn = { yaml: ['packages/engine/src/yaml.ts'] }
 
 /**
- * Top of the ladder first; a file imports only from lower rungs, and on its own rung only from its own folder. A sub-folder
- * may stand on a rung of its own, above the rest of its folder.
+ * Highest rung first. A file imports only from lower rungs, and on its own rung only from its own folder. A sub-folder may
+ * have a rung of its own, above the rest of its folder.
  */
 const ladder = [
   ['main.ts', 'app.ts', 'worker.ts', 'wire.ts', 'bootstrap.ts', 'backup', 'program'],
@@ -66,10 +66,14 @@ function inspect(name, file) {
     }
   }
   graph.set(file, targets)
+  for (const [, path] of text.matchAll(/\bcompiledModule\('([^']+)'\)/g)) {
+    if (!existsSync(join(root, 'packages', name, 'src', path)))
+      problems.push(`${short(file)}: there is no module ${path} for a thread`)
+  }
   if (name === 'engine' && !isTest) {
     for (const banned of ['Date.now(', 'new Date()', 'Math.random(']) {
       if (text.includes(banned))
-        problems.push(`${short(file)}: the engine has no clock and no dice (${banned})`)
+        problems.push(`${short(file)}: the engine has no clock and no randomness (${banned})`)
     }
   }
 }
@@ -78,14 +82,14 @@ function checkInside(name, file, target) {
   const own = relative(join(root, 'packages', name, 'src'), file)
   const other = relative(join(root, 'packages', name, 'src'), target)
   if (other.startsWith('..')) {
-    problems.push(`${short(file)}: imports ${specifierOf(target)} from outside its src`)
+    problems.push(`${short(file)}: imports ${short(target)} from outside its src`)
     return
   }
   if (name !== 'server') return
   if (other.endsWith('routes.ts') && own !== 'app.ts')
     problems.push(`${short(file)}: only app.ts imports a routes.ts`)
   const [from, to] = [rungOf(own), rungOf(other)]
-  if (from === -1) problems.push(`${short(file)}: stands on no rung of the ladder`)
+  if (from === -1) problems.push(`${short(file)}: is on no rung of the ladder`)
   if (to < from) problems.push(`${short(file)}: imports ${other}, which is above it`)
   if (to === from && from !== 0 && placeOf(own) !== placeOf(other)) {
     problems.push(`${short(file)}: imports ${other}, a neighbour on its rung`)
@@ -98,14 +102,14 @@ function checkInside(name, file, target) {
 function checkBetween(name, file, specifier, { isTypeOnly, isDynamic }) {
   const [, other, ...rest] = specifier.split('/')
   const allowed = packages[name][other]
-  const door = rest.join('/')
+  const entryPoint = rest.join('/')
   if (allowed === 'all') return
   if (allowed !== undefined && isTypeOnly) {
-    if (door !== 'wire.ts' && door !== 'main.ts')
-      problems.push(`${short(file)}: takes types of ${other} only from its doors`)
+    if (entryPoint !== 'wire.ts' && entryPoint !== 'main.ts')
+      problems.push(`${short(file)}: imports types of ${other} only from its wire.ts or main.ts`)
     return
   }
-  if (allowed === 'program' && isDynamic && door === 'main.ts') return
+  if (allowed === 'program' && isDynamic && entryPoint === 'main.ts') return
   problems.push(`${short(file)}: ${name} may not import ${specifier} like this`)
 }
 
@@ -122,7 +126,7 @@ function rungOf(path) {
   return ladder.findIndex((rung) => rung.includes(placeOf(path)))
 }
 
-/** The name under which a file stands on the ladder. */
+/** The name of a file's rung entry. */
 function placeOf(path) {
   const [first, second] = path.split('/')
   const inner = `${first}/${second}`
@@ -174,8 +178,4 @@ function listTypeScript(folder) {
 
 function short(file) {
   return relative(root, file)
-}
-
-function specifierOf(target) {
-  return relative(root, target)
 }

@@ -3,7 +3,7 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { packageFolder } from './package-folder.ts'
 
 export interface CommandsFolder {
   path: string
@@ -13,15 +13,12 @@ export interface CommandsFolder {
 export async function makeCommandsFolder(nodePath: string): Promise<CommandsFolder> {
   const path = await mkdtemp(join(tmpdir(), 'mr-bin-'))
   const command = join(path, 'buildkite-agent')
-  await writeFile(command, `#!/bin/sh\nexec ${quote(nodePath)} ${quote(programPath())} "$@"\n`)
+  await writeFile(command, `#!/bin/sh\nexec ${quote(nodePath)} ${quote(program)} "$@"\n`)
   await chmod(command, 0o755)
   return { path, remove: () => rm(path, { recursive: true, force: true }) }
 }
 
-/** The compiled program, also when this file runs from its source. */
-function programPath(): string {
-  return fileURLToPath(new URL('../dist/in-job/program.js', import.meta.url))
-}
+const program = join(packageFolder, 'dist', 'in-job', 'program.js')
 
 function quote(word: string): string {
   return `'${word.replaceAll("'", String.raw`'\''`)}'`

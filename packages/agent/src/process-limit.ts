@@ -2,7 +2,9 @@
 // kills everything when there are too many.
 
 import { constants, getPriority, setPriority } from 'node:os'
+import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { packageFolder } from './package-folder.ts'
 
 export interface ProcessLimit {
   /** Set before anything is killed. */
@@ -31,7 +33,7 @@ const STEP_BACK = 10
 export function limitProcesses(most: number): ProcessLimit {
   const isExceeded = new Int32Array(new SharedArrayBuffer(4))
   const workerData: ProcessWatch = { most, isExceeded }
-  const worker = new Worker(new URL('process-watch.js', import.meta.url), { workerData })
+  const worker = new Worker(join(packageFolder, 'dist', 'process-watch.js'), { workerData })
   setPriority(Math.min(getPriority() + STEP_BACK, constants.priority.PRIORITY_LOW))
   const exceeded = new AbortController()
   worker.on('message', () => exceeded.abort())

@@ -1,6 +1,6 @@
-// How bin/millrace.js chooses what to run, in a copy of the packages' folders that holds next to nothing.
+// How bin/millrace.js chooses between bundle and compiled program, in an almost empty copy of the packages' folders.
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -19,9 +19,7 @@ beforeEach(async () => {
 
 afterEach(() => rmSync(packages, { recursive: true }))
 
-const main = (text: string) => `async function main() { console.log('${text}'); return 0 }`
-const program = (text: string) => `export ${main(text)}`
-const bundledProgram = (text: string) => `exports.main = ${main(text)}`
+const program = (text: string) => `export async function main() { console.log('${text}'); return 0 }`
 
 function compile(name: string, build: string): void {
   mkdirSync(join(packages, name, 'dist'), { recursive: true })
@@ -44,12 +42,12 @@ const run = () =>
   })
 
 describe('bin/millrace.js', () => {
-  it('runs what was compiled while there is no bundle', () => {
+  it('runs the compiled program while there is no bundle', () => {
     expect(run()).toBe('compiled\n')
   })
 
-  it('runs the bundle of what was compiled last, and none of anything else', async () => {
-    await bundle({ 'main.cjs': bundledProgram('bundled') })
+  it('runs a bundle only if it was made of the compiled program as it is now', async () => {
+    await bundle({ 'main.js': program('bundled') })
     expect(run()).toBe('bundled\n')
     compile('engine', 'again')
     expect(run()).toBe('compiled\n')
@@ -57,34 +55,11 @@ describe('bin/millrace.js', () => {
     expect(run()).toBe('bundled\n')
   })
 
-  it('keeps what V8 made of the bundle, also of parts that are loaded late, and does without', async () => {
-    const folder = await bundle({
-      'main.cjs': `exports.main = async () => { console.log(require('./part.cjs').text()); return 0 }`,
-      'part.cjs': `exports.text = () => 'a part'`,
-    })
-    expect(run()).toBe('a part\n')
-    const code = join(folder, 'code')
-    const kept = readdirSync(code).toSorted()
-    expect(kept).toEqual([expect.stringMatching(/^main\.cjs-/), expect.stringMatching(/^part\.cjs-/)])
-    const part = join(code, kept[1] ?? '')
-    const made = readFileSync(part)
-    expect(run()).toBe('a part\n')
-    writeFileSync(part, 'spoilt')
-    expect(run()).toBe('a part\n')
-    expect(readFileSync(part)).toHaveLength(made.length)
-    // As long as before, which is all that V8 would look at.
-    writeFileSync(join(folder, 'part.cjs'), `exports.text = () => 'a bird'`)
-    expect(run()).toBe('a bird\n')
-    rmSync(code, { recursive: true })
-    writeFileSync(code, 'no folder')
-    expect(run()).toBe('a bird\n')
-  })
-
   it('reads no source map for a stack trace', async () => {
-    const text = "exports.main = async function main() { console.log(new Error('seen').stack); return 0 }"
-    const folder = await bundle({ 'main.cjs': text })
+    const text = "export async function main() { console.log(new Error('seen').stack); return 0 }"
+    const folder = await bundle({ 'main.js': text })
     // Opening it blocks for ever, so the test would time out.
-    execFileSync('mkfifo', [join(folder, 'main.cjs.map')])
-    expect(run()).toMatch(/^Error: seen\n {4}at main \(file:\S+\/main\.cjs:1:\d+\)/)
+    execFileSync('mkfifo', [join(folder, 'main.js.map')])
+    expect(run()).toMatch(/^Error: seen\n {4}at main \(file:\S+\/main\.js:1:\d+\)/)
   })
 })

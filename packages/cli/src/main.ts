@@ -1,5 +1,6 @@
 // All commands. Exit 0: done; 1: refused, with the reason on stderr; 2: wrong usage.
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { CommanderError } from 'commander'
 import { group } from './command.ts'
 import { agentStart } from './commands/agent/start.ts'
@@ -16,6 +17,7 @@ import { tokenRevoke } from './commands/token/revoke.ts'
 import { up } from './commands/up.ts'
 import { userCreate } from './commands/user/create.ts'
 import { worker } from './commands/worker.ts'
+import { packageFolder } from './package-folder.ts'
 import { loadProgram } from './program.ts'
 import { Refused } from './run/refused.ts'
 
@@ -51,7 +53,7 @@ export async function main(args: readonly string[]): Promise<number> {
 }
 
 function readVersion(): string {
-  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  const { version } = JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8')) as {
     version: string
   }
   return version

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
+import { packageFolder } from '../package-folder.ts'
 
 export interface AgentCall {
   args: string[]
@@ -24,7 +24,7 @@ export interface AgentAnswer {
 /** `readInput` reads standard input of the call. Call it only if needed: another program may be meant to read it. */
 export type AnswerAgent = (call: AgentCall, readInput: () => Promise<Buffer>) => Promise<AgentAnswer>
 
-const PROGRAM = fileURLToPath(new URL('../../bin/buildkite-agent.js', import.meta.url))
+const PROGRAM = join(packageFolder, 'bin', 'buildkite-agent.js')
 
 /** Put the folder in front of every job's PATH. */
 export async function openAgentSocket(folder: string, answer: AnswerAgent): Promise<{ close: () => void }> {

@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { MAX_VALUES } from '@millrace/engine/source.ts'
 import { readSteps, type ReadSteps } from '../conductor/read-steps.ts'
 import { refused } from '../lib/errors.ts'
+import { compiledModule } from '../lib/package-files.ts'
 import { runInThread, ThreadLimitExceeded } from '../lib/threads.ts'
 import { bodyReader } from './read-body.ts'
 import { maybe } from './route.ts'
@@ -27,7 +28,7 @@ const readBody = bodyReader(
 
 export async function readStepUpload(bytes: Buffer): Promise<SentSteps> {
   if (bytes.length <= mostInlineBytes) return read(bytes)
-  const module = new URL('./read-step-upload.js', import.meta.url)
+  const module = compiledModule('agent-api/read-step-upload.ts')
   const text = await runInThread<typeof readAsJson>(module, 'readAsJson', bytes, mostCpuMs).catch(
     (error: unknown) => {
       throw error instanceof ThreadLimitExceeded ? refused('The steps take too long to read.') : error

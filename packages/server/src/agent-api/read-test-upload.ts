@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { measureJson } from '../http/json-body.ts'
 import { badRequest, refused } from '../lib/errors.ts'
+import { compiledModule } from '../lib/package-files.ts'
 import { runInThread, ThreadLimitExceeded } from '../lib/threads.ts'
 import { readJunit } from '../resources/test_runs/junit.ts'
 import { clean, mostResults, readResult, type TestResult } from '../resources/test_runs/results.ts'
@@ -34,7 +35,7 @@ export interface SentBody {
 /** A small body may be a large one compressed, so only what is not compressed is read here. */
 export async function readUpload(sent: SentBody): Promise<Upload> {
   if (sent.contentEncoding === '' && sent.bytes.length <= mostInlineBytes) return readHere(sent)
-  const module = new URL('./read-test-upload.js', import.meta.url)
+  const module = compiledModule('agent-api/read-test-upload.ts')
   return runInThread<typeof readHere>(module, 'readHere', sent, mostCpuMs).catch((error: unknown) => {
     throw error instanceof ThreadLimitExceeded ? refused('The upload takes too long to read.') : error
   })

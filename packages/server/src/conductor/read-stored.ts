@@ -1,5 +1,6 @@
 // Reads the steps that are stored with a pipeline; large ones in a thread, because that takes seconds.
 import { DEFAULT_MAX_BYTES, readPipeline, type ReadPipeline } from '@millrace/engine/steps/document.ts'
+import { compiledModule } from '../lib/package-files.ts'
 import { runInThread, ThreadLimitExceeded } from '../lib/threads.ts'
 
 export interface StoredSteps {
@@ -13,7 +14,7 @@ const mostCpuMs = 10_000
 
 export async function readStored(steps: StoredSteps): Promise<ReadPipeline> {
   if (steps.text.length <= mostInlineCharacters) return read(steps)
-  const module = new URL('./read-stored.js', import.meta.url)
+  const module = compiledModule('conductor/read-stored.ts')
   try {
     const json = await runInThread<typeof readAsJson>(module, 'readAsJson', steps, mostCpuMs)
     return JSON.parse(json) as ReadPipeline

@@ -5,11 +5,12 @@
 // without: `-- contract: needs 0.2.0`. The table `migration_contracts` keeps that, so that an older program knows whether it may run.
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import type pg from 'pg'
+import { packageFolder } from '../lib/package-files.ts'
 import { connectAlone } from './pool.ts'
 
-const folder = fileURLToPath(new URL('../../migrations/', import.meta.url))
+const folder = join(packageFolder, 'migrations')
 const lockKey = 7_206_473_321
 
 export const createMigrationsTable = `create table if not exists migrations (
@@ -28,7 +29,7 @@ export async function listMigrations(): Promise<Migration[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
   return Promise.all(
     names.map(async (name) => {
-      const sql = await readFile(folder + name, 'utf8')
+      const sql = await readFile(join(folder, name), 'utf8')
       return { name: name.replace(/\.sql$/, ''), sql, needs: contractLine.exec(sql)?.[1] ?? null }
     }),
   )
@@ -102,7 +103,9 @@ async function refuseTooNew(client: pg.ClientBase, migrations: readonly Migratio
 }
 
 async function readVersion(): Promise<string> {
-  const { version } = JSON.parse(await readFile(`${folder}../package.json`, 'utf8')) as { version: string }
+  const { version } = JSON.parse(await readFile(join(packageFolder, 'package.json'), 'utf8')) as {
+    version: string
+  }
   return version
 }
 

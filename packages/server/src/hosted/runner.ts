@@ -5,12 +5,12 @@ import { createHash } from 'node:crypto'
 import { createReadStream, existsSync, type Dirent } from 'node:fs'
 import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import tar from 'tar-stream'
+import { packageFolder } from '../lib/package-files.ts'
 import type { Runner } from './docker/runner.ts'
 import { runnerPath } from './driver.ts'
 
@@ -38,7 +38,7 @@ export const runnerBundle = async (): Promise<string> => bundlePath(await progra
 const bundlePath = async (program: readonly RunnerFile[]) =>
   join(packages, 'agent', 'dist', 'bundled', `${await digestOf(program.toSorted(byName))}.js`)
 
-const packages = fileURLToPath(new URL('../../../', import.meta.url))
+const packages = dirname(packageFolder)
 const agent = '@millrace/agent'
 
 /** The package as it lies in this checkout. */

@@ -1,11 +1,10 @@
 // The API's own description, and a page that renders it without asking any other host for anything.
 import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
+import { packageFolder, resolveDependency } from '../lib/package-files.ts'
 import { openApiDocument, type Examples } from './openapi.ts'
 import type { Slices } from './route.ts'
-
-const require = createRequire(import.meta.url)
 
 // The only files ever served from disk, by name: nothing in a URL becomes a path.
 const assets = {
@@ -55,7 +54,7 @@ const page = `<!doctype html>
 `
 
 const readExamples = async (): Promise<Examples> =>
-  JSON.parse(await readFile(new URL('../../examples.json', import.meta.url), 'utf8')) as Examples
+  JSON.parse(await readFile(join(packageFolder, 'examples.json'), 'utf8')) as Examples
 
 /** A wheel of eight spokes in a race of water. Browsers go by the type of the answer, not by the name. */
 const favicon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
@@ -91,7 +90,7 @@ export async function serveDocs(app: FastifyInstance, baseUrl: string, slices: S
   for (const [name, type] of Object.entries(assets)) {
     let content: Buffer | undefined
     app.get(`/docs/${name}`, async (_request, reply) => {
-      content ??= await readFile(require.resolve(`swagger-ui-dist/${name}`))
+      content ??= await readFile(resolveDependency(`swagger-ui-dist/${name}`))
       return reply.header('Cache-Control', 'max-age=86400').type(type).send(content)
     })
   }

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { ApiError, unavailable } from './errors.ts'
+import { compiledModule } from './package-files.ts'
 
 /** What a thread is told: which exported function to call, of which module, with what. */
 export interface ThreadTask {
@@ -85,7 +86,7 @@ class Thread {
 
   constructor() {
     threads += 1
-    const main = new URL('./thread-main.js', import.meta.url)
+    const main = compiledModule('lib/thread-main.ts')
     this.worker = new Worker(main, { resourceLimits, execArgv: [], env: {} })
     this.worker.on('message', (message: ThreadMessage) => this.hear(message))
     this.worker.on('error', (error) => this.fail(error))

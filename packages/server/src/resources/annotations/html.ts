@@ -1,6 +1,7 @@
 // The HTML of annotations is made when they are written, in a thread, and stored beside the body. Rows of older servers
 // have none, and a process may die before it is stored: then it is made when it is first read.
 import type { Context } from '../../context.ts'
+import { compiledModule } from '../../lib/package-files.ts'
 import { runInThread, ThreadLimitExceeded } from '../../lib/threads.ts'
 import * as annotations from './queries.ts'
 import type { renderBody } from './render.ts'
@@ -30,7 +31,7 @@ export async function findHtml(
 /** Some Markdown takes the renderer minutes, or gigabytes. It is shown as it was written. */
 async function render(body: string): Promise<string> {
   const cpuMs = 1000 + Math.ceil(body.length / 1024)
-  const module = new URL('./render.js', import.meta.url)
+  const module = compiledModule('resources/annotations/render.ts')
   try {
     return await runInThread<typeof renderBody>(module, 'renderBody', body, cpuMs)
   } catch (error) {

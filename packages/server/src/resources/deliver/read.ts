@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { parseBody } from '../../http/json-body.ts'
 import { badRequest } from '../../lib/errors.ts'
+import { compiledModule } from '../../lib/package-files.ts'
 import { runInThread, ThreadLimitExceeded } from '../../lib/threads.ts'
 import { readBitbucket, readBitbucketAbout } from './bitbucket.ts'
 import type { WebhookDelivery, HostKind, Received, Tiding } from './event.ts'
@@ -35,7 +36,7 @@ const mostCpuMs = 10_000
 /** A push of thousands of commits is megabytes of JSON, and is read in a thread. */
 export async function readWebhookDelivery(sent: Sent): Promise<WebhookDelivery> {
   if (sent.bytes.length <= mostInlineBytes) return readHere(sent)
-  const module = new URL('./read.js', import.meta.url)
+  const module = compiledModule('resources/deliver/read.ts')
   return runInThread<typeof readHere>(module, 'readHere', sent, mostCpuMs).catch((error: unknown) => {
     throw error instanceof ThreadLimitExceeded ? badRequest('The payload takes too long to read.') : error
   })

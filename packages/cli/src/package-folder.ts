@@ -1,0 +1,5 @@
+import { createRequire } from 'node:module'
+import { dirname } from 'node:path'
+
+/** Found by the package's name, because in a bundle `import.meta.url` is a file in another folder. */
+export const packageFolder = dirname(createRequire(import.meta.url).resolve('@millrace/cli/package.json'))
