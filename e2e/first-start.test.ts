@@ -40,7 +40,7 @@ function aCheckout(): string {
 it.runIf(process.platform === 'linux')('a first start leaves a server of less than 200 MB', async () => {
   const checkout = aCheckout()
   const settings = { MILLRACE_DATA_DIR: join(aDirectory(), 'data'), PORT: '0' }
-  const start = ['--max-semi-space-size=64', join(checkout, 'tools', 'start.mjs'), '--json']
+  const start = [join(checkout, 'tools', 'start.mjs'), '--json']
   const server = launch(process.execPath, start, settings)
   let isOver = false
   void server.ended.then(() => (isOver = true))

@@ -10,7 +10,6 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { TestProject } from 'vitest/node'
 import { scratch } from '../testbed/src/scratch.ts'
-import { v8Options } from '../testbed/src/v8-options.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -26,39 +25,20 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   // Under root without user namespaces another user has to come by.
   chmodSync(folder, 0o755)
   const empty = join(folder, 'empty')
-  execFileSync(process.execPath, [...v8Options, program, 'migrate'], { env: settings(empty), stdio: 'pipe' })
+  execFileSync(process.execPath, [program, 'migrate'], { env: settings(empty), stdio: 'pipe' })
   project.provide('emptyInstallation', empty)
   const dataDir = join(folder, 'shared')
   cpSync(empty, dataDir, { recursive: true })
-  const first = await startShared(dataDir)
-  // A server that ends leaves what V8 made of the program to all that start after it: of as much as it has used.
-  await buildDemo(first.said)
-  await first.stop()
   const server = await startShared(dataDir)
-  project.provide('sharedServer', { dataDir, ...server.said, token: first.said.token })
+  project.provide('sharedServer', { dataDir, ...server.said })
   return async () => {
     await server.stop()
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-async function buildDemo({ url, token }: { url: string; token: string }): Promise<void> {
-  const builds = `${url}/v2/organizations/default/pipelines/demo/builds`
-  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
-  const body = JSON.stringify({ commit: 'HEAD', branch: 'main' })
-  await fetch(builds, { method: 'POST', headers, body })
-  for (let looks = 0; looks < 600; looks++) {
-    const { finished_at } = (await (await fetch(`${builds}/1`, { headers })).json()) as {
-      finished_at: unknown
-    }
-    if (finished_at !== null) return
-    await once(AbortSignal.timeout(100), 'abort')
-  }
-  throw new Error('The first build of the shared server does not end.')
-}
-
 async function startShared(dataDir: string) {
-  const child = spawn(process.execPath, [...v8Options, program, 'up', '--json'], {
+  const child = spawn(process.execPath, [program, 'up', '--json'], {
     // What tests let it call is on this machine.
     env: { ...settings(dataDir), PORT: '0', MILLRACE_OUTBOUND_ALLOW: '127.0.0.0/8' },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -7,7 +7,6 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inject, onTestFinished } from 'vitest'
 import { scratch } from '../testbed/src/scratch.ts'
-import { v8Options } from '../testbed/src/v8-options.ts'
 
 const program = fileURLToPath(new URL('../packages/cli/bin/millrace.js', import.meta.url))
 
@@ -60,10 +59,6 @@ export function copyEmptyInstallation(path: string): void {
 export const spawnMillrace = (args: readonly string[], settings: Settings): Running =>
   killAfterTest(keepMillrace(args, settings))
 
-/** The same, compiled by V8 as in production: for tests that measure. */
-export const spawnOptimized = (args: readonly string[], settings: Settings): Running =>
-  killAfterTest(launch(process.execPath, [program, ...args], settings))
-
 function killAfterTest(running: Running): Running {
   onTestFinished(async () => {
     running.signal('SIGKILL')
@@ -74,7 +69,7 @@ function killAfterTest(running: Running): Running {
 
 /** The same, for whoever ends it in another way: several tests use it, or the test is about its end. */
 export function keepMillrace(args: readonly string[], settings: Settings): Running {
-  return launch(process.execPath, [...v8Options, program, ...args], settings)
+  return launch(process.execPath, [program, ...args], settings)
 }
 
 /** Starts any program with this environment and no other. */

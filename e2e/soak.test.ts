@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { scratch } from '../testbed/src/scratch.ts'
-import { v8Options } from '../testbed/src/v8-options.ts'
 import { copyEmptyInstallation } from './millrace.ts'
 
 /** The programs of `npm run soak`, with less to do, on a database that is made already. */
@@ -16,7 +15,7 @@ async function runProgram(
   const program = fileURLToPath(new URL(`../bench/dist/soak/${name}.js`, import.meta.url))
   const data = mkdtempSync(join(scratch(), 'millrace-e2e-'))
   copyEmptyInstallation(data)
-  const child = spawn(process.execPath, [...v8Options, program, ...args, '--data', data], {
+  const child = spawn(process.execPath, [program, ...args, '--data', data], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let said = ''

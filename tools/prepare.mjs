@@ -25,7 +25,7 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const localCache = join(root, '.npm-cache')
 const modules = join(root, 'node_modules')
 const stampFile = join(modules, '.millrace-installed')
-const compiler = join(modules, 'typescript', 'bin', 'tsc')
+export const compiler = join(modules, 'typescript', 'bin', 'tsc')
 
 /** Something the operator has to put right; the message is all there is to say. */
 export class PrepareError extends Error {}

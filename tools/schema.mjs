@@ -1,14 +1,30 @@
 // Writes packages/server/schema.sql and src/db/generated/tables.ts from a freshly migrated database; with --check only
-// says whether they are up to date. Needs a build: `npm run schema` makes one first.
-import { readFileSync, writeFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-import { describeSchema } from '../packages/server/dist/db/generated/describe-schema.js'
-import { startTemporary } from '../packages/server/dist/db/embedded/temporary.js'
-import { migrate } from '../packages/server/dist/db/migrate.js'
-import { openDatabase } from '../packages/server/dist/db/pool.js'
+// says whether they are up to date. Translates just the sources that it needs and checks no types, so that it also works
+// while the rest does not compile.
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { rolldown } from 'rolldown'
+import { root } from './prepare.mjs'
 
-const server = fileURLToPath(new URL('../packages/server/', import.meta.url))
+const server = join(root, 'packages', 'server')
 const isCheck = process.argv.includes('--check')
+
+const bundle = await rolldown({
+  input: ['generated/describe-schema', 'embedded/temporary', 'migrate', 'pool'].map((name) =>
+    join(server, 'src', 'db', `${name}.ts`),
+  ),
+  platform: 'node',
+  external: /^[^./]/,
+})
+const translated = join(server, 'dist', `.schema-${process.pid}`)
+await bundle.write({ dir: translated, format: 'esm' })
+const load = (name) => import(pathToFileURL(join(translated, `${name}.js`)).href)
+const { describeSchema } = await load('describe-schema')
+const { startTemporary } = await load('temporary')
+const { migrate } = await load('migrate')
+const { openDatabase } = await load('pool')
+rmSync(translated, { recursive: true })
 
 const postgres = await startTemporary()
 const database = openDatabase(postgres.connection)
@@ -22,9 +38,10 @@ for (const [path, text] of [
   ['schema.sql', sql],
   ['src/db/generated/tables.ts', types],
 ]) {
-  if (readOrEmpty(server + path) === text) continue
+  const file = join(server, path)
+  if (readOrEmpty(file) === text) continue
   stale.push(path)
-  if (!isCheck) writeFileSync(server + path, text)
+  if (!isCheck) writeFileSync(file, text)
 }
 if (isCheck && stale.length > 0) {
   console.error(

@@ -1,54 +1,59 @@
 /*
- * Runs the tests and ends with one line that counts them. What failed outside of any test, such as a file that
- * does not load, counts as failed too.
+ * Runs the tests and ends with one line that counts them. An error outside of any test, such as a file that does not
+ * load, counts as a failure. With --watch it stays, recompiles what changes, and runs the chosen files again.
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describeAgentBinary, findAgentBinary } from './agent-binary.mjs'
-import { prepareOrExit, root } from './prepare.mjs'
+import { compiler, prepareOrExit, root } from './prepare.mjs'
 
 await prepareOrExit({ dev: true })
 
 const binary = findAgentBinary()
 console.log(describeAgentBinary(binary))
 
-const scratch = mkdtempSync(join(tmpdir(), 'millrace-results-'))
-const results = join(scratch, 'results.json')
-const code = await runVitest(process.argv.slice(2))
-console.log(summary(code))
-rmSync(scratch, { recursive: true, force: true })
-process.exitCode = code
-
-function runVitest(args) {
-  const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
+const args = process.argv.slice(2)
+if (args.includes('--watch')) {
+  const watching = spawn(process.execPath, [compiler, '-b', '--watch', '--preserveWatchOutput'], {
+    cwd: root,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+  process.exitCode = await runVitest(args)
+  watching.kill()
+} else {
+  const scratch = mkdtempSync(join(tmpdir(), 'millrace-results-'))
+  const results = join(scratch, 'results.json')
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${results}`]
-  // Most of what tests make is garbage soon, as in npm start.
-  const node = ['--max-semi-space-size=64', vitest]
-  // Tests call nobody outside of this machine, and each of the many processes would read these first.
-  const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env
-  const child = spawn(process.execPath, [...node, 'run', ...reporters, ...args], {
+  const code = await runVitest(['run', ...reporters, ...args])
+  console.log(summary(readResults(results), code))
+  rmSync(scratch, { recursive: true, force: true })
+  process.exitCode = code
+}
+
+function runVitest(words) {
+  const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
+  const child = spawn(process.execPath, [vitest, ...words], {
     cwd: root,
     env: {
-      ...env,
+      ...process.env,
       MILLRACE_BUILT: 'yes',
       ...(binary === null ? {} : { BUILDKITE_AGENT_BIN: binary }),
     },
     stdio: 'inherit',
   })
-  // The terminal sends Ctrl-C to both of us; we stay to count.
+  // The terminal sends Ctrl-C to vitest too; this process stays for the summary.
   process.on('SIGINT', () => {})
   process.on('SIGTERM', () => child.kill('SIGTERM'))
   return new Promise((resolve) => child.on('close', (status) => resolve(status ?? 1)))
 }
 
-function summary(status) {
-  const files = readResults()
+function summary(files, status) {
   const tests = files.flatMap((file) => file.assertionResults)
   const count = (...states) => tests.filter((test) => states.includes(test.status)).length
   const broken = files.filter(
-    (file) => file.status === 'failed' && file.assertionResults.every(isNotFailed),
+    (file) => file.status === 'failed' && file.assertionResults.every((test) => test.status !== 'failed'),
   ).length
   const failed = count('failed') + broken
   const skipped = count('pending', 'skipped', 'todo', 'disabled')
@@ -56,13 +61,9 @@ function summary(status) {
   return skipped > 0 ? `${skipped} skipped\n${result}` : result
 }
 
-function isNotFailed(test) {
-  return test.status !== 'failed'
-}
-
-function readResults() {
+function readResults(file) {
   try {
-    return JSON.parse(readFileSync(results, 'utf8')).testResults
+    return JSON.parse(readFileSync(file, 'utf8')).testResults
   } catch {
     return []
   }

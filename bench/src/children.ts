@@ -9,9 +9,6 @@ export interface Child {
   stop(): Promise<void>
 }
 
-/** As `npm start` gives it to the server; whatever that is compared with gets the same. */
-const execArgv = ['--max-semi-space-size=64']
-
 /** `file` is a sibling of this one that answers messages and says `ready` first. */
 export async function startChild(
   file: string,
@@ -20,7 +17,6 @@ export async function startChild(
   const path = fileURLToPath(new URL(file, import.meta.url))
   const forked: ChildProcess = fork(path, [], {
     env: { ...process.env, ...env },
-    execArgv,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
   const ready = await nextMessage(forked, file)

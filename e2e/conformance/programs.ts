@@ -1,7 +1,6 @@
 // The agents that the suite is run with. Both take the same flags.
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { v8Options } from '../../testbed/src/v8-options.ts'
 
 export interface AgentProgram {
   title: string
@@ -14,7 +13,6 @@ export const ownRunner: AgentProgram = {
   title: 'millrace agent start',
   file: process.execPath,
   start: [
-    ...v8Options,
     fileURLToPath(new URL('../../packages/cli/bin/millrace.js', import.meta.url)),
     'agent',
     'start',
