@@ -14,7 +14,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { bundles, currentBundle } from '../packages/cli/bin/bundle.js'
+import { currentBundle } from '../packages/cli/bin/bundle.js'
 
 const packages = fileURLToPath(new URL('../packages/', import.meta.url))
 

@@ -1,9 +1,9 @@
-// Where the bundled program is: what the compiler made of the packages, and the libraries they use, in a few files that
-// load in half the time. Its folder is named after what it was made of, so one that is out of date is not found.
+// Finds the bundled program: the compiled packages and their libraries in a few files, which load in half the time. Its
+// folder is named after the compiled packages, so an outdated bundle is not found.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
-export const bundles = new URL('../dist/bundled/', import.meta.url)
+const bundles = new URL('../dist/bundled/', import.meta.url)
 
 const packages = ['engine', 'protocol', 'agent', 'server', 'cli']
 
