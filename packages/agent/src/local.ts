@@ -10,7 +10,7 @@ import type {
 } from '@millrace/protocol/local-agents.ts'
 import { endLeftovers, startAgents } from './pool.ts'
 import type { AgentOptions, AgentPool } from './pool.ts'
-import type { JobLaunch } from './separate/launch.ts'
+import type { JobLaunch } from './settings.ts'
 
 const CANCEL_GRACE_SECONDS = 2
 /** A killed server cannot receive the report. */

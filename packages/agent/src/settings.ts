@@ -8,7 +8,6 @@ import { systemClock } from './clock.ts'
 import type { Clock } from './clock.ts'
 import { REDACTED_VARIABLES } from './log/secrets.ts'
 import type { ProcessLimit } from './process-limit.ts'
-import type { SeparateJobs } from './separate/launch.ts'
 import { SHELL_PATH } from './shell.ts'
 import type { SignatureKey } from './signing/keys.ts'
 
@@ -80,6 +79,25 @@ export interface AgentOptions {
   refuseForks?: string
   /** Whether this agent runs in a container of the image that its job asks for; false when absent. */
   hasJobImage?: boolean
+}
+
+/** How to start the process of a job that must not reach its agent. */
+export interface JobLaunch {
+  /** Command line in front of Node. */
+  command: readonly string[]
+  /** null: the user of this process. */
+  user: { uid: number; gid: number } | null
+  node: string
+  /** The path of the compiled `separate/program.js`, readable for that user. */
+  program: string
+  /** Options of the agent in that process. */
+  options: Omit<AgentOptions, 'token' | 'log' | 'clock' | 'separateJobs'>
+}
+
+/** Jobs of forks run as another user, so that files they leave never reach a trusted job. */
+export interface SeparateJobs {
+  trusted: JobLaunch
+  forks: JobLaunch
 }
 
 export interface Settings extends Required<

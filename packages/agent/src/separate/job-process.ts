@@ -5,7 +5,7 @@ import { openSession } from '../http/session.ts'
 import { report } from '../job/run-job.ts'
 import type { JobHost, JobReport, PreparedJob } from '../job/run-job.ts'
 import { launchJobProcess } from './launch.ts'
-import type { JobLaunch, SeparateJobs } from './launch.ts'
+import type { JobLaunch, SeparateJobs } from '../settings.ts'
 import type { FromJobProcess, ToJobProcess } from './messages.ts'
 
 /** Starts the process for the next trusted job in advance, because starting Node is slow. */

@@ -3,25 +3,7 @@
 
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import type { AgentOptions } from '../settings.ts'
-
-export interface JobLaunch {
-  /** Command line in front of Node. */
-  command: readonly string[]
-  /** null: the user of this process. */
-  user: { uid: number; gid: number } | null
-  node: string
-  /** The path of the compiled `separate/program.js`, readable for that user. */
-  program: string
-  /** Options of the agent in that process. */
-  options: Omit<AgentOptions, 'token' | 'log' | 'clock' | 'separateJobs'>
-}
-
-/** Jobs of forks run as another user, so that files they leave never reach a trusted job. */
-export interface SeparateJobs {
-  trusted: JobLaunch
-  forks: JobLaunch
-}
+import type { JobLaunch } from '../settings.ts'
 
 /** The process receives its job over a channel. When the channel closes, it ends the job. */
 export function launchJobProcess({ command, user, node, program, options }: JobLaunch): ChildProcess {

@@ -3,7 +3,7 @@
 import type { Job } from '@millrace/protocol/jobs.ts'
 import type { Session } from '../http/session.ts'
 import type { JobReport } from '../job/run-job.ts'
-import type { JobLaunch } from './launch.ts'
+import type { JobLaunch } from '../settings.ts'
 
 export type ToJobProcess = { kind: 'run'; work: JobWork } | { kind: 'let-go' }
 
