@@ -2,7 +2,7 @@
 // carries out commands with the engine's own small programs.
 import { afterAll } from 'vitest'
 import { runnerCommand } from '../src/hosted/agents/container.ts'
-import { hostAgents } from '../src/hosted/agents/run.ts'
+import { hostAgents } from '../src/hosted/agents/control-loop.ts'
 import type { RunningTasks } from '../src/tasks/run.ts'
 import { anAgent, type TestRun } from './agent-client.ts'
 import { eventually, type Json, type TestApp, useApp } from './app.ts'

@@ -1,6 +1,6 @@
 import type { HostedSettings } from '../hosted-settings.ts'
 import type { Db } from '../db/pool.ts'
-import type { Runner } from './docker/runner.ts'
+import type { Runner } from './docker/runner-volume.ts'
 import type { HostedDriver } from './driver.ts'
 import { getInstallationId } from './installation.ts'
 

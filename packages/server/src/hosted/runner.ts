@@ -11,7 +11,7 @@ import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import tar from 'tar-stream'
 import { packageFolder } from '../lib/package-files.ts'
-import type { Runner } from './docker/runner.ts'
+import type { Runner } from './docker/runner-volume.ts'
 import { runnerPath } from './driver.ts'
 
 export interface RunnerFile {

@@ -180,7 +180,7 @@ async function openHostedFor(
 }
 
 async function startHosting(ctx: Context, pool: pg.Pool): Promise<{ stop: Close }> {
-  const { hostAgents } = await import('../hosted/agents/run.ts')
+  const { hostAgents } = await import('../hosted/agents/control-loop.ts')
   return hostAgents(ctx, pool)
 }
 

@@ -19,7 +19,7 @@ import {
   loadWarmQueues,
   type IdleAgent,
   type RunnableJob,
-} from './wanted.ts'
+} from './plan-queries.ts'
 import {
   cacheTag,
   chooseImage,
@@ -28,7 +28,7 @@ import {
   isServed,
   type ImagesOfCluster,
 } from './rules.ts'
-import { readRunnable } from './shape.ts'
+import { readRunnable } from './instance-shape.ts'
 import { hostedTokenHash } from './token.ts'
 
 /** A job of a hosted queue runs no longer. */

@@ -8,7 +8,7 @@ import { failJob } from './fail-job.ts'
 import * as hosted from './queries.ts'
 import { retrySeconds } from './rules.ts'
 import { hostedToken, hostedTokenHash } from './token.ts'
-import { attachVolume } from './volumes.ts'
+import { attachVolume } from './cache-volumes.ts'
 
 /** From the start of the container to the registration of its agent. */
 const registerSeconds = 300

@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts'
 import type { HostedDriver } from '../driver.ts'
 import * as hosted from './queries.ts'
 import { retrySeconds } from './rules.ts'
-import { settleVolumes } from './volumes.ts'
+import { settleVolumes } from './cache-volumes.ts'
 
 /** An agent that said how its job ended says goodbye at once; after this it is taken for stuck. */
 const goodbyeSeconds = 10

@@ -12,9 +12,9 @@ import {
 } from './engine.ts'
 import { ensureImage } from './images.ts'
 import { joinNetwork, leaveNetwork } from './networks.ts'
-import { removeContainer } from './remove.ts'
-import { ensureRunner, type Runner } from './runner.ts'
-import { findSharedMount } from './shared.ts'
+import { removeContainer } from './delete-container.ts'
+import { ensureRunner, type Runner } from './runner-volume.ts'
+import { findSharedMount } from './shared-volumes.ts'
 import { ulimits } from './ulimits.ts'
 import { findVolumeMount } from './volumes.ts'
 import {

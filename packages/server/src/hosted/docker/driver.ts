@@ -7,12 +7,12 @@ import {
   type ContainerSettings,
 } from './containers.ts'
 import { openEngine } from './engine.ts'
-import { setFence, type AllowedPlaces } from './fence.ts'
+import { setFence, type AllowedPlaces } from './firewall.ts'
 import { removeOldHelpers } from './helper.ts'
 import { buildImage, deleteImage, ensureImage, listImages, removeOldSteps } from './images.ts'
 import { removeEmptyNetworks } from './networks.ts'
-import { removeOldRunners } from './runner.ts'
-import { listSwitches, setShared } from './shared.ts'
+import { removeOldRunners } from './runner-volume.ts'
+import { listSwitches, setShared } from './shared-volumes.ts'
 import { attachVolume, deleteVolume, detachVolume, listVolumes, snapshotVolume } from './volumes.ts'
 import type { HostedDriver } from '../driver.ts'
 

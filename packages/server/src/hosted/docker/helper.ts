@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type Docker from 'dockerode'
 import { isKind, label, labels, listOurContainers, type Engine } from './engine.ts'
-import { removeContainer } from './remove.ts'
+import { removeContainer } from './delete-container.ts'
 import { ulimits } from './ulimits.ts'
 import { HostedUnavailable } from '../driver.ts'
 

@@ -3,7 +3,7 @@
 // on either engine: what carries out instructions may send raw packets, with which it could speak for its neighbours.
 import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { bridgeName } from './fence.ts'
+import { bridgeName } from './firewall.ts'
 import { label, labels, listOurContainers, ours, unlessGone, type Engine } from './engine.ts'
 import { HostedUnavailable, type Container, type ImageBuild } from '../driver.ts'
 

@@ -12,7 +12,7 @@ import { digestOf } from '../../../test/kubernetes/registry.ts'
 import { startKubernetes, type TestKubernetes } from '../../../test/kubernetes/start.ts'
 import type { Plural } from '../../../test/kubernetes/store.ts'
 import { newId } from '../../lib/ids.ts'
-import type { Runner } from '../docker/runner.ts'
+import type { Runner } from '../docker/runner-volume.ts'
 import {
   HostedNotFound,
   HostedInUse,

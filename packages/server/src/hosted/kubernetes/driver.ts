@@ -1,13 +1,13 @@
 // Hosted clusters on Kubernetes: a pod for each container, in one namespace.
 import type { HostedDriver } from '../driver.ts'
-import type { BuildSettings } from './build.ts'
+import type { BuildSettings } from './build-job.ts'
 import { openCluster, type Cluster, type ClusterSettings } from './cluster.ts'
-import { openEquipped } from './equipped.ts'
+import { openEquipped } from './prepared-images.ts'
 import { buildImage, deleteImage, listImages } from './images.ts'
-import { openGuard } from './guard.ts'
-import { listContainers, readOutput, startContainer, stopContainer, type StartSettings } from './pods.ts'
-import { removeOldRunners } from './runner.ts'
-import { listSwitches, setShared, type SharedSettings } from './shared.ts'
+import { openGuard } from './network-isolation.ts'
+import { listContainers, readOutput, startContainer, stopContainer, type StartSettings } from './containers.ts'
+import { removeOldRunners } from './runner-image.ts'
+import { listSwitches, setShared, type SharedSettings } from './shared-volumes.ts'
 import {
   attachVolume,
   deleteVolume,

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { V1ContainerState, V1ContainerStateTerminated, V1Pod } from '@kubernetes/client-node'
 import { HostedInUse, HostedRefused, HostedUnavailable, type ImageBuild } from '../driver.ts'
-import { buildName, buildSteps, describeBuild, type BuildSettings, type BuildStep } from './build.ts'
-import { isMadeFrom, type Equipped } from './equipped.ts'
+import { buildName, buildSteps, describeBuild, type BuildSettings, type BuildStep } from './build-job.ts'
+import { isMadeFrom, type Equipped } from './prepared-images.ts'
 import { find, label, ours, poll, unlessGone, type Cluster } from './cluster.ts'
 import { deleteRecord, findRecord, listRecords, shortHash, writeRecord } from './image-records.ts'
-import { podLog, type PodLog } from './log.ts'
-import { listPods } from './pods.ts'
-import { notThere, whyFailed } from './progress.ts'
+import { podLog, type PodLog } from './pod-log.ts'
+import { listPods } from './containers.ts'
+import { notThere, whyFailed } from './pod-status.ts'
 import type { Registry } from '../registry/registry.ts'
 
 const lookMs = 500

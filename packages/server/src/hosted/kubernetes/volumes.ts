@@ -8,8 +8,8 @@ import type { V1PersistentVolumeClaim } from '@kubernetes/client-node'
 import { HostedNotFound, type AttachedVolume, type VolumeStatus } from '../driver.ts'
 import { ensureClaim, findClaim, isLeaving, listClaims } from './claims.ts'
 import { label, labels, type Cluster } from './cluster.ts'
-import { claimKeeping, deleteLeftClaims, deleteUnused, isAttached, setAttached } from './kept-claims.ts'
-import { snapshotKeeping } from './snapshots.ts'
+import { claimKeeping, deleteLeftClaims, deleteUnused, isAttached, setAttached } from './claim-snapshots.ts'
+import { snapshotKeeping } from './csi-snapshots.ts'
 
 export interface VolumeSettings {
   /** null: the cluster's default. */

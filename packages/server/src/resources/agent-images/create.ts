@@ -7,7 +7,7 @@ import * as clusters from '../clusters/queries.ts'
 import * as images from './queries.ts'
 import { imageRef, newImageId, refuseDockerfile } from './rules.ts'
 import type { CreateAgentImageBody } from './schema.ts'
-import { askService, notRunning } from './service.ts'
+import { askService, notRunning } from './hosted-driver.ts'
 
 const mostImages = 100
 

@@ -5,7 +5,7 @@ import { inTransaction } from '../../db/transaction.ts'
 import { conflict, notFound } from '../../lib/errors.ts'
 import * as clusters from '../clusters/queries.ts'
 import * as images from './queries.ts'
-import { askService } from './service.ts'
+import { askService } from './hosted-driver.ts'
 
 export const noImage = 'No agent image found with the given ID.'
 

@@ -11,7 +11,7 @@ import { deleteAgentImage, noImage } from './delete.ts'
 import { presentAgentImage } from './present.ts'
 import * as images from './queries.ts'
 import { AgentImage, AgentImageLog, CreateAgentImage } from './schema.ts'
-import { askService } from './service.ts'
+import { askService } from './hosted-driver.ts'
 
 // Spec, Any agent image operation: 404 when the feature is unavailable for the organization.
 const customImages: RequiredFeature = {

@@ -1,10 +1,10 @@
 // The base image and those built here, with the runner in them as their topmost layer: a pod of such an image starts
 // like any other. They are made on the side, by the registry, when an image is first wanted; until one is there, and
 // where none can be made, a pod has the runner copied in before it starts.
-import type { Runner } from '../docker/runner.ts'
+import type { Runner } from '../docker/runner-volume.ts'
 import type { Cluster } from './cluster.ts'
 import { deleteRecord, findRecord, listRecords, shortHash, writeRecord } from './image-records.ts'
-import { ensureRunner } from './runner.ts'
+import { ensureRunner } from './runner-image.ts'
 import type { Registry } from '../registry/registry.ts'
 
 export interface Equipped {

@@ -1,6 +1,6 @@
 // How far a pod has come, from what Kubernetes says about it.
 import type { V1ContainerStatus, V1Pod } from '@kubernetes/client-node'
-import { jobContainer } from './pod.ts'
+import { jobContainer } from './pod-spec.ts'
 
 export type Progress =
   | { kind: 'started' }

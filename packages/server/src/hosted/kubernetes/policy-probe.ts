@@ -2,11 +2,11 @@
 // the API tells. So two pods that the policy is about are made: one listens, and the other must not reach it.
 import { randomUUID } from 'node:crypto'
 import type { V1Pod } from '@kubernetes/client-node'
-import type { Runner } from '../docker/runner.ts'
+import type { Runner } from '../docker/runner-volume.ts'
 import { HostedUnavailable } from '../driver.ts'
 import { find, labels, ours, poll, unlessGone, type Cluster } from './cluster.ts'
-import { isolated, securityContext } from './pod.ts'
-import { whyFailed } from './progress.ts'
+import { isolated, securityContext } from './pod-spec.ts'
+import { whyFailed } from './pod-status.ts'
 
 export interface EnforcementSettings {
   runner: Runner

@@ -1,6 +1,6 @@
 // A container of ours as the pod that it is on Kubernetes.
 import type { V1Container, V1Pod, V1SecurityContext, V1Volume, V1VolumeMount } from '@kubernetes/client-node'
-import type { Runner } from '../docker/runner.ts'
+import type { Runner } from '../docker/runner-volume.ts'
 import { runnerPath, type Container } from '../driver.ts'
 import { labels, type Cluster } from './cluster.ts'
 

@@ -17,7 +17,7 @@ import { newId } from '../../lib/ids.ts'
 import { runnerCommand } from './container.ts'
 import { updateMirror } from './mirrors.ts'
 import { reconcile } from './reconcile.ts'
-import { switchReconciler } from './switches.ts'
+import { switchReconciler } from './shared-volumes.ts'
 import { hostedToken } from './token.ts'
 
 const { app, engine, commands, host } = useHosted()

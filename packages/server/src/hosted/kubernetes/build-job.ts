@@ -8,7 +8,7 @@ import type { V1Container, V1Job } from '@kubernetes/client-node'
 import { HostedRefused, type ImageBuild } from '../driver.ts'
 import { labels, type Cluster } from './cluster.ts'
 import { shortHash } from './image-records.ts'
-import { isolated } from './pod.ts'
+import { isolated } from './pod-spec.ts'
 import type { Registry } from '../registry/registry.ts'
 
 export interface BuildSettings {

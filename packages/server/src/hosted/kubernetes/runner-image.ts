@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import tar from 'tar-stream'
-import type { Runner } from '../docker/runner.ts'
+import type { Runner } from '../docker/runner-volume.ts'
 import { runnerPath } from '../driver.ts'
 import type { Cluster } from './cluster.ts'
 import { deleteRecord, findRecord, listRecords, writeRecord } from './image-records.ts'

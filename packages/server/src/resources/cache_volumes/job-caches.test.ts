@@ -16,7 +16,7 @@ import { auditTrail } from '../../../test/builders.ts'
 import { aBuild } from '../../../test/runs.ts'
 import { planAgents } from '../../hosted/agents/plan.ts'
 import { reconcile } from '../../hosted/agents/reconcile.ts'
-import { dropVolumes } from '../../hosted/agents/volumes.ts'
+import { dropVolumes } from '../../hosted/agents/cache-volumes.ts'
 
 const { app, engine, commands, host } = useHosted({ MILLRACE_HOSTED_CACHE_GB: '1' })
 vi.setConfig({ testTimeout: patienceMs })

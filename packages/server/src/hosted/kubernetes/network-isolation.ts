@@ -1,10 +1,10 @@
 // No pod of a job or a build is made before what keeps it from others is there, and is known to work.
-import type { Runner } from '../docker/runner.ts'
+import type { Runner } from '../docker/runner-volume.ts'
 import { HostedUnavailable } from '../driver.ts'
 import type { Cluster } from './cluster.ts'
-import { isEnforced } from './enforcement.ts'
-import { ensurePolicy } from './network.ts'
-import { ensureRunner } from './runner.ts'
+import { isEnforced } from './policy-probe.ts'
+import { ensurePolicy } from './network-policy.ts'
+import { ensureRunner } from './runner-image.ts'
 import type { Registry } from '../registry/registry.ts'
 
 export interface Guard {

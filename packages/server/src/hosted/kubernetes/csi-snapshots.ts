@@ -3,7 +3,7 @@ import type { V1ObjectMeta, V1PersistentVolumeClaim } from '@kubernetes/client-n
 import { HostedUnavailable } from '../driver.ts'
 import { quantityMb } from './claims.ts'
 import { find, label, labels, ours, poll, unlessGone, unlessThere, type Cluster } from './cluster.ts'
-import { dropped, hasWaitingCopies, keptLabel } from './kept-claims.ts'
+import { dropped, hasWaitingCopies, keptLabel } from './claim-snapshots.ts'
 import type { Keeping, Kept } from './volumes.ts'
 
 interface Snapshot {
