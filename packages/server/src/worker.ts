@@ -7,11 +7,11 @@ import { inLongTransaction } from './db/batch.ts'
 import { buildImages } from './resources/agent-images/build.ts'
 import { sweepImages } from './resources/agent-images/sweep.ts'
 import { updateMirror } from './hosted/agents/mirrors.ts'
-import { whileReachable } from './hosted/agents/engine-outage.ts'
+import { expireVolumes } from './hosted/agents/cache-volumes.ts'
+import { logEngineOutage } from './hosted/agents/engine-outage.ts'
 import { reconcile, tidyEngine } from './hosted/agents/reconcile.ts'
-import { switchReconciler } from './hosted/agents/shared-volumes.ts'
-import { dropVolumes } from './hosted/agents/cache-volumes.ts'
-import { discardBlobs, expireArtifacts } from './resources/artifacts/expire.ts'
+import { sharedVolumeReconciler } from './hosted/agents/shared-volumes.ts'
+import { deleteUnusedBlobs, expireArtifacts } from './resources/artifacts/expire.ts'
 import { publishStatuses } from './resources/commit-statuses/publish.ts'
 import { settleStatuses } from './resources/commit-statuses/settle.ts'
 import { pollRepositories } from './resources/deliver/poll.ts'
@@ -64,12 +64,12 @@ export const pollers: Readonly<Record<string, Poller<Context>>> = {
   publish_statuses: { everySeconds: 1, run: publishStatuses },
   poll_repositories: { everySeconds: 2, run: pollRepositories },
   enqueue_compactions: { everySeconds: 10, run: enqueueCompactions },
-  reconcile_hosted: { everySeconds: 5, run: whileReachable(reconcile) },
-  reconcile_switches: { everySeconds: 30, run: whileReachable(switchReconciler()) },
-  tidy_hosted: { everySeconds: 300, run: whileReachable(tidyEngine) },
-  drop_cache_volumes: { everySeconds: 5, run: whileReachable(dropVolumes) },
+  reconcile_hosted: { everySeconds: 5, run: logEngineOutage(reconcile) },
+  reconcile_shared_volumes: { everySeconds: 30, run: logEngineOutage(sharedVolumeReconciler()) },
+  tidy_hosted: { everySeconds: 300, run: logEngineOutage(tidyEngine) },
+  expire_cache_volumes: { everySeconds: 5, run: logEngineOutage(expireVolumes) },
   expire_artifacts: { everySeconds: 60, run: expireArtifacts },
-  discard_blobs: { everySeconds: 30, run: discardBlobs },
+  delete_unused_blobs: { everySeconds: 30, run: deleteUnusedBlobs },
   build_images: { everySeconds: 1, run: buildImages },
   sweep_images: { everySeconds: 60, run: sweepImages },
 }

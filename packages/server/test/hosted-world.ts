@@ -1,8 +1,8 @@
-// Hosted clusters in tests: an engine in memory whose containers run an agent that speaks to the server over HTTP and
-// carries out commands with the engine's own small programs.
+// Hosted clusters in tests: an in-memory engine whose containers run an agent that talks to the server over HTTP and runs
+// commands with the engine's built-in programs.
 import { afterAll } from 'vitest'
 import { runnerCommand } from '../src/hosted/agents/container.ts'
-import { hostAgents } from '../src/hosted/agents/control-loop.ts'
+import { runHostedAgents } from '../src/hosted/agents/control-loop.ts'
 import type { RunningTasks } from '../src/tasks/run.ts'
 import { anAgent, type TestRun } from './agent-client.ts'
 import { eventually, type Json, type TestApp, useApp } from './app.ts'
@@ -24,7 +24,7 @@ export const hostedEnv = {
   MILLRACE_PING_HOLD_SECONDS: '1',
 }
 
-/** Containers, agents and builds take their time on a busy machine. */
+/** Containers, agents and builds are slow on a busy machine. */
 export const patienceMs = 300_000
 
 export const inTime = <T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> =>
@@ -33,11 +33,11 @@ export const inTime = <T>(what: string, look: () => Promise<T | undefined | fals
 export interface HostedApp {
   app: TestApp
   engine: MemoryEngine
-  /** What jobs do instead of their command, by the first word of it. */
+  /** Replacements of commands, by the command's first word. */
   commands: Record<string, (run: TestRun, process: Process) => Promise<number>>
 }
 
-/** A server with an engine; `start` makes it host agents too. */
+/** A server with an engine; `host` starts the control loop of hosted agents. */
 export function useHosted(env: Record<string, string> = {}): HostedApp & { host(): Promise<RunningTasks> } {
   const engine = new MemoryEngine()
   const app = useApp({ env: { ...hostedEnv, ...env }, hosted: engine.open('hosted') })
@@ -45,21 +45,21 @@ export function useHosted(env: Record<string, string> = {}): HostedApp & { host(
   engine.programs[runnerCommand] = (process) => runAgent({ app, engine, commands }, process)
   const running: RunningTasks[] = []
   afterAll(async () => {
-    for (const hosting of running) await hosting.stop()
+    for (const loop of running) await loop.stop()
   })
   return {
     app,
     engine,
     commands,
     async host() {
-      const hosting = await hostAgents(app.ctx, app.database.pool)
-      running.push(hosting)
-      return hosting
+      const loop = await runHostedAgents(app.ctx, app.database.pool)
+      running.push(loop)
+      return loop
     },
   }
 }
 
-/** Until its job has ended, or the container is stopped. */
+/** Runs until its job has ended, or the container is stopped. */
 async function runAgent({ app, engine, commands }: HostedApp, process: Process): Promise<number> {
   if (process.arguments[0] === 'mirror') return mirror(process)
   const { MILLRACE_RUNNER_TOKEN: token = '', MILLRACE_RUNNER_TAGS: tags = '' } = process.environment
@@ -148,7 +148,7 @@ export const untilEnded = (app: TestApp, build: TestBuild): Promise<string> =>
 export const listVolumes = async (app: TestApp, world: HostedWorld): Promise<Json[]> =>
   (await app.request('GET', world.volumes, { token: world.admin.token })).list
 
-/** Nothing is left in the engine or in the tables but what is kept. */
+/** Waits until all hosted agents and containers are gone. */
 export async function untilQuiet(app: TestApp): Promise<void> {
   await inTime('all hosted agents are gone', async () => {
     const agents = await app.db.selectFrom('hosted_agents').select('id').execute()

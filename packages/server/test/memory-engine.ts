@@ -148,20 +148,20 @@ export class MemoryEngine {
       attachVolume: guarded('attachVolume', (volume) => attach(at, volume)),
       snapshotVolume: guarded('snapshotVolume', (id) => snapshot(at, id)),
       detachVolume: guarded('detachVolume', (id) => forget(at, id, 'attached')),
-      deleteVolume: guarded('deleteVolume', (id) => forget(at, id, 'kept')),
+      deleteSnapshot: guarded('deleteSnapshot', (id) => forget(at, id, 'kept')),
       listVolumes: guarded('listVolumes', () =>
         [...at.volumes].map(([id, { clusterId, attached, kept }]) => ({
           id,
           clusterId,
           isAttached: attached !== null,
-          isKept: kept !== null,
+          hasSnapshot: kept !== null,
         })),
       ),
       setGitMirror: guarded('setGitMirror', (id, enabled) => setShared(at, id, 'git_mirror', enabled)),
       setContainerCache: guarded('setContainerCache', (id, enabled) =>
         setShared(at, id, 'container_cache', enabled),
       ),
-      listSwitches: guarded('listSwitches', () => listSwitches(at)),
+      listSharedVolumes: guarded('listSharedVolumes', () => listSharedVolumes(at)),
       tidy: guarded('tidy', () => {}),
       close: guarded('close', () => {}),
     }
@@ -320,7 +320,7 @@ function setShared(at: Installation, clusterId: string, kind: SharedKind, enable
   else if (!at.shared.has(name)) at.shared.set(name, new Map())
 }
 
-function listSwitches(at: Installation) {
+function listSharedVolumes(at: Installation) {
   const clusterIds = new Set([...at.shared.keys()].map((name) => name.split(' ')[1] ?? ''))
   return [...clusterIds].map((clusterId) => {
     const [gitMirror = false, containerCache = false] = sharedKinds.map((kind) =>

@@ -4,7 +4,7 @@ import { Type, type Static } from 'typebox'
 import type { Context } from '../context.ts'
 import type { Trx } from '../db/pool.ts'
 import { inTransaction } from '../db/transaction.ts'
-import { takePlace } from '../hosted/agents/register.ts'
+import { registerHosted } from '../hosted/agents/register.ts'
 import { refused, unauthorized } from '../lib/errors.ts'
 import { hashToken, newId, newToken } from '../lib/ids.ts'
 import { maybe } from './route.ts'
@@ -80,7 +80,7 @@ export async function registerAgent(
       throw unauthorized('The agent token is not known: it was revoked, or mistyped.')
     }
     await trx.insertInto('agents').values(row).execute()
-    if (isHosted) await takePlace(trx, ctx, joining.place, id)
+    if (isHosted) await registerHosted(trx, ctx, joining.place, id)
   })
   return { id, name, sessionToken, tags }
 }

@@ -7,7 +7,7 @@ import type { Context } from '../context.ts'
 import type { Db } from '../db/pool.ts'
 import { prepared } from '../db/statement.ts'
 import { tellBlocked } from '../events/agents.ts'
-import { findPlace, type HostedPlace } from '../hosted/agents/register.ts'
+import { findHostedRegistration, type HostedRegistration } from '../hosted/agents/register.ts'
 import { forbidden, unauthorized } from '../lib/errors.ts'
 import { hashToken } from '../lib/ids.ts'
 import { isInRanges } from '../lib/ip-ranges.ts'
@@ -77,11 +77,11 @@ export interface RunningJob {
 export type Joining =
   | { kind: 'own'; registration: Registration }
   /** Started by this installation. */
-  | { kind: 'hosted'; place: HostedPlace }
+  | { kind: 'hosted'; place: HostedRegistration }
 
 export async function findJoining(ctx: Context, token: string, ip: string): Promise<Joining> {
   return token.startsWith('mrht_')
-    ? { kind: 'hosted', place: await findPlace(ctx, token) }
+    ? { kind: 'hosted', place: await findHostedRegistration(ctx, token) }
     : { kind: 'own', registration: await findRegistration(ctx, token, ip) }
 }
 

@@ -1,7 +1,7 @@
 import { conflict, notFound, refused, unavailable } from '../lib/errors.ts'
 import { HostedInUse, HostedNotFound, HostedRefused, HostedUnavailable } from './driver.ts'
 
-/** What a driver's failure is to the caller of the API; any other error stays what it is. */
+/** Translates a driver's failure for the API; returns any other error unchanged. */
 export function toApiError(error: unknown, whenUnavailable: string): unknown {
   if (error instanceof HostedUnavailable) return unavailable(whenUnavailable, error)
   if (error instanceof HostedInUse) return conflict(error.message)

@@ -1,5 +1,5 @@
-// BuildKit tells its progress in protocol buffers: steps (vertices) that begin, and what their commands
-// write. This reads the few fields that a log needs, and writes it as people know it from the command line.
+// BuildKit reports progress in protocol buffers: started steps (vertices) and the output of their commands. This reads the
+// few fields that a log needs.
 
 /** Field numbers of moby.buildkit.v1.StatusResponse, Vertex and VertexLog. */
 const response = { vertex: 1, log: 3 }
@@ -8,18 +8,18 @@ const vertexLog = { message: 4 }
 
 type Fields = Map<number, Array<Buffer | bigint>>
 
-/** Returns what one message adds to the log; it remembers which steps it has named. */
+/** Returns a function that turns each message into log text. It names every step once. */
 export function buildkitLog(): (base64: string) => string {
   const named = new Set<string>()
   return (base64) => {
-    const said = readFields(Buffer.from(base64, 'base64'))
-    const steps = messages(said, response.vertex).map((step) => {
+    const status = readFields(Buffer.from(base64, 'base64'))
+    const steps = messages(status, response.vertex).map((step) => {
       const digest = text(step, vertex.digest)
       if (!step.has(vertex.started) || named.has(digest)) return ''
       named.add(digest)
       return `${text(step, vertex.name)}${step.get(vertex.cached)?.[0] === 1n ? ' (cached)' : ''}\n`
     })
-    const output = messages(said, response.log).map((line) => text(line, vertexLog.message))
+    const output = messages(status, response.log).map((line) => text(line, vertexLog.message))
     return [...steps, ...output].join('')
   }
 }
@@ -59,7 +59,7 @@ function readFields(bytes: Buffer): Fields {
       5: () => take(4),
     }
     const value = readers[key & 7]?.()
-    // Not a kind that is in use: what follows cannot be told apart.
+    // An unknown wire type: the rest cannot be parsed.
     if (value === undefined) break
     fields.set(key >> 3, [...(fields.get(key >> 3) ?? []), value])
   }

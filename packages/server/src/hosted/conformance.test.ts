@@ -334,7 +334,7 @@ for (const subject of subjects)
         const empty = await attach()
         expect(await run(['cat', '/cache/a'], inVolume(empty))).toMatchObject({ exitStatus: 1 })
         await Promise.all([copy, empty].map((id) => driver.detachVolume(id)))
-        await driver.deleteVolume(kept)
+        await driver.deleteSnapshot(kept)
         expect(await driver.listVolumes()).toEqual([])
       })
 
@@ -343,13 +343,13 @@ for (const subject of subjects)
         const id = await attach()
         await run(['true'], inVolume(id))
         const listed = async () => (await driver.listVolumes()).filter((volume) => volume.id === id)
-        expect(await listed()).toEqual([{ id, clusterId, isAttached: true, isKept: false }])
+        expect(await listed()).toEqual([{ id, clusterId, isAttached: true, hasSnapshot: false }])
         expect((await driver.snapshotVolume(id)).sizeMb).toBeGreaterThanOrEqual(0)
-        expect(await listed()).toEqual([{ id, clusterId, isAttached: true, isKept: true }])
+        expect(await listed()).toEqual([{ id, clusterId, isAttached: true, hasSnapshot: true }])
         expect(await place().driver.listVolumes()).toEqual([])
         await driver.detachVolume(id)
-        expect(await listed()).toEqual([{ id, clusterId, isAttached: false, isKept: true }])
-        await driver.deleteVolume(id)
+        expect(await listed()).toEqual([{ id, clusterId, isAttached: false, hasSnapshot: true }])
+        await driver.deleteSnapshot(id)
         expect(await listed()).toEqual([])
       })
 
@@ -377,7 +377,7 @@ for (const subject of subjects)
         const again = await attach(kept)
         expect(await run(['cat', '/cache/a'], inVolume(again))).toMatchObject({ output: 'one\n' })
         await Promise.all([again, ...copies].map((id) => driver.detachVolume(id)))
-        await driver.deleteVolume(kept)
+        await driver.deleteSnapshot(kept)
         expect(await driver.listVolumes()).toEqual([])
       }, 120_000)
 
@@ -386,7 +386,7 @@ for (const subject of subjects)
         let newest = await keep(['cp', '/etc/one', '/cache/0'])
         for (let generation = 1; generation <= 10; generation++) {
           const next = await keep(['cp', '/etc/two', `/cache/${generation}`], newest)
-          await driver.deleteVolume(newest)
+          await driver.deleteSnapshot(newest)
           newest = next
         }
         const copy = await attach(newest)
@@ -396,7 +396,7 @@ for (const subject of subjects)
         })
         await driver.detachVolume(copy)
         expect(await driver.listVolumes()).toMatchObject([{ id: newest }])
-        await driver.deleteVolume(newest)
+        await driver.deleteSnapshot(newest)
         expect(await driver.listVolumes()).toEqual([])
       }, 120_000)
 
@@ -404,14 +404,14 @@ for (const subject of subjects)
         const { driver, run, attach, keep, inVolume } = place()
         const kept = await keep(['cp', '/etc/one', '/cache/a'])
         const copy = await attach(kept)
-        await driver.deleteVolume(kept)
+        await driver.deleteSnapshot(kept)
         expect(await run(['cat', '/cache/a'], inVolume(copy))).toMatchObject({ output: 'one\n' })
         await driver.snapshotVolume(copy)
         await driver.detachVolume(copy)
         const next = await attach(copy)
         expect(await run(['cat', '/cache/a'], inVolume(next))).toMatchObject({ output: 'one\n' })
         await driver.detachVolume(next)
-        await driver.deleteVolume(copy)
+        await driver.deleteSnapshot(copy)
         expect(await driver.listVolumes()).toEqual([])
       })
 
@@ -426,8 +426,8 @@ for (const subject of subjects)
         const copy = await attach(id)
         expect(await run(['cat', '/cache/a'], inVolume(copy))).toMatchObject({ output: 'one\n' })
         await Promise.all([driver.detachVolume(copy), driver.detachVolume(copy)])
-        await Promise.all([driver.deleteVolume(id), driver.deleteVolume(id)])
-        await driver.deleteVolume(id)
+        await Promise.all([driver.deleteSnapshot(id), driver.deleteSnapshot(id)])
+        await driver.deleteSnapshot(id)
         expect(await driver.listVolumes()).toEqual([])
       })
 
@@ -451,16 +451,20 @@ for (const subject of subjects)
         await driver.setGitMirror(clusterId, true)
         await driver.setGitMirror(clusterId, true)
         await driver.setContainerCache(clusterId, true)
-        expect(await driver.listSwitches()).toEqual([{ clusterId, gitMirror: true, containerCache: true }])
+        expect(await driver.listSharedVolumes()).toEqual([
+          { clusterId, gitMirror: true, containerCache: true },
+        ])
         expect(await run(['cp', '/etc/one', '/mirror/a'], mirror(false))).toMatchObject({ exitStatus: 0 })
         expect(await run(['cat', '/mirror/a'], mirror(true))).toMatchObject({ output: 'one\n' })
         expect(await run(['cp', '/etc/two', '/layers/a'], cache)).toMatchObject({ exitStatus: 0 })
         await driver.setGitMirror(clusterId, false)
         await driver.setGitMirror(clusterId, false)
-        expect(await driver.listSwitches()).toEqual([{ clusterId, gitMirror: false, containerCache: true }])
+        expect(await driver.listSharedVolumes()).toEqual([
+          { clusterId, gitMirror: false, containerCache: true },
+        ])
         await expect(start(['true'], mirror(true))).rejects.toThrow(HostedNotFound)
         await driver.setContainerCache(clusterId, false)
-        expect([await driver.listSwitches(), await driver.listContainers()]).toEqual([[], []])
+        expect([await driver.listSharedVolumes(), await driver.listContainers()]).toEqual([[], []])
       })
 
       it('cannot be written to by those who may only read', async () => {
@@ -503,11 +507,11 @@ for (const subject of subjects)
         () => attach(kept),
         () => driver.snapshotVolume(volume),
         () => driver.detachVolume(volume),
-        () => driver.deleteVolume(kept),
+        () => driver.deleteSnapshot(kept),
         () => driver.listVolumes(),
         () => driver.setGitMirror(clusterId, true),
         () => driver.setContainerCache(clusterId, true),
-        () => driver.listSwitches(),
+        () => driver.listSharedVolumes(),
       ]
       for (const ask of asked) await expect(ask()).rejects.toThrow(HostedUnavailable)
       await subject.recover()
@@ -515,11 +519,11 @@ for (const subject of subjects)
       expect(await driver.listVolumes()).toHaveLength(2)
       await driver.stopContainer(id)
       await driver.detachVolume(volume)
-      await driver.deleteVolume(kept)
+      await driver.deleteSnapshot(kept)
       expect([
         await driver.listContainers(),
         await driver.listVolumes(),
-        await driver.listSwitches(),
+        await driver.listSharedVolumes(),
       ]).toEqual([[], [], []])
     })
   })

@@ -1,47 +1,47 @@
-// What runs hosted clusters: an engine outside this process that starts containers, builds images and keeps
-// volumes. Every failure is one of four: refused, not there, in use, unavailable. Every operation may be repeated, because
-// the process that asked may die before it hears the answer: what is done already is done.
+// The interface to a container engine, which starts containers, builds images and stores volumes for hosted clusters.
+// Every failure is a HostedError: refused, not found, in use or unavailable. Every operation can be repeated, because
+// the calling process may die before it gets the answer.
+import type { Readable } from 'node:stream'
 
 export interface HostedDriver {
-  /** Fails where the engine would not take an order now. */
+  /** Throws if the engine does not accept requests now. */
   check(): Promise<void>
 
-  /** Returns when its command has been started. A container of this id that is there already is left alone. */
+  /** Returns when the command has been started. Does nothing if a container with this id exists. */
   startContainer(container: Container): Promise<void>
-  /** Kills it and removes every trace but its volumes. */
+  /** Kills the container and deletes everything it had except its volumes. */
   stopContainer(id: string): Promise<void>
-  /** Everything that was started and not stopped, also what has ended by itself. */
+  /** All containers that were started and not stopped, including those that have exited. */
   listContainers(): Promise<ContainerStatus[]>
-  /** The end of what it wrote, at most `mostOutputBytes`. */
+  /** The end of the container's output, at most `mostOutputBytes`. */
   readOutput(id: string): Promise<string>
 
-  /** Returns when the image can be used. Replaces an image of that name. */
+  /** Returns when the image can be used. Replaces an image with the same name. */
   buildImage(build: ImageBuild): Promise<void>
-  /** In use while a container is made from it. */
+  /** Throws HostedInUse while a container uses the image. */
   deleteImage(ref: string): Promise<void>
-  /** By their names, those that are built. */
+  /** The names of the images that were built. */
   listImages(): Promise<string[]>
 
-  /** A volume for one container to write to: empty, or a copy of a kept one, which costs nothing until it differs. */
+  /** Creates a volume for one container to write to: empty, or a copy-on-write copy of a snapshot. */
   attachVolume(volume: AttachedVolume): Promise<void>
-  /** Keeps what an attached volume holds now, to attach copies of. Its container must have ended. */
+  /** Makes a snapshot of an attached volume. Its container must have ended. */
   snapshotVolume(id: string): Promise<{ sizeMb: number }>
-  /** The volume is no longer attached. What no snapshot keeps is gone. */
+  /** Detaches the volume. Without a snapshot its contents are lost. */
   detachVolume(id: string): Promise<void>
-  /** Forgets the snapshot. Copies of it that are attached, or kept, stay whole. */
-  deleteVolume(id: string): Promise<void>
+  /** Deletes the snapshot. Copies of it, and snapshots of those, stay complete. */
+  deleteSnapshot(id: string): Promise<void>
   listVolumes(): Promise<VolumeStatus[]>
 
   /**
-   * What the containers of a cluster share. Switched off, what was in it is lost; while a container has it, it stays
-   * in the list of switches, to be switched off again later.
+   * Creates or deletes a volume that all containers of a cluster share. A volume that a container uses is not deleted yet: it
+   * stays in the list of shared volumes, and the caller tries again.
    */
   setGitMirror(clusterId: string, enabled: boolean): Promise<void>
   setContainerCache(clusterId: string, enabled: boolean): Promise<void>
-  /** The clusters whose shared volumes exist. */
-  listSwitches(): Promise<ClusterSwitches[]>
+  listSharedVolumes(): Promise<SharedVolumes[]>
 
-  /** Removes what processes left behind in the middle of something, and nothing else would find. */
+  /** Deletes what interrupted operations left behind and no other operation would find. */
   tidy(): Promise<void>
   close(): Promise<void>
 }
@@ -51,7 +51,7 @@ export interface Container {
   id: string
   clusterId: string
   image: string
-  /** Whatever the image would run by itself does not count. */
+  /** Replaces the image's own entry point. */
   command: readonly string[]
   environment: Readonly<Record<string, string>>
   limits: Limits
@@ -67,7 +67,7 @@ export interface Limits {
 export type Mount =
   /** A volume that was attached for this container. */
   | { kind: 'volume'; id: string; path: string }
-  /** What the containers of the cluster share, while it is switched on. */
+  /** A volume that all containers of the cluster share. */
   | { kind: SharedKind; path: string; readOnly: boolean }
 
 export const sharedKinds = ['git_mirror', 'container_cache'] as const
@@ -76,29 +76,29 @@ export type SharedKind = (typeof sharedKinds)[number]
 export interface ContainerStatus {
   id: string
   clusterId: string
-  /** null: it runs. */
+  /** null: it is running. */
   exitStatus: number | null
 }
 
 export interface ImageBuild {
   clusterId: string
-  /** The name that the image gets. */
+  /** The name of the new image. */
   ref: string
   dockerfile: string
-  /** From the smallest to the largest; the build gets the largest that the engine's machine holds. */
+  /** Smallest to largest; the build gets the largest that fits the engine's machine. */
   limits: readonly Limits[]
-  /** Called with pieces of what the builder says, in order. */
+  /** Receives the builder's output piece by piece, in order. */
   onLog(text: string): void
-  /** Ends the build; what was made of it is thrown away. */
+  /** Aborts the build and deletes its results. */
   signal: AbortSignal
 }
 
 export interface AttachedVolume {
   id: string
   clusterId: string
-  /** A kept volume, which must not be deleted before the copy is made; null: it begins empty. */
+  /** The id of a snapshot, which must exist until the copy is made; null: the volume is empty. */
   from: string | null
-  /** How much it should be able to hold. Not every engine can promise or enforce it. */
+  /** Requested capacity. Not every engine guarantees or enforces it. */
   sizeMb: number
 }
 
@@ -106,28 +106,40 @@ export interface VolumeStatus {
   id: string
   clusterId: string
   isAttached: boolean
-  isKept: boolean
+  hasSnapshot: boolean
 }
 
-export interface ClusterSwitches {
+export interface SharedVolumes {
   clusterId: string
   gitMirror: boolean
   containerCache: boolean
 }
 
-/** Where the runner lies in every container, read-only, for drivers that were given one. */
+/** The agent program that drivers put into every container at `runnerPath`. */
+export interface Runner {
+  /** A hash of the contents. At most 64 letters and digits. */
+  digest: string
+  /** A tar archive of the files below `runnerPath`. */
+  archive(): Readable
+  /** The command that starts its Node there, without a shell. */
+  node: readonly string[]
+}
+
+/** Where the runner is mounted in every container, read-only. */
 export const runnerPath = '/opt/millrace'
 
 export const mostOutputBytes = 64 * 1024
 
-/** The engine will not do this, however often it is asked. The message is for people. */
-export class HostedRefused extends Error {}
+export class HostedError extends Error {}
 
-/** The image, volume or container that was named does not exist. */
-export class HostedNotFound extends Error {}
+/** The request can never succeed. The message is shown to users. */
+export class HostedRefused extends HostedError {}
 
-/** Something that runs needs it. When that has ended, it can be done. */
-export class HostedInUse extends Error {}
+/** The image, volume or container does not exist. */
+export class HostedNotFound extends HostedError {}
 
-/** The engine could not be reached or did not finish. What it left half done it takes up when asked again. */
-export class HostedUnavailable extends Error {}
+/** A running container needs it. The request can succeed once that has ended. */
+export class HostedInUse extends HostedError {}
+
+/** The engine could not be reached or did not finish. Repeating the request completes it. */
+export class HostedUnavailable extends HostedError {}

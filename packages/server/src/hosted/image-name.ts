@@ -1,7 +1,7 @@
 /**
- * `registry.example.com:5000/team/tools:v1@sha256:…`. Anything else could mean something in the path of an engine's
- * API, or in a Dockerfile. Nor a bare number in hexadecimal, which engines take for the beginning of an image's id:
- * that would name anybody's image.
+ * `registry.example.com:5000/team/tools:v1@sha256:…`. Other characters could have a meaning in the path of an engine's API or
+ * in a Dockerfile. A plain hexadecimal number is refused, because engines read it as the prefix of an image id, which could
+ * be another tenant's image.
  */
 export const isImageName = (text: string): boolean =>
   text.length <= 500 && !/^[0-9a-f]+$/i.test(text) && pattern.test(text)

@@ -1,7 +1,7 @@
 import type { Db } from '../db/pool.ts'
 import { newId } from '../lib/ids.ts'
 
-/** By what an installation knows its own things in an engine that others use too. Made when it is first asked for. */
+/** Labels the installation's own objects in an engine that others share. Created at first use. */
 export async function getInstallationId(db: Db): Promise<string> {
   await db
     .insertInto('installation')

@@ -1,10 +1,9 @@
 import type { HostedSettings } from '../hosted-settings.ts'
 import type { Db } from '../db/pool.ts'
-import type { Runner } from './docker/runner-volume.ts'
-import type { HostedDriver } from './driver.ts'
+import type { HostedDriver, Runner } from './driver.ts'
 import { getInstallationId } from './installation.ts'
 
-/** Loads a driver only where it is wanted: most installations have none. The engine is not asked yet. */
+/** Imports the driver on demand, since most installations have none. Sends no request to the engine. */
 export async function openHosted(
   db: Db,
   { engine, registry, baseImage, imageBuildMinutes, allowed }: HostedSettings,

@@ -1,5 +1,5 @@
-// The runner as containers get it: this checkout's agent with what it imports, this very Node, and the libraries that
-// Node needs, so that it runs in any image that has a shell, whatever C library that brings.
+// The runner for containers: this checkout's agent with its dependencies, this process's Node, and the libraries that Node
+// needs. It runs in any image that has a shell, with any C library.
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { createReadStream, existsSync, type Dirent } from 'node:fs'
@@ -11,8 +11,7 @@ import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import tar from 'tar-stream'
 import { packageFolder } from '../lib/package-files.ts'
-import type { Runner } from './docker/runner-volume.ts'
-import { runnerPath } from './driver.ts'
+import { runnerPath, type Runner } from './driver.ts'
 
 export interface RunnerFile {
   name: string
@@ -31,17 +30,17 @@ export async function loadRunner(): Promise<Runner> {
   return { digest: await digestOf(files), archive: () => pack(files), node: node.start }
 }
 
-/** Where tools/bundle.mjs puts the agent and all that it imports in one file, which Node reads in a third of the time. */
+/** Where tools/bundle.mjs writes the agent and its imports as one file, which Node loads in a third of the time. */
 export const runnerBundle = async (): Promise<string> => bundlePath(await programFiles())
 
-/** It is named after what it was made of, so one that is out of date is not found. */
+/** The name contains a hash of the sources, so an outdated bundle is not found. */
 const bundlePath = async (program: readonly RunnerFile[]) =>
   join(packages, 'agent', 'dist', 'bundled', `${await digestOf(program.toSorted(byName))}.js`)
 
 const packages = dirname(packageFolder)
 const agent = '@millrace/agent'
 
-/** The package as it lies in this checkout. */
+/** The agent package of this checkout. */
 export const agentFolder = join(packages, 'agent')
 
 const byName = (a: RunnerFile, b: RunnerFile) => a.name.localeCompare(b.name)
@@ -49,7 +48,7 @@ const byName = (a: RunnerFile, b: RunnerFile) => a.name.localeCompare(b.name)
 async function digestOf(files: readonly RunnerFile[]): Promise<string> {
   const hash = createHash('sha256')
   for (const { name, mode, size, source } of files) {
-    // Node and its libraries are large, and are what their version says.
+    // Node and its libraries are large, so their version stands for their contents.
     const isLarge = source.kind === 'file' && !/\.([cm]?js|json)$/.test(source.path)
     hash.update(`${name} ${mode} ${size} ${isLarge ? process.version : ''}\n`)
     if (source.kind === 'text') hash.update(source.text)
@@ -60,7 +59,7 @@ async function digestOf(files: readonly RunnerFile[]): Promise<string> {
 
 const library = `${runnerPath}/lib`
 
-/** Without the loader's path, the image's own C library has to do. */
+/** If the loader is not found, Node uses the image's C library. */
 async function nodeFiles(program: string): Promise<{ files: RunnerFile[]; start: string[] }> {
   const libraries = await librariesOf(process.execPath)
   const loader = libraries.find((path) => /\/ld-[^/]*$/.test(path))
@@ -87,7 +86,7 @@ async function librariesOf(program: string): Promise<string[]> {
   return stdout.split('\n').flatMap((line) => /(\/\S+) \(0x/.exec(line)?.[1] ?? [])
 }
 
-/** The agent and, from package to package, all that it depends on. */
+/** The files of the agent and of all its dependencies. */
 export async function programFiles(): Promise<RunnerFile[]> {
   const found = new Map([[agent, join(packages, 'agent')]])
   const files: RunnerFile[] = []
@@ -104,7 +103,7 @@ export async function programFiles(): Promise<RunnerFile[]> {
   return files
 }
 
-/** Not every package lets its package.json be imported, so it is looked for as Node would look. */
+/** Searches the folders as Node does, since not every package exports its package.json. */
 function findPackage(from: string, name: string): string {
   const places = createRequire(join(from, 'package.json')).resolve.paths(name) ?? []
   const folder = places.map((place) => join(place, name)).find((path) => existsSync(join(path, 'dist')))

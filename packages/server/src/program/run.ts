@@ -180,8 +180,8 @@ async function openHostedFor(
 }
 
 async function startHosting(ctx: Context, pool: pg.Pool): Promise<{ stop: Close }> {
-  const { hostAgents } = await import('../hosted/agents/control-loop.ts')
-  return hostAgents(ctx, pool)
+  const { runHostedAgents } = await import('../hosted/agents/control-loop.ts')
+  return runHostedAgents(ctx, pool)
 }
 
 async function startLocalAgents(

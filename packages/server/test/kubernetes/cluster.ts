@@ -76,7 +76,7 @@ export class TestCluster implements Controllers {
       return void this.#releaseClaims()
     }
     if (plural === 'jobs') this.deleted('pods', `${name}-pod`, 1)
-    if (plural === 'volumesnapshots') void this.#node.deleteVolume(name)
+    if (plural === 'volumesnapshots') void this.#node.deleteSnapshot(name)
     this.#store.remove(plural, name)
   }
 
@@ -215,7 +215,7 @@ export class TestCluster implements Controllers {
     else {
       if (kind === 'PersistentVolumeClaim' && source !== null) await this.#node.snapshotVolume(source)
       await this.#node.attachVolume({ id: name, clusterId: 'any', from: source, sizeMb: 1 })
-      if (kind === 'PersistentVolumeClaim' && source !== null) await this.#node.deleteVolume(source)
+      if (kind === 'PersistentVolumeClaim' && source !== null) await this.#node.deleteSnapshot(source)
     }
     const capacity = claim.spec?.resources?.requests ?? {}
     this.#store.change('persistentvolumeclaims', name, (one) => ({

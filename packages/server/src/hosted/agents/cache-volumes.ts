@@ -1,4 +1,4 @@
-// A job's own copy of a cache volume: attached before its container starts, kept or dropped after it has ended.
+// A job's own copy of a cache volume: attached before its container starts, saved or deleted after it has ended.
 import { sql } from 'kysely'
 import { originsOf } from '../../conductor/trust.ts'
 import type { Context } from '../../context.ts'
@@ -9,7 +9,7 @@ import type { HostedAgent } from './queries.ts'
 
 const unusedDays = 14
 
-/** A copy of the newest that is kept for the tag, or an empty one. */
+/** A copy of the tag's newest snapshot, or an empty volume. */
 export async function attachVolume(
   ctx: Context,
   driver: HostedDriver,
@@ -28,36 +28,40 @@ export async function attachVolume(
       await volumes.setAttached(ctx.db, volume.id, from, ctx.now().toISOString())
       return
     } catch (error) {
-      // The tag was deleted just now, or the engine has lost it: the next best will do.
+      // The tag was just deleted, or the engine has lost the snapshot, so take the next newest.
       if (from === null || !(error instanceof HostedNotFound)) throw error
-      await volumes.forgetKept(ctx.db, [from])
+      await volumes.deleteDetached(ctx.db, [from])
     }
   }
 }
 
-/** Its container has ended. What a job that passed left becomes the newest; what others left is gone. */
-export async function settleVolumes(ctx: Context, driver: HostedDriver, agent: HostedAgent): Promise<void> {
+/** After the container has ended. The volume of a passed job becomes the tag's newest; others are deleted. */
+export async function saveOrDeleteVolumes(
+  ctx: Context,
+  driver: HostedDriver,
+  agent: HostedAgent,
+): Promise<void> {
   const own = await volumes.listOwn(ctx.db, agent.id)
-  const mayKeep = own.length > 0 && (await hasPassed(ctx, agent))
+  const maySave = own.length > 0 && (await hasPassed(ctx, agent))
   for (const volume of own) {
-    if (mayKeep && (await volumes.setKeeping(ctx.db, volume.id))) await keep(ctx, driver, volume)
+    if (maySave && (await volumes.setKeeping(ctx.db, volume.id))) await saveVolume(ctx, driver, volume)
     else {
       await volumes.setDropping(ctx.db, volume.id)
-      await drop(ctx, driver, volume.id)
+      await deleteVolume(ctx, driver, volume.id)
     }
   }
 }
 
-async function keep(ctx: Context, driver: HostedDriver, volume: volumes.OwnVolume): Promise<void> {
+async function saveVolume(ctx: Context, driver: HostedDriver, volume: volumes.OwnVolume): Promise<void> {
   const { sizeMb } = await driver.snapshotVolume(volume.id)
   await driver.detachVolume(volume.id)
   await inTransaction(ctx.db, async (trx) => {
     await volumes.setDetached(trx, volume, { sizeMb, at: ctx.now().toISOString() })
-    await volumes.dropOverLimit(trx, volume, ctx.config.hosted?.cacheLimitMb ?? 0)
+    await volumes.expireOverLimit(trx, volume, ctx.config.hosted?.cacheLimitMb ?? 0)
   })
 }
 
-/** What others may send in must not end up in everybody's cache, so builds of forks keep nothing, trusted or not. */
+/** False for builds of forks, trusted or not: anybody can write these, and the cache serves all builds. */
 async function hasPassed(ctx: Context, { organization_id, job_id, agent_id }: HostedAgent): Promise<boolean> {
   const { rows } = await sql<{ build_id: string }>`
     select build_id from jobs
@@ -67,17 +71,17 @@ async function hasPassed(ctx: Context, { organization_id, job_id, agent_id }: Ho
   return job !== undefined && !(await originsOf(ctx.db, organization_id, job.build_id)).isFork
 }
 
-/** Those nobody uses any more, those that others replaced or that did not fit, and copies without their agent. */
-export async function dropVolumes(ctx: Context): Promise<void> {
+/** Expires unused volumes, and deletes all that are `dropping` or whose agent is gone. */
+export async function expireVolumes(ctx: Context): Promise<void> {
   const { hosted: driver } = ctx
   if (driver === null) return
   const before = new Date(ctx.now().getTime() - unusedDays * 24 * 60 * 60_000).toISOString()
-  await volumes.dropUnused(ctx.db, before)
-  for (const id of await volumes.listToDrop(ctx.db)) await drop(ctx, driver, id)
+  await volumes.expireUnused(ctx.db, before)
+  for (const id of await volumes.listToDelete(ctx.db)) await deleteVolume(ctx, driver, id)
 }
 
-async function drop(ctx: Context, driver: HostedDriver, id: string): Promise<void> {
+async function deleteVolume(ctx: Context, driver: HostedDriver, id: string): Promise<void> {
   await driver.detachVolume(id)
-  await driver.deleteVolume(id)
-  await volumes.deleteDropped(ctx.db, id)
+  await driver.deleteSnapshot(id)
+  await volumes.deleteRow(ctx.db, id)
 }

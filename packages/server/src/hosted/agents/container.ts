@@ -1,8 +1,8 @@
-// What the container of a hosted agent gets to know, and what lies where in it.
+// The container of a hosted agent: its environment and its mounts.
 import { runnerPath, type Container, type Mount } from '../driver.ts'
 import type { OwnVolume } from '../../resources/cache_volumes/queries.ts'
 import type { HostedAgent } from './queries.ts'
-import { readRunnable } from './instance-shape.ts'
+import { readRunnableShape } from './instance-shape.ts'
 
 export const runnerCommand = `${runnerPath}/run`
 
@@ -10,7 +10,7 @@ export const mirrorsPath = '/var/lib/millrace/mirrors'
 
 const paths = {
   cache: '/var/lib/millrace/cache',
-  /** Where container tools keep the layers of images. */
+  /** Where container tools store the layers of images. */
   container_cache: '/var/lib/containers',
 }
 
@@ -19,7 +19,7 @@ export function describeContainer(
   own: readonly OwnVolume[],
   { endpoint, token }: { endpoint: string; token: string },
 ): Container {
-  const shape = readRunnable(agent.instance_shape)
+  const shape = readRunnableShape(agent.instance_shape)
   if (shape === null) throw new Error(`No machine of the shape ${agent.instance_shape} can be started.`)
   const hasCache = own.some(({ purpose }) => purpose === 'cache')
   const mirror: Mount[] = agent.git_mirror ? [{ kind: 'git_mirror', path: mirrorsPath, readOnly: true }] : []

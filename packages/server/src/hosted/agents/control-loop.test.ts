@@ -17,7 +17,7 @@ import { newId } from '../../lib/ids.ts'
 import { runnerCommand } from './container.ts'
 import { updateMirror } from './mirrors.ts'
 import { reconcile } from './reconcile.ts'
-import { switchReconciler } from './shared-volumes.ts'
+import { sharedVolumeReconciler } from './shared-volumes.ts'
 import { hostedToken } from './token.ts'
 
 const { app, engine, commands, host } = useHosted()
@@ -412,9 +412,9 @@ describe('hosted_git_mirror_enabled', () => {
   it('is put right in the engine where it differs twice in a row', async () => {
     const lost = newId()
     await app.ctx.hosted?.setGitMirror(lost, true)
-    const look = switchReconciler()
+    const look = sharedVolumeReconciler()
     const isThere = async () =>
-      (await app.ctx.hosted?.listSwitches())?.some(({ clusterId }) => clusterId === lost) ?? false
+      (await app.ctx.hosted?.listSharedVolumes())?.some(({ clusterId }) => clusterId === lost) ?? false
     await look(app.ctx)
     expect(await isThere()).toBe(true)
     await look(app.ctx)

@@ -1,4 +1,4 @@
-// A job for which no agent can ever be started ends as failed, and its log says why.
+// Fails a job that no agent can be started for, and writes the reason to its log.
 import { sql } from 'kysely'
 import type { JobState } from '@millrace/engine/states.ts'
 import { carryOut } from '../../conductor/act.ts'
@@ -7,20 +7,20 @@ import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { receiveChunk } from '../../resources/log/receive.ts'
 
-export interface HopelessJob {
+export interface UnrunnableJob {
   id: string
   build_id: string
   organization_id: string
   reason: string
 }
 
-/** Safe to repeat: a job that somebody has taken, or that has ended, is left alone. */
+/** Safe to repeat: only a job that is still scheduled is failed. */
 export async function failJob(
   ctx: Context,
-  { id, build_id, organization_id, reason }: HopelessJob,
+  { id, build_id, organization_id, reason }: UnrunnableJob,
 ): Promise<void> {
   const followUps = await inTransaction(ctx.db, async (trx) => {
-    // The build is locked before its job, as everywhere.
+    // Lock order: the build before its job.
     await sql`select from build_tallies where build_id = ${build_id} for update`.execute(trx)
     const { rows } = await sql<{ state: JobState }>`
       select state from jobs where organization_id = ${organization_id} and id = ${id} for update`.execute(

@@ -4,13 +4,13 @@ import { hostedTags, isRunnable, limitsOf, readShape } from '../../resources/que
 export interface RunnableShape {
   cpus: number
   limits: Limits
-  /** What the agent says it is. */
+  /** The tags of the agent. */
   tags: string[]
 }
 
 /** null: this installation cannot start such a machine. */
-export function readRunnable(shapeName: string): RunnableShape | null {
-  const shape = readShape(shapeName)
+export function readRunnableShape(name: string): RunnableShape | null {
+  const shape = readShape(name)
   if (!isRunnable(shape)) return null
   return { cpus: shape.cpu, limits: limitsOf(shape), tags: hostedTags(shape) }
 }

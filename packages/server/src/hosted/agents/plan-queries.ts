@@ -1,4 +1,4 @@
-// What the planner looks at: runnable jobs of hosted queues, idle agents, images.
+// Queries of the planner: runnable jobs of hosted queues, idle agents, images.
 import { sql } from 'kysely'
 import type { HostedSettings } from '../../hosted-settings.ts'
 import type { Trx } from '../../db/pool.ts'
@@ -23,7 +23,7 @@ export interface RunnableJob {
 
 const most = 200
 
-/** Those without an agent of their own. Organizations take turns, so that none fills all the room there is. */
+/** Jobs without a hosted agent, one per organization in rotation, so that no organization takes all the capacity. */
 export async function listRunnable(trx: Trx): Promise<RunnableJob[]> {
   const { rows } = await sql<RunnableJob>`
     select j.id, j.build_id, j.organization_id, j.cluster_id, j.queue_id, j.pipeline_id, p.slug as pipeline_slug,
@@ -47,7 +47,7 @@ export interface IdleAgent {
   queue_id: string
   image_ref: string
   instance_shape: string
-  /** Its agent, where that waits for a job. */
+  /** The id of its agent, if that is connected. */
   connected_id: string | null
 }
 
@@ -68,7 +68,7 @@ export interface WarmQueue {
   queue_image: string | null
 }
 
-/** Hosted queues that have had a job since. */
+/** Hosted queues that have had a job since then. */
 export async function loadWarmQueues(trx: Trx, since: string): Promise<WarmQueue[]> {
   const { rows } = await sql<WarmQueue>`
     select q.organization_id, q.cluster_id, q.id as queue_id, q.instance_shape, q.agent_image_ref as queue_image

@@ -1,5 +1,5 @@
-// Decides which hosted agents there should be: one for each runnable job of a hosted queue, as far as there is room,
-// and a few warm ones. It only writes rows; start.ts and stop.ts make them true. One replica plans at a time.
+// Decides which hosted agents should exist: one for each runnable job of a hosted queue, up to the capacity, and a few warm
+// ones. It only writes rows; start.ts and stop.ts act on them. One replica plans at a time.
 import { sql } from 'kysely'
 import type { HostedSettings } from '../../hosted-settings.ts'
 import { giveJob } from '../../conductor/claim.ts'
@@ -9,7 +9,7 @@ import type { Trx } from '../../db/pool.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { newId } from '../../lib/ids.ts'
 import * as volumes from '../../resources/cache_volumes/queries.ts'
-import { failJob, type HopelessJob } from './fail-job.ts'
+import { failJob, type UnrunnableJob } from './fail-job.ts'
 import { useMirror } from './mirrors.ts'
 import * as hosted from './queries.ts'
 import {
@@ -25,45 +25,45 @@ import {
   chooseImage,
   containerCacheMb,
   containerCacheTag,
-  isServed,
+  matchesHosted,
   type ImagesOfCluster,
 } from './rules.ts'
-import { readRunnable } from './instance-shape.ts'
+import { readRunnableShape } from './instance-shape.ts'
 import { hostedTokenHash } from './token.ts'
 
-/** A job of a hosted queue runs no longer. */
+/** The longest time a job of a hosted queue may run. */
 export const mostMinutes = 8 * 60
 
 const warmMinutes = 60
 
-/** No longer does a job wait for what another left. */
-const keepingSeconds = 30
+/** How long a job waits for the cache of another job to be saved. */
+const savingSeconds = 30
 
 export async function planAgents(ctx: Context): Promise<void> {
   const { hosted: settings } = ctx.config
   if (settings === null) return
-  const hopeless = await inTransaction(ctx.db, async (trx) => {
+  const unrunnable = await inTransaction(ctx.db, async (trx) => {
     const { rows } = await sql<{ isFirst: boolean }>`
       select pg_try_advisory_xact_lock(hashtext('millrace hosted agents')) as "isFirst"`.execute(trx)
     if (rows[0]?.isFirst !== true) return []
-    await giveWaitingJobs(trx, ctx)
+    await offerWaitingJobs(trx, ctx)
     return new Planning(trx, ctx, settings).run()
   })
-  for (const job of hopeless) await failJob(ctx, job)
+  for (const job of unrunnable) await failJob(ctx, job)
 }
 
-/** To agents that were started for them, where that could not be done when they registered. */
-async function giveWaitingJobs(trx: Trx, ctx: Context): Promise<void> {
+/** Offers jobs to the agents started for them, if that failed when the agents registered. */
+async function offerWaitingJobs(trx: Trx, ctx: Context): Promise<void> {
   const { rows } = await sql<{ id: string; jobId: string; agentId: string }>`
     select h.id, h.job_id as "jobId", h.agent_id as "agentId" from hosted_agents h
     join agents a on a.id = h.agent_id join jobs j on j.id = h.job_id
     where h.state in ('starting', 'running') and a.connection_state = 'connected' and j.state = 'scheduled'
     for update of h skip locked`.execute(trx)
-  for (const pair of rows) await give(trx, ctx, pair)
+  for (const pair of rows) await offerJob(trx, ctx, pair)
 }
 
-/** Whether the agent has the job now. */
-export async function give(
+/** False: the agent did not get the job. */
+export async function offerJob(
   trx: Trx,
   ctx: Context,
   { id, jobId, agentId }: { id: string; jobId: string; agentId: string },
@@ -83,25 +83,16 @@ export async function give(
 type WantedVolume = Pick<Parameters<typeof volumes.insertOwn>[1], 'tag' | 'purpose' | 'requestedMb'>
 
 function volumesOf({ pipeline_id, pipeline_slug, cache, container_cache }: RunnableJob): WantedVolume[] {
-  const own: WantedVolume[] = cache
-    ? [
-        {
-          tag: cacheTag(pipeline_id, cache.name ?? pipeline_slug),
-          purpose: 'cache',
-          requestedMb: cache.sizeGb * 1024,
-        },
-      ]
-    : []
-  const layers: WantedVolume[] = container_cache
-    ? [
-        {
-          tag: containerCacheTag(pipeline_id),
-          purpose: 'container_cache',
-          requestedMb: containerCacheMb,
-        },
-      ]
-    : []
-  return [...own, ...layers]
+  const wanted: WantedVolume[] = []
+  if (cache) {
+    const tag = cacheTag(pipeline_id, cache.name ?? pipeline_slug)
+    wanted.push({ tag, purpose: 'cache', requestedMb: cache.sizeGb * 1024 })
+  }
+  if (container_cache) {
+    const tag = containerCacheTag(pipeline_id)
+    wanted.push({ tag, purpose: 'container_cache', requestedMb: containerCacheMb })
+  }
+  return wanted
 }
 
 class Planning {
@@ -109,7 +100,7 @@ class Planning {
   private readonly ctx: Context
   private readonly settings: HostedSettings
   private readonly now: number
-  private readonly hopeless: HopelessJob[] = []
+  private readonly unrunnable: UnrunnableJob[] = []
   private idle: IdleAgent[] = []
   private free = 0
 
@@ -120,7 +111,7 @@ class Planning {
     this.now = ctx.now().getTime()
   }
 
-  async run(): Promise<HopelessJob[]> {
+  async run(): Promise<UnrunnableJob[]> {
     const jobs = await listRunnable(this.trx)
     const queues = await loadWarmQueues(this.trx, inMinutes(this.now, -warmMinutes))
     this.idle = await loadIdle(this.trx)
@@ -132,7 +123,7 @@ class Planning {
     ])
     await this.serveJobs(jobs, images)
     await this.keepWarm(queues, images)
-    return this.hopeless
+    return this.unrunnable
   }
 
   private async usedCpus(): Promise<number> {
@@ -140,7 +131,7 @@ class Planning {
       select instance_shape as shape, count(*) as count from hosted_agents group by instance_shape`.execute(
       this.trx,
     )
-    return rows.reduce((sum, { shape, count }) => sum + (readRunnable(shape)?.cpus ?? 0) * count, 0)
+    return rows.reduce((sum, { shape, count }) => sum + (readRunnableShape(shape)?.cpus ?? 0) * count, 0)
   }
 
   private async serveJobs(
@@ -148,28 +139,28 @@ class Planning {
     images: ReadonlyMap<string, ImagesOfCluster>,
   ): Promise<void> {
     for (const job of jobs) {
-      const shape = readRunnable(job.instance_shape)
+      const shape = readRunnableShape(job.instance_shape)
       const known = images.get(job.cluster_id)
-      if (shape === null || known === undefined || !isServed(job.rules, shape.tags)) continue
+      if (shape === null || known === undefined || !matchesHosted(job.rules, shape.tags)) continue
       const image = chooseImage({ image: job.image, rules: job.rules, queueImage: job.queue_image }, known)
-      if (image.kind === 'refuse') this.hopeless.push({ ...job, reason: image.reason })
+      if (image.kind === 'refuse') this.unrunnable.push({ ...job, reason: image.reason })
       if (image.kind !== 'run') continue
       const needsVolumes = volumesOf(job).length > 0
       if (!needsVolumes && (await this.useIdle(job, image.ref))) continue
       if (needsVolumes && (await this.awaitsCache(job))) continue
       if (shape.cpus > this.settings.mostCpus) continue
-      // Nobody overtakes a job that waits for room, or a large one would wait for ever.
-      if (shape.cpus > this.free && !(await this.makeRoom(shape.cpus))) return
+      // No job overtakes one that waits for capacity, because a large job could wait forever otherwise.
+      if (shape.cpus > this.free && !(await this.freeCapacity(shape.cpus))) return
       await this.insertFor(job, image.ref, shape.cpus)
     }
   }
 
-  /** What a job left that passed before this one could run is still being kept; in a moment this one finds it. */
+  /** Whether the cache of a job that passed before this one could run is still being saved. */
   private awaitsCache(job: RunnableJob): Promise<boolean> {
     const tags = volumesOf(job).map(({ tag }) => tag)
-    const from = new Date(this.now - keepingSeconds * 1000).toISOString()
+    const from = new Date(this.now - savingSeconds * 1000).toISOString()
     const passed = { from, to: job.runnable_at }
-    return volumes.isBeingKept(this.trx, job.organization_id, job.cluster_id, tags, passed)
+    return volumes.isBeingSaved(this.trx, job.organization_id, job.cluster_id, tags, passed)
   }
 
   private async useIdle(job: RunnableJob, imageRef: string): Promise<boolean> {
@@ -185,20 +176,20 @@ class Planning {
       await sql`
         update hosted_agents set job_id = ${job.id}, state = case state when 'warm' then 'running' else state end
         where id = ${id}`.execute(this.trx)
-    } else if (!(await give(this.trx, this.ctx, { id, jobId: job.id, agentId }))) return true
+    } else if (!(await offerJob(this.trx, this.ctx, { id, jobId: job.id, agentId }))) return true
     this.idle = this.idle.filter((agent) => agent !== chosen)
     await this.noteUse(job.queue_id)
     return true
   }
 
-  /** Warm agents give way to jobs. Their room is free only once they are gone, so the job waits for that. */
-  private async makeRoom(cpus: number): Promise<boolean> {
+  /** Stops warm agents to free capacity. The job waits until they are gone, unless there is enough already. */
+  private async freeCapacity(cpus: number): Promise<boolean> {
     let coming = this.free
     while (coming < cpus) {
       const [next, ...rest] = this.idle
       if (next === undefined) break
       this.idle = rest
-      coming += readRunnable(next.instance_shape)?.cpus ?? 0
+      coming += readRunnableShape(next.instance_shape)?.cpus ?? 0
       await hosted.setStopping(this.trx, sql`h.id = ${next.id}`)
     }
     return this.free >= cpus
@@ -245,9 +236,9 @@ class Planning {
     queues: Awaited<ReturnType<typeof loadWarmQueues>>,
     images: ReadonlyMap<string, ImagesOfCluster>,
   ): Promise<void> {
-    const kept = new Set<IdleAgent>()
+    const wanted = new Set<IdleAgent>()
     for (const queue of queues) {
-      const shape = readRunnable(queue.instance_shape)
+      const shape = readRunnableShape(queue.instance_shape)
       const known = images.get(queue.cluster_id)
       if (shape === null || known === undefined) continue
       const image = chooseImage({ image: null, rules: [], queueImage: queue.queue_image }, known)
@@ -256,13 +247,13 @@ class Planning {
         ({ queue_id, image_ref, instance_shape }) =>
           queue_id === queue.queue_id && image_ref === image.ref && instance_shape === queue.instance_shape,
       )
-      for (const agent of alike.slice(0, this.settings.warmAgents)) kept.add(agent)
+      for (const agent of alike.slice(0, this.settings.warmAgents)) wanted.add(agent)
       for (let count = alike.length; count < this.settings.warmAgents && shape.cpus <= this.free; count++) {
         await this.insert(queue, null, image.ref, shape.cpus)
       }
     }
     for (const agent of this.idle) {
-      if (!kept.has(agent)) await hosted.setStopping(this.trx, sql`h.id = ${agent.id}`)
+      if (!wanted.has(agent)) await hosted.setStopping(this.trx, sql`h.id = ${agent.id}`)
     }
   }
 }

@@ -1,6 +1,6 @@
-// Hosted agents: containers that hold, or will hold, an agent. `starting`: the container may not be there yet.
-// `warm`: it runs and waits for a job. `running`: it has one. `stopping`: it is to go, with whatever is left of it;
-// the row is deleted last, so that nothing is forgotten that still exists.
+// Hosted agents are containers with an agent. `starting`: the container may not exist yet. `warm`: it runs and waits for a job.
+// `running`: it has a job. `stopping`: its container and volumes are being deleted. The row is deleted last, so everything that
+// exists has a row.
 import { sql, type RawBuilder } from 'kysely'
 import type { Db, Trx } from '../../db/pool.ts'
 
@@ -39,7 +39,7 @@ export async function insert(trx: Trx, row: NewHostedAgent): Promise<void> {
   await trx.insertInto('hosted_agents').values(row).execute()
 }
 
-/** Those in this state that nobody is busy with are the caller's for that long. */
+/** Leases agents in this state to the caller for that long. */
 export async function claim(
   db: Db,
   state: 'starting' | 'stopping',
@@ -60,7 +60,7 @@ export async function claim(
   return rows
 }
 
-/** It failed and is tried again after a while. False: that is no longer wanted. */
+/** Stores the error and retries later. False: the agent has left this state. */
 export async function postpone(
   db: Db,
   id: string,
@@ -72,7 +72,7 @@ export async function postpone(
   return rows.length > 0
 }
 
-/** From now on, for a short while, an agent can register with this token. */
+/** Allows an agent to register with this token until it expires. */
 export async function setToken(db: Db, id: string, hash: Buffer, expiresAt: string): Promise<void> {
   await sql`
     update hosted_agents set token_hash = ${hash}, token_expires_at = ${expiresAt} where id = ${id}`.execute(
@@ -80,7 +80,7 @@ export async function setToken(db: Db, id: string, hash: Buffer, expiresAt: stri
   )
 }
 
-/** Whether it is still wanted. */
+/** False: the agent is being stopped. */
 export async function setStarted(db: Db, id: string, at: string): Promise<boolean> {
   const { rows } = await sql`
     update hosted_agents set state = case when job_id is null then 'warm' else 'running' end, started_at = ${at},
@@ -102,7 +102,7 @@ export async function deleteStopped(db: Db, id: string): Promise<void> {
 
 export interface KnownContainer {
   id: string
-  /** Its container has been started, and nobody has asked for its end. */
+  /** Its container was started and is not being stopped. */
   isUp: boolean
   hasAgent: boolean
   jobId: string | null

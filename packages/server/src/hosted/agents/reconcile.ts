@@ -1,13 +1,12 @@
-// Compares what the engine holds with what it should hold: after a crash of ours, or of the engine, either may have
-// something that the other does not know of. What was made is always written down first, so whatever the engine has
-// beyond the tables belongs to nobody.
+// Reconciles the engine with the tables, which can differ after a crash of either. A row is always inserted before its object
+// is created, so an object without a row is left over and is deleted.
 import { sql } from 'kysely'
 import type { Context } from '../../context.ts'
 import type { ContainerStatus, HostedDriver } from '../driver.ts'
 import * as volumes from '../../resources/cache_volumes/queries.ts'
 import { endUpdates, listMirrorIds } from './mirrors.ts'
 import * as hosted from './queries.ts'
-import { giveUp } from './start.ts'
+import { failAgent } from './start.ts'
 
 export async function reconcile(ctx: Context): Promise<void> {
   const { hosted: driver } = ctx
@@ -16,7 +15,7 @@ export async function reconcile(ctx: Context): Promise<void> {
   await reconcileVolumes(ctx, driver)
 }
 
-/** What the engine's own work left in the middle. */
+/** Deletes what interrupted operations left in the engine. */
 export async function tidyEngine(ctx: Context): Promise<void> {
   await ctx.hosted?.tidy()
 }
@@ -41,7 +40,7 @@ async function reconcileContainers(ctx: Context, driver: HostedDriver): Promise<
   }
 }
 
-/** Its container has ended by itself, or is no more. */
+/** Its container has exited, or no longer exists. */
 async function endContainer(
   ctx: Context,
   driver: HostedDriver,
@@ -55,7 +54,8 @@ async function endContainer(
       ctx.db,
     )
     const reason = `its container ended with status ${container.exitStatus} before the agent had connected.\n${output}`
-    for (const { organization_id } of rows) await giveUp(ctx, { id, organization_id, job_id: jobId }, reason)
+    for (const { organization_id } of rows)
+      await failAgent(ctx, { id, organization_id, job_id: jobId }, reason)
   }
   await hosted.setStopping(ctx.db, sql`h.id = ${id}`)
 }
@@ -66,9 +66,9 @@ async function reconcileVolumes(ctx: Context, driver: HostedDriver): Promise<voi
   const after = new Set((await volumes.listKnown(ctx.db)).map(({ id }) => id))
   for (const { id } of held.filter((volume) => !after.has(volume.id))) {
     await driver.detachVolume(id)
-    await driver.deleteVolume(id)
+    await driver.deleteSnapshot(id)
   }
-  const kept = new Set(held.filter(({ isKept }) => isKept).map(({ id }) => id))
-  const lost = before.filter(({ id, isKept }) => isKept && !kept.has(id)).map(({ id }) => id)
-  if (lost.length > 0) await volumes.forgetKept(ctx.db, lost)
+  const snapshots = new Set(held.filter(({ hasSnapshot }) => hasSnapshot).map(({ id }) => id))
+  const lost = before.filter(({ id, hasSnapshot }) => hasSnapshot && !snapshots.has(id)).map(({ id }) => id)
+  if (lost.length > 0) await volumes.deleteDetached(ctx.db, lost)
 }

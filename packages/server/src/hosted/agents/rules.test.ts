@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { chooseImage, isServed, retrySeconds } from './rules.ts'
+import { chooseImage, matchesHosted, retrySeconds } from './rules.ts'
 
 const images = {
   ready: new Map([['Tools', 'localhost/millrace/own:v1']]),
@@ -10,8 +10,8 @@ const images = {
 const choose = (given: Partial<Parameters<typeof chooseImage>[0]>) =>
   chooseImage({ image: null, rules: [], queueImage: null, ...given }, images)
 
-describe('the image of a job', () => {
-  it('is the step’s, then the one its rules name, then the queue’s, then the base', () => {
+describe('chooseImage', () => {
+  it('is the step’s, else the one its rules name, else the queue’s, else the base image', () => {
     const rules = ['queue=default', 'image=Tools']
     expect(choose({ image: 'node:22', rules, queueImage: 'python:3' })).toEqual({
       kind: 'run',
@@ -26,12 +26,12 @@ describe('the image of a job', () => {
     expect(choose({ rules: ['image=*'] })).toEqual({ kind: 'run', ref: 'debian:12' })
   })
 
-  it('is waited for while it is being built', () => {
+  it('makes the job wait while it is being built', () => {
     expect(choose({ rules: ['image=Coming'] })).toMatchObject({ kind: 'wait' })
     expect(choose({ queueImage: 'localhost/millrace/gone:v1' })).toMatchObject({ kind: 'wait' })
   })
 
-  it('is refused where the cluster has none of that name, or it was built for another, or is no name at all', () => {
+  it('is refused if the cluster has none of that name, if it was built for another cluster, or if it is not a valid name', () => {
     expect(choose({ rules: ['image=Other'] })).toMatchObject({
       kind: 'refuse',
       reason: expect.stringContaining('no agent image "Other"'),
@@ -44,16 +44,16 @@ describe('the image of a job', () => {
   })
 })
 
-describe('the rules of a job', () => {
-  it('are met by what hosted agents are, beside queue and image', () => {
+describe('matchesHosted', () => {
+  it('compares the rules with the tags of hosted agents, apart from queue and image', () => {
     const tags = ['os=linux', 'arch=amd64']
-    expect(isServed(['queue=x', 'image=Tools', 'os=linux', 'arch=*'], tags)).toBe(true)
-    expect(isServed(['gpu=yes'], tags)).toBe(false)
+    expect(matchesHosted(['queue=x', 'image=Tools', 'os=linux', 'arch=*'], tags)).toBe(true)
+    expect(matchesHosted(['gpu=yes'], tags)).toBe(false)
   })
 })
 
-describe('attempts', () => {
-  it('come ever more rarely, and at least every 30 seconds', () => {
+describe('retrySeconds', () => {
+  it('doubles with each attempt, up to 30 seconds', () => {
     expect([0, 1, 2, 3, 4, 5, 50].map(retrySeconds)).toEqual([1, 2, 4, 8, 16, 30, 30])
   })
 })

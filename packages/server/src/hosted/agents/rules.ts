@@ -1,71 +1,74 @@
-// Pure decisions about hosted agents: which image a job runs in, and who gets what there is room for.
+// Pure decisions about hosted agents, such as the image of a job.
 import { matchesAgent } from '@millrace/engine/agents.ts'
 import { isImageName } from '../image-name.ts'
 
-export interface JobWish {
-  /** What the step or the pipeline asks for. */
+export interface ImageRequest {
+  /** From the step or the pipeline. */
   image: string | null
   /** `key=value`; `image=` names an agent image of the cluster. */
   rules: readonly string[]
-  /** What the queue runs by default. */
+  /** The queue's default. */
   queueImage: string | null
 }
 
 export interface ImagesOfCluster {
-  /** Those that can be run, by name. */
+  /** References of the images that can be run, by name. */
   ready: ReadonlyMap<string, string>
-  /** The names of those that are being built. */
+  /** Names of the images that are being built. */
   building: ReadonlySet<string>
-  /** What the names of built images begin with. */
+  /** The prefix of the references of built images. */
   registry: string
   baseImage: string
 }
 
 export type ChosenImage =
   | { kind: 'run'; ref: string }
-  /** It cannot run now, and may later. */
+  /** The job cannot run now, but may run later. */
   | { kind: 'wait'; reason: string }
-  /** It never can. */
+  /** The job can never run. */
   | { kind: 'refuse'; reason: string }
 
-/** The step's own, the one its agent rules name, the queue's, the installation's. */
-export function chooseImage({ image, rules, queueImage }: JobWish, images: ImagesOfCluster): ChosenImage {
+/** In this order: the step's image, the one its agent rules name, the queue's, the installation's. */
+export function chooseImage(
+  { image, rules, queueImage }: ImageRequest,
+  images: ImagesOfCluster,
+): ChosenImage {
   const name = rules.find((rule) => rule.startsWith('image='))?.slice('image='.length)
-  const wished = image || null
-  if (wished === null && name !== undefined && name !== '*' && name !== '') {
+  const requested = image || null
+  if (requested === null && name !== undefined && name !== '*' && name !== '') {
     const ref = images.ready.get(name)
     if (ref !== undefined) return { kind: 'run', ref }
     return images.building.has(name)
       ? { kind: 'wait', reason: `The agent image "${name}" is being built.` }
       : { kind: 'refuse', reason: `The cluster has no agent image "${name}", or its build has failed.` }
   }
-  const ref = wished ?? queueImage ?? images.baseImage
+  const ref = requested ?? queueImage ?? images.baseImage
   const isOurs = ref.startsWith(`${images.registry}/`)
-  // Images that were built here belong to their cluster: others must not run what is in them.
+  // An agent image belongs to its cluster, and other clusters must not run it.
   if (isOurs && ref !== images.baseImage && ![...images.ready.values()].includes(ref)) {
     const reason = `The image ${ref} is not an agent image of this cluster that is ready.`
-    return { kind: wished === null ? 'wait' : 'refuse', reason }
+    return { kind: requested === null ? 'wait' : 'refuse', reason }
   }
   return isImageName(ref)
     ? { kind: 'run', ref }
     : { kind: 'refuse', reason: `"${ref}" is not the name of an image.` }
 }
 
-/** Whether the agents of a queue are what the rules ask for, beside queue and image. */
-export function isServed(rules: readonly string[], tags: readonly string[]): boolean {
+/** Whether agents with these tags match the rules, apart from queue and image. */
+export function matchesHosted(rules: readonly string[], tags: readonly string[]): boolean {
   return matchesAgent(
     rules.filter((rule) => !/^(queue|image)(=|$)/.test(rule)),
     tags,
   )
 }
 
-/** How long to wait before the next attempt. */
+/** The wait before the next attempt. */
 export const retrySeconds = (attempts: number): number => Math.min(30, 2 ** Math.min(attempts, 5))
 
 export const cacheTag = (pipelineId: string, name: string): string => `${pipelineId}/${name}`
 
-/** Names of caches have no semicolon, so no step can ask for this one. */
+/** A step cannot name this cache, because names of caches have no semicolon. */
 export const containerCacheTag = (pipelineId: string): string => `${pipelineId}/container-cache;layers`
 
-/** Requested for a container cache. */
+/** The requested size of a container cache. */
 export const containerCacheMb = 50 * 1024

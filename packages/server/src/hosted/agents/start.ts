@@ -10,13 +10,13 @@ import { retrySeconds } from './rules.ts'
 import { hostedToken, hostedTokenHash } from './token.ts'
 import { attachVolume } from './cache-volumes.ts'
 
-/** From the start of the container to the registration of its agent. */
-const registerSeconds = 300
+/** The lifetime of the token, from the start of the container. */
+const tokenSeconds = 300
 
-/** A warm agent that cannot be started is not tried again at once. */
-const hopelessSeconds = 300
+/** The wait before a warm agent that the engine refused is tried again. */
+const refusedSeconds = 300
 
-/** Starts its container, however far an earlier attempt came. What fails is tried again, or ends the job. */
+/** Starts the agent's container. Continues an interrupted attempt. A failure is retried, or fails the job. */
 export async function startAgent(
   ctx: Context,
   driver: HostedDriver,
@@ -26,14 +26,14 @@ export async function startAgent(
   try {
     await start(ctx, driver, settings, agent)
   } catch (error) {
-    const isHopeless = error instanceof HostedRefused || error instanceof HostedNotFound
+    const isRefused = error instanceof HostedRefused || error instanceof HostedNotFound
     const message = error instanceof Error ? error.message : String(error)
-    const seconds = isHopeless ? hopelessSeconds : retrySeconds(agent.start_attempts)
+    const seconds = isRefused ? refusedSeconds : retrySeconds(agent.start_attempts)
     const until = new Date(ctx.now().getTime() + seconds * 1000).toISOString()
-    // A short job may be over, and its container be taken away, before the engine says that it has started.
+    // A short job may have ended, and its container been deleted, before the engine answers the start.
     if (!(await hosted.postpone(ctx.db, agent.id, { state: 'starting', until, error: message }))) return
     ctx.log.warn({ err: error, hosted_agent_id: agent.id }, 'A hosted agent could not be started.')
-    if (isHopeless && agent.job_id !== null) await giveUp(ctx, agent, message)
+    if (isRefused && agent.job_id !== null) await failAgent(ctx, agent, message)
   }
 }
 
@@ -43,7 +43,7 @@ async function start(
   settings: HostedSettings,
   agent: hosted.HostedAgent,
 ): Promise<void> {
-  const expiresAt = new Date(ctx.now().getTime() + registerSeconds * 1000).toISOString()
+  const expiresAt = new Date(ctx.now().getTime() + tokenSeconds * 1000).toISOString()
   const [own] = await Promise.all([
     volumes.listOwn(ctx.db, agent.id),
     hosted.setToken(ctx.db, agent.id, hostedTokenHash(ctx, agent.id), expiresAt),
@@ -54,13 +54,13 @@ async function start(
     driver,
     describeContainer(agent, own, { endpoint, token: hostedToken(ctx, agent.id) }),
   )
-  // It was given up while it started, so nobody else will end what has just begun.
+  // The agent was stopped during the start, so its container has to be stopped here.
   if (!(await hosted.setStarted(ctx.db, agent.id, ctx.now().toISOString()))) {
     await driver.stopContainer(agent.id)
   }
 }
 
-/** The mirror may be switched off at this very moment; the job can do without it. */
+/** The cluster's mirror may have just been disabled. The job can run without it. */
 async function startWithOrWithoutMirror(driver: HostedDriver, container: Container): Promise<void> {
   const isMirror = ({ kind }: Container['mounts'][number]) => kind === 'git_mirror'
   try {
@@ -74,7 +74,8 @@ async function startWithOrWithoutMirror(driver: HostedDriver, container: Contain
   }
 }
 
-export async function giveUp(
+/** Fails the agent's job and stops the agent. */
+export async function failAgent(
   ctx: Context,
   { id, organization_id, job_id }: Pick<hosted.HostedAgent, 'id' | 'organization_id' | 'job_id'>,
   reason: string,

@@ -4,19 +4,19 @@ import type { Context } from '../../context.ts'
 import type { HostedDriver } from '../driver.ts'
 import * as hosted from './queries.ts'
 import { retrySeconds } from './rules.ts'
-import { settleVolumes } from './cache-volumes.ts'
+import { saveOrDeleteVolumes } from './cache-volumes.ts'
 
-/** An agent that said how its job ended says goodbye at once; after this it is taken for stuck. */
-const goodbyeSeconds = 10
+/** An agent disconnects right after its job has finished. After this time it counts as stuck. */
+const disconnectSeconds = 10
 
-/** From the start of a container until its agent should have registered. */
+/** How long a started container may take until its agent registers. */
 const registerSeconds = 120
 
-/** How long an agent may be offered its job again and again. */
+/** How long an agent may take to accept its job. */
 const acceptSeconds = 300
 
-/** Those whose job is over, whose agent has left, or whose time is up. */
-export async function endAgents(ctx: Context): Promise<number> {
+/** Sets agents to `stopping` whose job has ended, whose agent has left, or whose time is up. */
+export async function setEndedStopping(ctx: Context): Promise<number> {
   const now = ctx.now().getTime()
   const before = (seconds: number) => new Date(now - seconds * 1000).toISOString()
   return hosted.setStopping(
@@ -27,7 +27,7 @@ export async function endAgents(ctx: Context): Promise<number> {
       or exists (select from agents a where a.id = h.agent_id
         and a.connection_state in ('disconnected', 'stopped', 'lost'))
       or exists (select from jobs j where j.id = h.job_id and (
-        j.finished_at is not null and (h.agent_id is null or j.finished_at <= ${before(goodbyeSeconds)})
+        j.finished_at is not null and (h.agent_id is null or j.finished_at <= ${before(disconnectSeconds)})
         or j.state = 'scheduled' and h.assigned_at <= ${before(acceptSeconds)}
         or j.state in ('reserved', 'assigned', 'accepted', 'running', 'timing_out', 'canceling')
           and j.agent_id is distinct from h.agent_id
@@ -36,16 +36,16 @@ export async function endAgents(ctx: Context): Promise<number> {
   )
 }
 
-/** Ends whatever is left of it, and forgets it when nothing is. What fails is tried again. */
+/** Stops the container, saves or deletes the volumes, and deletes the row last. A failure is retried. */
 export async function stopAgent(
   ctx: Context,
   driver: HostedDriver,
   agent: hosted.HostedAgent,
 ): Promise<void> {
   try {
-    await letGo(ctx, agent)
+    await disconnect(ctx, agent)
     await driver.stopContainer(agent.id)
-    await settleVolumes(ctx, driver, agent)
+    await saveOrDeleteVolumes(ctx, driver, agent)
     await hosted.deleteStopped(ctx.db, agent.id)
   } catch (error) {
     ctx.log.warn({ err: error, hosted_agent_id: agent.id }, 'A hosted agent could not be stopped.')
@@ -55,8 +55,8 @@ export async function stopAgent(
   }
 }
 
-/** From here on its session counts for nothing, whatever still runs in the container. */
-async function letGo(ctx: Context, { organization_id, agent_id }: hosted.HostedAgent): Promise<void> {
+/** Ends the agent's session, even if the container still runs. */
+async function disconnect(ctx: Context, { organization_id, agent_id }: hosted.HostedAgent): Promise<void> {
   if (agent_id === null) return
   const { rows } = await sql<AgentJob>`
     select id, build_id as "buildId" from jobs

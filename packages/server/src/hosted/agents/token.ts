@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts'
 import { hashToken } from '../../lib/ids.ts'
 
-/** Made from the keys of the installation, so that whoever starts the container, or starts it again, knows it. */
+/** Derived from the installation's keys, so that every replica that starts the container computes the same token. */
 export function hostedToken({ keys }: Pick<Context, 'keys'>, hostedAgentId: string): string {
   return `mrht_${keys.sign('hosted agent', hostedAgentId).toString('hex')}`
 }

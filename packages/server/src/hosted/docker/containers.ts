@@ -1,23 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type Docker from 'dockerode'
 import {
-  causeStatus,
-  isKind,
-  isOurs,
-  label,
-  labels,
-  listOurContainers,
-  orNull,
-  type Engine,
-} from './engine.ts'
-import { ensureImage } from './images.ts'
-import { joinNetwork, leaveNetwork } from './networks.ts'
-import { removeContainer } from './delete-container.ts'
-import { ensureRunner, type Runner } from './runner-volume.ts'
-import { findSharedMount } from './shared-volumes.ts'
-import { ulimits } from './ulimits.ts'
-import { findVolumeMount } from './volumes.ts'
-import {
   HostedNotFound,
   HostedRefused,
   HostedUnavailable,
@@ -26,7 +9,17 @@ import {
   type Container,
   type ContainerStatus,
   type Mount,
+  type Runner,
 } from '../driver.ts'
+import { badCommand, nullIfNotFound } from '../engine-request.ts'
+import { isOurs, label, labels } from '../labels.ts'
+import { deleteContainer } from './delete-container.ts'
+import { causeStatus, isKind, listOurContainers, ulimits, type Engine } from './engine.ts'
+import { ensureImage } from './images.ts'
+import { joinNetwork, leaveNetwork } from './networks.ts'
+import { ensureRunner } from './runner-volume.ts'
+import { findSharedMount } from './shared-volumes.ts'
+import { findVolumeMount } from './volumes.ts'
 
 export interface ContainerSettings {
   registry: string
@@ -52,7 +45,7 @@ export async function startContainer(
     }
     const isStarted = await startCreated(engine, container.id)
     if (isStarted) return
-    // The name was held by a creation that was cut off and is being taken back.
+    // The engine has not finished undoing an interrupted creation under the same name.
     if (attempt === 50) throw new HostedUnavailable(`The container ${container.id} could not be created.`)
     await delay(100)
   }
@@ -63,7 +56,7 @@ interface Prepared {
   network: string
 }
 
-/** An engine takes a few milliseconds for each answer, so nothing here waits for what it does not need. */
+/** Each request takes the engine a few milliseconds, so independent ones are sent in parallel. */
 async function prepare(engine: Engine, settings: ContainerSettings, container: Container): Promise<Prepared> {
   const image = ensureImage(engine, container.image, settings.registry)
   const [mounts, network] = await Promise.all([
@@ -74,13 +67,13 @@ async function prepare(engine: Engine, settings: ContainerSettings, container: C
   return { mounts, network }
 }
 
-/** False: there is no such container. */
+/** False: the container does not exist. */
 async function startCreated(engine: Engine, id: string): Promise<boolean> {
   try {
     await engine.ask((docker) => docker.getContainer(nameOf(id)).start())
     return true
   } catch (error) {
-    // Another start was quicker.
+    // Another request has started it.
     if (causeStatus(error) === 304) return true
     const isBadCommand = error instanceof Error && badCommand.test(error.message)
     if (isBadCommand || error instanceof HostedRefused) await stopContainer(engine, id)
@@ -89,10 +82,6 @@ async function startCreated(engine: Engine, id: string): Promise<boolean> {
     throw error
   }
 }
-
-/** Engines say with many a status that the command is not in the image. */
-const badCommand =
-  /executable file .* not found|executable file not found|exec: .*: (no such file|permission denied)/i
 
 const nameTaken = /name is already in use|name .* is in use/i
 
@@ -116,11 +105,11 @@ async function createContainer(
       NetworkMode: network,
       NanoCpus: limits.cpus * 1e9,
       Memory: memory,
-      // The same again: no swap on top.
+      // The same as the memory limit, which allows no swap.
       MemorySwap: memory,
       PidsLimit: limits.processes,
       Ulimits: ulimits,
-      // What a job in a container of its own has no use for; the rest is what package managers need.
+      // Jobs do not need these. Package managers need the other default capabilities.
       CapDrop: ['AUDIT_WRITE', 'MKNOD', 'NET_RAW'],
       SecurityOpt: ['no-new-privileges'],
       LogConfig: { Type: 'json-file', Config: { 'max-size': '1m', 'max-file': '1' } },
@@ -129,7 +118,7 @@ async function createContainer(
   await engine
     .ask((docker) => docker.createContainer(options))
     .catch((error: unknown) => {
-      // There is one of that name, or about to be: another request was quicker. Podman says so with status 500.
+      // Another request has created the container. Podman reports that with status 500.
       const isTaken = causeStatus(error) === 409 || (error instanceof Error && nameTaken.test(error.message))
       if (!isTaken) throw error
     })
@@ -149,7 +138,7 @@ async function findMounts(
         ? await findVolumeMount(engine, mount.id)
         : await findSharedMount(engine, container.clusterId, mount.kind),
     ReadOnly: mount.kind !== 'volume' && mount.readOnly,
-    // What the image has at that path does not get into the volume.
+    // Do not copy the image's files at that path into the volume.
     VolumeOptions: { NoCopy: true, Labels: {}, DriverConfig: { Name: 'local', Options: {} } },
   })
   const hasRunner = runner === null ? null : ensureRunner(engine, runner, container.image, image)
@@ -160,7 +149,7 @@ async function findMounts(
 
 export async function stopContainer(engine: Engine, id: string): Promise<void> {
   const found = await findContainer(engine, id)
-  if (found !== null) await removeContainer(engine, found.Id)
+  if (found !== null) await deleteContainer(engine, found.Id)
   await leaveNetwork(engine, id)
 }
 
@@ -176,11 +165,11 @@ export async function listContainers(engine: Engine): Promise<ContainerStatus[]>
   )
 }
 
-/** A list tells it in words, `Exited (0) 5 seconds ago`. What was removed meanwhile was killed. */
+/** Read from the list's text, `Exited (0) 5 seconds ago`. A container deleted meanwhile counts as killed. */
 async function exitStatusOf(engine: Engine, { Id, Status }: Docker.ContainerInfo): Promise<number> {
-  const told = /^Exited \((\d+)\)/.exec(Status)?.[1]
-  if (told !== undefined) return Number(told)
-  const found = await engine.ask((docker) => docker.getContainer(Id).inspect()).catch(orNull)
+  const status = /^Exited \((\d+)\)/.exec(Status)?.[1]
+  if (status !== undefined) return Number(status)
+  const found = await engine.ask((docker) => docker.getContainer(Id).inspect()).catch(nullIfNotFound)
   return found?.State.ExitCode ?? 137
 }
 
@@ -193,7 +182,7 @@ export async function readOutput(engine: Engine, id: string): Promise<string> {
   return withoutHeaders(log).subarray(-mostOutputBytes).toString('utf8')
 }
 
-/** Each piece comes behind 8 bytes: which stream it is of, and its length. */
+/** Each piece has a header of 8 bytes: its stream and its length. */
 function withoutHeaders(log: Buffer): Buffer {
   const pieces: Buffer[] = []
   for (let at = 0; at + 8 <= log.length;) {
@@ -204,8 +193,8 @@ function withoutHeaders(log: Buffer): Buffer {
   return Buffer.concat(pieces)
 }
 
-/** null also for a container of another installation. */
+/** null also if another installation owns it. */
 async function findContainer(engine: Engine, id: string): Promise<Docker.ContainerInspectInfo | null> {
-  const found = await engine.ask((docker) => docker.getContainer(nameOf(id)).inspect()).catch(orNull)
+  const found = await engine.ask((docker) => docker.getContainer(nameOf(id)).inspect()).catch(nullIfNotFound)
   return found !== null && isOurs(engine, found.Config.Labels) ? found : null
 }

@@ -455,11 +455,13 @@ for (const { name, title, lacks, get, giveBack } of await borrowEngines())
         await driver.attachVolume({ id: copy, clusterId, from: id, sizeMb: 1 })
         expect((await bash('cat /cache/a /cache/b', mounted(copy))).output).toBe('one\ntwo\n')
         await insist(() => driver.detachVolume(copy))
-        await insist(() => driver.deleteVolume(id))
-        expect(await driver.listVolumes()).toMatchObject([{ id: first, isAttached: false, isKept: true }])
+        await insist(() => driver.deleteSnapshot(id))
+        expect(await driver.listVolumes()).toMatchObject([
+          { id: first, isAttached: false, hasSnapshot: true },
+        ])
         if (!isCut) break
       }
-      await driver.deleteVolume(first)
+      await driver.deleteSnapshot(first)
       expect(await count()).toEqual(before)
     })
 

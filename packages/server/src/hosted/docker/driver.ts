@@ -1,4 +1,5 @@
-// Hosted clusters on a container engine: Docker, or Podman's socket, which speaks the same.
+// Hosted clusters on Docker, or on Podman through the same API.
+import type { HostedDriver, SharedKind } from '../driver.ts'
 import {
   listContainers,
   readOutput,
@@ -7,55 +8,56 @@ import {
   type ContainerSettings,
 } from './containers.ts'
 import { openEngine } from './engine.ts'
-import { setFence, type AllowedPlaces } from './firewall.ts'
-import { removeOldHelpers } from './helper.ts'
-import { buildImage, deleteImage, ensureImage, listImages, removeOldSteps } from './images.ts'
-import { removeEmptyNetworks } from './networks.ts'
-import { removeOldRunners } from './runner-volume.ts'
-import { listSwitches, setShared } from './shared-volumes.ts'
-import { attachVolume, deleteVolume, detachVolume, listVolumes, snapshotVolume } from './volumes.ts'
-import type { HostedDriver } from '../driver.ts'
+import { applyFirewall, type AllowedAddresses } from './firewall.ts'
+import { deleteOldHelpers } from './helper.ts'
+import { buildImage, deleteImage, deleteOldSteps, ensureImage, listImages } from './images.ts'
+import { deleteEmptyNetworks } from './networks.ts'
+import { deleteOldRunners } from './runner-volume.ts'
+import { createShared, deleteShared, listSharedVolumes } from './shared-volumes.ts'
+import { attachVolume, deleteSnapshot, detachVolume, listVolumes, snapshotVolume } from './volumes.ts'
 
 export interface DockerSettings extends ContainerSettings {
   socketPath: string
   installationId: string
-  /** With a shell, chroot, cp and du: it looks after volumes and the fence. */
+  /** For work on volumes and the firewall. Needs a shell, chroot, cp and du. */
   helperImage: string
-  /** What containers reach on the engine's machine; null: all of it. */
-  allowed: AllowedPlaces | null
-  /** How long the engine may take for anything but builds and pulls. */
+  /** What containers can reach on the engine's machine; null: all of it, without a firewall. */
+  allowed: AllowedAddresses | null
+  /** A time limit for all requests but builds and pulls. */
   answerSeconds?: number
 }
 
 export function openDocker(settings: DockerSettings): HostedDriver {
   const { socketPath, installationId, helperImage, registry, allowed, answerSeconds = 60 } = settings
   const engine = openEngine(socketPath, installationId, answerSeconds)
-  const raiseFence = async () => {
+  const createFirewall = async () => {
     if (allowed === null) return
     await ensureImage(engine, helperImage, registry)
-    await setFence(engine, helperImage, allowed)
+    await applyFirewall(engine, helperImage, allowed)
   }
-  let fence: Promise<void> | null = null
-  /** Once is enough for a process; `tidy` looks after it. Nothing is started without. */
-  const ensureFence = () => {
-    const raising = (fence ??= raiseFence())
-    raising.catch(() => {
-      if (fence === raising) fence = null
+  let firewall: Promise<void> | null = null
+  /** Before every start of a container. Once per process is enough, since `tidy` renews the rules. */
+  const ensureFirewall = () => {
+    const creating = (firewall ??= createFirewall())
+    creating.catch(() => {
+      if (firewall === creating) firewall = null
     })
-    return raising
+    return creating
   }
+  const setShared = (kind: SharedKind) => (clusterId: string, enabled: boolean) =>
+    enabled ? createShared(engine, clusterId, kind) : deleteShared(engine, clusterId, kind)
   return {
     check: async () => void (await engine.ask((docker) => docker.ping())),
     async startContainer(container) {
-      await ensureFence()
+      await ensureFirewall()
       await startContainer(engine, settings, container)
     },
     stopContainer: (id) => stopContainer(engine, id),
     listContainers: () => listContainers(engine),
     readOutput: (id) => readOutput(engine, id),
     async buildImage(build) {
-      await ensureFence()
-      await buildImage(engine, build, allowed !== null)
+      await ensureFirewall()
+      await buildImage(engine, build, { hasFirewall: allowed !== null })
     },
     deleteImage: (ref) => deleteImage(engine, ref),
     listImages: () => listImages(engine),
@@ -65,18 +67,18 @@ export function openDocker(settings: DockerSettings): HostedDriver {
       return snapshotVolume(engine, id, helperImage)
     },
     detachVolume: (id) => detachVolume(engine, id),
-    deleteVolume: (id) => deleteVolume(engine, id),
+    deleteSnapshot: (id) => deleteSnapshot(engine, id),
     listVolumes: () => listVolumes(engine),
-    setGitMirror: (clusterId, enabled) => setShared(engine, clusterId, 'git_mirror', enabled),
-    setContainerCache: (clusterId, enabled) => setShared(engine, clusterId, 'container_cache', enabled),
-    listSwitches: () => listSwitches(engine),
+    setGitMirror: setShared('git_mirror'),
+    setContainerCache: setShared('container_cache'),
+    listSharedVolumes: () => listSharedVolumes(engine),
     async tidy() {
-      fence = null
-      await ensureFence()
-      await removeOldHelpers(engine)
-      await removeOldSteps(engine)
-      await removeEmptyNetworks(engine)
-      await removeOldRunners(engine, settings.runner)
+      firewall = null
+      await ensureFirewall()
+      await deleteOldHelpers(engine)
+      await deleteOldSteps(engine)
+      await deleteEmptyNetworks(engine)
+      await deleteOldRunners(engine, settings.runner)
     },
     close: async () => {},
   }

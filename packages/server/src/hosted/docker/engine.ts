@@ -1,44 +1,37 @@
-// The Docker Engine API, which Podman serves too: one client, its time limits, and what its errors mean.
+// A client of the Docker Engine API, which Podman serves too, with time limits and translated errors.
 import { Agent, IncomingMessage } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import Docker from 'dockerode'
 import { Semaphore } from '../../lib/semaphore.ts'
-import { HostedInUse, HostedNotFound, HostedRefused, HostedUnavailable } from '../driver.ts'
+import { HostedError, HostedNotFound, HostedRefused, HostedUnavailable } from '../driver.ts'
+import { withTimeLimit } from '../engine-request.ts'
+import { label, type Kind, type Labels } from '../labels.ts'
 
 export interface Engine {
   docker: Docker
   installationId: string
   isPodman: () => Promise<boolean>
-  /** Carries out one request, within the time an engine may take, and says its failure in our words. */
+  /** Sends one request, with a time limit, and throws its failure as a HostedError. */
   ask<T>(work: (docker: Docker, signal: AbortSignal) => Promise<T>, limitSeconds?: number): Promise<T>
 }
 
-/** Of many requests at once each takes an engine longer than all of them one after the other; those that wait are not late. */
+/** Engines slow down under parallel requests: more at once take longer in total. Waiting here does not count as late. */
 const mostAtOnce = 6
 
 export function openEngine(socketPath: string, installationId: string, answerSeconds: number): Engine {
-  // A connection that was kept and that the engine has closed meanwhile would fail the next request.
+  // The engine may close an idle connection just before the next request uses it.
   const agent = new Agent({ keepAlive: false })
-  // The client prints its agent for a log that nobody reads, at every request and with all its connections.
+  // dockerode formats its options, with this agent and all its sockets, for a debug log at every request.
   Object.assign(agent, { [inspect.custom]: () => 'agent' })
   const options = { socketPath, agent }
   const docker = new Docker(options)
   const semaphore = new Semaphore(mostAtOnce)
-  const askNow: Engine['ask'] = async (work, limitSeconds = answerSeconds) => {
-    const signal = AbortSignal.timeout(limitSeconds * 1000)
-    const late = new Promise<never>((_, reject) => {
-      signal.addEventListener('abort', () =>
-        reject(new HostedUnavailable('The engine did not answer in time.')),
-      )
+  const askNow: Engine['ask'] = (work, limitSeconds = answerSeconds) =>
+    withTimeLimit(limitSeconds, 'The engine', (signal) => work(docker, signal)).catch((error: unknown) => {
+      throw toHostedError(error)
     })
-    try {
-      return await Promise.race([work(docker, signal), late])
-    } catch (error) {
-      throw inOurWords(error)
-    }
-  }
-  // What has a limit of its own is mostly waiting.
+  // Requests with a limit of their own mostly wait, so they take no place.
   const ask: Engine['ask'] = (work, limitSeconds) =>
     limitSeconds === undefined ? semaphore.run(() => askNow(work)) : askNow(work, limitSeconds)
   let isPodman: Promise<boolean> | null = null
@@ -47,7 +40,7 @@ export function openEngine(socketPath: string, installationId: string, answerSec
     installationId,
     ask,
     isPodman() {
-      isPodman ??= ask(nameItself).catch((error: unknown) => {
+      isPodman ??= ask(hasPodmanHeader).catch((error: unknown) => {
         isPodman = null
         throw error
       })
@@ -56,8 +49,8 @@ export function openEngine(socketPath: string, installationId: string, answerSec
   }
 }
 
-/** By the header of its shortest answer: for its version Podman asks the machine's package manager about its parts. */
-const nameItself = (docker: Docker): Promise<boolean> =>
+/** Pings, because Podman's version request is slow: it asks the machine's package manager. */
+const hasPodmanHeader = (docker: Docker): Promise<boolean> =>
   new Promise((resolve, reject) => {
     const options = { path: '/_ping', method: 'GET', isStream: true, statusCodes: { 200: true } }
     docker.modem.dial(options, (error: unknown, answer: unknown) => {
@@ -67,33 +60,12 @@ const nameItself = (docker: Docker): Promise<boolean> =>
     })
   })
 
-export const label = {
-  installation: 'millrace.installation',
-  kind: 'millrace.kind',
-  cluster: 'millrace.cluster',
-  id: 'millrace.id',
-} as const
-
-export type Kind = 'container' | 'helper' | 'image' | 'network' | 'runner' | 'shared' | 'volume'
-
-export const labels = (
-  engine: Engine,
-  kind: Kind,
-  clusterId: string,
-  id: string,
-): Record<string, string> => ({
-  [label.installation]: engine.installationId,
-  [label.kind]: kind,
-  [label.cluster]: clusterId,
-  [label.id]: id,
-})
-
-/** For lists: what this installation made. By more than one label Podman finds too much, or nothing. */
+/** A list filter for what this installation created. Podman filters wrongly by more than one label. */
 export const ours = (engine: Engine): { label: string[] } => ({
   label: [`${label.installation}=${engine.installationId}`],
 })
 
-/** Podman fails a list when a container goes away meanwhile; asked again it has the answer. */
+/** Podman fails a list when a container is deleted meanwhile, so the list is requested again. */
 export async function listOurContainers(engine: Engine): Promise<Docker.ContainerInfo[]> {
   for (let tried = 1; ; tried++) {
     try {
@@ -106,18 +78,17 @@ export async function listOurContainers(engine: Engine): Promise<Docker.Containe
   }
 }
 
-export const isKind = (kind: Kind, found: Record<string, string> | null | undefined): boolean =>
-  found?.[label.kind] === kind
+export const isKind = (kind: Kind, found: Labels | null | undefined): boolean => found?.[label.kind] === kind
 
-export const isOurs = (engine: Engine, found: Record<string, string> | null | undefined): boolean =>
-  found?.[label.installation] === engine.installationId
+/** Some engines' defaults are higher than their machine allows. */
+export const ulimits = ['nofile', 'nproc'].map((Name) => ({ Name, Soft: 16_384, Hard: 16_384 }))
 
-export function statusOf(error: unknown): number | null {
+function statusOf(error: unknown): number | null {
   const status: unknown = error instanceof Error ? Reflect.get(error, 'statusCode') : undefined
   return typeof status === 'number' ? status : null
 }
 
-/** What the engine itself said, without what its client puts around it. */
+/** The engine's own message, without dockerode's additions. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const json: unknown = Reflect.get(error, 'json')
@@ -126,34 +97,17 @@ export function reasonOf(error: unknown): string {
   return typeof message === 'string' ? message : error.message
 }
 
-function inOurWords(error: unknown): unknown {
-  if (
-    error instanceof HostedRefused ||
-    error instanceof HostedInUse ||
-    error instanceof HostedNotFound ||
-    error instanceof HostedUnavailable
-  ) {
-    return error
-  }
+function toHostedError(error: unknown): unknown {
+  if (error instanceof HostedError) return error
   const status = statusOf(error)
   const [reason, cause] = [reasonOf(error), { cause: error }]
-  // Podman says 500 of a container or a volume that is removed while it is asked about.
+  // Podman answers 500 for a container or a volume that is deleted during the request.
   const isGone = status === 404 || (status === 500 && /no such (container|volume)/i.test(reason))
   if (isGone) return new HostedNotFound(reason, cause)
   if (status === 400 || status === 422) return new HostedRefused(reason, cause)
   return new HostedUnavailable(reason, cause)
 }
 
-/** null instead of not there. */
-export const orNull = (error: unknown): null => {
-  if (error instanceof HostedNotFound) return null
-  throw error
-}
-
-/** Nothing to do where it is not there any more. */
-export const unlessGone = (error: unknown): void => {
-  if (!(error instanceof HostedNotFound)) throw error
-}
-
+/** The HTTP status of the engine's answer behind a HostedError. */
 export const causeStatus = (error: unknown): number | null =>
   error instanceof Error ? statusOf(error.cause) : null

@@ -1,22 +1,21 @@
 /*
- * Keeps containers away from the engine's own machine. Every network of an installation has a bridge whose name begins
- * alike; whatever comes from such a bridge and is meant for the machine itself, by any of its addresses and before any
- * port is passed on to somebody else's container, is dropped, and so is what is meant for a cloud's metadata service or
- * for another container, of ours or of somebody else.
- * Open connections, names (port 53) and the places that are allowed pass.
+ * A firewall between containers and the engine's own machine. The names of all bridges of an installation have the same
+ * prefix. Packets from such a bridge are dropped if they are for any address of the machine itself (before its ports are
+ * forwarded to other containers), for a cloud's metadata service, or for another container. Open connections, DNS (port 53)
+ * and the allowed addresses pass.
  *
- * The rules are set by a helper in the machine's network, with the machine's own iptables. They name nothing but those
- * bridges, so what is left of them when an installation is gone does nothing.
+ * A helper in the machine's network sets the rules with the machine's own iptables. They match nothing but those bridges, so
+ * they have no effect once the installation is gone.
  */
 import { createHash } from 'node:crypto'
 import { lookup } from 'node:dns/promises'
 import { isIPv4 } from 'node:net'
+import { HostedUnavailable } from '../driver.ts'
 import type { Engine } from './engine.ts'
 import { runHelper } from './helper.ts'
-import { HostedUnavailable } from '../driver.ts'
 
-/** `host:port`, reached although it is on the engine's machine. */
-export type AllowedPlaces = readonly string[]
+/** `host:port` on the engine's machine that containers can reach. */
+export type AllowedAddresses = readonly string[]
 
 const shortHash = (text: string, length: number) =>
   createHash('sha256').update(text).digest('hex').slice(0, length)
@@ -26,9 +25,9 @@ const bridgePrefix = (engine: Engine) => `mr${shortHash(engine.installationId, 6
 export const bridgeName = (engine: Engine, networkName: string): string =>
   bridgePrefix(engine) + shortHash(networkName, 7)
 
-export async function setFence(engine: Engine, image: string, allowed: AllowedPlaces): Promise<void> {
-  const rules = fenceRules(bridgePrefix(engine), await addressesOf(allowed))
-  await runHelper(engine, image, 'fence', rules, [], {
+export async function applyFirewall(engine: Engine, image: string, allowed: AllowedAddresses): Promise<void> {
+  const script = firewallScript(bridgePrefix(engine), await resolveAll(allowed))
+  await runHelper(engine, image, 'firewall', script, [], {
     NetworkMode: 'host',
     CapAdd: ['NET_ADMIN', 'NET_RAW'],
     SecurityOpt: ['label=disable'],
@@ -44,33 +43,33 @@ export async function setFence(engine: Engine, image: string, allowed: AllowedPl
   })
 }
 
-interface Place {
+interface Endpoint {
   address: string
   port: string
 }
 
-async function addressesOf(allowed: AllowedPlaces): Promise<Place[]> {
-  const places = await Promise.all(
+async function resolveAll(allowed: AllowedAddresses): Promise<Endpoint[]> {
+  const resolved = await Promise.all(
     allowed.map(async (place) => {
       const { hostname, port } = new URL(`tcp://${place}`)
-      // A name that means nothing here allows nothing.
+      // A name that cannot be resolved allows nothing.
       const found = isIPv4(hostname)
         ? [{ address: hostname }]
         : await lookup(hostname, { all: true, family: 4 }).catch(() => [])
       return found.map(({ address }) => ({ address, port }))
     }),
   )
-  return places.flat()
+  return resolved.flat()
 }
 
 /**
- * Docker lets nobody into its networks; Podman keeps only those apart that were made so. What comes by a port that is
- * passed on has been allowed before it got here.
+ * Docker isolates all its networks, Podman only those created with an option. Packets for a forwarded port have been
+ * allowed earlier, which is why the rule exempts DNAT.
  */
 const podmanBridges = ['podman+', 'cni-podman+']
 
-/** The script of the helper. Networks of ours have no IPv6, so whatever comes that way came by an own address. */
-export function fenceRules(prefix: string, allowed: readonly Place[]): string {
+/** The helper's script. Our networks have no IPv6, so all IPv6 packets are dropped: a container chose the address itself. */
+export function firewallScript(prefix: string, allowed: readonly Endpoint[]): string {
   const chain = prefix.toUpperCase()
   const rules = [
     '-m conntrack --ctstate ESTABLISHED,RELATED -j RETURN',
@@ -88,8 +87,8 @@ export function fenceRules(prefix: string, allowed: readonly Place[]): string {
   const neighbours = podmanBridges.map((bridge) =>
     ensure('iptables', `FORWARD -i ${prefix}+ -o ${bridge} -m conntrack ! --ctstate DNAT -j DROP`),
   )
-  // Podman 4.3 forgets that a network of ours is to be kept apart when networks are listed, and netavark 1.4 the rules for
-  // all of them when one goes.
+  // Podman 4.3 loses the isolation of a network when networks are listed, and netavark 1.4 loses all isolation rules when
+  // one network is deleted.
   const eachOther = ensure('iptables', `FORWARD -i ${prefix}+ -o ${prefix}+ -j DROP`)
   return `set -e
 in="chroot /machine /usr/bin/env PATH=/usr/sbin:/sbin:/usr/bin:/bin"

@@ -1,10 +1,10 @@
-// Short work inside the engine, where its volumes are: a container that runs one shell script and is gone.
+// A helper is a short-lived container that runs one shell script inside the engine, where the volumes are.
 import { randomUUID } from 'node:crypto'
 import type Docker from 'dockerode'
-import { isKind, label, labels, listOurContainers, type Engine } from './engine.ts'
-import { removeContainer } from './delete-container.ts'
-import { ulimits } from './ulimits.ts'
 import { HostedUnavailable } from '../driver.ts'
+import { label, labels } from '../labels.ts'
+import { deleteContainer } from './delete-container.ts'
+import { isKind, listOurContainers, ulimits, type Engine } from './engine.ts'
 
 export interface HelperMount {
   volume: string
@@ -14,11 +14,11 @@ export interface HelperMount {
 
 const helperSeconds = 600
 
-/** Returns what it wrote. */
+/** Returns the script's output. */
 export async function runHelper(
   engine: Engine,
   image: string,
-  /** What it works for. */
+  /** The id of the volume it works on, for `deleteHelpers`. */
   id: string,
   script: string,
   mounts: readonly HelperMount[],
@@ -31,7 +31,7 @@ export async function runHelper(
       Entrypoint: ['/bin/sh', '-c', script],
       Cmd: [],
       User: '0',
-      // Its output comes as it is, not in pieces with headers.
+      // With a terminal the output has no stream headers.
       Tty: true,
       Labels: labels(engine, 'helper', '', id),
       HostConfig: {
@@ -61,18 +61,21 @@ export async function runHelper(
   }
 }
 
-/** Those that worked for this, and whose process died or was cut off while it waited for them. */
-export async function removeHelpers(engine: Engine, id: string): Promise<void> {
-  await remove(engine, (helper) => helper.Labels[label.id] === id)
+/** Deletes the helpers of this volume that interrupted calls left. */
+export async function deleteHelpers(engine: Engine, id: string): Promise<void> {
+  await deleteWhere(engine, (helper) => helper.Labels[label.id] === id)
 }
 
-/** Nothing lasts longer than a helper may take. */
-export async function removeOldHelpers(engine: Engine): Promise<void> {
-  await remove(engine, ({ Created }) => Created * 1000 < Date.now() - 2 * helperSeconds * 1000)
+/** Deletes helpers that are older than their time limit allows. */
+export async function deleteOldHelpers(engine: Engine): Promise<void> {
+  await deleteWhere(engine, ({ Created }) => Created * 1000 < Date.now() - 2 * helperSeconds * 1000)
 }
 
-async function remove(engine: Engine, isMeant: (helper: Docker.ContainerInfo) => boolean): Promise<void> {
+async function deleteWhere(
+  engine: Engine,
+  matches: (helper: Docker.ContainerInfo) => boolean,
+): Promise<void> {
   const all = await listOurContainers(engine)
   const helpers = all.filter(({ Labels }) => isKind('helper', Labels))
-  await Promise.all(helpers.filter(isMeant).map(({ Id }) => removeContainer(engine, Id)))
+  await Promise.all(helpers.filter(matches).map(({ Id }) => deleteContainer(engine, Id)))
 }

@@ -4,19 +4,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import tar from 'tar-stream'
 import { buildkitLog } from '../buildkit-log.ts'
 import {
-  causeStatus,
-  isOurs,
-  label,
-  labels,
-  orNull,
-  ours,
-  reasonOf,
-  unlessGone,
-  type Engine,
-} from './engine.ts'
-import { joinBuildNetwork, leaveBuildNetwork } from './networks.ts'
-import { isImageName } from '../image-name.ts'
-import {
   HostedInUse,
   HostedNotFound,
   HostedRefused,
@@ -24,52 +11,65 @@ import {
   type ImageBuild,
   type Limits,
 } from '../driver.ts'
+import { ignoreNotFound, nullIfNotFound } from '../engine-request.ts'
+import { isImageName } from '../image-name.ts'
+import { isOurs, label, labels } from '../labels.ts'
+import { causeStatus, ours, reasonOf, type Engine } from './engine.ts'
+import { joinBuildNetwork, leaveBuildNetwork } from './networks.ts'
 
-/** Set on every image, so that a build that was broken off knows what it made. */
+/** A label on every image, by which an aborted build recognizes its own result. */
 const buildLabel = 'millrace.build'
 const pullSeconds = 600
-/** From one step to the next it takes an engine much less. */
+/** Longer than an engine takes between two steps. */
 const stepSeconds = 600
 
-interface Said {
+interface BuildMessage {
   stream?: string
   error?: string
   id?: string
   aux?: unknown
 }
 
-export async function buildImage(engine: Engine, build: ImageBuild, isFenced: boolean): Promise<void> {
+interface BuildOptions {
+  /** Builds must run in a network that the firewall covers. */
+  hasFirewall: boolean
+}
+
+export async function buildImage(
+  engine: Engine,
+  build: ImageBuild,
+  { hasFirewall }: BuildOptions,
+): Promise<void> {
   const { ref, signal } = build
   signal.throwIfAborted()
   const buildId = randomUUID()
   try {
-    await follow(await sendBuild(engine, build, buildId, isFenced), build)
+    await follow(await sendBuild(engine, build, { buildId, hasFirewall }), build)
     const made = await findImage(engine, ref)
     if (made?.Config.Labels?.[buildLabel] !== buildId) {
       throw new HostedUnavailable('The engine ended the build without an image.')
     }
   } catch (error) {
-    await throwAway(engine, ref, buildId)
+    await deleteResult(engine, ref, buildId)
     signal.throwIfAborted()
     throw error
   } finally {
-    await removeOwnRemains(engine, ref)
+    await deleteRemainsAfterBuild(engine, ref)
   }
 }
 
 async function sendBuild(
   engine: Engine,
   build: ImageBuild,
-  buildId: string,
-  isFenced: boolean,
+  { buildId, hasFirewall }: BuildOptions & { buildId: string },
 ): Promise<Readable> {
   const marks = { ...labels(engine, 'image', build.clusterId, build.ref), [buildLabel]: buildId }
   const isPodman = await engine.isPodman()
-  const isClassic = isFenced && !isPodman
+  const isClassic = hasFirewall && !isPodman
   if (isClassic) refuseHeredocs(build.dockerfile)
-  const network = isPodman || isFenced ? await joinBuildNetwork(engine, build) : null
+  const network = isPodman || hasFirewall ? await joinBuildNetwork(engine, build) : null
   const context = tar.pack()
-  context.entry({ name: 'Dockerfile' }, isClassic ? markAll(build.dockerfile, marks) : build.dockerfile)
+  context.entry({ name: 'Dockerfile' }, isClassic ? addLabels(build.dockerfile, marks) : build.dockerfile)
   context.finalize()
   const limits = await buildLimits(engine, build.limits)
   const stream = await engine.ask((docker) =>
@@ -83,19 +83,19 @@ async function sendBuild(
       ...(isPodman ? podmanOptions(network) : dockerOptions(network)),
     }),
   )
-  // An http response, which the published types call by its oldest interface.
+  // An HTTP response; the published types name only its oldest interface.
   return stream as Readable
 }
 
 const cpuPeriod = 100_000
 
-/** BuildKit takes no notice of them; Docker's older builder and Podman do. Neither can limit processes. */
+/** Docker's older builder and Podman apply these limits, BuildKit does not. None can limit processes. */
 async function buildLimits(engine: Engine, choices: readonly Limits[]) {
   const { NCPU, MemTotal } = await engine.ask((docker): Promise<EngineInfo> => docker.info())
   const fitting = choices.filter(({ cpus, memoryMb }) => cpus <= NCPU && memoryMb * 2 ** 20 <= MemTotal)
   const { cpus, memoryMb } = fitting.at(-1) ?? choices[0] ?? { cpus: NCPU, memoryMb: MemTotal / 2 ** 20 }
   const memory = memoryMb * 2 ** 20
-  // The same again: no swap on top.
+  // The same as the memory limit, which allows no swap.
   return { memory, memswap: memory, cpuperiod: cpuPeriod, cpuquota: cpus * cpuPeriod }
 }
 
@@ -105,26 +105,26 @@ interface EngineInfo {
 }
 
 /**
- * Without layers Podman keeps nothing of a build that fails. It takes no notice of a network's name where Docker wants
- * it, and would carry out instructions in the machine's own network.
+ * Without layers Podman stores nothing of a failed build. It ignores Docker's `networkmode` and would run instructions in the
+ * machine's own network, so the network is set with `nsoptions`.
  */
 const podmanOptions = (network: string | null) => ({
   layers: false,
   nsoptions: JSON.stringify([{ Name: 'network', Host: false, Path: network }]),
 })
 
-/** Docker's BuildKit knows one network only, which others have containers in: what is fenced takes the older builder. */
+/** BuildKit always uses Docker's default network, which the firewall does not cover, so the older builder is used with one. */
 const dockerOptions = (network: string | null) =>
   network === null ? { version: '2' as const } : { version: '1' as const, networkmode: network }
 
-/** The older builder keeps an image of each step. Marked behind FROM, which is the first line, they can be found. */
-function markAll(dockerfile: string, marks: Record<string, string>): string {
+/** The older builder stores an image of each step. A LABEL after FROM, the first line, makes them findable. */
+function addLabels(dockerfile: string, marks: Record<string, string>): string {
   const [from = '', ...instructions] = dockerfile.split('\n')
   const label = Object.entries(marks).map(([name, value]) => `${name}=${JSON.stringify(value)}`)
   return [from, `LABEL ${label.join(' ')}`, ...instructions].join('\n')
 }
 
-/** It takes what stands in them for instructions, or for nothing. */
+/** The older builder reads the lines of a here-document as instructions, or ignores them. */
 function refuseHeredocs(dockerfile: string): void {
   const line = dockerfile.split('\n').find((text) => /^[^#]*(^|\s)\d*<<-?["']?\w/.test(text))
   if (line === undefined) return
@@ -134,16 +134,16 @@ function refuseHeredocs(dockerfile: string): void {
   )
 }
 
-/** Until the builder has said everything. Refused where it names an error. */
+/** Reads the builder's messages to the end. Throws HostedRefused if one is an error. */
 async function follow(stream: Readable, { onLog, signal }: ImageBuild): Promise<void> {
   const readTrace = buildkitLog()
   let [rest, error] = ['', '']
-  const hear = (line: string) => {
+  const readMessage = (line: string) => {
     if (line.trim() === '') return
-    const said = JSON.parse(line) as Said
-    if (said.stream !== undefined) onLog(said.stream)
-    if (said.id === 'moby.buildkit.trace' && typeof said.aux === 'string') onLog(readTrace(said.aux))
-    if (said.error !== undefined) error = said.error
+    const message = JSON.parse(line) as BuildMessage
+    if (message.stream !== undefined) onLog(message.stream)
+    if (message.id === 'moby.buildkit.trace' && typeof message.aux === 'string') onLog(readTrace(message.aux))
+    if (message.error !== undefined) error = message.error
   }
   const end = () => stream.destroy()
   signal.addEventListener('abort', end)
@@ -152,9 +152,9 @@ async function follow(stream: Readable, { onLog, signal }: ImageBuild): Promise<
     for await (const piece of stream) {
       const lines = (rest + String(piece)).split('\n')
       rest = lines.pop() ?? ''
-      lines.forEach(hear)
+      lines.forEach(readMessage)
     }
-    hear(rest)
+    readMessage(rest)
   } catch (cause) {
     throw new HostedUnavailable(`The build was cut off: ${reasonOf(cause)}`, { cause })
   } finally {
@@ -162,13 +162,13 @@ async function follow(stream: Readable, { onLog, signal }: ImageBuild): Promise<
   }
   if (error === '') return
   onLog(`${error}\n`)
-  // Another attempt at the same image has ended and taken it along.
+  // Another attempt to build the same image has ended and deleted the network.
   if (/network not found|network \S+ not found/i.test(error)) throw new HostedUnavailable(error)
   throw new HostedRefused(error)
 }
 
-/** What this build made, if it got as far as a name. An engine that cannot be asked is left for the next build. */
-async function throwAway(engine: Engine, ref: string, buildId: string): Promise<void> {
+/** Deletes the image if this build created it. If the engine does not answer, the next build does. */
+async function deleteResult(engine: Engine, ref: string, buildId: string): Promise<void> {
   const made = await findImage(engine, ref).catch(() => null)
   if (made?.Config.Labels?.[buildLabel] === buildId) await deleteImage(engine, ref).catch(() => {})
 }
@@ -179,13 +179,13 @@ export async function deleteImage(engine: Engine, ref: string): Promise<void> {
     await engine
       .ask((docker) => docker.getImage(ref).remove())
       .catch((error: unknown) => {
-        if (causeStatus(error) !== 409) return unlessGone(error)
+        if (causeStatus(error) !== 409) return ignoreNotFound(error)
         throw new HostedInUse(
           `A container is made from the image ${ref}; it can be deleted when that has ended.`,
         )
       })
   }
-  await removeRemains(engine, ref)
+  await deleteRemains(engine, ref)
 }
 
 export async function listImages(engine: Engine): Promise<string[]> {
@@ -196,23 +196,23 @@ export async function listImages(engine: Engine): Promise<string[]> {
   })
 }
 
-/** A step that is broken off takes an engine a moment to end. What stays goes with the next build, or with the image. */
-async function removeOwnRemains(engine: Engine, ref: string): Promise<void> {
+/** Retries, since an engine needs a moment to end an aborted step. The next build, or deleteImage, deletes the rest. */
+async function deleteRemainsAfterBuild(engine: Engine, ref: string): Promise<void> {
   for (let tried = 1; tried <= 20; tried++) {
-    const isGone = await removeRemains(engine, ref).catch(() => null)
+    const isGone = await deleteRemains(engine, ref).catch(() => null)
     if (isGone !== false) return
     await delay(500)
   }
 }
 
 /**
- * What builds of this image leave besides it: an image whose name went to a newer one, steps, a network. False: some of
- * it is in use, by a build that will look after it.
+ * Deletes what builds of this image leave besides it: replaced images, steps, a network. False: another build uses some of
+ * these, and deletes them when it ends.
  */
-async function removeRemains(engine: Engine, ref: string): Promise<boolean> {
+async function deleteRemains(engine: Engine, ref: string): Promise<boolean> {
   try {
     for (const { Id, Labels } of await listUnnamed(engine)) {
-      if (Labels?.[label.id] === ref) await removeUnnamed(engine, Id)
+      if (Labels?.[label.id] === ref) await deleteUnnamed(engine, Id)
     }
     await leaveBuildNetwork(engine, ref)
     return true
@@ -222,24 +222,24 @@ async function removeRemains(engine: Engine, ref: string): Promise<boolean> {
   }
 }
 
-/** Of builds that were cut off, and that nobody took up again. A step that is being carried out has a container. */
-export async function removeOldSteps(engine: Engine): Promise<void> {
+/** Deletes the steps of abandoned builds. A running step has a container, so the engine refuses to delete it. */
+export async function deleteOldSteps(engine: Engine): Promise<void> {
   for (const { Id, Created } of await listUnnamed(engine)) {
-    if (Created * 1000 < Date.now() - stepSeconds * 1000) await removeUnnamed(engine, Id).catch(() => {})
+    if (Created * 1000 < Date.now() - stepSeconds * 1000) await deleteUnnamed(engine, Id).catch(() => {})
   }
 }
 
 const listUnnamed = (engine: Engine) =>
   engine.ask((docker) => docker.listImages({ filters: { ...ours(engine), dangling: ['true'] } }))
 
-/** The steps before it go with it. */
-const removeUnnamed = (engine: Engine, id: string) =>
-  engine.ask((docker) => docker.getImage(id).remove()).catch(unlessGone)
+/** Deletes the steps before it too. */
+const deleteUnnamed = (engine: Engine, id: string) =>
+  engine.ask((docker) => docker.getImage(id).remove()).catch(ignoreNotFound)
 
 const findImage = (engine: Engine, ref: string) =>
-  engine.ask((docker) => docker.getImage(ref).inspect()).catch(orNull)
+  engine.ask((docker) => docker.getImage(ref).inspect()).catch(nullIfNotFound)
 
-/** Images of our own making are never elsewhere. */
+/** Pulls the image unless the engine has it. Images that were built here cannot be pulled. */
 export async function ensureImage(engine: Engine, ref: string, registry: string): Promise<void> {
   if (!isImageName(ref)) throw new HostedRefused(`"${ref}" is not the name of an image.`)
   if ((await findImage(engine, ref)) !== null) return
@@ -249,7 +249,7 @@ export async function ensureImage(engine: Engine, ref: string, registry: string)
   await engine.ask(async (docker) => {
     const stream = await docker.pull(ref)
     await new Promise((resolve, reject) => {
-      docker.modem.followProgress(stream, (error, said) => (error ? reject(error) : resolve(said)))
+      docker.modem.followProgress(stream, (error, done) => (error ? reject(error) : resolve(done)))
     })
   }, pullSeconds)
 }

@@ -1,34 +1,36 @@
 import type Docker from 'dockerode'
-import { causeStatus, isKind, orNull, ours, unlessGone, type Engine, type Kind } from './engine.ts'
+import { ignoreNotFound, nullIfNotFound } from '../engine-request.ts'
+import type { Kind, Labels } from '../labels.ts'
+import { causeStatus, isKind, ours, type Engine } from './engine.ts'
 
 export interface NamedVolume {
   name: string
-  /** Where the engine's own machine has it. */
+  /** On the engine's machine. */
   path: string
-  labels: Record<string, string>
+  labels: Labels
 }
 
 export async function findNamed(engine: Engine, name: string): Promise<NamedVolume | null> {
-  const found = await engine.ask((docker) => docker.getVolume(name).inspect()).catch(orNull)
+  const found = await engine.ask((docker) => docker.getVolume(name).inspect()).catch(nullIfNotFound)
   return found === null ? null : read(found)
 }
 
 export async function listNamed(engine: Engine, kind: Kind): Promise<NamedVolume[]> {
   const { Volumes } = await engine.ask((docker) => docker.listVolumes({ filters: ours(engine) }))
-  return (Volumes ?? []).filter(({ Labels }) => isKind(kind, Labels)).map(read)
+  return (Volumes ?? []).filter(({ Labels: marks }) => isKind(kind, marks)).map(read)
 }
 
-const read = ({ Name, Mountpoint, Labels }: Docker.VolumeInspectInfo): NamedVolume => ({
+const read = ({ Name, Mountpoint, Labels: marks }: Docker.VolumeInspectInfo): NamedVolume => ({
   name: Name,
   path: Mountpoint,
-  labels: Labels ?? {},
+  labels: marks ?? {},
 })
 
-/** Makes it unless it is there. */
+/** Creates it unless it exists. */
 export async function ensureNamed(
   engine: Engine,
   name: string,
-  labels: Record<string, string>,
+  labels: Labels,
   options: Record<string, string> = {},
 ): Promise<NamedVolume> {
   const found = await findNamed(engine, name)
@@ -38,7 +40,7 @@ export async function ensureNamed(
       docker.createVolume({ Name: name, Driver: 'local', Labels: labels, DriverOpts: options }),
     )
     .catch(async (error: unknown) => {
-      // Docker does not mind a second request; Podman says that it exists, each version with another status.
+      // Podman refuses to create an existing volume, with a status that depends on its version. Docker does not.
       if ((await findNamed(engine, name)) === null) throw error
     })
   const made = await findNamed(engine, name)
@@ -46,15 +48,15 @@ export async function ensureNamed(
   return made
 }
 
-/** False: a container has it. */
-export async function removeNamed(engine: Engine, name: string): Promise<boolean> {
+/** False: a container uses it. */
+export async function deleteNamed(engine: Engine, name: string): Promise<boolean> {
   return engine
     .ask((docker) => docker.getVolume(name).remove())
     .then(
       () => true,
       (error: unknown) => {
         if (causeStatus(error) === 409) return false
-        unlessGone(error)
+        ignoreNotFound(error)
         return true
       },
     )

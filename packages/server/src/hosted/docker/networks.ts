@@ -1,20 +1,22 @@
-// Containers reach the world and not each other. Docker has networks whose members cannot speak to one another, so
-// one is enough for all jobs. Podman has none, so each job gets a network to itself, and so does each build of an image
-// on either engine: what carries out instructions may send raw packets, with which it could speak for its neighbours.
+// Networks in which containers reach the internet but not each other. On Docker, members of one network can be isolated, so
+// all jobs share one. Podman cannot do that, so each job gets its own network. Each image build gets its own on both
+// engines: build containers may send raw packets and could impersonate other containers.
 import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { bridgeName } from './firewall.ts'
-import { label, labels, listOurContainers, ours, unlessGone, type Engine } from './engine.ts'
 import { HostedUnavailable, type Container, type ImageBuild } from '../driver.ts'
+import { ignoreNotFound } from '../engine-request.ts'
+import { label, labels } from '../labels.ts'
+import { listOurContainers, ours, type Engine } from './engine.ts'
+import { bridgeName } from './firewall.ts'
 
 const sharedName = (engine: Engine) => `millrace-${engine.installationId}`
 const ownName = (id: string) => `millrace-${id}`
 
-/** The same for each attempt to build the image, so the next one finds what a process that died has left. */
+/** The same for each attempt to build the image, so the next attempt finds the network of an interrupted one. */
 const idOfBuild = (ref: string) => `build-${createHash('sha256').update(ref).digest('hex').slice(0, 32)}`
 const isOfBuild = (id: string) => id.startsWith('build-')
 
-/** Returns the id of the network the container is to be in: engines allow several of one name. */
+/** Returns the id of the container's network, because engines allow several networks with one name. */
 export async function joinNetwork(engine: Engine, { id, clusterId }: Container): Promise<string> {
   const isOwn = await engine.isPodman()
   return isOwn
@@ -22,7 +24,7 @@ export async function joinNetwork(engine: Engine, { id, clusterId }: Container):
     : ensureNetwork(engine, sharedName(engine), clusterId, engine.installationId)
 }
 
-/** Its name on Podman, where names are unique and a build with an id for a network kills the service. */
+/** Returns the id; on Podman the name, because names are unique there and a build with a network id crashes the service. */
 export async function joinBuildNetwork(
   engine: Engine,
   { ref, clusterId }: Pick<ImageBuild, 'ref' | 'clusterId'>,
@@ -32,7 +34,7 @@ export async function joinBuildNetwork(
   return (await engine.isPodman()) ? ownName(id) : network
 }
 
-/** How long a network may take that another request has begun to make. */
+/** How often to look for a network that another request is creating. */
 const [mostLooks, lookMs] = [100, 50]
 
 async function ensureNetwork(engine: Engine, name: string, clusterId: string, id: string): Promise<string> {
@@ -52,8 +54,8 @@ async function ensureNetwork(engine: Engine, name: string, clusterId: string, id
       }),
     )
     .catch(async (error: unknown) => {
-      // Another request may have made it, which Podman says with status 500; or is about to, and then Docker says that
-      // there is one already before it shows it.
+      // Another request may have created it, which Podman reports with status 500. Docker reports the conflict before it lists
+      // the network.
       const isBegun = error instanceof Error && error.message.includes('conflicts with network')
       for (let looks = isBegun ? mostLooks : 1; looks > 0; looks -= 1) {
         if ((await findNetwork(engine, name)) !== null) return null
@@ -63,14 +65,14 @@ async function ensureNetwork(engine: Engine, name: string, clusterId: string, id
     })
   const chosen = await findNetwork(engine, name)
   if (chosen === null) throw new HostedUnavailable(`The network ${name} vanished after it was made.`)
-  // Of several that were made at once all take the same one.
+  // Concurrent requests may have created several. All use the oldest and delete their own.
   if (made !== null && made.id !== chosen) {
-    await engine.ask((docker) => docker.getNetwork(made.id).remove()).catch(unlessGone)
+    await engine.ask((docker) => docker.getNetwork(made.id).remove()).catch(ignoreNotFound)
   }
   return chosen
 }
 
-/** The oldest of that name. */
+/** The id of the oldest network with that name. */
 async function findNetwork(engine: Engine, name: string): Promise<string | null> {
   const found = await engine.ask((docker) =>
     docker.listNetworks({ filters: { name: [name], ...ours(engine) } }),
@@ -82,25 +84,25 @@ async function findNetwork(engine: Engine, name: string): Promise<string | null>
   return oldest?.Id ?? null
 }
 
-/** What the container had to itself goes with it. */
+/** Deletes the container's own network, if it had one. */
 export async function leaveNetwork(engine: Engine, containerId: string): Promise<void> {
-  if (await engine.isPodman()) await removeOwn(engine, containerId)
+  if (await engine.isPodman()) await deleteOwn(engine, containerId)
 }
 
 export const leaveBuildNetwork = (engine: Engine, ref: string): Promise<void> =>
-  removeOwn(engine, idOfBuild(ref))
+  deleteOwn(engine, idOfBuild(ref))
 
-async function removeOwn(engine: Engine, id: string): Promise<void> {
+async function deleteOwn(engine: Engine, id: string): Promise<void> {
   const own = await findNetwork(engine, ownName(id))
-  if (own !== null) await engine.ask((docker) => docker.getNetwork(own).remove()).catch(unlessGone)
+  if (own !== null) await engine.ask((docker) => docker.getNetwork(own).remove()).catch(ignoreNotFound)
 }
 
-/** Longer than anything may take from the making of its network to a container in it, or to the end of a build. */
+/** Longer than the time between creating a network and starting its container, or the longest build. */
 const startMs = 600_000
 const buildMs = 25 * 3_600_000
 
-/** Those whose container was never made, or removed by somebody else, and those of builds that nobody took up again. */
-export async function removeEmptyNetworks(engine: Engine): Promise<void> {
+/** Deletes networks without a container, and networks of abandoned builds. */
+export async function deleteEmptyNetworks(engine: Engine): Promise<void> {
   const networks = await engine.ask((docker) => docker.listNetworks({ filters: ours(engine) }))
   const containers = await listOurContainers(engine)
   const used = new Set([engine.installationId, ...containers.map(({ Labels }) => Labels[label.id])])
@@ -108,6 +110,6 @@ export async function removeEmptyNetworks(engine: Engine): Promise<void> {
     const id = Labels?.[label.id] ?? ''
     const isYoung = Date.parse(Created) > Date.now() - (isOfBuild(id) ? buildMs : startMs)
     if (used.has(id) || isYoung) continue
-    await engine.ask((docker) => docker.getNetwork(Id).remove()).catch(unlessGone)
+    await engine.ask((docker) => docker.getNetwork(Id).remove()).catch(ignoreNotFound)
   }
 }

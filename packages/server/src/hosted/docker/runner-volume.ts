@@ -1,39 +1,30 @@
-// The runner in a volume that every container has, read-only. It is filled once for each version of the runner.
+// The runner in a volume that every container mounts read-only. Each version of the runner is written once.
 import { randomUUID } from 'node:crypto'
-import type { Readable } from 'node:stream'
-import { label, labels, type Engine } from './engine.ts'
-import { ensureNamed, findNamed, listNamed, removeNamed, type NamedVolume } from './named-volumes.ts'
-import { runnerPath } from '../driver.ts'
-
-export interface Runner {
-  /** Of its contents: another digest is another volume. At most 64 letters and digits. */
-  digest: string
-  /** A tar of what is to lie in `runnerPath`. */
-  archive(): Readable
-  /** The command that starts its Node there, without a shell. */
-  node: readonly string[]
-}
+import { runnerPath, type Runner } from '../driver.ts'
+import { label, labels } from '../labels.ts'
+import type { Engine } from './engine.ts'
+import { deleteNamed, ensureNamed, findNamed, listNamed, type NamedVolume } from './named-volumes.ts'
 
 const fillSeconds = 300
 
-/** On the mark: the volume that is whole. */
+/** A label of the marker, an empty volume that names the completely written one. */
 const volumeLabel = 'millrace.runner-volume'
 const madeLabel = 'millrace.made-at'
 
-const markName = (engine: Engine, runner: Runner) =>
+const markerName = (engine: Engine, runner: Runner) =>
   `millrace-${engine.installationId}-runner-${runner.digest}`
 
 const filling = new WeakMap<Engine, Promise<string>>()
 
-/** Returns the name of the volume. `image` is any that the engine has once `isThere`. */
+/** Returns the name of the volume. `image` can be any; the engine has it once `isThere` resolves. */
 export async function ensureRunner(
   engine: Engine,
   runner: Runner,
   image: string,
   isThere: Promise<void>,
 ): Promise<string> {
-  const mark = await findNamed(engine, markName(engine, runner))
-  const whole = mark?.labels[volumeLabel]
+  const marker = await findNamed(engine, markerName(engine, runner))
+  const whole = marker?.labels[volumeLabel]
   if (whole !== undefined) return whole
   await isThere
   const begun = filling.get(engine) ?? makeRunner(engine, runner, image)
@@ -42,21 +33,21 @@ export async function ensureRunner(
 }
 
 /**
- * Each attempt fills a volume of its own, since to write to one that a container already runs from would kill what runs
- * there. The first that is whole gets the mark, for everybody.
+ * Each attempt writes to its own volume, because writing to one that a container runs from would kill that container. The
+ * first complete volume gets the marker, and all containers use it.
  */
 async function makeRunner(engine: Engine, runner: Runner, image: string): Promise<string> {
-  const name = `${markName(engine, runner)}-${randomUUID().slice(0, 8)}`
+  const name = `${markerName(engine, runner)}-${randomUUID().slice(0, 8)}`
   const marks = labels(engine, 'runner', '', runner.digest)
   await ensureNamed(engine, name, { ...marks, [madeLabel]: String(Date.now()) })
   await fill(engine, runner, image, name)
-  const mark = await ensureNamed(engine, markName(engine, runner), { ...marks, [volumeLabel]: name })
-  const chosen = mark.labels[volumeLabel] ?? name
-  if (chosen !== name) await removeNamed(engine, name)
+  const marker = await ensureNamed(engine, markerName(engine, runner), { ...marks, [volumeLabel]: name })
+  const chosen = marker.labels[volumeLabel] ?? name
+  if (chosen !== name) await deleteNamed(engine, name)
   return chosen
 }
 
-/** Files can be put into a container that never starts. */
+/** Writes through a container that is created but never started. */
 async function fill(engine: Engine, runner: Runner, image: string, volume: string): Promise<void> {
   const container = await engine.ask((docker) =>
     docker.createContainer({
@@ -77,18 +68,18 @@ async function fill(engine: Engine, runner: Runner, image: string, volume: strin
   }
 }
 
-/** Of versions that no process starts containers with any more, and attempts that were cut off. */
-export async function removeOldRunners(engine: Engine, current: Runner | null): Promise<void> {
+/** Deletes the volumes of other versions and of interrupted attempts. */
+export async function deleteOldRunners(engine: Engine, current: Runner | null): Promise<void> {
   const volumes = await listNamed(engine, 'runner')
-  const isMark = ({ labels: marks }: NamedVolume) => marks[volumeLabel] !== undefined
+  const isMarker = ({ labels: marks }: NamedVolume) => marks[volumeLabel] !== undefined
   const old = volumes.filter(({ labels: marks }) => marks[label.id] !== current?.digest)
-  // The mark that it is whole goes first. What a container still has is left.
-  for (const { name } of old.filter(isMark)) await removeNamed(engine, name)
+  // The marker is deleted first. Volumes that containers use stay.
+  for (const { name } of old.filter(isMarker)) await deleteNamed(engine, name)
   const whole = new Set(volumes.map(({ labels: marks }) => marks[volumeLabel]))
   const isLost = ({ name, labels: marks }: NamedVolume) =>
     !whole.has(name) && Number(marks[madeLabel]) < Date.now() - 2 * fillSeconds * 1000
-  const attempts = volumes.filter((volume) => !isMark(volume))
+  const attempts = volumes.filter((volume) => !isMarker(volume))
   for (const volume of attempts) {
-    if (old.includes(volume) || isLost(volume)) await removeNamed(engine, volume.name)
+    if (old.includes(volume) || isLost(volume)) await deleteNamed(engine, volume.name)
   }
 }

@@ -1,14 +1,11 @@
 /*
- * Volumes that are copied on write, out of an engine's plain ones. What a job writes lies in a plain volume of its
- * own, a layer. A kept volume is a list of layers, newest first, written down in the labels of an empty volume, its
- * `kept` mark. A copy of it is an overlay file system that the engine mounts: those layers below, a new one on top.
- * Layers live as long as some mark names them. Long lists are melted into one layer when they are kept.
+ * Copy-on-write volumes, built from an engine's plain volumes. What a job writes is in a plain volume of its own, a layer. A
+ * snapshot is a list of layers, newest first, stored in the labels of an empty marker volume (`kept`). A copy is an overlay
+ * file system that the engine mounts: those layers below, a new one on top. A layer is deleted with the last marker that names
+ * it. A snapshot of too many layers merges them into one.
  *
- * Marks are made last and removed first, so a layer that no mark names is what a dying process left.
+ * Markers are created last and deleted first, so a layer that no marker names is left from an interrupted operation.
  */
-import { removeHelpers, runHelper } from './helper.ts'
-import { label, labels, type Engine } from './engine.ts'
-import { ensureNamed, findNamed, listNamed, removeNamed, type NamedVolume } from './named-volumes.ts'
 import {
   HostedNotFound,
   HostedRefused,
@@ -16,8 +13,12 @@ import {
   type AttachedVolume,
   type VolumeStatus,
 } from '../driver.ts'
+import { isOurs, label, labels } from '../labels.ts'
+import type { Engine } from './engine.ts'
+import { deleteHelpers, runHelper } from './helper.ts'
+import { deleteNamed, ensureNamed, findNamed, listNamed, type NamedVolume } from './named-volumes.ts'
 
-/** The kernel takes one page of options for a mount; a layer's path has about a hundred characters. */
+/** The kernel limits the options of a mount to one page; a layer's path has about 100 characters. */
 const mostLayers = 8
 const mostOptionBytes = 4000
 
@@ -25,13 +26,13 @@ const partLabel = 'millrace.part'
 const layersLabel = 'millrace.layers'
 const sizeLabel = 'millrace.size-mb'
 
-type Part = 'layer' | 'work' | 'melted' | 'attached' | 'kept'
+type Part = 'layer' | 'work' | 'merged' | 'attached' | 'kept'
 
 const nameOf = (id: string, part: Part) => `millrace-${id}-${part}`
 const partOf = (volume: NamedVolume) => volume.labels[partLabel] ?? ''
 const idOf = (volume: NamedVolume) => volume.labels[label.id] ?? ''
-const layersOf = (mark: NamedVolume) => (mark.labels[layersLabel] ?? '').split(',').filter(Boolean)
-const isMark = (volume: NamedVolume) => ['attached', 'kept'].includes(partOf(volume))
+const layersOf = (marker: NamedVolume) => (marker.labels[layersLabel] ?? '').split(',').filter(Boolean)
+const isMarker = (volume: NamedVolume) => ['attached', 'kept'].includes(partOf(volume))
 
 export async function attachVolume(engine: Engine, { id, clusterId, from }: AttachedVolume): Promise<void> {
   if ((await findOurs(engine, id, 'attached')) !== null) return
@@ -54,14 +55,14 @@ export async function attachVolume(engine: Engine, { id, clusterId, from }: Atta
   await ensureNamed(engine, nameOf(id, 'attached'), attached, overlay)
 }
 
-/** The name of what a container mounts. */
+/** The name of the volume to mount. */
 export async function findVolumeMount(engine: Engine, id: string): Promise<string> {
   const attached = await findOurs(engine, id, 'attached')
   if (attached === null) throw new HostedNotFound(`There is no attached volume ${id}.`)
   return mountOf(attached)
 }
 
-/** With one layer there is nothing to lay over anything: the layer itself is mounted. */
+/** A single layer is mounted directly, without an overlay. */
 const mountOf = (attached: NamedVolume): string => {
   const [top = '', below] = layersOf(attached)
   return below === undefined ? top : attached.name
@@ -82,10 +83,10 @@ export async function snapshotVolume(
   let layers = layersOf(attached)
   let output: string
   if (layers.length >= mostLayers) {
-    const melted = await ensureNamed(engine, nameOf(id, 'melted'), mark('melted'))
-    const to = { volume: melted.name, path: '/to', readOnly: false }
+    const merged = await ensureNamed(engine, nameOf(id, 'merged'), mark('merged'))
+    const to = { volume: merged.name, path: '/to', readOnly: false }
     output = await runHelper(engine, helperImage, id, 'cp -a /from/. /to/ && du -sm /to', [from, to])
-    layers = [melted.name]
+    layers = [merged.name]
   } else {
     output = await runHelper(engine, helperImage, id, 'du -sm /from', [from])
   }
@@ -97,39 +98,40 @@ export async function snapshotVolume(
 }
 
 export async function detachVolume(engine: Engine, id: string): Promise<void> {
-  await forget(engine, id, 'attached')
+  await deleteMarker(engine, id, 'attached')
 }
 
-export async function deleteVolume(engine: Engine, id: string): Promise<void> {
-  await forget(engine, id, 'kept')
+export async function deleteSnapshot(engine: Engine, id: string): Promise<void> {
+  await deleteMarker(engine, id, 'kept')
 }
 
-async function forget(engine: Engine, id: string, part: 'attached' | 'kept'): Promise<void> {
+/** Deletes the marker and the layers that only it named. */
+async function deleteMarker(engine: Engine, id: string, part: 'attached' | 'kept'): Promise<void> {
   const before = await listNamed(engine, 'volume')
-  const mark = before.find((volume) => idOf(volume) === id && partOf(volume) === part)
-  if (mark !== undefined) await release(engine, id, mark.name)
-  const marks = before.filter((volume) => isMark(volume) && volume !== mark)
-  const named = new Set(marks.flatMap(layersOf))
-  const isAttached = marks.some((volume) => idOf(volume) === id && partOf(volume) === 'attached')
+  const marker = before.find((volume) => idOf(volume) === id && partOf(volume) === part)
+  if (marker !== undefined) await deletePart(engine, id, marker.name)
+  const others = before.filter((volume) => isMarker(volume) && volume !== marker)
+  const named = new Set(others.flatMap(layersOf))
+  const isAttached = others.some((volume) => idOf(volume) === id && partOf(volume) === 'attached')
   const isFree = (volume: NamedVolume) => {
-    if (isMark(volume) || named.has(volume.name)) return false
-    if (mark !== undefined && layersOf(mark).includes(volume.name)) return true
+    if (isMarker(volume) || named.has(volume.name)) return false
+    if (marker !== undefined && layersOf(marker).includes(volume.name)) return true
     return idOf(volume) === id && !isAttached
   }
-  for (const { name } of before.filter(isFree)) await release(engine, id, name)
+  for (const { name } of before.filter(isFree)) await deletePart(engine, id, name)
 }
 
-/** A helper that was cut off does not stand in the way. */
-async function release(engine: Engine, id: string, name: string): Promise<void> {
-  if (await removeNamed(engine, name)) return
-  await removeHelpers(engine, id)
-  if (await removeNamed(engine, name)) return
+/** A helper of an interrupted call may still use the volume, so helpers are deleted first. */
+async function deletePart(engine: Engine, id: string, name: string): Promise<void> {
+  if (await deleteNamed(engine, name)) return
+  await deleteHelpers(engine, id)
+  if (await deleteNamed(engine, name)) return
   throw new HostedUnavailable(`A container still has the volume ${id}.`)
 }
 
 export async function listVolumes(engine: Engine): Promise<VolumeStatus[]> {
   const all = await listNamed(engine, 'volume')
-  const named = new Set(all.filter(isMark).flatMap(layersOf))
+  const named = new Set(all.filter(isMarker).flatMap(layersOf))
   const byId = new Map<string, VolumeStatus>()
   for (const volume of all) {
     const id = idOf(volume)
@@ -137,20 +139,20 @@ export async function listVolumes(engine: Engine): Promise<VolumeStatus[]> {
       id,
       clusterId: volume.labels[label.cluster] ?? '',
       isAttached: false,
-      isKept: false,
+      hasSnapshot: false,
     }
     const part = partOf(volume)
-    if (part === 'kept') status.isKept = true
-    // What was left half made is detached like what is attached.
+    if (part === 'kept') status.hasSnapshot = true
+    // Parts of an interrupted operation count as attached, so that detaching deletes them.
     else if (part === 'attached' || !named.has(volume.name)) status.isAttached = true
     byId.set(id, status)
   }
-  return [...byId.values()].filter(({ isAttached, isKept }) => isAttached || isKept)
+  return [...byId.values()].filter(({ isAttached, hasSnapshot }) => isAttached || hasSnapshot)
 }
 
 async function findOurs(engine: Engine, id: string, part: Part): Promise<NamedVolume | null> {
   const found = await findNamed(engine, nameOf(id, part))
-  return found?.labels[label.installation] === engine.installationId ? found : null
+  return isOurs(engine, found?.labels) ? found : null
 }
 
 async function getNamed(engine: Engine, name: string): Promise<NamedVolume> {
@@ -159,7 +161,7 @@ async function getNamed(engine: Engine, name: string): Promise<NamedVolume> {
   return found
 }
 
-/** In the options of a mount these would end the path. */
+/** These characters would end the path in the options of a mount. */
 function pathOf({ path }: NamedVolume): string {
   if (/[,:\\]/.test(path))
     throw new HostedRefused(`The engine keeps its volumes under ${path}, which has a comma or a colon.`)

@@ -1,15 +1,16 @@
 /*
- * The job that builds an image with BuildKit, in three containers, one after the other: the first pulls the base image,
- * the second carries out the instructions, the third pushes. Instructions are other people's, and a rootless BuildKit
- * cannot hide itself from them; so the container that carries them out has no credentials, and is dead before the one
- * that pushes begins. They hand on images as files.
+ * The Kubernetes job that builds an image with BuildKit, in three containers that run one after the other: the first pulls the
+ * base image, the second runs the instructions, the third pushes. Users write the instructions, and a rootless BuildKit cannot
+ * protect its own files from them. So the second container has no credentials and has ended before the third starts. They
+ * pass images on as files.
  */
 import type { V1Container, V1Job } from '@kubernetes/client-node'
 import { HostedRefused, type ImageBuild } from '../driver.ts'
-import { labels, type Cluster } from './cluster.ts'
-import { shortHash } from './image-records.ts'
-import { isolated } from './pod-spec.ts'
+import { labels } from '../labels.ts'
 import type { Registry } from '../registry/registry.ts'
+import type { Cluster } from './cluster.ts'
+import { shortHash } from './image-records.ts'
+import { isolated, pullSecrets } from './pod-spec.ts'
 
 export interface BuildSettings {
   registry: Registry
@@ -24,12 +25,12 @@ export type BuildStep = (typeof buildSteps)[number]
 
 export const buildName = (ref: string): string => `millrace-build-${shortHash(ref)}`
 
-/** Of the annotations that a step's Dockerfile lies in. */
+/** The annotation that holds a step's Dockerfile. */
 export const dockerfileOf = (step: BuildStep): string => `millrace.dockerfile-${step}`
 
-/** All annotations of an object may have 256 KiB. */
+/** Kubernetes limits the annotations of an object to 256 KiB. */
 const mostDockerfileBytes = 250_000
-/** For whoever comes to see why it failed; then Kubernetes removes it by itself. */
+/** How long Kubernetes retains a finished job, for people who look into a failure. */
 const keptSeconds = 600
 const user = 1000
 
@@ -57,7 +58,7 @@ export function describeBuild(cluster: Cluster, settings: BuildSettings, build: 
         metadata: { labels: marks, annotations },
         spec: {
           ...isolated,
-          ...(registrySecret === null ? {} : { imagePullSecrets: [{ name: registrySecret }] }),
+          ...pullSecrets(registrySecret),
           terminationGracePeriodSeconds: 1,
           securityContext: { runAsUser: user, runAsGroup: user, fsGroup: user },
           initContainers: [container('base'), container('build')],
@@ -92,7 +93,7 @@ export function describeBuild(cluster: Cluster, settings: BuildSettings, build: 
   }
 }
 
-/** The base image is named in the first line, by us. */
+/** Our own first line names the base image. */
 function split(dockerfile: string): { base: string; instructions: string } {
   const [line = ''] = dockerfile.split('\n', 1)
   const [, base] = /^FROM (\S+)\s*$/.exec(line) ?? []
@@ -121,7 +122,7 @@ function describeStep(settings: BuildSettings, ref: string, step: BuildStep): V1
       requests: { cpu: '500m', memory: '1Gi' },
       limits: { cpu: '2', memory: '4Gi' },
     },
-    // What a rootless BuildKit needs to make containers within its own.
+    // A rootless BuildKit needs these to create nested containers.
     securityContext: {
       privileged: false,
       seccompProfile: { type: 'Unconfined' },

@@ -1,19 +1,20 @@
-// Claims of volumes, which are what caches, and what clusters share, lie in.
+// Volume claims, for caches and for the volumes that clusters share.
 import type { V1PersistentVolumeClaim, V1TypedLocalObjectReference } from '@kubernetes/client-node'
-import { find, ours, unlessGone, unlessThere, type Cluster, type Kind } from './cluster.ts'
+import type { Kind, Labels } from '../labels.ts'
+import { deleteObject, find, ignoreExisting, ours, type Cluster } from './cluster.ts'
 
 export interface Claim {
   name: string
-  labels: Record<string, string>
+  labels: Labels
   accessMode: 'ReadWriteOnce' | 'ReadWriteMany'
   /** null: the cluster's default. */
   storageClass: string | null
   sizeMb: number
-  /** What its contents begin as. */
+  /** What its initial contents are copied from; null: it is empty. */
   source: V1TypedLocalObjectReference | null
 }
 
-/** Makes it unless there is one of that name. Whether it can be had shows when a pod asks for it. */
+/** Creates the claim unless it exists. Storage may bind it only when a pod uses it. */
 export async function ensureClaim(cluster: Cluster, claim: Claim): Promise<void> {
   const { name, labels, accessMode, storageClass, sizeMb, source } = claim
   const body: V1PersistentVolumeClaim = {
@@ -28,7 +29,7 @@ export async function ensureClaim(cluster: Cluster, claim: Claim): Promise<void>
   const { namespace } = cluster
   await cluster
     .ask((options) => cluster.core.createNamespacedPersistentVolumeClaim({ namespace, body }, options))
-    .catch(unlessThere)
+    .catch(ignoreExisting)
 }
 
 export const findClaim = (cluster: Cluster, name: string): Promise<V1PersistentVolumeClaim | null> =>
@@ -44,18 +45,16 @@ export async function listClaims(cluster: Cluster, kind: Kind): Promise<V1Persis
   return items
 }
 
-/** While a pod has it, it stays, and nobody else gets it any more. */
+/** A claim that a pod uses is terminating until the pod has ended. */
 export const deleteClaim = (cluster: Cluster, name: string): Promise<void> =>
-  cluster
-    .ask((options) =>
-      cluster.core.deleteNamespacedPersistentVolumeClaim({ namespace: cluster.namespace, name }, options),
-    )
-    .then(() => {}, unlessGone)
+  deleteObject(cluster, (options) =>
+    cluster.core.deleteNamespacedPersistentVolumeClaim({ namespace: cluster.namespace, name }, options),
+  )
 
-export const isLeaving = ({ metadata }: V1PersistentVolumeClaim): boolean =>
+export const isTerminating = ({ metadata }: V1PersistentVolumeClaim): boolean =>
   metadata?.deletionTimestamp !== undefined
 
-/** What it holds at most. Claims say it as 100Mi, storage as it likes: 1Gi, 1073741824, 1G. */
+/** Its capacity. Storage reports it in any unit: 1Gi, 1073741824, 1G. */
 export function capacityMb({ status, spec }: V1PersistentVolumeClaim): number {
   const text = status?.capacity?.['storage'] ?? spec?.resources?.requests?.['storage'] ?? ''
   return quantityMb(text)

@@ -1,4 +1,4 @@
-// A Kubernetes API server: its clients, their time limits, and what its errors mean.
+// Clients of a Kubernetes API server, with time limits and translated errors.
 import { Agent } from 'node:http'
 import { Agent as SecureAgent, type AgentOptions } from 'node:https'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -16,7 +16,9 @@ import {
   type RequestContext,
   type V1ObjectMeta,
 } from '@kubernetes/client-node'
-import { HostedNotFound, HostedRefused, HostedUnavailable } from '../driver.ts'
+import { HostedError, HostedNotFound, HostedRefused, HostedUnavailable } from '../driver.ts'
+import { ignoreNotFound, nullIfNotFound, withTimeLimit } from '../engine-request.ts'
+import { isOurs, label, type Kind } from '../labels.ts'
 
 export interface Cluster {
   namespace: string
@@ -25,37 +27,30 @@ export interface Cluster {
   batch: BatchV1Api
   networking: NetworkingV1Api
   custom: CustomObjectsApi
-  /** Carries out one request, within the time the API server may take, and says its failure in our words. */
+  /** Sends one request, with a time limit, and throws its failure as a HostedError. */
   ask<T>(work: (options: ConfigurationOptions) => Promise<T>): Promise<T>
 }
 
 export interface ClusterSettings {
   namespace: string
   installationId: string
-  /** A path; null: the account that Kubernetes gives the pod this process runs in. */
+  /** A path; null: the service account of the pod that this process runs in. */
   kubeconfig: string | null
-  /** How long the API server may take for one request. */
+  /** The time limit of one request. */
   answerSeconds?: number
 }
 
 export function openCluster(settings: ClusterSettings): Cluster {
   const { namespace, installationId, answerSeconds = 30 } = settings
-  const config = new LastingConfig()
+  const config = new SharedAgentConfig()
   if (settings.kubeconfig === null) config.loadFromCluster()
   else config.loadFromFile(settings.kubeconfig)
-  const ask: Cluster['ask'] = async (work) => {
-    const signal = AbortSignal.timeout(answerSeconds * 1000)
-    const late = new Promise<never>((_, reject) => {
-      signal.addEventListener('abort', () =>
-        reject(new HostedUnavailable('The Kubernetes API did not answer in time.')),
-      )
-    })
-    try {
-      return await Promise.race([work(optionsOf(signal)), late])
-    } catch (error) {
-      throw inOurWords(error)
-    }
-  }
+  const ask: Cluster['ask'] = (work) =>
+    withTimeLimit(answerSeconds, 'The Kubernetes API', (signal) => work(optionsOf(signal))).catch(
+      (error: unknown) => {
+        throw toHostedError(error)
+      },
+    )
   return {
     namespace,
     installationId,
@@ -67,22 +62,22 @@ export function openCluster(settings: ClusterSettings): Cluster {
   }
 }
 
-/** Requests share connections, as long as the credentials are the same; by itself it opens one for each. */
-class LastingConfig extends KubeConfig {
-  #kept: { agent: Agent; credentials: string } | null = null
+/** Requests with the same credentials share connections. By default the client opens one for each request. */
+class SharedAgentConfig extends KubeConfig {
+  #shared: { agent: Agent; credentials: string } | null = null
 
   override async applySecurityAuthentication(context: RequestContext): Promise<void> {
     await super.applySecurityAuthentication(context)
     const made = context.getAgent()
-    // Those that go through a proxy have agents of their own kind.
+    // Proxies have their own kinds of agents.
     if (made?.constructor !== Agent && made?.constructor !== SecureAgent) return
     const options = Reflect.get(made, 'options') as AgentOptions
     const credentials = JSON.stringify(options)
-    if (this.#kept?.credentials !== credentials) {
+    if (this.#shared?.credentials !== credentials) {
       const Kind = made instanceof SecureAgent ? SecureAgent : Agent
-      this.#kept = { agent: new Kind({ ...options, keepAlive: true }), credentials }
+      this.#shared = { agent: new Kind({ ...options, keepAlive: true }), credentials }
     }
-    context.setAgent(this.#kept.agent)
+    context.setAgent(this.#shared.agent)
   }
 }
 
@@ -101,50 +96,26 @@ const optionsOf = (signal: AbortSignal): ConfigurationOptions => ({
   ],
 })
 
-export const label = {
-  installation: 'millrace.installation',
-  kind: 'millrace.kind',
-  cluster: 'millrace.cluster',
-  id: 'millrace.id',
-} as const
-
-export type Kind =
-  | 'build'
-  | 'container'
-  | 'equipped'
-  | 'image'
-  | 'policy'
-  | 'probe'
-  | 'runner'
-  | 'shared'
-  | 'volume'
-
-export const labels = (
-  { installationId }: Cluster,
-  kind: Kind,
-  clusterId: string,
-  id: string,
-): Record<string, string> => ({
-  [label.installation]: installationId,
-  [label.kind]: kind,
-  [label.cluster]: clusterId,
-  [label.id]: id,
-})
-
-/** For lists: what this installation made. */
+/** A list filter for what this installation created. */
 export const ours = ({ installationId }: Cluster, kind: Kind): string =>
   `${label.installation}=${installationId},${label.kind}=${kind}`
 
-/** null also for what another installation made. */
+/** null also if another installation owns it. */
 export async function find<T extends { metadata?: V1ObjectMeta }>(
   cluster: Cluster,
   read: (options: ConfigurationOptions) => Promise<T>,
 ): Promise<T | null> {
-  const found = await cluster.ask(read).catch(orNull)
-  return found?.metadata?.labels?.[label.installation] === cluster.installationId ? found : null
+  const found = await cluster.ask(read).catch(nullIfNotFound)
+  return isOurs(cluster, found?.metadata?.labels) ? found : null
 }
 
-/** Asks again and again, ever less often, until there is an answer; null when the time is up. */
+/** Does nothing if the object does not exist. */
+export const deleteObject = (
+  cluster: Cluster,
+  request: (options: ConfigurationOptions) => Promise<unknown>,
+): Promise<void> => cluster.ask(request).then(() => {}, ignoreNotFound)
+
+/** Calls `look` at growing intervals until it returns a value; null when the time is up. */
 export async function poll<T>(seconds: number, look: () => Promise<T | undefined>): Promise<T | null> {
   const end = Date.now() + seconds * 1000
   for (let pauseMs = 50; ; pauseMs = Math.min(pauseMs * 1.5, 1000)) {
@@ -155,14 +126,8 @@ export async function poll<T>(seconds: number, look: () => Promise<T | undefined
   }
 }
 
-function inOurWords(error: unknown): unknown {
-  if (
-    error instanceof HostedRefused ||
-    error instanceof HostedNotFound ||
-    error instanceof HostedUnavailable
-  ) {
-    return error
-  }
+function toHostedError(error: unknown): unknown {
+  if (error instanceof HostedError) return error
   const cause = { cause: error }
   if (!(error instanceof ApiException)) {
     const reason = error instanceof Error ? error.message : String(error)
@@ -176,7 +141,7 @@ function inOurWords(error: unknown): unknown {
   return new HostedUnavailable(message, cause)
 }
 
-/** `missing`: the kind of thing that a 404 is about; null where the API itself is not served. */
+/** `missing`: the kind of object that a 404 is about; null if the API itself is missing. */
 function readStatus({ code, body }: ApiException<unknown>): { message: string; missing: string | null } {
   const status: unknown = typeof body === 'string' ? parsed(body) : body
   const message = field(status, 'message')
@@ -198,17 +163,8 @@ function parsed(text: string): unknown {
 const field = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 
-/** null instead of not there. */
-export const orNull = (error: unknown): null => {
-  if (error instanceof HostedNotFound) return null
-  throw error
-}
-
-/** Nothing to do where it is not there any more. */
-export const unlessGone = (error: unknown): void => void orNull(error)
-
-/** Nothing to do where it is there already. */
-export const unlessThere = (error: unknown): void => {
-  const isThere = error instanceof Error && error.cause instanceof ApiException && error.cause.code === 409
-  if (!isThere) throw error
+/** For `catch`, after a creation. */
+export const ignoreExisting = (error: unknown): void => {
+  const exists = error instanceof Error && error.cause instanceof ApiException && error.cause.code === 409
+  if (!exists) throw error
 }

@@ -9,25 +9,27 @@ import {
   type Mount,
 } from '../driver.ts'
 import { isImageName } from '../image-name.ts'
-import { find, label, ours, poll, unlessGone, unlessThere, type Cluster } from './cluster.ts'
-import { isEquipped, type Equipped } from './prepared-images.ts'
+import { label } from '../labels.ts'
+import type { Registry } from '../registry/registry.ts'
+import { ignoreExisting, poll, type Cluster } from './cluster.ts'
 import { getImage } from './image-records.ts'
 import { describePod, jobContainer, podName, type PodParts, type PodSettings } from './pod-spec.ts'
 import { exitStatusOf, readProgress, type Progress } from './pod-status.ts'
+import { deletePod, findPod, listPods, readPodLog } from './pods.ts'
+import { isPrepared, type PreparedImages } from './prepared-images.ts'
 import { ensureRunner } from './runner-image.ts'
 import { findSharedClaim } from './shared-volumes.ts'
 import { findVolumeClaim } from './volumes.ts'
-import type { Registry } from '../registry/registry.ts'
 
 export interface StartSettings extends PodSettings {
   registry: Registry
-  /** What every node may be supposed to have pulled for us. */
+  /** Nodes may use their own copy of it without asking the registry. */
   baseImage: string
-  /** null: no runner is wanted. */
-  equipped: Equipped | null
-  /** From the order to the start of the command, with everything a node has to be found, bought and pulled for. */
+  /** null: no runner is used. */
+  preparedImages: PreparedImages | null
+  /** From the request to the start of the command, including a new node and the pull of the image. */
   startSeconds: number
-  /** How long a node may take to kill a pod before it counts as gone. */
+  /** How long a node may take to kill a pod before it counts as dead. */
   stopSeconds: number
 }
 
@@ -36,11 +38,11 @@ export async function startContainer(
   settings: StartSettings,
   container: Container,
 ): Promise<void> {
-  let pod = await findPod(cluster, container.id)
+  let pod = await findPod(cluster, podName(container.id))
   if (pod === null) await createPod(cluster, settings, container)
   let reason = ''
   const end = await poll(settings.startSeconds, async () => {
-    pod = await findPod(cluster, container.id)
+    pod = await findPod(cluster, podName(container.id))
     if (pod === null) return { kind: 'lost', reason: 'It was removed while it started.' } as const
     const progress = readProgress(pod)
     if (progress.kind !== 'waiting') return progress
@@ -49,18 +51,18 @@ export async function startContainer(
   })
   if (end?.kind === 'started') return
   await stopContainer(cluster, settings, container.id)
-  throw failureOf(await judge(settings, pod, end ?? { kind: 'waiting', reason }), container.id)
+  throw failureOf(await checkPrepared(settings, pod, end ?? { kind: 'waiting', reason }), container.id)
 }
 
-/** Nobody's order is wrong because an image that we made on the side is not there any more. */
-async function judge(
-  { registry, equipped }: StartSettings,
+/** A missing prepared image is our failure, not the caller's. */
+async function checkPrepared(
+  { registry, preparedImages }: StartSettings,
   pod: V1Pod | null,
   end: Failure,
 ): Promise<Failure> {
   const image = pod?.spec?.containers[0]?.image ?? ''
-  if (end.kind !== 'missing' || equipped === null || !isEquipped(registry, image)) return end
-  await equipped.lose(image)
+  if (end.kind !== 'missing' || preparedImages === null || !isPrepared(registry, image)) return end
+  await preparedImages.invalidate(image)
   return { ...end, kind: 'lost' }
 }
 
@@ -81,25 +83,29 @@ async function createPod(cluster: Cluster, settings: StartSettings, container: C
   const body = describePod(cluster, settings, container, { ...images, claims })
   await cluster
     .ask((options) => cluster.core.createNamespacedPod({ namespace, body }, options))
-    .catch(unlessThere)
+    .catch(ignoreExisting)
 }
 
-/** With the runner in it, where that can be. */
+/** Prefers a prepared image, which contains the runner. */
 async function findImages(
   cluster: Cluster,
-  { registry, runner, equipped, baseImage }: StartSettings,
+  { registry, runner, preparedImages, baseImage }: StartSettings,
   image: string,
 ): Promise<Omit<PodParts, 'claims'>> {
   if (!isImageName(image)) throw new HostedRefused(`"${image}" is not the name of an image.`)
   const isOurs = registry.holds(image)
   const built = isOurs ? await getImage(cluster, image) : null
-  const whole =
-    built !== null ? equipped?.find(image, built.digest) : image === baseImage ? equipped?.findBase() : null
-  const found = (await whole) ?? null
-  if (found !== null) return { image: found, isAskedFor: false, runnerImage: null }
+  const finding =
+    built !== null
+      ? preparedImages?.find(image, built.digest)
+      : image === baseImage
+        ? preparedImages?.findBase()
+        : null
+  const prepared = (await finding) ?? null
+  if (prepared !== null) return { image: prepared, alwaysPull: false, runnerImage: null }
   return {
     image: built === null ? image : `${image}@${built.digest}`,
-    isAskedFor: built === null && image !== baseImage,
+    alwaysPull: built === null && image !== baseImage,
     runnerImage: runner === null ? null : await ensureRunner(cluster, registry, runner),
   }
 }
@@ -109,58 +115,35 @@ const findClaim = (cluster: Cluster, { clusterId }: Container, mount: Mount): Pr
     ? findVolumeClaim(cluster, mount.id)
     : findSharedClaim(cluster, clusterId, mount.kind)
 
-/** A node that does not say that the pod is dead has died itself, or cannot be reached: the pod is forgotten. */
+/** If the node does not confirm that the pod is dead, the pod is deleted by force: the node is dead or unreachable. */
 export async function stopContainer(
   cluster: Cluster,
   { stopSeconds }: Pick<StartSettings, 'stopSeconds'>,
   id: string,
 ): Promise<void> {
-  if ((await findPod(cluster, id)) === null) return
-  const isGone = async () => ((await findPod(cluster, id)) === null ? true : undefined)
-  // Without any grace the pod would be forgotten before it is dead.
+  const name = podName(id)
+  if ((await findPod(cluster, name)) === null) return
+  const isGone = async () => ((await findPod(cluster, name)) === null ? true : undefined)
+  // With no grace period the pod object would be deleted before its processes are dead.
   for (const gracePeriodSeconds of [1, 0]) {
-    await cluster
-      .ask((options) =>
-        cluster.core.deleteNamespacedPod(
-          { namespace: cluster.namespace, name: podName(id), gracePeriodSeconds },
-          options,
-        ),
-      )
-      .catch(unlessGone)
+    await deletePod(cluster, name, gracePeriodSeconds)
     if ((await poll(stopSeconds, isGone)) === true) return
   }
-  throw new HostedUnavailable(`The pod ${podName(id)} cannot be removed.`)
+  throw new HostedUnavailable(`The pod ${name} cannot be removed.`)
 }
 
 export async function listContainers(cluster: Cluster): Promise<ContainerStatus[]> {
-  const { items } = await listPods(cluster)
-  return items.map((pod) => ({
+  const pods = await listPods(cluster, 'container')
+  return pods.map((pod) => ({
     id: pod.metadata?.labels?.[label.id] ?? '',
     clusterId: pod.metadata?.labels?.[label.cluster] ?? '',
     exitStatus: exitStatusOf(pod),
   }))
 }
 
-export const listPods = (cluster: Cluster): Promise<{ items: V1Pod[] }> =>
-  cluster.ask((options) =>
-    cluster.core.listNamespacedPod(
-      { namespace: cluster.namespace, labelSelector: ours(cluster, 'container') },
-      options,
-    ),
-  )
-
 export async function readOutput(cluster: Cluster, id: string): Promise<string> {
-  if ((await findPod(cluster, id)) === null) throw new HostedNotFound(`There is no container ${id}.`)
-  const { namespace } = cluster
-  const request = { namespace, name: podName(id), container: jobContainer, tailLines: 2000 }
-  const output = await cluster.ask((options) => cluster.core.readNamespacedPodLog(request, options))
-  // The client makes nothing of an empty answer.
-  return Buffer.from(output ?? '')
-    .subarray(-mostOutputBytes)
-    .toString('utf8')
+  const name = podName(id)
+  if ((await findPod(cluster, name)) === null) throw new HostedNotFound(`There is no container ${id}.`)
+  const output = await readPodLog(cluster, { name, container: jobContainer, tailLines: 2000 })
+  return Buffer.from(output).subarray(-mostOutputBytes).toString('utf8')
 }
-
-const findPod = (cluster: Cluster, id: string): Promise<V1Pod | null> =>
-  find(cluster, (options) =>
-    cluster.core.readNamespacedPod({ namespace: cluster.namespace, name: podName(id) }, options),
-  )

@@ -1,12 +1,14 @@
-// What is kept of volumes as snapshots, an API that its own controllers bring to a cluster.
-import type { V1ObjectMeta, V1PersistentVolumeClaim } from '@kubernetes/client-node'
+// Snapshots through the VolumeSnapshot API, which the CSI snapshot controllers add to a cluster.
+import type { V1ObjectMeta } from '@kubernetes/client-node'
 import { HostedUnavailable } from '../driver.ts'
+import { ignoreNotFound } from '../engine-request.ts'
+import { label, labels } from '../labels.ts'
+import { deletedLabels, hasPendingCopies, keptLabel } from './claim-snapshots.ts'
 import { quantityMb } from './claims.ts'
-import { find, label, labels, ours, poll, unlessGone, unlessThere, type Cluster } from './cluster.ts'
-import { dropped, hasWaitingCopies, keptLabel } from './claim-snapshots.ts'
-import type { Keeping, Kept } from './volumes.ts'
+import { deleteObject, find, ignoreExisting, ours, poll, type Cluster } from './cluster.ts'
+import type { Snapshot, SnapshotStore } from './snapshot-store.ts'
 
-interface Snapshot {
+interface VolumeSnapshot {
   metadata?: V1ObjectMeta
   status?: { readyToUse?: boolean; restoreSize?: string; error?: { message?: string } }
 }
@@ -14,33 +16,31 @@ interface Snapshot {
 const apiGroup = 'snapshot.storage.k8s.io'
 const kind = 'VolumeSnapshot'
 
-export function snapshotKeeping(cluster: Cluster, snapshotClass: string, readySeconds: number): Keeping {
+export function csiSnapshots(cluster: Cluster, snapshotClass: string, readySeconds: number): SnapshotStore {
   const { namespace } = cluster
-  const place = { group: apiGroup, version: 'v1', namespace, plural: 'volumesnapshots' }
+  const resource = { group: apiGroup, version: 'v1', namespace, plural: 'volumesnapshots' }
   const findSnapshot = (name: string) =>
-    find<Snapshot>(cluster, (options) =>
-      cluster.custom.getNamespacedCustomObject({ ...place, name }, options),
+    find<VolumeSnapshot>(cluster, (options) =>
+      cluster.custom.getNamespacedCustomObject({ ...resource, name }, options),
     )
   const listSnapshots = async () => {
-    const found: { items: Snapshot[] } = await cluster.ask((options) =>
-      cluster.custom.listNamespacedCustomObject(
-        { ...place, labelSelector: ours(cluster, 'volume') },
-        options,
-      ),
+    const request = { ...resource, labelSelector: ours(cluster, 'volume') }
+    const found: { items: VolumeSnapshot[] } = await cluster.ask((options) =>
+      cluster.custom.listNamespacedCustomObject(request, options),
     )
     return found.items
   }
-  const remove = (name: string) =>
-    cluster
-      .ask((options) => cluster.custom.deleteNamespacedCustomObject({ ...place, name }, options))
-      .then(() => {}, unlessGone)
+  const deleteSnapshot = (name: string) =>
+    deleteObject(cluster, (options) =>
+      cluster.custom.deleteNamespacedCustomObject({ ...resource, name }, options),
+    )
   return {
     async find(name) {
       const snapshot = await findSnapshot(name)
-      return snapshot !== null && isKept(snapshot) ? read(snapshot) : null
+      return snapshot !== null && isUsable(snapshot) ? read(snapshot) : null
     },
-    list: async () => (await listSnapshots()).filter(isKept).map(read),
-    async keep({ metadata }: V1PersistentVolumeClaim) {
+    list: async () => (await listSnapshots()).filter(isUsable).map(read),
+    async create({ metadata }) {
       const { name = '', labels: marks = {} } = metadata ?? {}
       const body = {
         apiVersion: `${apiGroup}/v1`,
@@ -52,8 +52,8 @@ export function snapshotKeeping(cluster: Cluster, snapshotClass: string, readySe
         spec: { volumeSnapshotClassName: snapshotClass, source: { persistentVolumeClaimName: name } },
       }
       await cluster
-        .ask((options) => cluster.custom.createNamespacedCustomObject({ ...place, body }, options))
-        .catch(unlessThere)
+        .ask((options) => cluster.custom.createNamespacedCustomObject({ ...resource, body }, options))
+        .catch(ignoreExisting)
       let reason = ''
       const isReady = await poll(readySeconds, async () => {
         const { status } = (await findSnapshot(name)) ?? {}
@@ -61,33 +61,34 @@ export function snapshotKeeping(cluster: Cluster, snapshotClass: string, readySe
         return status?.readyToUse === true ? true : undefined
       })
       if (isReady === true) return
-      await remove(name)
+      await deleteSnapshot(name)
       throw new HostedUnavailable(`The snapshot ${name} was not made in time. ${reason}`.trim())
     },
     async delete(name) {
       const snapshot = await findSnapshot(name)
-      if (snapshot === null || !isKept(snapshot)) return
-      if (!(await hasWaitingCopies(cluster, name))) return remove(name)
-      const body = { metadata: { labels: dropped } }
+      if (snapshot === null || !isUsable(snapshot)) return
+      if (!(await hasPendingCopies(cluster, name))) return deleteSnapshot(name)
+      const body = { metadata: { labels: deletedLabels } }
       await cluster
-        .ask((options) => cluster.custom.patchNamespacedCustomObject({ ...place, name, body }, options))
-        .then(() => {}, unlessGone)
+        .ask((options) => cluster.custom.patchNamespacedCustomObject({ ...resource, name, body }, options))
+        .then(() => {}, ignoreNotFound)
     },
     async tidy() {
-      for (const { metadata } of (await listSnapshots()).filter(isDropped)) {
+      for (const { metadata } of (await listSnapshots()).filter(isMarkedDeleted)) {
         const name = metadata?.name ?? ''
-        if (!(await hasWaitingCopies(cluster, name))) await remove(name)
+        if (!(await hasPendingCopies(cluster, name))) await deleteSnapshot(name)
       }
     },
   }
 }
 
-const isDropped = ({ metadata }: Snapshot) => metadata?.labels?.[keptLabel] === 'dropped'
+const isMarkedDeleted = ({ metadata }: VolumeSnapshot) =>
+  metadata?.labels?.[keptLabel] === deletedLabels[keptLabel]
 
-const isKept = (snapshot: Snapshot) =>
-  snapshot.metadata?.deletionTimestamp === undefined && !isDropped(snapshot)
+const isUsable = (snapshot: VolumeSnapshot) =>
+  snapshot.metadata?.deletionTimestamp === undefined && !isMarkedDeleted(snapshot)
 
-const read = ({ metadata, status }: Snapshot): Kept => ({
+const read = ({ metadata, status }: VolumeSnapshot): Snapshot => ({
   id: metadata?.labels?.[label.id] ?? '',
   clusterId: metadata?.labels?.[label.cluster] ?? '',
   sizeMb: quantityMb(status?.restoreSize ?? ''),

@@ -12,7 +12,7 @@ import { digestOf } from '../../../test/kubernetes/registry.ts'
 import { startKubernetes, type TestKubernetes } from '../../../test/kubernetes/start.ts'
 import type { Plural } from '../../../test/kubernetes/store.ts'
 import { newId } from '../../lib/ids.ts'
-import type { Runner } from '../docker/runner-volume.ts'
+import type { Runner } from '../driver.ts'
 import {
   HostedNotFound,
   HostedInUse,
@@ -139,11 +139,11 @@ describe('an API server', () => {
     ['attachVolume', (driver) => driver.attachVolume(aVolume())],
     ['snapshotVolume', (driver) => driver.snapshotVolume(newId())],
     ['detachVolume', (driver) => driver.detachVolume(newId())],
-    ['deleteVolume', (driver) => driver.deleteVolume(newId())],
+    ['deleteSnapshot', (driver) => driver.deleteSnapshot(newId())],
     ['listVolumes', (driver) => driver.listVolumes()],
     ['setGitMirror', (driver) => driver.setGitMirror(newId(), true)],
     ['setContainerCache', (driver) => driver.setContainerCache(newId(), false)],
-    ['listSwitches', (driver) => driver.listSwitches()],
+    ['listSharedVolumes', (driver) => driver.listSharedVolumes()],
     ['tidy', (driver) => driver.tidy()],
   ]
 
@@ -199,7 +199,7 @@ describe('an API server', () => {
       () => driver.deleteImage(build.ref),
       () => driver.setGitMirror(clusterId, false),
       () => driver.detachVolume(copy.id),
-      () => driver.deleteVolume(volume.id),
+      () => driver.deleteSnapshot(volume.id),
     ]
     for (const step of steps) await losingAnswers(step)
     expect(await driver.listImages()).toEqual([build.ref])
@@ -256,7 +256,7 @@ describe('the role in docs/hosted-kubernetes.md', () => {
     await driver.snapshotVolume(volume.id)
     await driver.detachVolume(volume.id)
     await driver.attachVolume({ ...copy, from: volume.id })
-    await driver.deleteVolume(volume.id)
+    await driver.deleteSnapshot(volume.id)
     await driver.detachVolume(copy.id)
     await driver.tidy()
     await driver.setGitMirror(container.clusterId, true)
@@ -568,7 +568,7 @@ describe('a volume', () => {
       await driver.snapshotVolume(volume.id)
       await driver.detachVolume(volume.id)
       await driver.attachVolume({ ...copy, from: volume.id })
-      await driver.deleteVolume(volume.id)
+      await driver.deleteSnapshot(volume.id)
       expect(await driver.listVolumes()).toMatchObject([{ id: copy.id }])
       // Asked again by a process that did not hear the answer.
       await driver.attachVolume({ ...copy, from: volume.id })
@@ -590,7 +590,7 @@ describe('a volume', () => {
         message: expect.stringContaining('no room'),
       }),
     )
-    expect(await driver.listVolumes()).toMatchObject([{ isAttached: true, isKept: false }])
+    expect(await driver.listVolumes()).toMatchObject([{ isAttached: true, hasSnapshot: false }])
     world.cluster.behave()
     expect(await driver.snapshotVolume(volume.id)).toEqual({ sizeMb: 100 })
   })
@@ -620,10 +620,10 @@ describe('a volume', () => {
     })
     await driver.startContainer(container)
     await driver.setGitMirror(clusterId, false)
-    expect(await driver.listSwitches()).toEqual([{ clusterId, gitMirror: true, containerCache: false }])
+    expect(await driver.listSharedVolumes()).toEqual([{ clusterId, gitMirror: true, containerCache: false }])
     await expect(driver.setGitMirror(clusterId, true)).rejects.toThrow(HostedUnavailable)
     await driver.stopContainer(container.id)
-    expect(await driver.listSwitches()).toEqual([])
+    expect(await driver.listSharedVolumes()).toEqual([])
   })
 })
 

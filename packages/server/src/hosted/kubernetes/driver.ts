@@ -1,39 +1,45 @@
-// Hosted clusters on Kubernetes: a pod for each container, in one namespace.
-import type { HostedDriver } from '../driver.ts'
+// Hosted clusters on Kubernetes, where each container is a pod in one namespace.
+import type { HostedDriver, SharedKind } from '../driver.ts'
+import { openRegistry } from '../registry/registry.ts'
 import type { BuildSettings } from './build-job.ts'
 import { openCluster, type Cluster, type ClusterSettings } from './cluster.ts'
-import { openEquipped } from './prepared-images.ts'
+import {
+  listContainers,
+  readOutput,
+  startContainer,
+  stopContainer,
+  type StartSettings,
+} from './containers.ts'
 import { buildImage, deleteImage, listImages } from './images.ts'
-import { openGuard } from './network-isolation.ts'
-import { listContainers, readOutput, startContainer, stopContainer, type StartSettings } from './containers.ts'
-import { removeOldRunners } from './runner-image.ts'
-import { listSwitches, setShared, type SharedSettings } from './shared-volumes.ts'
+import { openNetworkIsolation } from './network-isolation.ts'
+import { openPreparedImages } from './prepared-images.ts'
+import { deleteOldRunners } from './runner-image.ts'
+import { createShared, deleteShared, listSharedVolumes, type SharedSettings } from './shared-volumes.ts'
 import {
   attachVolume,
-  deleteVolume,
+  deleteSnapshot,
   detachVolume,
   listVolumes,
   snapshotVolume,
   tidyVolumes,
   type VolumeSettings,
 } from './volumes.ts'
-import { openRegistry } from '../registry/registry.ts'
 
 export interface KubernetesSettings
   extends
     ClusterSettings,
-    Omit<StartSettings, 'registry' | 'equipped' | 'startSeconds' | 'stopSeconds'>,
+    Omit<StartSettings, 'registry' | 'preparedImages' | 'startSeconds' | 'stopSeconds'>,
     Omit<BuildSettings, 'registry'>,
     Omit<VolumeSettings, 'snapshotSeconds'>,
     Omit<SharedSettings, 'leavingSeconds'> {
-  /** What the names of built images begin with. */
+  /** The prefix of the names of built images. */
   registry: string
   isRegistryInsecure: boolean
-  /** Ranges that pods may reach although they are private. */
+  /** Private ranges that pods may reach. */
   outboundAllow: readonly string[]
-  /** Jobs run although the network does not keep them from anything. */
+  /** Run jobs even if the network does not isolate them. */
   isNetworkOpen: boolean
-  /** Told what makes jobs slow or unsafe, and what to do about it. */
+  /** Receives what makes jobs slow or unsafe. */
   warn(error: unknown, message: string): void
   startSeconds?: number
   stopSeconds?: number
@@ -51,29 +57,33 @@ export function openKubernetes(given: KubernetesSettings): HostedDriver {
     closing: closing.signal,
   })
   const { runner } = given
-  const equipped = runner === null ? null : openEquipped(cluster, { ...given, registry, runner })
+  const preparedImages = runner === null ? null : openPreparedImages(cluster, { ...given, registry, runner })
   const settings = {
     ...given,
     registry,
-    equipped,
-    // The token that a pod gets is good for five minutes.
+    preparedImages,
+    // Shorter than the lifetime of the pod's token, which is five minutes.
     startSeconds: given.startSeconds ?? 240,
     stopSeconds: given.stopSeconds ?? 30,
     snapshotSeconds: given.snapshotSeconds ?? 300,
     leavingSeconds: given.leavingSeconds ?? 5,
   }
-  const guard = openGuard(cluster, settings)
+  const isolation = openNetworkIsolation(cluster, settings)
+  const setShared = (kind: SharedKind) => (clusterId: string, enabled: boolean) =>
+    enabled
+      ? createShared(cluster, settings, clusterId, kind)
+      : deleteShared(cluster, settings, clusterId, kind)
   return {
     check: async () => void (await listContainers(cluster)),
     async startContainer(container) {
-      await guard.pass()
+      await isolation.ensure()
       await startContainer(cluster, settings, container)
     },
     stopContainer: (id) => stopContainer(cluster, settings, id),
     listContainers: () => listContainers(cluster),
     readOutput: (id) => readOutput(cluster, id),
     async buildImage(build) {
-      await guard.pass()
+      await isolation.ensure()
       await buildImage(cluster, settings, build)
     },
     deleteImage: (ref) => deleteImage(cluster, settings, ref),
@@ -81,21 +91,20 @@ export function openKubernetes(given: KubernetesSettings): HostedDriver {
     attachVolume: (volume) => attachVolume(cluster, settings, volume),
     snapshotVolume: (id) => snapshotVolume(cluster, settings, id),
     detachVolume: (id) => detachVolume(cluster, id),
-    deleteVolume: (id) => deleteVolume(cluster, settings, id),
+    deleteSnapshot: (id) => deleteSnapshot(cluster, settings, id),
     listVolumes: () => listVolumes(cluster, settings),
-    setGitMirror: (clusterId, enabled) => setShared(cluster, settings, clusterId, 'git_mirror', enabled),
-    setContainerCache: (clusterId, enabled) =>
-      setShared(cluster, settings, clusterId, 'container_cache', enabled),
-    listSwitches: () => listSwitches(cluster),
+    setGitMirror: setShared('git_mirror'),
+    setContainerCache: setShared('container_cache'),
+    listSharedVolumes: () => listSharedVolumes(cluster),
     async tidy() {
-      guard.lookAgain()
+      isolation.recheck()
       await tidyVolumes(cluster, settings)
-      await equipped?.tidy()
-      if (runner !== null) await removeOldRunners(cluster, registry, runner)
+      await preparedImages?.tidy()
+      if (runner !== null) await deleteOldRunners(cluster, registry, runner)
     },
     async close() {
       closing.abort(new Error('The driver is closed.'))
-      await equipped?.settle()
+      await preparedImages?.whenIdle()
     },
   }
 }

@@ -1,18 +1,19 @@
-// Which images were built, with their digests, written down beside the pods: registries do not tell. A name that is
-// built again has another digest, and pods ask for the digest, so no node runs what it pulled before.
+// Records of the images that were built, with their digests, as config maps, because registries cannot list them. An image
+// that is built again gets another digest. Pods name the digest, so no node runs an image it pulled earlier.
 import { createHash } from 'node:crypto'
 import type { V1ConfigMap } from '@kubernetes/client-node'
 import { HostedNotFound } from '../driver.ts'
-import { find, labels, ours, unlessGone, unlessThere, type Cluster, type Kind } from './cluster.ts'
+import { labels, type Kind } from '../labels.ts'
+import { deleteObject, find, ignoreExisting, ours, type Cluster } from './cluster.ts'
 
 export interface ImageRecord {
   ref: string
   digest: string
-  /** The digest of the image that it was made from, where that may change. */
+  /** The digest of the image that it was made from. */
   from?: string
 }
 
-/** Of anything that is too long, or has other letters, for a name or a label. */
+/** For texts that are too long for a name or a label, or have characters these cannot have. */
 export const shortHash = (text: string): string =>
   createHash('sha256').update(text).digest('hex').slice(0, 40)
 
@@ -38,7 +39,7 @@ export async function listRecords(cluster: Cluster, kind: Kind): Promise<ImageRe
   return items.map(read)
 }
 
-export async function writeRecord(
+export async function saveRecord(
   cluster: Cluster,
   kind: Kind,
   clusterId: string,
@@ -53,7 +54,7 @@ export async function writeRecord(
   await cluster
     .ask((options) => cluster.core.createNamespacedConfigMap({ namespace, body }, options))
     .catch(async (error: unknown) => {
-      unlessThere(error)
+      ignoreExisting(error)
       await cluster.ask((options) =>
         cluster.core.replaceNamespacedConfigMap({ namespace, name, body }, options),
       )
@@ -61,14 +62,12 @@ export async function writeRecord(
 }
 
 export const deleteRecord = (cluster: Cluster, kind: Kind, ref: string): Promise<void> =>
-  cluster
-    .ask((options) =>
-      cluster.core.deleteNamespacedConfigMap(
-        { namespace: cluster.namespace, name: nameOf(kind, ref) },
-        options,
-      ),
-    )
-    .then(() => {}, unlessGone)
+  deleteObject(cluster, (options) =>
+    cluster.core.deleteNamespacedConfigMap(
+      { namespace: cluster.namespace, name: nameOf(kind, ref) },
+      options,
+    ),
+  )
 
 const read = ({ data }: V1ConfigMap): ImageRecord => ({
   ref: data?.['ref'] ?? '',

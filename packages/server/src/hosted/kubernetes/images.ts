@@ -1,50 +1,50 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { V1ContainerState, V1ContainerStateTerminated, V1Pod } from '@kubernetes/client-node'
 import { HostedInUse, HostedRefused, HostedUnavailable, type ImageBuild } from '../driver.ts'
-import { buildName, buildSteps, describeBuild, type BuildSettings, type BuildStep } from './build-job.ts'
-import { isMadeFrom, type Equipped } from './prepared-images.ts'
-import { find, label, ours, poll, unlessGone, type Cluster } from './cluster.ts'
-import { deleteRecord, findRecord, listRecords, shortHash, writeRecord } from './image-records.ts'
-import { podLog, type PodLog } from './pod-log.ts'
-import { listPods } from './containers.ts'
-import { notThere, whyFailed } from './pod-status.ts'
 import type { Registry } from '../registry/registry.ts'
+import { buildName, buildSteps, describeBuild, type BuildSettings, type BuildStep } from './build-job.ts'
+import { deleteObject, find, poll, type Cluster } from './cluster.ts'
+import { deleteRecord, findRecord, listRecords, saveRecord, shortHash } from './image-records.ts'
+import { podLog, type PodLog } from './pod-log.ts'
+import { missingImage, whyFailed } from './pod-status.ts'
+import { listPods } from './pods.ts'
+import { isMadeFrom, type PreparedImages } from './prepared-images.ts'
 
 const lookMs = 500
 const goneSeconds = 60
 
 export async function buildImage(
   cluster: Cluster,
-  settings: BuildSettings & { equipped: Equipped | null },
+  settings: BuildSettings & { preparedImages: PreparedImages | null },
   build: ImageBuild,
 ): Promise<void> {
   const { ref, clusterId, signal } = build
   signal.throwIfAborted()
   const body = describeBuild(cluster, settings, build)
   const replaced = await findRecord(cluster, 'image', ref)
-  // What a process that died has left would push when this one has ended.
+  // A build left by a process that died could push after this one.
   await deleteBuild(cluster, ref)
   try {
     const { namespace } = cluster
     await cluster.ask((options) => cluster.batch.createNamespacedJob({ namespace, body }, options))
     const digest = await follow(cluster, build)
-    await writeRecord(cluster, 'image', clusterId, { ref, digest })
-    // So that the first job need not wait for it; what fails now is tried again with that job.
-    await settings.equipped?.find(ref, digest).catch(() => null)
-    // Its name has gone to the new one. What cannot be deleted now is for the registry to sweep.
+    await saveRecord(cluster, 'image', clusterId, { ref, digest })
+    // Prepares the image before its first job. If that fails, the job tries again.
+    await settings.preparedImages?.find(ref, digest).catch(() => null)
+    // If deleting the replaced image fails, the registry's own garbage collection has to do it.
     if (replaced !== null && replaced.digest !== digest) {
-      await forget(settings.registry, replaced).catch(() => {})
+      await deleteFromRegistry(settings.registry, replaced).catch(() => {})
     }
   } catch (error) {
     signal.throwIfAborted()
     throw error
   } finally {
-    // An API that cannot be asked leaves it to the next build of that name, or to Kubernetes, which has a deadline.
+    // If this fails, the next build of that name deletes it, or Kubernetes after the deadline.
     await deleteBuild(cluster, ref).catch(() => {})
   }
 }
 
-/** Until the image is pushed. Returns its digest. */
+/** Follows the build until the image is pushed. Returns its digest. */
 async function follow(cluster: Cluster, build: ImageBuild): Promise<string> {
   const logs = new Map<BuildStep, PodLog>()
   for (;;) {
@@ -71,15 +71,17 @@ const stateOf = (pod: V1Pod | null, step: BuildStep): V1ContainerState =>
     ({ name }) => name === step,
   )?.state ?? {}
 
-/** Only what the builder itself says is wrong with the instructions, or with what they begin with, is. */
-function failureOf(step: BuildStep, { exitCode, reason }: V1ContainerStateTerminated, said: string): Error {
-  const [, error = ''] = /^error: (failed to solve: [\s\S]*)$/m.exec(said) ?? []
-  const isTheirs = step === 'base' ? notThere.test(error) : step === 'build' && error !== ''
-  if (isTheirs) return new HostedRefused(error)
+/** Refused only if the builder names an error in the instructions or in the base image. */
+function failureOf(step: BuildStep, { exitCode, reason }: V1ContainerStateTerminated, output: string): Error {
+  const [, error = ''] = /^error: (failed to solve: [\s\S]*)$/m.exec(output) ?? []
+  const isRefused = step === 'base' ? missingImage.test(error) : step === 'build' && error !== ''
+  if (isRefused) return new HostedRefused(error)
   if (step === 'build' && reason === 'OOMKilled') {
     return new HostedRefused('The build used more memory than it may.')
   }
-  return new HostedUnavailable(`The builder failed at its step "${step}" with ${exitCode}: ${said || reason}`)
+  return new HostedUnavailable(
+    `The builder failed at its step "${step}" with ${exitCode}: ${output || reason}`,
+  )
 }
 
 function digestIn({ message = '' }: V1ContainerStateTerminated): string {
@@ -88,7 +90,7 @@ function digestIn({ message = '' }: V1ContainerStateTerminated): string {
   return digest
 }
 
-/** Why nothing more is to be expected; null: it goes on. */
+/** Why the build will not continue; null: it is running. */
 async function findEnd(cluster: Cluster, ref: string, pod: V1Pod | null): Promise<string | null> {
   if (pod?.status?.phase === 'Failed') return whyFailed(pod)
   const job = await findBuild(cluster, ref)
@@ -103,20 +105,15 @@ const findBuild = (cluster: Cluster, ref: string) =>
   )
 
 async function findBuildPod(cluster: Cluster, ref: string): Promise<V1Pod | null> {
-  const labelSelector = `${ours(cluster, 'build')},${label.id}=${shortHash(ref)}`
-  const { items } = await cluster.ask((options) =>
-    cluster.core.listNamespacedPod({ namespace: cluster.namespace, labelSelector }, options),
-  )
-  return items[0] ?? null
+  const [pod] = await listPods(cluster, 'build', shortHash(ref))
+  return pod ?? null
 }
 
-/** With its pod. */
+/** Deletes the job and its pod. */
 async function deleteBuild(cluster: Cluster, ref: string): Promise<void> {
   if ((await findBuild(cluster, ref)) === null) return
   const request = { namespace: cluster.namespace, name: buildName(ref), propagationPolicy: 'Foreground' }
-  await cluster
-    .ask((options) => cluster.batch.deleteNamespacedJob(request, options))
-    .then(() => {}, unlessGone)
+  await deleteObject(cluster, (options) => cluster.batch.deleteNamespacedJob(request, options))
   const isGone = await poll(goneSeconds, async () =>
     (await findBuild(cluster, ref)) === null && (await findBuildPod(cluster, ref)) === null
       ? true
@@ -127,23 +124,25 @@ async function deleteBuild(cluster: Cluster, ref: string): Promise<void> {
 
 export async function deleteImage(
   cluster: Cluster,
-  { registry, equipped }: { registry: Registry; equipped: Equipped | null },
+  { registry, preparedImages }: { registry: Registry; preparedImages: PreparedImages | null },
   ref: string,
 ): Promise<void> {
   const record = await findRecord(cluster, 'image', ref)
   if (record === null) return
-  const { items } = await listPods(cluster)
-  const isUsed = items.some(({ spec }) => spec?.containers.some(({ image }) => isMadeFrom(image ?? '', ref)))
+  const pods = await listPods(cluster, 'container')
+  const isUsed = pods.some(({ spec }) => spec?.containers.some(({ image }) => isMadeFrom(image ?? '', ref)))
   if (isUsed) {
     throw new HostedInUse(`A container is made from the image ${ref}; it can be deleted when that has ended.`)
   }
-  await equipped?.forget(ref)
-  await forget(registry, record)
+  await preparedImages?.deleteCopies(ref)
+  await deleteFromRegistry(registry, record)
   await deleteRecord(cluster, 'image', ref)
 }
 
-const forget = (registry: Registry, { ref, digest }: { ref: string; digest: string }): Promise<void> =>
-  registry.deleteImage(ref.replace(/:[^:/]*$/, ''), digest)
+const deleteFromRegistry = (
+  registry: Registry,
+  { ref, digest }: { ref: string; digest: string },
+): Promise<void> => registry.deleteImage(ref.replace(/:[^:/]*$/, ''), digest)
 
 export const listImages = async (cluster: Cluster): Promise<string[]> =>
   (await listRecords(cluster, 'image')).map(({ ref }) => ref)

@@ -1,22 +1,21 @@
-// No pod of a job or a build is made before what keeps it from others is there, and is known to work.
-import type { Runner } from '../docker/runner-volume.ts'
-import { HostedUnavailable } from '../driver.ts'
-import type { Cluster } from './cluster.ts'
-import { isEnforced } from './policy-probe.ts'
-import { ensurePolicy } from './network-policy.ts'
-import { ensureRunner } from './runner-image.ts'
+// Ensures that the network policy exists and is enforced before any pod of a job or a build is created.
+import { HostedUnavailable, type Runner } from '../driver.ts'
 import type { Registry } from '../registry/registry.ts'
+import type { Cluster } from './cluster.ts'
+import { ensurePolicy } from './network-policy.ts'
+import { isPolicyEnforced } from './policy-probe.ts'
+import { ensureRunner } from './runner-image.ts'
 
-export interface Guard {
-  /** Throws where a pod would not be kept from others. */
-  pass(): Promise<void>
-  /** The policy may have been changed, and the network mended. */
-  lookAgain(): void
+export interface NetworkIsolation {
+  /** Throws if pods would not be isolated. */
+  ensure(): Promise<void>
+  /** Makes the next `ensure` check again, since the policy or the network may have changed. */
+  recheck(): void
 }
 
-export interface GuardSettings {
+export interface IsolationSettings {
   registry: Registry
-  /** null: only what a policy is, and not what it does, can be seen to. */
+  /** null: the policy is created, and whether the network enforces it is not checked. */
   runner: Runner | null
   registrySecret: string | null
   outboundAllow: readonly string[]
@@ -24,38 +23,38 @@ export interface GuardSettings {
   warn(error: unknown, message: string): void
 }
 
-const unfenced =
+const notEnforced =
   'The network of the Kubernetes cluster ignores network policies, so jobs could reach each other and the cluster. ' +
   'Install a network plugin that enforces them, such as Cilium or Calico, or accept that with MILLRACE_HOSTED_OPEN_NETWORK=on.'
 
-export function openGuard(cluster: Cluster, settings: GuardSettings): Guard {
+type Result = 'isolated' | 'open' | 'unknown'
+
+export function openNetworkIsolation(cluster: Cluster, settings: IsolationSettings): NetworkIsolation {
   const { registry, runner, registrySecret, outboundAllow, isNetworkOpen, warn } = settings
-  let isPolicyThere = false
-  let looked: Promise<Finding> | null = null
-  const look = async (): Promise<Finding> => {
-    if (runner === null || isNetworkOpen) return 'kept'
+  let hasPolicy = false
+  let checked: Promise<Result> | null = null
+  const check = async (): Promise<Result> => {
+    if (runner === null || isNetworkOpen) return 'isolated'
     try {
       const runnerImage = await ensureRunner(cluster, registry, runner)
-      return (await isEnforced(cluster, { runner, runnerImage, registrySecret })) ? 'kept' : 'open'
+      return (await isPolicyEnforced(cluster, { runner, runnerImage, registrySecret })) ? 'isolated' : 'open'
     } catch (error) {
-      // Nothing speaks against the network: a cluster without room, say, is no reason to keep jobs from it.
+      // A failed check, say for lack of room, proves nothing about the network, so jobs may run.
       warn(error, 'Whether the network of the Kubernetes cluster enforces policies could not be seen.')
       return 'unknown'
     }
   }
   return {
-    async pass() {
-      if (!isPolicyThere) await ensurePolicy(cluster, outboundAllow)
-      isPolicyThere = true
-      if ((await (looked ??= look())) === 'open') throw new HostedUnavailable(unfenced)
+    async ensure() {
+      if (!hasPolicy) await ensurePolicy(cluster, outboundAllow)
+      hasPolicy = true
+      if ((await (checked ??= check())) === 'open') throw new HostedUnavailable(notEnforced)
     },
-    lookAgain() {
-      isPolicyThere = false
-      void looked?.then((finding) => {
-        if (finding !== 'kept') looked = null
+    recheck() {
+      hasPolicy = false
+      void checked?.then((result) => {
+        if (result !== 'isolated') checked = null
       })
     },
   }
 }
-
-type Finding = 'kept' | 'open' | 'unknown'

@@ -1,10 +1,11 @@
-// What pods of jobs and builds reach: names, the public network, the ranges that the operator allows, and Millrace. Not
-// each other, nor anything else in the cluster or on its nodes; and nobody reaches them. It is as good as the network
-// plugin, which has to know network policies: kubernetes-enforcement.ts sees whether it does.
+// The network policy of pods of jobs and builds. They reach DNS, the public internet, the ranges that the operator allows, and
+// Millrace, but not each other or anything else in the cluster or on its nodes. Nothing can connect to them. The network
+// plugin has to enforce policies, which policy-probe.ts checks.
 import type { V1NetworkPolicy } from '@kubernetes/client-node'
-import { label, labels, unlessThere, type Cluster } from './cluster.ts'
+import { label, labels } from '../labels.ts'
+import { ignoreExisting, type Cluster } from './cluster.ts'
 
-/** Private, shared, link-local (where clouds serve credentials) and special addresses. */
+/** Private, shared, link-local (clouds serve credentials there) and special addresses. */
 const privateRanges = [
   '10.0.0.0/8',
   '172.16.0.0/12',
@@ -21,13 +22,13 @@ export const endpointLabel = 'millrace.endpoint'
 
 const nameOf = ({ installationId }: Cluster) => `millrace-${installationId}`
 
-/** Puts it right, too, where somebody has changed it. */
+/** Creates the policy, and undoes changes to an existing one. */
 export async function ensurePolicy(cluster: Cluster, outboundAllow: readonly string[]): Promise<void> {
   const { namespace } = cluster
   const policy = describePolicy(cluster, outboundAllow)
   await cluster
     .ask((options) => cluster.networking.createNamespacedNetworkPolicy({ namespace, body: policy }, options))
-    .catch(unlessThere)
+    .catch(ignoreExisting)
   await cluster.ask((options) =>
     cluster.networking.replaceNamespacedNetworkPolicy(
       { namespace, name: nameOf(cluster), body: policy },

@@ -1,15 +1,16 @@
-// What a container in a pod writes, piece by piece, by asking again and again for what is new: a request that stays
-// open is cut off by whatever lies between, and says nothing of it.
+// Follows the log of a container in a pod by polling for new lines. A request that stays open can be cut by a proxy without an
+// error.
 import type { Cluster } from './cluster.ts'
+import { readPodLog } from './pods.ts'
 
 export interface PodLog {
   read(): Promise<void>
-  /** The end of what was read. */
+  /** The end of the text so far. */
   tail(): string
 }
 
 const mostTailLength = 4000
-/** Lines come late when a node is busy. What was read before is known by its time. */
+/** Lines of a busy node arrive late. Lines that were read before are recognized by their time. */
 const overlapSeconds = 10
 
 export function podLog(
@@ -24,22 +25,19 @@ export function podLog(
     async read() {
       const now = Date.now()
       const sinceSeconds = Math.ceil((now - readAt) / 1000) + overlapSeconds
-      const request = {
-        namespace: cluster.namespace,
+      const text = await readPodLog(cluster, {
         name: pod,
         container,
         timestamps: true,
         ...(readAt === 0 ? {} : { sinceSeconds }),
-      }
-      const answer = await cluster.ask((options) => cluster.core.readNamespacedPodLog(request, options))
+      })
       readAt = now
-      // The client makes nothing of an empty answer.
-      for (const line of (answer ?? '').split('\n')) {
-        const [, time = '', text = ''] = /^(\S+) ?(.*)$/.exec(line) ?? []
+      for (const line of text.split('\n')) {
+        const [, time = '', words = ''] = /^(\S+) ?(.*)$/.exec(line) ?? []
         if (time <= lastTime) continue
         lastTime = time
-        tail = `${tail}${text}\n`.slice(-mostTailLength)
-        onText(`${text}\n`)
+        tail = `${tail}${words}\n`.slice(-mostTailLength)
+        onText(`${words}\n`)
       }
     },
   }

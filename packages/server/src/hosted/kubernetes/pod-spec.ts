@@ -1,18 +1,18 @@
-// A container of ours as the pod that it is on Kubernetes.
+// The Kubernetes pod of a container.
 import type { V1Container, V1Pod, V1SecurityContext, V1Volume, V1VolumeMount } from '@kubernetes/client-node'
-import type { Runner } from '../docker/runner-volume.ts'
-import { runnerPath, type Container } from '../driver.ts'
-import { labels, type Cluster } from './cluster.ts'
+import { runnerPath, type Container, type Runner } from '../driver.ts'
+import { labels } from '../labels.ts'
+import type { Cluster } from './cluster.ts'
 
 export interface PodSettings {
   /** Of type kubernetes.io/dockerconfigjson. */
   registrySecret: string | null
-  /** A stronger sandbox, such as gVisor's; null: the cluster's default. */
+  /** For a stronger sandbox such as gVisor; null: the cluster's default. */
   runtimeClass: string | null
   runner: Runner | null
 }
 
-/** Nothing of ours runs so long. It is for pods of an installation that is gone. */
+/** Ends the pods of an installation that no longer exists. All other pods end earlier. */
 const mostSeconds = 24 * 60 * 60
 
 export const jobContainer = 'job'
@@ -22,11 +22,11 @@ export const podName = (id: string): string => `millrace-${id}`
 
 export interface PodParts {
   image: string
-  /** The registry decides anew whether the node may have it, though somebody else's pod has brought it there. */
-  isAskedFor: boolean
-  /** The claim of each mount, in their order. */
+  /** Always ask the registry, because the node may have the image from another tenant's pod. */
+  alwaysPull: boolean
+  /** The claims of the mounts, in the same order. */
   claims: readonly string[]
-  /** What the runner is copied out of; null: none is wanted, or the image has it. */
+  /** The image to copy the runner from; null: no runner is used, or the image contains it. */
   runnerImage: string | null
 }
 
@@ -34,7 +34,7 @@ export function describePod(
   cluster: Cluster,
   settings: PodSettings,
   container: Container,
-  { image, isAskedFor, claims, runnerImage }: PodParts,
+  { image, alwaysPull, claims, runnerImage }: PodParts,
 ): V1Pod {
   const { id, clusterId, limits, mounts } = container
   const resources = { cpu: String(limits.cpus), memory: `${limits.memoryMb}Mi` }
@@ -49,7 +49,7 @@ export function describePod(
     readOnly: mount.kind !== 'volume' && mount.readOnly,
   }))
   const { runner } = settings
-  // A pod cannot ask for it, so the runner sees to it.
+  // Pods have no process limit, so the runner sets it.
   const ownLimits = runner === null ? {} : { MILLRACE_RUNNER_PROCESSES: String(limits.processes) }
   const initContainers: V1Container[] = []
   if (runner !== null && runnerImage !== null) {
@@ -67,7 +67,7 @@ export function describePod(
     metadata: { name: podName(id), labels: labels(cluster, 'container', clusterId, id) },
     spec: {
       ...isolated,
-      ...(settings.registrySecret === null ? {} : { imagePullSecrets: [{ name: settings.registrySecret }] }),
+      ...pullSecrets(settings.registrySecret),
       ...(settings.runtimeClass === null ? {} : { runtimeClassName: settings.runtimeClass }),
       activeDeadlineSeconds: mostSeconds,
       terminationGracePeriodSeconds: 1,
@@ -78,11 +78,11 @@ export function describePod(
           ...common,
           name: jobContainer,
           image,
-          imagePullPolicy: isAskedFor ? 'Always' : 'IfNotPresent',
-          command: container.command.map(literally),
+          imagePullPolicy: alwaysPull ? 'Always' : 'IfNotPresent',
+          command: container.command.map(escapeDollars),
           env: Object.entries({ ...container.environment, ...ownLimits }).map(([name, value]) => ({
             name,
-            value: literally(value),
+            value: escapeDollars(value),
           })),
           volumeMounts,
         },
@@ -91,7 +91,7 @@ export function describePod(
   }
 }
 
-/** No account of the cluster, no addresses of its services, nothing of the node's. */
+/** No service account, no addresses of services, no namespaces of the node. */
 export const isolated = {
   restartPolicy: 'Never',
   automountServiceAccountToken: false,
@@ -101,7 +101,10 @@ export const isolated = {
   hostIPC: false,
 } as const
 
-/** Root in the container, as package managers need it, with what Docker grants but raw packets, devices and audit. */
+export const pullSecrets = (registrySecret: string | null): { imagePullSecrets?: Array<{ name: string }> } =>
+  registrySecret === null ? {} : { imagePullSecrets: [{ name: registrySecret }] }
+
+/** Root, which package managers need, with Docker's default capabilities except raw packets, devices and audit. */
 export const securityContext: V1SecurityContext = {
   runAsUser: 0,
   privileged: false,
@@ -125,5 +128,5 @@ export const securityContext: V1SecurityContext = {
   },
 }
 
-/** Kubernetes puts variables in where it finds `$(NAME)`; a doubled sign it takes for the sign. */
-const literally = (text: string) => text.replaceAll('$', () => '$$')
+/** Kubernetes expands `$(NAME)` and reads `$$` as `$`. */
+const escapeDollars = (text: string) => text.replaceAll('$', () => '$$')

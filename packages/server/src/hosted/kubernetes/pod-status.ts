@@ -1,14 +1,15 @@
-// How far a pod has come, from what Kubernetes says about it.
+// Whether a pod has started, from its Kubernetes status.
 import type { V1ContainerStatus, V1Pod } from '@kubernetes/client-node'
+import { badCommand } from '../engine-request.ts'
 import { jobContainer } from './pod-spec.ts'
 
 export type Progress =
   | { kind: 'started' }
-  /** It may still come. */
+  /** It may still start. */
   | { kind: 'waiting'; reason: string }
-  /** It will never start: what it was asked to do cannot be done, or its image is not there. */
+  /** It will never start: the command cannot run, or the image does not exist. */
   | { kind: 'refused' | 'missing'; reason: string }
-  /** Another one like it may fare better. */
+  /** Another pod with the same spec may start. */
   | { kind: 'lost'; reason: string }
 
 export function readProgress(pod: V1Pod): Progress {
@@ -27,7 +28,7 @@ export function readProgress(pod: V1Pod): Progress {
     return { kind: 'lost', reason: whyFailed(pod) }
   }
   const [runner] = (status?.initContainerStatuses ?? []).flatMap((one) => readWaiting(one) ?? [])
-  // The runner is ours: nobody's order is wrong because it cannot be had.
+  // The runner's image is ours, so a failed pull of it is not the caller's error.
   if (runner !== undefined) return { ...runner, kind: 'waiting' }
   const waiting = job === undefined ? null : readWaiting(job)
   if (waiting !== null) return waiting
@@ -44,7 +45,7 @@ function readWaiting({ state, image }: V1ContainerStatus): Waiting | null {
   if (reason === 'InvalidImageName') return refused(message)
   if (badCommand.test(message)) return refused(message)
   if (['ErrImagePull', 'ImagePullBackOff', 'ErrImageNeverPull'].includes(reason)) {
-    return notThere.test(message)
+    return missingImage.test(message)
       ? { kind: 'missing', reason: `There is no image ${image} that the cluster may pull: ${message}` }
       : { kind: 'waiting', reason: message }
   }
@@ -53,7 +54,7 @@ function readWaiting({ state, image }: V1ContainerStatus): Waiting | null {
     : { kind: 'waiting', reason: `${reason}: ${message}` }
 }
 
-/** Why a pod ended without its container having been asked. */
+/** Why a pod failed before its main container ran. */
 export function whyFailed({ status }: V1Pod): string {
   const [init] = (status?.initContainerStatuses ?? []).flatMap(({ name, state }) =>
     state?.terminated !== undefined && state.terminated.exitCode !== 0
@@ -63,7 +64,7 @@ export function whyFailed({ status }: V1Pod): string {
   return [status?.reason, status?.message, init].filter(Boolean).join(': ') || 'The pod failed.'
 }
 
-/** What was killed with its node, or thrown out, ends like anything that is killed. */
+/** A pod that was evicted, or whose node died, counts as killed. */
 export function exitStatusOf({ status }: V1Pod): number | null {
   const job = status?.containerStatuses?.find(({ name }) => name === jobContainer)
   const ended = job?.state?.terminated
@@ -74,9 +75,6 @@ export function exitStatusOf({ status }: V1Pod): number | null {
 
 const refused = (reason: string): Waiting => ({ kind: 'refused', reason })
 
-const badCommand =
-  /executable file .* not found|executable file not found|exec: .*: (no such file|permission denied)/i
-
-/** What registries answer for an image that is not there, or that is not for us. */
-export const notThere =
+/** Registries' messages for an image that does not exist or that we may not pull. */
+export const missingImage =
   /not found|manifest unknown|does not exist|access denied|authorization|unauthorized|forbidden|name unknown/i

@@ -1,37 +1,38 @@
-// Whether the cluster's network does what its policies say. Many plugins take a policy and ignore it, and nothing in
-// the API tells. So two pods that the policy is about are made: one listens, and the other must not reach it.
+// Checks whether the cluster's network enforces policies. Many network plugins accept a policy and ignore it, and the API does
+// not tell. So two pods under the policy are created: one listens, and the other must not reach it.
 import { randomUUID } from 'node:crypto'
 import type { V1Pod } from '@kubernetes/client-node'
-import type { Runner } from '../docker/runner-volume.ts'
-import { HostedUnavailable } from '../driver.ts'
-import { find, labels, ours, poll, unlessGone, type Cluster } from './cluster.ts'
-import { isolated, securityContext } from './pod-spec.ts'
+import { HostedUnavailable, type Runner } from '../driver.ts'
+import { labels } from '../labels.ts'
+import { poll, type Cluster } from './cluster.ts'
+import { isolated, pullSecrets, securityContext } from './pod-spec.ts'
 import { whyFailed } from './pod-status.ts'
+import { deletePod, findPod, listPods, readPodLog } from './pods.ts'
 
-export interface EnforcementSettings {
+export interface ProbeSettings {
   runner: Runner
-  /** What has the runner's Node. */
+  /** An image with the runner's Node. */
   runnerImage: string
   registrySecret: string | null
 }
 
-/** What a plugin may need until a new pod's policy is in force. */
+/** How long a plugin may need to apply the policy to a new pod. */
 const graceSeconds = 15
-/** For each of the two pods, with the pull of their image. */
+/** For each of the two pods, including the pull of their image. */
 const startSeconds = 60
 const port = 8000
 const probeContainer = 'probe'
 
-const listens = 'The probe listens.'
-const listenScript = `require('node:net').createServer().listen(${port}, () => console.log('${listens}'))`
+const listening = 'The probe listens.'
+const listenScript = `require('node:net').createServer().listen(${port}, () => console.log('${listening}'))`
 
-/** Ends with 0 as soon as it is kept from the address, and with 3 if it is not in all that time. */
+/** Exits with 0 once it cannot connect, and with 3 if it still can after the grace period. */
 const connectScript = (address: string) => `
 const end = Date.now() + ${graceSeconds * 1000}
 const attempt = () => {
   const socket = require('node:net').connect({ host: '${address}', port: ${port}, timeout: 2000 })
-  const isKept = () => process.exit(0)
-  socket.on('timeout', isKept).on('error', isKept).on('connect', () => {
+  const isBlocked = () => process.exit(0)
+  socket.on('timeout', isBlocked).on('error', isBlocked).on('connect', () => {
     socket.destroy()
     if (Date.now() > end) process.exit(3)
     setTimeout(attempt, 250)
@@ -39,8 +40,8 @@ const attempt = () => {
 }
 attempt()`
 
-export async function isEnforced(cluster: Cluster, settings: EnforcementSettings): Promise<boolean> {
-  await removeProbes(cluster)
+export async function isPolicyEnforced(cluster: Cluster, settings: ProbeSettings): Promise<boolean> {
+  await deleteOldProbes(cluster)
   const names: string[] = []
   const run = async (script: string) => {
     const name = `millrace-probe-${randomUUID()}`
@@ -51,24 +52,25 @@ export async function isEnforced(cluster: Cluster, settings: EnforcementSettings
     return name
   }
   try {
-    const listening = await run(listenScript)
-    const address = await until(cluster, listening, async ({ status }) =>
+    const listener = await run(listenScript)
+    const address = await until(cluster, listener, async ({ status }) =>
       status?.phase === 'Running' ? status.podIP : undefined,
     )
-    // Else it would be taken for kept, and was only too early.
-    await until(cluster, listening, async () =>
-      (await readLog(cluster, listening)).includes(listens) ? true : undefined,
-    )
-    const connecting = await run(connectScript(address))
+    // A connection attempt before it listens would fail and look like an enforced policy.
+    await until(cluster, listener, async () => {
+      const log = await readPodLog(cluster, { name: listener, container: probeContainer })
+      return log.includes(listening) ? true : undefined
+    })
+    const connector = await run(connectScript(address))
     const exitCode = await until(
       cluster,
-      connecting,
+      connector,
       async ({ status }) => status?.containerStatuses?.[0]?.state?.terminated?.exitCode,
     )
     if (exitCode !== 0 && exitCode !== 3) throw new HostedUnavailable(`The probe ended with ${exitCode}.`)
     return exitCode === 0
   } finally {
-    await Promise.all(names.map((name) => removeProbe(cluster, name).catch(() => {})))
+    await Promise.all(names.map((name) => deletePod(cluster, name, 0).catch(() => {})))
   }
 }
 
@@ -77,9 +79,8 @@ async function until<T>(
   name: string,
   look: (pod: V1Pod) => Promise<T | undefined>,
 ): Promise<T> {
-  const { namespace } = cluster
   const answer = await poll(startSeconds + graceSeconds, async () => {
-    const pod = await find(cluster, (options) => cluster.core.readNamespacedPod({ namespace, name }, options))
+    const pod = await findPod(cluster, name)
     if (pod === null) throw new HostedUnavailable(`The pod ${name} was removed.`)
     const found = await look(pod)
     if (found === undefined && pod.status?.phase === 'Failed') throw new HostedUnavailable(whyFailed(pod))
@@ -89,16 +90,9 @@ async function until<T>(
   return answer
 }
 
-async function readLog(cluster: Cluster, name: string): Promise<string> {
-  const request = { namespace: cluster.namespace, name, container: probeContainer }
-  const log = await cluster.ask((options) => cluster.core.readNamespacedPodLog(request, options))
-  // The client makes nothing of an empty answer.
-  return log ?? ''
-}
-
 function describeProbe(
   cluster: Cluster,
-  { runner, runnerImage, registrySecret }: EnforcementSettings,
+  { runner, runnerImage, registrySecret }: ProbeSettings,
   name: string,
   script: string,
 ): V1Pod {
@@ -106,7 +100,7 @@ function describeProbe(
     metadata: { name, labels: labels(cluster, 'probe', '', '') },
     spec: {
       ...isolated,
-      ...(registrySecret === null ? {} : { imagePullSecrets: [{ name: registrySecret }] }),
+      ...pullSecrets(registrySecret),
       activeDeadlineSeconds: 2 * startSeconds + graceSeconds,
       terminationGracePeriodSeconds: 0,
       containers: [
@@ -122,22 +116,10 @@ function describeProbe(
   }
 }
 
-/** What a process that died has left, once its deadline has ended it. */
-async function removeProbes(cluster: Cluster): Promise<void> {
-  const request = { namespace: cluster.namespace, labelSelector: ours(cluster, 'probe') }
-  const { items } = await cluster.ask((options) => cluster.core.listNamespacedPod(request, options))
-  for (const { metadata, status } of items) {
+/** Deletes the probes of processes that died, once their deadline has ended them. */
+async function deleteOldProbes(cluster: Cluster): Promise<void> {
+  for (const { metadata, status } of await listPods(cluster, 'probe')) {
     const isOver = ['Succeeded', 'Failed'].includes(status?.phase ?? '')
-    if (isOver) await removeProbe(cluster, metadata?.name ?? '')
+    if (isOver) await deletePod(cluster, metadata?.name ?? '', 0)
   }
 }
-
-const removeProbe = (cluster: Cluster, name: string): Promise<void> =>
-  cluster
-    .ask((options) =>
-      cluster.core.deleteNamespacedPod(
-        { namespace: cluster.namespace, name, gracePeriodSeconds: 0 },
-        options,
-      ),
-    )
-    .then(() => {}, unlessGone)

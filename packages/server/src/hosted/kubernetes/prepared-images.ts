@@ -1,50 +1,49 @@
-// The base image and those built here, with the runner in them as their topmost layer: a pod of such an image starts
-// like any other. They are made on the side, by the registry, when an image is first wanted; until one is there, and
-// where none can be made, a pod has the runner copied in before it starts.
-import type { Runner } from '../docker/runner-volume.ts'
-import type { Cluster } from './cluster.ts'
-import { deleteRecord, findRecord, listRecords, shortHash, writeRecord } from './image-records.ts'
-import { ensureRunner } from './runner-image.ts'
+// Copies of the base image and of built images that contain the runner as their topmost layer, so that a pod starts without
+// copying it. The registry makes them in the background when an image is first used. Until one exists, an init container
+// copies the runner into each pod.
+import type { Runner } from '../driver.ts'
 import type { Registry } from '../registry/registry.ts'
+import type { Cluster } from './cluster.ts'
+import { deleteRecord, findRecord, listRecords, saveRecord, shortHash } from './image-records.ts'
+import { ensureRunner } from './runner-image.ts'
 
-export interface Equipped {
-  /** The equipped image to run for one that was built here, with its digest; null: there is none. */
+export interface PreparedImages {
+  /** The prepared copy of a built image, with its digest; null: there is none yet. */
   find(ref: string, digest: string): Promise<string | null>
-  /** The same for the base image, whatever that is by now. */
+  /** The same for the base image, at its current digest. */
   findBase(): Promise<string | null>
-  /** The node did not find it: it is made anew when it is next wanted. */
-  lose(image: string): Promise<void>
-  /** Nothing is left of those made from an image built here. */
-  forget(ref: string): Promise<void>
-  /** Those of other runners and of images that are gone are removed, and the base image is looked at. */
+  /** Makes the copy again at its next use, because a node could not pull it. */
+  invalidate(image: string): Promise<void>
+  /** Deletes all copies of a built image. */
+  deleteCopies(ref: string): Promise<void>
+  /** Deletes copies with other runners or of deleted images, and updates the copy of the base image. */
   tidy(): Promise<void>
-  /** Whatever is being made is done, or has been given up. */
-  settle(): Promise<void>
+  /** Waits for the work in the background. */
+  whenIdle(): Promise<void>
 }
 
-export interface EquippedSettings {
+export interface PreparedSettings {
   registry: Registry
   runner: Runner
   baseImage: string
-  /** Told why an image could not be made. */
   warn(error: unknown, message: string): void
 }
 
-const mark = '-runner-'
+const suffix = '-runner-'
 
 /** Whether a pod of `image` runs what was built as `ref`. */
 export const isMadeFrom = (image: string, ref: string): boolean =>
-  image.startsWith(`${ref}@`) || image.startsWith(`${ref}${mark}`)
+  image.startsWith(`${ref}@`) || image.startsWith(`${ref}${suffix}`)
 
-export const isEquipped = (registry: Registry, image: string): boolean =>
-  registry.holds(image) && image.includes(mark)
+export const isPrepared = (registry: Registry, image: string): boolean =>
+  registry.holds(image) && image.includes(suffix)
 
-export function openEquipped(cluster: Cluster, settings: EquippedSettings): Equipped {
+export function openPreparedImages(cluster: Cluster, settings: PreparedSettings): PreparedImages {
   const { registry, runner, baseImage, warn } = settings
   const base = `${registry.prefix}/base:${shortHash(baseImage)}`
-  const nameFor = (ref: string) => `${ref}${mark}${runner.digest}`
+  const nameFor = (ref: string) => `${ref}${suffix}${runner.digest}`
   const making = new Map<string, Promise<void>>()
-  /** Not tried again before the next tidying. */
+  /** Not tried again before the next `tidy`. */
   const failed = new Set<string>()
 
   const make = async (ref: string, source: string, from: string) => {
@@ -52,8 +51,8 @@ export function openEquipped(cluster: Cluster, settings: EquippedSettings): Equi
     const upper = await ensureRunner(cluster, registry, runner)
     const replaced = await findRecord(cluster, 'equipped', name)
     const digest = await registry.stackImages(source, upper, name)
-    await writeRecord(cluster, 'equipped', '', { ref: name, digest, from })
-    // What cannot be deleted now is for the registry to sweep.
+    await saveRecord(cluster, 'equipped', '', { ref: name, digest, from })
+    // If this fails, the registry's own garbage collection has to delete it.
     if (replaced !== null && replaced.digest !== digest) {
       await registry.deleteImage(name, replaced.digest).catch(() => {})
     }
@@ -69,14 +68,14 @@ export function openEquipped(cluster: Cluster, settings: EquippedSettings): Equi
       .finally(() => making.delete(ref))
     making.set(ref, made)
   }
-  const remove = async (name: string, digest: string) => {
+  const deleteCopy = async (name: string, digest: string) => {
     await registry.deleteImage(name, digest)
     await deleteRecord(cluster, 'equipped', name)
   }
   const makeBase = async () => {
     const from = await registry.findDigest(baseImage)
     const found = await findRecord(cluster, 'equipped', nameFor(base))
-    if (found?.from !== from) await make(base, pinned(baseImage, from), from)
+    if (found?.from !== from) await make(base, `${baseImage.replace(/@.*$/, '')}@${from}`, from)
   }
   return {
     async find(ref, digest) {
@@ -91,12 +90,12 @@ export function openEquipped(cluster: Cluster, settings: EquippedSettings): Equi
       begin(base, makeBase)
       return null
     },
-    lose: async (image) => deleteRecord(cluster, 'equipped', image.replace(/@.*$/, '')),
-    async forget(ref) {
+    invalidate: async (image) => deleteRecord(cluster, 'equipped', image.replace(/@.*$/, '')),
+    async deleteCopies(ref) {
       await making.get(ref)
       failed.delete(ref)
       const records = await listRecords(cluster, 'equipped')
-      for (const { ref: name, digest } of records) if (isMadeFrom(name, ref)) await remove(name, digest)
+      for (const { ref: name, digest } of records) if (isMadeFrom(name, ref)) await deleteCopy(name, digest)
     },
     async tidy() {
       failed.clear()
@@ -104,11 +103,9 @@ export function openEquipped(cluster: Cluster, settings: EquippedSettings): Equi
       const wanted = new Set(
         [base, ...(await listRecords(cluster, 'image')).map(({ ref }) => ref)].map(nameFor),
       )
-      for (const { ref: name, digest } of records) if (!wanted.has(name)) await remove(name, digest)
+      for (const { ref: name, digest } of records) if (!wanted.has(name)) await deleteCopy(name, digest)
       if (records.some(({ ref }) => ref === nameFor(base))) begin(base, makeBase)
     },
-    settle: async () => void (await Promise.all(making.values())),
+    whenIdle: async () => void (await Promise.all(making.values())),
   }
 }
-
-const pinned = (image: string, digest: string) => `${image.replace(/@.*$/, '')}@${digest}`

@@ -1,13 +1,12 @@
-// The runner as an image in the registry, once for each version of it: a layer for other images, or a container that
-// copies it into a pod.
+// The runner as an image in the registry, one per version. It is a layer for other images, or a container that copies the
+// runner into a pod.
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import tar from 'tar-stream'
-import type { Runner } from '../docker/runner-volume.ts'
-import { runnerPath } from '../driver.ts'
-import type { Cluster } from './cluster.ts'
-import { deleteRecord, findRecord, listRecords, writeRecord } from './image-records.ts'
+import { runnerPath, type Runner } from '../driver.ts'
 import type { Registry } from '../registry/registry.ts'
+import type { Cluster } from './cluster.ts'
+import { deleteRecord, findRecord, listRecords, saveRecord } from './image-records.ts'
 
 const repositoryOf = ({ prefix }: Registry) => `${prefix}/runner`
 
@@ -17,11 +16,11 @@ export async function ensureRunner(cluster: Cluster, registry: Registry, runner:
   const found = await findRecord(cluster, 'runner', ref)
   if (found !== null) return `${ref}@${found.digest}`
   const digest = await registry.pushLayer(ref, layerOf(runner))
-  await writeRecord(cluster, 'runner', '', { ref, digest })
+  await saveRecord(cluster, 'runner', '', { ref, digest })
   return `${ref}@${digest}`
 }
 
-/** The same files, where a container has them; whoever packs them, and when, the layer is the same. */
+/** The runner's files below `runnerPath`. Fixed times make the layer the same in every process. */
 function layerOf(runner: Runner): Readable {
   const packing = tar.pack()
   const move = async () => {
@@ -35,8 +34,8 @@ function layerOf(runner: Runner): Readable {
   return Readable.from(packing)
 }
 
-/** Of versions that no process starts pods with any more. Pods that run have their copy. */
-export async function removeOldRunners(cluster: Cluster, registry: Registry, current: Runner): Promise<void> {
+/** Deletes the images of other versions. Running pods have their own copy. */
+export async function deleteOldRunners(cluster: Cluster, registry: Registry, current: Runner): Promise<void> {
   const records = await listRecords(cluster, 'runner')
   for (const { ref, digest } of records.filter((one) => !one.ref.endsWith(`:${current.digest}`))) {
     await registry.deleteImage(repositoryOf(registry), digest)

@@ -1,44 +1,37 @@
-// What the pods of one cluster share: a claim that many nodes can mount, for each switch that is on.
+// Volumes that the pods of one cluster share: claims that many nodes can mount.
 import {
   HostedNotFound,
   HostedRefused,
   HostedUnavailable,
-  sharedKinds,
-  type ClusterSwitches,
   type SharedKind,
+  type SharedVolumes,
 } from '../driver.ts'
-import { deleteClaim, ensureClaim, findClaim, isLeaving, listClaims } from './claims.ts'
-import { label, labels, poll, type Cluster } from './cluster.ts'
+import { labels, readSharedVolumes } from '../labels.ts'
+import { deleteClaim, ensureClaim, findClaim, isTerminating, listClaims } from './claims.ts'
+import { poll, type Cluster } from './cluster.ts'
 
 export interface SharedSettings {
-  /** Whose volumes many nodes can mount at once; null: none is known. */
+  /** A class whose volumes many nodes can mount at once; null: there is none. */
   sharedStorageClass: string | null
   sharedMb: number
-  /** How long a claim may take to go; one that a pod has takes longer, and is not waited for. */
+  /** How long to wait until a deleted claim is gone. A claim that a pod uses stays longer. */
   leavingSeconds: number
 }
 
 const nameOf = (clusterId: string, kind: SharedKind) => `millrace-${clusterId}-${kind.replace('_', '-')}`
 
-export async function setShared(
+export async function createShared(
   cluster: Cluster,
-  { sharedStorageClass, sharedMb, leavingSeconds }: SharedSettings,
+  { sharedStorageClass, sharedMb }: SharedSettings,
   clusterId: string,
   kind: SharedKind,
-  enabled: boolean,
 ): Promise<void> {
-  const name = nameOf(clusterId, kind)
-  if (!enabled) {
-    if ((await findClaim(cluster, name)) === null) return
-    await deleteClaim(cluster, name)
-    await poll(leavingSeconds, async () => ((await findClaim(cluster, name)) === null ? true : undefined))
-    return
-  }
   if (sharedStorageClass === null) {
     throw new HostedRefused(
       'What clusters share needs volumes that many nodes can mount: MILLRACE_HOSTED_SHARED_STORAGE_CLASS names none.',
     )
   }
+  const name = nameOf(clusterId, kind)
   await ensureClaim(cluster, {
     name,
     labels: labels(cluster, 'shared', clusterId, kind),
@@ -48,9 +41,21 @@ export async function setShared(
     source: null,
   })
   const claim = await findClaim(cluster, name)
-  if (claim === null || isLeaving(claim)) {
+  if (claim === null || isTerminating(claim)) {
     throw new HostedUnavailable(`What the cluster ${clusterId} shared before is still being removed.`)
   }
+}
+
+export async function deleteShared(
+  cluster: Cluster,
+  { leavingSeconds }: SharedSettings,
+  clusterId: string,
+  kind: SharedKind,
+): Promise<void> {
+  const name = nameOf(clusterId, kind)
+  if ((await findClaim(cluster, name)) === null) return
+  await deleteClaim(cluster, name)
+  await poll(leavingSeconds, async () => ((await findClaim(cluster, name)) === null ? true : undefined))
 }
 
 export async function findSharedClaim(
@@ -60,18 +65,9 @@ export async function findSharedClaim(
 ): Promise<string> {
   const name = nameOf(clusterId, kind)
   const claim = await findClaim(cluster, name)
-  if (claim !== null && !isLeaving(claim)) return name
+  if (claim !== null && !isTerminating(claim)) return name
   throw new HostedNotFound(`The cluster ${clusterId} has no ${kind}.`)
 }
 
-export async function listSwitches(cluster: Cluster): Promise<ClusterSwitches[]> {
-  const claims = await listClaims(cluster, 'shared')
-  const names = new Set(claims.map(({ metadata }) => metadata?.name))
-  const clusterIds = new Set(claims.map(({ metadata }) => metadata?.labels?.[label.cluster] ?? ''))
-  return [...clusterIds].map((clusterId) => {
-    const [gitMirror = false, containerCache = false] = sharedKinds.map((kind) =>
-      names.has(nameOf(clusterId, kind)),
-    )
-    return { clusterId, gitMirror, containerCache }
-  })
-}
+export const listSharedVolumes = async (cluster: Cluster): Promise<SharedVolumes[]> =>
+  readSharedVolumes((await listClaims(cluster, 'shared')).map(({ metadata }) => metadata?.labels ?? {}))

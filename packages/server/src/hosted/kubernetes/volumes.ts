@@ -1,69 +1,58 @@
 /*
- * Volumes that jobs begin with copies of. An attached volume is a claim. What is kept is a snapshot of it, where the
- * operator names a class of snapshots, or else the claim itself, of which the storage makes clones. Either way a copy
- * is made by the storage, and only when a pod first wants it; so what is kept outlives its deletion until no copy of it
- * waits to be made.
+ * Volumes that jobs start with copies of. An attached volume is a claim. A snapshot is a VolumeSnapshot, if the operator names
+ * a class of snapshots, or else the claim itself, which storage clones. Storage makes a copy only when a pod first needs it,
+ * so a deleted snapshot stays until no copy of it is pending.
  */
-import type { V1PersistentVolumeClaim } from '@kubernetes/client-node'
 import { HostedNotFound, type AttachedVolume, type VolumeStatus } from '../driver.ts'
-import { ensureClaim, findClaim, isLeaving, listClaims } from './claims.ts'
-import { label, labels, type Cluster } from './cluster.ts'
-import { claimKeeping, deleteLeftClaims, deleteUnused, isAttached, setAttached } from './claim-snapshots.ts'
-import { snapshotKeeping } from './csi-snapshots.ts'
+import { label, labels } from '../labels.ts'
+import {
+  attachedLabels,
+  claimSnapshots,
+  deleteUnusedClaims,
+  detachedLabels,
+  isAttached,
+  updateOrDelete,
+} from './claim-snapshots.ts'
+import { ensureClaim, findClaim, isTerminating, listClaims } from './claims.ts'
+import type { Cluster } from './cluster.ts'
+import { csiSnapshots } from './csi-snapshots.ts'
+import type { SnapshotStore } from './snapshot-store.ts'
 
 export interface VolumeSettings {
   /** null: the cluster's default. */
   storageClass: string | null
-  /** null: what is kept are claims. */
+  /** null: claims serve as snapshots. */
   snapshotClass: string | null
-  /** How long the storage may take for a snapshot. */
+  /** How long storage may take for a snapshot. */
   snapshotSeconds: number
 }
 
-/** What is kept of volumes. It goes by the names of their claims. */
-export interface Keeping {
-  find(name: string): Promise<Kept | null>
-  list(): Promise<Kept[]>
-  keep(claim: V1PersistentVolumeClaim): Promise<void>
-  delete(name: string): Promise<void>
-  /** Removes what was deleted when copies of it were still to be made, and now are. */
-  tidy(): Promise<void>
-}
+const claimName = (id: string): string => `millrace-${id}`
 
-export interface Kept {
-  id: string
-  clusterId: string
-  sizeMb: number
-  /** To say in a claim what it begins as. */
-  source: { apiGroup?: string; kind: string; name: string }
-}
-
-export const claimName = (id: string): string => `millrace-${id}`
-
-const keepingOf = (cluster: Cluster, { snapshotClass, snapshotSeconds }: VolumeSettings): Keeping =>
-  snapshotClass === null ? claimKeeping(cluster) : snapshotKeeping(cluster, snapshotClass, snapshotSeconds)
+const openSnapshots = (cluster: Cluster, { snapshotClass, snapshotSeconds }: VolumeSettings): SnapshotStore =>
+  snapshotClass === null ? claimSnapshots(cluster) : csiSnapshots(cluster, snapshotClass, snapshotSeconds)
 
 export async function attachVolume(
   cluster: Cluster,
   settings: VolumeSettings,
   { id, clusterId, from, sizeMb }: AttachedVolume,
 ): Promise<void> {
-  const begun = await findClaim(cluster, claimName(id))
-  if (begun !== null && isAttached(begun)) return
-  const parent = from === null ? null : await keepingOf(cluster, settings).find(claimName(from))
+  const existing = await findClaim(cluster, claimName(id))
+  if (existing !== null && isAttached(existing)) return
+  const parent = from === null ? null : await openSnapshots(cluster, settings).find(claimName(from))
   if (from !== null && parent === null) throw new HostedNotFound(`There is no kept volume ${from}.`)
   await ensureClaim(cluster, {
     name: claimName(id),
-    labels: { ...labels(cluster, 'volume', clusterId, id), ...setAttached(true) },
+    labels: { ...labels(cluster, 'volume', clusterId, id), ...attachedLabels },
     accessMode: 'ReadWriteOnce',
     storageClass: settings.storageClass,
-    // A copy is never smaller than what it is a copy of.
+    // A copy cannot be smaller than its original.
     sizeMb: Math.max(sizeMb, parent?.sizeMb ?? 1),
     source: parent?.source ?? null,
   })
 }
 
-/** The claim of an attached volume. */
+/** The name of an attached volume's claim. */
 export async function findVolumeClaim(cluster: Cluster, id: string): Promise<string> {
   const claim = await findClaim(cluster, claimName(id))
   if (claim !== null && isAttached(claim)) return claimName(id)
@@ -75,42 +64,40 @@ export async function snapshotVolume(
   settings: VolumeSettings,
   id: string,
 ): Promise<{ sizeMb: number }> {
-  const keeping = keepingOf(cluster, settings)
+  const snapshots = openSnapshots(cluster, settings)
   const claim = await findClaim(cluster, claimName(id))
-  if (claim !== null && isAttached(claim)) await keeping.keep(claim)
-  const kept = await keeping.find(claimName(id))
-  if (kept === null) throw new HostedNotFound(`There is no attached volume ${id}.`)
-  return { sizeMb: kept.sizeMb }
+  if (claim !== null && isAttached(claim)) await snapshots.create(claim)
+  const snapshot = await snapshots.find(claimName(id))
+  if (snapshot === null) throw new HostedNotFound(`There is no attached volume ${id}.`)
+  return { sizeMb: snapshot.sizeMb }
 }
 
 export async function detachVolume(cluster: Cluster, id: string): Promise<void> {
   const claim = await findClaim(cluster, claimName(id))
-  if (claim === null || isLeaving(claim)) return
-  await deleteUnused(cluster, claim, setAttached(false))
+  if (claim === null || isTerminating(claim)) return
+  await updateOrDelete(cluster, claim, detachedLabels)
 }
 
-export const deleteVolume = (cluster: Cluster, settings: VolumeSettings, id: string): Promise<void> =>
-  keepingOf(cluster, settings).delete(claimName(id))
+export const deleteSnapshot = (cluster: Cluster, settings: VolumeSettings, id: string): Promise<void> =>
+  openSnapshots(cluster, settings).delete(claimName(id))
 
 export async function listVolumes(cluster: Cluster, settings: VolumeSettings): Promise<VolumeStatus[]> {
   const claims = await listClaims(cluster, 'volume')
-  const kept = await keepingOf(cluster, settings).list()
-  const attached = claims
-    .filter((claim) => isAttached(claim))
-    .map(({ metadata }) => ({
-      id: metadata?.labels?.[label.id] ?? '',
-      clusterId: metadata?.labels?.[label.cluster] ?? '',
-    }))
-  const all = new Map([...kept, ...attached].map(({ id, clusterId }) => [id, clusterId]))
+  const snapshots = await openSnapshots(cluster, settings).list()
+  const attached = claims.filter(isAttached).map(({ metadata }) => ({
+    id: metadata?.labels?.[label.id] ?? '',
+    clusterId: metadata?.labels?.[label.cluster] ?? '',
+  }))
+  const all = new Map([...snapshots, ...attached].map(({ id, clusterId }) => [id, clusterId]))
   return [...all].map(([id, clusterId]) => ({
     id,
     clusterId,
     isAttached: attached.some((one) => one.id === id),
-    isKept: kept.some((one) => one.id === id),
+    hasSnapshot: snapshots.some((one) => one.id === id),
   }))
 }
 
 export async function tidyVolumes(cluster: Cluster, settings: VolumeSettings): Promise<void> {
-  await deleteLeftClaims(cluster)
-  await keepingOf(cluster, settings).tidy()
+  await deleteUnusedClaims(cluster)
+  await openSnapshots(cluster, settings).tidy()
 }

@@ -15,7 +15,7 @@ export async function expireArtifacts(ctx: Context): Promise<void> {
 }
 
 /** Objects that nobody refers to, whatever they were. */
-export async function discardBlobs(ctx: Context): Promise<void> {
+export async function deleteUnusedBlobs(ctx: Context): Promise<void> {
   await removeUnclaimed(ctx.db, ctx.blobs)
   await ctx.blobs.tidy(new Date(ctx.now().getTime() - 2 * 24 * 60 * 60 * 1000))
 }

@@ -25,7 +25,7 @@ export async function deleteTag(
   // A job may keep another while the engine deletes these, so it is looked again until there is none.
   while (withdrawn.length > 0) {
     try {
-      for (const { id, isBusy } of withdrawn) if (!isBusy) await driver.deleteVolume(id)
+      for (const { id, isBusy } of withdrawn) if (!isBusy) await driver.deleteSnapshot(id)
     } catch (error) {
       await volumes.giveBack(ctx.db, org.id, withdrawn)
       throw error

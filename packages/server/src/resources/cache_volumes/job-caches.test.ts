@@ -16,7 +16,7 @@ import { auditTrail } from '../../../test/builders.ts'
 import { aBuild } from '../../../test/runs.ts'
 import { planAgents } from '../../hosted/agents/plan.ts'
 import { reconcile } from '../../hosted/agents/reconcile.ts'
-import { dropVolumes } from '../../hosted/agents/cache-volumes.ts'
+import { expireVolumes } from '../../hosted/agents/cache-volumes.ts'
 
 const { app, engine, commands, host } = useHosted({ MILLRACE_HOSTED_CACHE_GB: '1' })
 vi.setConfig({ testTimeout: patienceMs })
@@ -104,7 +104,7 @@ describe('a job with a cache', () => {
     const builds = await Promise.all(Array.from({ length: 20 }, () => begin('mine')))
     for (const build of builds) expect(await untilEnded(app, build)).toBe('passed')
     await untilQuiet(app)
-    await dropVolumes(app.ctx)
+    await expireVolumes(app.ctx)
     expect(await listVolumes(app, world)).toHaveLength(1)
     expect(await app.ctx.hosted?.listVolumes()).toHaveLength(
       (await app.db.selectFrom('cache_volumes').select('id').execute()).length,
@@ -224,7 +224,7 @@ describe('what the cluster may keep', () => {
     // The first is used again, so the second is the one that has waited longest.
     expect(await one?.run('cat $CACHE/a')).toBe('passed')
     expect(await three?.run('fill')).toBe('passed')
-    await dropVolumes(app.ctx)
+    await expireVolumes(app.ctx)
     expect((await listVolumes(app, world)).map(({ tag }) => String(tag)).toSorted()).toEqual(
       [one?.tag, three?.tag].toSorted(),
     )
@@ -238,7 +238,7 @@ describe('what the cluster may keep', () => {
     const { run: go } = await aCachingPipeline(world)
     await go('cp /etc/one $CACHE/a')
     const later = new Date(Date.now() + 15 * 24 * 60 * 60_000)
-    await dropVolumes({ ...app.ctx, now: () => later })
+    await expireVolumes({ ...app.ctx, now: () => later })
     expect(await listVolumes(app, world)).toEqual([])
   })
 })
@@ -281,7 +281,7 @@ describe('DELETE /v2/organizations/{org.slug}/clusters/{cluster.id}/cache_volume
       const world = await aHostedWorld(app)
       const { run: go, tag } = await aCachingPipeline(world)
       await go('cp /etc/one $CACHE/a')
-      engine.fail(trouble, 'deleteVolume')
+      engine.fail(trouble, 'deleteSnapshot')
       const answer = await remove(world, tag)
       expect(answer.status).toBe(503)
       expect(String(answer.body.message)).toMatch(/^Could not delete cache volume: The engine .*\.$/)
@@ -350,7 +350,7 @@ describe('GET /v2/organizations/{org.slug}/clusters/{cluster.id}/cache_volumes o
     await go('cp /etc/one $CACHE/a')
     const [volume] = await listVolumes(app, world)
     expect(String(volume?.attached_at) <= String(volume?.detached_at)).toBe(true)
-    await app.ctx.hosted?.deleteVolume(String(volume?.id))
+    await app.ctx.hosted?.deleteSnapshot(String(volume?.id))
     expect(await listVolumes(app, world)).toEqual([])
     await reconcile(app.ctx)
     expect(await go('cat $CACHE/a')).toBe('failed')

@@ -46,7 +46,7 @@ export async function listNewest(db: Db, orgId: string, clusterId: string): Prom
 }
 
 /** Whether what a job that passed in that time left for one of the tags has yet to be kept. */
-export async function isBeingKept(
+export async function isBeingSaved(
   trx: Trx,
   orgId: string,
   clusterId: string,
@@ -207,7 +207,7 @@ export async function setDetached(
 }
 
 /** The least recently used go, until the rest of the cluster fits. */
-export async function dropOverLimit(
+export async function expireOverLimit(
   db: Db,
   { organization_id, cluster_id }: Pick<OwnVolume, 'organization_id' | 'cluster_id'>,
   limitMb: number,
@@ -222,14 +222,14 @@ export async function dropOverLimit(
 }
 
 /** Nobody has begun with a copy of these for a while. */
-export async function dropUnused(db: Db, before: string): Promise<void> {
+export async function expireUnused(db: Db, before: string): Promise<void> {
   await sql`
     update cache_volumes set state = 'dropping'
     where state = 'detached' and greatest(used_at, detached_at) < ${before}`.execute(db)
 }
 
 /** On their way out, or the copies of hosted agents that are no more. */
-export async function listToDrop(db: Db): Promise<string[]> {
+export async function listToDelete(db: Db): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select v.id from cache_volumes v
     where v.state <> 'detached' and v.hosted_agent_id is null and not ${isBeingCopied} limit 100`.execute(db)
@@ -240,18 +240,18 @@ export async function listToDrop(db: Db): Promise<string[]> {
 const isBeingCopied = sql`
   exists (select from cache_volumes copy where copy.parent_id = v.id and copy.state = 'attaching')`
 
-export async function deleteDropped(db: Db, id: string): Promise<void> {
+export async function deleteRow(db: Db, id: string): Promise<void> {
   await sql`delete from cache_volumes where id = ${id} and state <> 'detached'`.execute(db)
 }
 
 /** By what they are to the engine. */
-export async function listKnown(db: Db): Promise<Array<{ id: string; isKept: boolean }>> {
-  const { rows } = await sql<{ id: string; isKept: boolean }>`
-    select id, state = 'detached' as "isKept" from cache_volumes`.execute(db)
+export async function listKnown(db: Db): Promise<Array<{ id: string; hasSnapshot: boolean }>> {
+  const { rows } = await sql<{ id: string; hasSnapshot: boolean }>`
+    select id, state = 'detached' as "hasSnapshot" from cache_volumes`.execute(db)
   return rows
 }
 
 /** The engine no longer has them. */
-export async function forgetKept(db: Db, ids: readonly string[]): Promise<void> {
+export async function deleteDetached(db: Db, ids: readonly string[]): Promise<void> {
   await sql`delete from cache_volumes where state = 'detached' and id = any (${[...ids]}::text[])`.execute(db)
 }

@@ -26,7 +26,7 @@ const listCacheVolumes = route({
     if (!cluster.hosted) return ok([])
     const rows = await volumes.listNewest(ctx.db, org.id, cluster.id)
     const held = await withDriver(ctx, 'Could not load cache volumes', (driver) => driver.listVolumes())
-    const kept = new Set(held.filter(({ isKept }) => isKept).map(({ id }) => id))
+    const kept = new Set(held.filter(({ hasSnapshot }) => hasSnapshot).map(({ id }) => id))
     return ok(rows.filter(({ id }) => kept.has(id)).map(presentVolume))
   },
 })

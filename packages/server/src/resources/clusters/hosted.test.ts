@@ -29,7 +29,7 @@ async function aHostedCluster() {
   const cluster = await aCluster(app, org, admin, { hosted: true })
   /** What the service does for this cluster. */
   const applied = async () => {
-    const switches = await service.listSwitches()
+    const switches = await service.listSharedVolumes()
     const { gitMirror = false, containerCache = false } =
       switches.find(({ clusterId }) => clusterId === cluster.id) ?? {}
     return { gitMirror, containerCache }
