@@ -1,10 +1,9 @@
 // The server under measurement, as it runs in production, logging included.
 import { existsSync, readFileSync } from 'node:fs'
-import { serveAgents, slices } from '@millrace/server/app.ts'
+import { buildApp } from '@millrace/server/app.ts'
 import { readConfig } from '@millrace/server/config.ts'
 import { createContext } from '@millrace/server/context.ts'
 import { openDatabase } from '@millrace/server/db/pool.ts'
-import { buildServer } from '@millrace/server/http/server.ts'
 import { openLog } from '@millrace/server/program/log.ts'
 import { tell } from './children.ts'
 
@@ -22,8 +21,7 @@ const ctx = createContext({
   secretKeys: ['x'.repeat(32)],
   hosted: null,
 })
-const app = await buildServer(ctx, database.pool, slices)
-await serveAgents(app, ctx, database.pool)
+const app = await buildApp(ctx, database.pool)
 tell(await app.listen({ host: '127.0.0.1', port: 0 }))
 process.on('message', () => tell(mostMegabytes()))
 process.on('SIGTERM', () => process.exit(0))

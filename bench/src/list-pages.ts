@@ -2,8 +2,7 @@
 // forms and with each filter, beside the bare SQL of each. Every size has a database and a server of its own, and they
 // take turns: a machine that grows slower, or a server that grows older, does so for all of them.
 import type { FastifyInstance } from 'fastify'
-import { slices } from '@millrace/server/app.ts'
-import { buildServer } from '@millrace/server/http/server.ts'
+import { buildApp } from '@millrace/server/app.ts'
 import { startBenchServer } from './bench-server.ts'
 import { capture, type Statement } from './capture.ts'
 import { startChild, type Child } from './children.ts'
@@ -51,7 +50,7 @@ async function openPlace(size: number): Promise<Place> {
   const pipelineId = await seedPipeline(database.db, seeded, 'many-builds', 'steps: [{command: "true"}]')
   await fillBuilds(databaseUrl, seeded, pipelineId, { from: 0, to: size, jobs: 10 })
   const captured = capture(database.pool)
-  const inside = await buildServer({ ...contextOn(database), db: captured.db }, database.pool, slices)
+  const inside = await buildApp({ ...contextOn(database), db: captured.db }, database.pool)
   const { child: sql } = await startChild('./child-sql.js', { DATABASE_URL: databaseUrl })
   return {
     address,

@@ -1,4 +1,5 @@
-// The tables of contents of the REST API and of the agent API: one line per slice. What is not listed here does not run.
+// The table of contents: one line per slice of the REST API, of the agent API and of the web pages. What is not listed
+// here does not run.
 import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
 import { agentApi } from './agent-api/agents.ts'
@@ -12,18 +13,26 @@ import { metricsApi } from './agent-api/metrics.ts'
 import { oidcApi } from './agent-api/oidc.ts'
 import { pingApi } from './agent-api/pings.ts'
 import { pipelineApi } from './agent-api/pipelines.ts'
-import { registerAgentRoutes } from './agent-api/register-routes.ts'
+import { agentEndpoints } from './agent-api/endpoints.ts'
 import type { AgentRoute } from './agent-api/route.ts'
 import { repositoryTokenApi } from './agent-api/repository-tokens.ts'
 import { secretApi } from './agent-api/secrets.ts'
 import { stackApi } from './agent-api/stacks.ts'
 import { stepApi } from './agent-api/steps.ts'
 import { testUploadApi } from './agent-api/test-uploads.ts'
-import { registerUploads } from './agent-api/uploads.ts'
+import { uploadEndpoints } from './agent-api/uploads.ts'
+import { measureWaitingAgents } from './agent-api/waiting-agents.ts'
+import { startDispatcher } from './conductor/dispatch.ts'
 import type { Context } from './context.ts'
+import { serveDocs } from './http/docs.ts'
+import { registerEndpoints } from './http/endpoint.ts'
+import { answerUnknownPaths } from './http/not-found.ts'
+import { restEndpoints } from './http/rest.ts'
 import type { Slices } from './http/route.ts'
+import { buildServer } from './http/server.ts'
 import { connectPages } from './pages/connect-services.ts'
-import { registerPages } from './pages/register.ts'
+import { answerMissingPage, pageEndpoints } from './pages/endpoints.ts'
+import type { Page } from './pages/page.ts'
 import { signInPages } from './pages/sign-in.ts'
 import { accessTokenRoutes } from './resources/access-token/routes.ts'
 import { agentRoutes } from './resources/agents/routes.ts'
@@ -117,7 +126,7 @@ export const slices: Slices = {
   user: userRoutes,
 }
 
-export const agentRouteTable: readonly AgentRoute[] = [
+export const agentApiRoutes: readonly AgentRoute[] = [
   ...agentApi,
   ...annotationApi,
   ...artifactApi,
@@ -136,12 +145,22 @@ export const agentRouteTable: readonly AgentRoute[] = [
   ...testUploadApi,
 ]
 
-/** The agent API, on the same server. */
-export async function serveAgents(app: FastifyInstance, ctx: Context, pool: pg.Pool): Promise<void> {
-  await registerAgentRoutes(app, ctx, pool, agentRouteTable)
-  await registerUploads(app, ctx)
-}
+const pages: readonly Page[] = [...signInPages, ...connectPages]
 
-/** The web pages, on the same server. */
-export const servePages = (app: FastifyInstance, ctx: Context): Promise<void> =>
-  registerPages(app, ctx, [...signInPages, ...connectPages])
+/** The server with everything that it answers. */
+export async function buildApp(ctx: Context, pool: pg.Pool): Promise<FastifyInstance> {
+  const app = await buildServer(ctx, pool)
+  const dispatcher = await startDispatcher(ctx, pool)
+  // Answers the agents that wait for a job, before the server closes their connections.
+  app.addHook('preClose', dispatcher.stop)
+  measureWaitingAgents(app.metrics, dispatcher)
+  serveDocs(app, ctx.config.url, slices)
+  answerUnknownPaths(app, ctx, (request, reply) => answerMissingPage(ctx, request, reply))
+  await registerEndpoints(app, [
+    ...restEndpoints(ctx, Object.values(slices).flat()),
+    ...agentEndpoints(ctx, dispatcher, agentApiRoutes),
+    ...uploadEndpoints(ctx),
+    ...pageEndpoints(ctx, pages),
+  ])
+  return app
+}

@@ -9,14 +9,13 @@ import pino from 'pino'
 import { Compile } from 'typebox/compile'
 import { Pool } from 'undici'
 import { afterAll, beforeAll, inject } from 'vitest'
-import { serveAgents, servePages, slices } from '../src/app.ts'
+import { buildApp, slices } from '../src/app.ts'
 import { readConfig } from '../src/config.ts'
 import { createContext, type Context } from '../src/context.ts'
 import { openDatabase, type Database, type Db } from '../src/db/pool.ts'
 import type { HostedDriver } from '../src/hosted/driver.ts'
 import { closer } from '../src/http/close.ts'
 import type { Route } from '../src/http/route.ts'
-import { buildServer } from '../src/http/server.ts'
 import { demoteConsequences } from '../src/program/log.ts'
 import { cloneTemplate, dropClone } from './database.ts'
 import { eventually } from './eventually.ts'
@@ -88,9 +87,7 @@ export async function startApp(options: AppOptions = {}, database?: Database): P
     secretKeys,
     hosted: options.hosted ?? null,
   })
-  const app = await buildServer(ctx, opened.pool, slices)
-  await serveAgents(app, ctx, opened.pool)
-  await servePages(app, ctx)
+  const app = await buildApp(ctx, opened.pool)
   const checkAnswer = answerChecker(app)
   const { close } = closer(app, 10_000)
   const address = await app.listen({ host: '127.0.0.1', port: 0 })
@@ -184,10 +181,7 @@ export function useApp(options: AppOptions = {}): TestApp {
   }
 }
 
-/**
- * Checks an answer against what its route declares. On the side of the client, since most answers are written past the
- * framework's hooks; which route took a request is known by the request's id.
- */
+/** Checks an answer against the schema that its route declares. The request's id says which route it was. */
 function answerChecker(app: FastifyInstance): (answer: TestAnswer) => void {
   const declared = new Map<string, Route['answers']>(
     Object.values(slices)

@@ -12,7 +12,7 @@ import {
 } from '../../test/agent-client.ts'
 import { aPipeline } from '../../test/builders.ts'
 import { aBuild, jobNamed, type TestBuild } from '../../test/runs.ts'
-import { agentRouteTable } from '../app.ts'
+import { agentApiRoutes } from '../app.ts'
 
 const app = useApp({ env: { MILLRACE_PING_HOLD_SECONDS: '0' } })
 
@@ -52,7 +52,7 @@ function forged(): string[] {
   return [withoutCode + code, run.token.slice(0, -1) + lastDigit]
 }
 
-const guarded = agentRouteTable.filter(({ token, url }) => token !== 'none' && url.startsWith('/v3/'))
+const guarded = agentApiRoutes.filter(({ token, url }) => token !== 'none' && url.startsWith('/v3/'))
 const named = guarded.map((route) => [`${route.method} ${route.url}`, route] as const)
 
 describe('every route', () => {

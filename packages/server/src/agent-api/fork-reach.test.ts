@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { aRunningJob, type RunningScene } from '../../test/job-runs.ts'
 import { useApp } from '../../test/app.ts'
 import { aMember, aTeam, inTeam } from '../../test/builders.ts'
-import { agentRouteTable } from '../app.ts'
+import { agentApiRoutes } from '../app.ts'
 
 const app = useApp({ env: { MILLRACE_PING_HOLD_SECONDS: '0' } })
 
@@ -34,7 +34,7 @@ const pathOf = (url: string, { run, build }: RunningScene) =>
     .replace(':context', 'default')
     .replace(':upload', randomUUID())
 
-const ofJobs = agentRouteTable.filter(({ token }) => ['job', 'ended_job', 'session_or_job'].includes(token))
+const ofJobs = agentApiRoutes.filter(({ token }) => ['job', 'ended_job', 'session_or_job'].includes(token))
 const named = (routes: typeof ofJobs) =>
   routes.map((route) => [`${route.method} ${route.url}`, route] as const)
 const isRefused = ({ forks }: (typeof ofJobs)[number]) => typeof forks === 'object' && forks !== null

@@ -18,7 +18,7 @@ const sendChunk = agentRoute({
       sequence: readNumber('sequence', lastOf(query['sequence']), 2 ** 31 - 1),
       offset: readNumber('offset', lastOf(query['offset']), 2 ** 50),
       body: request.body,
-      isGzip: /\bgzip\b/i.test(request.reply.request.headers['content-encoding'] ?? ''),
+      isGzip: /\bgzip\b/i.test(request.headers['content-encoding'] ?? ''),
     })
     return done()
   },

@@ -1,14 +1,15 @@
 // How an agent hears what to do: by asking again and again (ping), or on a stream that stays open. Both look at the
 // agent, answer at once when there is something to say, and otherwise wait with dispatch.ts for a job or a change.
+import { Readable } from 'node:stream'
 import type { PingResponse } from '@millrace/protocol/agents.ts'
 import { STREAM_PINGS_PATH, type StreamPingsResponse } from '@millrace/protocol/pings.ts'
 import { act } from '../conductor/act.ts'
 import type { Dispatcher, Woken } from '../conductor/dispatch.ts'
 import { isJobHeard, noteStreamOpened, takeFromAgent } from '../conductor/lost-agents.ts'
 import type { Context } from '../context.ts'
-import { ok } from '../http/answer.ts'
+import { ok, type Answer } from '../http/answer.ts'
 import { notFound } from '../lib/errors.ts'
-import { agentRoute, type AgentRequest } from './route.ts'
+import { agentRoute } from './route.ts'
 import { frameOf, readAgentId } from './stream-frames.ts'
 import { getAgent, type Agent, type AgentJob } from './tokens.ts'
 
@@ -42,8 +43,7 @@ const streamPings = agentRoute({
   async handler({ ctx, dispatcher, agent, request }) {
     if (readAgentId(request.body) !== agent.id) throw notFound('No agent found')
     await noteStreamOpened(ctx, agent)
-    await stream(ctx, dispatcher, agent, request)
-    return undefined
+    return stream(ctx, agent, instructions(ctx, dispatcher, agent, request.gone()))
   },
 })
 
@@ -90,23 +90,23 @@ const waitFor = (dispatcher: Dispatcher, agent: Agent, ms: number, signal: Abort
   return dispatcher.wait(agent, { isIdle, ms, signal })
 }
 
-async function stream(
-  ctx: Context,
-  dispatcher: Dispatcher,
-  agent: Agent,
-  request: AgentRequest,
-): Promise<void> {
-  const { raw } = request.reply.hijack()
-  raw.writeHead(200, { 'Content-Type': 'application/grpc', Trailer: 'grpc-status' })
+/** gRPC sends its status after the last frame. */
+function stream(ctx: Context, agent: Agent, told: AsyncIterable<StreamPingsResponse>): Answer {
   let status: string = grpcStatus.ok
-  try {
-    for await (const told of instructions(ctx, dispatcher, agent, request.gone())) raw.write(frameOf(told))
-  } catch (error) {
-    ctx.log.warn({ err: error, agent_id: agent.id }, 'The ping stream of an agent broke off.')
-    status = grpcStatus.unavailable
+  async function* frames(): AsyncGenerator<Buffer> {
+    try {
+      for await (const one of told) yield frameOf(one)
+    } catch (error) {
+      ctx.log.warn({ err: error, agent_id: agent.id }, 'The ping stream of an agent broke off.')
+      status = grpcStatus.unavailable
+    }
   }
-  raw.addTrailers({ 'grpc-status': status })
-  raw.end()
+  return {
+    status: 200,
+    stream: Readable.from(frames()),
+    headers: { 'Content-Type': 'application/grpc' },
+    trailers: { 'grpc-status': () => status },
+  }
 }
 
 const grpcStatus = { ok: '0', unavailable: '14' } as const

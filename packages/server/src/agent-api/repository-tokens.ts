@@ -3,11 +3,11 @@
 import { Type } from 'typebox'
 import type { RepositoryTokenResponse } from '@millrace/protocol/secrets.ts'
 import type { Context } from '../context.ts'
-import { ok } from '../http/answer.ts'
+import { ok, type Answer } from '../http/answer.ts'
 import { badRequest, notFound, refused, type ApiError } from '../lib/errors.ts'
 import { installationToken, TokenRefused } from '../resources/repository_connections/installation-token.ts'
 import { findRepository, isSame, isUnchanged, type JobRepository } from './job-repository.ts'
-import { agentRoute, maybe, type AgentAnswer } from './route.ts'
+import { agentRoute, maybe } from './route.ts'
 import type { RunningJob } from './tokens.ts'
 import { readWorkflowRequest } from './workflow-permissions.ts'
 import { countRequest, makeWorkflowToken, requireOrigin } from './workflow-token.ts'
@@ -26,7 +26,7 @@ const forCheckout = {
     ctx: Context
     job: RunningJob
     body: { repo_url?: string | null }
-  }): Promise<AgentAnswer> {
+  }): Promise<Answer> {
     const found = await findRepository(ctx, job)
     if (found?.app == null) {
       throw refused(
@@ -91,7 +91,7 @@ async function answerToken(
   found: JobRepository,
   refusal: (message: string) => ApiError,
   make: () => Promise<string>,
-): Promise<AgentAnswer> {
+): Promise<Answer> {
   try {
     const answer: RepositoryTokenResponse = { token: await make() }
     const now = await findRepository(ctx, job)
@@ -106,7 +106,7 @@ async function answerToken(
   }
 }
 
-const askAgain = (status: 429 | 503, message: string, seconds: number): AgentAnswer => ({
+const askAgain = (status: 429 | 503, message: string, seconds: number): Answer => ({
   status,
   headers: { 'Retry-After': String(seconds) },
   body: { message },

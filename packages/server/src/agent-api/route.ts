@@ -1,6 +1,6 @@
 // One endpoint of the agent API: whose token it takes, what it takes, what it answers. `token` is a required field,
 // so an endpoint that anybody may call says so.
-import type { FastifyReply } from 'fastify'
+import type { IncomingHttpHeaders } from 'node:http'
 import { Type, type Static, type TSchema } from 'typebox'
 import type { Dispatcher } from '../conductor/dispatch.ts'
 import type { Context } from '../context.ts'
@@ -58,11 +58,8 @@ interface Definition<Kind extends TokenKind, Body extends TSchema> {
   bodyLimitBytes?: number
   /** In the JSON; default 10,000. */
   mostValues?: number
-  handler(input: Input<Body> & Speakers[Kind]): Promise<AgentAnswer>
+  handler(input: Input<Body> & Speakers[Kind]): Promise<Answer>
 }
-
-/** A handler that writes its answer itself, bit by bit, returns nothing. */
-export type AgentAnswer = Answer | undefined
 
 interface Input<Body extends TSchema> {
   ctx: Context
@@ -74,16 +71,17 @@ interface Input<Body extends TSchema> {
 }
 
 export interface AgentRequest {
+  id: string
   ip: string
+  headers: IncomingHttpHeaders
   userAgent: string | null
   /** As it came. */
   body: Buffer
   /** Aborted when the connection closes. */
   gone(): AbortSignal
-  reply: FastifyReply
 }
 
-/** What register-routes.ts needs to know of a route, whatever its types were. */
+/** A route without its type parameters. */
 export interface AgentRoute {
   method: Definition<TokenKind, TSchema>['method']
   url: string
@@ -94,7 +92,7 @@ export interface AgentRoute {
   isLast: boolean
   body: TSchema | undefined
   bodyLimitBytes: number
-  run(input: Omit<Input<TSchema>, 'body'>, speaker: Speakers[TokenKind]): Promise<AgentAnswer>
+  run(input: Omit<Input<TSchema>, 'body'>, speaker: Speakers[TokenKind]): Promise<Answer>
 }
 
 export function agentRoute<const Kind extends TokenKind, Body extends TSchema = TSchema>(

@@ -10,7 +10,7 @@ const postUpload = agentRoute({
   token: 'suite',
   bodyLimitBytes: mostUploadBytes,
   async handler({ ctx, suite, request }) {
-    const { id, headers } = request.reply.request
+    const { id, headers } = request
     const { env, batches, count, skipped } = await readUpload({
       contentType: headers['content-type'] ?? '',
       contentEncoding: headers['content-encoding']?.toLowerCase() ?? '',

@@ -1,7 +1,8 @@
-// Takes in the bytes of artifacts, at the addresses that agents were given for them. What authorizes is the ticket in
-// the form or the address; bodies are read as they come in, never held whole.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+// Receives the files of artifacts, at the URLs that agents were given for them. A ticket in the form or in the URL
+// authorizes an upload. Bodies are streamed, never held whole.
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../context.ts'
+import type { Endpoint } from '../http/endpoint.ts'
 import { allowSlowBody } from '../http/slow-bodies.ts'
 import { badRequest } from '../lib/errors.ts'
 import { isUuid } from '../lib/ids.ts'
@@ -9,26 +10,32 @@ import { readForm } from '../resources/artifacts/form.ts'
 import { checkTicket } from '../resources/artifacts/tickets.ts'
 import { receiveFile, receivePart } from '../resources/artifacts/upload.ts'
 
-/** A sender that is silent for so long is gone. */
+/** A sender that sends nothing for this long is disconnected. */
 const silenceMs = 60_000
 
-export async function registerUploads(app: FastifyInstance, ctx: Context): Promise<void> {
-  await app.register(async (corner) => {
-    corner.removeAllContentTypeParsers()
-    corner.addContentTypeParser('*', (_request, _body, done) => done(null))
-    corner.post('/v3/uploads', async (request, reply) => {
-      await whileHeard(request, reply, () => takeForm(ctx, request))
+export const uploadEndpoints = (ctx: Context): Endpoint[] => [
+  {
+    methods: ['POST'],
+    url: '/v3/uploads',
+    body: 'stream',
+    async handle(request, reply) {
+      await limitSilence(request, reply, () => receiveForm(ctx, request))
       return {}
-    })
-    corner.put('/v3/uploads/:artifact/parts/:part', async (request, reply) => {
-      const etag = await whileHeard(request, reply, () => takePart(ctx, request))
+    },
+  },
+  {
+    methods: ['PUT'],
+    url: '/v3/uploads/:artifact/parts/:part',
+    body: 'stream',
+    async handle(request, reply) {
+      const etag = await limitSilence(request, reply, () => receiveFilePart(ctx, request))
       void reply.header('ETag', etag)
       return {}
-    })
-  })
-}
+    },
+  },
+]
 
-async function takeForm(ctx: Context, request: FastifyRequest): Promise<void> {
+async function receiveForm(ctx: Context, request: FastifyRequest): Promise<void> {
   const { fields, file } = await readForm(request.headers['content-type'], request.raw)
   const id = fields.get('artifact_id') ?? ''
   checkTicket(ctx, 'upload', id, fields.get('ticket'))
@@ -36,7 +43,7 @@ async function takeForm(ctx: Context, request: FastifyRequest): Promise<void> {
   await receiveFile(ctx, id, file)
 }
 
-async function takePart(ctx: Context, request: FastifyRequest): Promise<string> {
+async function receiveFilePart(ctx: Context, request: FastifyRequest): Promise<string> {
   const { artifact, part } = request.params as { artifact: string; part: string }
   const { ticket } = request.query as { ticket?: string | string[] }
   checkTicket(ctx, 'part', `${artifact} ${part}`, [ticket].flat().at(-1))
@@ -51,8 +58,8 @@ async function takePart(ctx: Context, request: FastifyRequest): Promise<string> 
   )
 }
 
-/** An upload that is refused is not read any further: the connection ends with the answer. */
-async function whileHeard<T>(
+/** The rest of a refused upload is not read: the connection closes after the response. */
+async function limitSilence<T>(
   request: FastifyRequest,
   reply: FastifyReply,
   work: () => Promise<T>,

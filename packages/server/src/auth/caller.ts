@@ -1,4 +1,4 @@
-// Who asks, and for which organization: what a token and a URL together say.
+// The caller and the organization of a request, as its token and its URL name them.
 import type { Feature } from './features.ts'
 import type { Scope } from './scopes.ts'
 
@@ -15,7 +15,7 @@ export interface Caller {
     created_at: string
     expires_at: string | null
   }
-  /** From where and with what, for the audit log. */
+  /** For the audit log. */
   request: { ip: string; userAgent: string | null }
 }
 
@@ -24,7 +24,7 @@ export interface Organization {
   slug: string
   name: string
   features: readonly string[]
-  /** Switched off by an operator; the others that are not in `features` were never spoken of. */
+  /** Switched off by an operator. A feature in neither list has its default. */
   featuresOff: readonly string[]
   /** The caller's own role here. */
   role: MemberRole
@@ -35,11 +35,9 @@ export interface Organization {
 
 export const hasScope = (caller: Caller, scope: Scope): boolean => caller.token.scopes.includes(scope)
 
-/** Where hosted clusters are configured, agent images are there unless an operator has switched them off. */
-export const hasFeature = (
-  { features, featuresOff }: Pick<Organization, 'features' | 'featuresOff'>,
-  feature: Feature,
-  isHosting = false,
-): boolean =>
-  features.includes(feature) ||
-  (feature === 'custom_agent_images' && isHosting && !featuresOff.includes(feature))
+export const hasFeature = ({ features }: Pick<Organization, 'features'>, feature: Feature): boolean =>
+  features.includes(feature)
+
+/** Where hosted clusters are configured, agent images are on by default. */
+export const hasFeatureWhereHosted = (org: Organization, feature: Feature): boolean =>
+  hasFeature(org, feature) || (feature === 'custom_agent_images' && !org.featuresOff.includes(feature))

@@ -1,6 +1,5 @@
-// Token to caller, from the database. Most requests are answered from memory (token-memory.ts); all others of one turn of
-// the event loop ask together, in one statement.
-import { sql, type RawBuilder } from 'kysely'
+// Finds access tokens in the database, with their owner and one organization. token-memory.ts caches what is found.
+import { sql } from 'kysely'
 import type { Db } from '../db/pool.ts'
 import { hashToken } from '../lib/ids.ts'
 import type { MemberRole } from './caller.ts'
@@ -14,7 +13,7 @@ export interface FoundToken {
   created_at: string
   expires_at: string | null
   user: { id: string; name: string; email: string; created_at: string }
-  /** Of the organization asked for; null when there is none by that slug, or the owner is no member of it. */
+  /** The organization with the given slug. null: there is none, or the owner is not a member of it. */
   organization: {
     id: string
     slug: string
@@ -30,42 +29,20 @@ export interface FoundToken {
 
 export type FindToken = (token: string, organizationSlug: string | null) => Promise<FoundToken | null>
 
-interface Question {
-  hash: Buffer
-  slug: string | null
-  /** Everybody who asked it in this turn. */
-  askers: Array<{ answer: (found: FoundToken | null) => void; fail: (error: unknown) => void }>
-}
-
-export function tokenFinder(db: Db): FindToken {
-  let waiting = new Map<string, Question>()
-  const ask = () => {
-    const questions = [...waiting.values()]
-    waiting = new Map()
-    findAll(db, questions).then(
-      (found) =>
-        questions.forEach(({ askers }, index) =>
-          askers.forEach(({ answer }) => answer(found.get(index) ?? null)),
-        ),
-      (error: unknown) => questions.forEach(({ askers }) => askers.forEach(({ fail }) => fail(error))),
+export const tokenFinder =
+  (db: Db): FindToken =>
+  async (token, slug) => {
+    const { rows } = await sql<Row>`
+      select ${columns} from api_access_tokens t ${joins(slug)} and t.token_hash = ${hashToken(token)}`.execute(
+      db,
     )
+    return rows[0] === undefined ? null : toFound(rows[0])
   }
-  return (token, slug) =>
-    new Promise((answer, fail) => {
-      if (waiting.size === 0) setImmediate(ask)
-      const key = `${token} ${slug ?? ''}`
-      const question = waiting.get(key) ?? { hash: hashToken(token), slug, askers: [] }
-      question.askers.push({ answer, fail })
-      waiting.set(key, question)
-    })
-}
 
 interface Row {
-  index: number
   id: string
   description: string
-  /** Separated by spaces: splitting is far quicker than reading an array. */
-  scopes: string
+  scopes: string[]
   organization_ids: string[] | null
   allowed_ip_addresses: string | null
   created_at: string
@@ -86,45 +63,29 @@ interface Row {
 }
 
 const columns = sql`
-  t.id, t.description, array_to_string(t.scopes, ' ') as scopes, t.organization_ids, t.allowed_ip_addresses,
+  t.id, t.description, t.scopes, t.organization_ids, t.allowed_ip_addresses,
   t.created_at, t.expires_at, u.id as user_id, u.name as user_name, u.email as user_email,
   u.created_at as user_created_at, o.id as org_id, o.slug as org_slug, o.name as org_name, o.features as org_features,
   o.features_off as org_features_off,
   o.allowed_ip_addresses as org_allowed_ip_addresses, o.created_at as org_created_at,
   o.teams_enabled_at is not null as org_teams_enabled, m.role`
 
-const joins = (slug: RawBuilder<unknown>) => sql`
+const joins = (slug: string | null) => sql`
   join users u on u.id = t.user_id
   left join (organizations o join organization_members m on m.organization_id = o.id)
-    on o.slug = ${slug} and m.user_id = t.user_id
+    on o.slug = ${slug}::text and m.user_id = t.user_id
       and (t.organization_ids is null or o.id = any (t.organization_ids))
   where t.revoked_at is null and (t.expires_at is null or t.expires_at > now())`
 
-async function findAll(db: Db, questions: readonly Question[]): Promise<Map<number, FoundToken>> {
-  const [only] = questions
-  // PostgreSQL plans a statement over an array anew each time; one question alone keeps its plan.
-  const { rows } =
-    questions.length === 1 && only !== undefined
-      ? await sql<Row>`
-          select 1 as index, ${columns} from api_access_tokens t ${joins(sql`${only.slug}::text`)}
-            and t.token_hash = ${only.hash}`.execute(db)
-      : await sql<Row>`
-          select q.index::int, ${columns}
-          from unnest(${questions.map(({ hash }) => hash)}::bytea[], ${questions.map(({ slug }) => slug)}::text[])
-            with ordinality as q (hash, slug, index)
-          join api_access_tokens t on t.token_hash = q.hash ${joins(sql`q.slug`)}`.execute(db)
-  return new Map(rows.map((row) => [row.index - 1, toFound(row)]))
-}
-
-/** The access token that somebody signed in with, while both it and the session last; asked for each time. */
+/** The access token that opened a web session, while both are valid. Never cached. */
 export async function findBySession(
   db: Db,
   cookie: string,
   slug: string | null,
 ): Promise<{ sessionId: string; token: FoundToken } | null> {
   const { rows } = await sql<Row & { session_id: string }>`
-    select 1 as index, w.id as session_id, ${columns}
-    from web_sessions w join api_access_tokens t on t.id = w.access_token_id ${joins(sql`${slug}::text`)}
+    select w.id as session_id, ${columns}
+    from web_sessions w join api_access_tokens t on t.id = w.access_token_id ${joins(slug)}
       and w.token_hash = ${hashToken(cookie)} and w.expires_at > now()`.execute(db)
   return rows[0] === undefined ? null : { sessionId: rows[0].session_id, token: toFound(rows[0]) }
 }
@@ -132,7 +93,7 @@ export async function findBySession(
 const toFound = (row: Row): FoundToken => ({
   id: row.id,
   description: row.description,
-  scopes: row.scopes === '' ? [] : row.scopes.split(' '),
+  scopes: row.scopes,
   organization_ids: row.organization_ids,
   allowed_ip_addresses: row.allowed_ip_addresses,
   created_at: row.created_at,

@@ -1,7 +1,6 @@
 // What beyond its scope a token's owner must hold. Each name is a field of the routes that ask for it.
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db/pool.ts'
-import type { Soon } from '../lib/soon.ts'
 import { hasFeature, type Caller, type Organization } from './caller.ts'
 import { findPipeline, type PipelineAccess } from './pipeline-access.ts'
 
@@ -42,17 +41,14 @@ interface Ids {
   pipeline?: string | undefined
 }
 
-/**
- * What a member of the organization may do, at once where the role decides. The ids come from the URL and may name
- * nothing, or another's.
- */
-export function judge(
+/** Whether a member of the organization may. The ids come from the URL: nothing, or a thing of others, may have them. */
+export async function judge(
   db: Db,
   permission: Permission,
   org: Organization,
   caller: Caller,
   ids: Ids,
-): Soon<Verdict> {
+): Promise<Verdict> {
   const yesIf = (may: boolean): Verdict => (may ? 'yes' : 'no')
   switch (permission) {
     case 'anonymous':
@@ -65,23 +61,6 @@ export function judge(
       return yesIf(org.role === 'admin' || hasFeature(org, 'members_view_teams'))
     case 'manage_notification_services':
       return yesIf(org.role === 'admin' || hasFeature(org, 'members_manage_notification_services'))
-    case 'manage_cluster':
-    case 'manage_team':
-    case 'read_pipeline':
-    case 'build_pipeline':
-    case 'edit_pipeline':
-      return judgeByRows(db, permission, org, caller, ids)
-  }
-}
-
-async function judgeByRows(
-  db: Db,
-  permission: `manage_${'cluster' | 'team'}` | `${'read' | 'build' | 'edit'}_pipeline`,
-  org: Organization,
-  caller: Caller,
-  ids: Ids,
-): Promise<Verdict> {
-  switch (permission) {
     case 'manage_cluster':
       if (await mayManageCluster(db, org, caller, ids.cluster)) return 'yes'
       return (await isCluster(db, org, ids.cluster)) ? 'no' : { missing: 'cluster' }

@@ -1,24 +1,22 @@
-// Tokens found lately, so that most requests need not ask for theirs. A memory is trusted only while somebody vouches
-// that it would hear of a change (access-watch.ts); at all other times every question goes to the database.
-import type { Soon } from '../lib/soon.ts'
+// Caches access tokens, so that most requests do not query for theirs. The cache is used only while access-watch.ts
+// guarantees that this process is notified of changes. At all other times every lookup goes to the database.
 import type { FindToken, FoundToken } from './find-tokens.ts'
 
 export interface TokenMemory {
-  /** At once where it is remembered. */
-  find(...question: Parameters<FindToken>): Soon<FoundToken | null>
-  /** What is found from here on may be remembered, and be used until then, as `performance.now()` counts. */
+  find: FindToken
+  /** Allows caching until then, in the time of `performance.now()`. */
   trustUntil(monotonicMs: number): void
-  /** Trusts nothing any more, not even what is being asked right now. */
+  /** Empties the cache and stops caching. The results of lookups in flight are not cached either. */
   forget(): void
 }
 
 export interface Clocks {
   now: () => number
-  /** Does not jump when somebody sets the time. */
+  /** Does not jump when the system time is set. */
   monotonicNow: () => number
 }
 
-/** Close to its end a token is asked for each time: the clock that decides then is the database's. */
+/** A token close to its expiry is looked up each time, because the database's clock decides when it expires. */
 const askBeforeExpiryMs = 60_000
 const mostTokens = 10_000
 
@@ -42,14 +40,14 @@ export function rememberTokens(ask: FindToken, { now, monotonicNow }: Clocks): T
   const findAndRemember = async (token: string, slug: string | null, key: string) => {
     const changesBefore = changes
     const found = await ask(token, slug)
-    // Only what is there is remembered: a token or a membership that is made now counts now.
+    // A missing token or membership is not cached, so that one created later counts at once.
     const isWhole = found !== null && (slug === null || found.organization !== null)
     if (isWhole && changes === changesBefore) remember(key, found)
     return found
   }
 
   return {
-    find(token, slug) {
+    async find(token, slug) {
       if (monotonicNow() >= trustedUntil) return ask(token, slug)
       const key = slug === null ? token : `${token} ${slug}`
       const known = remembered.get(key)

@@ -1,20 +1,19 @@
-// Who asks and whether they may, in the order that gives nothing away: token, organization, scope, permission.
+// Decides who may call, in the order that reveals nothing: token, organization, scope, permission.
 import type { FastifyRequest } from 'fastify'
-import { hasFeature, type Caller, type Organization } from '../auth/caller.ts'
+import { hasFeature, hasFeatureWhereHosted, type Caller, type Organization } from '../auth/caller.ts'
 import type { FoundToken } from '../auth/find-tokens.ts'
 import { judge } from '../auth/permissions.ts'
 import type { Spent } from '../auth/rate-limits.ts'
 import type { Context } from '../context.ts'
 import { ApiError, forbidden, notFound, unauthorized } from '../lib/errors.ts'
 import { isInRanges } from '../lib/ip-ranges.ts'
-import { after, type Soon } from '../lib/soon.ts'
 import { isStorable } from '../lib/unstorable.ts'
 import type { Route } from './route.ts'
 
 export interface Access {
   caller: Caller | null
   org: Organization | null
-  /** Where the permission is about the pipeline that the URL names. */
+  /** Set where the permission concerns the pipeline that the URL names. */
   pipelineId: string | null
 }
 
@@ -22,68 +21,59 @@ type Admitted = Access & { caller: Caller }
 
 export const anybody: Access = { caller: null, org: null, pipelineId: null }
 
-export function authorize(
-  ctx: Context,
-  route: Route,
-  request: FastifyRequest,
-  onSpent: (spent: Spent) => void,
-): Soon<Access> {
+declare module 'fastify' {
+  interface FastifyRequest {
+    access: Access | null
+    /** The caller's rate limits, for the headers of the response. */
+    spent: Spent | null
+  }
+}
+
+export async function authorize(ctx: Context, route: Route, request: FastifyRequest): Promise<Access> {
   const params = request.params as Record<string, string>
   if (route.permission === 'anonymous') {
     requireNames(route, params)
     return anybody
   }
-  const slug = isInOrganization(route) ? (params['org'] ?? '') : null
-
-  return after(findToken(ctx, request, slug), (found) => {
-    if (found !== null) return admit(ctx, route, found, request, onSpent)
+  const found = await findToken(ctx, request, isInOrganization(route) ? (params['org'] ?? '') : null)
+  if (found === null) {
     throw unauthorized(
       `Authentication required. Please supply a valid API Access Token: ${ctx.config.url}/docs`,
     )
-  })
+  }
+  await countRequest(ctx, request, found)
+  return admit(ctx, route, found, request)
 }
 
-/** The token that the request shows, with the organization of that slug where its user is a member; null: none. */
-function findToken(ctx: Context, request: FastifyRequest, slug: string | null): Soon<FoundToken | null> {
+/** Counts a request that reaches no route. A request without a valid token counts for nobody. */
+export async function countUnrouted(ctx: Context, request: FastifyRequest): Promise<void> {
+  const [, slug = null] = /^\/v2\/(?:analytics\/)?organizations\/([^/?]+)/.exec(request.url) ?? []
+  const found = await findToken(ctx, request, slug)
+  if (found !== null) await countRequest(ctx, request, found)
+}
+
+/** Finds the token of the request, and the organization with that slug if its owner is a member. */
+async function findToken(ctx: Context, request: FastifyRequest, slug: string | null) {
   const token = bearerToken(request.headers.authorization)
   return token === null ? null : ctx.tokens.find(token, slug !== null && isStorable(slug) ? slug : null)
 }
 
-/** Counts a request that reaches no route. Without a valid token there is nobody to count it for. */
-export function countRequest(
-  ctx: Context,
-  request: FastifyRequest,
-  slug: string | null,
-  onSpent: (spent: Spent) => void,
-): Soon<void> {
-  return after(findToken(ctx, request, slug), (found) =>
-    found === null ? undefined : spend(ctx, found, onSpent),
-  )
-}
-
 /** Throws 429 where limits are enforced and one of them is exceeded. */
-function spend(ctx: Context, found: FoundToken, onSpent: (spent: Spent) => void): Soon<void> {
-  return after(ctx.limits.spend(found.user.id, found.organization?.id ?? null), (spent) => {
-    onSpent(spent)
-    ctx.limits.refuseExceeded(spent)
-  })
+async function countRequest(ctx: Context, request: FastifyRequest, found: FoundToken): Promise<void> {
+  request.spent = await ctx.limits.spend(found.user.id, found.organization?.id ?? null)
+  ctx.limits.refuseExceeded(request.spent)
 }
 
-/** What is to hold for whoever the token belongs to. */
+/** The access rule of a route or a page. */
 export type Rule = Pick<Route, 'url' | 'scope' | 'permission' | 'feature' | 'params'>
 
-/** `found` may have been asked for with the slug in the URL, or with one that is known otherwise. */
-export function admit(
+/** Judges a token that was found together with the organization of the rule. */
+export async function admit(
   ctx: Context,
   route: Rule,
   found: FoundToken,
   request: FastifyRequest,
-  onSpent: (spent: Spent) => void,
-): Soon<Admitted> {
-  return after(spend(ctx, found, onSpent), () => enter(ctx, route, found, request))
-}
-
-function enter(ctx: Context, route: Rule, found: FoundToken, request: FastifyRequest): Soon<Admitted> {
+): Promise<Admitted> {
   const params = request.params as Record<string, string>
   if (found.allowed_ip_addresses !== null && !isInRanges(request.ip, found.allowed_ip_addresses)) {
     throw forbidden(`Your access token may not be used from ${request.ip}`)
@@ -111,15 +101,14 @@ function enter(ctx: Context, route: Rule, found: FoundToken, request: FastifyReq
   requireScope(route, found.scopes)
   requireNames(route, params)
   const { cluster, team, pipeline } = params
-  const judging = judge(ctx.db, route.permission, organization, caller, { cluster, team, pipeline })
-  return after(judging, (verdict) => {
-    if (verdict === 'no') throw forbidden()
-    if (verdict !== 'yes' && 'missing' in verdict) throw notFound(`No ${verdict.missing} found`)
-    if (route.feature !== null && !hasFeature(organization, route.feature.name, ctx.config.hosted !== null)) {
-      throw new ApiError(route.feature.otherwise.status, route.feature.otherwise.message)
-    }
-    return { caller, org: organization, pipelineId: verdict === 'yes' ? null : verdict.pipelineId }
-  })
+  const verdict = await judge(ctx.db, route.permission, organization, caller, { cluster, team, pipeline })
+  if (verdict === 'no') throw forbidden()
+  if (verdict !== 'yes' && 'missing' in verdict) throw notFound(`No ${verdict.missing} found`)
+  const has = ctx.config.hosted === null ? hasFeature : hasFeatureWhereHosted
+  if (route.feature !== null && !has(organization, route.feature.name)) {
+    throw new ApiError(route.feature.otherwise.status, route.feature.otherwise.message)
+  }
+  return { caller, org: organization, pipelineId: verdict === 'yes' ? null : verdict.pipelineId }
 }
 
 const isInOrganization = ({ url }: Rule) => /^(\/v2(\/analytics)?)?\/organizations\/:org(\/|$)/.test(url)

@@ -70,7 +70,7 @@ const favicon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
 const policy =
   "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'"
 
-export async function serveDocs(app: FastifyInstance, baseUrl: string, slices: Slices): Promise<void> {
+export function serveDocs(app: FastifyInstance, baseUrl: string, slices: Slices): void {
   // Made when it is first asked for, which spares a start about 50 ms.
   let document: string | undefined
   // The second address is where generic tools look for a description.

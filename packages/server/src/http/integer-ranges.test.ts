@@ -1,6 +1,6 @@
 // Every whole number a request may carry has its range, so that none is stored that its column cannot hold.
 import { describe, expect, it } from 'vitest'
-import { agentRouteTable, slices } from '../app.ts'
+import { agentApiRoutes, slices } from '../app.ts'
 
 /** The places of numbers without both bounds, as paths into the schema. */
 function unboundedIntegers(schema: unknown, path: string): string[] {
@@ -22,7 +22,7 @@ describe('abuse case H1: numbers beyond what is stored', () => {
     expect(unboundedIntegers(schemas, '')).toEqual([])
   })
 
-  it.each([...agentRouteTable])('agents: $method $url gives every whole number a range', ({ body }) => {
+  it.each([...agentApiRoutes])('agents: $method $url gives every whole number a range', ({ body }) => {
     expect(unboundedIntegers(body, '')).toEqual([])
   })
 

@@ -1,30 +1,12 @@
-// Bodies are JSON, also when the caller forgot to say so. What cannot be stored or would exhaust a recursive
-// reader is refused here, once, for every endpoint.
-import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { ApiError, badRequest } from '../lib/errors.ts'
+// Parses JSON bodies. What cannot be stored or would exhaust a recursive reader is refused here, for every endpoint.
+import { badRequest } from '../lib/errors.ts'
 import { findUnstorable } from '../lib/unstorable.ts'
 
 const deepest = 64
-/** More than a body of ours needs, few enough to be checked in a moment. */
+/** More than any of our bodies needs, and few enough to check quickly. */
 const defaultMostValues = 10_000
 
-export function acceptJson(app: FastifyInstance): void {
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
-    if (request.routeOptions.config.rawBody === true) return bytes
-    const type = request.headers['content-type']
-    if (bytes.length === 0) return undefined
-    if (type !== undefined && !/^application\/([\w.+-]+\+)?json\b/i.test(type)) {
-      throw new ApiError(
-        415,
-        `Send the body as JSON, with Content-Type: application/json instead of ${type.slice(0, 100)}.`,
-      )
-    }
-    return parseBody(bytes.toString())
-  })
-}
-
-/** Depth and number of values are counted before anything is built of them. */
+/** Depth and number of values are counted before the parser allocates anything. */
 export function parseBody(text: string, mostValues = defaultMostValues): unknown {
   const { depth, values } = measureJson(text)
   if (depth > deepest) throw badRequest(`The request body is nested more than ${deepest} levels deep.`)
@@ -40,7 +22,7 @@ export function parseBody(text: string, mostValues = defaultMostValues): unknown
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw badRequest('The request body must be a JSON object.')
   }
-  // Only an escape can smuggle in a NUL or half a surrogate pair.
+  // NUL and halves of surrogate pairs can only be written as escapes.
   if (/\\u(0000|d[89a-f])/i.test(text)) {
     const where = findUnstorable(value)
     if (where !== null)

@@ -2,36 +2,41 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { requireMetricsAccess, type MetricsAccess } from './metrics-access.ts'
-import { RequestTimes } from './request-times.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Of this server; what else is served on it adds its own. */
+    /** The metrics of this server. */
     metrics: Registry
   }
 }
 
-let ofProcess: Promise<Registry> | undefined
+let processMetrics: Promise<Registry> | undefined
 
-const firstLookMs = 50
+const firstSampleMs = 50
 
 /**
- * Memory, time, garbage: they are the process's, and watching them cannot be given up again. It begins when they are first
- * asked for, since it wakes the process a hundred times a second; that first answer waits until there is something to see.
+ * Memory, processor time and garbage collection of the process. Collecting wakes the process a hundred times a second and
+ * cannot be stopped, so it starts with the first request for metrics, which waits for the first sample.
  */
-async function watchProcess(): Promise<Registry> {
+async function collectProcessMetrics(): Promise<Registry> {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
-  await delay(firstLookMs)
+  await delay(firstSampleMs)
   return registry
 }
 
 export function serveMetrics(app: FastifyInstance, pool: pg.Pool, access: MetricsAccess): void {
   const registry = new Registry()
   app.decorate('metrics', registry)
-  const times = new RequestTimes()
+  const requestSeconds = new Histogram({
+    name: 'millrace_http_request_seconds',
+    help: 'Time from the request line to the end of the answer.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers: [registry],
+  })
   const connections = new Gauge({
     name: 'millrace_database_connections',
     help: 'Connections of the pool, by what they are doing.',
@@ -43,17 +48,20 @@ export function serveMetrics(app: FastifyInstance, pool: pg.Pool, access: Metric
       connections.set({ state: 'waited_for' }, pool.waitingCount)
     },
   })
-  app.addHook('onResponse', (request, reply, next) => {
-    const route = request.routeOptions.url ?? 'unknown'
-    times.add(request.method, route, reply.statusCode, reply.elapsedTime / 1000)
-    next()
+  app.addHook('onResponse', async (request, reply) => {
+    const labels = {
+      method: request.method,
+      route: request.routeOptions.url ?? 'unknown',
+      status: reply.statusCode,
+    }
+    requestSeconds.observe(labels, reply.elapsedTime / 1000)
   })
 
   app.get('/metrics', async (request, reply) => {
     requireMetricsAccess(access, request)
-    ofProcess ??= watchProcess()
-    const shared = await ofProcess
+    processMetrics ??= collectProcessMetrics()
+    const shared = await processMetrics
     const parts = await Promise.all([shared.metrics(), registry.metrics()])
-    return reply.type(registry.contentType).send([...parts, times.toText()].join('\n'))
+    return reply.type(registry.contentType).send(parts.join('\n'))
   })
 }

@@ -155,7 +155,7 @@ export function route<
     changesAccess: definition.changesAccess ?? false,
     answers: definition.answers,
     errors: definition.errors ?? {},
-    run(input) {
+    async run(input) {
       const given = checkQuery(readQuery(input.url.query))
       if (!given.ok) throw badRequest(`Query parameter ${given.reason}.`)
       // A request without a body asks for nothing; where fields are required, that is what the check then says.

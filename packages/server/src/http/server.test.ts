@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { useApp } from '../../test/app.ts'
 import { aCluster, anAdmin, anOrganization } from '../../test/builders.ts'
 import { ok } from './answer.ts'
+import { registerEndpoints } from './endpoint.ts'
+import { restEndpoints } from './rest.ts'
 import { route } from './route.ts'
 import { buildServer } from './server.ts'
 
@@ -161,7 +163,8 @@ describe('a failure', () => {
     })
 
   const ask = async (error: unknown, requestId: string) => {
-    const server = await buildServer(app.ctx, app.database.pool, { failing: [failing('/fails', error)] })
+    const server = await buildServer(app.ctx, app.database.pool)
+    await registerEndpoints(server, restEndpoints(app.ctx, [failing('/fails', error)]))
     const answer = await server.inject({ url: '/fails', headers: { 'x-request-id': requestId } })
     await server.close()
     return answer
@@ -195,6 +198,9 @@ describe('what monitoring reads', () => {
     const metrics = await app.request('GET', '/metrics')
     expect(metrics.text).toContain(
       'millrace_http_request_seconds_count{method="GET",route="/healthz",status="200"}',
+    )
+    expect(metrics.text).toContain(
+      'millrace_http_request_seconds_bucket{le="0.002",method="GET",route="/healthz",status="200"}',
     )
     expect(metrics.text).toContain('millrace_database_connections{state="open"}')
     expect(metrics.text).toContain('\nmillrace_agents_waiting 0\n')

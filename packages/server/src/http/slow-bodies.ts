@@ -1,13 +1,13 @@
-// Whoever is not known has a few seconds to send a body, and only so many of them are waited for at a time. Without
-// this a connection costs its sender nothing and could be held for as long as an upload may take. Once the token, ticket
-// or address of a request has been accepted, it has the time that the server gives to all requests.
+// An unknown caller has a few seconds to send a body, and the number of such bodies in flight is limited. Otherwise
+// anybody could hold connections for as long as an upload may take. Once the token, ticket or URL of a request has been
+// accepted, the server's general timeout applies.
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 export interface BodyLimits {
   /** From the end of the headers to the end of the body. */
   seconds: number
-  /** How many may be under way at once. */
+  /** How many may be in flight at once. */
   most: number
 }
 
@@ -20,11 +20,11 @@ interface Waiting {
 const waitingOf = new WeakMap<IncomingMessage, Waiting>()
 
 export function limitUnknownBodies(app: FastifyInstance, { seconds, most }: BodyLimits): void {
-  /** In the order in which they came. */
+  /** In the order of arrival. */
   const waiting = new Set<Waiting>()
   app.addHook('onRequest', (request, reply, next) => {
     if (hasBody(request.raw)) {
-      // A request whose sender is known waits here for milliseconds, so the one that waits longest is most likely idle.
+      // Known callers leave this set within milliseconds, so the oldest entry is most likely an idle connection.
       const [longest] = waiting
       if (longest !== undefined && waiting.size >= most) {
         longest.drop(503, 'Too many requests are under way. Try again in a moment.')
@@ -33,7 +33,7 @@ export function limitUnknownBodies(app: FastifyInstance, { seconds, most }: Body
     }
     next()
   })
-  // An answer can go out before the body has come in: what is left of it is not waited for much longer.
+  // A response can be sent before the body has arrived. The rest of the body gets the same time.
   app.addHook('onResponse', (request, reply, next) => {
     const { raw } = request
     if (hasBody(raw) && !raw.complete && !raw.destroyed && !waitingOf.has(raw))
@@ -42,7 +42,7 @@ export function limitUnknownBodies(app: FastifyInstance, { seconds, most }: Body
   })
 }
 
-/** To be called when it is known who sends the request. */
+/** To be called when the caller is known. */
 export function allowSlowBody({ raw }: FastifyRequest): void {
   waitingOf.get(raw)?.end()
 }
@@ -82,11 +82,7 @@ function answerAndClose(request: FastifyRequest, reply: FastifyReply, status: nu
     socket.destroy()
     return
   }
-  reply.hijack()
-  reply.raw.writeHead(status, {
-    'Content-Type': 'application/json; charset=utf-8',
-    Connection: 'close',
-    ...(status === 503 ? { 'Retry-After': '5' } : {}),
-  })
-  reply.raw.end(JSON.stringify({ message }), () => socket.destroy())
+  reply.raw.once('finish', () => socket.destroy())
+  if (status === 503) void reply.header('Retry-After', '5')
+  void reply.code(status).header('Connection', 'close').send({ message })
 }

@@ -144,14 +144,8 @@ function catchSignals(drainMs: number) {
 // Commands that administer do without the API and the worker, and are three times as quick without loading them.
 
 async function buildApi(ctx: Context, pool: pg.Pool): Promise<FastifyInstance> {
-  const [{ serveAgents, servePages, slices }, { buildServer }] = await Promise.all([
-    import('../app.ts'),
-    import('../http/server.ts'),
-  ])
-  const app = await buildServer(ctx, pool, slices)
-  await serveAgents(app, ctx, pool)
-  await servePages(app, ctx)
-  return app
+  const { buildApp } = await import('../app.ts')
+  return buildApp(ctx, pool)
 }
 
 async function startTasks(ctx: Context, pool: pg.Pool): Promise<Close> {

@@ -1,9 +1,10 @@
-// Puts pages on the server: who is signed in, whether they may, and whether a form is one of ours.
+// Web pages as endpoints: finds the session, checks the page's access rule, and accepts only forms of our own pages.
 import { randomBytes } from 'node:crypto'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { findBySession } from '../auth/find-tokens.ts'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { findBySession, type FoundToken } from '../auth/find-tokens.ts'
 import type { Context } from '../context.ts'
-import { admit } from '../http/access.ts'
+import { admit, type Rule } from '../http/access.ts'
+import type { Endpoint } from '../http/endpoint.ts'
 import { toApiError } from '../http/error-handler.ts'
 import { ApiError, forbidden, notFound } from '../lib/errors.ts'
 import { isStorable } from '../lib/unstorable.ts'
@@ -13,37 +14,26 @@ import { layout, pageHeaders } from './layout.ts'
 import { missingPage } from './missing-page.ts'
 import type { MemberInput, Page, PageAnswer, PageInput, Redirect } from './page.ts'
 
-export async function registerPages(
-  app: FastifyInstance,
+export const pageEndpoints = (ctx: Context, pages: readonly Page[]): Endpoint[] =>
+  pages.map((page) => ({
+    methods: [page.method],
+    url: page.url,
+    body: 'form',
+    bodyLimitBytes: 16_384,
+    // Pages of other sites may not read ours.
+    onSend: async (_request, reply) => void reply.removeHeader('Access-Control-Allow-Origin'),
+    errorHandler: answerError,
+    handle: async (request, reply) => sendPage(ctx, request, reply, await answer(ctx, page, request)),
+  }))
+
+/** null: the request does not come from a browser. */
+export function answerMissingPage(
   ctx: Context,
-  pages: readonly Page[],
-): Promise<void> {
-  app.noRoute.answerBrowser = (request, reply) => {
-    const missing = missingPage(request)
-    return missing === null ? null : send(ctx, request, reply, missing)
-  }
-  // Apart from the API: forms instead of JSON, and errors that people read.
-  await app.register(async (scope) => {
-    scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser(
-      'application/x-www-form-urlencoded',
-      { parseAs: 'string', bodyLimit: 16_384 },
-      async (_request: FastifyRequest, body: string) => new URLSearchParams(body),
-    )
-    // No other site reads them.
-    scope.addHook('onSend', (_request, reply, _payload, next) => {
-      void reply.removeHeader('Access-Control-Allow-Origin')
-      next()
-    })
-    scope.setErrorHandler((error, request, reply) => answerError(error, request, reply))
-    for (const page of pages) {
-      scope.route({
-        method: page.method,
-        url: page.url,
-        handler: async (request, reply) => send(ctx, request, reply, await answer(ctx, page, request)),
-      })
-    }
-  })
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply | null {
+  const missing = missingPage(request)
+  return missing === null ? null : sendPage(ctx, request, reply, missing)
 }
 
 async function answer(ctx: Context, page: Page, request: FastifyRequest): Promise<PageAnswer | Redirect> {
@@ -66,7 +56,7 @@ async function answer(ctx: Context, page: Page, request: FastifyRequest): Promis
   if (page.permission === 'anonymous') return page.handler(input)
   if (found === null || session === null) return signInFirst(page, request)
   const rule = { ...page, feature: null, params: {} }
-  const { caller, org } = await admit(ctx, rule, found.token, request, () => {})
+  const { caller, org } = await countAndAdmit(ctx, rule, found.token, request)
   const member: MemberInput = {
     ...input,
     session,
@@ -76,7 +66,7 @@ async function answer(ctx: Context, page: Page, request: FastifyRequest): Promis
       const again = await findBySession(ctx.db, session.value, wanted)
       if (again === null) throw forbidden('You are not signed in any more.')
       const within = { ...rule, permission, url: '/organizations/:org' }
-      const entered = await admit(ctx, within, again.token, request, () => {})
+      const entered = await countAndAdmit(ctx, within, again.token, request)
       if (entered.org === null) throw notFound('No organization found')
       return entered.org
     },
@@ -84,7 +74,13 @@ async function answer(ctx: Context, page: Page, request: FastifyRequest): Promis
   return page.handler(member)
 }
 
-/** A form is answered only with the code that was put into it, for the cookie that came with it, and from here. */
+/** Requests for pages count too, but only responses of the API have the headers with the limits. */
+async function countAndAdmit(ctx: Context, rule: Rule, token: FoundToken, request: FastifyRequest) {
+  ctx.limits.refuseExceeded(await ctx.limits.spend(token.user.id, token.organization?.id ?? null))
+  return admit(ctx, rule, token, request)
+}
+
+/** Accepts a form that was sent from our own origin, with the code that the server put into it for this cookie. */
 function refuseForeignForm(ctx: Context, request: FastifyRequest): void {
   const { origin, 'sec-fetch-site': site } = request.headers
   const own = new URL(ctx.config.url).origin
@@ -100,7 +96,7 @@ function refuseForeignForm(ctx: Context, request: FastifyRequest): void {
   }
 }
 
-/** What forms are bound to: the session, or for those who have none yet a cookie of its own. */
+/** Forms are bound to the session cookie; before the sign-in, to a cookie of their own. */
 const boundTo = (ctx: Context, { headers }: FastifyRequest): string | null =>
   readCookie(ctx.config.url, 'session', headers.cookie) ?? readCookie(ctx.config.url, 'form', headers.cookie)
 
@@ -116,7 +112,7 @@ const signInFirst = ({ method }: Page, request: FastifyRequest): Redirect => ({
   to: method === 'GET' ? `/sign-in?next=${encodeURIComponent(request.url)}` : '/sign-in',
 })
 
-function send(
+function sendPage(
   ctx: Context,
   request: FastifyRequest,
   reply: FastifyReply,

@@ -1,12 +1,11 @@
-// Puts the agent API on the server. It has its own rules for tokens and bodies, so it has its own corner of Fastify:
-// bodies are taken as they come, whatever they say they are, and every route reads its own.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+// Agent routes as endpoints: whose token it is, before the body is read. Every route reads its own body.
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
-import type pg from 'pg'
-import { Gauge } from 'prom-client'
-import { startDispatcher, type Dispatcher } from '../conductor/dispatch.ts'
+import type { Dispatcher } from '../conductor/dispatch.ts'
 import { noteJobHeard } from '../conductor/lost-agents.ts'
 import type { Context } from '../context.ts'
+import { sendAnswer } from '../http/answer.ts'
+import type { Endpoint } from '../http/endpoint.ts'
 import type { RawQuery } from '../http/query.ts'
 import { allowSlowBody } from '../http/slow-bodies.ts'
 import { badRequest, notFound, unauthorized } from '../lib/errors.ts'
@@ -16,79 +15,44 @@ import { findSuite } from './suite-token.ts'
 import * as tokens from './tokens.ts'
 import { requireTrust } from './trust.ts'
 
-/** Before the server closes, every agent that waits is let go: nobody closes the connection under its feet. */
-export async function registerAgentRoutes(
-  app: FastifyInstance,
+export function agentEndpoints(
   ctx: Context,
-  pool: pg.Pool,
+  dispatcher: Dispatcher,
   routes: readonly AgentRoute[],
-): Promise<void> {
-  const dispatcher = await startDispatcher(ctx, pool)
-  app.addHook('preClose', dispatcher.stop)
-  measure(app, dispatcher)
+): Endpoint[] {
   const speakers = new WeakMap<FastifyRequest, Speakers[TokenKind]>()
-  await app.register(async (corner) => {
-    corner.removeAllContentTypeParsers()
-    corner.addContentTypeParser(
-      '*',
-      { parseAs: 'buffer' },
-      async (_request: FastifyRequest, body: Buffer) => body,
-    )
-    for (const route of routes) {
-      corner.route({
-        method: route.method,
-        url: route.url,
-        bodyLimit: route.bodyLimitBytes,
-        exposeHeadRoute: false,
-        onRequest: async (request) => {
-          speakers.set(request, await findSpeaker(ctx, route, request))
-          if (route.token !== 'none') allowSlowBody(request)
-        },
-        handler: async (request, reply) => {
-          const input = { ctx, dispatcher, request: describe(request, reply) }
-          return answer(route, request, reply, input, speakers.get(request) ?? {})
-        },
-      })
-    }
-  })
-}
-
-function measure(app: FastifyInstance, dispatcher: Dispatcher): void {
-  const waiting = new Gauge({
-    name: 'millrace_agents_waiting',
-    help: 'Agents that this process holds until there is a job for them.',
-    registers: [app.metrics],
-    collect() {
-      waiting.set(dispatcher.countWaiting())
+  return routes.map((route) => ({
+    methods: [route.method],
+    url: route.url,
+    body: 'bytes',
+    bodyLimitBytes: route.bodyLimitBytes,
+    async admit(request) {
+      speakers.set(request, await findSpeaker(ctx, route, request))
+      if (route.token !== 'none') allowSlowBody(request)
     },
-  })
+    async handle(request, reply) {
+      const input = {
+        ctx,
+        dispatcher,
+        request: describe(request, reply),
+        params: request.params as Record<string, string>,
+        query: request.query as RawQuery,
+      }
+      return sendAnswer(reply, await route.run(input, speakers.get(request) ?? {}))
+    },
+  }))
 }
 
-async function answer(
-  route: AgentRoute,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  input: Pick<Parameters<AgentRoute['run']>[0], 'ctx' | 'dispatcher' | 'request'>,
-  speaker: Speakers[TokenKind],
-): Promise<FastifyReply> {
-  const params = request.params as Record<string, string>
-  const given = await route.run({ ...input, params, query: request.query as RawQuery }, speaker)
-  if (given === undefined) return reply
-  void reply.code(given.status)
-  if (given.headers !== undefined) void reply.headers(given.headers)
-  return reply.send(given.body)
-}
+const describe = (request: FastifyRequest, reply: FastifyReply): AgentRequest => ({
+  id: request.id,
+  ip: request.ip,
+  headers: request.headers,
+  userAgent: request.headers['user-agent']?.slice(0, 500) ?? null,
+  body: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
+  gone: () => untilGone(reply),
+})
 
-function describe(request: FastifyRequest, reply: FastifyReply): AgentRequest {
-  return {
-    ip: request.ip,
-    userAgent: request.headers['user-agent']?.slice(0, 500) ?? null,
-    body: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
-    gone: () => untilGone(reply),
-    reply,
-  }
-}
-
+/** Fastify's own `request.signal` does not abort any more once the body of a POST has been read. */
 function untilGone({ raw }: FastifyReply): AbortSignal {
   if (raw.closed) return AbortSignal.abort()
   const leaving = new AbortController()
@@ -146,7 +110,7 @@ async function refuseForks(ctx: Context, { forks }: AgentRoute, job: tokens.Runn
   if (typeof forks === 'object' && forks !== null) await requireTrust(ctx.db, job, forks.refused)
 }
 
-/** The id of another job is answered the same whether there is such a job or not. */
+/** The id of another job gets the same answer whether that job exists or not. */
 async function requireReach(
   ctx: Context,
   { reach }: AgentRoute,

@@ -1,0 +1,89 @@
+// REST routes as endpoints: access before the body is read, then the body, then the handler.
+import type { FastifyRequest } from 'fastify'
+import { settleAccess } from '../auth/access-watch.ts'
+import type { Context } from '../context.ts'
+import { ApiError, badRequest } from '../lib/errors.ts'
+import { anybody, authorize, countUnrouted } from './access.ts'
+import { sendAnswer, type Answer } from './answer.ts'
+import type { Endpoint } from './endpoint.ts'
+import { fingerprint, once, onceOutside, readKey, type KeyedRequest } from './idempotency.ts'
+import { pathOf, type RawQuery } from './query.ts'
+import type { RawInput, Route } from './route.ts'
+import { allowSlowBody } from './slow-bodies.ts'
+
+export const restEndpoints = (ctx: Context, routes: readonly Route[]): Endpoint[] => [
+  ...routes.map((route) => toEndpoint(ctx, route)),
+  ...refusedMethods(ctx, routes),
+]
+
+const toEndpoint = (ctx: Context, route: Route): Endpoint => ({
+  methods: route.methods,
+  url: route.url,
+  body: route.rawBody === null ? 'json' : 'bytes',
+  bodyLimitBytes: route.bodyLimitBytes,
+  async admit(request) {
+    request.access = await authorize(ctx, route, request)
+    if (request.access.caller !== null) allowSlowBody(request)
+    if (route.rawBody === null) return
+    await route.rawBody.admit(ctx, request.params as Record<string, string>)
+    allowSlowBody(request)
+  },
+  async handle(request, reply) {
+    const answer = await run(ctx, route, request)
+    if (route.changesAccess) await settleAccess(ctx.db)
+    return sendAnswer(reply, answer)
+  },
+})
+
+async function run(ctx: Context, route: Route, request: FastifyRequest): Promise<Answer> {
+  if (request.url.includes('%00')) throw badRequest('The URL contains a NUL character.')
+  const { caller, org, pipelineId } = request.access ?? anybody
+  const input: RawInput = {
+    ctx,
+    method: request.method,
+    url: { base: ctx.config.url, path: pathOf(request.url), query: request.query as RawQuery },
+    headers: request.headers,
+    params: request.params as Record<string, string>,
+    body: request.body,
+    caller,
+    org,
+    pipelineId,
+  }
+  const key =
+    request.method === 'POST' || request.method === 'PUT' ? readKey(request.headers['idempotency-key']) : null
+  if (key === null || caller === null) return route.run(input)
+  const keyed: KeyedRequest = {
+    key,
+    caller,
+    fingerprint: fingerprint(request.method, request.url, request.body),
+  }
+  return route.callsOut
+    ? onceOutside(ctx, keyed, () => route.run(input))
+    : once(ctx, keyed, (inner) => route.run({ ...input, ctx: inner }))
+}
+
+const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE'] as const
+
+/** A known path answers 405 to the methods that it does not have, and names those that it has. */
+function refusedMethods(ctx: Context, routes: readonly Route[]): Endpoint[] {
+  const known = new Map<string, { url: string; methods: string[] }>()
+  for (const { url, methods } of routes) {
+    // URLs that differ only in the names of their placeholders are one path.
+    const path = url.replace(/:\w+/g, ':')
+    known.set(path, { url, methods: [...(known.get(path)?.methods ?? []), ...methods] })
+  }
+  return [...known.values()].map(({ url, methods }): Endpoint => {
+    const present = [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])]
+    const allowed = [...present, 'OPTIONS'].join(', ')
+    return {
+      methods: everyMethod.filter((method) => !present.includes(method)),
+      url,
+      body: 'json',
+      async handle(request, reply) {
+        await countUnrouted(ctx, request)
+        void reply.header('Allow', allowed)
+        throw new ApiError(405, `${request.method} is not allowed here; allowed are ${allowed}.`)
+      },
+    }
+  })
+}
