@@ -5,7 +5,7 @@ import { presentAccessToken } from './present.ts'
 import { revokeToken } from './revoke.ts'
 import { AccessToken } from './schema.ts'
 
-const getAccessToken = route({
+const getAccessTokenRoute = route({
   method: 'GET',
   url: '/v2/access-token',
   summary: 'Get the token the request was made with',
@@ -17,7 +17,7 @@ const getAccessToken = route({
   },
 })
 
-const deleteAccessToken = route({
+const revokeAccessTokenRoute = route({
   method: 'DELETE',
   url: '/v2/access-token',
   summary: 'Revoke the token the request was made with',
@@ -31,4 +31,4 @@ const deleteAccessToken = route({
   },
 })
 
-export const accessTokenRoutes = [getAccessToken, deleteAccessToken]
+export const accessTokenRoutes = [getAccessTokenRoute, revokeAccessTokenRoute]

@@ -29,7 +29,6 @@ export async function createAgentImage(
   await askService(ctx, 'create the image', (driver) => driver.check())
   return inTransaction(ctx.db, async (trx) => {
     const cluster = await clusters.lockInOrg(trx, org.id, clusterId)
-    if (cluster === undefined) throw notFound('No cluster found')
     if ((await images.countInCluster(trx, org.id, clusterId)) >= mostImages) {
       throw validationFailed(`a cluster has at most ${mostImages} agent images; delete one first`)
     }

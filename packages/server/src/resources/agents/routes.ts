@@ -13,7 +13,7 @@ import { presentAgent } from './present.ts'
 import * as agents from './queries.ts'
 import { Agent, PauseAgent, StopAgent } from './schema.ts'
 
-const listAgents = route({
+const listAgentsRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/agents',
   summary: 'List the agents that are connected or stopping, oldest first',
@@ -42,7 +42,7 @@ const listAgents = route({
   },
 })
 
-const getAgent = route({
+const getAgentRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/agents/:agent',
   summary: 'Get an agent, whatever its state',
@@ -65,7 +65,7 @@ const change = {
   answers: { 204: null },
 } as const
 
-const putStop = route({
+const stopAgentRoute = route({
   ...change,
   url: '/v2/organizations/:org/agents/:agent/stop',
   summary: 'Stop an agent, by default with its job',
@@ -78,7 +78,7 @@ const putStop = route({
   },
 })
 
-const putPause = route({
+const pauseAgentRoute = route({
   ...change,
   url: '/v2/organizations/:org/agents/:agent/pause',
   summary: 'Pause an agent: it ends its job and is offered no other',
@@ -95,7 +95,7 @@ const putPause = route({
   },
 })
 
-const putResume = route({
+const resumeAgentRoute = route({
   ...change,
   url: '/v2/organizations/:org/agents/:agent/resume',
   summary: 'Resume a paused agent',
@@ -119,4 +119,4 @@ async function requireManager(
   if (!(await mayManageCluster(ctx.db, org, caller, clusterId))) throw forbidden()
 }
 
-export const agentRoutes = [listAgents, getAgent, putStop, putPause, putResume]
+export const agentRoutes = [listAgentsRoute, getAgentRoute, stopAgentRoute, pauseAgentRoute, resumeAgentRoute]

@@ -5,7 +5,7 @@ import * as apiSettings from './queries.ts'
 import { ApiSettings, UpdateApiSettings } from './schema.ts'
 import { updateApiSettings } from './update.ts'
 
-const getApiSettings = route({
+const getApiSettingsRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/api-settings',
   summary: "Get the organization's API settings",
@@ -17,7 +17,7 @@ const getApiSettings = route({
   },
 })
 
-const patchApiSettings = route({
+const updateApiSettingsRoute = route({
   method: ['PUT', 'PATCH'],
   url: '/v2/organizations/:org/api-settings',
   summary: "Change the organization's API settings; what is not given stays",
@@ -33,4 +33,4 @@ const patchApiSettings = route({
   },
 })
 
-export const apiSettingsRoutes = [getApiSettings, patchApiSettings]
+export const apiSettingsRoutes = [getApiSettingsRoute, updateApiSettingsRoute]

@@ -16,7 +16,7 @@ const auditLog: RequiredFeature = {
   },
 }
 
-const listAuditEvents = route({
+const listAuditEventsRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/audit_events',
   summary: 'List audit events, newest first',
@@ -38,7 +38,7 @@ const listAuditEvents = route({
   },
 })
 
-const getAuditEvent = route({
+const getAuditEventRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/audit_events/:event',
   summary: 'Get an audit event',
@@ -54,4 +54,4 @@ const getAuditEvent = route({
   },
 })
 
-export const auditEventRoutes = [listAuditEvents, getAuditEvent]
+export const auditEventRoutes = [listAuditEventsRoute, getAuditEventRoute]

@@ -2,14 +2,13 @@ import { byCaller, recordAudit } from '../../audit/record.ts'
 import type { Caller, Organization } from '../../auth/caller.ts'
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
-import { notFound } from '../../lib/errors.ts'
 import { hashToken, newId, newToken } from '../../lib/ids.ts'
 import * as clusters from '../clusters/queries.ts'
 import * as clusterTokens from './queries.ts'
-import { readNew } from './rules.ts'
+import { readNewFields } from './rules.ts'
 import type { CreateClusterTokenBody } from './schema.ts'
 
-/** The value leaves with the answer; what stays is its hash. */
+/** Only the response has the token's value; the table has its hash. */
 export async function createClusterToken(
   ctx: Context,
   org: Organization,
@@ -17,10 +16,9 @@ export async function createClusterToken(
   clusterId: string,
   body: CreateClusterTokenBody,
 ): Promise<{ row: clusterTokens.ClusterTokenRow; value: string }> {
-  const [id, value, fields] = [newId(), newToken('mrct_'), readNew(body, ctx.now())]
+  const [id, value, fields] = [newId(), newToken('mrct_'), readNewFields(body, ctx.now())]
   return inTransaction(ctx.db, async (trx) => {
-    const cluster = await clusters.lockInOrg(trx, org.id, clusterId)
-    if (cluster === undefined) throw notFound('No cluster found')
+    await clusters.lockInOrg(trx, org.id, clusterId)
     await clusterTokens.insert(trx, {
       id,
       organization_id: org.id,
@@ -35,8 +33,6 @@ export async function createClusterToken(
       subject: { type: 'ClusterToken', uuid: id, name: fields.description },
       data: { cluster_id: clusterId, ...fields },
     })
-    const row = await clusterTokens.findInCluster(trx, org.id, clusterId, id)
-    if (row === undefined) throw new Error('A cluster token vanished in the transaction that made it.')
-    return { row, value }
+    return { row: await clusterTokens.getInCluster(trx, org.id, clusterId, id), value }
   })
 }

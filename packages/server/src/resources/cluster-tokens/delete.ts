@@ -3,10 +3,9 @@ import type { Caller, Organization } from '../../auth/caller.ts'
 import { endSessions, takeJobs } from '../../conductor/revoke-agents.ts'
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
-import { notFound } from '../../lib/errors.ts'
 import * as clusterTokens from './queries.ts'
 
-/** Counts at once for the agents that registered with it. */
+/** Ends the sessions of the agents that registered with the token, and returns their jobs to the queue. */
 export async function deleteClusterToken(
   ctx: Context,
   org: Organization,
@@ -16,7 +15,6 @@ export async function deleteClusterToken(
 ): Promise<void> {
   const agentIds = await inTransaction(ctx.db, async (trx) => {
     const token = await clusterTokens.lockInCluster(trx, org.id, clusterId, tokenId)
-    if (token === undefined) throw notFound('No token found')
     const revoked = (await clusterTokens.listAgents(trx, org.id, tokenId)).map(({ id }) => id)
     await endSessions(trx, org.id, revoked, ctx.now().toISOString())
     await clusterTokens.deleteInCluster(trx, org.id, clusterId, tokenId)

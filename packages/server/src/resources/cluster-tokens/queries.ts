@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
 import type { Db, Trx } from '../../db/pool.ts'
+import { notFound } from '../../lib/errors.ts'
 import { userJson, type UserRow } from '../user/queries.ts'
 
-/** Never the token: only its hash is kept, and nothing but a connecting agent asks for that. */
+/** Never the token or its hash. */
 export interface ClusterTokenRow {
   id: string
   cluster_id: string
@@ -20,15 +21,17 @@ const columns = sql`
 const select = sql`
   select ${columns} from cluster_tokens t left join users creator on creator.id = t.created_by`
 
-export async function findInCluster(
+export async function getInCluster(
   db: Db,
   orgId: string,
   clusterId: string,
   id: string,
-): Promise<ClusterTokenRow | undefined> {
+): Promise<ClusterTokenRow> {
   const { rows } = await sql<ClusterTokenRow>`${select}
     where t.organization_id = ${orgId} and t.cluster_id = ${clusterId} and t.id = ${id}`.execute(db)
-  return rows[0]
+  const [token] = rows
+  if (token === undefined) throw notFound('No token found')
+  return token
 }
 
 export async function listInCluster(
@@ -43,7 +46,7 @@ export async function listInCluster(
   return rows
 }
 
-/** Of several organizations, for what the installation tells of them. */
+/** For notifications, which cover several organizations. */
 export async function listById(
   db: Db,
   orgIds: readonly string[],
@@ -57,20 +60,20 @@ export async function listById(
   return rows
 }
 
-/** Holds the token against change, deletion and registration until the transaction ends, and shows it as it then is. */
+/** Until the transaction ends, no other transaction updates or deletes the token, and no agent registers with it. */
 export async function lockInCluster(
   trx: Trx,
   orgId: string,
   clusterId: string,
   id: string,
-): Promise<ClusterTokenRow | undefined> {
+): Promise<ClusterTokenRow> {
   await sql`
     select from cluster_tokens where organization_id = ${orgId} and cluster_id = ${clusterId} and id = ${id}
     for update`.execute(trx)
-  return findInCluster(trx, orgId, clusterId, id)
+  return getInCluster(trx, orgId, clusterId, id)
 }
 
-/** The agents that registered with it and whose sessions last. */
+/** The agents that registered with the token and have a session. */
 export async function listAgents(
   trx: Trx,
   orgId: string,

@@ -3,7 +3,6 @@ import { created, noContent, ok } from '../../http/answer.ts'
 import { pageAnswer, readPage } from '../../http/paging.ts'
 import { uuid } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
-import { notFound } from '../../lib/errors.ts'
 import * as clusters from '../clusters/queries.ts'
 import { createClusterToken } from './create.ts'
 import { deleteClusterToken } from './delete.ts'
@@ -12,7 +11,7 @@ import * as clusterTokens from './queries.ts'
 import { ClusterToken, CreateClusterToken, CreatedClusterToken, UpdateClusterToken } from './schema.ts'
 import { updateClusterToken } from './update.ts'
 
-const listClusterTokens = route({
+const listClusterTokensRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/clusters/:cluster/tokens',
   summary: 'List the agent tokens of a cluster, oldest first',
@@ -22,14 +21,14 @@ const listClusterTokens = route({
   paging: 'pages',
   answers: { 200: Type.Array(ClusterToken) },
   async handler({ ctx, org, params, url }) {
-    if (!(await clusters.existsInOrg(ctx.db, org.id, params.cluster))) throw notFound('No cluster found')
+    await clusters.getInOrg(ctx.db, org.id, params.cluster)
     const page = readPage(url)
     const rows = await clusterTokens.listInCluster(ctx.db, org.id, params.cluster, page)
     return pageAnswer(page, rows, (row) => presentClusterToken(ctx.config.url, org.slug, row))
   },
 })
 
-const getClusterToken = route({
+const getClusterTokenRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/clusters/:cluster/tokens/:token',
   summary: 'Get an agent token',
@@ -38,13 +37,12 @@ const getClusterToken = route({
   params: { cluster: uuid('cluster'), token: uuid('token') },
   answers: { 200: ClusterToken },
   async handler({ ctx, org, params }) {
-    const token = await clusterTokens.findInCluster(ctx.db, org.id, params.cluster, params.token)
-    if (token === undefined) throw notFound('No token found')
+    const token = await clusterTokens.getInCluster(ctx.db, org.id, params.cluster, params.token)
     return ok(presentClusterToken(ctx.config.url, org.slug, token))
   },
 })
 
-const postClusterToken = route({
+const createClusterTokenRoute = route({
   method: 'POST',
   url: '/v2/organizations/:org/clusters/:cluster/tokens',
   summary: 'Create an agent token',
@@ -59,7 +57,7 @@ const postClusterToken = route({
   },
 })
 
-const putClusterToken = route({
+const updateClusterTokenRoute = route({
   method: ['PUT', 'PATCH'],
   url: '/v2/organizations/:org/clusters/:cluster/tokens/:token',
   summary: 'Update an agent token',
@@ -74,7 +72,7 @@ const putClusterToken = route({
   },
 })
 
-const removeClusterToken = route({
+const deleteClusterTokenRoute = route({
   method: 'DELETE',
   url: '/v2/organizations/:org/clusters/:cluster/tokens/:token',
   summary: 'Revoke an agent token',
@@ -89,9 +87,9 @@ const removeClusterToken = route({
 })
 
 export const clusterTokenRoutes = [
-  listClusterTokens,
-  getClusterToken,
-  postClusterToken,
-  putClusterToken,
-  removeClusterToken,
+  listClusterTokensRoute,
+  getClusterTokenRoute,
+  createClusterTokenRoute,
+  updateClusterTokenRoute,
+  deleteClusterTokenRoute,
 ]

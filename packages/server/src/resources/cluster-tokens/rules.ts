@@ -5,7 +5,7 @@ import type { UpdateClusterTokenBody } from './schema.ts'
 
 const anyAddress = '0.0.0.0/0 ::/0'
 
-/** The fields that a body sets. No ranges allow every address; no time never expires. */
+/** The fields that a body sets, as columns. No ranges: any address. No time: the token never expires. */
 export function readFields(body: UpdateClusterTokenBody): Partial<ClusterTokenFields> {
   return {
     ...(body.description === undefined ? {} : { description: body.description }),
@@ -16,8 +16,8 @@ export function readFields(body: UpdateClusterTokenBody): Partial<ClusterTokenFi
   }
 }
 
-/** What a new token has when the body says nothing else. */
-export function readNew(
+/** The fields of a new token, with defaults. */
+export function readNewFields(
   body: UpdateClusterTokenBody & { description: string },
   now: Date,
 ): ClusterTokenFields {
@@ -44,7 +44,7 @@ function readExpiry(text: string): string | null {
   if (text === '') return null
   const day = isoTime.exec(text)?.[1]
   const time = new Date(text.replace(',', '.'))
-  // A day that its month does not have would be read as one of the next month.
+  // Date reads February 30 as March 1 or 2, so compare the day.
   const isReal =
     day !== undefined && !Number.isNaN(time.getTime()) && new Date(day).toISOString().startsWith(day)
   if (!isReal) throw validationFailed('expires_at must be an ISO 8601 time, such as 2030-01-02T03:04:05Z')

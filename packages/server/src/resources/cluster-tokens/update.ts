@@ -3,7 +3,6 @@ import type { Caller, Organization } from '../../auth/caller.ts'
 import { endSessions, takeJobs } from '../../conductor/revoke-agents.ts'
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
-import { notFound } from '../../lib/errors.ts'
 import { isInRanges } from '../../lib/ip-ranges.ts'
 import * as clusterTokens from './queries.ts'
 import { readFields } from './rules.ts'
@@ -11,7 +10,7 @@ import type { UpdateClusterTokenBody } from './schema.ts'
 
 const audited = ['description', 'allowed_ip_addresses', 'expires_at'] as const
 
-/** What it takes away counts at once for the agents that registered with it. */
+/** Ends the sessions of agents that the changed token no longer admits, and returns their jobs to the queue. */
 export async function updateClusterToken(
   ctx: Context,
   org: Organization,
@@ -23,7 +22,6 @@ export async function updateClusterToken(
   const change = readFields(body)
   const { token, revoked } = await inTransaction(ctx.db, async (trx) => {
     const before = await clusterTokens.lockInCluster(trx, org.id, clusterId, tokenId)
-    if (before === undefined) throw notFound('No token found')
     await clusterTokens.updateInCluster(trx, org.id, clusterId, tokenId, change)
     const after = { ...before, ...change }
     const now = ctx.now().toISOString()
@@ -42,7 +40,7 @@ export async function updateClusterToken(
   return token
 }
 
-/** A time or range that is sent back unchanged takes nothing away. */
+/** A time or range that the body repeats unchanged ends no session. */
 function isNoLongerAllowed(
   before: clusterTokens.ClusterTokenFields,
   after: clusterTokens.ClusterTokenFields,

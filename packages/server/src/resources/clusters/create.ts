@@ -4,7 +4,8 @@ import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { validationFailed } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
-import { createMaintainer, readActor } from '../maintainers/create.ts'
+import { insertMaintainer } from '../maintainers/create.ts'
+import { readActor } from '../maintainers/rules.ts'
 import * as clusters from './queries.ts'
 import { readFields } from './rules.ts'
 import type { CreateClusterBody } from './schema.ts'
@@ -21,31 +22,25 @@ export async function createCluster(
     )
   }
   const id = newId()
+  const fields = {
+    name: body.name,
+    description: '',
+    emoji: null,
+    color: null,
+    hosted: body.hosted ?? false,
+    ...readFields(body),
+  }
   return inTransaction(ctx.db, async (trx) => {
-    const row = {
-      id,
-      organization_id: org.id,
-      created_by: caller.user.id,
-      hosted: body.hosted ?? false,
-      name: body.name,
-      description: '',
-      emoji: null,
-      color: null,
-      ...readFields(body),
-    }
-    await clusters.insert(trx, row)
-    const { name, description, emoji, color, hosted } = row
+    await clusters.insert(trx, { id, organization_id: org.id, created_by: caller.user.id, ...fields })
     await recordAudit(trx, byCaller(caller), {
       organizationId: org.id,
       type: 'CLUSTER_CREATED',
-      subject: { type: 'Cluster', uuid: id, name },
-      data: { name, description, emoji, color, hosted },
+      subject: { type: 'Cluster', uuid: id, name: fields.name },
+      data: fields,
     })
     for (const [index, maintainer] of (body.maintainers ?? []).entries()) {
-      await createMaintainer(trx, org, caller, { id, name }, readActor(maintainer, `maintainers[${index}]`))
+      await insertMaintainer(trx, org, caller, id, readActor(maintainer, `maintainers[${index}]`))
     }
-    const cluster = await clusters.findInOrg(trx, org.id, id)
-    if (cluster === undefined) throw new Error('A cluster vanished in the transaction that made it.')
-    return cluster
+    return clusters.getInOrg(trx, org.id, id)
   })
 }

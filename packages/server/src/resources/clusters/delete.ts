@@ -2,7 +2,7 @@ import { byCaller, recordAudit } from '../../audit/record.ts'
 import type { Caller, Organization } from '../../auth/caller.ts'
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
-import { notFound, refused } from '../../lib/errors.ts'
+import { refused } from '../../lib/errors.ts'
 import * as agents from '../agents/queries.ts'
 import * as pipelines from '../pipelines/queries.ts'
 import * as clusters from './queries.ts'
@@ -15,7 +15,6 @@ export async function deleteCluster(
 ): Promise<void> {
   await inTransaction(ctx.db, async (trx) => {
     const cluster = await clusters.lockToDelete(trx, org.id, clusterId)
-    if (cluster === undefined) throw notFound('No cluster found')
     const count = await pipelines.countInCluster(trx, org.id, clusterId)
     if (count > 0) {
       const some = count === 1 ? '1 pipeline belongs' : `${count} pipelines belong`

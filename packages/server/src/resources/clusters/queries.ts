@@ -1,10 +1,10 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { Db, Trx } from '../../db/pool.ts'
+import { notFound } from '../../lib/errors.ts'
 import { userJson, type UserRow } from '../user/queries.ts'
 
 export interface ClusterRow {
   id: string
-  organization_id: string
   name: string
   description: string
   emoji: string | null
@@ -20,7 +20,7 @@ export interface ClusterRow {
 }
 
 const columns = sql`
-  c.id, c.organization_id, c.name, c.description, c.emoji, c.color, c.hosted, c.hosted_git_mirror_enabled,
+  c.id, c.name, c.description, c.emoji, c.color, c.hosted, c.hosted_git_mirror_enabled,
   c.hosted_container_cache_enabled, c.default_queue_id, c.created_at, ${userJson('creator')} as created_by,
   maintainers.users as user_maintainers, maintainers.teams as team_maintainers`
 
@@ -43,6 +43,12 @@ export async function findInOrg(db: Db, orgId: string, id: string): Promise<Clus
   return rows[0]
 }
 
+export async function getInOrg(db: Db, orgId: string, id: string): Promise<ClusterRow> {
+  const cluster = await findInOrg(db, orgId, id)
+  if (cluster === undefined) throw notFound('No cluster found')
+  return cluster
+}
+
 export async function listInOrg(
   db: Db,
   orgId: string,
@@ -58,41 +64,36 @@ export async function listInOrg(
   return rows
 }
 
-/** Whether the cluster exists, for what lies below it. */
-export async function existsInOrg(db: Db, orgId: string, id: string): Promise<boolean> {
-  const found = await db
-    .selectFrom('clusters')
-    .select('id')
-    .where('organization_id', '=', orgId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return found !== undefined
-}
-
-export interface LockedCluster {
+interface LockedCluster {
   id: string
   name: string
   hosted: boolean
   default_queue_id: string | null
 }
 
-/** Holds the cluster against change and deletion until the transaction ends, and shows it as it then is. */
-export async function lockInOrg(trx: Trx, orgId: string, id: string): Promise<LockedCluster | undefined> {
+/** Until the transaction ends, no other transaction updates or deletes the cluster. */
+export const lockInOrg = (trx: Trx, orgId: string, id: string): Promise<LockedCluster> =>
+  lock(trx, orgId, id, sql`for no key update`)
+
+/** Like `lockInOrg`; also, no other transaction inserts rows that refer to the cluster. */
+export const lockToDelete = (trx: Trx, orgId: string, id: string): Promise<LockedCluster> =>
+  lock(trx, orgId, id, sql`for update`)
+
+async function lock(
+  trx: Trx,
+  orgId: string,
+  id: string,
+  strength: RawBuilder<unknown>,
+): Promise<LockedCluster> {
   const { rows } = await sql<LockedCluster>`
     select id, name, hosted, default_queue_id from clusters
-    where organization_id = ${orgId} and id = ${id} for no key update`.execute(trx)
-  return rows[0]
+    where organization_id = ${orgId} and id = ${id} ${strength}`.execute(trx)
+  const [cluster] = rows
+  if (cluster === undefined) throw notFound('No cluster found')
+  return cluster
 }
 
-/** The same, also against anything that would come to belong to the cluster. */
-export async function lockToDelete(trx: Trx, orgId: string, id: string): Promise<LockedCluster | undefined> {
-  const { rows } = await sql<LockedCluster>`
-    select id, name, hosted, default_queue_id from clusters
-    where organization_id = ${orgId} and id = ${id} for update`.execute(trx)
-  return rows[0]
-}
-
-/** Whether the cluster exists; if so, it cannot be deleted until the transaction ends. */
+/** Whether the cluster exists. If so, no other transaction deletes it until this one ends. */
 export async function holdInOrg(trx: Trx, orgId: string, id: string): Promise<boolean> {
   const { rows } = await sql`
     select from clusters where organization_id = ${orgId} and id = ${id} for key share`.execute(trx)
@@ -134,7 +135,7 @@ export async function updateInOrg(
     .execute()
 }
 
-/** Its queues, tokens, maintainers and secrets go with it. */
+/** Deletes its queues, tokens, maintainers and secrets too. */
 export async function deleteInOrg(trx: Trx, orgId: string, id: string): Promise<void> {
   await trx.deleteFrom('clusters').where('organization_id', '=', orgId).where('id', '=', id).execute()
 }

@@ -4,15 +4,14 @@ import { created, noContent, ok } from '../../http/answer.ts'
 import { pageAnswer, readPage } from '../../http/paging.ts'
 import { uuid } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
-import { notFound } from '../../lib/errors.ts'
 import { createCluster } from './create.ts'
 import { deleteCluster } from './delete.ts'
-import { presentCluster, presentManaged } from './present.ts'
+import { presentCluster, presentManagedCluster } from './present.ts'
 import * as clusters from './queries.ts'
 import { Cluster, CreateCluster, UpdateCluster } from './schema.ts'
 import { updateCluster } from './update.ts'
 
-const listClusters = route({
+const listClustersRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/clusters',
   summary: 'List clusters, oldest first',
@@ -27,7 +26,7 @@ const listClusters = route({
   },
 })
 
-const getCluster = route({
+const getClusterRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/clusters/:cluster',
   summary: 'Get a cluster',
@@ -36,16 +35,14 @@ const getCluster = route({
   params: { cluster: uuid('cluster') },
   answers: { 200: Cluster },
   async handler({ ctx, org, caller, params }) {
-    const cluster = await clusters.findInOrg(ctx.db, org.id, params.cluster)
-    if (cluster === undefined) throw notFound('No cluster found')
-    const present = (await mayManageCluster(ctx.db, org, caller, cluster.id))
-      ? presentManaged
-      : presentCluster
+    const cluster = await clusters.getInOrg(ctx.db, org.id, params.cluster)
+    const mayManage = await mayManageCluster(ctx.db, org, caller, cluster.id)
+    const present = mayManage ? presentManagedCluster : presentCluster
     return ok(present(ctx.config.url, org.slug, cluster))
   },
 })
 
-const postCluster = route({
+const createClusterRoute = route({
   method: 'POST',
   url: '/v2/organizations/:org/clusters',
   summary: 'Create a cluster',
@@ -63,7 +60,7 @@ const postCluster = route({
   },
 })
 
-const putCluster = route({
+const updateClusterRoute = route({
   method: ['PUT', 'PATCH'],
   url: '/v2/organizations/:org/clusters/:cluster',
   summary: 'Update a cluster',
@@ -79,11 +76,11 @@ const putCluster = route({
   },
   async handler({ ctx, org, caller, params, body }) {
     const cluster = await updateCluster(ctx, org, caller, params.cluster, body)
-    return ok(presentManaged(ctx.config.url, org.slug, cluster))
+    return ok(presentManagedCluster(ctx.config.url, org.slug, cluster))
   },
 })
 
-const removeCluster = route({
+const deleteClusterRoute = route({
   method: 'DELETE',
   url: '/v2/organizations/:org/clusters/:cluster',
   summary: 'Delete a cluster with its queues, tokens and secrets',
@@ -98,4 +95,10 @@ const removeCluster = route({
   },
 })
 
-export const clusterRoutes = [listClusters, getCluster, postCluster, putCluster, removeCluster]
+export const clusterRoutes = [
+  listClustersRoute,
+  getClusterRoute,
+  createClusterRoute,
+  updateClusterRoute,
+  deleteClusterRoute,
+]

@@ -2,7 +2,7 @@ import { validationFailed } from '../../lib/errors.ts'
 import type { ClusterFields, ClusterRow } from './queries.ts'
 import type { UpdateClusterBody } from './schema.ts'
 
-/** The plain fields that a body sets. An empty emoji or color is none. */
+/** The fields that a body sets, as columns. An empty emoji or color becomes null. */
 export function readFields(
   body: Pick<UpdateClusterBody, 'name' | 'description' | 'emoji' | 'color'>,
 ): Partial<ClusterFields> {
@@ -14,16 +14,16 @@ export function readFields(
   }
 }
 
-export const switchNames = ['hosted_git_mirror_enabled', 'hosted_container_cache_enabled'] as const
-export type SwitchName = (typeof switchNames)[number]
-export type CacheSwitches = Record<SwitchName, boolean>
+export const cacheFieldNames = ['hosted_git_mirror_enabled', 'hosted_container_cache_enabled'] as const
+export type CacheFieldName = (typeof cacheFieldNames)[number]
+export type CacheFields = Record<CacheFieldName, boolean>
 
-/** The cache switches that a body really changes. Only a hosted cluster has anything to switch. */
-export function changedSwitches(cluster: ClusterRow, body: UpdateClusterBody): Partial<CacheSwitches> {
-  const changed: Partial<CacheSwitches> = {}
-  for (const key of switchNames) {
-    const wanted = body[key]
-    if (wanted !== undefined && wanted !== cluster[key]) changed[key] = wanted
+/** The cache fields whose value the body changes. Only a hosted cluster has caches. */
+export function readCacheFields(cluster: ClusterRow, body: UpdateClusterBody): Partial<CacheFields> {
+  const changed: Partial<CacheFields> = {}
+  for (const name of cacheFieldNames) {
+    const wanted = body[name]
+    if (wanted !== undefined && wanted !== cluster[name]) changed[name] = wanted
   }
   const [first] = Object.keys(changed)
   if (first !== undefined && !cluster.hosted) {

@@ -5,23 +5,22 @@ import type { Context } from '../../context.ts'
 import type { Db } from '../../db/pool.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { toApiError } from '../../hosted/api-error.ts'
+import { unavailable, validationFailed } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/ids.ts'
-import { notFound, unavailable, validationFailed } from '../../lib/errors.ts'
 import * as queues from '../queues/queries.ts'
 import * as clusters from './queries.ts'
-import { changedSwitches, readFields, switchNames, type CacheSwitches, type SwitchName } from './rules.ts'
+import {
+  cacheFieldNames,
+  readCacheFields,
+  readFields,
+  type CacheFieldName,
+  type CacheFields,
+} from './rules.ts'
 import type { UpdateClusterBody } from './schema.ts'
 
-const audited = [
-  'name',
-  'description',
-  'emoji',
-  'color',
-  'default_queue_id',
-  'hosted_git_mirror_enabled',
-  'hosted_container_cache_enabled',
-] as const
+const audited = ['name', 'description', 'emoji', 'color', 'default_queue_id', ...cacheFieldNames] as const
 
+/** The hosted-agent service applies changed cache fields first. If it refuses, no row is written. */
 export async function updateCluster(
   ctx: Context,
   org: Organization,
@@ -29,47 +28,46 @@ export async function updateCluster(
   clusterId: string,
   body: UpdateClusterBody,
 ): Promise<clusters.ClusterRow> {
-  const before = await clusters.findInOrg(ctx.db, org.id, clusterId)
-  if (before === undefined) throw notFound('No cluster found')
+  const before = await clusters.getInOrg(ctx.db, org.id, clusterId)
   await readDefaultQueue(ctx.db, org, clusterId, body.default_queue_id)
-  const switches = changedSwitches(before, body)
-
-  // The driver is asked first and outside any transaction: when it refuses, nothing has been written.
-  const applied: Array<[SwitchName, boolean]> = []
+  const cacheFields = readCacheFields(before, body)
+  const applied: Array<[CacheFieldName, boolean]> = []
   try {
-    for (const name of switchNames) {
-      const isOn = switches[name]
+    for (const name of cacheFieldNames) {
+      const isOn = cacheFields[name]
       if (isOn === undefined) continue
-      await applySwitch(ctx, clusterId, name, isOn)
+      await applyCacheField(ctx, clusterId, name, isOn)
       applied.push([name, isOn])
     }
-    return await write(ctx, org, caller, clusterId, body, switches)
+    return await updateRow(ctx, org, caller, clusterId, body, cacheFields)
   } catch (error) {
-    for (const [name, isOn] of applied) await undoSwitch(ctx, clusterId, name, !isOn)
+    for (const [name, isOn] of applied) await undoCacheField(ctx, clusterId, name, !isOn)
     throw error
   }
 }
 
-async function write(
+async function updateRow(
   ctx: Context,
   org: Organization,
   caller: Caller,
   clusterId: string,
   body: UpdateClusterBody,
-  switches: Partial<CacheSwitches>,
+  cacheFields: Partial<CacheFields>,
 ): Promise<clusters.ClusterRow> {
   return inTransaction(ctx.db, async (trx) => {
-    const locked = await clusters.lockInOrg(trx, org.id, clusterId)
-    const before = locked && (await clusters.findInOrg(trx, org.id, clusterId))
-    if (before === undefined) throw notFound('No cluster found')
-    // Read again behind the lock: until then the queue could be deleted.
+    await clusters.lockInOrg(trx, org.id, clusterId)
+    const before = await clusters.getInOrg(trx, org.id, clusterId)
+    // The queue may have been deleted before the cluster was locked, so check it again.
     const defaultQueue = await readDefaultQueue(trx, org, clusterId, body.default_queue_id)
     if (defaultQueue.default_queue_id) {
       await adoptJobs(trx, org.id, clusterId, { id: defaultQueue.default_queue_id, key: '', isDefault: true })
     }
-    await clusters.updateInOrg(trx, org.id, clusterId, { ...readFields(body), ...defaultQueue, ...switches })
-    const after = await clusters.findInOrg(trx, org.id, clusterId)
-    if (after === undefined) throw new Error('A cluster vanished while it was locked.')
+    await clusters.updateInOrg(trx, org.id, clusterId, {
+      ...readFields(body),
+      ...defaultQueue,
+      ...cacheFields,
+    })
+    const after = await clusters.getInOrg(trx, org.id, clusterId)
     await recordAudit(trx, byCaller(caller), {
       organizationId: org.id,
       type: 'CLUSTER_UPDATED',
@@ -94,7 +92,12 @@ async function readDefaultQueue(
   return { default_queue_id: wanted }
 }
 
-async function applySwitch(ctx: Context, clusterId: string, name: SwitchName, isOn: boolean): Promise<void> {
+async function applyCacheField(
+  ctx: Context,
+  clusterId: string,
+  name: CacheFieldName,
+  isOn: boolean,
+): Promise<void> {
   if (ctx.hosted === null) throw unavailable('The hosted-agent service is not running. Asking again is safe.')
   try {
     if (name === 'hosted_git_mirror_enabled') await ctx.hosted.setGitMirror(clusterId, isOn)
@@ -104,13 +107,18 @@ async function applySwitch(ctx: Context, clusterId: string, name: SwitchName, is
   }
 }
 
-async function undoSwitch(ctx: Context, clusterId: string, name: SwitchName, isOn: boolean): Promise<void> {
+async function undoCacheField(
+  ctx: Context,
+  clusterId: string,
+  name: CacheFieldName,
+  isOn: boolean,
+): Promise<void> {
   try {
-    await applySwitch(ctx, clusterId, name, isOn)
+    await applyCacheField(ctx, clusterId, name, isOn)
   } catch (error) {
     ctx.log.error(
-      { err: error, cluster_id: clusterId },
-      'A hosted cluster keeps a switch that was not recorded.',
+      { err: error, cluster_id: clusterId, field: name },
+      'The hosted-agent service kept a change that was not saved.',
     )
   }
 }

@@ -11,7 +11,7 @@ const characterByName = new Map(
   gemoji.flatMap(({ names, emoji }) => names.map((name) => [name, emoji] as const)),
 )
 
-const listEmojis = route({
+const listEmojisRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/emojis',
   summary: 'List all emojis, for showing `:name:` in texts; not paged',
@@ -23,7 +23,7 @@ const listEmojis = route({
   },
 })
 
-const getEmoji = route({
+const getEmojiRoute = route({
   method: 'GET',
   url: '/emojis/:emoji.svg',
   summary: 'Get the picture of an emoji, by its name or an alias',
@@ -38,4 +38,4 @@ const getEmoji = route({
   },
 })
 
-export const emojiRoutes = [listEmojis, getEmoji]
+export const emojiRoutes = [listEmojisRoute, getEmojiRoute]

@@ -10,7 +10,7 @@ import * as invitations from './queries.ts'
 import { revokeInvitation } from './revoke.ts'
 import { CreateInvitations, Invitation, InvitationPage } from './schema.ts'
 
-const listInvitations = route({
+const listInvitationsRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/invitations',
   summary: 'List pending invitations, newest first',
@@ -31,7 +31,7 @@ const listInvitations = route({
   },
 })
 
-const getInvitation = route({
+const getInvitationRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/invitations/:invitation',
   summary: 'Get an invitation, in whatever state',
@@ -46,7 +46,7 @@ const getInvitation = route({
   },
 })
 
-const postInvitations = route({
+const createInvitationsRoute = route({
   method: 'POST',
   url: '/v2/organizations/:org/invitations',
   summary: 'Invite people, all of them or none; the invitations hold for seven days',
@@ -63,7 +63,7 @@ const postInvitations = route({
   },
 })
 
-const deleteInvitation = route({
+const revokeInvitationRoute = route({
   method: 'DELETE',
   url: '/v2/organizations/:org/invitations/:invitation',
   summary: 'Revoke a pending invitation',
@@ -78,4 +78,9 @@ const deleteInvitation = route({
   },
 })
 
-export const invitationRoutes = [listInvitations, getInvitation, postInvitations, deleteInvitation]
+export const invitationRoutes = [
+  listInvitationsRoute,
+  getInvitationRoute,
+  createInvitationsRoute,
+  revokeInvitationRoute,
+]

@@ -2,6 +2,9 @@ import { sql } from 'kysely'
 import type { Caller, Organization } from '../../auth/caller.ts'
 import { teamIsVisible } from '../../auth/permissions.ts'
 import type { Db, Trx } from '../../db/pool.ts'
+import { violatedUnique } from '../../db/transaction.ts'
+import { notFound, validationFailed } from '../../lib/errors.ts'
+import type { Actor } from './rules.ts'
 
 export interface MaintainerRow {
   id: string
@@ -27,22 +30,22 @@ export async function listInCluster(
   return rows
 }
 
-export async function findInCluster(
+export async function getInCluster(
   db: Db,
   orgId: string,
   clusterId: string,
   id: string,
-): Promise<MaintainerRow | undefined> {
+): Promise<MaintainerRow> {
   const { rows } = await sql<MaintainerRow>`${select}
     where m.organization_id = ${orgId} and m.cluster_id = ${clusterId} and m.id = ${id}`.execute(db)
-  return rows[0]
+  const [maintainer] = rows
+  if (maintainer === undefined) throw notFound('No maintainer found')
+  return maintainer
 }
 
-export type Actor = { kind: 'user'; id: string } | { kind: 'team'; id: string }
-
 /**
- * The name of a member, or of a team that the caller may know of; neither can leave until the transaction ends. null:
- * there is none.
+ * The name of a member, or of a team that the caller may see; null when there is none. No other transaction deletes
+ * either until this one ends.
  */
 export async function holdActor(
   trx: Trx,
@@ -64,29 +67,28 @@ export async function holdActor(
 
 export async function insert(
   trx: Trx,
-  row: {
-    id: string
-    organization_id: string
-    cluster_id: string
-    user_id: string | null
-    team_id: string | null
-  },
+  {
+    actor,
+    ...row
+  }: { id: string; organization_id: string; cluster_id: string; actor: Actor & { name: string } },
 ): Promise<void> {
-  await trx.insertInto('cluster_maintainers').values(row).execute()
+  await trx
+    .insertInto('cluster_maintainers')
+    .values({ ...row, [`${actor.kind}_id`]: actor.id })
+    .execute()
+    .catch((error: unknown) => {
+      if (violatedUnique(error) === null) throw error
+      throw validationFailed(`${actor.name} is already a maintainer of this cluster`)
+    })
 }
 
-/** Whether it was there: of two who delete at once, one did. */
-export async function deleteInCluster(
-  trx: Trx,
-  orgId: string,
-  clusterId: string,
-  id: string,
-): Promise<boolean> {
+/** Throws when a simultaneous request has deleted the maintainer already. */
+export async function deleteInCluster(trx: Trx, orgId: string, clusterId: string, id: string): Promise<void> {
   const { numDeletedRows } = await trx
     .deleteFrom('cluster_maintainers')
     .where('organization_id', '=', orgId)
     .where('cluster_id', '=', clusterId)
     .where('id', '=', id)
     .executeTakeFirst()
-  return numDeletedRows > 0n
+  if (numDeletedRows === 0n) throw notFound('No maintainer found')
 }

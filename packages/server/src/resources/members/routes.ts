@@ -10,7 +10,7 @@ import { removeMember } from './delete.ts'
 import { Member, UpdateMember } from './schema.ts'
 import { updateMember } from './update.ts'
 
-const listMembers = route({
+const listMembersRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/members',
   summary: 'List the members of an organization, oldest first',
@@ -25,7 +25,7 @@ const listMembers = route({
   },
 })
 
-const getMember = route({
+const getMemberRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/members/:user',
   summary: 'Get a member of an organization',
@@ -40,7 +40,7 @@ const getMember = route({
   },
 })
 
-const patchMember = route({
+const updateMemberRoute = route({
   method: ['PUT', 'PATCH'],
   url: '/v2/organizations/:org/members/:user',
   summary: 'Change the role or the single-sign-on mode of a member',
@@ -59,7 +59,7 @@ const patchMember = route({
   },
 })
 
-const deleteMember = route({
+const deleteMemberRoute = route({
   method: 'DELETE',
   url: '/v2/organizations/:org/members/:user',
   summary: 'Remove a member from an organization and from its teams',
@@ -75,4 +75,4 @@ const deleteMember = route({
   },
 })
 
-export const memberRoutes = [listMembers, getMember, patchMember, deleteMember]
+export const memberRoutes = [listMembersRoute, getMemberRoute, updateMemberRoute, deleteMemberRoute]

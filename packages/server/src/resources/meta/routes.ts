@@ -2,7 +2,7 @@ import { ok } from '../../http/answer.ts'
 import { route } from '../../http/route.ts'
 import { Meta } from './schema.ts'
 
-const getMeta = route({
+const getMetaRoute = route({
   method: 'GET',
   url: '/v2/meta',
   summary: 'Get what is public about this installation',
@@ -14,4 +14,4 @@ const getMeta = route({
   },
 })
 
-export const metaRoutes = [getMeta]
+export const metaRoutes = [getMetaRoute]

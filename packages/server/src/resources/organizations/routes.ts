@@ -6,7 +6,7 @@ import { presentOrganization, presentRateLimit } from './present.ts'
 import * as organizations from './queries.ts'
 import { Organization, RateLimitScopes } from './schema.ts'
 
-const listOrganizations = route({
+const listOrganizationsRoute = route({
   method: 'GET',
   url: '/v2/organizations',
   summary: 'List the organizations the token may access, oldest first',
@@ -23,7 +23,7 @@ const listOrganizations = route({
   },
 })
 
-const getOrganization = route({
+const getOrganizationRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org',
   summary: 'Get an organization',
@@ -35,7 +35,7 @@ const getOrganization = route({
   },
 })
 
-const getRateLimit = route({
+const getRateLimitRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/rate_limit',
   summary: 'Get how much of the rate limit the organization has used',
@@ -50,4 +50,4 @@ const getRateLimit = route({
   },
 })
 
-export const organizationRoutes = [listOrganizations, getOrganization, getRateLimit]
+export const organizationRoutes = [listOrganizationsRoute, getOrganizationRoute, getRateLimitRoute]

@@ -5,7 +5,7 @@ import { presentPipelineSettings } from './present.ts'
 import * as pipelineSettings from './queries.ts'
 import { EnableBuildExport, PipelineSettings, UpdatePipelineSettings } from './schema.ts'
 
-const getPipelineSettings = route({
+const getPipelineSettingsRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/pipeline-settings',
   summary: "Get the organization's pipeline settings",
@@ -18,7 +18,7 @@ const getPipelineSettings = route({
   },
 })
 
-const patchPipelineSettings = route({
+const updatePipelineSettingsRoute = route({
   method: ['PUT', 'PATCH'],
   url: '/v2/organizations/:org/pipeline-settings',
   summary: "Change the organization's pipeline settings; what is not given stays",
@@ -33,7 +33,7 @@ const patchPipelineSettings = route({
   },
 })
 
-const putHostedAgentsSsh = route({
+const enableHostedAgentsSshRoute = route({
   method: 'PUT',
   url: '/v2/organizations/:org/pipeline-settings/hosted-agents-ssh',
   summary: 'Let people open terminals on hosted agents',
@@ -46,7 +46,7 @@ const putHostedAgentsSsh = route({
   },
 })
 
-const deleteHostedAgentsSsh = route({
+const disableHostedAgentsSshRoute = route({
   method: 'DELETE',
   url: '/v2/organizations/:org/pipeline-settings/hosted-agents-ssh',
   summary: 'Stop letting people open terminals on hosted agents',
@@ -59,7 +59,7 @@ const deleteHostedAgentsSsh = route({
   },
 })
 
-const putPublicPipelines = route({
+const enablePublicPipelinesRoute = route({
   method: 'PUT',
   url: '/v2/organizations/:org/pipeline-settings/public-pipelines',
   summary: 'Let pipelines be made public',
@@ -72,7 +72,7 @@ const putPublicPipelines = route({
   },
 })
 
-const deletePublicPipelines = route({
+const disablePublicPipelinesRoute = route({
   method: 'DELETE',
   url: '/v2/organizations/:org/pipeline-settings/public-pipelines',
   summary: 'Stop letting pipelines be made public; those that are stay so',
@@ -85,7 +85,7 @@ const deletePublicPipelines = route({
   },
 })
 
-const putAdvancedQueueMetrics = route({
+const enableAdvancedQueueMetricsRoute = route({
   method: 'PUT',
   url: '/v2/organizations/:org/pipeline-settings/advanced-queue-metrics',
   summary: 'Turn on detailed metrics of queues, for good',
@@ -98,7 +98,7 @@ const putAdvancedQueueMetrics = route({
   },
 })
 
-const putBuildExport = route({
+const enableBuildExportRoute = route({
   method: 'PUT',
   url: '/v2/organizations/:org/pipeline-settings/build-export',
   summary: 'Say where finished builds are exported to',
@@ -113,7 +113,7 @@ const putBuildExport = route({
   },
 })
 
-const deleteBuildExport = route({
+const disableBuildExportRoute = route({
   method: 'DELETE',
   url: '/v2/organizations/:org/pipeline-settings/build-export',
   summary: 'Stop exporting builds',
@@ -127,13 +127,13 @@ const deleteBuildExport = route({
 })
 
 export const pipelineSettingsRoutes = [
-  getPipelineSettings,
-  patchPipelineSettings,
-  putHostedAgentsSsh,
-  deleteHostedAgentsSsh,
-  putPublicPipelines,
-  deletePublicPipelines,
-  putAdvancedQueueMetrics,
-  putBuildExport,
-  deleteBuildExport,
+  getPipelineSettingsRoute,
+  updatePipelineSettingsRoute,
+  enableHostedAgentsSshRoute,
+  disableHostedAgentsSshRoute,
+  enablePublicPipelinesRoute,
+  disablePublicPipelinesRoute,
+  enableAdvancedQueueMetricsRoute,
+  enableBuildExportRoute,
+  disableBuildExportRoute,
 ]

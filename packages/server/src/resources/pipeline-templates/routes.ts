@@ -14,7 +14,7 @@ import { updateTemplate } from './update.ts'
 /** A configuration of a mebibyte, written as a JSON string. */
 const bodyLimitBytes = 4 * 1024 * 1024
 
-const listTemplates = route({
+const listTemplatesRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/pipeline-templates',
   summary: 'List pipeline templates, oldest first; members see those they may use',
@@ -29,7 +29,7 @@ const listTemplates = route({
   },
 })
 
-const getTemplate = route({
+const getTemplateRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/pipeline-templates/:template',
   summary: 'Get a pipeline template',
@@ -44,7 +44,7 @@ const getTemplate = route({
   },
 })
 
-const postTemplate = route({
+const createTemplateRoute = route({
   method: 'POST',
   url: '/v2/organizations/:org/pipeline-templates',
   summary: 'Create a pipeline template',
@@ -59,7 +59,7 @@ const postTemplate = route({
   },
 })
 
-const patchTemplate = route({
+const updateTemplateRoute = route({
   method: ['PUT', 'PATCH'],
   url: '/v2/organizations/:org/pipeline-templates/:template',
   summary: 'Update a pipeline template; pipelines that have it follow',
@@ -76,7 +76,7 @@ const patchTemplate = route({
   },
 })
 
-const removeTemplate = route({
+const deleteTemplateRoute = route({
   method: 'DELETE',
   url: '/v2/organizations/:org/pipeline-templates/:template',
   summary: 'Delete a pipeline template that no pipeline has',
@@ -92,9 +92,9 @@ const removeTemplate = route({
 })
 
 export const pipelineTemplateRoutes = [
-  listTemplates,
-  getTemplate,
-  postTemplate,
-  patchTemplate,
-  removeTemplate,
+  listTemplatesRoute,
+  getTemplateRoute,
+  createTemplateRoute,
+  updateTemplateRoute,
+  deleteTemplateRoute,
 ]

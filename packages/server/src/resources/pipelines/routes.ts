@@ -21,7 +21,7 @@ import {
 /** A configuration of a mebibyte, written as a JSON string. */
 const bodyLimitBytes = 4 * 1024 * 1024
 
-const listPipelines = route({
+const listPipelinesRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/pipelines',
   summary: 'List pipelines that the caller may see, oldest first',
@@ -46,7 +46,7 @@ const listPipelines = route({
   },
 })
 
-const getPipeline = route({
+const getPipelineRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/pipelines/:pipeline',
   summary: 'Get a pipeline',
@@ -61,7 +61,7 @@ const getPipeline = route({
   },
 })
 
-const postPipeline = route({
+const createPipelineRoute = route({
   method: 'POST',
   url: '/v2/organizations/:org/pipelines',
   summary: 'Create a pipeline',
@@ -81,7 +81,7 @@ const postPipeline = route({
   },
 })
 
-const patchPipeline = route({
+const updatePipelineRoute = route({
   method: ['PUT', 'PATCH'],
   url: '/v2/organizations/:org/pipelines/:pipeline',
   summary: 'Update a pipeline; a new name without a slug makes a new slug',
@@ -99,7 +99,7 @@ const patchPipeline = route({
   },
 })
 
-const removePipeline = route({
+const deletePipelineRoute = route({
   method: 'DELETE',
   url: '/v2/organizations/:org/pipelines/:pipeline',
   summary: 'Delete a pipeline with its builds and schedules',
@@ -113,7 +113,7 @@ const removePipeline = route({
   },
 })
 
-const postArchive = route({
+const archivePipelineRoute = route({
   method: 'POST',
   url: '/v2/organizations/:org/pipelines/:pipeline/archive',
   summary: 'Archive a pipeline: it is no longer listed, built or changed',
@@ -128,7 +128,7 @@ const postArchive = route({
   },
 })
 
-const postUnarchive = route({
+const unarchivePipelineRoute = route({
   method: 'POST',
   url: '/v2/organizations/:org/pipelines/:pipeline/unarchive',
   summary: 'Take a pipeline back from the archive',
@@ -143,7 +143,7 @@ const postUnarchive = route({
   },
 })
 
-const postWebhook = route({
+const createWebhookRoute = route({
   method: 'POST',
   url: '/v2/organizations/:org/pipelines/:pipeline/webhook',
   summary: 'Create the webhook at the host of the repository',
@@ -164,7 +164,7 @@ const postWebhook = route({
   },
 })
 
-const getGithubWebhooks = route({
+const getGithubWebhooksRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/pipelines/:pipeline/github-webhooks',
   summary: 'Get whether events from GitHub make builds',
@@ -180,7 +180,7 @@ const getGithubWebhooks = route({
   },
 })
 
-const putGithubWebhooks = route({
+const enableGithubWebhooksRoute = route({
   method: 'PUT',
   url: '/v2/organizations/:org/pipelines/:pipeline/github-webhooks',
   summary: 'Let events from GitHub make builds',
@@ -194,7 +194,7 @@ const putGithubWebhooks = route({
   },
 })
 
-const deleteGithubWebhooks = route({
+const disableGithubWebhooksRoute = route({
   method: 'DELETE',
   url: '/v2/organizations/:org/pipelines/:pipeline/github-webhooks',
   summary: 'Stop events from GitHub from making builds',
@@ -209,15 +209,15 @@ const deleteGithubWebhooks = route({
 })
 
 export const pipelineRoutes = [
-  listPipelines,
-  getPipeline,
-  postPipeline,
-  patchPipeline,
-  removePipeline,
-  postArchive,
-  postUnarchive,
-  postWebhook,
-  getGithubWebhooks,
-  putGithubWebhooks,
-  deleteGithubWebhooks,
+  listPipelinesRoute,
+  getPipelineRoute,
+  createPipelineRoute,
+  updatePipelineRoute,
+  deletePipelineRoute,
+  archivePipelineRoute,
+  unarchivePipelineRoute,
+  createWebhookRoute,
+  getGithubWebhooksRoute,
+  enableGithubWebhooksRoute,
+  disableGithubWebhooksRoute,
 ]

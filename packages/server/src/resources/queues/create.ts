@@ -2,8 +2,8 @@ import { byCaller, recordAudit } from '../../audit/record.ts'
 import type { Caller, Organization } from '../../auth/caller.ts'
 import { adoptJobs } from '../../conductor/adopt-jobs.ts'
 import type { Context } from '../../context.ts'
-import { inTransaction, violatedUnique } from '../../db/transaction.ts'
-import { notFound, validationFailed } from '../../lib/errors.ts'
+import { inTransaction } from '../../db/transaction.ts'
+import { validationFailed } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import * as clusters from '../clusters/queries.ts'
 import * as queues from './queries.ts'
@@ -25,9 +25,8 @@ export async function createQueue(
     instance_shape: body.hostedAgents?.instanceShape ?? null,
   }
   return inTransaction(ctx.db, async (trx) => {
-    // The lock makes the count below true until the insert is done.
+    // While the cluster is locked, the count below stays true.
     const cluster = await clusters.lockInOrg(trx, org.id, clusterId)
-    if (cluster === undefined) throw notFound('No cluster found')
     if (fields.instance_shape !== null && !cluster.hosted) {
       throw validationFailed('hostedAgents can only be set in a hosted cluster')
     }
@@ -35,10 +34,7 @@ export async function createQueue(
       throw validationFailed(`a cluster has at most ${mostQueues} queues`)
     }
     const row = { id, organization_id: org.id, cluster_id: clusterId, created_by: caller.user.id, ...fields }
-    await queues.insert(trx, row).catch((error: unknown) => {
-      if (violatedUnique(error) !== 'cluster_queues_key_key') throw error
-      throw validationFailed(`the cluster already has a queue with the key ${fields.key}`)
-    })
+    await queues.insert(trx, row)
     await adoptJobs(trx, org.id, clusterId, { id, key: fields.key, isDefault: false })
     await recordAudit(trx, byCaller(caller), {
       organizationId: org.id,
@@ -46,8 +42,6 @@ export async function createQueue(
       subject: { type: 'ClusterQueue', uuid: id, name: fields.key },
       data: { cluster_id: clusterId, ...fields },
     })
-    const queue = await queues.findInCluster(trx, org.id, clusterId, id)
-    if (queue === undefined) throw new Error('A queue vanished in the transaction that made it.')
-    return queue
+    return queues.getInCluster(trx, org.id, clusterId, id)
   })
 }

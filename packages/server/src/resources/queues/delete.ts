@@ -2,7 +2,7 @@ import { byCaller, recordAudit } from '../../audit/record.ts'
 import type { Caller, Organization } from '../../auth/caller.ts'
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
-import { notFound, refused } from '../../lib/errors.ts'
+import { refused } from '../../lib/errors.ts'
 import * as clusters from '../clusters/queries.ts'
 import * as queues from './queries.ts'
 
@@ -14,15 +14,13 @@ export async function deleteQueue(
   queueId: string,
 ): Promise<void> {
   await inTransaction(ctx.db, async (trx) => {
-    // Whoever chooses a default queue holds the cluster too, so it cannot become this one meanwhile.
+    // Setting the default queue locks the cluster too, so this queue cannot become the default in the meantime.
     const cluster = await clusters.lockInOrg(trx, org.id, clusterId)
-    if (cluster === undefined) throw notFound('No cluster found')
     const queue = await queues.lockInCluster(trx, org.id, clusterId, queueId)
-    if (queue === undefined) throw notFound('No queue found')
     if (cluster.default_queue_id === queueId) {
       throw refused(`${queue.key} is the default queue of this cluster; choose another default queue first`)
     }
-    const running = await queues.lockContainersWithJobs(trx, org.id, queueId)
+    const running = await queues.lockHostedAgentsWithJobs(trx, org.id, queueId)
     if (running > 0) {
       const jobs = running === 1 ? '1 job runs' : `${running} jobs run`
       throw refused(

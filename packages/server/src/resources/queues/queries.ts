@@ -1,5 +1,7 @@
 import { sql } from 'kysely'
 import type { Db, Trx } from '../../db/pool.ts'
+import { violatedUnique } from '../../db/transaction.ts'
+import { notFound, validationFailed } from '../../lib/errors.ts'
 import { userJson, type UserRow } from '../user/queries.ts'
 
 export interface QueueRow {
@@ -8,7 +10,7 @@ export interface QueueRow {
   key: string
   description: string | null
   retry_agent_affinity: 'prefer-warmest' | 'prefer-different'
-  /** null: served by agents that people run themselves. */
+  /** null: the queue is not hosted. */
   instance_shape: string | null
   agent_image_ref: string | null
   dispatch_paused_at: string | null
@@ -36,6 +38,12 @@ export async function findInCluster(
   return rows[0]
 }
 
+export async function getInCluster(db: Db, orgId: string, clusterId: string, id: string): Promise<QueueRow> {
+  const queue = await findInCluster(db, orgId, clusterId, id)
+  if (queue === undefined) throw notFound('No queue found')
+  return queue
+}
+
 export async function listInCluster(
   db: Db,
   orgId: string,
@@ -48,24 +56,23 @@ export async function listInCluster(
   return rows
 }
 
-/** Holds the queue against change and deletion until the transaction ends, and shows it as it then is. */
+/** Until the transaction ends, no other transaction updates or deletes the queue. */
 export async function lockInCluster(
   trx: Trx,
   orgId: string,
   clusterId: string,
   id: string,
-): Promise<QueueRow | undefined> {
+): Promise<QueueRow> {
   await sql`
     select from cluster_queues where organization_id = ${orgId} and cluster_id = ${clusterId} and id = ${id}
     for no key update`.execute(trx)
-  return findInCluster(trx, orgId, clusterId, id)
+  return getInCluster(trx, orgId, clusterId, id)
 }
 
 export async function countInCluster(trx: Trx, orgId: string, clusterId: string): Promise<number> {
   const { rows } = await sql<{ count: number }>`
-    select count(*) from cluster_queues where organization_id = ${orgId} and cluster_id = ${clusterId}`.execute(
-    trx,
-  )
+    select count(*) from cluster_queues
+    where organization_id = ${orgId} and cluster_id = ${clusterId}`.execute(trx)
   return rows[0]?.count ?? 0
 }
 
@@ -92,7 +99,14 @@ export async function insert(
     created_by: string
   },
 ): Promise<void> {
-  await trx.insertInto('cluster_queues').values(row).execute()
+  await trx
+    .insertInto('cluster_queues')
+    .values(row)
+    .execute()
+    .catch((error: unknown) => {
+      if (violatedUnique(error) !== 'cluster_queues_key_key') throw error
+      throw validationFailed(`the cluster already has a queue with the key ${row.key}`)
+    })
 }
 
 export async function updateInCluster(
@@ -112,8 +126,11 @@ export async function updateInCluster(
     .execute()
 }
 
-/** Holds the containers of the queue, so that none takes a job until the transaction ends. */
-export async function lockContainersWithJobs(trx: Trx, orgId: string, id: string): Promise<number> {
+/**
+ * The number of hosted agents of the queue that run a job. Until the transaction ends, none of the queue's hosted
+ * agents takes a job.
+ */
+export async function lockHostedAgentsWithJobs(trx: Trx, orgId: string, id: string): Promise<number> {
   const { rows } = await sql<{ hasJob: boolean }>`
     with held as (
       select job_id from hosted_agents where organization_id = ${orgId} and queue_id = ${id} for update

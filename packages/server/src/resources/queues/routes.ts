@@ -3,7 +3,6 @@ import { created, noContent, ok } from '../../http/answer.ts'
 import { pageAnswer, readPage } from '../../http/paging.ts'
 import { uuid } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
-import { notFound } from '../../lib/errors.ts'
 import * as clusters from '../clusters/queries.ts'
 import { createQueue } from './create.ts'
 import { deleteQueue } from './delete.ts'
@@ -12,7 +11,7 @@ import * as queues from './queries.ts'
 import { CreateQueue, PauseDispatch, Queue, UpdateQueue } from './schema.ts'
 import { pauseDispatch, resumeDispatch, updateQueue } from './update.ts'
 
-const listQueues = route({
+const listQueuesRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/clusters/:cluster/queues',
   summary: 'List the queues of a cluster, oldest first',
@@ -22,14 +21,14 @@ const listQueues = route({
   paging: 'pages',
   answers: { 200: Type.Array(Queue) },
   async handler({ ctx, org, params, url }) {
-    if (!(await clusters.existsInOrg(ctx.db, org.id, params.cluster))) throw notFound('No cluster found')
+    await clusters.getInOrg(ctx.db, org.id, params.cluster)
     const page = readPage(url)
     const rows = await queues.listInCluster(ctx.db, org.id, params.cluster, page)
     return pageAnswer(page, rows, (row) => presentQueue(ctx.config.url, org.slug, row))
   },
 })
 
-const getQueue = route({
+const getQueueRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/clusters/:cluster/queues/:queue',
   summary: 'Get a queue',
@@ -38,13 +37,12 @@ const getQueue = route({
   params: { cluster: uuid('cluster'), queue: uuid('queue') },
   answers: { 200: Queue },
   async handler({ ctx, org, params }) {
-    const queue = await queues.findInCluster(ctx.db, org.id, params.cluster, params.queue)
-    if (queue === undefined) throw notFound('No queue found')
+    const queue = await queues.getInCluster(ctx.db, org.id, params.cluster, params.queue)
     return ok(presentQueue(ctx.config.url, org.slug, queue))
   },
 })
 
-const postQueue = route({
+const createQueueRoute = route({
   method: 'POST',
   url: '/v2/organizations/:org/clusters/:cluster/queues',
   summary: 'Create a queue',
@@ -62,7 +60,7 @@ const postQueue = route({
   },
 })
 
-const putQueue = route({
+const updateQueueRoute = route({
   method: ['PUT', 'PATCH'],
   url: '/v2/organizations/:org/clusters/:cluster/queues/:queue',
   summary: 'Update a queue',
@@ -73,12 +71,12 @@ const putQueue = route({
   answers: { 200: Queue },
   errors: { 422: 'The body is not valid, or would change the key, the kind of queue or more than its size.' },
   async handler({ ctx, org, caller, params, body }) {
-    const queue = await updateQueue(ctx, org, caller, params, body)
+    const queue = await updateQueue(ctx, org, caller, params.cluster, params.queue, body)
     return ok(presentQueue(ctx.config.url, org.slug, queue))
   },
 })
 
-const removeQueue = route({
+const deleteQueueRoute = route({
   method: 'DELETE',
   url: '/v2/organizations/:org/clusters/:cluster/queues/:queue',
   summary: 'Delete a queue',
@@ -93,7 +91,7 @@ const removeQueue = route({
   },
 })
 
-const postPauseDispatch = route({
+const pauseDispatchRoute = route({
   method: 'POST',
   url: '/v2/organizations/:org/clusters/:cluster/queues/:queue/pause_dispatch',
   summary: 'Stop handing out the jobs of a queue',
@@ -104,12 +102,12 @@ const postPauseDispatch = route({
   answers: { 200: Queue },
   errors: { 422: 'The queue is already paused.' },
   async handler({ ctx, org, caller, params, body }) {
-    const queue = await pauseDispatch(ctx, org, caller, params, body)
+    const queue = await pauseDispatch(ctx, org, caller, params.cluster, params.queue, body)
     return ok(presentQueue(ctx.config.url, org.slug, queue))
   },
 })
 
-const postResumeDispatch = route({
+const resumeDispatchRoute = route({
   method: 'POST',
   url: '/v2/organizations/:org/clusters/:cluster/queues/:queue/resume_dispatch',
   summary: 'Hand out the jobs of a queue again',
@@ -119,17 +117,17 @@ const postResumeDispatch = route({
   answers: { 200: Queue },
   errors: { 422: 'The queue is not paused.' },
   async handler({ ctx, org, caller, params }) {
-    const queue = await resumeDispatch(ctx, org, caller, params)
+    const queue = await resumeDispatch(ctx, org, caller, params.cluster, params.queue)
     return ok(presentQueue(ctx.config.url, org.slug, queue))
   },
 })
 
 export const queueRoutes = [
-  listQueues,
-  getQueue,
-  postQueue,
-  putQueue,
-  removeQueue,
-  postPauseDispatch,
-  postResumeDispatch,
+  listQueuesRoute,
+  getQueueRoute,
+  createQueueRoute,
+  updateQueueRoute,
+  deleteQueueRoute,
+  pauseDispatchRoute,
+  resumeDispatchRoute,
 ]

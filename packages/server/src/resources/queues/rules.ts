@@ -29,7 +29,7 @@ export function readShape(name: string): InstanceShape {
 
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' }
 
-/** Of the containers that this installation starts: they run its own Node. */
+/** Hosted agents run the server's own Node binary, so they have its architecture. */
 export const ownArchitecture = architectures[process.arch] ?? process.arch
 
 const processesPerCpu = 1024
@@ -43,13 +43,13 @@ export const limitsOf = ({ cpu, memory }: InstanceShape): Limits => ({
 export const isRunnable = ({ machine_type, architecture }: InstanceShape): boolean =>
   machine_type === 'linux' && architecture === ownArchitecture
 
-/** Of the shapes that this installation can start, from the smallest to the largest. */
+/** The limits of the shapes that this installation can run, smallest first. */
 export const runnableLimits: readonly Limits[] = instanceShapes
   .map(readShape)
   .filter(isRunnable)
   .map(limitsOf)
 
-/** What an agent of a hosted queue says it is, besides its queue. */
+/** The tags of a hosted queue's agents, besides the queue. */
 export const hostedTags = ({ architecture, name }: InstanceShape): string[] => [
   'os=linux',
   `arch=${architecture}`,
@@ -57,8 +57,8 @@ export const hostedTags = ({ architecture, name }: InstanceShape): string[] => [
   'hosted=true',
 ]
 
-/** The fields that an update sets. What a queue is, its key and its kind of machine, never changes. */
-export function readChange(queue: QueueRow, body: UpdateQueueBody): Partial<QueueFields> {
+/** The fields that a body sets, as columns. A queue's key and kind of machine never change. */
+export function readFields(queue: QueueRow, body: UpdateQueueBody): Partial<QueueFields> {
   if (body.key !== undefined && body.key !== queue.key) throw validationFailed('key cannot be changed')
   return {
     ...(body.description === undefined ? {} : { description: body.description || null }),
@@ -91,7 +91,6 @@ function readHosted(
   }
 }
 
-/** Only the size may change. */
 function isSameMachine(from: string, to: string): boolean {
   if (!instanceShapes.some((name) => name === to)) return false
   const [a, b] = [readShape(from), readShape(to)]

@@ -4,11 +4,11 @@ import { wakeQueue } from '../../conductor/wake.ts'
 import type { Context } from '../../context.ts'
 import type { Trx } from '../../db/pool.ts'
 import { inTransaction } from '../../db/transaction.ts'
-import { notFound, refused, validationFailed } from '../../lib/errors.ts'
+import { refused, validationFailed } from '../../lib/errors.ts'
 import * as images from '../agent-images/queries.ts'
 import { isBuiltHere } from '../agent-images/rules.ts'
 import * as queues from './queries.ts'
-import { readChange } from './rules.ts'
+import { readFields } from './rules.ts'
 import type { PauseDispatchBody, UpdateQueueBody } from './schema.ts'
 
 const audited = [
@@ -24,16 +24,17 @@ export const updateQueue = (
   ctx: Context,
   org: Organization,
   caller: Caller,
-  place: { cluster: string; queue: string },
+  clusterId: string,
+  queueId: string,
   body: UpdateQueueBody,
 ): Promise<queues.QueueRow> =>
-  change(ctx, org, caller, place, async (queue, trx) => {
-    const fields = readChange(queue, body)
-    await refuseForeignImage(trx, ctx, org, place.cluster, fields.agent_image_ref ?? null)
+  update(ctx, org, caller, clusterId, queueId, async (queue, trx) => {
+    const fields = readFields(queue, body)
+    await refuseForeignImage(trx, ctx, org, clusterId, fields.agent_image_ref ?? null)
     return fields
   })
 
-/** Images that were built here are for the cluster they were built for; engines know no such bounds. */
+/** An image that this installation built may only run in its own cluster. Container engines do not enforce that. */
 async function refuseForeignImage(
   trx: Trx,
   { config }: Context,
@@ -46,15 +47,16 @@ async function refuseForeignImage(
   throw validationFailed('Agent image ref is not the image_ref of a READY agent image of this cluster')
 }
 
-/** Jobs already with an agent go on; no other leaves the queue until it is resumed. */
+/** Agents keep the jobs they have, and get no others from this queue until it is resumed. */
 export const pauseDispatch = (
   ctx: Context,
   org: Organization,
   caller: Caller,
-  place: { cluster: string; queue: string },
+  clusterId: string,
+  queueId: string,
   body: PauseDispatchBody,
 ): Promise<queues.QueueRow> =>
-  change(ctx, org, caller, place, (queue) => {
+  update(ctx, org, caller, clusterId, queueId, (queue) => {
     if (queue.dispatch_paused_at !== null) throw refused('Cluster queue is already paused')
     return {
       dispatch_paused_at: ctx.now().toISOString(),
@@ -67,29 +69,29 @@ export const resumeDispatch = (
   ctx: Context,
   org: Organization,
   caller: Caller,
-  place: { cluster: string; queue: string },
+  clusterId: string,
+  queueId: string,
 ): Promise<queues.QueueRow> =>
-  change(ctx, org, caller, place, (queue) => {
+  update(ctx, org, caller, clusterId, queueId, (queue) => {
     if (queue.dispatch_paused_at === null) throw refused('Cluster queue is not paused')
     return { dispatch_paused_at: null, dispatch_paused_by: null, dispatch_paused_note: null }
   })
 
 type Change = Partial<queues.QueueFields & queues.DispatchFields>
 
-/** `decide` sees the queue behind a lock, so of two that exclude each other one is refused. */
-async function change(
+/** `decide` runs while the queue is locked, so one of two simultaneous pauses is refused. */
+async function update(
   ctx: Context,
   org: Organization,
   caller: Caller,
-  place: { cluster: string; queue: string },
+  clusterId: string,
+  queueId: string,
   decide: (queue: queues.QueueRow, trx: Trx) => Change | Promise<Change>,
 ): Promise<queues.QueueRow> {
   return inTransaction(ctx.db, async (trx) => {
-    const before = await queues.lockInCluster(trx, org.id, place.cluster, place.queue)
-    if (before === undefined) throw notFound('No queue found')
-    await queues.updateInCluster(trx, org.id, place.cluster, place.queue, await decide(before, trx))
-    const after = await queues.findInCluster(trx, org.id, place.cluster, place.queue)
-    if (after === undefined) throw new Error('A queue vanished while it was locked.')
+    const before = await queues.lockInCluster(trx, org.id, clusterId, queueId)
+    await queues.updateInCluster(trx, org.id, clusterId, queueId, await decide(before, trx))
+    const after = await queues.getInCluster(trx, org.id, clusterId, queueId)
     if (before.dispatch_paused_at !== null && after.dispatch_paused_at === null)
       await wakeQueue(trx, after.id)
     await recordAudit(trx, byCaller(caller), {

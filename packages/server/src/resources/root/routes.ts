@@ -2,7 +2,7 @@ import { ok, redirect } from '../../http/answer.ts'
 import { route } from '../../http/route.ts'
 import { Greeting } from './schema.ts'
 
-const getRoot = route({
+const getRootRoute = route({
   method: 'GET',
   url: '/',
   summary: 'Say that something answers here; browsers are sent to the documentation',
@@ -15,4 +15,4 @@ const getRoot = route({
   },
 })
 
-export const rootRoutes = [getRoot]
+export const rootRoutes = [getRootRoute]

@@ -1,8 +1,7 @@
 import { byCaller, recordAudit } from '../../audit/record.ts'
 import type { Caller, Organization } from '../../auth/caller.ts'
 import type { Context } from '../../context.ts'
-import { inTransaction, violatedUnique } from '../../db/transaction.ts'
-import { notFound, validationFailed } from '../../lib/errors.ts'
+import { inTransaction } from '../../db/transaction.ts'
 import { newId } from '../../lib/ids.ts'
 import * as clusters from '../clusters/queries.ts'
 import * as secrets from './queries.ts'
@@ -20,9 +19,8 @@ export async function createSecret(
   const fields = { description: '', policy: '', ...readFields(body) }
   const { sealed, keyId } = ctx.keys.seal(readValue(body.value))
   return inTransaction(ctx.db, async (trx) => {
-    const cluster = await clusters.lockInOrg(trx, org.id, clusterId)
-    if (cluster === undefined) throw notFound('No cluster found')
-    const row = {
+    await clusters.lockInOrg(trx, org.id, clusterId)
+    await secrets.insert(trx, {
       id,
       organization_id: org.id,
       cluster_id: clusterId,
@@ -32,10 +30,6 @@ export async function createSecret(
       created_by: caller.user.id,
       updated_by: caller.user.id,
       ...fields,
-    }
-    await secrets.insert(trx, row).catch((error: unknown) => {
-      if (violatedUnique(error) !== 'cluster_secrets_key_key') throw error
-      throw validationFailed(`the cluster already has a secret with the key ${body.key}`)
     })
     await recordAudit(trx, byCaller(caller), {
       organizationId: org.id,
@@ -43,8 +37,6 @@ export async function createSecret(
       subject: { type: 'Secret', uuid: id, name: body.key },
       data: { cluster_id: clusterId, key: body.key, ...fields },
     })
-    const secret = await secrets.findInCluster(trx, org.id, clusterId, id)
-    if (secret === undefined) throw new Error('A secret vanished in the transaction that made it.')
-    return secret
+    return secrets.getInCluster(trx, org.id, clusterId, id)
   })
 }

@@ -2,7 +2,6 @@ import { byCaller, recordAudit } from '../../audit/record.ts'
 import type { Caller, Organization } from '../../auth/caller.ts'
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
-import { notFound } from '../../lib/errors.ts'
 import * as secrets from './queries.ts'
 
 export async function deleteSecret(
@@ -14,7 +13,6 @@ export async function deleteSecret(
 ): Promise<void> {
   await inTransaction(ctx.db, async (trx) => {
     const secret = await secrets.lockInCluster(trx, org.id, clusterId, secretId)
-    if (secret === undefined) throw notFound('No secret found')
     await secrets.deleteInCluster(trx, org.id, clusterId, secretId)
     await recordAudit(trx, byCaller(caller), {
       organizationId: org.id,

@@ -1,8 +1,10 @@
 import { sql } from 'kysely'
 import type { Db, Trx } from '../../db/pool.ts'
+import { violatedUnique } from '../../db/transaction.ts'
+import { notFound, validationFailed } from '../../lib/errors.ts'
 import { userJson, type UserRow } from '../user/queries.ts'
 
-/** Never the value, not even sealed: whoever lists secrets has no use for it. */
+/** Never the value, not even encrypted. */
 export interface SecretRow {
   id: string
   cluster_id: string
@@ -22,15 +24,12 @@ const select = sql`
   from cluster_secrets s
   left join users creator on creator.id = s.created_by left join users updater on updater.id = s.updated_by`
 
-export async function findInCluster(
-  db: Db,
-  orgId: string,
-  clusterId: string,
-  id: string,
-): Promise<SecretRow | undefined> {
+export async function getInCluster(db: Db, orgId: string, clusterId: string, id: string): Promise<SecretRow> {
   const { rows } = await sql<SecretRow>`${select}
     where s.organization_id = ${orgId} and s.cluster_id = ${clusterId} and s.id = ${id}`.execute(db)
-  return rows[0]
+  const [secret] = rows
+  if (secret === undefined) throw notFound('No secret found')
+  return secret
 }
 
 export async function listInCluster(
@@ -45,17 +44,17 @@ export async function listInCluster(
   return rows
 }
 
-/** Holds the secret against change and deletion until the transaction ends, and shows it as it then is. */
+/** Until the transaction ends, no other transaction updates or deletes the secret. */
 export async function lockInCluster(
   trx: Trx,
   orgId: string,
   clusterId: string,
   id: string,
-): Promise<SecretRow | undefined> {
+): Promise<SecretRow> {
   await sql`
     select from cluster_secrets where organization_id = ${orgId} and cluster_id = ${clusterId} and id = ${id}
     for no key update`.execute(trx)
-  return findInCluster(trx, orgId, clusterId, id)
+  return getInCluster(trx, orgId, clusterId, id)
 }
 
 export interface SecretFields {
@@ -80,7 +79,14 @@ export async function insert(
       updated_by: string
     },
 ): Promise<void> {
-  await trx.insertInto('cluster_secrets').values(row).execute()
+  await trx
+    .insertInto('cluster_secrets')
+    .values(row)
+    .execute()
+    .catch((error: unknown) => {
+      if (violatedUnique(error) !== 'cluster_secrets_key_key') throw error
+      throw validationFailed(`the cluster already has a secret with the key ${row.key}`)
+    })
 }
 
 export async function updateInCluster(

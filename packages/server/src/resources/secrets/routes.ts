@@ -3,7 +3,6 @@ import { created, noContent, ok } from '../../http/answer.ts'
 import { pageAnswer, readPage } from '../../http/paging.ts'
 import { uuid } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
-import { notFound } from '../../lib/errors.ts'
 import * as clusters from '../clusters/queries.ts'
 import { createSecret } from './create.ts'
 import { deleteSecret } from './delete.ts'
@@ -12,7 +11,7 @@ import * as secrets from './queries.ts'
 import { CreateSecret, Secret, UpdateSecret, UpdateSecretValue } from './schema.ts'
 import { updateSecret, updateSecretValue } from './update.ts'
 
-const listSecrets = route({
+const listSecretsRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/clusters/:cluster/secrets',
   summary: 'List the secrets of a cluster, oldest first, without their values',
@@ -22,14 +21,14 @@ const listSecrets = route({
   paging: 'pages',
   answers: { 200: Type.Array(Secret) },
   async handler({ ctx, org, params, url }) {
-    if (!(await clusters.existsInOrg(ctx.db, org.id, params.cluster))) throw notFound('No cluster found')
+    await clusters.getInOrg(ctx.db, org.id, params.cluster)
     const page = readPage(url)
     const rows = await secrets.listInCluster(ctx.db, org.id, params.cluster, page)
     return pageAnswer(page, rows, (row) => presentSecret(ctx.config.url, org, row))
   },
 })
 
-const getSecret = route({
+const getSecretRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/clusters/:cluster/secrets/:secret',
   summary: 'Get a secret without its value',
@@ -38,13 +37,12 @@ const getSecret = route({
   params: { cluster: uuid('cluster'), secret: uuid('secret') },
   answers: { 200: Secret },
   async handler({ ctx, org, params }) {
-    const secret = await secrets.findInCluster(ctx.db, org.id, params.cluster, params.secret)
-    if (secret === undefined) throw notFound('No secret found')
+    const secret = await secrets.getInCluster(ctx.db, org.id, params.cluster, params.secret)
     return ok(presentSecret(ctx.config.url, org, secret))
   },
 })
 
-const postSecret = route({
+const createSecretRoute = route({
   method: 'POST',
   url: '/v2/organizations/:org/clusters/:cluster/secrets',
   summary: 'Create a secret',
@@ -60,7 +58,7 @@ const postSecret = route({
   },
 })
 
-const putSecret = route({
+const updateSecretRoute = route({
   method: ['PUT', 'PATCH'],
   url: '/v2/organizations/:org/clusters/:cluster/secrets/:secret',
   summary: 'Update the description and the policy of a secret',
@@ -71,12 +69,12 @@ const putSecret = route({
   answers: { 200: Secret },
   errors: { 422: 'The body or the policy is not valid, or it names the key or the value.' },
   async handler({ ctx, org, caller, params, body }) {
-    const secret = await updateSecret(ctx, org, caller, params, body)
+    const secret = await updateSecret(ctx, org, caller, params.cluster, params.secret, body)
     return ok(presentSecret(ctx.config.url, org, secret))
   },
 })
 
-const putSecretValue = route({
+const updateSecretValueRoute = route({
   method: ['PUT', 'PATCH'],
   url: '/v2/organizations/:org/clusters/:cluster/secrets/:secret/value',
   summary: 'Replace the value of a secret',
@@ -86,12 +84,13 @@ const putSecretValue = route({
   body: UpdateSecretValue,
   answers: { 200: Secret },
   async handler({ ctx, org, caller, params, body }) {
-    const secret = await updateSecretValue(ctx, org, caller, params, body.value)
+    const { cluster, secret: id } = params
+    const secret = await updateSecretValue(ctx, org, caller, cluster, id, body.value)
     return ok(presentSecret(ctx.config.url, org, secret))
   },
 })
 
-const removeSecret = route({
+const deleteSecretRoute = route({
   method: 'DELETE',
   url: '/v2/organizations/:org/clusters/:cluster/secrets/:secret',
   summary: 'Delete a secret',
@@ -105,4 +104,11 @@ const removeSecret = route({
   },
 })
 
-export const secretRoutes = [listSecrets, getSecret, postSecret, putSecret, putSecretValue, removeSecret]
+export const secretRoutes = [
+  listSecretsRoute,
+  getSecretRoute,
+  createSecretRoute,
+  updateSecretRoute,
+  updateSecretValueRoute,
+  deleteSecretRoute,
+]

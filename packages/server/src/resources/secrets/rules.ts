@@ -18,10 +18,10 @@ const claims = [
   'cluster_queue_key',
 ] as const
 
-/** What a job can claim of itself; of some things there are several, or none. */
+/** The facts about a job that policies compare. A claim may have several values, or none. */
 export type Claims = Readonly<Record<(typeof claims)[number], readonly string[]>>
 
-/** The fields that a body sets, beside the key and the value. */
+/** The fields that a body sets, as columns, except the key and the value. */
 export function readFields(body: UpdateSecretBody): Partial<SecretFields> {
   return {
     ...(body.description === undefined ? {} : { description: body.description ?? '' }),
@@ -29,8 +29,8 @@ export function readFields(body: UpdateSecretBody): Partial<SecretFields> {
   }
 }
 
-/** An update may not touch what it names, not even with the same value. */
-export function refuseFixed(body: object): void {
+/** An update must not name the key or the value, not even unchanged. */
+export function refuseKeyAndValue(body: object): void {
   if ('key' in body) throw refused('The key parameter cannot be updated.')
   if ('value' in body) throw refused('The value parameter cannot be updated on this endpoint.')
 }
@@ -42,7 +42,7 @@ export function readValue(value: string): string {
   return value
 }
 
-/** A list of rules, each a map of known claims, each a text or a list of texts. Blank: no policy. */
+/** A policy is a list of rules; a rule maps known claims to a text or a list of texts. Blank: no policy. */
 function readPolicy(text: string): string {
   if (text.trim() === '') return ''
   const parsed = parseSource(text, mostPolicyBytes)
@@ -54,7 +54,7 @@ function readPolicy(text: string): string {
   return text
 }
 
-/** Whether a policy lets a job with these claims read the secret: one rule has to hold, and of it every claim. */
+/** Whether a job with these claims may read the secret: it must meet every claim of one rule. */
 export function permits(policy: string, claimed: Claims): boolean {
   if (policy === '') return true
   const parsed = parseSource(policy, mostPolicyBytes)
@@ -87,7 +87,7 @@ function checkRule(rule: SourceNode): void {
   }
 }
 
-/** A branch called 1.0 is written without quotes as easily as with them. */
+/** Numbers count as texts, because people write a branch called 1.0 without quotes. */
 const isText = (node: SourceNode): boolean =>
   node.kind === 'scalar' && node.value !== null && node.text !== ''
 

@@ -3,54 +3,51 @@ import type { AuditType } from '../../audit/types.ts'
 import type { Caller, Organization } from '../../auth/caller.ts'
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
-import { notFound } from '../../lib/errors.ts'
 import * as secrets from './queries.ts'
-import { readFields, readValue, refuseFixed } from './rules.ts'
+import { readFields, readValue, refuseKeyAndValue } from './rules.ts'
 import type { UpdateSecretBody } from './schema.ts'
 
 export async function updateSecret(
   ctx: Context,
   org: Organization,
   caller: Caller,
-  place: { cluster: string; secret: string },
+  clusterId: string,
+  secretId: string,
   body: UpdateSecretBody,
 ): Promise<secrets.SecretRow> {
-  refuseFixed(body)
-  return change(ctx, org, caller, place, 'SECRET_UPDATED', readFields(body))
+  refuseKeyAndValue(body)
+  return update(ctx, org, caller, clusterId, secretId, { type: 'SECRET_UPDATED', fields: readFields(body) })
 }
 
 export async function updateSecretValue(
   ctx: Context,
   org: Organization,
   caller: Caller,
-  place: { cluster: string; secret: string },
+  clusterId: string,
+  secretId: string,
   value: string,
 ): Promise<secrets.SecretRow> {
   const { sealed, keyId } = ctx.keys.seal(readValue(value))
-  return change(ctx, org, caller, place, 'SECRET_VALUE_UPDATED', {
-    value_sealed: sealed,
-    value_key_id: keyId,
-  })
+  const fields = { value_sealed: sealed, value_key_id: keyId }
+  return update(ctx, org, caller, clusterId, secretId, { type: 'SECRET_VALUE_UPDATED', fields })
 }
 
-async function change(
+async function update(
   ctx: Context,
   org: Organization,
   caller: Caller,
-  place: { cluster: string; secret: string },
-  type: AuditType,
-  set: Partial<secrets.SecretFields & secrets.SealedValue>,
+  clusterId: string,
+  secretId: string,
+  { type, fields }: { type: AuditType; fields: Partial<secrets.SecretFields & secrets.SealedValue> },
 ): Promise<secrets.SecretRow> {
   return inTransaction(ctx.db, async (trx) => {
-    const before = await secrets.lockInCluster(trx, org.id, place.cluster, place.secret)
-    if (before === undefined) throw notFound('No secret found')
-    await secrets.updateInCluster(trx, org.id, place.cluster, place.secret, {
-      ...set,
+    const before = await secrets.lockInCluster(trx, org.id, clusterId, secretId)
+    await secrets.updateInCluster(trx, org.id, clusterId, secretId, {
+      ...fields,
       updated_at: ctx.now().toISOString(),
       updated_by: caller.user.id,
     })
-    const after = await secrets.findInCluster(trx, org.id, place.cluster, place.secret)
-    if (after === undefined) throw new Error('A secret vanished while it was locked.')
+    const after = await secrets.getInCluster(trx, org.id, clusterId, secretId)
     await recordAudit(trx, byCaller(caller), {
       organizationId: org.id,
       type,

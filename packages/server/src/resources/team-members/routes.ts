@@ -14,7 +14,7 @@ import { removeTeamMember } from './delete.ts'
 import { CreateTeamMember, TeamMember, UpdateTeamMember } from './schema.ts'
 import { updateTeamMember } from './update.ts'
 
-const listTeamMembers = route({
+const listTeamMembersRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/teams/:team/members',
   summary: 'List the members of a team, oldest first',
@@ -31,7 +31,7 @@ const listTeamMembers = route({
   },
 })
 
-const getTeamMember = route({
+const getTeamMemberRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/teams/:team/members/:user',
   summary: 'Get a member of a team',
@@ -47,7 +47,7 @@ const getTeamMember = route({
   },
 })
 
-const postTeamMember = route({
+const createTeamMemberRoute = route({
   method: 'POST',
   url: '/v2/organizations/:org/teams/:team/members',
   summary: 'Add a member of the organization to a team',
@@ -62,7 +62,7 @@ const postTeamMember = route({
   },
 })
 
-const patchTeamMember = route({
+const updateTeamMemberRoute = route({
   method: ['PUT', 'PATCH'],
   url: '/v2/organizations/:org/teams/:team/members/:user',
   summary: 'Change the role of a member of a team',
@@ -77,7 +77,7 @@ const patchTeamMember = route({
   },
 })
 
-const deleteTeamMember = route({
+const deleteTeamMemberRoute = route({
   method: 'DELETE',
   url: '/v2/organizations/:org/teams/:team/members/:user',
   summary: 'Remove a member from a team',
@@ -101,9 +101,9 @@ async function requireVisible(
 }
 
 export const teamMemberRoutes = [
-  listTeamMembers,
-  getTeamMember,
-  postTeamMember,
-  patchTeamMember,
-  deleteTeamMember,
+  listTeamMembersRoute,
+  getTeamMemberRoute,
+  createTeamMemberRoute,
+  updateTeamMemberRoute,
+  deleteTeamMemberRoute,
 ]

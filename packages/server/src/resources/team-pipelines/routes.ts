@@ -16,7 +16,7 @@ import { presentTeamPipeline } from './present.ts'
 import * as teamPipelines from './queries.ts'
 import { CreateTeamPipeline, TeamPipeline, UpdateTeamPipeline } from './schema.ts'
 
-const listTeamPipelines = route({
+const listTeamPipelinesRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/teams/:team/pipelines',
   summary: 'List the pipelines of a team, oldest first',
@@ -33,7 +33,7 @@ const listTeamPipelines = route({
   },
 })
 
-const getTeamPipeline = route({
+const getTeamPipelineRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/teams/:team/pipelines/:team_pipeline',
   summary: 'Get a pipeline of a team',
@@ -49,7 +49,7 @@ const getTeamPipeline = route({
   },
 })
 
-const postTeamPipeline = route({
+const createTeamPipelineRoute = route({
   method: 'POST',
   url: '/v2/organizations/:org/teams/:team/pipelines',
   summary: 'Give a team access to a pipeline',
@@ -75,7 +75,7 @@ const postTeamPipeline = route({
   },
 })
 
-const patchTeamPipeline = route({
+const updateTeamPipelineRoute = route({
   method: ['PUT', 'PATCH'],
   url: '/v2/organizations/:org/teams/:team/pipelines/:team_pipeline',
   summary: 'Change what a team may do with a pipeline',
@@ -97,7 +97,7 @@ const patchTeamPipeline = route({
   },
 })
 
-const deleteTeamPipeline = route({
+const deleteTeamPipelineRoute = route({
   method: 'DELETE',
   url: '/v2/organizations/:org/teams/:team/pipelines/:team_pipeline',
   summary: "Take a team's access to a pipeline away",
@@ -157,9 +157,9 @@ async function presentOne(
 }
 
 export const teamPipelineRoutes = [
-  listTeamPipelines,
-  getTeamPipeline,
-  postTeamPipeline,
-  patchTeamPipeline,
-  deleteTeamPipeline,
+  listTeamPipelinesRoute,
+  getTeamPipelineRoute,
+  createTeamPipelineRoute,
+  updateTeamPipelineRoute,
+  deleteTeamPipelineRoute,
 ]

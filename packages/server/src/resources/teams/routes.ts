@@ -13,7 +13,7 @@ import * as teams from './queries.ts'
 import { CreateTeam, Team, UpdateTeam } from './schema.ts'
 import { updateTeam } from './update.ts'
 
-const listTeams = route({
+const listTeamsRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/teams',
   summary: 'List teams, oldest first',
@@ -34,7 +34,7 @@ const listTeams = route({
   },
 })
 
-const getTeam = route({
+const getTeamRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/teams/:team',
   summary: 'Get a team',
@@ -49,7 +49,7 @@ const getTeam = route({
   },
 })
 
-const postTeam = route({
+const createTeamRoute = route({
   method: 'POST',
   url: '/v2/organizations/:org/teams',
   summary: 'Create a team',
@@ -63,7 +63,7 @@ const postTeam = route({
   },
 })
 
-const postEnable = route({
+const enableTeamsRoute = route({
   method: 'POST',
   url: '/v2/organizations/:org/teams/enable',
   summary: 'Turn teams on; an organization without any gets the team "Everyone", with all its members',
@@ -77,7 +77,7 @@ const postEnable = route({
   },
 })
 
-const patchTeam = route({
+const updateTeamRoute = route({
   method: ['PUT', 'PATCH'],
   url: '/v2/organizations/:org/teams/:team',
   summary: 'Update a team; a new name makes a new slug',
@@ -92,7 +92,7 @@ const patchTeam = route({
   },
 })
 
-const removeTeam = route({
+const deleteTeamRoute = route({
   method: 'DELETE',
   url: '/v2/organizations/:org/teams/:team',
   summary: 'Delete a team; its members stay in the organization',
@@ -106,4 +106,11 @@ const removeTeam = route({
   },
 })
 
-export const teamRoutes = [listTeams, getTeam, postTeam, postEnable, patchTeam, removeTeam]
+export const teamRoutes = [
+  listTeamsRoute,
+  getTeamRoute,
+  createTeamRoute,
+  enableTeamsRoute,
+  updateTeamRoute,
+  deleteTeamRoute,
+]

@@ -6,7 +6,7 @@ import { drawAvatar } from './avatar.ts'
 import { presentUser } from './present.ts'
 import { User } from './schema.ts'
 
-const getUser = route({
+const getUserRoute = route({
   method: 'GET',
   url: '/v2/user',
   summary: 'Get the user the token belongs to',
@@ -19,7 +19,7 @@ const getUser = route({
 })
 
 // Nothing is looked up: whether a user of that id exists is nobody's to find out here.
-const getAvatar = route({
+const getAvatarRoute = route({
   method: 'GET',
   url: '/avatars/:user',
   summary: 'Get the picture of a user, drawn from the id alone',
@@ -32,4 +32,4 @@ const getAvatar = route({
   },
 })
 
-export const userRoutes = [getUser, getAvatar]
+export const userRoutes = [getUserRoute, getAvatarRoute]
