@@ -18,7 +18,7 @@ const build = 'testbed/src/build.ts'
 
 export default defineConfig({
   test: {
-    globalSetup: ['testbed/src/setup.ts'],
+    globalSetup: ['testbed/src/engine-pool.ts'],
     maxWorkers: availableParallelism() * 2,
     // Vitest does not follow the imports of compiled code, so with --watch every rebuild reruns the chosen files.
     forceRerunTriggers: ['**/packages/*/dist/**/*.js'],

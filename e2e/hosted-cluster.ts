@@ -2,7 +2,7 @@
 import pg from 'pg'
 import { isDeepStrictEqual } from 'node:util'
 import { importImage } from '../testbed/src/engine.ts'
-import type { TestEngine } from '../testbed/src/lent.ts'
+import type { TestEngine } from '../testbed/src/test-engines.ts'
 import { databaseUrl, eventually, millrace, type Json, type Server, type Settings } from './millrace.ts'
 
 export const jobImage = 'localhost/millrace-test/jobs:1'

@@ -2,19 +2,19 @@
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import tar from 'tar-stream'
-import { borrowEngines, type TestEngine } from '../testbed/src/lent.ts'
+import { acquireEngines, type TestEngine } from '../testbed/src/test-engines.ts'
 import { expectKeptWherePassed } from './hosted-cache.ts'
 import { countHeld, HostedCluster, hostedSettings, importJobImage, untilHeld } from './hosted-cluster.ts'
 import { aDataDirectory, eventually, millrace, startServer } from './millrace.ts'
 
-for (const { title, lacks, get, giveBack } of await borrowEngines())
+for (const { title, lacks, get, release } of await acquireEngines())
   describe.skipIf(lacks !== null)(`hosted clusters on ${title}`, { timeout: 600_000 }, () => {
     let engine: TestEngine
     beforeAll(async () => {
       engine = get()
       await importJobImage(engine)
     }, 180_000)
-    afterAll(() => giveBack())
+    afterAll(() => release())
 
     async function start() {
       const settings = hostedSettings(engine, aDataDirectory())

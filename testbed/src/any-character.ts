@@ -3,8 +3,8 @@ import fc from 'fast-check'
 const surrogates = { first: 0xd800, count: 0x800 }
 
 /**
- * For fc.string: any code point but half surrogate pairs, as its own `binary` draws them. That one first makes a map of
- * all million of them, which takes longer than the test.
+ * A unit for fc.string: any code point except surrogates, like its `binary`, which takes longer than a test to build its
+ * map of a million code points.
  */
 export const anyCharacter: fc.Arbitrary<string> = fc.nat({ max: 0x10_ffff - surrogates.count }).map(
   (index) => String.fromCodePoint(index < surrogates.first ? index : index + surrogates.count),

@@ -1,4 +1,4 @@
-// The tests run what is built; this brings it up to date, once a run. `npm test` has done that already.
+// Builds once a run, because tests run compiled code. `npm test` has done that already.
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 

@@ -1,5 +1,5 @@
-// Real container engines for tests and measurements: Docker's and Podman's own programs, each in a network and a mount
-// namespace, with directories and a socket of its own, so that nothing of the machine's is touched but one wire.
+// Starts real container engines for tests and measurements. Docker and Podman each run in their own network and mount
+// namespace, with their own directories and socket, and share only one virtual network link with the machine.
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
@@ -16,13 +16,13 @@ const run = promisify(execFile)
 export const engineNames = ['Podman', 'Docker'] as const
 export type EngineName = (typeof engineNames)[number]
 
-/** What can be told to another process. */
+/** The part that can be sent to another process. */
 export interface EnginePlace {
   name: EngineName
   socketPath: string
-  /** Where containers reach this machine. */
+  /** The address of this machine for containers. */
   hostAddress: string
-  /** Of the namespace it runs in. */
+  /** The network namespace. */
   networkName: string
 }
 
@@ -30,12 +30,12 @@ export interface RunningEngine extends EnginePlace {
   stop(): Promise<void>
 }
 
-/** An image with /etc/one, /etc/two and a few programs, which every engine has. */
+/** Every engine has this image with /etc/one, /etc/two and a few programs. */
 export const baseImage = 'localhost/millrace-test/base:1'
 
 const programs: Record<EngineName, string> = { Docker: 'dockerd', Podman: 'podman' }
 
-/** Throws with the reason where this machine, or this user, cannot run it. */
+/** Throws with the reason if this machine or this user cannot run it. */
 export async function startEngine(name: EngineName): Promise<RunningEngine> {
   if (process.platform !== 'linux') throw new Error('needs Linux')
   if (process.getuid?.() !== 0) throw new Error('needs root')
@@ -47,11 +47,11 @@ export async function startEngine(name: EngineName): Promise<RunningEngine> {
   const socketPath = join(root, 'engine.sock')
   const output: string[] = []
   await writeFile(join(root, 'containers.conf'), await podmanSettings(root))
-  await rememberVersions(root)
+  await cachePluginVersions(root)
   const command = name === 'Docker' ? dockerCommand(root, socketPath) : podmanCommand(root, socketPath)
-  const [program, ...given] = apart(root, network.name, command)
+  const [program, ...given] = inNamespaces(root, network.name, command)
   const daemon = spawn(program, given, {
-    // Podman leaves a file where it works when a container runs out of memory.
+    // Podman writes a file to its working directory when a container runs out of memory.
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, CONTAINERS_CONF: join(root, 'containers.conf'), DOCKER_TMPDIR: join(root, 'tmp') },
@@ -60,7 +60,7 @@ export async function startEngine(name: EngineName): Promise<RunningEngine> {
     stream.on('data', (piece) => output.push(String(piece)))
   const docker = new Docker({ socketPath })
   const kill = () => void daemon.kill('SIGKILL')
-  // A run that is cut short comes here only.
+  // Nothing else runs when the test run is interrupted.
   process.once('exit', kill).once('exit', network.abandon)
   const stop = async () => {
     await endContainers(docker)
@@ -76,9 +76,9 @@ export async function startEngine(name: EngineName): Promise<RunningEngine> {
     return { name, socketPath, hostAddress: network.hostAddress, networkName: network.name, stop }
   } catch (error) {
     await stop()
-    const said = output.join('').trim().split('\n').slice(-3).join(' ')
+    const lastLines = output.join('').trim().split('\n').slice(-3).join(' ')
     const reason = error instanceof Error ? error.message : String(error)
-    throw new Error(`it does not start here: ${reason} ${said}`.trim(), { cause: error })
+    throw new Error(`it does not start here: ${reason} ${lastLines}`.trim(), { cause: error })
   }
 }
 
@@ -89,10 +89,10 @@ const isInstalled = (program: string): Promise<boolean> =>
   )
 
 /**
- * What it mounts and starts goes with it, and it goes with this process, however either ends. A file system that cannot
- * be the upper layer of another is covered by one that can.
+ * The engine ends with this process, and its mounts and processes end with the engine, however either ends. overlayfs
+ * cannot be the upper layer of another overlayfs, so a tmpfs covers it.
  */
-const apart = (root: string, networkName: string, command: string): [string, ...string[]] => [
+const inNamespaces = (root: string, networkName: string, command: string): [string, ...string[]] => [
   'setpriv',
   ...`--pdeathsig KILL nsenter --net=/run/netns/${networkName} --`.split(' '),
   ...'unshare --mount --propagation private --pid --fork --kill-child=SIGKILL --mount-proc sh -c'.split(' '),
@@ -114,8 +114,8 @@ const podmanCommand = (root: string, socketPath: string) =>
   `podman --root ${root}/data --runroot ${root}/run --network-config-dir ${root}/net --tmpdir ${root}/tmp system service --time 0 unix://${socketPath}`
 
 /**
- * runc where there is one, because crun refuses machines that mount both versions of control groups. Podman asks for
- * more open files and processes than some machines let even root have.
+ * Prefers runc, because crun refuses machines that mount both versions of control groups. The limits are low, because
+ * Podman's defaults exceed those of root on some machines.
  */
 const podmanSettings = async (root: string) => `
 [containers]
@@ -129,7 +129,7 @@ events_logger = "file"
 cni_plugin_dirs = ${JSON.stringify([join(root, 'plugins'), ...pluginFolders])}
 `
 
-/** Where Podman looks for them by itself. */
+/** Podman's default folders. */
 const pluginFolders = [
   '/usr/local/libexec/cni',
   '/usr/libexec/cni',
@@ -139,10 +139,10 @@ const pluginFolders = [
 ]
 
 /**
- * Without netavark, Podman asks four programs for their versions, for each network there is, whenever it looks at its
- * networks: half of all its work here. They are asked once; everything else is done by the programs themselves.
+ * Without netavark, Podman runs four programs for their versions, for each network, whenever it lists networks: half of
+ * its work here. Scripts answer with the versions instead, and pass everything else on to the programs.
  */
-async function rememberVersions(root: string): Promise<void> {
+async function cachePluginVersions(root: string): Promise<void> {
   await mkdir(join(root, 'plugins'))
   const env = { CNI_COMMAND: 'VERSION' }
   for (const folder of pluginFolders) {
@@ -169,7 +169,7 @@ async function untilAnswers(docker: Docker, daemon: ChildProcess): Promise<void>
   }
 }
 
-/** An engine may answer and still not be able to run anything, for want of rights or of control groups. */
+/** An engine may answer although it cannot run containers, without rights or control groups. */
 async function tryContainer(docker: Docker): Promise<void> {
   const container = await docker.createContainer({
     Image: baseImage,
@@ -186,11 +186,11 @@ export async function importImage(docker: Docker, ref: string, more: readonly st
   const at = ref.lastIndexOf(':')
   const name = { repo: ref.slice(0, at), tag: ref.slice(at + 1) }
   const stream = await docker.importImage(Readable.from(await rootFilesystem(more)), name)
-  const said = await new Promise<Array<{ status?: string }>>((resolve, reject) => {
-    docker.modem.followProgress(stream, (error, lines) => (error ? reject(error) : resolve(lines)))
+  const lines = await new Promise<Array<{ status?: string }>>((resolve, reject) => {
+    docker.modem.followProgress(stream, (error, output) => (error ? reject(error) : resolve(output)))
   })
-  // Podman makes the image and forgets its name.
-  const id = said.map(({ status = '' }) => /sha256:[0-9a-f]{64}/.exec(status)?.[0]).find(Boolean)
+  // Podman imports the image without its name.
+  const id = lines.map(({ status = '' }) => /sha256:[0-9a-f]{64}/.exec(status)?.[0]).find(Boolean)
   if (id !== undefined) await docker.getImage(id).tag(name)
 }
 
@@ -206,7 +206,7 @@ async function endContainers(docker: Docker): Promise<void> {
   )
 }
 
-/** All at once: there is nothing that it should put down in peace. */
+/** Without a grace period, because nothing needs to be saved. */
 async function end(daemon: ChildProcess): Promise<void> {
   if (daemon.exitCode !== null || daemon.signalCode !== null) return
   const exited = once(daemon, 'exit')

@@ -4,15 +4,15 @@ import { connect, createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A socket in front of an engine's that can be closed, or silent. */
+/** A proxy in front of an engine's socket that can be closed or silent. */
 export interface Gate {
   socketPath: string
   close(): Promise<void>
   open(): Promise<void>
   remove(): Promise<void>
-  /** From now on requests are taken and never answered. */
+  /** From now on requests are never answered. */
   hush(): void
-  /** Cuts the connection after so many more requests have been passed on, before their answer is heard. */
+  /** Closes the connection after so many more requests have been passed on, before their response. */
   cutAfter(requests: number): void
 }
 

@@ -9,11 +9,11 @@ export interface TestNetwork {
   name: string
   hostAddress: string
   remove(): Promise<void>
-  /** At once, for a process that ends. */
+  /** Synchronous, for the end of the process. */
   abandon(): void
 }
 
-/** A namespace with a wire to this machine, and no way beyond it. */
+/** A network namespace with a link to this machine and no route beyond it. */
 export async function makeNetwork(): Promise<TestNetwork> {
   const number = randomInt(1, 16_000)
   const name = `mrtest${process.pid}-${number}`
@@ -33,7 +33,7 @@ export async function makeNetwork(): Promise<TestNetwork> {
       spawnSync('ip', ['link', 'del', outer])
     },
   }
-  await removeAbandoned()
+  await deleteAbandoned()
   try {
     await ip('netns', 'add', name)
     await ip('link', 'add', outer, 'type', 'veth', 'peer', 'name', inner, 'netns', name)
@@ -57,8 +57,8 @@ export async function makeNetwork(): Promise<TestNetwork> {
   return network
 }
 
-/** Those of processes that were killed. Their wires go with them. */
-async function removeAbandoned(): Promise<void> {
+/** Deletes the namespaces of processes that were killed, and with them their links. */
+async function deleteAbandoned(): Promise<void> {
   const { stdout } = await run('ip', ['netns', 'list'])
   for (const [name = '', pid] of stdout.matchAll(/^mrtest(\d+)-\S+/gm)) {
     if (!existsSync(`/proc/${pid}`)) await run('ip', ['netns', 'del', name]).catch(() => {})

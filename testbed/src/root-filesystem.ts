@@ -1,4 +1,4 @@
-// A small root file system out of this machine's own programs and the libraries they need, as a tar.
+// A small root file system as a tar, made of this machine's programs and their libraries.
 import { execFile } from 'node:child_process'
 import { readFile, realpath } from 'node:fs/promises'
 import { basename, join } from 'node:path'
@@ -7,7 +7,7 @@ import tar from 'tar-stream'
 
 const run = promisify(execFile)
 
-const everyday = [
+const basicPrograms = [
   'sh',
   'cat',
   'chroot',
@@ -23,7 +23,7 @@ const everyday = [
   'true',
 ]
 
-/** With these programs besides; `more` are names in the PATH or whole paths. */
+/** `more` are further programs: names in the PATH, or paths. */
 export async function rootFilesystem(more: readonly string[] = []): Promise<tar.Pack> {
   const pack = tar.pack()
   const add = (name: string, body: string | Buffer, mode = 0o644) => pack.entry({ name, mode }, body)
@@ -35,7 +35,7 @@ export async function rootFilesystem(more: readonly string[] = []): Promise<tar.
   add('etc/passwd', 'root:x:0:0:root:/root:/bin/sh\n')
   add('etc/group', 'root:x:0:\n')
   const libraries = new Map<string, string>()
-  for (const program of [...everyday, ...more]) {
+  for (const program of [...basicPrograms, ...more]) {
     const path = await findProgram(program)
     add(`bin/${basename(program)}`, await readFile(path), 0o755)
     for (const library of await librariesOf(path)) libraries.set(library, await realpath(library))
@@ -48,7 +48,7 @@ export async function rootFilesystem(more: readonly string[] = []): Promise<tar.
   return pack
 }
 
-/** A shell would name its own `false`, so the PATH is walked here. */
+/** Searches the PATH itself, because `command -v false` of a shell names its builtin. */
 async function findProgram(name: string): Promise<string> {
   const folders = name.startsWith('/')
     ? ['']

@@ -4,12 +4,12 @@ import { freemem, tmpdir } from 'node:os'
 const memory = '/dev/shm'
 
 /**
- * Where tests keep their databases: in memory where there is plenty, because to make, copy and remove their thousand
- * files costs five times as much on a disk. Nothing here tests that a disk keeps what it was told to.
+ * The folder for databases of tests: in memory if there is enough, because creating, copying and deleting a thousand files
+ * takes five times as long on a disk.
  */
-export const scratch = (): string => (isPlenty() && mayExecute() ? memory : tmpdir())
+export const scratch = (): string => (hasRoom() && mayExecute() ? memory : tmpdir())
 
-function isPlenty(): boolean {
+function hasRoom(): boolean {
   try {
     const { bavail, bsize } = statfsSync(memory)
     return Math.min(bavail * bsize, freemem()) > 6 * 1024 ** 3

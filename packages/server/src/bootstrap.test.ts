@@ -6,7 +6,7 @@ import { startApp } from '../test/app.ts'
 import { bootstrap, keepSecretKey, readSecretKeys } from './bootstrap.ts'
 
 describe('bootstrap', () => {
-  it('makes all there is to make once, however many start at the same moment', async () => {
+  it('creates everything once, however many processes start at the same moment', async () => {
     const app = await startApp()
     const starts = Array.from({ length: 8 }, () => bootstrap(app.db, { slug: 'my-team', token: undefined }))
     const made = (await Promise.all(starts)).filter((first) => first !== null)
@@ -44,7 +44,7 @@ describe('the secret key', () => {
 
   afterEach(() => rmSync(dataDir, { recursive: true, force: true }))
 
-  it('is made once and kept for its owner only', () => {
+  it('is created once and only its owner can read it', () => {
     const [key] = readSecretKeys(dataDir, undefined)
     expect(key.length).toBeGreaterThanOrEqual(43)
     expect(readSecretKeys(dataDir, undefined)).toEqual([key])
@@ -52,7 +52,7 @@ describe('the secret key', () => {
     expect(readdirSync(dataDir)).toEqual(['secret-key'])
   })
 
-  it('is not made when it is given, in which case there may be several', () => {
+  it('is not created when one or several are given', () => {
     expect(readSecretKeys(dataDir, `${given}, ${given}!`)).toEqual([given, `${given}!`])
     expect(existsSync(join(dataDir, 'secret-key'))).toBe(false)
   })
@@ -62,7 +62,7 @@ describe('the secret key', () => {
     expect(() => readSecretKeys(dataDir, undefined)).toThrow('put back the key that was kept there.')
   })
 
-  it('is taken over from a backup where there is none, and nowhere else', () => {
+  it('is taken from a backup only where there is none', () => {
     keepSecretKey(dataDir, undefined, given)
     expect(readFileSync(join(dataDir, 'secret-key'), 'utf8')).toBe(`${given}\n`)
     keepSecretKey(dataDir, undefined, given)

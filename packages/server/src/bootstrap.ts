@@ -1,4 +1,4 @@
-// What a first start makes: the installation's secret key, and in an empty database something to use.
+// A first start creates the installation's secret key, and in an empty database an organization with a demo pipeline.
 import { randomBytes } from 'node:crypto'
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,24 +18,24 @@ import * as pipelineSettings from './resources/pipeline-settings/queries.ts'
 import * as queues from './resources/queues/queries.ts'
 
 export interface FirstOrganization {
-  /** Its slug. */
+  /** The slug. */
   organization: string
   administrator: string
-  /** Shown this once. */
+  /** Shown only once. */
   token: string
 }
 
 const origin: Origin = { kind: 'operator', command: 'up' }
 const administrator = { email: 'admin@localhost', name: 'Administrator' }
 
-/** Null when there is an organization already: then nothing is made. */
+/** Returns null and creates nothing if there is an organization already. */
 export async function bootstrap(
   db: Db,
   { slug, token }: { slug: string; token: string | undefined },
 ): Promise<FirstOrganization | null> {
   if (await hasOrganization(db)) return null
   return inTransaction(db, async (trx) => {
-    // Of several processes on one empty database the first makes everything; the others wait here and find it.
+    // If several processes start on an empty database, the first creates everything. The others wait here and find it.
     await sql`lock table organizations in share row exclusive mode`.execute(trx)
     if (await hasOrganization(trx)) return null
     const org = await createOrganization(trx, origin, { slug, name: nameOf(slug) })
@@ -54,8 +54,8 @@ export async function bootstrap(
       allowedIpAddresses: null,
       ...(token === undefined ? {} : { value: token }),
     })
-    const clusterId = await makeDefaultCluster(trx, org.id, admin.id)
-    await makeDemoPipeline(trx, org.id, admin.id, clusterId)
+    const clusterId = await createDefaultCluster(trx, org.id, admin.id)
+    await createDemoPipeline(trx, org.id, admin.id, clusterId)
     return { organization: slug, administrator: admin.email, token: issued.token }
   })
 }
@@ -70,14 +70,14 @@ function nameOf(slug: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-async function makeDefaultCluster(trx: Trx, orgId: string, userId: string): Promise<string> {
+async function createDefaultCluster(trx: Trx, orgId: string, userId: string): Promise<string> {
   const cluster = { id: newId(), name: 'Default cluster', description: '', emoji: null, color: null }
   const queue = { id: newId(), key: 'default' }
   const owner = { organization_id: orgId, created_by: userId }
   await clusters.insert(trx, { ...cluster, ...owner, hosted: false })
   await queues.insert(trx, { ...queue, ...owner, cluster_id: cluster.id })
   await clusters.updateInOrg(trx, orgId, cluster.id, { default_queue_id: queue.id })
-  // Said, and not left to its being the only one: a second cluster must not change where new pipelines go.
+  // Stored explicitly, because a second cluster must not change where new pipelines go.
   await pipelineSettings.lockOfOrg(trx, orgId)
   await pipelineSettings.updateOfOrg(trx, orgId, { default_cluster_id: cluster.id })
   await recordAudit(trx, origin, {
@@ -95,7 +95,7 @@ async function makeDefaultCluster(trx: Trx, orgId: string, userId: string): Prom
   return cluster.id
 }
 
-// Dollar signs are doubled so that the shell of the job sees them, not the reader of the pipeline.
+// Doubled dollar signs reach the shell of the job, instead of being expanded when the pipeline is read.
 const demoConfiguration = `env:
   BUILDKITE_SKIP_CHECKOUT: "true"
 steps:
@@ -108,7 +108,7 @@ steps:
     command: buildkite-agent meta-data set demo "it works"
 `
 
-async function makeDemoPipeline(trx: Trx, orgId: string, userId: string, clusterId: string): Promise<void> {
+async function createDemoPipeline(trx: Trx, orgId: string, userId: string, clusterId: string): Promise<void> {
   const pipeline = { id: newId(), slug: 'demo', name: 'Demo' }
   await trx
     .insertInto('pipelines')
@@ -132,7 +132,7 @@ async function makeDemoPipeline(trx: Trx, orgId: string, userId: string, cluster
   })
 }
 
-/** The first seals, all open. Unless they are given, there is one in the data directory, made when it is missing. */
+/** The first seals, all open. Without `given` the key is in the data directory, and is created if it is missing. */
 export function readSecretKeys(dataDir: string, given: string | undefined): string[] {
   const found = findSecretKeys(dataDir, given)
   if (found.length > 0) return found
@@ -141,7 +141,7 @@ export function readSecretKeys(dataDir: string, given: string | undefined): stri
   return findSecretKeys(dataDir, given)
 }
 
-/** Takes over the key of another installation, or refuses it when this one has its own. */
+/** Stores the key of another installation, or refuses it if this one has another key. */
 export function keepSecretKey(dataDir: string, given: string | undefined, key: string): void {
   const held = findSecretKeys(dataDir, given)
   if (held.length === 0) {
@@ -157,10 +157,10 @@ export function keepSecretKey(dataDir: string, given: string | undefined, key: s
 
 const secretKeyFile = (dataDir: string) => join(dataDir, 'secret-key')
 
-/** Empty when there is none yet. */
+/** Empty if there is none yet. */
 export function findSecretKeys(dataDir: string, given: string | undefined): string[] {
   const file = secretKeyFile(dataDir)
-  const text = given ?? readIfThere(file)
+  const text = given ?? readIfPresent(file)
   if (text === null) return []
   const keys = text.split(',').map((key) => key.trim())
   if (keys.every((key) => key.length >= 32)) return keys
@@ -169,7 +169,7 @@ export function findSecretKeys(dataDir: string, given: string | undefined): stri
   )
 }
 
-function readIfThere(file: string): string | null {
+function readIfPresent(file: string): string | null {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
@@ -178,7 +178,7 @@ function readIfThere(file: string): string | null {
   }
 }
 
-/** Appears whole or not at all, and never in place of another: of two processes the first one's key counts. */
+/** Atomic, and never replaces a key: if two processes create one, the first counts. */
 function writeSecretKey(dataDir: string, key: string): void {
   const file = secretKeyFile(dataDir)
   const own = `${file}.${process.pid}`

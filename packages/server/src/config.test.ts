@@ -7,7 +7,7 @@ describe('MILLRACE_ARTIFACT_PART_MIB', () => {
     return read.ok ? read.config.artifactPartBytes : read.problems
   }
 
-  it('is 64, and never so little that a store of S3 refuses half of it', () => {
+  it('is 64, and at least twice the smallest part of S3', () => {
     expect(partBytes({})).toBe(64 * 1024 ** 2)
     expect(partBytes({ MILLRACE_ARTIFACT_PART_MIB: '10' })).toBe(10 * 1024 ** 2)
     expect(partBytes({ MILLRACE_ARTIFACT_PART_MIB: '9' })).toEqual([expect.stringContaining('10 to 5120')])
@@ -20,7 +20,7 @@ describe('MILLRACE_HOSTED', () => {
     return read.ok ? read.config.hosted : read.problems
   }
 
-  it('is absent: no hosted clusters, whatever else is set', () => {
+  it('if absent turns hosted clusters off, whatever else is set', () => {
     expect(hosted({})).toBeNull()
     expect(hosted({ MILLRACE_HOSTED_CPUS: 'many' })).toBeNull()
   })
@@ -57,7 +57,7 @@ describe('MILLRACE_HOSTED', () => {
     MILLRACE_HOSTED_REGISTRY: 'registry.example.com/millrace',
   }
 
-  it('are on Kubernetes by the name of a namespace', () => {
+  it('names a namespace of Kubernetes', () => {
     expect(hosted(onKubernetes)).toMatchObject({
       engine: {
         kind: 'kubernetes',
@@ -83,7 +83,7 @@ describe('MILLRACE_HOSTED', () => {
     })
   })
 
-  it('need a registry on Kubernetes', () => {
+  it('needs a registry on Kubernetes', () => {
     expect(hosted({ MILLRACE_HOSTED: 'kubernetes:ci' })).toEqual([
       expect.stringContaining('MILLRACE_HOSTED_REGISTRY must name a registry'),
     ])
@@ -94,7 +94,7 @@ describe('MILLRACE_HOSTED', () => {
     ['MILLRACE_HOSTED_REGISTRY_SECRET', '../other'],
     ['MILLRACE_HOSTED_OUTBOUND_ALLOW', 'everywhere'],
     ['MILLRACE_HOSTED_BUILDKIT_IMAGE', 'a b'],
-  ])('are refused on Kubernetes with a wrong %s', (name, value) => {
+  ])('is refused on Kubernetes with a wrong %s', (name, value) => {
     expect(hosted({ ...onKubernetes, [name]: value })).toEqual([expect.stringContaining(name)])
   })
 
@@ -118,7 +118,7 @@ describe('MILLRACE_HOSTED', () => {
     ['MILLRACE_HOSTED_CACHE_GB', '-1'],
     ['MILLRACE_HOSTED_ALLOW', '10.0.0.5'],
     ['MILLRACE_HOSTED_ALLOW', '*,10.0.0.5:443'],
-  ])('comes with a setting that is refused: %s=%j', (name, value) => {
+  ])('is refused with %s=%j', (name, value) => {
     const problems = hosted({ MILLRACE_HOSTED: 'docker:///d.sock', [name]: value })
     expect(problems).toEqual([expect.stringContaining(name)])
   })
@@ -131,11 +131,11 @@ describe('sites that services are connected to', () => {
     return outcome.ok ? outcome.config : outcome.problems
   }
 
-  it('are none unless the operator names an app', () => {
+  it('are off unless the operator names an app', () => {
     expect(read({})).toMatchObject({ oauth: { chat_workspace: null, issue_tracker: null } })
   })
 
-  it('are the usual ones, or those whose addresses are given', () => {
+  it('have default addresses, which can be replaced', () => {
     const MILLRACE_CHAT_WORKSPACE_API_URL = 'https://chat.example.com/api/'
     expect(read({ ...app, MILLRACE_CHAT_WORKSPACE_API_URL })).toMatchObject({
       oauth: {
@@ -158,7 +158,7 @@ describe('sites that services are connected to', () => {
   })
 
   it.each(['http://chat.example.com', 'ftp://127.0.0.1', 'chat', 'http://127.0.0.1.example.com'])(
-    'are asked over https alone, or on this machine: %s',
+    'must have https or be on this machine: %s',
     (url) => {
       const problems = read({ ...app, MILLRACE_CHAT_WORKSPACE_TOKEN_URL: url })
       expect(problems).toEqual([

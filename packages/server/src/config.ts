@@ -1,4 +1,4 @@
-// The only reader of the environment. Returns one frozen object, or every problem at once.
+// Reads the environment; no other file does. Returns one frozen object, or all problems at once.
 import { resolve } from 'node:path'
 import { readHosted, type HostedSettings, type ReadText } from './hosted-settings.ts'
 import { readRanges } from './lib/ip-ranges.ts'
@@ -11,44 +11,44 @@ const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 export interface Config {
   readonly host: string
   readonly port: number
-  /** Without a trailing slash: every URL in an answer begins with it. */
+  /** The start of every URL in a response; no trailing slash. */
   readonly url: string
   readonly dataDir: string
   readonly database: { kind: 'embedded' } | { kind: 'url'; url: string }
-  /** How long anything waits for the database before it gives up. */
+  /** Timeouts of connections and statements. */
   readonly databaseLimits: { readonly connectSeconds: number; readonly statementSeconds: number }
   readonly organizationSlug: string
   readonly roles: readonly Role[]
-  /** How many agents the agent role runs. */
+  /** The number of agents that the agent role runs. */
   readonly localAgents: number
   readonly logLevel: string
-  /** How long a server that was told to stop says that it is not ready before it takes no more requests. */
+  /** After SIGTERM a server reports for so long that it is not ready, then it accepts no more requests. */
   readonly drainSeconds: number
-  /** Proxies whose X-Forwarded-For is believed; empty: none. */
+  /** Proxies whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[]
-  /** The ranges our webhooks come from, for receivers to allow. */
+  /** The ranges that our webhooks come from, shown to receivers. */
   readonly webhookIps: readonly string[]
-  /** Ranges that URLs set by users may lead to although they are not public. */
+  /** Private ranges that URLs set by users may lead to. */
   readonly outboundAllow: readonly string[]
-  /** Who mails come from; null: none are sent. */
+  /** The sender of mails; null: none are sent. */
   readonly mailFrom: string | null
-  /** Where the events of cloud_event_bus services go. */
+  /** The destination of events of cloud_event_bus services. */
   readonly eventBus: {
-    /** null: Amazon's own, by region. */
+    /** null: Amazon's, by region. */
     readonly endpoint: string | null
-    /** The bus of the account that a service names. */
+    /** The name of the bus in the service's account. */
     readonly name: string
-    /** Who says it. */
+    /** The `source` of events. */
     readonly source: string
   }
-  /** Sites that services are connected to on a web page; null: the operator has named none. */
+  /** Our apps at sites that services are connected to on a web page; null: not configured. */
   readonly oauth: Readonly<Record<OAuthProvider, OAuthApp | null>>
-  /** Where change events for pagers go. */
+  /** The destination of change events for pagers. */
   readonly pagerUrl: string
-  /** How long, and for how many at once, bodies are waited for before it is known who sends them. */
+  /** Limits of request bodies that are read before the sender is authenticated: seconds for each, number at once. */
   readonly unknownBodies: { readonly seconds: number; readonly most: number }
   readonly rateLimits: {
-    /** Exceeded limits are refused, counted by each process or by all together; or only shown in the headers. */
+    /** Requests are counted per process, or by all processes together; `for_show` only sends the headers. */
     readonly counted: 'by_process' | 'by_all' | 'for_show'
     readonly organizationPerMinute: number
     readonly userPerMinute: number
@@ -57,34 +57,33 @@ export interface Config {
   readonly blobs: { readonly kind: 'disk' } | S3Settings
   /** null: no hosted clusters. */
   readonly hosted: HostedSettings | null
-  /** Of one job's log; what comes after is thrown away. */
+  /** The limit of one job's log. The rest is dropped. */
   readonly logMaxBytes: number
-  /** How long artifacts are kept. */
   readonly artifactDays: number
-  /** From this size on a file comes in parts of this size, where the sender can do that. */
+  /** Larger files are uploaded in parts of this size, if the sender can. */
   readonly artifactPartBytes: number
-  /** How long an agent that is gone, and ran none of the jobs there are, is remembered. */
+  /** Disconnected agents without a stored job are deleted after this time. */
   readonly agentDays: number
-  /** The deepest row that page numbers reach in a list of builds; beyond it the caller narrows, or follows cursors. */
+  /** The last row of a list of builds that page numbers reach. For more, callers use filters or cursors. */
   readonly deepestListing: number
-  /** Directories whose repositories may be polled; empty: none on this machine's disk. */
+  /** Directories whose repositories may be polled. */
   readonly pollDirectories: readonly string[]
   readonly secrets: {
-    /** Absent: made once and kept in the data directory. Several, separated by commas: the first seals, all open. */
+    /** Separated by commas: the first seals, all open. Absent: one is created in the data directory. */
     readonly keys: string | undefined
     readonly adminToken: string | undefined
-    /** Absent: the metrics are for the same machine only. */
+    /** Absent: only this machine may read the metrics. */
     readonly metricsToken: string | undefined
-    /** The server that takes mails, with the password for it. */
+    /** With the password. */
     readonly smtpUrl: string | undefined
-    /** What this installation proves itself with at the sites of `oauth`; empty where there is none. */
+    /** The client secrets of the apps in `oauth`; empty if there is none. */
     readonly oauth: Readonly<Record<OAuthProvider, string>>
-    /** Empty unless blobs lie in S3. */
+    /** Empty unless blobs are in S3. */
     readonly s3: S3Credentials
   }
 }
 
-/** Providers of notification services that people connect instead of describing them. */
+/** Providers of notification services that are connected with OAuth. */
 export const oauthProviders = ['chat_workspace', 'issue_tracker'] as const
 export type OAuthProvider = (typeof oauthProviders)[number]
 
@@ -93,9 +92,9 @@ export const isOAuthProvider = (id: string): id is OAuthProvider =>
 
 export interface OAuthApp {
   readonly clientId: string
-  /** As the site wants them: separated by commas or spaces. */
+  /** Separated as the site expects: by commas or spaces. */
   readonly scopes: string
-  /** What the site calls itself, should it say so when it sends people back. */
+  /** The expected `iss` parameter, for sites that send one with the redirect. */
   readonly issuer: string
   readonly authorizeUrl: string
   readonly tokenUrl: string
@@ -106,12 +105,12 @@ export interface OAuthApp {
 export interface S3Settings {
   readonly kind: 's3'
   readonly bucket: string
-  /** '' or with a slash at its end. */
+  /** Empty, or ends with a slash. */
   readonly prefix: string
   readonly region: string
-  /** null: Amazon's own. Given: the bucket is the first part of the path. */
+  /** null: Amazon's. With an endpoint the bucket is the first part of the path. */
   readonly endpoint: string | null
-  /** Whether clients are sent to the store itself, or everything goes through this server. */
+  /** Clients are redirected to the store; otherwise everything goes through this server. */
   readonly direct: boolean
 }
 
@@ -126,7 +125,7 @@ export interface Timers {
   readonly acceptSeconds: number
   readonly cancelGraceSeconds: number
   readonly jobExpiryDays: number
-  /** How long a ping waits for something to do. */
+  /** The longest time that a ping waits for a job. */
   readonly pingHoldSeconds: number
 }
 
@@ -214,7 +213,7 @@ export function readConfig(env: Record<string, string | undefined>): ConfigResul
     roles: readRoles(text('MILLRACE_ROLES', roles.join(',')), problems),
     localAgents: integer('MILLRACE_AGENTS', 1, 0, 100),
     logLevel,
-    // With a database of its own a process is alone: no balancer could send requests elsewhere.
+    // With the embedded database there is one process, so no balancer could send requests to another.
     drainSeconds: integer('MILLRACE_DRAIN_SECONDS', databaseUrl ? 5 : 0, 0, 300),
     trustedProxies: ranges('MILLRACE_TRUSTED_PROXIES'),
     webhookIps: ranges('MILLRACE_WEBHOOK_IPS'),
@@ -250,7 +249,7 @@ export function readConfig(env: Record<string, string | undefined>): ConfigResul
     hosted: readHosted({ text, integer, flag, ranges, problems }, url),
     logMaxBytes: integer('MILLRACE_LOG_MAX_BYTES', 1024 ** 3, 1, 16 * 1024 ** 3),
     artifactDays: integer('MILLRACE_ARTIFACT_DAYS', 90, 1, 36_500),
-    // Agents cut a file into equal parts, and S3 takes none of less than 5 MiB, nor of more than 5 GiB.
+    // Agents cut a file into equal parts, and S3 accepts parts from 5 MiB to 5 GiB.
     artifactPartBytes: integer('MILLRACE_ARTIFACT_PART_MIB', 64, 10, 5 * 1024) * 1024 ** 2,
     agentDays: integer('MILLRACE_AGENT_DAYS', 30, 1, 36_500),
     deepestListing: integer('MILLRACE_DEEPEST_LISTING', 10_000, 100, 10_000_000),
@@ -301,7 +300,7 @@ const trackerSite: Site = {
   apiUrl: 'https://api.linear.app/graphql',
 }
 
-/** An app that was registered at a site, whose addresses may be another's that speaks the same way; nothing: none. */
+/** Reads an app registered at a site. The URLs may be those of a compatible site. */
 function readOAuthApp(text: ReadText, name: string, site: Site, problems: string[]): OAuthApp | null {
   const prefix = `MILLRACE_${name}`
   const clientId = text(`${prefix}_CLIENT_ID`, '')
@@ -324,7 +323,7 @@ function readOAuthApp(text: ReadText, name: string, site: Site, problems: string
   }
 }
 
-/** Secrets travel there, so nobody must be able to listen. */
+/** Secrets are sent to it, so it must use TLS or be on this machine. */
 function readSafeUrl(text: ReadText, name: string, fallback: string, problems: string[]): string {
   const url = text(name, fallback).replace(/\/+$/, '')
   const isSafe = URL.canParse(url) && (url.startsWith('https:') || isLoopback(new URL(url)))
@@ -335,7 +334,7 @@ function readSafeUrl(text: ReadText, name: string, fallback: string, problems: s
 const isLoopback = ({ protocol, hostname }: URL) =>
   protocol === 'http:' && /^(127(\.\d+){3}|localhost|\[::1\])$/.test(hostname)
 
-/** `s3://bucket/prefix?endpoint=https://host:port&region=eu-west-1&direct=on`; nothing: on disk. */
+/** `s3://bucket/prefix?endpoint=https://host:port&region=eu-west-1&direct=on`; empty: on disk. */
 function readBlobs(text: string, problems: string[]): Config['blobs'] {
   if (text === '') return { kind: 'disk' }
   const url = URL.canParse(text) ? new URL(text) : null

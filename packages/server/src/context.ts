@@ -1,4 +1,4 @@
-// What a handler may use, built once when the process starts.
+// The dependencies of handlers, built once when the process starts.
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import { tokenFinder } from './auth/find-tokens.ts'
@@ -19,21 +19,20 @@ export interface Context {
   db: Db
   blobs: BlobStore
   log: Logger
-  /** The database's time, which all replicas agree on. */
+  /** The database's time, which is the same for all replicas. */
   now: () => Date
   keys: Keyring
   tokens: TokenMemory
   tokenUse: TokenUse
   limits: RateLimits
-  /** For every URL that a user can set. */
+  /** For all URLs that users set. */
   outbound: OutboundClient
-  /** Tokens for repositories, made with the keys of GitHub Apps. */
+  /** Repository tokens of GitHub Apps. */
   appTokens: ShortLived<string>
   /** null: this installation has no hosted clusters. */
   hosted: HostedDriver | null
   /**
-   * Set where `db` is a transaction that the caller began: takes what must happen after its commit, to be done with a
-   * context outside of it.
+   * Set if `db` is a transaction of the caller. Runs the work after its commit, with a context outside of the transaction.
    */
   afterCommit: ((work: (ctx: Context) => Promise<void>) => void) | null
 }

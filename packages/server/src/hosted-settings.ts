@@ -2,22 +2,22 @@
 
 export interface HostedSettings {
   readonly engine: HostedEngine
-  /** The agent API, as containers reach it. */
+  /** The URL of the agent API for containers. */
   readonly endpoint: string
-  /** What every agent image begins with, and what runs where a queue names none. */
+  /** The base of every agent image, and the image of queues that name none. */
   readonly baseImage: string
-  /** What the names of built images begin with. */
+  /** The prefix of the names of built images. */
   readonly registry: string
-  /** How many images one worker builds at once, and how long each may take. */
+  /** The number of images that one worker builds at once, and the limit of each build. */
   readonly imageBuilds: number
   readonly imageBuildMinutes: number
-  /** How many containers wait for jobs, per hosted queue that has had one lately. */
+  /** The number of containers that wait for jobs, for each hosted queue with recent jobs. */
   readonly warmAgents: number
-  /** How many vCPUs all containers have together. */
+  /** The limit of vCPUs of all containers together. */
   readonly mostCpus: number
-  /** How much the cache volumes of one cluster may hold. */
+  /** The limit of all cache volumes of one cluster. */
   readonly cacheLimitMb: number
-  /** `host:port` that containers reach although it is on the engine's machine; null: they reach everything there. */
+  /** `host:port` on the engine's machine that containers may reach; null: all. */
   readonly allowed: readonly string[] | null
 }
 
@@ -26,31 +26,31 @@ export type HostedEngine = { readonly kind: 'docker'; readonly socketPath: strin
 export interface KubernetesEngine {
   readonly kind: 'kubernetes'
   readonly namespace: string
-  /** A path; null: the account of the pod that this process runs in. */
+  /** A path; null: the service account of this process's pod. */
   readonly kubeconfig: string | null
-  /** A Secret of type kubernetes.io/dockerconfigjson in the namespace; null: the registry asks for nothing. */
+  /** A Secret of type kubernetes.io/dockerconfigjson in the namespace; null: the registry needs no credentials. */
   readonly registrySecret: string | null
-  /** Whether the registry is spoken to without TLS. */
+  /** The registry has no TLS. */
   readonly isRegistryInsecure: boolean
   readonly buildkitImage: string
-  /** Of cache volumes; null: the cluster's default. */
+  /** The class of cache volumes; null: the cluster's default. */
   readonly storageClass: string | null
   /** null: cache volumes are cloned, not restored from snapshots. */
   readonly snapshotClass: string | null
-  /** Of what the jobs of a cluster share; null: nothing can be shared. */
+  /** The class of volumes that the jobs of a cluster share; null: no shared volumes. */
   readonly sharedStorageClass: string | null
   readonly sharedMb: number
   /** null: the cluster's default. */
   readonly runtimeClass: string | null
-  /** Ranges that pods may reach although they are private. */
+  /** Private ranges that pods may reach. */
   readonly outboundAllow: readonly string[]
-  /** Whether jobs run on a network that ignores policies. */
+  /** Jobs run even if the network ignores policies. */
   readonly isNetworkOpen: boolean
 }
 
 export type ReadText = (name: string, fallback: string) => string
 
-/** How config.ts reads the environment; what is wrong goes to `problems`. */
+/** The readers of config.ts; errors go to `problems`. */
 interface Reading {
   text: ReadText
   integer(name: string, fallback: number, min: number, max: number): number
@@ -59,7 +59,7 @@ interface Reading {
   problems: string[]
 }
 
-/** `docker:///var/run/docker.sock`, which may be Podman's; `kubernetes:NAMESPACE`; nothing: none. */
+/** `docker:///var/run/docker.sock` (also for Podman), `kubernetes:NAMESPACE`, or empty. */
 export function readHosted(reading: Reading, url: string): HostedSettings | null {
   const { text, integer, problems } = reading
   const given = text('MILLRACE_HOSTED', '')
@@ -102,7 +102,7 @@ export function readHosted(reading: Reading, url: string): HostedSettings | null
   }
 }
 
-/** The server itself is always among them. */
+/** The server's address is always included. */
 function readAllowed(given: string, servers: readonly string[], problems: string[]): string[] | null {
   if (given === '*') return null
   const named = given

@@ -1,5 +1,5 @@
-// One program: what the `millrace` command does. The command line parses and prints; everything else begins here.
-// How a process runs from its start to its stop, and how a database is reached, is in program/.
+// The functions behind the `millrace` commands. The command line only parses and prints. The life of a process and the
+// opening of its database are in program/.
 import { join } from 'node:path'
 import { hash } from '@node-rs/argon2'
 import type { Origin } from './audit/record.ts'
@@ -15,10 +15,10 @@ import type { Db } from './db/pool.ts'
 import { inTransaction } from './db/transaction.ts'
 import { ApiError } from './lib/errors.ts'
 import { isUuid } from './lib/ids.ts'
-import { borrow, borrowOrMake } from './program/borrow.ts'
+import { withDatabase, withExistingDatabase } from './program/with-database.ts'
 import { migrateOrRefuse, refuseRunningServers } from './program/own-database.ts'
 import { run, type Audience } from './program/run.ts'
-import { forgetSealingKeys } from './program/sealing-keys.ts'
+import { deleteSealingKeys } from './program/sealing-keys.ts'
 import {
   createAccessToken,
   type CreatedAccessToken,
@@ -34,11 +34,11 @@ export type { Audience, Started } from './program/run.ts'
 
 export type Environment = Record<string, string | undefined>
 
-/** True for what its reader can put right: the message is all there is to say. Anything else is a bug. */
+/** True if the user can correct it, so the message is enough. Any other error is a bug. */
 export const isRefusal = (error: unknown): error is Error =>
   error instanceof StartupError || error instanceof ApiError
 
-/** Everything in one process. Like the two below, returns when it was asked to stop and has stopped. */
+/** Runs everything in one process. Like the two below, resolves after it was stopped. */
 export async function up(env: Environment, audience: Audience): Promise<void> {
   const config = readSettings({ ...env, MILLRACE_LOG_LEVEL: env['MILLRACE_LOG_LEVEL'] || 'warn' })
   await run(config, audience, (db) =>
@@ -54,11 +54,11 @@ export async function work(env: Environment, audience: Audience): Promise<void> 
   await run({ ...readSettings(env), roles: ['worker'] }, audience, async () => null)
 }
 
-/** The names of the migrations that were missing. */
+/** Returns the names of the applied migrations. */
 export const migrateDatabase = (env: Environment): Promise<string[]> =>
-  borrowOrMake(readSettings(env), ({ pool }) => migrateOrRefuse(pool))
+  withDatabase(readSettings(env), ({ pool }) => migrateOrRefuse(pool))
 
-/** `leftOut`: where logs and artifacts are that no file of ours can hold. */
+/** `leftOut`: the S3 location of logs and artifacts, which are no part of the backup. */
 export async function backupTo(
   env: Environment,
   file: string,
@@ -72,7 +72,7 @@ export async function backupTo(
     )
   }
   const secretKey = keys?.join(',') ?? null
-  const backup = await borrow(config, ({ pool }) =>
+  const backup = await withExistingDatabase(config, ({ pool }) =>
     writeBackup(pool, file, { blobsDir: blobsDir(config), secretKey }),
   )
   const { blobs } = config
@@ -81,14 +81,14 @@ export async function backupTo(
 
 export async function restoreFrom(env: Environment, file: string): Promise<Restored> {
   const config = readSettings(env)
-  return borrowOrMake(config, async ({ db, pool }) => {
+  return withDatabase(config, async ({ db, pool }) => {
     await refuseRunningServers(pool)
     const restored = await restoreBackup(pool, file, {
       blobsDir: blobsDir(config),
       takeSecretKey: (key) => keepSecretKey(config.dataDir, config.secrets.keys, key),
     })
     await migrateOrRefuse(pool)
-    if (!restored.secret_key) await forgetSealingKeys(db)
+    if (!restored.secret_key) await deleteSealingKeys(db)
     return restored
   })
 }
@@ -97,7 +97,7 @@ export const createOrganization = (
   env: Environment,
   organization: { slug: string; name: string },
 ): Promise<{ id: string; slug: string; name: string }> =>
-  borrowOrMake(readSettings(env), async ({ db, pool }) => {
+  withDatabase(readSettings(env), async ({ db, pool }) => {
     await migrateOrRefuse(pool)
     return organizations.createOrganization(db, operator('org create'), organization)
   })
@@ -119,7 +119,7 @@ export const setFeatures = (
     }),
   )
 
-/** null: API requests may come from anywhere. Returns the ranges as they are kept. */
+/** null: API requests may come from anywhere. Returns the ranges as they are stored. */
 export const setIpRanges = (env: Environment, slug: string, ranges: string | null): Promise<string | null> =>
   administer(env, (db) => setRanges(db, operator('org set'), slug, ranges))
 
@@ -139,7 +139,7 @@ export async function createUser(env: Environment, request: UserRequest): Promis
   )
 }
 
-/** The scope `all` stands for every scope there is today. */
+/** The scope `all` becomes all scopes of this version. */
 export const createToken = (env: Environment, request: AccessTokenRequest): Promise<CreatedAccessToken> =>
   administer(env, (db) =>
     createAccessToken(db, operator('token create'), {
@@ -164,7 +164,7 @@ function readSettings(env: Environment): Config {
 }
 
 const administer = <T>(env: Environment, verb: (db: Db) => Promise<T>): Promise<T> =>
-  borrow(readSettings(env), async ({ db, pool }) => {
+  withExistingDatabase(readSettings(env), async ({ db, pool }) => {
     await migrateOrRefuse(pool)
     const done = await verb(db)
     await settleAccess(db)

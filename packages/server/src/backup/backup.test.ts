@@ -35,7 +35,7 @@ afterEach(async () => {
 })
 
 describe('a backup made under load', () => {
-  it('is one moment of the whole database, which a restored server carries on from', async () => {
+  it('is one snapshot of the whole database, and a restored server continues from it', async () => {
     const source = await aDatabase('migrated')
     const app = await aServer(source)
     const org = await anOrganization(app)
@@ -58,7 +58,7 @@ describe('a backup made under load', () => {
     expect(backup.tables['clusters']).toBeGreaterThanOrEqual(before)
     expect(backup.tables['clusters']).toBeLessThanOrEqual(after + writers)
 
-    // Of each request either all was there or nothing.
+    // Each request is there as a whole or not at all.
     const torn = `select from clusters c where not exists
       (select from audit_events where type = 'CLUSTER_CREATED' and subject ->> 'uuid' = c.id::text)`
     expect(await count(target, torn)).toBe(0)
@@ -82,7 +82,7 @@ describe('a backup made under load', () => {
 })
 
 describe('restoreBackup', () => {
-  it('takes a backup of an older schema, which is then brought up to date', async () => {
+  it('takes a backup of an older schema, which is then migrated', async () => {
     const [oldest] = await listMigrations()
     if (oldest === undefined) throw new Error('There is no migration.')
     const source = await aDatabase('empty')
@@ -134,7 +134,7 @@ describe('restoreBackup', () => {
     expect(await count(target, `select from pg_class where relnamespace = 'public'::regnamespace`)).toBe(0)
   })
 
-  it('keeps nothing of a backup that turns out to break a foreign key', async () => {
+  it('keeps nothing of a backup that violates a foreign key', async () => {
     const source = await aDatabase('migrated')
     await source.pool.query(
       'alter table organization_members drop constraint organization_members_user_id_fkey',
@@ -250,7 +250,7 @@ async function aServer(database: Database): Promise<TestApp> {
   return app
 }
 
-/** As if the version that had only this migration had made the database. */
+/** Makes a database of the version that had only this migration. */
 async function migrateTo(old: Database, newest: Database, migration: { name: string; sql: string }) {
   const { rows } = await newest.pool.query<{ sha256: string }>(
     'select sha256 from migrations where name = $1',
@@ -280,7 +280,7 @@ async function lastValues(database: Database): Promise<unknown[]> {
   return rows
 }
 
-/** More than one part of the archive, and time for the load to go on meanwhile; and sequences past their start. */
+/** Enough rows for several parts and for writes during the backup; and sequences past their start. */
 async function aLongHistory(database: Database, org: TestOrganization): Promise<void> {
   await database.pool.query(
     `insert into audit_events (id, organization_id, type, occurred_at, subject, data)
@@ -294,7 +294,7 @@ async function aLongHistory(database: Database, org: TestOrganization): Promise<
   )
 }
 
-/** Clusters with a queue that becomes their default: the tables refer to each other both ways. */
+/** Creates clusters with a default queue: two tables that refer to each other. */
 function startWriting(app: TestApp, org: TestOrganization, admin: TestUser) {
   let made = 0
   const stopping = new AbortController()
@@ -330,5 +330,5 @@ describe('abuse case 9: an archive whose entries lead out of the folder', () => 
     '/blobs/a',
     'blobs/./a',
     'blobs/',
-  ])('the entry %j is no file of the backup', (entry) => expect(blobOf(entry)).toBeNull())
+  ])('ignores the entry %j', (entry) => expect(blobOf(entry)).toBeNull())
 })

@@ -1,11 +1,11 @@
 /*
  * A backup is one gzipped tar. Its entries, in this order:
  *
- *   manifest.json      which schema the rest is of
+ *   manifest.json      the schema of the rest
  *   secret-key         only when asked for
- *   tables/NAME/NNNNNN a table's rows as COPY prints them, cut into parts, because tar wants to know sizes ahead
+ *   tables/NAME/NNNNNN a table's rows in COPY format, in parts, because tar needs each size in advance
  *   blobs/PATH         the files of the blob store
- *   contents.json      how much of everything there was; its absence shows a file cut short
+ *   contents.json      the number of rows and blobs; a truncated file lacks it
  */
 
 export const formatVersion = 1
@@ -13,14 +13,14 @@ export const formatVersion = 1
 export interface Manifest {
   format: number
   made_at: string
-  /** Applied to the database, in the order they were applied. */
+  /** In the order in which they were applied. */
   migrations: { name: string; sha256: string }[]
 }
 
 export interface Contents {
   /** Rows by table. */
   tables: Record<string, number>
-  /** The last value each sequence gave out. */
+  /** The last value of each sequence. */
   sequences: Record<string, number>
   blobs: number
 }
@@ -32,12 +32,12 @@ export const contentsEntry = 'contents.json'
 export const tableEntry = (table: string, part: number): string =>
   `tables/${table}/${String(part).padStart(6, '0')}`
 
-/** The table an entry belongs to; null for any other entry. */
+/** The table of an entry; null for other entries. */
 export const tableOf = (entry: string): string | null => /^tables\/([^/]+)\/\d+$/.exec(entry)?.[1] ?? null
 
 export const blobEntry = (path: string): string => `blobs/${path}`
 
-/** The blob's path; null for any other entry, and for a path that would lead out of the blobs' directory. */
+/** The blob's path; null for other entries, and for a path that leads out of the blobs' directory. */
 export function blobOf(entry: string): string | null {
   const path = /^blobs\/(.+)$/.exec(entry)?.[1]
   if (path === undefined || path.split('/').some((name) => name === '' || name === '.' || name === '..')) {

@@ -1,7 +1,7 @@
 /*
- * Loads a backup into an empty database, in one transaction: the schema the backup was made of, then its rows.
- * Foreign keys are dropped before and added again after, which checks every one of them and asks for no order of
- * tables; it takes the owner of the tables, not a superuser.
+ * Loads a backup into an empty database, in one transaction: first the backup's schema, then its rows. Foreign keys are
+ * dropped before and added again after the rows, so tables need no order, all keys are checked, and the owner of the
+ * tables may do it without being a superuser.
  */
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
@@ -28,7 +28,7 @@ import {
 
 export interface RestoreTarget {
   blobsDir: string
-  /** Gets the key that came with the backup, before anything is kept; refuses it by throwing. */
+  /** Called with the backup's key before the commit; throws to refuse it. */
   takeSecretKey(key: string): void
 }
 
@@ -59,7 +59,7 @@ export async function restoreBackup(pool: pg.Pool, file: string, target: Restore
     throw archive.problem() ?? error
   } finally {
     archive.close()
-    // Ending the session is what rolls back, whatever state a failed COPY left it in.
+    // The end of the session rolls back, also after a failed COPY.
     await client.end()
   }
 }
@@ -75,9 +75,9 @@ async function load(
   const manifest = JSON.parse(await archive.readText()) as Manifest
   const migrations = await findMigrations(manifest)
   await refuseUsedBlobs(target.blobsDir)
-  await makeSchema(client, migrations)
+  await createSchema(client, migrations)
   const foreignKeys = await dropForeignKeys(client)
-  const tables = await emptyTables(client)
+  const tables = await lockEmptyTables(client)
   await setTriggers(client, tables, 'disable')
 
   const loaded: Contents = { tables: {}, sequences: {}, blobs: 0 }
@@ -120,8 +120,8 @@ async function load(
 }
 
 /**
- * Events carry the number of the transaction that wrote them, and here others are given out. What had been read from the
- * outbox gets one that is past, the rest that of this transaction.
+ * Events carry the id of the transaction that wrote them, which means nothing in this database. Events that the relay has
+ * read get a past id, the others the id of this transaction.
  */
 async function rebaseOutbox(client: pg.ClientBase, tables: readonly string[]): Promise<void> {
   if (!tables.includes('notification_cursor')) {
@@ -136,7 +136,7 @@ async function rebaseOutbox(client: pg.ClientBase, tables: readonly string[]): P
   await client.query('update notification_cursor set from_xid = 1, to_xid = 1, last_event_id = 0')
 }
 
-/** The migrations the backup was made under, all of which this version must know. */
+/** The migrations of the backup. This version must know all of them. */
 async function findMigrations(manifest: Manifest): Promise<Migration[]> {
   if (manifest.format !== formatVersion) {
     throw new StartupError(
@@ -160,7 +160,7 @@ async function findMigrations(manifest: Manifest): Promise<Migration[]> {
   })
 }
 
-async function makeSchema(client: pg.ClientBase, migrations: readonly Migration[]): Promise<void> {
+async function createSchema(client: pg.ClientBase, migrations: readonly Migration[]): Promise<void> {
   await client.query(createMigrationsTable)
   await client.query('lock table migrations in access exclusive mode')
   const { rows } = await client.query<{ name: string }>('select name from migrations order by name')
@@ -175,7 +175,7 @@ async function makeSchema(client: pg.ClientBase, migrations: readonly Migration[
   for (const { name, sql } of migrations) {
     if (!applied.has(name)) await client.query(sql)
   }
-  // The backup brings its own record of them.
+  // The backup has this table too.
   await client.query('delete from migrations')
 }
 
@@ -212,8 +212,8 @@ async function dropForeignKeys(client: pg.ClientBase): Promise<ForeignKey[]> {
   return rows
 }
 
-/** Every table rows are loaded into, known to be empty from here to the end of the transaction. */
-async function emptyTables(client: pg.ClientBase): Promise<string[]> {
+/** Locks all tables until the end of the transaction, and refuses any that has rows. */
+async function lockEmptyTables(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     `select relname as name from pg_class
      where relnamespace = 'public'::regnamespace and relkind = 'r' and relpersistence = 'p' order by relname`,
@@ -221,7 +221,7 @@ async function emptyTables(client: pg.ClientBase): Promise<string[]> {
   for (const { name } of rows) {
     const table = `public.${client.escapeIdentifier(name)}`
     await client.query(`lock table ${table} in access exclusive mode`)
-    // The migration put the outbox's beginning there; the backup has how far it was read.
+    // The migration inserted a row here; the backup has the true one.
     if (name === 'notification_cursor') await client.query(`delete from ${table}`)
     const { rowCount } = await client.query(`select from ${table} limit 1`)
     if (rowCount === 0) continue
@@ -230,7 +230,7 @@ async function emptyTables(client: pg.ClientBase): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-/** Rows are taken as they were: what a trigger did to them, it did when they were made. */
+/** Triggers have already run when the rows were first written. */
 async function setTriggers(
   client: pg.ClientBase,
   tables: readonly string[],
@@ -272,12 +272,12 @@ function compare(archive: Archive, promised: Contents, loaded: Contents): void {
 type Entry = tar.Extract extends AsyncIterable<infer E> ? E : never
 
 interface Archive {
-  /** Of the entry that is being read; null at the end. */
+  /** The current entry's; null at the end. */
   name(): string | null
   next(): Promise<void>
   content(): AsyncIterable<Buffer>
   readText(): Promise<string>
-  /** Why the file could not be read, in one sentence. */
+  /** Why the file could not be read. */
   problem(): StartupError | null
   damaged(how: string): StartupError
   close(): void
@@ -291,12 +291,12 @@ function openArchive(file: string): Archive {
   const entries = extract[Symbol.asyncIterator]()
   let current: Entry | null = null
   async function* content(): AsyncGenerator<Buffer> {
-    // An entry gives out buffers, though its type does not say so.
+    // An entry yields buffers, though its type does not say so.
     if (current !== null) yield* current as AsyncIterable<Buffer>
   }
   pipeline(createReadStream(file), createGunzip(), extract).catch((error: unknown) => {
     const code = errorCode(error)
-    // Left early, because something else went wrong.
+    // Closed early because of another error.
     if (code === 'ERR_STREAM_PREMATURE_CLOSE') return
     problem = ['ENOENT', 'EACCES', 'EISDIR', 'EIO'].includes(code)
       ? new StartupError(

@@ -1,4 +1,4 @@
-// Writes a backup while the server runs: all tables as of one moment, then the blobs.
+// Writes a backup while the server runs: all tables in one snapshot, then the blobs.
 import { opendir, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
@@ -21,7 +21,7 @@ import {
 
 export interface BackupSource {
   blobsDir: string
-  /** null: the backup does without it, and can open sealed values only where the key is kept. */
+  /** null: the backup has no key, so its sealed values open only where the key is. */
   secretKey: string | null
 }
 
@@ -31,7 +31,7 @@ export interface Backup extends Contents {
 
 const partBytes = 8 * 1024 * 1024
 
-/** The file appears when it is whole; one that was there before stays until then. */
+/** Replaces an earlier file only when the new one is complete. */
 export async function writeBackup(pool: pg.Pool, file: string, source: BackupSource): Promise<Backup> {
   const partial = `${file}.partial`
   const handle = await open(partial, 'w', 0o600).catch((error: unknown) => {
@@ -94,7 +94,7 @@ async function readManifest(client: pg.ClientBase): Promise<Manifest> {
   return { format: formatVersion, made_at: new Date().toISOString(), migrations: rows }
 }
 
-/** What is unlogged is not worth keeping, by its own declaration. */
+/** Unlogged tables hold nothing that must survive a crash, so they are left out. */
 async function listTables(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     `select relname as name from pg_class
@@ -124,7 +124,7 @@ async function* inParts(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   if (size > 0) yield Buffer.concat(waiting)
 }
 
-/** Sequences know no snapshots: read after the tables, their values lie beyond everything in them. */
+/** Sequences have no snapshots. Read after the tables, their values are at least those in the tables. */
 async function readSequences(client: pg.ClientBase): Promise<Record<string, number>> {
   const { rows } = await client.query<{ name: string; value: number }>(
     `select sequencename as name, last_value as value from pg_sequences
@@ -142,7 +142,7 @@ async function* walk(root: string, below: string): AsyncGenerator<string> {
   }
 }
 
-/** False for a blob deleted since the tables were read: then its row was on its way out too. */
+/** False if the blob was deleted after the tables were read, because its row was about to be deleted too. */
 async function addBlob(pack: tar.Pack, root: string, path: string): Promise<boolean> {
   const handle = await open(join(root, path)).catch(absentIsNull)
   if (handle === null) return false

@@ -1,7 +1,7 @@
 // What every hosted driver promises, asked of each of them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startGate, type Gate } from '../../../../testbed/src/gate.ts'
-import { borrowEngines, type EngineChoice } from '../../../../testbed/src/lent.ts'
+import { acquireEngines, type EngineChoice } from '../../../../testbed/src/test-engines.ts'
 import { eventually } from '../../test/eventually.ts'
 import { kubernetesSubjects } from '../../test/kubernetes/subjects.ts'
 import { MemoryEngine } from '../../test/memory-engine.ts'
@@ -51,11 +51,11 @@ const subjects: Subject[] = [
       memory.recover()
     },
   },
-  ...(await borrowEngines()).map(onEngine),
+  ...(await acquireEngines()).map(onEngine),
   ...kubernetesSubjects(),
 ]
 
-function onEngine({ title, lacks, get, giveBack }: EngineChoice): Subject {
+function onEngine({ title, lacks, get, release }: EngineChoice): Subject {
   let gate: Gate | null = null
   return {
     name: `on ${title}`,
@@ -67,7 +67,7 @@ function onEngine({ title, lacks, get, giveBack }: EngineChoice): Subject {
     },
     async stop() {
       await gate?.remove()
-      giveBack()
+      release()
     },
     open: (installationId) =>
       openDocker({

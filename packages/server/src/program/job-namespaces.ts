@@ -1,5 +1,5 @@
-// Without the right to other users, the jobs of local agents run in namespaces: they see no process but their own, nothing
-// of the data directory but their builds, and cannot write what the user would run later: the home and this program.
+// A server without root runs the jobs of local agents in namespaces. They see only their own processes, and of the data
+// directory only their builds. They cannot write to the home directory or to this program.
 import { existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -7,11 +7,11 @@ import type { JobIdentity } from '@millrace/protocol/local-agents.ts'
 import { prepareDataDir } from '../db/embedded/data-dir.ts'
 import { run } from '../db/embedded/processes.ts'
 import { agentFolder } from '../hosted/runner.ts'
-import type { JobSeparation } from './job-separation.ts'
+import type { JobSeparation } from './agent-program.ts'
 
 /**
- * Runs as root of a new user namespace, and ends as the user again in another one below it: from there nothing that was
- * mounted here can be taken away. The folder of builds is still reached by the working directory when it is covered.
+ * Runs as root of a new user namespace, then starts the job as the user in a nested one, from which nothing mounted here
+ * can be unmounted. A tmpfs may cover the folder of builds, so the script reaches it by its working directory.
  */
 const script = `
 set -eu
@@ -44,10 +44,10 @@ const namespaces = ['--user', '--map-root-user', '--mount', '--pid', '--fork', '
 
 const longestSocketPath = 107
 
-/** What people keep keys in. Jobs of forks do not see it. */
+/** Folders in which people keep keys. They are hidden from jobs of forks. */
 const keyFolders = ['.ssh', '.gnupg', '.aws', '.azure', '.kube', '.docker', '.config']
 
-/** A sentence where this is not possible. `alsoHidden` are folders of the database outside of the data directory. */
+/** Returns the reason where this is not possible. `alsoHidden` are folders of the database outside of the data directory. */
 export async function separateByNamespaces(
   dataDir: string,
   alsoHidden: readonly string[],
@@ -78,7 +78,7 @@ export async function separateByNamespaces(
       environment: { ...inherited, HOME: homePath, TMPDIR: temporary },
     }
   }
-  // In the folder for temporary files, which jobs of forks must not share with others, are sockets with a name like this.
+  // Each kind of job has its own folder for temporary files, which holds sockets with a name like this.
   if (join(data, 'builds', '.tmp', 'mr-job-XXXXXX', 'job.sock').length > longestSocketPath) {
     return `the path of the data directory ${data} is too long for sockets below it`
   }
@@ -88,15 +88,15 @@ export async function separateByNamespaces(
     keyFolders.map((name) => join(home, name)),
   )
   for (const one of [trusted, forks]) {
-    const reason = await tryOut(one, data)
+    const reason = await testIdentity(one, data)
     if (reason !== null) return `namespaces do not work here (${reason})`
   }
   const program = { node: process.execPath, folder: agentFolder }
   return { program, socketsPath: null, jobs: { kind: 'separate', trusted, forks } }
 }
 
-/** Runs the agent's program there too: Node and the packages must not be among what is hidden. */
-async function tryOut({ command: [file = '', ...args], buildPath }: JobIdentity, data: string) {
+/** Also runs the agent's program, because Node and the packages must not be hidden. */
+async function testIdentity({ command: [file = '', ...args], buildPath }: JobIdentity, data: string) {
   const check = '[ "$(ls -A "$1")" = "$2" ] && [ -w "$1/$2" ] && shift 2 && exec "$@"'
   const folder = buildPath.slice(data.length + 1)
   const program = [process.execPath, join(agentFolder, 'dist', 'separate', 'program.js')]
@@ -105,7 +105,7 @@ async function tryOut({ command: [file = '', ...args], buildPath }: JobIdentity,
   return code === 0 ? null : stderr.trim().split('\n')[0] || `the trial ended with ${code}`
 }
 
-/** A mount of a new namespace keeps the flags that it has; leaving one out would be refused. */
+/** A remount in a new namespace must repeat the flags that the mount has, or the kernel refuses it. */
 function mountFlags(path: string): string {
   const lines = readFileSync('/proc/self/mountinfo', 'utf8').trim().split('\n')
   const mounts = lines.map((line) => {

@@ -1,26 +1,12 @@
-// How the jobs of local agents are kept away from this installation.
+// Chooses how the jobs of local agents are kept away from this installation.
 import { join } from 'node:path'
-import type { LocalJobs } from '@millrace/protocol/local-agents.ts'
 import { isRoot } from '../db/embedded/privileges.ts'
 import { agentFolder } from '../hosted/runner.ts'
+import type { JobSeparation } from './agent-program.ts'
 import { separateByNamespaces } from './job-namespaces.ts'
 import { separateByUser } from './job-user.ts'
 
-/** Where the jobs' identity can read it. */
-export interface AgentProgram {
-  node: string
-  /** The package, with its `dist`. */
-  folder: string
-}
-
-export interface JobSeparation {
-  program: AgentProgram
-  /** null: the agent's usual folder, which the jobs reach. */
-  socketsPath: string | null
-  jobs: LocalJobs
-}
-
-/** Tried out at each start. `databaseFolders` are those of the database outside of the data directory. */
+/** Tests at each start what this system allows. `databaseFolders` may be outside of the data directory. */
 export async function separateJobs(
   dataDir: string,
   databaseFolders: readonly string[],
@@ -41,10 +27,10 @@ export async function separateJobs(
   return { program, socketsPath: null, jobs: { kind: 'unprotected', own, refusal } }
 }
 
-// None of them carries a secret of this process.
+// None of these holds a secret of this process.
 const common =
   /^(PATH|LANG|LANGUAGE|LC_\w+|TZ|TERM|(HTTPS?|NO|ALL)_PROXY|(https?|no|all)_proxy|SSL_CERT_(FILE|DIR)|NODE_EXTRA_CA_CERTS)$/
-/** Of no use to another user, and a way out of a namespace. */
+/** Useless to another user, and an escape from a namespace. */
 const ofThisUser = /^(HOME|USER|LOGNAME|SHELL|TMPDIR|SSH_AUTH_SOCK|XDG_\w+)$/
 
 function variables(...kinds: readonly RegExp[]): Record<string, string> {

@@ -1,6 +1,6 @@
-// Root gives the jobs of local agents users of their own: one for trusted jobs, one for those of forks. Everything that
-// these need lies outside of the data directory, in a folder that they can enter: their builds, and a copy of the agent's
-// program and of Node where they cannot read those in place, as below root's home.
+// A server that runs as root gives the jobs of local agents two users: one for trusted jobs, one for jobs of forks. Their
+// files are outside of the data directory, in a folder that these users can enter: the builds, and a copy of the agent's
+// program and of Node if the users cannot read the originals, for example below root's home.
 import { createHash } from 'node:crypto'
 import { chmodSync, chownSync, copyFileSync, existsSync, linkSync, lstatSync, mkdirSync } from 'node:fs'
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs'
@@ -12,16 +12,16 @@ import { findNameOf, type Owner } from '../db/embedded/privileges.ts'
 import { run } from '../db/embedded/processes.ts'
 import { errorCode } from '../db/embedded/startup-error.ts'
 import { agentFolder, programFiles } from '../hosted/runner.ts'
-import type { AgentProgram, JobSeparation } from './job-separation.ts'
+import type { AgentProgram, JobSeparation } from './agent-program.ts'
 
 const sharedRoot = '/var/lib/millrace'
-/** An operator's choice for trusted jobs, such as one whose home has SSH keys. */
+/** An operator can create this account for trusted jobs, for example with SSH keys in its home. */
 const accountName = 'millrace-job'
-// Between the ranges that distributions and systemd give away, and below 65536, which is all that many containers have.
+// Between the ranges that distributions and systemd use, and below 65536, the limit in many containers.
 const firstUid = 60_600
 const pairs = 250
 
-/** A sentence when this process has not the right to it. */
+/** Returns the reason if this process may not do it. */
 export async function separateByUser(
   dataDir: string,
   inherited: Record<string, string>,
@@ -55,7 +55,7 @@ async function findUsers(dataDir: string): Promise<{ trusted: Owner; forks: Owne
   for (let step = 0; ; step++) {
     const uid = firstUid + 2 * ((start + step) % pairs)
     const names = await Promise.all([findNameOf(uid), findNameOf(uid + 1)])
-    // Users that somebody has given a name to are somebody's.
+    // A user with a name belongs to someone else.
     if (names.some((name) => name !== undefined) && step < pairs) continue
     return { trusted: account ?? { uid, gid: uid }, forks: { uid: uid + 1, gid: uid + 1 } }
   }
@@ -67,7 +67,7 @@ async function findAccount(): Promise<Owner | undefined> {
   return uid.code === 0 && gid.code === 0 ? { uid: Number(uid.stdout), gid: Number(gid.stdout) } : undefined
 }
 
-/** The same at every start, so that checkouts are found again; where that cannot be, for this start alone. */
+/** The same folder at every start, so that checkouts are reused; a temporary one where that cannot be written. */
 function makePlace(dataDir: string): string {
   const place = join(sharedRoot, `${basename(dataDir)}-${digestOf(dataDir).slice(0, 8)}`)
   try {
@@ -76,7 +76,7 @@ function makePlace(dataDir: string): string {
     deleteOrphans()
     mkdirSync(place, { recursive: true })
     chmodSync(place, 0o755)
-    // With a database elsewhere there need not be a data directory.
+    // With DATABASE_URL there may be no data directory.
     if (existsSync(dataDir))
       writeFileSync(join(place, ownerFile), `${realpathSync(dataDir)}\n`, { mode: 0o600 })
     return place
@@ -90,7 +90,7 @@ function makePlace(dataDir: string): string {
 
 const ownerFile = 'data-directory'
 
-/** Of installations whose data directory is gone. What is lost with a place can be made again. */
+/** Deletes the folders of installations whose data directory is gone. Everything in them can be created again. */
 function deleteOrphans(): void {
   for (const name of readdirSync(sharedRoot)) {
     const place = join(sharedRoot, name)
@@ -105,7 +105,7 @@ function digestOf(dataDir: string): string {
   return createHash('sha256').update(path).digest('hex')
 }
 
-/** What belonged to another user, or is no folder, is replaced; a link is not followed. */
+/** Replaces anything that is no folder of this user. Links are not followed. */
 function own(path: string, { uid, gid }: Owner): void {
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (found !== undefined && (!found.isDirectory() || found.uid !== uid)) {
@@ -115,7 +115,7 @@ function own(path: string, { uid, gid }: Owner): void {
   chownSync(path, uid, gid)
 }
 
-/** A repository on this machine's disk is mostly not the job's user's own, which git takes for an attack. */
+/** Repositories on this disk mostly belong to another user than the job's, and git refuses those by default. */
 function writeGitConfig(place: string): string {
   const file = join(place, 'gitconfig')
   writeFileSync(file, '[include]\n\tpath = /etc/gitconfig\n[safe]\n\tdirectory = *\n')
@@ -132,7 +132,7 @@ async function findProgram(
   return (await canRun(users.forks, copy)) ? copy : null
 }
 
-/** Without a channel the program ends at once. */
+/** The program ends at once when it has no IPC channel. */
 async function canRun(user: Owner, { node, folder }: AgentProgram): Promise<boolean> {
   const { code } = await runAs(user, node, [join(folder, 'dist', 'separate', 'program.js')])
   return code === 0
@@ -141,7 +141,7 @@ async function canRun(user: Owner, { node, folder }: AgentProgram): Promise<bool
 const runAs = (user: Owner, file: string, args: string[]) =>
   run({ file, args, options: { ...user, cwd: '/', env: { PATH: process.env['PATH'] } } })
 
-/** Another name for the same file where that is possible, since it is large. */
+/** A hard link where that is possible, because the file is large. */
 function copyNode(place: string): string {
   const copy = join(place, 'node')
   const original = realpathSync(process.execPath)

@@ -1,5 +1,5 @@
-// The token with which the agents of this machine register. It is derived from the installation's secret, so every
-// start knows it again although only its hash is kept.
+// The token with which local agents register. Only its hash is stored, and every start derives it again from the
+// installation's secret.
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Context } from '../context.ts'
@@ -33,8 +33,8 @@ export async function localAgentToken(ctx: Context, organizationSlug: string): P
 }
 
 /**
- * The agents of an earlier process on the same data, which died without saying goodbye. Only where no other process
- * can have such agents: with a database in the data directory, whose lock this process holds.
+ * Marks the agents of an earlier process that died as lost. Only for the embedded database, whose lock this process holds:
+ * there no other process can have local agents.
  */
 export async function loseLocalAgents(ctx: Context, token: string): Promise<void> {
   await sql`

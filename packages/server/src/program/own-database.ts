@@ -1,4 +1,4 @@
-// The database of a process that serves or works.
+// The database of a server or worker process.
 import type pg from 'pg'
 import type { Config } from '../config.ts'
 import { startEmbedded } from '../db/embedded/server.ts'
@@ -9,13 +9,13 @@ import { within } from './within.ts'
 
 export interface OwnDatabase extends Database {
   how: string
-  /** Where its files and its socket are; empty for one that is not ours. */
+  /** Of its files and its socket; empty with DATABASE_URL. */
   folders: string[]
-  /** Never settles, or fails when the database ends by itself. */
+  /** Rejects when the database ends by itself; else stays pending. */
   lost: Promise<never>
 }
 
-export async function openOwn(config: Config, say: (sentence: string) => void): Promise<OwnDatabase> {
+export async function openOwnDatabase(config: Config, say: (sentence: string) => void): Promise<OwnDatabase> {
   const never = new Promise<never>(() => {})
   if (config.database.kind === 'url') {
     return {
@@ -47,7 +47,7 @@ export async function openOwn(config: Config, say: (sentence: string) => void): 
   return { ...database, close, how: `runs ${embedded.how}`, folders, lost }
 }
 
-/** What the sessions of a process that serves or works are called, and those of commands are not. */
+/** The application_name of servers and workers. Sessions of commands have none. */
 const serverName = 'millrace server'
 
 /** For commands that must not run beside a server. */
@@ -91,7 +91,7 @@ export async function openUrl(
   }
 }
 
-/** A name with several addresses fails with one error for each. */
+/** A host name with several addresses fails with one error for each. */
 function reasonOf(error: unknown): string {
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error
   return first instanceof Error ? first.message : String(first)

@@ -1,4 +1,4 @@
-// A process that serves or works: it owns its database, starts what its roles ask for, and stops in the reverse order.
+// A server or worker process: opens its database, starts the parts of its roles, and stops them in the reverse order.
 import { EventEmitter, once } from 'node:events'
 import { createServer } from 'node:net'
 import type { FastifyInstance } from 'fastify'
@@ -17,39 +17,39 @@ import { openHosted } from '../hosted/open.ts'
 import { closer, type Closer } from '../http/close.ts'
 import { localAgentToken, loseLocalAgents } from './local-agents.ts'
 import { openLog } from './log.ts'
-import { migrateOrRefuse, openOwn, type OwnDatabase } from './own-database.ts'
+import { migrateOrRefuse, openOwnDatabase, type OwnDatabase } from './own-database.ts'
 import { useSealingKeys } from './sealing-keys.ts'
 import { within } from './within.ts'
 
 export interface Started {
   url: string
   roles: Role[]
-  /** How the database is run, to be read after the word "PostgreSQL". */
+  /** How the database runs; follows the word "PostgreSQL" in a sentence. */
   database: string
   data_dir: string
-  /** Made by this start, because the database was empty. */
+  /** Created by this start, because the database was empty. */
   first: FirstOrganization | null
   /** Nobody can sign in: there is no organization yet. */
   empty: boolean
 }
 
 export interface Audience {
-  /** Called once, when requests are answered and work is done. */
+  /** Called once, when the process answers requests and works on tasks. */
   started(started: Started): void
-  /** Gets whole sentences about what takes long or was put right. */
+  /** Gets whole sentences about slow steps and repairs. */
   say(sentence: string): void
 }
 
 type Close = () => Promise<unknown>
 
-// A stop is over within 10 s after the drain: requests and tasks get half of it, the database most of the rest.
+// A stop ends within 10 s after the drain: requests and tasks get half of that, the database most of the rest.
 const finishMs = 5000
 const stopMs = 9500
 
 export async function run(
   given: Config,
   audience: Audience,
-  makeFirst: (db: Db) => Promise<FirstOrganization | null>,
+  createFirst: (db: Db) => Promise<FirstOrganization | null>,
 ): Promise<void> {
   const signals = catchSignals(given.drainSeconds * 1000)
   const closing: Close[] = []
@@ -58,7 +58,7 @@ export async function run(
   try {
     if (roles.length === 0) throw new StartupError('MILLRACE_ROLES leaves nothing to run: add api or worker.')
     const config = roles.includes('api') ? await findPort(given) : given
-    const database = await openOwn(config, audience.say)
+    const database = await openOwnDatabase(config, audience.say)
     closing.push(database.close)
     signals.refuse()
     const secretKeys = readSecretKeys(config.dataDir, config.secrets.keys)
@@ -82,13 +82,13 @@ export async function run(
     else await (await import('../tasks/run.ts')).migrateTasks(database.pool, log)
     const app = roles.includes('api') ? await buildApi(ctx, database.pool) : null
     signals.refuse()
-    // As late as possible, since its token is shown only if the start succeeds; but before the first request.
-    const first = await makeFirst(database.db)
+    // Late, because its token is shown only if the start succeeds, but before the first request.
+    const first = await createFirst(database.db)
     if (app !== null) {
       server = await listen(app, config)
       services.push(server.close)
     }
-    // The last to start and the first to stop, since a job that ends wants to say so.
+    // Last to start and first to stop, because a job reports its end to the server.
     const agents = app === null ? null : await startLocalAgents(ctx, given.roles, database, audience)
     if (agents !== null) closing.push(agents)
     audience.started({
@@ -101,7 +101,7 @@ export async function run(
     })
     await Promise.race([signals.received, database.lost])
   } catch (error) {
-    // Ctrl-C reaches initdb as well: what then fails at the start was asked for.
+    // Ctrl-C reaches initdb as well, so a start may fail because it was stopped.
     if (!signals.isReceived()) throw error
   } finally {
     if (server !== null && signals.isTermination()) await server.drain(given.drainSeconds * 1000)
@@ -110,7 +110,7 @@ export async function run(
   }
 }
 
-/** npm passes Ctrl-C on to a process that has had it from the terminal already: those two are one. */
+/** The terminal sends Ctrl-C to this process, and npm passes it on: two signals that count as one. */
 const sameSignalMs = 1000
 
 function catchSignals(drainMs: number) {
@@ -131,9 +131,9 @@ function catchSignals(drainMs: number) {
   return {
     received,
     isReceived: () => receivedAt !== null,
-    /** Supervisors send SIGTERM and have patience; a person at a terminal sends SIGINT and has none. */
+    /** Supervisors send SIGTERM and allow a drain; a person at a terminal sends SIGINT and does not wait. */
     isTermination: () => isTermination,
-    /** A start that nobody wants any more goes no further. */
+    /** Ends a start that was stopped meanwhile. */
     refuse: () => {
       if (receivedAt !== null) throw new StartupError('Stopped before it had started.')
     },
@@ -141,7 +141,7 @@ function catchSignals(drainMs: number) {
   }
 }
 
-// Commands that administer do without the API and the worker, and are three times as quick without loading them.
+// Imported late, because administrative commands load this file too and are three times as fast without the rest.
 
 async function buildApi(ctx: Context, pool: pg.Pool): Promise<FastifyInstance> {
   const { buildApp } = await import('../app.ts')
@@ -155,13 +155,13 @@ async function startTasks(ctx: Context, pool: pg.Pool): Promise<Close> {
     import('../tasks/pollers.ts'),
   ])
   const tasks = await runTasks(pool, ctx.log, ctx, handlers)
-  const walking = startPollers(ctx.log, ctx, pollers)
+  const polling = startPollers(ctx.log, ctx, pollers)
   const notifications = startNotifications(ctx)
-  const hosting = ctx.hosted === null ? null : await startHosting(ctx, pool)
-  return () => Promise.all([tasks.stop(), walking.stop(), notifications.stop(), hosting?.stop()])
+  const hostedAgents = ctx.hosted === null ? null : await startHostedAgents(ctx, pool)
+  return () => Promise.all([tasks.stop(), polling.stop(), notifications.stop(), hostedAgents?.stop()])
 }
 
-/** Only a worker starts containers, and so needs what runs in them. */
+/** Only a worker starts containers, so only a worker loads the runner. */
 async function openHostedFor(
   settings: HostedSettings,
   db: Db,
@@ -173,7 +173,7 @@ async function openHostedFor(
   return openHosted(db, settings, runner, (err, message) => log.warn({ err }, message))
 }
 
-async function startHosting(ctx: Context, pool: pg.Pool): Promise<{ stop: Close }> {
+async function startHostedAgents(ctx: Context, pool: pg.Pool): Promise<{ stop: Close }> {
   const { runHostedAgents } = await import('../hosted/agents/control-loop.ts')
   return runHostedAgents(ctx, pool)
 }
@@ -201,16 +201,15 @@ async function startLocalAgents(
   return startAgentProcess(program, start, say)
 }
 
-/** Returns how to stop. */
 async function listen(app: FastifyInstance, config: Config): Promise<Closer> {
   const closing = closer(app, finishMs)
   await app.listen({ host: config.host, port: config.port }).catch(refusePort(config))
   return closing
 }
 
-/** Sees that the port is free before anything is made, and settles which it is when any will do. */
+/** Checks that the port is free before anything is created, and chooses one for port 0. */
 async function findPort(config: Config): Promise<Config> {
-  // Whoever holds the data directory most likely holds the port too, and its lock can say who that is.
+  // The process that holds the data directory most likely holds the port too, and its lock names that process.
   if (config.database.kind === 'embedded' && findHolder(config.dataDir) !== undefined) return config
   const probe = createServer()
   probe.listen({ host: config.host, port: config.port })

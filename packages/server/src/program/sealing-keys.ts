@@ -5,12 +5,12 @@ import { StartupError } from '../db/embedded/startup-error.ts'
 import type { Db } from '../db/pool.ts'
 import { inTransaction } from '../db/transaction.ts'
 
-/** Refuses keys that lack the one that was used last; else notes that the first of these seals from now on. */
+/** Refuses keys without the one that was used last; else records that the first of these seals from now on. */
 export async function useSealingKeys(db: Db, secrets: readonly string[]): Promise<void> {
   const [first, ...others] = secrets.map(keyId)
   if (first === undefined) return
   await inTransaction(db, async (trx) => {
-    // Of several servers on a new database the first decides.
+    // The first of several servers on a new database decides.
     await sql`lock table sealing_keys in share row exclusive mode`.execute(trx)
     const last = await trx
       .selectFrom('sealing_keys')
@@ -25,8 +25,8 @@ export async function useSealingKeys(db: Db, secrets: readonly string[]): Promis
   })
 }
 
-/** After a restore without the key: what it sealed stays closed, and another key may begin. */
-export async function forgetSealingKeys(db: Db): Promise<void> {
+/** For a restore without the key: values sealed with it cannot be opened, and another key may be used. */
+export async function deleteSealingKeys(db: Db): Promise<void> {
   await db.deleteFrom('sealing_keys').execute()
 }
 

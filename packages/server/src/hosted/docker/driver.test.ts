@@ -9,7 +9,7 @@ import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { importImage } from '../../../../../testbed/src/engine.ts'
 import { startGate, type Gate } from '../../../../../testbed/src/gate.ts'
-import { borrowEngines, type TestEngine } from '../../../../../testbed/src/lent.ts'
+import { acquireEngines, type TestEngine } from '../../../../../testbed/src/test-engines.ts'
 import { eventually } from '../../../test/eventually.ts'
 import { newId } from '../../lib/ids.ts'
 import { openDocker, type DockerSettings } from './driver.ts'
@@ -91,7 +91,7 @@ async function addressesIn(networkName: string, family: 'inet' | 'inet6'): Promi
     .map(({ local }) => local)
 }
 
-for (const { name, title, lacks, get, giveBack } of await borrowEngines())
+for (const { name, title, lacks, get, release } of await acquireEngines())
   describe.skipIf(lacks !== null)(`hosted containers on ${title}`, { timeout: 120_000 }, () => {
     let engine: TestEngine
     let gate: Gate
@@ -102,7 +102,7 @@ for (const { name, title, lacks, get, giveBack } of await borrowEngines())
     }, 180_000)
     afterAll(async () => {
       await gate.remove()
-      giveBack()
+      release()
     })
 
     function place(given: Partial<DockerSettings> = {}) {

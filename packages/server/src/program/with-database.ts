@@ -1,5 +1,5 @@
-// A command that administers borrows whatever database there is: that of DATABASE_URL, the embedded one of a running
-// server, or one started for the moment.
+// Runs the work of an administrative command on the database of DATABASE_URL, on the embedded one of a running server,
+// or on the embedded one started just for the command.
 import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
@@ -12,21 +12,25 @@ import { StartupError } from '../db/embedded/startup-error.ts'
 import { openDatabase, type Database } from '../db/pool.ts'
 import { openUrl } from './own-database.ts'
 
-/** For what makes no sense without a database, such as one in the wrong directory. */
-export async function borrow<T>(config: Config, work: (database: Database) => Promise<T>): Promise<T> {
+/** Refuses to create a database: without one the directory is most likely the wrong one. */
+export async function withExistingDatabase<T>(
+  config: Config,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
   const { dataDir } = config
-  const isThere = () => findHolder(dataDir) !== undefined || existsSync(clusterIn(findHome(dataDir)))
-  if (config.database.kind === 'url' || isThere()) return borrowOrMake(config, work)
+  const exists = () => findHolder(dataDir) !== undefined || existsSync(clusterIn(findHome(dataDir)))
+  if (config.database.kind === 'url' || exists()) return withDatabase(config, work)
   throw new StartupError(
     `There is no database in ${dataDir}: run this where Millrace was started, or set MILLRACE_DATA_DIR as it was there.`,
   )
 }
 
-export async function borrowOrMake<T>(config: Config, work: (database: Database) => Promise<T>): Promise<T> {
+/** Creates the database if there is none. */
+export async function withDatabase<T>(config: Config, work: (database: Database) => Promise<T>): Promise<T> {
   const database =
     config.database.kind === 'url'
       ? await openUrl(config.database.url, config.databaseLimits)
-      : await borrowEmbedded(config.dataDir)
+      : await openEmbedded(config.dataDir)
   try {
     return await work(database)
   } finally {
@@ -36,8 +40,8 @@ export async function borrowOrMake<T>(config: Config, work: (database: Database)
 
 const joinMs = 15_000
 
-/** Joins the database that another process runs, also one that is still starting; else starts it for the moment. */
-async function borrowEmbedded(dataDir: string): Promise<Database> {
+/** Connects to the database that another process runs or is starting; else starts it for this command. */
+async function openEmbedded(dataDir: string): Promise<Database> {
   const deadline = Date.now() + joinMs
   for (;;) {
     const running = findRunning(dataDir)
@@ -45,7 +49,7 @@ async function borrowEmbedded(dataDir: string): Promise<Database> {
     if (joined) return joined
     const isHeld = findHolder(dataDir) !== undefined && Date.now() < deadline
     try {
-      if (!isHeld) return await startForTheMoment(dataDir)
+      if (!isHeld) return await startForCommand(dataDir)
     } catch (error) {
       if (findHolder(dataDir) === undefined || Date.now() > deadline) throw error
     }
@@ -53,8 +57,8 @@ async function borrowEmbedded(dataDir: string): Promise<Database> {
   }
 }
 
-/** While somebody holds this lock, the database that was started for the moment is not stopped. */
-const joining = `hashtext('millrace joins the database of another command')`
+/** A command that started the database does not stop it while another command holds this lock. */
+const joinLock = `hashtext('millrace joins the database of another command')`
 
 async function tryOpen(connection: pg.PoolConfig): Promise<Database | undefined> {
   const database = openDatabase(connection)
@@ -63,17 +67,19 @@ async function tryOpen(connection: pg.PoolConfig): Promise<Database | undefined>
     client?.release()
     await database.close()
   }
-  const isIn = await client?.query(`select pg_try_advisory_lock_shared(${joining}) as "isIn"`).then(
-    ({ rows }) => rows[0].isIn === true,
-    () => false,
-  )
-  if (isIn) return { ...database, close }
-  // Whoever started it is about to stop it, or has not finished starting it.
+  const hasJoined = await client
+    ?.query(`select pg_try_advisory_lock_shared(${joinLock}) as "hasJoined"`)
+    .then(
+      ({ rows }) => rows[0].hasJoined === true,
+      () => false,
+    )
+  if (hasJoined) return { ...database, close }
+  // The process that started it is about to stop it, or has not finished starting it.
   await close()
   return undefined
 }
 
-async function startForTheMoment(dataDir: string): Promise<Database> {
+async function startForCommand(dataDir: string): Promise<Database> {
   const embedded = await startEmbedded({ dataDir })
   const database = openDatabase(embedded.connection)
   const close = async () => {
@@ -84,13 +90,13 @@ async function startForTheMoment(dataDir: string): Promise<Database> {
   return { ...database, close }
 }
 
-/** Another command may have joined; it gets the time to finish. From then on nobody joins. */
+/** Waits for other commands that have joined, and lets no further one join. */
 async function waitForOthers(pool: pg.Pool): Promise<void> {
   const deadline = Date.now() + joinMs
   const client = await pool.connect()
   try {
     while (Date.now() < deadline) {
-      const { rows } = await client.query(`select pg_try_advisory_lock(${joining}) as "isAlone"`)
+      const { rows } = await client.query(`select pg_try_advisory_lock(${joinLock}) as "isAlone"`)
       if (rows[0].isAlone === true) return
       await delay(50)
     }

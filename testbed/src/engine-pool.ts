@@ -1,5 +1,5 @@
-// Lends engines to the test files of a run, one file at a time, from the process that outlives them all: whoever holds
-// the connection has the engine, so one whose worker dies comes back too. Nothing is started before somebody asks.
+// One process keeps the container engines of a test run, and each test file gets one for itself. The file holds an engine
+// as long as its connection is open, so an engine is also free again when a worker dies. Engines start on demand.
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type Socket } from 'node:net'
@@ -9,27 +9,27 @@ import { createInterface } from 'node:readline'
 import Docker from 'dockerode'
 import type { TestProject } from 'vitest/node'
 import { baseImage, engineNames, startEngine, type EngineName, type RunningEngine } from './engine.ts'
-import type { Lent } from './lent.ts'
+import type { PoolAnswer } from './test-engines.ts'
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const folder = await mkdtemp(join(tmpdir(), 'mr-lender-'))
-  const lender = new Lender()
-  const server = createServer((socket) => void lender.serve(socket).catch(() => socket.destroy()))
-  server.listen(join(folder, 'lender.sock'))
+  const folder = await mkdtemp(join(tmpdir(), 'mr-engine-pool-'))
+  const pool = new EnginePool()
+  const server = createServer((socket) => void pool.serve(socket).catch(() => socket.destroy()))
+  server.listen(join(folder, 'pool.sock'))
   await once(server, 'listening')
-  project.provide('engineLender', join(folder, 'lender.sock'))
+  project.provide('enginePool', join(folder, 'pool.sock'))
   return async () => {
     server.close()
-    await lender.stop()
+    await pool.stop()
     await rm(folder, { recursive: true, force: true })
   }
 }
 
-class Lender {
+class EnginePool {
   private readonly sockets = new Set<Socket>()
-  private readonly lending = new Set<Promise<void>>()
+  private readonly leases = new Set<Promise<void>>()
   private readonly free: RunningEngine[] = []
-  /** Why one cannot be had. It is not tried twice. */
+  /** Why an engine does not start. It is tried only once. */
   private readonly lacks = new Map<EngineName, string>()
 
   async serve(socket: Socket): Promise<void> {
@@ -39,19 +39,19 @@ class Lender {
     for await (const line of createInterface({ input: socket })) {
       const name = engineNames.find((one) => one === line)
       if (name === undefined) break
-      const lending = this.lend(name, socket, closed)
-      this.lending.add(lending)
-      await lending
-      this.lending.delete(lending)
+      const lease = this.lease(name, socket, closed)
+      this.leases.add(lease)
+      await lease
+      this.leases.delete(lease)
       break
     }
     this.sockets.delete(socket)
     socket.destroy()
   }
 
-  private async lend(name: EngineName, socket: Socket, closed: Promise<void>): Promise<void> {
+  private async lease(name: EngineName, socket: Socket, closed: Promise<void>): Promise<void> {
     const engine = await this.take(name)
-    const answer: Lent = engine === null ? { lacks: this.lacks.get(name) ?? '' } : placeOf(engine)
+    const answer: PoolAnswer = engine === null ? { lacks: this.lacks.get(name) ?? '' } : placeOf(engine)
     socket.write(`${JSON.stringify(answer)}\n`)
     if (engine === null) return
     await closed
@@ -74,19 +74,19 @@ class Lender {
 
   async stop(): Promise<void> {
     for (const socket of this.sockets) socket.destroy()
-    await Promise.all(this.lending)
+    await Promise.all(this.leases)
     await Promise.all(this.free.map((engine) => engine.stop()))
   }
 }
 
-const placeOf = ({ name, socketPath, hostAddress, networkName }: RunningEngine): Lent => ({
+const placeOf = ({ name, socketPath, hostAddress, networkName }: RunningEngine): PoolAnswer => ({
   name,
   socketPath,
   hostAddress,
   networkName,
 })
 
-/** As it was when it began, for whoever has it next. */
+/** Restores the initial state for the next test file. */
 async function clear({ socketPath }: RunningEngine): Promise<void> {
   const docker = new Docker({ socketPath })
   for (const { Id } of await docker.listContainers({ all: true })) {

@@ -1,4 +1,4 @@
-// The container engine of a test file: lent by setup.ts for as long as the file runs, or the reason why it cannot be had.
+// Gets container engines from the engine pool for a test file, or the reason why there is none.
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
@@ -8,11 +8,12 @@ import { baseImage, engineNames, type EngineName, type EnginePlace } from './eng
 
 declare module 'vitest' {
   interface ProvidedContext {
-    engineLender: string
+    enginePool: string
   }
 }
 
-export type Lent = EnginePlace | { lacks: string }
+/** The pool's answer. */
+export type PoolAnswer = EnginePlace | { lacks: string }
 
 export interface TestEngine extends EnginePlace {
   docker: Docker
@@ -22,19 +23,19 @@ export interface TestEngine extends EnginePlace {
 
 export interface EngineChoice {
   name: EngineName
-  /** Why it is not tried; null: it is. */
+  /** Why its tests are skipped; null: they run. */
   lacks: string | null
   /** For the name of a test. */
   title: string
   get(): TestEngine
-  giveBack(): void
+  release(): void
 }
 
 /**
- * Asks for a container engine, and for both only if MILLRACE_TEST_ENGINES says so (`docker,podman`; `none` for none).
- * One that is named there must run: a test that asked for it by name does not pass without it.
+ * Acquires one container engine, or those that MILLRACE_TEST_ENGINES names (`docker,podman`; `none` for none). An engine
+ * that is named there must run.
  */
-export async function borrowEngines(): Promise<EngineChoice[]> {
+export async function acquireEngines(): Promise<EngineChoice[]> {
   const wish = process.env['MILLRACE_TEST_ENGINES'] ?? ''
   const named = wish.toLowerCase().split(',')
   const choices: EngineChoice[] = []
@@ -44,7 +45,7 @@ export async function borrowEngines(): Promise<EngineChoice[]> {
     } else if (wish === '' && choices.some(({ lacks }) => lacks === null)) {
       choices.push(without(name, 'one engine is enough unless MILLRACE_TEST_ENGINES names more'))
     } else {
-      const choice = await borrow(name)
+      const choice = await acquire(name)
       if (wish !== '' && choice.lacks !== null) throw new Error(`${name}: ${choice.lacks}`)
       choices.push(choice)
     }
@@ -56,21 +57,21 @@ function without(name: EngineName, lacks: string): EngineChoice {
   const get = () => {
     throw new Error(`There is no ${name} here: ${lacks}`)
   }
-  return { name, lacks, title: `${name} (skipped: ${lacks})`, get, giveBack() {} }
+  return { name, lacks, title: `${name} (skipped: ${lacks})`, get, release() {} }
 }
 
-async function borrow(name: EngineName): Promise<EngineChoice> {
-  const socket = connect(inject('engineLender'))
+async function acquire(name: EngineName): Promise<EngineChoice> {
+  const socket = connect(inject('enginePool'))
   await once(socket, 'connect')
   socket.write(`${name}\n`)
   const [line] = (await once(createInterface({ input: socket }), 'line')) as [string]
-  const lent = JSON.parse(line) as Lent
-  // The file may end without giving it back.
+  const answer = JSON.parse(line) as PoolAnswer
+  // The file may end without releasing it.
   socket.unref()
-  if ('lacks' in lent) {
+  if ('lacks' in answer) {
     socket.destroy()
-    return without(name, lent.lacks)
+    return without(name, answer.lacks)
   }
-  const engine = { ...lent, docker: new Docker({ socketPath: lent.socketPath }), base: baseImage }
-  return { name, lacks: null, title: name, get: () => engine, giveBack: () => void socket.destroy() }
+  const engine = { ...answer, docker: new Docker({ socketPath: answer.socketPath }), base: baseImage }
+  return { name, lacks: null, title: name, get: () => engine, release: () => void socket.destroy() }
 }
