@@ -19,7 +19,7 @@ import {
 import { baseUrl, eventually, useApp } from '../../test/app.ts'
 import { aBuild } from '../../test/runs.ts'
 import { aRunningJob, jobsOfOneWorld, type RunningScene } from '../../test/job-runs.ts'
-import { removeUnclaimed } from '../blobs/unclaimed.ts'
+import { deleteUnclaimed } from '../blobs/unclaimed.ts'
 import { newId } from '../lib/ids.ts'
 
 const app = useApp({ env: { MILLRACE_ARTIFACT_PART_MIB: '10' } })
@@ -176,7 +176,7 @@ describe('POST /v3/uploads', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
     expect((await send(app, instructions, file)).status).toBe(200)
     await report(scene.run, [{ id, state: 'finished' }])
-    await removeUnclaimed(app.db, app.ctx.blobs)
+    await deleteUnclaimed(app.db, app.ctx.blobs)
     expect((await objects()) - before).toBe(1)
     expect(String(await read(app, scene, id))).toBe('twice')
   })

@@ -1,5 +1,5 @@
-// Objects as files. A key is never a path: the file is named by the key's hash, so that no key leads anywhere else.
-// Files are written beside their place, made durable, and then renamed into it.
+// Objects as files. A file is named by the hash of its key, so a key can never act as a path. A file is written under a
+// temporary name, synced, and then renamed.
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -86,7 +86,7 @@ async function writeDurably(path: string, body: AsyncIterable<Buffer>, size: num
 
 const makeDir = (path: string) => mkdir(path, { recursive: true, mode: 0o700 })
 
-/** A new name in a directory lasts only when the directory has been written too. */
+/** A renamed file survives a crash only if its directory is synced too. */
 async function syncDir(path: string): Promise<void> {
   const dir = await open(path)
   try {
@@ -115,7 +115,7 @@ async function orNull<T>(work: Promise<T>): Promise<T | null> {
   }
 }
 
-/** What the file system refuses is the world's fault; what the body's sender did is theirs. */
+/** Turns errors of the file system into failures of the store. Errors of the body pass unchanged. */
 async function orFailed<T>(work: Promise<T>): Promise<T> {
   try {
     return await work

@@ -1,12 +1,12 @@
-// Objects in a bucket of an S3-compatible store. Bodies are streamed with their length and signed as
-// UNSIGNED-PAYLOAD: what they contain is checked by whoever knows its hash.
+// Objects in a bucket of an S3-compatible store. Bodies are streamed with their length and signed as UNSIGNED-PAYLOAD. Callers
+// that know a hash of the contents check it.
 import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { AwsClient } from 'aws4fetch'
 import type { S3Credentials, S3Settings } from '../config.ts'
 import { checkKey, exactly, SizeMismatch, storeFailed, type BlobStore, type DirectAccess } from './store.ts'
 
-/** Of a single request; the store's own limit. */
+/** The store's own limit for one request. */
 const mostBytes = 5 * 1024 ** 3
 const retries = 3
 
@@ -25,7 +25,7 @@ export function s3Store(settings: S3Settings, credentials: S3Credentials): BlobS
     return url.href
   }
 
-  /** null: there is nothing of that name. */
+  /** null: the object or upload does not exist. */
   const call = async (
     method: string,
     url: string,
@@ -40,18 +40,18 @@ export function s3Store(settings: S3Settings, credentials: S3Credentials): BlobS
     throw storeFailed(new Error(`${method} answered ${response.status}: ${text.slice(0, 500)}`))
   }
 
-  /** A body that streams cannot be sent twice: whoever sent it to us has to. */
+  /** Without retries, because a streamed body cannot be sent twice. */
   const send = async (url: string, body: Readable, size: number): Promise<Response> => {
     if (size > mostBytes) throw new SizeMismatch(mostBytes)
     const counted = body.pipe(exactly(size))
-    // What is wrong with the body is not the store's fault, although the store is who stumbles over it.
-    let wrong: Error | undefined
+    // An error of the body makes the request fail too, and is then thrown instead of a failure of the store.
+    let bodyError: Error | undefined
     body.once('error', (error: Error) => {
-      wrong ??= error
+      bodyError ??= error
       counted.destroy(error)
     })
     counted.once('error', (error: Error) => {
-      wrong ??= error
+      bodyError ??= error
     })
     const signed = await client.sign(url, { method: 'PUT' })
     const headers = new Headers(signed.headers)
@@ -62,14 +62,14 @@ export function s3Store(settings: S3Settings, credentials: S3Credentials): BlobS
       body: Readable.toWeb(counted),
       duplex: 'half',
     }).catch((error: unknown) => {
-      throw wrong ?? storeFailed(error)
+      throw bodyError ?? storeFailed(error)
     })
     const text = await response.text()
     if (!response.ok) {
       body.destroy()
       throw storeFailed(new Error(`PUT answered ${response.status}: ${text.slice(0, 500)}`))
     }
-    // The store has what it was promised; whether the body ends there, and well, is known only now.
+    // The store has `size` bytes. Only now is it known whether the body ended there without an error.
     await finished(counted)
     return response
   }
@@ -109,9 +109,9 @@ export function s3Store(settings: S3Settings, credentials: S3Credentials): BlobS
       )
       const body = `<CompleteMultipartUpload>${xml.join('')}</CompleteMultipartUpload>`
       const response = await call('POST', urlOf(key, { uploadId }), { body })
-      // An upload that is not there has been completed by another, or never was.
+      // A missing upload may have been completed by another request.
       if (response === null && (await this.head(key)) !== null) return
-      // The store answers 200 before it knows how it ends.
+      // The store answers 200 before it has finished, so errors are in the body.
       const answer = (await response?.text()) ?? '<Error>No such upload</Error>'
       if (answer.includes('<Error>')) throw storeFailed(new Error(answer.slice(0, 500)))
     },
@@ -120,7 +120,7 @@ export function s3Store(settings: S3Settings, credentials: S3Credentials): BlobS
     },
 
     direct: settings.direct ? directAccess(client, urlOf) : null,
-    // The store itself never shows half an object, and its lifecycle rules remove parts that were left behind.
+    // The store never shows incomplete objects, and its lifecycle rules delete abandoned parts.
     async tidy() {},
   }
 }

@@ -1,28 +1,28 @@
-// Where large things lie: finished logs and artifacts. Everything streams; nothing holds a whole object in memory.
+// A store of large objects: finished logs and artifacts. Objects are streamed and never held in memory as a whole.
 import { Transform, type Readable } from 'node:stream'
 import { unavailable } from '../lib/errors.ts'
 
 export interface BlobStore {
-  /** The object appears whole or not at all. The body must have exactly `size` bytes. */
+  /** Atomic: readers never see an incomplete object. The body must have exactly `size` bytes. */
   put(key: string, body: Readable, size: number): Promise<void>
-  /** null: there is no such object. Both ends of the range are part of it, and must lie inside the object. */
+  /** null: the object does not exist. The range includes both ends, which must be inside the object. */
   get(key: string, range?: ByteRange): Promise<Readable | null>
-  /** null: there is no such object. */
+  /** null: the object does not exist. */
   head(key: string): Promise<{ size: number } | null>
-  /** Also when there is none. */
+  /** Does nothing if the object does not exist. */
   delete(key: string): Promise<void>
 
-  /** Begins an object that comes in parts; returns the id of the upload. */
+  /** Begins an upload in parts, and returns its id. */
   startParts(key: string): Promise<string>
-  /** Parts may come in any order and again; the last one counts. Returns its tag. */
+  /** In any order; a repeated part replaces the earlier one. Returns its ETag. */
   putPart(key: string, uploadId: string, part: number, body: Readable, size: number): Promise<string>
-  /** Makes the object of its parts. Harmless when that has been done already. */
+  /** Assembles the object from its parts. Safe to repeat. */
   completeParts(key: string, uploadId: string, parts: readonly FinishedPart[]): Promise<void>
   abortParts(key: string, uploadId: string): Promise<void>
 
-  /** How clients reach the store by themselves; null where everything goes through this server. */
+  /** URLs with which clients use the store directly; null: all data goes through this server. */
   readonly direct: DirectAccess | null
-  /** Removes what processes left behind that died while they wrote. */
+  /** Deletes unfinished files of processes that died. */
   tidy(olderThan: Date): Promise<void>
 }
 
@@ -36,7 +36,7 @@ export interface FinishedPart {
   etag: string
 }
 
-/** Addresses that need nothing else to be used. */
+/** Presigned URLs. */
 export interface DirectAccess {
   getUrl(
     key: string,
@@ -54,13 +54,13 @@ export class SizeMismatch extends Error {
   }
 }
 
-/** Keys are made by us, from ids. Anything else is a bug, and never gets as far as a path or a URL. */
+/** We make keys from ids. Any other key is a bug and must not become part of a path or a URL. */
 export function checkKey(key: string): string {
   if (!/^[a-z]+(\/[0-9a-z-]{1,64}){1,6}$/.test(key)) throw new Error(`"${key.slice(0, 100)}" is not a key.`)
   return key
 }
 
-/** Passes exactly so many bytes through, or fails with SizeMismatch. */
+/** Passes exactly `size` bytes through, or fails with SizeMismatch. */
 export function exactly(size: number): Transform {
   let seen = 0
   return new Transform({

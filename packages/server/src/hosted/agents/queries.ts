@@ -3,6 +3,7 @@
 // exists has a row.
 import { sql, type RawBuilder } from 'kysely'
 import type { Db, Trx } from '../../db/pool.ts'
+import { isFree, leaseEnd } from '../../tasks/lease.ts'
 
 export interface HostedAgent {
   id: string
@@ -48,10 +49,10 @@ export async function claim(
   const { rows } = await sql<HostedAgent>`
     with due as (
       select id from hosted_agents
-      where state = ${state} and (lease_until is null or lease_until <= ${at})
+      where state = ${state} and ${isFree('lease_until', at)}
       order by created_at limit ${most} for update skip locked
     ), leased as (
-      update hosted_agents h set lease_until = ${at}::timestamptz + make_interval(secs => ${seconds})
+      update hosted_agents h set lease_until = ${leaseEnd(at, seconds)}
       from due where h.id = due.id returning h.*
     )
     select ${columns} from leased h join cluster_queues q on q.id = h.queue_id join clusters c on c.id = h.cluster_id`.execute(

@@ -1,12 +1,11 @@
-// Requests to image registries, over the HTTP API that all of them speak, with what each asks for to let us in.
+// Authenticated requests to image registries.
 import { HostedUnavailable } from '../driver.ts'
 
 const answerSeconds = 30
 
-/** A registry, ready to be asked. */
 export interface Connection {
   host: string
-  /** Of the API, for a repository. */
+  /** The API's URL of a repository. */
   pathOf(name: string): string
   send: Send
 }
@@ -15,12 +14,12 @@ export interface Access {
   isInsecure: boolean
   /** The contents of a Docker configuration file with credentials; null: none are needed. */
   readCredentials: () => Promise<string | null>
-  /** Ends whatever goes on. */
+  /** Aborts all requests. */
   closing: AbortSignal
 }
 
 export function connect(host: string, access: Access): Connection {
-  // What everybody calls docker.io is served elsewhere.
+  // The API of docker.io has another host.
   const base = `${access.isInsecure ? 'http' : 'https'}://${host === 'docker.io' ? 'registry-1.docker.io' : host}`
   return { host, pathOf: (name) => `${base}/v2/${name}`, send: sender(host, access) }
 }
@@ -32,7 +31,6 @@ export type Send = (
   seconds?: number,
 ) => Promise<Response>
 
-/** One request, with what the registry asks for to let us in. */
 function sender(host: string, { readCredentials, closing }: Access): Send {
   return async (url, init, expected, seconds = answerSeconds) => {
     const signal = AbortSignal.any([closing, AbortSignal.timeout(seconds * 1000)])
@@ -51,10 +49,10 @@ function sender(host: string, { readCredentials, closing }: Access): Send {
   }
 }
 
-/** What fetch says itself is only that it failed. */
+/** The message of fetch's own error says only that it failed. */
 const causeOf = ({ cause }: Error) => (cause instanceof Error ? cause.message : undefined)
 
-/** Asks first what is wanted: a body that is a stream can be sent only once. */
+/** Asks for the challenge before the request, because a streamed body can be sent only once. */
 async function authorize(
   url: string,
   method: string,

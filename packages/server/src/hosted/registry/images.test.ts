@@ -4,7 +4,7 @@ import { digestOf, TestRegistry } from '../../../test/kubernetes/registry.ts'
 import { locate } from './images.ts'
 import { openRegistry, type Registry } from './registry.ts'
 
-describe('the place of an image', () => {
+describe('locate', () => {
   const digest = `sha256:${'0'.repeat(64)}`
 
   it.each([
@@ -21,7 +21,7 @@ describe('the place of an image', () => {
   })
 })
 
-describe('images on top of each other', () => {
+describe('stackImages', () => {
   const held = new TestRegistry()
   let registry: Registry
   let host = ''
@@ -35,7 +35,7 @@ describe('images on top of each other', () => {
 
   afterEach(() => held.stop())
 
-  it('are those for this kind of machine, where there are several', async () => {
+  it('uses the image for this architecture from an index', async () => {
     const others = ['arm64', 'amd64', 's390x'].map((architecture) => ({
       digest: held.add(`${host}/base:${architecture}`, architecture),
       platform: { os: 'linux', architecture },
@@ -49,7 +49,7 @@ describe('images on top of each other', () => {
     expect(held.layersOf(made, digest)).toEqual([digestOf(mine), digestOf('top')])
   })
 
-  it('are not made where there is none for this kind of machine', async () => {
+  it('fails if the index has no image for this architecture', async () => {
     const platform = { os: 'windows', architecture: 'amd64' }
     held.putIndex(`${host}/base:2`, [{ digest: held.add(`${host}/base:w`, 'w'), platform }])
     await registry.pushLayer(`${host}/millrace/top:1`, Readable.from(['top']))
@@ -58,7 +58,7 @@ describe('images on top of each other', () => {
     ).rejects.toThrow('has no image for linux/')
   })
 
-  it('are not made of something else than was asked for', async () => {
+  it('fails if a manifest does not have the requested digest', async () => {
     const digest = held.add(`${host}/base:3`, 'three')
     held.manifests.set(`base@${digest}`, held.manifests.get(`base@${digest}`)?.replace('2', '3') ?? '')
     await expect(

@@ -1,4 +1,4 @@
-// Images as registries keep them: a manifest, which names a configuration and layers, each by its digest.
+// Images in a registry: a manifest names a configuration and layers by their digests.
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { Connection } from './http.ts'
@@ -18,11 +18,11 @@ const accepting = {
   ].join(', '),
 }
 
-/** Of the nodes too: they run the Node of this process. */
+/** Also the architecture of the nodes, because they run this process's Node. */
 const architecture = process.arch === 'x64' ? 'amd64' : process.arch
 
-/** An image where it lies. */
-export interface Place {
+/** An image in a registry. */
+export interface ImageLocation {
   at: Connection
   /** The repository, without its host. */
   name: string
@@ -37,15 +37,15 @@ interface Blob {
 }
 
 export interface Image {
-  place: Place
+  place: ImageLocation
   layers: readonly Blob[]
   config: Record<string, unknown>
-  /** Of the layers, unpacked. */
+  /** The digests of the unpacked layers. */
   diffIds: readonly string[]
 }
 
-/** As Docker reads names: what has no host is Docker Hub's, and what has no path there is in its library. */
-export function locate(image: string): Omit<Place, 'at'> & { host: string } {
+/** As Docker reads names: without a host it is on Docker Hub, and without a path there it is in `library`. */
+export function locate(image: string): Omit<ImageLocation, 'at'> & { host: string } {
   const [, path = '', tag = 'latest', digest] = /^(.+?)(?::([^:/@]+))?(?:@(.+))?$/.exec(image) ?? []
   const [first = '', ...rest] = path.split('/')
   const hasHost = rest.length > 0 && /[.:]|^localhost$/.test(first)
@@ -55,15 +55,15 @@ export function locate(image: string): Omit<Place, 'at'> & { host: string } {
   return { host, name, reference: digest ?? tag }
 }
 
-/** Of what the name stands for: an index, where there is one. Some registries count what is read, but not this. */
-export async function findDigest(place: Place): Promise<string> {
+/** The digest of the manifest, or of the index if there is one. Uses HEAD, which rate limits do not count. */
+export async function findDigest(place: ImageLocation): Promise<string> {
   const { at, name, reference } = place
   const url = `${at.pathOf(name)}/manifests/${reference}`
   const { headers } = await at.send(url, { method: 'HEAD', headers: accepting }, [200])
   return headers.get('docker-content-digest') ?? digestOf(await readText(place, `manifests/${reference}`))
 }
 
-export async function readImage(place: Place): Promise<Image> {
+export async function readImage(place: ImageLocation): Promise<Image> {
   const manifest = await readManifest(place)
   const { config: configBlob, layers } = manifest
   if (configBlob === undefined || layers === undefined) {
@@ -80,8 +80,8 @@ interface Manifest {
   manifests?: Array<Blob & { platform?: { os?: string; architecture?: string } }>
 }
 
-/** Of an index, the image for this kind of machine. */
-async function readManifest(place: Place): Promise<Manifest> {
+/** If it is an index, reads the manifest for this architecture. */
+async function readManifest(place: ImageLocation): Promise<Manifest> {
   const manifest = JSON.parse(await readText(place, `manifests/${place.reference}`)) as Manifest
   if (manifest.manifests === undefined) return manifest
   const fitting = manifest.manifests.find(
@@ -91,7 +91,7 @@ async function readManifest(place: Place): Promise<Manifest> {
   return readManifest({ ...place, reference: fitting.digest })
 }
 
-async function readText({ at, name }: Place, what: string): Promise<string> {
+async function readText({ at, name }: ImageLocation, what: string): Promise<string> {
   const answer = await at.send(`${at.pathOf(name)}/${what}`, { headers: accepting }, [200])
   const text = await answer.text()
   const [, wanted] = /(sha256:[0-9a-f]{64})$/.exec(what) ?? []
@@ -101,7 +101,7 @@ async function readText({ at, name }: Place, what: string): Promise<string> {
   return text
 }
 
-/** Docker's layers are the same under another name. */
+/** Docker's layers differ only in their media type. */
 const asOci = (layer: Blob): Blob => ({
   ...layer,
   mediaType: layer.mediaType.replace(
@@ -110,27 +110,27 @@ const asOci = (layer: Blob): Blob => ({
   ),
 })
 
-/** All of one image with the layers of another on top. What it says of its history would not be true any more. */
-export async function stackImages(lower: Image, upper: Image, made: Place): Promise<string> {
+/** An image with the layers of both. The lower image's history is dropped, because it lists only its own layers. */
+export async function stackImages(lower: Image, upper: Image, target: ImageLocation): Promise<string> {
   for (const { place, layers } of [lower, upper]) {
-    for (const { digest } of layers) await copyBlob(place, made, digest)
+    for (const { digest } of layers) await copyBlob(place, target, digest)
   }
   const { history: _history, ...config } = lower.config
   const rootfs = { type: 'layers', diff_ids: [...lower.diffIds, ...upper.diffIds] }
-  return putImage(made, { ...config, rootfs }, [...lower.layers, ...upper.layers])
+  return putImage(target, { ...config, rootfs }, [...lower.layers, ...upper.layers])
 }
 
-/** An image of one layer and nothing else. */
-export async function putLayerImage(made: Place, layer: Readable): Promise<string> {
-  const { digest, size } = await upload(made, await startUpload(made), layer)
+/** Creates an image of one layer. */
+export async function putLayerImage(target: ImageLocation, layer: Readable): Promise<string> {
+  const { digest, size } = await upload(target, await startUpload(target), layer)
   const rootfs = { type: 'layers', diff_ids: [digest] }
   const config = { architecture, os: 'linux', config: {}, rootfs }
-  return putImage(made, config, [{ mediaType: imageTypes.layer, digest, size }])
+  return putImage(target, config, [{ mediaType: imageTypes.layer, digest, size }])
 }
 
-async function putImage(made: Place, config: object, layers: readonly Blob[]): Promise<string> {
-  const { at, name, reference } = made
-  const stored = await upload(made, await startUpload(made), Readable.from([JSON.stringify(config)]))
+async function putImage(target: ImageLocation, config: object, layers: readonly Blob[]): Promise<string> {
+  const { at, name, reference } = target
+  const stored = await upload(target, await startUpload(target), Readable.from([JSON.stringify(config)]))
   const manifest = JSON.stringify({
     schemaVersion: 2,
     mediaType: imageTypes.manifest,
@@ -142,8 +142,8 @@ async function putImage(made: Place, config: object, layers: readonly Blob[]): P
   return digestOf(manifest)
 }
 
-/** Within one registry nothing is sent, if it lets layers be in two repositories. */
-async function copyBlob(from: Place, to: Place, digest: string): Promise<void> {
+/** Within one registry the blob is mounted instead of sent, if the registry supports that. */
+async function copyBlob(from: ImageLocation, to: ImageLocation, digest: string): Promise<void> {
   const path = to.at.pathOf(to.name)
   const held = await to.at.send(`${path}/blobs/${digest}`, { method: 'HEAD' }, [200, 404])
   if (held.status === 200) return
@@ -156,14 +156,14 @@ async function copyBlob(from: Place, to: Place, digest: string): Promise<void> {
   await upload(to, nextAddress(begun, path), Readable.fromWeb(body))
 }
 
-/** Returns the address to go on at, ready for another parameter. */
-async function startUpload({ at, name }: Place): Promise<string> {
+/** Returns the URL of the upload, ready for another parameter. */
+async function startUpload({ at, name }: ImageLocation): Promise<string> {
   const path = at.pathOf(name)
   return nextAddress(await at.send(`${path}/blobs/uploads/`, { method: 'POST' }, [202]), path)
 }
 
 async function upload(
-  { at, name }: Place,
+  { at, name }: ImageLocation,
   address: string,
   content: Readable,
 ): Promise<{ digest: string; size: number }> {

@@ -1,11 +1,11 @@
-// The registry of our images: what Millrace itself does there. It brings the runner as an image, puts it on top of
-// other images, and deletes images; everything else is between the registry, the builder and the nodes.
+// The registry of our images. Millrace pushes the runner as an image, stacks it on other images, and deletes images. The
+// builder pushes built images, and the nodes pull.
 import type { Readable } from 'node:stream'
 import { connect, type Access } from './http.ts'
-import { findDigest, locate, putLayerImage, readImage, stackImages, type Place } from './images.ts'
+import { findDigest, locate, putLayerImage, readImage, stackImages, type ImageLocation } from './images.ts'
 
 export interface RegistrySettings extends Access {
-  /** What the names of our images begin with: a host, and a path in it. */
+  /** The prefix of our images' names: a host and a path. */
   prefix: string
 }
 
@@ -14,22 +14,22 @@ export interface Registry {
   host: string
   isInsecure: boolean
   isClosed(): boolean
-  /** Whether the image is one that can only have been built here. */
+  /** Whether the name has our prefix. */
   holds(image: string): boolean
-  /** Where the registry does not let images be deleted, it stays there unnamed. */
+  /** Does nothing if the registry does not support deletion. */
   deleteImage(name: string, digest: string): Promise<void>
-  /** Makes an image of one layer and nothing else. Returns its digest. */
+  /** Pushes an image of one layer. Returns its digest. */
   pushLayer(ref: string, layer: Readable): Promise<string>
-  /** The digest of what an image, in whatever registry, is now. */
+  /** The current digest of an image in any registry. */
   findDigest(image: string): Promise<string>
-  /** Makes an image of `lower`, wherever that lies, with the layers of `upper` on top. Returns its digest. */
+  /** Pushes an image of `lower`, from any registry, with the layers of `upper` on top. Returns its digest. */
   stackImages(lower: string, upper: string, ref: string): Promise<string>
 }
 
 export function openRegistry({ prefix, ...access }: RegistrySettings): Registry {
   const { isInsecure } = access
   const [ownHost = ''] = prefix.split('/')
-  const find = (image: string): Place => {
+  const find = (image: string): ImageLocation => {
     const { host, ...place } = locate(image)
     return { ...place, at: connect(host, { ...access, isInsecure: isInsecure && host === ownHost }) }
   }
@@ -41,7 +41,7 @@ export function openRegistry({ prefix, ...access }: RegistrySettings): Registry 
     holds: (image) => image.startsWith(`${prefix}/`),
     async deleteImage(image, digest) {
       const { at, name } = find(image)
-      // 405, and 400 with Harbor and others: this registry deletes nothing on demand.
+      // 405, or 400 from Harbor and others: the registry does not support deletion.
       const expected = [202, 200, 204, 400, 404, 405]
       await at.send(`${at.pathOf(name)}/manifests/${digest}`, { method: 'DELETE' }, expected)
     },

@@ -13,7 +13,7 @@ import {
   withoutFeature,
 } from '../../../test/builders.ts'
 import { MemoryEngine } from '../../../test/memory-engine.ts'
-import { buildImages, finishedBuilds } from './build.ts'
+import { buildImages, waitForBuilds } from './build.ts'
 import { sweepImages } from './sweep.ts'
 
 const engine = new MemoryEngine()
@@ -67,7 +67,7 @@ async function images(given: { hosted?: boolean; feature?: boolean } = {}, on = 
 
 async function buildAll() {
   await buildImages(app.ctx)
-  await finishedBuilds(app.ctx)
+  await waitForBuilds(app.ctx)
 }
 
 const operations = [
@@ -337,7 +337,7 @@ describe('the build of an agent image', () => {
       String((await log()).body.content).includes('FROM base:1'),
     )
     engine.releaseBuilds()
-    await finishedBuilds(app.ctx)
+    await waitForBuilds(app.ctx)
     expect((await log()).body).toMatchObject({ content: 'FROM base:1\nRUN cat /etc/one\none\n', size: 33 })
   })
 
@@ -388,7 +388,7 @@ describe('the build of an agent image', () => {
       await sql`update agent_images set dockerfile = '' where id = ${String(id)}`.execute(app.db)
       await buildImages(second.ctx)
       engine.releaseBuilds()
-      await Promise.all([finishedBuilds(app.ctx), finishedBuilds(second.ctx)])
+      await Promise.all([waitForBuilds(app.ctx), waitForBuilds(second.ctx)])
       expect(await get(id)).toMatchObject({ status: 'READY', last_build_error: null })
     } finally {
       await second.close()
@@ -406,7 +406,7 @@ describe('the build of an agent image', () => {
     }
     const before = await driver.listImages()
     await buildImages(impatient)
-    await finishedBuilds(impatient)
+    await waitForBuilds(impatient)
     expect(await get(id)).toMatchObject({
       status: 'FAILED',
       image_ref: null,
@@ -427,7 +427,7 @@ describe('the build of an agent image', () => {
       const { rows } = await sql`select from agent_images where build_lease_id is not null`.execute(app.db)
       expect(rows).toHaveLength(2)
       engine.releaseBuilds()
-      await Promise.all([finishedBuilds(app.ctx), finishedBuilds(second.ctx)])
+      await Promise.all([waitForBuilds(app.ctx), waitForBuilds(second.ctx)])
       await buildAll()
       for (const id of ids) expect(await get(id)).toMatchObject({ status: 'READY' })
     } finally {
@@ -571,7 +571,7 @@ describe('DELETE /v2/organizations/{org.slug}/clusters/{cluster.id}/agent-images
     await buildImages(app.ctx)
     expect((await ask('DELETE', `/${String(id)}`))[0]).toBe(204)
     engine.releaseBuilds()
-    await finishedBuilds(app.ctx)
+    await waitForBuilds(app.ctx)
     expect((await driver.listImages()).filter((ref) => ref.includes(String(id)))).toEqual([])
   })
 

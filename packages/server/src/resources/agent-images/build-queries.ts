@@ -1,7 +1,10 @@
-// What the workers that build images read and write, for all organizations: each build is leased to one of them.
+// Queries of the workers that build images, for all organizations. Each build is leased to one worker.
 import { sql } from 'kysely'
 import type { Db } from '../../db/pool.ts'
 import { inTransaction } from '../../db/transaction.ts'
+import { isFree, leaseEnd } from '../../tasks/lease.ts'
+
+const now = sql`now()`
 
 export interface LeasedBuild {
   id: string
@@ -14,26 +17,26 @@ export interface LeasedBuild {
   attempts: number
 }
 
-/** The oldest that wait, as many as may still run at once in the whole installation. */
+/** Leases the oldest waiting builds, up to the limit of the whole installation. */
 export async function leaseBuilds(
   db: Db,
   { most, seconds }: { most: number; seconds: number },
 ): Promise<LeasedBuild[]> {
   return inTransaction(db, async (trx) => {
-    // One at a time, so that the count stays true until the leases are written.
+    // The lock keeps the count valid until the leases are stored.
     await sql`select pg_advisory_xact_lock(hashtext('millrace agent image builds'))`.execute(trx)
     const { rows } = await sql<LeasedBuild>`
       with waiting as (
         select id from agent_images
         where status = 'BUILDING' and deleting_at is null
-          and (build_lease_until is null or build_lease_until < now())
+          and ${isFree('build_lease_until', now)}
         order by created_at
         limit greatest(0, ${most} - (
           select count(*) from agent_images
           where status = 'BUILDING' and build_lease_id is not null and build_lease_until >= now()))
         for update skip locked)
       update agent_images i set build_lease_id = gen_random_uuid(),
-        build_lease_until = now() + make_interval(secs => ${seconds}),
+        build_lease_until = ${leaseEnd(now, seconds)},
         build_attempts = build_attempts + 1, build_started_at = now()
       from waiting where i.id = waiting.id
       returning i.id, i.build_lease_id as "leaseId", i.organization_id as "organizationId",
@@ -43,22 +46,22 @@ export async function leaseBuilds(
   })
 }
 
-/** False: it is no longer ours to build, because the lease was lost or the image is being deleted. */
+/** False: the lease is lost, or the image is being deleted. */
 export async function renewLease(db: Db, { id, leaseId }: LeasedBuild, seconds: number): Promise<boolean> {
   const { rows } = await sql`
-    update agent_images set build_lease_until = now() + make_interval(secs => ${seconds})
+    update agent_images set build_lease_until = ${leaseEnd(now, seconds)}
     where id = ${id} and build_lease_id = ${leaseId} and deleting_at is null returning id`.execute(db)
   return rows.length > 0
 }
 
-/** Somebody takes it up again, not before so many seconds. */
-export async function giveBack(db: Db, { id, leaseId }: LeasedBuild, seconds: number): Promise<void> {
+/** Ends the lease. A worker retries the build after so many seconds. */
+export async function retryLater(db: Db, { id, leaseId }: LeasedBuild, seconds: number): Promise<void> {
   await sql`
-    update agent_images set build_lease_id = null, build_lease_until = now() + make_interval(secs => ${seconds})
+    update agent_images set build_lease_id = null, build_lease_until = ${leaseEnd(now, seconds)}
     where id = ${id} and build_lease_id = ${leaseId}`.execute(db)
 }
 
-/** False: it was no longer ours to build. */
+/** False: the lease was lost. */
 export async function finishBuild(
   db: Db,
   { id, leaseId }: LeasedBuild,
@@ -71,11 +74,11 @@ export async function finishBuild(
   return rows.length > 0
 }
 
-export async function clearLog(db: Db, imageId: string): Promise<void> {
+export async function deleteLog(db: Db, imageId: string): Promise<void> {
   await db.deleteFrom('agent_image_log_chunks').where('image_id', '=', imageId).execute()
 }
 
-/** Nothing is written for a build that is no longer ours. */
+/** Does nothing if the lease is lost. */
 export async function appendLog(
   db: Db,
   { id, leaseId }: LeasedBuild,
@@ -89,7 +92,7 @@ export async function appendLog(
   )
 }
 
-/** Deletions that a dying process left in the middle. */
+/** Deletions that a process began and did not finish. */
 export async function listStuckDeletions(
   db: Db,
   olderThanSeconds: number,
@@ -100,7 +103,7 @@ export async function listStuckDeletions(
   return rows
 }
 
-/** Which of these names no image has. */
+/** Those of the references that belong to no image. */
 export async function listUnknownRefs(db: Db, refs: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ ref: string }>`
     select ref from unnest(${refs}::text[]) as given (ref)
@@ -117,7 +120,7 @@ export async function listReady(db: Db): Promise<Array<{ id: string; ref: string
     .execute()
 }
 
-/** They are BUILDING again, unless they have been deleted meanwhile. */
+/** Sets them to BUILDING again, except those deleted meanwhile. */
 export async function rebuild(db: Db, ids: readonly string[]): Promise<void> {
   await sql`
     update agent_images set status = 'BUILDING', build_attempts = 0, finished_at = null

@@ -1,10 +1,10 @@
-// Builds agent images in the background. Each build is leased to one worker, which says again and again that it is
-// at it; when a worker dies, another takes the build up from its beginning once the lease has run out.
-import { once } from 'node:events'
+// Builds agent images in the background. Each build is leased to one worker, which renews the lease. When a worker dies,
+// another restarts the build after the lease has ended.
 import type { Context } from '../../context.ts'
 import { HostedRefused, HostedUnavailable, type HostedDriver } from '../../hosted/driver.ts'
+import { keepLease } from '../../tasks/lease.ts'
 import { runnableLimits } from '../queues/rules.ts'
-import { appendLog, clearLog, finishBuild, giveBack, leaseBuilds, renewLease } from './build-queries.ts'
+import { appendLog, deleteLog, finishBuild, leaseBuilds, renewLease, retryLater } from './build-queries.ts'
 import type { LeasedBuild } from './build-queries.ts'
 import { composeDockerfile } from './rules.ts'
 
@@ -12,12 +12,12 @@ const leaseSeconds = 30
 const renewMs = 8000
 const flushMs = 500
 const mostLogBytes = 1024 * 1024
-/** With what lies between them, about two hours of an engine that cannot be reached. */
+/** With the waits between them, about two hours of an unreachable engine. */
 const mostAttempts = 30
 const mostErrorLength = 10_000
 const mostErrorLines = 50
 
-/** Builds that this process is at, by context: the round that finds new ones does not wait for them. */
+/** Running builds of this process, by context. The poller that leases new ones does not wait for them. */
 const running = new WeakMap<Context, Set<Promise<void>>>()
 
 export async function buildImages(ctx: Context): Promise<void> {
@@ -36,8 +36,8 @@ export async function buildImages(ctx: Context): Promise<void> {
   }
 }
 
-/** Until nothing is being built by this process. */
-export async function finishedBuilds(ctx: Context): Promise<void> {
+/** Waits until this process builds nothing. */
+export async function waitForBuilds(ctx: Context): Promise<void> {
   const builds = running.get(ctx)
   if (builds !== undefined) await Promise.all(builds)
 }
@@ -52,9 +52,12 @@ async function buildOne(
   const tooLong = new HostedRefused(`The build took longer than ${minutes} minutes and was ended.`)
   const deadline = setTimeout(() => stopping.abort(tooLong), minutes * 60_000)
   const ended = new AbortController()
-  const renewing = keepLease(ctx, build, stopping, ended.signal)
-  await clearLog(ctx.db, build.id)
-  const log = writeLog(ctx, build)
+  const renewing = keepLease(ended.signal, renewMs, {
+    renew: () => renewLease(ctx.db, build, leaseSeconds),
+    onLost: () => stopping.abort(new LostLease('The image is no longer ours to build.')),
+  })
+  await deleteLog(ctx.db, build.id)
+  const log = openLog(ctx, build)
   try {
     await driver.buildImage({
       clusterId: build.clusterId,
@@ -68,7 +71,7 @@ async function buildOne(
     if (!(await finishBuild(ctx.db, build, { status: 'READY' }))) await driver.deleteImage(build.ref)
   } catch (error) {
     await log.end()
-    await settle(ctx, build, error, log.lastLines())
+    await handleFailure(ctx, build, error, log.lastLines())
   } finally {
     clearTimeout(deadline)
     ended.abort()
@@ -78,12 +81,18 @@ async function buildOne(
 
 class LostLease extends Error {}
 
-async function settle(ctx: Context, build: LeasedBuild, error: unknown, output: string): Promise<void> {
+/** Fails the image if the builder refused it or the attempts are used up; otherwise schedules a retry. */
+async function handleFailure(
+  ctx: Context,
+  build: LeasedBuild,
+  error: unknown,
+  output: string,
+): Promise<void> {
   if (error instanceof LostLease) return
   if (error instanceof HostedRefused) {
     await finishBuild(ctx.db, build, {
       status: 'FAILED',
-      error: lastWords(withOutput(error.message, output)),
+      error: shorten(withOutput(error.message, output)),
     })
     return
   }
@@ -97,46 +106,31 @@ async function settle(ctx: Context, build: LeasedBuild, error: unknown, output: 
   if (build.attempts >= mostAttempts) {
     await finishBuild(ctx.db, build, {
       status: 'FAILED',
-      error: lastWords(`The image builder could not be reached, ${build.attempts} times: ${reason}`),
+      error: shorten(`The image builder could not be reached, ${build.attempts} times: ${reason}`),
     })
     return
   }
-  await giveBack(ctx.db, build, Math.min(2 ** build.attempts, 300))
+  await retryLater(ctx.db, build, Math.min(2 ** build.attempts, 300))
 }
 
-/** The builder's message names the command that failed; what the command wrote says why. */
+/** The builder's message names the failed command, and the command's output gives the reason. */
 const withOutput = (message: string, output: string) =>
   output.includes(message.trim()) ? output : `${output}\n${message}`
 
-const lastWords = (message: string) => storable(message.trim()).slice(-mostErrorLength)
+const shorten = (message: string) => storable(message.trim()).slice(-mostErrorLength)
 
-/** PostgreSQL keeps no NUL. */
+/** PostgreSQL cannot store NUL. */
 const storable = (text: string) => text.replaceAll('\0', '\ufffd')
-
-async function keepLease(
-  ctx: Context,
-  build: LeasedBuild,
-  stopping: AbortController,
-  ended: AbortSignal,
-): Promise<void> {
-  while (!ended.aborted) {
-    await once(AbortSignal.any([ended, AbortSignal.timeout(renewMs)]), 'abort')
-    if (ended.aborted) return
-    // A database that is away for a moment is asked again before the lease runs out.
-    const isOurs = await renewLease(ctx.db, build, leaseSeconds).catch(() => true)
-    if (!isOurs) stopping.abort(new LostLease('The image is no longer ours to build.'))
-  }
-}
 
 interface BuildLog {
   write(text: string): void
-  /** The end of what was written, whole lines. */
+  /** The last lines of the output. */
   lastLines(): string
   end(): Promise<void>
 }
 
-/** Writes down what was said every so often, up to what a log may hold. */
-function writeLog(ctx: Context, build: LeasedBuild): BuildLog {
+/** Stores the builder's output at intervals, up to the limit of a log. */
+function openLog(ctx: Context, build: LeasedBuild): BuildLog {
   let [waiting, sequence, left, end] = ['', 0, mostLogBytes, '']
   let last: Promise<void> = Promise.resolve()
   const flush = () => {

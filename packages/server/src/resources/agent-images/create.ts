@@ -7,11 +7,11 @@ import * as clusters from '../clusters/queries.ts'
 import * as images from './queries.ts'
 import { imageRef, newImageId, refuseDockerfile } from './rules.ts'
 import type { CreateAgentImageBody } from './schema.ts'
-import { askService, notRunning } from './hosted-driver.ts'
+import { callDriver, notRunning } from './hosted-driver.ts'
 
 const mostImages = 100
 
-/** A worker builds it as soon as one is free. */
+/** A worker builds the image as soon as one is free. */
 export async function createAgentImage(
   ctx: Context,
   org: Organization,
@@ -26,7 +26,7 @@ export async function createAgentImage(
   if (reason !== null) throw validationFailed(reason)
   const settings = ctx.config.hosted
   if (settings === null) throw unavailable(notRunning)
-  await askService(ctx, 'create the image', (driver) => driver.check())
+  await callDriver(ctx, 'create the image', (driver) => driver.check())
   return inTransaction(ctx.db, async (trx) => {
     const cluster = await clusters.lockInOrg(trx, org.id, clusterId)
     if ((await images.countInCluster(trx, org.id, clusterId)) >= mostImages) {

@@ -5,14 +5,13 @@ import { inTransaction } from '../../db/transaction.ts'
 import { conflict, notFound } from '../../lib/errors.ts'
 import * as clusters from '../clusters/queries.ts'
 import * as images from './queries.ts'
-import { askService } from './hosted-driver.ts'
+import { callDriver } from './hosted-driver.ts'
 
 export const noImage = 'No agent image found with the given ID.'
 
 /**
- * Marked first, so that no queue takes it and no worker builds it any more; then the service forgets it; then we do.
- * When the service does not, the mark is taken back. A process that dies in between leaves the mark, and a worker
- * completes what was asked.
+ * Marks the image first, so that no queue can use it and no worker builds it. Then the engine deletes it, then we delete the row.
+ * If the engine fails, the mark is removed. If this process dies in between, a worker completes the deletion.
  */
 export async function deleteAgentImage(
   ctx: Context,
@@ -23,12 +22,12 @@ export async function deleteAgentImage(
 ): Promise<void> {
   const image = await mark(ctx, org.id, clusterId, imageId)
   try {
-    await askService(ctx, 'delete the image', (driver) => driver.deleteImage(image.ref))
+    await callDriver(ctx, 'delete the image', (driver) => driver.deleteImage(image.ref))
   } catch (error) {
-    await images.setDeleting(ctx.db, org.id, imageId, null)
+    await images.unmarkDeleting(ctx.db, org.id, imageId)
     throw error
   }
-  await forgetImage(ctx, byCaller(caller), org.id, clusterId, imageId)
+  await deleteRow(ctx, byCaller(caller), org.id, clusterId, imageId)
 }
 
 async function mark(
@@ -46,13 +45,13 @@ async function mark(
         `this agent image is in use by one or more queues; reassign those queues before deleting it (${keys.join(', ')})`,
       )
     }
-    await images.setDeleting(trx, orgId, imageId, ctx.now().toISOString())
+    await images.markDeleting(trx, orgId, imageId, ctx.now().toISOString())
     return image
   })
 }
 
-/** The row and all that hangs on it, with its audit event; nothing where it is gone already. */
-export async function forgetImage(
+/** Deletes the row and records the audit event. Does nothing if the row is gone. */
+export async function deleteRow(
   ctx: Context,
   origin: Origin,
   orgId: string,

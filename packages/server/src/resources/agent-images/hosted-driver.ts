@@ -5,8 +5,8 @@ import { unavailable } from '../../lib/errors.ts'
 
 export const notRunning = 'The hosted-agent service is not running. Asking again is safe.'
 
-/** Never inside a transaction. `what` completes "The hosted-agent service could not …". */
-export async function askService<T>(
+/** Not to be used inside a transaction. `what` completes "The hosted-agent service could not …". */
+export async function callDriver<T>(
   ctx: Context,
   what: string,
   work: (driver: HostedDriver) => Promise<T>,

@@ -1,7 +1,6 @@
-// Reads a Dockerfile's instructions the way builders do, as far as it takes to know what they are. Builders differ:
-// in what ends a line, in whether two backslashes continue it, in whether white space before the rest of an
-// instruction counts, in whether they know here-documents. So a text has several readings, and what must not be in
-// it must be in none of them.
+// Parses a Dockerfile's instructions as builders do. Builders differ in what ends a line, in whether two backslashes continue
+// it, in whether they trim continued lines, and in whether they know here-documents. So a text is parsed in all these ways,
+// and a forbidden instruction must not appear in any result.
 
 export interface Instruction {
   /** As it is written. */
@@ -10,7 +9,7 @@ export interface Instruction {
   rest: string
 }
 
-interface Reading {
+interface Dialect {
   newline: RegExp
   continued: RegExp
   trimsContinuation: boolean
@@ -18,10 +17,10 @@ interface Reading {
 }
 
 const newlines = [/\r?\n/, /\r\n|\r|\n/]
-/** A backslash at the end; for newer builders not one that is itself escaped. */
+/** A backslash at the end. Newer builders ignore one that is itself escaped. */
 const continuations = [/\\[ \t]*$/, /(?<!\\)\\[ \t]*$/]
 
-const readings: Reading[] = newlines.flatMap((newline) =>
+const dialects: Dialect[] = newlines.flatMap((newline) =>
   continuations.flatMap((continued) =>
     [true, false].flatMap((trimsContinuation) =>
       [true, false].map((knowsHeredocs) => ({ newline, continued, trimsContinuation, knowsHeredocs })),
@@ -29,16 +28,16 @@ const readings: Reading[] = newlines.flatMap((newline) =>
   ),
 )
 
-export const readEveryWay = (dockerfile: string): Instruction[][] =>
-  readings.map((reading) => readInstructions(dockerfile, reading))
+export const parseInAllDialects = (dockerfile: string): Instruction[][] =>
+  dialects.map((dialect) => parse(dockerfile, dialect))
 
-/** More than JavaScript calls white space: builders are written in Go, which has U+0085 besides. */
+/** Go, in which builders are written, counts U+0085 as white space; JavaScript does not. */
 const blank = '[\\p{White_Space}\\uFEFF]'
 const leadingBlank = new RegExp(`^${blank}+`, 'u')
 const outerBlank = new RegExp(`^${blank}+|${blank}+$`, 'gu')
 
-function readInstructions(dockerfile: string, reading: Reading): Instruction[] {
-  const lines = dockerfile.split(reading.newline)
+function parse(dockerfile: string, dialect: Dialect): Instruction[] {
+  const lines = dockerfile.split(dialect.newline)
   const instructions: Instruction[] = []
   for (let at = 0; at < lines.length;) {
     let text = ''
@@ -51,19 +50,19 @@ function readInstructions(dockerfile: string, reading: Reading): Instruction[] {
         if (text === '') break
         continue
       }
-      isContinued = reading.continued.test(line)
+      isContinued = dialect.continued.test(line)
       const piece = isContinued ? line.replace(/\\[ \t]*$/, '') : line
-      text += text === '' || reading.trimsContinuation ? piece.replace(leadingBlank, '') : piece
+      text += text === '' || dialect.trimsContinuation ? piece.replace(leadingBlank, '') : piece
     }
     if (text === '') continue
     const [, keyword = '', rest = ''] = /^([^\t\v\f\r ]*)(.*)$/su.exec(text) ?? []
     instructions.push({ keyword, rest: rest.replace(outerBlank, '') })
-    if (reading.knowsHeredocs) at = afterHeredocs(lines, at, text)
+    if (dialect.knowsHeredocs) at = afterHeredocs(lines, at, text)
   }
   return instructions
 }
 
-/** The line behind the bodies of the here-documents that the instruction opens. */
+/** The index of the line after the here-documents of the instruction. */
 function afterHeredocs(lines: readonly string[], start: number, instruction: string): number {
   let at = start
   for (const [, dash, word = ''] of instruction.matchAll(/<<(-?)("[^"]*"|'[^']*'|[^\s<>|;&()]+)/g)) {

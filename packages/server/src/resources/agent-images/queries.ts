@@ -33,7 +33,7 @@ export async function findInCluster(
   return rows[0]
 }
 
-/** Holds the image until the transaction ends, so that no queue can take it meanwhile. */
+/** Locks the image, so that no queue can start to use it. */
 export async function lockInCluster(
   trx: Trx,
   orgId: string,
@@ -45,8 +45,8 @@ export async function lockInCluster(
   return rows[0]
 }
 
-/** Whether a queue of the cluster may take it; if so, it cannot be deleted until the transaction ends. */
-export async function holdReady(trx: Trx, orgId: string, clusterId: string, ref: string): Promise<boolean> {
+/** Whether a queue of the cluster may use it. If so, it cannot be deleted until the transaction ends. */
+export async function lockReady(trx: Trx, orgId: string, clusterId: string, ref: string): Promise<boolean> {
   const { rows } = await sql`
     select from agent_images where organization_id = ${orgId} and cluster_id = ${clusterId} and ref = ${ref}
       and status = 'READY' and deleting_at is null
@@ -62,7 +62,7 @@ export async function countInCluster(trx: Trx, orgId: string, clusterId: string)
   return rows[0]?.count ?? 0
 }
 
-/** The keys of the queues that run in it. */
+/** The keys of the queues that use it. */
 export async function listQueueKeys(
   trx: Trx,
   orgId: string,
@@ -77,7 +77,7 @@ export async function listQueueKeys(
   return rows.map(({ key }) => key)
 }
 
-/** Of that name, counting those that were deleted. */
+/** The next version of that name. Versions of deleted images are not used again. */
 export async function nextVersion(trx: Trx, clusterId: string, name: string): Promise<number> {
   const { rows } = await sql<{ version: number }>`
     insert into agent_image_versions as v (cluster_id, name, version) values (${clusterId}, ${name}, 1)
@@ -96,8 +96,13 @@ export async function insert(
   await trx.insertInto('agent_images').values(row).execute()
 }
 
-/** null takes it back. */
-export async function setDeleting(db: Db, orgId: string, id: string, at: string | null): Promise<void> {
+export const markDeleting = (db: Db, orgId: string, id: string, at: string): Promise<void> =>
+  setDeletingAt(db, orgId, id, at)
+
+export const unmarkDeleting = (db: Db, orgId: string, id: string): Promise<void> =>
+  setDeletingAt(db, orgId, id, null)
+
+async function setDeletingAt(db: Db, orgId: string, id: string, at: string | null): Promise<void> {
   await db
     .updateTable('agent_images')
     .set({ deleting_at: at })

@@ -11,7 +11,7 @@ import { deleteAgentImage, noImage } from './delete.ts'
 import { presentAgentImage } from './present.ts'
 import * as images from './queries.ts'
 import { AgentImage, AgentImageLog, CreateAgentImage } from './schema.ts'
-import { askService } from './hosted-driver.ts'
+import { callDriver } from './hosted-driver.ts'
 
 // Spec, Any agent image operation: 404 when the feature is unavailable for the organization.
 const customImages: RequiredFeature = {
@@ -35,8 +35,8 @@ const listAgentImages = route({
   async handler({ ctx, org, params }) {
     const cluster = await getCluster(ctx, org, params.cluster)
     if (!cluster.hosted) return ok([])
-    // What is READY is promised to run, which nobody can promise for a service that does not answer.
-    await askService(ctx, 'return the images', (driver) => driver.check())
+    // READY promises that the image can run, which needs a service that answers.
+    await callDriver(ctx, 'return the images', (driver) => driver.check())
     const rows = await images.listInCluster(ctx.db, org.id, cluster.id)
     return ok(rows.map((row) => presentAgentImage(ctx.config.url, org.slug, row)))
   },
@@ -58,7 +58,7 @@ const getAgentImage = route({
   async handler({ ctx, org, params }) {
     const cluster = await getCluster(ctx, org, params.cluster)
     if (!cluster.hosted) throw notFound(noImage)
-    await askService(ctx, 'return the image', (driver) => driver.check())
+    await callDriver(ctx, 'return the image', (driver) => driver.check())
     const image = await images.findInCluster(ctx.db, org.id, cluster.id, params.image)
     if (image === undefined) throw notFound(noImage)
     return ok(presentAgentImage(ctx.config.url, org.slug, image))

@@ -1,12 +1,12 @@
 import { randomInt } from 'node:crypto'
-import { readEveryWay, type Instruction } from './instructions.ts'
+import { parseInAllDialects, type Instruction } from './instructions.ts'
 
-/** Why these instructions may not stand behind the base image; null: they may, whether or not they build. */
+/** Why these instructions are refused; null: they are allowed, whether or not they build. */
 export function refuseDockerfile(dockerfile: string): string | null {
   if (hasDirective(dockerfile)) {
     return 'dockerfile must not begin with a parser directive; behind the base image it would be a comment'
   }
-  for (const instructions of readEveryWay(dockerfile)) {
+  for (const instructions of parseInAllDialects(dockerfile)) {
     for (const instruction of instructions) {
       const reason = refuseInstruction(instruction)
       if (reason !== null) return `dockerfile ${reason}`
@@ -16,7 +16,7 @@ export function refuseDockerfile(dockerfile: string): string | null {
 }
 
 function refuseInstruction({ keyword, rest }: Instruction): string | null {
-  // Builders fold the case of other alphabets into ours: what looks unknown here may be FROM there.
+  // Builders fold the case of non-ASCII letters, so an unknown keyword could become FROM.
   if (/[^\x21-\x7e]/.test(keyword)) return 'must have instructions that are written in plain letters'
   switch (keyword.toUpperCase()) {
     case 'FROM':
@@ -24,7 +24,7 @@ function refuseInstruction({ keyword, rest }: Instruction): string | null {
     case 'ONBUILD':
       return refuseInstruction(splitFirst(rest))
     case 'ADD':
-      // The engine would fetch a URL by itself, from where it stands, and there are no files to add.
+      // The engine would fetch URLs from its own network, and there are no files to add.
       return 'must not have an ADD instruction; fetch and write files with RUN'
     case 'COPY':
       return refuseFlags(rest, (flag) =>
@@ -38,8 +38,8 @@ function refuseInstruction({ keyword, rest }: Instruction): string | null {
 }
 
 /**
- * A mount can read from any image of the engine, and its caches are everybody's; the host's network and devices
- * are not for builds.
+ * A mount can read any image of the engine, and its caches are shared by all tenants. Builds must not use the host's network
+ * or devices.
  */
 const refuseRunFlag = (flag: string): string | null =>
   /^--mount=type=tmpfs(,(target|dst|destination|size)=[^,]+)*$/.test(flag) ||
@@ -47,7 +47,7 @@ const refuseRunFlag = (flag: string): string | null =>
     ? null
     : 'must not have RUN with flags other than --mount=type=tmpfs and --network=none'
 
-/** Quotes and backslashes may stand inside a flag, and builders take them away before they look. */
+/** Builders remove quotes and backslashes inside a flag before they read it. */
 function refuseFlags(rest: string, refuse: (flag: string) => string | null): string | null {
   const bare = rest.replace(/["'\\]/g, '')
   for (let left = bare; ;) {
@@ -64,7 +64,7 @@ function splitFirst(text: string): Instruction {
   return { keyword, rest }
 }
 
-/** Directives are comments above everything else. */
+/** Directives are comments at the top. */
 function hasDirective(dockerfile: string): boolean {
   for (const line of dockerfile.split(/\r\n|\r|\n/)) {
     const comment = /^\s*(?:#|\/\/)(.*)$/su.exec(line.replace(/^\uFEFF/, ''))?.[1]
@@ -79,11 +79,11 @@ export const composeDockerfile = (baseImage: string, dockerfile: string): string
 
 const letters = 'abcdefghijklmnopqrstuvwxyz0123456789'
 
-/** 13 of 36: nobody guesses one, and no two are alike. */
+/** 36^13 possible ids: unique, and hard to guess. */
 export const newImageId = (): string =>
   Array.from({ length: 13 }, () => letters[randomInt(letters.length)]).join('')
 
-/** What the engine calls the image. */
+/** The image's name in the engine. */
 export const imageRef = (registry: string, clusterId: string, imageId: string, version: number): string =>
   `${registry}/${clusterId}/${imageId}:v${version}`
 

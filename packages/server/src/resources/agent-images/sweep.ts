@@ -1,26 +1,23 @@
-// Completes what dying processes left in the middle: deletions that were marked, images that the engine has and
-// no row names any more. Images that the engine has lost, to a deletion whose answer never came or to somebody's
-// cleaning, are built again.
+// Completes interrupted deletions, and deletes images in the engine that have no row. Images that the engine has lost, by an
+// interrupted deletion or by hand, are built again.
 import type { Context } from '../../context.ts'
 import { HostedInUse, HostedUnavailable } from '../../hosted/driver.ts'
 import { listReady, listStuckDeletions, listUnknownRefs, rebuild } from './build-queries.ts'
-import { forgetImage } from './delete.ts'
+import { deleteRow } from './delete.ts'
 
-/** Longer than an engine may take for a deletion that is still being asked for. */
+/** Longer than an engine may take for a deletion. */
 const stuckAfterSeconds = 120
 
 export async function sweepImages(ctx: Context): Promise<void> {
   const driver = ctx.hosted
   if (driver === null) return
   try {
-    for (const { id, organizationId, clusterId, ref } of await listStuckDeletions(
-      ctx.db,
-      stuckAfterSeconds,
-    )) {
+    const stuck = await listStuckDeletions(ctx.db, stuckAfterSeconds)
+    for (const { id, organizationId, clusterId, ref } of stuck) {
       await driver.deleteImage(ref)
-      await forgetImage(ctx, { kind: 'system' }, organizationId, clusterId, id)
+      await deleteRow(ctx, { kind: 'system' }, organizationId, clusterId, id)
     }
-    // Read before the engine is asked: what is built meanwhile is not missed.
+    // Read before the engine's list, so that an image built in between does not count as lost.
     const ready = await listReady(ctx.db)
     const held = await driver.listImages()
     for (const ref of await listUnknownRefs(ctx.db, held)) await driver.deleteImage(ref)
@@ -33,6 +30,9 @@ export async function sweepImages(ctx: Context): Promise<void> {
     )
   } catch (error) {
     if (!(error instanceof HostedUnavailable || error instanceof HostedInUse)) throw error
-    ctx.log.warn({ err: error }, 'Images of hosted clusters could not be swept; the next round tries again.')
+    ctx.log.warn(
+      { err: error },
+      'Images of hosted clusters could not be swept; this is tried again in a minute.',
+    )
   }
 }

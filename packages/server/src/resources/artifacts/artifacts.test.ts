@@ -5,7 +5,7 @@ import { aFile, announce, batchOf, here, report, upload } from '../../../test/ar
 import { baseUrl, useApp, type Json } from '../../../test/app.ts'
 import { aMember, aTeam, aToken, auditTrail, inTeam, type TestUser } from '../../../test/builders.ts'
 import { aRunningJob, jobsOfOneWorld, type RunningScene } from '../../../test/job-runs.ts'
-import { removeUnclaimed } from '../../blobs/unclaimed.ts'
+import { deleteUnclaimed } from '../../blobs/unclaimed.ts'
 import { newId } from '../../lib/ids.ts'
 import { expireArtifacts } from './expire.ts'
 
@@ -338,7 +338,7 @@ describe('DELETE …/jobs/{job.id}/artifacts/{id}', () => {
     expect((await app.request('GET', `${scene.short}/artifacts`, { token: scene.admin.token })).list).toEqual(
       [],
     )
-    await removeUnclaimed(app.db, blobs)
+    await deleteUnclaimed(app.db, blobs)
     expect(await blobs.head(key)).toBeNull()
   })
 })
@@ -454,7 +454,7 @@ describe('time', () => {
     const [id = ''] = await upload(app, scene.run, [aFile('a')])
     const key = (await keyOf(id)) ?? ''
     await app.db.deleteFrom('builds').where('id', '=', scene.build.id).execute()
-    await removeUnclaimed(app.db, app.ctx.blobs)
+    await deleteUnclaimed(app.db, app.ctx.blobs)
     expect(await app.ctx.blobs.head(key)).toBeNull()
   })
 })

@@ -1,4 +1,4 @@
-// Announces files, and says for each of them where it is to be sent.
+// Creates artifacts for announced files, and answers where to upload each file.
 import type { ArtifactBatchResponse, UploadInstructions } from '@millrace/protocol/artifacts.ts'
 import { announce, release } from '../../blobs/unclaimed.ts'
 import type { Context } from '../../context.ts'
@@ -13,7 +13,7 @@ import { newBlobKey } from './upload.ts'
 export interface Batch {
   id: string
   destination: string
-  /** Whether the sender can split a file into parts, or send one without a form. */
+  /** Whether the sender can upload in parts, or without a form. */
   multipart: boolean
   files: ReadonlyArray<Omit<NewArtifact, 'id' | 'upload_destination'>>
 }
@@ -22,7 +22,7 @@ const mostFiles = 5000
 const mostFileBytes = 10 * 1024 ** 3
 const mostJobBytes = 50 * 1024 ** 3
 
-/** Sent again, it gives the same ids again. */
+/** Idempotent: a repeated batch gets the same ids. */
 export async function createBatch(
   ctx: Context,
   orgId: string,
@@ -33,7 +33,7 @@ export async function createBatch(
   if (buildId === undefined) throw notFound('No job found')
   const known = await artifacts.listBatch(ctx.db, orgId, jobId, batch.id)
   if (known.length === 0 && batch.files.length > 0) {
-    await refuseTooMuch(ctx, orgId, jobId, batch)
+    await checkLimits(ctx, orgId, jobId, batch)
     const rows = batch.files.map((file) => ({ ...file, id: newId(), upload_destination: batch.destination }))
     await artifacts.insertBatch(ctx.db, { organizationId: orgId, buildId, jobId }, batch.id, rows)
   }
@@ -42,11 +42,12 @@ export async function createBatch(
   const ids = rows.map(({ id }) => id)
   if (batch.destination !== '') return { id: batch.id, artifact_ids: ids }
   const instructions: Record<string, UploadInstructions> = {}
-  for (const row of rows) instructions[row.id] = await instruct(ctx, row, batch.multipart)
+  for (const row of rows)
+    instructions[row.id] = batch.multipart ? await instructParts(ctx, row) : formInstructions(ctx, row.id)
   return { id: batch.id, artifact_ids: ids, per_artifact_instructions: instructions }
 }
 
-async function refuseTooMuch(
+async function checkLimits(
   ctx: Context,
   orgId: string,
   jobId: string,
@@ -69,8 +70,8 @@ async function refuseTooMuch(
   }
 }
 
-async function instruct(ctx: Context, row: StoredArtifact, multipart: boolean): Promise<UploadInstructions> {
-  const upload = multipart ? await planUpload(ctx, row) : null
+async function instructParts(ctx: Context, row: StoredArtifact): Promise<UploadInstructions> {
+  const upload = await planUpload(ctx, row)
   if (upload === null) return formInstructions(ctx, row.id)
   const parts = Array.from({ length: upload.parts }, async (_, index) => ({
     url: await partUrl(ctx, row.id, upload, index + 1),
@@ -96,7 +97,7 @@ async function partUrl(ctx: Context, id: string, { key, uploadId }: Upload, part
   return `${ctx.config.url}/v3/uploads/${id}/parts/${part}?ticket=${ticket}`
 }
 
-/** null: by form. Otherwise the one that was begun before, or a new one. */
+/** The existing upload, or a new one; null: the file is uploaded with a form. */
 async function planUpload(ctx: Context, row: StoredArtifact): Promise<Upload | null> {
   if (row.upload !== null) return row.upload
   const parts = Math.ceil(row.file_size / ctx.config.artifactPartBytes)

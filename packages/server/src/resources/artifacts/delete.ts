@@ -1,13 +1,13 @@
 import { byCaller, recordAudit } from '../../audit/record.ts'
 import type { Caller } from '../../auth/caller.ts'
-import { release, removeReleased } from '../../blobs/unclaimed.ts'
+import { release, deleteReleased } from '../../blobs/unclaimed.ts'
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { notFound } from '../../lib/errors.ts'
 import * as artifacts from './queries.ts'
 import type { ArtifactRow, Leftover } from './queries.ts'
 
-/** Gone everywhere. The file goes too where it is ours; in a store of the customer's own it stays. */
+/** Deletes the artifact and its file. A file in the customer's own store stays. */
 export async function deleteArtifact(
   ctx: Context,
   orgId: string,
@@ -26,19 +26,19 @@ export async function deleteArtifact(
     })
     return gone
   })
-  await cleanUp(ctx, [leftover])
+  await deleteFiles(ctx, [leftover])
 }
 
 export const keysOf = (leftovers: readonly Leftover[]): string[] =>
   leftovers.flatMap(({ blob_key, upload }) => [blob_key ?? [], upload?.key ?? []].flat())
 
-/** After the commit. What cannot be removed now stays listed, and is removed later. */
-export async function cleanUp(ctx: Context, leftovers: readonly Leftover[]): Promise<void> {
+/** After the commit. A failed deletion stays listed and is tried again later. */
+export async function deleteFiles(ctx: Context, leftovers: readonly Leftover[]): Promise<void> {
   try {
     for (const { upload } of leftovers) {
       if (upload?.uploadId) await ctx.blobs.abortParts(upload.key, upload.uploadId)
     }
-    await removeReleased(ctx.db, ctx.blobs, keysOf(leftovers))
+    await deleteReleased(ctx.db, ctx.blobs, keysOf(leftovers))
   } catch (error) {
     ctx.log.warn({ err: error }, 'The files of artifacts that are gone could not be removed yet.')
   }

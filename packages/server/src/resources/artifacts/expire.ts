@@ -1,9 +1,9 @@
-// What time does to artifacts: files are kept for so many days, and those that never came are given up.
-import { release, removeUnclaimed } from '../../blobs/unclaimed.ts'
+// Retention of artifacts: expires files after a number of days, and fails artifacts whose file never arrived.
+import { release, deleteUnclaimed } from '../../blobs/unclaimed.ts'
 import type { Context } from '../../context.ts'
 import type { Trx } from '../../db/pool.ts'
 import { inTransaction } from '../../db/transaction.ts'
-import { cleanUp, keysOf } from './delete.ts'
+import { deleteFiles, keysOf } from './delete.ts'
 import * as artifacts from './queries.ts'
 import type { Leftover } from './queries.ts'
 
@@ -11,26 +11,26 @@ const batch = 200
 
 export async function expireArtifacts(ctx: Context): Promise<void> {
   await inBatches(ctx, artifacts.expire)
-  await inBatches(ctx, artifacts.giveUp)
+  await inBatches(ctx, artifacts.failMissing)
 }
 
-/** Objects that nobody refers to, whatever they were. */
+/** Deletes objects of any kind that no row refers to. */
 export async function deleteUnusedBlobs(ctx: Context): Promise<void> {
-  await removeUnclaimed(ctx.db, ctx.blobs)
+  await deleteUnclaimed(ctx.db, ctx.blobs)
   await ctx.blobs.tidy(new Date(ctx.now().getTime() - 2 * 24 * 60 * 60 * 1000))
 }
 
 async function inBatches(
   ctx: Context,
-  change: (trx: Trx, limit: number) => Promise<Leftover[]>,
+  expire: (trx: Trx, limit: number) => Promise<Leftover[]>,
 ): Promise<void> {
   for (;;) {
     const leftovers = await inTransaction(ctx.db, async (trx) => {
-      const changed = await change(trx, batch)
-      await release(trx, keysOf(changed))
-      return changed
+      const expired = await expire(trx, batch)
+      await release(trx, keysOf(expired))
+      return expired
     })
-    await cleanUp(ctx, leftovers)
+    await deleteFiles(ctx, leftovers)
     if (leftovers.length < batch) return
   }
 }

@@ -13,7 +13,7 @@ export interface ArtifactRow {
   sha1sum: string
 }
 
-/** What is needed to take the file in, and to give it out. */
+/** With the fields that uploads and downloads need. */
 export interface StoredArtifact extends ArtifactRow {
   organization_id: string
   sha256sum: string | null
@@ -23,10 +23,10 @@ export interface StoredArtifact extends ArtifactRow {
   upload: Upload | null
 }
 
-/** How the file comes when not by form: in one piece or in parts, to where `key` says. */
+/** An upload without a form, in one piece or in parts. */
 export interface Upload {
   key: string
-  /** null: in one piece, straight to the store. */
+  /** null: in one piece, directly to the store. */
   uploadId: string | null
   parts: number
 }
@@ -56,14 +56,14 @@ export const listOfBuild = (
 async function list(
   db: Db,
   orgId: string,
-  isTheirs: RawBuilder<unknown>,
+  parentIs: RawBuilder<unknown>,
   { state, path, limit, offset }: ListFilter,
 ): Promise<ArtifactRow[]> {
   const inState = state === null ? sql`true` : sql`a.state = ${state}`
   const atPath = path === undefined ? sql`true` : sql`a.path like ${likePattern(path)}`
   const { rows } = await sql<ArtifactRow>`
     select ${shown} from artifacts a
-    where a.organization_id = ${orgId} and ${isTheirs} and a.state <> 'deleted' and ${inState} and ${atPath}
+    where a.organization_id = ${orgId} and ${parentIs} and a.state <> 'deleted' and ${inState} and ${atPath}
     order by a.created_at, a.id limit ${limit} offset ${offset}`.execute(db)
   return rows
 }
@@ -82,7 +82,7 @@ export async function findInJob(
   return rows[0]
 }
 
-/** For requests that a signature over the id authorizes, whoever makes them. */
+/** For requests that a signature over the id authorizes. */
 export async function findSigned(db: Db, id: string): Promise<StoredArtifact | undefined> {
   const { rows } = await sql<StoredArtifact>`
     select ${stored} from artifacts a where a.id = ${id} and a.state <> 'deleted'`.execute(db)
@@ -101,7 +101,7 @@ export interface NewArtifact {
   external_url: string | null
 }
 
-/** The same batch again adds nothing. */
+/** Adds nothing if the batch exists. */
 export async function insertBatch(
   db: Db,
   { organizationId, buildId, jobId }: { organizationId: string; buildId: string; jobId: string },
@@ -138,7 +138,7 @@ export async function listBatch(
   return rows
 }
 
-/** How much the job has brought so far. */
+/** The number and size of the job's artifacts so far. */
 export async function countOfJob(
   db: Db,
   orgId: string,
@@ -160,7 +160,7 @@ export async function findBuildOfJob(db: Db, orgId: string, jobId: string): Prom
   return job?.build_id
 }
 
-/** False: somebody else has begun one. */
+/** False: another request has begun an upload. */
 export async function beginUpload(db: Db, id: string, upload: Upload): Promise<boolean> {
   const { rows } = await sql`
     update artifacts set upload = ${JSON.stringify(upload)} where id = ${id} and upload is null and state = 'new'
@@ -168,7 +168,7 @@ export async function beginUpload(db: Db, id: string, upload: Upload): Promise<b
   return rows.length > 0
 }
 
-/** False: it has its file already, or is gone. */
+/** False: the artifact has a file, or is deleted. */
 export async function setBlob(trx: Trx, id: string, key: string): Promise<boolean> {
   const { rows } = await sql`
     update artifacts set blob_key = ${key}, upload = null
@@ -185,14 +185,14 @@ export async function markError(db: Db, id: string): Promise<void> {
   await sql`update artifacts set state = 'error' where id = ${id} and state = 'new'`.execute(db)
 }
 
-/** The same for an upload that will not be gone on with. */
+/** Sets the state to `error` and ends the upload. */
 export async function endUpload(db: Db, id: string): Promise<void> {
   await sql`
     update artifacts set state = 'error', upload = null
     where id = ${id} and state in ('new', 'error') and blob_key is null`.execute(db)
 }
 
-/** Files in a store of the customer's own never expire here. */
+/** Files in the customer's own store never expire. */
 export async function markFinished(db: Db, id: string, days: number): Promise<void> {
   await sql`
     update artifacts set state = 'finished', finished_at = now(),
@@ -202,7 +202,7 @@ export async function markFinished(db: Db, id: string, days: number): Promise<vo
   )
 }
 
-/** What it leaves behind; undefined: it was gone. */
+/** Returns the files to delete; undefined: the artifact was deleted before. */
 export async function markDeleted(trx: Trx, orgId: string, id: string): Promise<Leftover | undefined> {
   const { rows } = await sql<Leftover>`
     with gone as (
@@ -228,8 +228,8 @@ export async function expire(trx: Trx, limit: number): Promise<Leftover[]> {
   return rows
 }
 
-/** Announced so long ago that no file will come any more. */
-export async function giveUp(trx: Trx, limit: number): Promise<Leftover[]> {
+/** Sets artifacts to `error` whose file has not arrived in two days. */
+export async function failMissing(trx: Trx, limit: number): Promise<Leftover[]> {
   const { rows } = await sql<Leftover>`
     with due as (
       select id, blob_key, upload from artifacts where state = 'new' and created_at < now() - interval '2 days'
@@ -255,7 +255,7 @@ export interface Found extends StoredArtifact {
   created_at: string
 }
 
-/** The newest of each path, unless all are asked for; in the order they came. */
+/** The newest of each path, or with `withDuplicates` all, in the order of creation. */
 export async function search(db: Db, orgId: string, wanted: Search): Promise<Found[]> {
   const { buildId, pattern, state, scope, withRetried, withDuplicates } = wanted
   const { rows } = await sql<Found>`

@@ -1,12 +1,12 @@
-// What agents say of the files they have sent. What is here and is what was announced is finished, whatever else
-// happened; what is not is an error, also where the agent believes otherwise.
+// Handles agents' reports on their uploads. An artifact is finished if its file is stored and matches the announcement. Otherwise
+// it is an error, even if the agent reports success.
 import type { ArtifactStateEntry } from '@millrace/protocol/artifacts.ts'
 import type { Context } from '../../context.ts'
 import * as artifacts from './queries.ts'
 import type { StoredArtifact, Upload } from './queries.ts'
-import { adoptVerified, discard } from './upload.ts'
+import { adoptVerified, deleteBlob } from './upload.ts'
 
-/** Said again, it changes nothing. Artifacts that were deleted meanwhile are passed over. */
+/** Idempotent. Skips artifacts that were deleted meanwhile. */
 export async function reportStates(
   ctx: Context,
   orgId: string,
@@ -16,8 +16,8 @@ export async function reportStates(
   for (const entry of entries) {
     const artifact = await artifacts.findInJob(ctx.db, orgId, jobId, entry.id)
     if (artifact === undefined || artifact.state === 'finished' || artifact.state === 'expired') continue
-    const isHere = entry.state === 'finished' && (await settle(ctx, artifact, entry))
-    if (isHere) await artifacts.markFinished(ctx.db, artifact.id, ctx.config.artifactDays)
+    const isStored = entry.state === 'finished' && (await completeUpload(ctx, artifact, entry))
+    if (isStored) await artifacts.markFinished(ctx.db, artifact.id, ctx.config.artifactDays)
     else await fail(ctx, artifact)
   }
 }
@@ -26,19 +26,23 @@ async function fail(ctx: Context, { id, upload }: StoredArtifact): Promise<void>
   await artifacts.endUpload(ctx.db, id)
   if (upload === null) return
   if (upload.uploadId !== null) await ctx.blobs.abortParts(upload.key, upload.uploadId)
-  await discard(ctx, upload.key)
+  await deleteBlob(ctx, upload.key)
 }
 
-/** Whether the file is where it belongs. */
-async function settle(ctx: Context, artifact: StoredArtifact, entry: ArtifactStateEntry): Promise<boolean> {
+/** False: the file is not stored, or differs from the announcement. */
+async function completeUpload(
+  ctx: Context,
+  artifact: StoredArtifact,
+  entry: ArtifactStateEntry,
+): Promise<boolean> {
   if (artifact.upload_destination !== '' || artifact.blob_key !== null) return true
   const { upload } = artifact
   if (upload === null) return false
-  if (upload.uploadId !== null && !(await complete(ctx, upload, upload.uploadId, entry))) return false
+  if (upload.uploadId !== null && !(await completeParts(ctx, upload, upload.uploadId, entry))) return false
   return adoptVerified(ctx, artifact, upload.key)
 }
 
-async function complete(
+async function completeParts(
   ctx: Context,
   { key, parts }: Upload,
   uploadId: string,

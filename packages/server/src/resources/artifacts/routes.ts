@@ -18,14 +18,14 @@ import { disposition, filenameOf, readState, safeMimeType } from './rules.ts'
 import { Artifact, ArtifactDownload, artifactStates } from './schema.ts'
 import { checkTicket, downloadSeconds, fileUrl } from './tickets.ts'
 
-interface Asked {
+interface JobRequest {
   ctx: Context
   org: Organization
   caller: Caller
   params: JobParams
 }
 
-type AskedForOne = Asked & { params: JobParams & { artifact: string } }
+type ArtifactRequest = JobRequest & { params: JobParams & { artifact: string } }
 
 const filters = {
   state: Type.Optional(Type.String({ description: `One of ${artifactStates.join(', ')}.` })),
@@ -128,30 +128,30 @@ const downloadInBuild = route({
   handler: answerDownload,
 })
 
-const remove = {
+const deletion = {
   method: 'DELETE',
   summary: 'Delete an artifact, and its file where this server keeps it',
   scope: 'write_artifacts',
   answers: { 204: null },
 } as const
 
-const removeById = route({
-  ...remove,
+const deleteById = route({
+  ...deletion,
   url: '/v2/organizations/:org/jobs/:job/artifacts/:artifact',
   permission: 'member',
   params: { ...byId, ...one },
-  handler: answerRemoval,
+  handler: answerDelete,
 })
 
-const removeInBuild = route({
-  ...remove,
+const deleteInBuild = route({
+  ...deletion,
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/artifacts/:artifact',
   permission: 'build_pipeline',
   params: { ...inBuild, ...one },
-  handler: answerRemoval,
+  handler: answerDelete,
 })
 
-/** A job wrote the file, and anything may be in it: whoever shows it, it can neither run nor load anything. */
+/** A job wrote the file, so it is not trusted: a browser must not run or load anything from it. */
 const filePolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src data:; sandbox"
 
 const getFile = route({
@@ -177,7 +177,7 @@ const getFile = route({
     }
     const { direct } = ctx.blobs
     if (direct !== null && method === 'GET') {
-      // The second address must not outlive the first.
+      // The store's URL must not be valid longer than the ticket.
       const seconds = Math.max(1, Math.min(secondsLeft, downloadSeconds))
       return redirect(await direct.getUrl(artifact.blob_key, seconds, shown))
     }
@@ -201,7 +201,7 @@ async function answerList({
   params,
   query,
   url,
-}: Asked & { query: { state?: string; path?: string }; url: RequestUrl }): Promise<Answer> {
+}: JobRequest & { query: { state?: string; path?: string }; url: RequestUrl }): Promise<Answer> {
   const state = readState(query.state)
   const job = await getVisibleJob(ctx.db, org, caller, params)
   const page = readPage(url)
@@ -210,24 +210,24 @@ async function answerList({
   return pageAnswer(page, rows, (row) => presentArtifact(row, at))
 }
 
-async function answerOne({ ctx, org, caller, params }: AskedForOne): Promise<Answer> {
+async function answerOne({ ctx, org, caller, params }: ArtifactRequest): Promise<Answer> {
   const job = await getVisibleJob(ctx.db, org, caller, params)
   return ok(presentArtifact(await getArtifact(ctx, org, job, params.artifact), urlOfBuild(ctx, org, job)))
 }
 
-async function answerDownload({ ctx, org, caller, params }: AskedForOne): Promise<Answer> {
+async function answerDownload({ ctx, org, caller, params }: ArtifactRequest): Promise<Answer> {
   const job = await getVisibleJob(ctx.db, org, caller, params)
   const url = downloadUrl(ctx, await getArtifact(ctx, org, job, params.artifact))
   return { ...redirect(url), body: { url } }
 }
 
-async function answerRemoval({ ctx, org, caller, params }: AskedForOne): Promise<Answer> {
+async function answerDelete({ ctx, org, caller, params }: ArtifactRequest): Promise<Answer> {
   const job = await getBuildableJob(ctx.db, org, caller, params)
   await deleteArtifact(ctx, org.id, caller, await getArtifact(ctx, org, job, params.artifact))
   return noContent()
 }
 
-/** Spec, Limits: in a store of the customer's own, the public address of the object. */
+/** Spec, Limits: for a file in the customer's own store, the object's public URL. */
 function downloadUrl(
   ctx: Context,
   { id, state, upload_destination, external_url, blob_key }: StoredArtifact,
@@ -261,7 +261,7 @@ export const artifactRoutes = [
   getInBuild,
   downloadById,
   downloadInBuild,
-  removeById,
-  removeInBuild,
+  deleteById,
+  deleteInBuild,
   getFile,
 ]

@@ -1,9 +1,8 @@
-// What paths, states and patterns of artifacts mean. A path is a label that a job gave a file: nothing here or
-// anywhere else opens it.
+// Paths, states and search patterns of artifacts. A path is only a label that a job gave a file; the server never opens it.
 import { badRequest, refused } from '../../lib/errors.ts'
 import { artifactStates, type ArtifactState } from './schema.ts'
 
-/** What is wrong with a path; null: nothing. Whoever downloads the file may make a path of it, below a directory of theirs. */
+/** What is wrong with a path; null: nothing. Clients may use it as a path below their download folder. */
 export function pathProblem(path: string): string | null {
   if (path === '' || path.length > 4096) return 'must have 1 to 4096 characters'
   if (/^([/\\]|[A-Za-z]:)/.test(path)) return 'must be relative'
@@ -24,13 +23,13 @@ export function readState(given: string | undefined): ArtifactState | null {
   throw refused(`Unknown state "${given.slice(0, 100)}"; accepted are ${artifactStates.join(', ')}.`)
 }
 
-/** The database takes longer with each, for each path. */
+/** Each wildcard makes the database's match slower. */
 const mostWildcards = 50
 
 /**
- * A pattern as agents search with, as a PostgreSQL regular expression. `*` and `**` match anything, slashes too;
- * `**` with a slash behind it matches no directory as well. `?` is one character, `[ab]` one of several, `{a,b}`
- * one of several texts.
+ * Translates an agent's search pattern into a PostgreSQL regular expression. `*` and `**` match any text, including slashes;
+ * `**` followed by a slash also matches no directory at all. `?` is one character, `[ab]` one of a set, `{a,b}` one of several
+ * texts.
  */
 export function searchPattern(query: string): string {
   const tokens = query.replace(/^(\.\/)+/, '').matchAll(/(?:\*{2,}\/)+|\*+|\[([!^]?)([^\]/[\\]+)\]|./gsu)
@@ -66,13 +65,13 @@ const characterSet = (set: string) =>
     )
     .join('')
 
-/** For `Content-Type`: what is not one becomes bytes. */
+/** For `Content-Type`. An invalid type becomes application/octet-stream. */
 export const safeMimeType = (given: string): string =>
   /^[\w.+-]{1,100}\/[\w.+-]{1,100}(; ?charset=[\w-]{1,40})?$/i.test(given)
     ? given
     : 'application/octet-stream'
 
-/** The name in both spellings; nothing in it can end the header or become a path. */
+/** The name in plain and encoded form, without characters that could end the header or form a path. */
 export function disposition(filename: string): string {
   const plain = filename.replace(/[^\w. -]/g, '_')
   const encoded = encodeURIComponent(filename.toWellFormed()).replace(

@@ -1,5 +1,5 @@
-// Addresses and form fields that authorize by themselves, for programs that send no token when they move files: a
-// time until which they are good, and a code over it that only this installation can make.
+// Tickets authorize requests of programs that send no token when they transfer files. A ticket is an expiry time and a signature
+// that only this installation can make.
 import type { Context } from '../../context.ts'
 import { forbidden } from '../../lib/errors.ts'
 
@@ -10,20 +10,20 @@ interface Ticketed {
   now: Context['now']
 }
 
-/** Long enough for the largest file over the slowest line. */
+/** Long enough for the largest file over a slow connection. */
 export const uploadSeconds = 24 * 60 * 60
-/** Spec, Limits: the address of a download is good for 60 seconds. */
+/** Spec, Limits: a download URL is valid for 60 seconds. */
 export const downloadSeconds = 60
-/** A job that searches may have thousands of files to fetch, one after the other. */
+/** A job may download thousands of files, one after the other, after one search. */
 export const searchSeconds = 60 * 60
 
-/** `what` names the one thing the ticket is for. */
+/** The ticket is valid only for `what`. */
 export function issueTicket({ keys, now }: Ticketed, use: Use, what: string, seconds: number): string {
   const expires = Math.ceil(now().getTime() / 1000) + seconds
   return `${expires}.${keys.sign(`artifact ${use}`, `${what} ${expires}`).toString('base64url')}`
 }
 
-/** For how many more seconds it is good. */
+/** Returns how many more seconds the ticket is valid. */
 export function checkTicket(
   { keys, now }: Ticketed,
   use: Use,
@@ -39,6 +39,6 @@ export function checkTicket(
   return Math.ceil(leftMs / 1000)
 }
 
-/** Where the file of an artifact can be read for so long, by whoever has the address. */
+/** A URL with which anyone can read the file for so many seconds. */
 export const fileUrl = (ctx: Context, id: string, seconds: number): string =>
   `${ctx.config.url}/v2/artifacts/${id}/file?ticket=${issueTicket(ctx, 'download', id, seconds)}`

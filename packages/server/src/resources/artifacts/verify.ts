@@ -1,4 +1,4 @@
-// Whether a file is the one that was announced.
+// Checks that a file has the announced hashes.
 import { createHash } from 'node:crypto'
 import type { StoredArtifact } from './queries.ts'
 
@@ -8,7 +8,7 @@ export class HashMismatch extends Error {
   }
 }
 
-/** Passes the bytes on; fails at their end when they are others than announced. */
+/** Passes the bytes on. Fails at the end if a hash differs from the announced one. */
 export async function* verified(
   body: AsyncIterable<Buffer>,
   { sha1sum, sha256sum }: Pick<StoredArtifact, 'sha1sum' | 'sha256sum'>,

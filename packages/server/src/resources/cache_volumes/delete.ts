@@ -7,8 +7,8 @@ import { notFound } from '../../lib/errors.ts'
 import * as volumes from './queries.ts'
 
 /**
- * Copies that jobs have live until the jobs end, and are not kept then. Where the engine fails, everything is as it
- * was; where this process dies, the volumes are on their way out, and hosted/agents/volumes.ts goes on with them.
+ * Copies of running jobs stay until the jobs end, and are not saved then. If the engine fails, the volumes are restored. If this
+ * process dies, they stay `dropping`, and hosted/agents/cache-volumes.ts deletes them.
  */
 export async function deleteTag(
   ctx: Context,
@@ -18,25 +18,26 @@ export async function deleteTag(
   cluster: { id: string; name: string },
   tag: string,
 ): Promise<void> {
-  const withdraw = () => inTransaction(ctx.db, (trx) => volumes.withdraw(trx, org.id, cluster.id, tag))
+  const markDropping = () =>
+    inTransaction(ctx.db, (trx) => volumes.setTagDropping(trx, org.id, cluster.id, tag))
   const deleted: string[] = []
-  let { withdrawn, attached } = await withdraw()
-  if (withdrawn.length + attached === 0) throw notFound(`No cache volume found for tag: ${tag}`)
-  // A job may keep another while the engine deletes these, so it is looked again until there is none.
-  while (withdrawn.length > 0) {
+  let { dropping, attached } = await markDropping()
+  if (dropping.length + attached === 0) throw notFound(`No cache volume found for tag: ${tag}`)
+  // A job may save another volume while the engine deletes these, so repeat until there is none.
+  while (dropping.length > 0) {
     try {
-      for (const { id, isBusy } of withdrawn) if (!isBusy) await driver.deleteSnapshot(id)
+      for (const { id, isBusy } of dropping) if (!isBusy) await driver.deleteSnapshot(id)
     } catch (error) {
-      await volumes.giveBack(ctx.db, org.id, withdrawn)
+      await volumes.restore(ctx.db, org.id, dropping)
       throw error
     }
-    deleted.push(...withdrawn.map(({ id }) => id))
+    deleted.push(...dropping.map(({ id }) => id))
     await volumes.deleteRows(
       ctx.db,
       org.id,
-      withdrawn.filter(({ isBusy }) => !isBusy).map(({ id }) => id),
+      dropping.filter(({ isBusy }) => !isBusy).map(({ id }) => id),
     )
-    ;({ withdrawn, attached } = await withdraw())
+    ;({ dropping, attached } = await markDropping())
   }
   await inTransaction(ctx.db, async (trx) => {
     await volumes.markDeleted(trx, org.id, cluster.id, tag, ctx.now().toISOString())

@@ -1,6 +1,6 @@
-// The volumes of hosted clusters, as the engine should hold them. `attaching` and `attached`: a job's own copy.
-// `keeping`: the job passed, and what it left is being kept. `detached`: kept, for jobs to begin with copies of.
-// `dropping`: on its way out.
+// The volumes that the engine should have for hosted clusters. `attaching` and `attached`: a job's own copy. `keeping`: the job
+// passed, and a snapshot of its copy is being made. `detached`: a snapshot that jobs start with copies of. `dropping`: it is
+// being deleted.
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Db, Trx } from '../../db/pool.ts'
@@ -17,7 +17,7 @@ export interface CacheVolumeRow {
 
 export type Purpose = 'cache' | 'container_cache'
 
-/** Of a job: to be attached, or attached. */
+/** A job's own copy. */
 export interface OwnVolume {
   id: string
   organization_id: string
@@ -34,7 +34,7 @@ const base32 = '0123456789abcdefghjkmnpqrstvwxyz'
 export const newVolumeId = (): string =>
   `vol-${Array.from(randomBytes(26), (byte) => base32[byte % 32]).join('')}`
 
-/** The newest of each tag. One that a job began with a copy of was, in that, attached again. */
+/** The newest snapshot of each tag. `attached_at` includes the last time a job was given a copy. */
 export async function listNewest(db: Db, orgId: string, clusterId: string): Promise<CacheVolumeRow[]> {
   const { rows } = await sql<CacheVolumeRow>`
     select distinct on (tag) id, cluster_id, tag, size_mb, created_at,
@@ -45,7 +45,7 @@ export async function listNewest(db: Db, orgId: string, clusterId: string): Prom
   return rows
 }
 
-/** Whether what a job that passed in that time left for one of the tags has yet to be kept. */
+/** Whether the volume of a job that passed in that time, for one of the tags, is still being saved. */
 export async function isBeingSaved(
   trx: Trx,
   orgId: string,
@@ -62,13 +62,13 @@ export async function isBeingSaved(
 }
 
 export interface VolumesOfTag {
-  /** No job is given a copy of these from now on. `isBusy`: one is just being made. */
-  withdrawn: Array<{ id: string; isBusy: boolean }>
-  /** How many jobs have a copy that may be kept. */
+  /** No job gets a copy of these any more. `isBusy`: a copy is being made. */
+  dropping: Array<{ id: string; isBusy: boolean }>
+  /** How many jobs have a copy that could be saved. */
   attached: number
 }
 
-export async function withdraw(
+export async function setTagDropping(
   trx: Trx,
   orgId: string,
   clusterId: string,
@@ -78,14 +78,14 @@ export async function withdraw(
     select v.id, v.state, ${isBeingCopied} as "isBusy" from cache_volumes v
     where v.organization_id = ${orgId} and v.cluster_id = ${clusterId} and v.tag = ${tag} and v.deleted_at is null
       and v.state <> 'dropping' for update`.execute(trx)
-  const withdrawn = rows.filter(({ state }) => state === 'detached')
-  await setStates(trx, orgId, withdrawn, 'dropping')
-  return { withdrawn, attached: rows.length - withdrawn.length }
+  const dropping = rows.filter(({ state }) => state === 'detached')
+  await setStates(trx, orgId, dropping, 'dropping')
+  return { dropping, attached: rows.length - dropping.length }
 }
 
-/** They were not deleted after all. */
-export const giveBack = (db: Db, orgId: string, withdrawn: ReadonlyArray<{ id: string }>): Promise<void> =>
-  setStates(db, orgId, withdrawn, 'detached')
+/** After a deletion that failed. */
+export const restore = (db: Db, orgId: string, dropping: ReadonlyArray<{ id: string }>): Promise<void> =>
+  setStates(db, orgId, dropping, 'detached')
 
 async function setStates(
   db: Db,
@@ -103,7 +103,7 @@ export async function deleteRows(db: Db, orgId: string, ids: readonly string[]):
     delete from cache_volumes where organization_id = ${orgId} and id = any (${[...ids]}::text[])`.execute(db)
 }
 
-/** What the jobs that have one of these leave is not kept. */
+/** Prevents that copies of running jobs are saved. */
 export async function markDeleted(
   trx: Trx,
   orgId: string,
@@ -153,7 +153,7 @@ export async function listOwn(db: Db, hostedAgentId: string): Promise<OwnVolume[
   return rows
 }
 
-/** What a job begins with a copy of; null: with nothing. From then on it is not deleted until the copy is made. */
+/** Chooses the snapshot that a job gets a copy of, which is then not deleted until the copy is made; null: there is none. */
 export async function chooseParent(
   db: Db,
   { id, organization_id, cluster_id, tag }: OwnVolume,
@@ -177,7 +177,7 @@ export async function setAttached(db: Db, id: string, parentId: string | null, a
     where id = ${id} and state = 'attaching'`.execute(db)
 }
 
-/** Decides what becomes of it, once: whoever asks again goes on with what was decided. */
+/** False: the volume must not be saved. A repeated call returns the same. */
 export async function setKeeping(db: Db, id: string): Promise<boolean> {
   const { rows } = await sql`
     update cache_volumes set state = 'keeping'
@@ -189,7 +189,7 @@ export async function setDropping(db: Db, id: string): Promise<void> {
   await sql`update cache_volumes set state = 'dropping' where id = ${id}`.execute(db)
 }
 
-/** The newest of its tag now, unless the tag was deleted meanwhile; what it replaces, or it itself, is dropped. */
+/** Makes it the newest of its tag and drops the older ones. If the tag was deleted meanwhile, drops it instead. */
 export async function setDetached(
   trx: Trx,
   { id, organization_id, cluster_id, tag }: OwnVolume,
@@ -206,7 +206,7 @@ export async function setDetached(
       and older.id <> ${id}`.execute(trx)
 }
 
-/** The least recently used go, until the rest of the cluster fits. */
+/** Drops the least recently used snapshots until the rest of the cluster is within the limit. */
 export async function expireOverLimit(
   db: Db,
   { organization_id, cluster_id }: Pick<OwnVolume, 'organization_id' | 'cluster_id'>,
@@ -221,14 +221,14 @@ export async function expireOverLimit(
       where held > ${limitMb})`.execute(db)
 }
 
-/** Nobody has begun with a copy of these for a while. */
+/** Drops snapshots that no job has used since then. */
 export async function expireUnused(db: Db, before: string): Promise<void> {
   await sql`
     update cache_volumes set state = 'dropping'
     where state = 'detached' and greatest(used_at, detached_at) < ${before}`.execute(db)
 }
 
-/** On their way out, or the copies of hosted agents that are no more. */
+/** Volumes that are `dropping`, and copies whose hosted agent is gone. */
 export async function listToDelete(db: Db): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select v.id from cache_volumes v
@@ -244,14 +244,13 @@ export async function deleteRow(db: Db, id: string): Promise<void> {
   await sql`delete from cache_volumes where id = ${id} and state <> 'detached'`.execute(db)
 }
 
-/** By what they are to the engine. */
 export async function listKnown(db: Db): Promise<Array<{ id: string; hasSnapshot: boolean }>> {
   const { rows } = await sql<{ id: string; hasSnapshot: boolean }>`
     select id, state = 'detached' as "hasSnapshot" from cache_volumes`.execute(db)
   return rows
 }
 
-/** The engine no longer has them. */
+/** Deletes the rows of snapshots that the engine has lost. */
 export async function deleteDetached(db: Db, ids: readonly string[]): Promise<void> {
   await sql`delete from cache_volumes where state = 'detached' and id = any (${[...ids]}::text[])`.execute(db)
 }

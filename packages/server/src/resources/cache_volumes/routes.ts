@@ -26,12 +26,12 @@ const listCacheVolumes = route({
     if (!cluster.hosted) return ok([])
     const rows = await volumes.listNewest(ctx.db, org.id, cluster.id)
     const held = await withDriver(ctx, 'Could not load cache volumes', (driver) => driver.listVolumes())
-    const kept = new Set(held.filter(({ hasSnapshot }) => hasSnapshot).map(({ id }) => id))
-    return ok(rows.filter(({ id }) => kept.has(id)).map(presentVolume))
+    const snapshots = new Set(held.filter(({ hasSnapshot }) => hasSnapshot).map(({ id }) => id))
+    return ok(rows.filter(({ id }) => snapshots.has(id)).map(presentVolume))
   },
 })
 
-const removeCacheVolume = route({
+const deleteCacheVolume = route({
   method: 'DELETE',
   url: '/v2/organizations/:org/clusters/:cluster/cache_volumes',
   summary: 'Delete the cache volumes of a tag',
@@ -78,4 +78,4 @@ async function withDriver<T>(
   }
 }
 
-export const cacheVolumeRoutes = [listCacheVolumes, removeCacheVolume]
+export const cacheVolumeRoutes = [listCacheVolumes, deleteCacheVolume]

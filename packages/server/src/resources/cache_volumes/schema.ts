@@ -14,7 +14,7 @@ export const CacheVolume = Type.Object(
   { title: 'CacheVolume' },
 )
 
-/** Any value passes here: whatever is wrong with the tag, the answer has one text. */
+/** Accepts any tag, because the handler answers every wrong one with the same message. */
 export const DeleteCacheVolume = Type.Object({ tag: Type.Optional(Type.Unknown()) })
 
 export const DocumentedDeleteCacheVolume = Type.Object(

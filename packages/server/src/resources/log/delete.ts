@@ -1,6 +1,6 @@
 import { byCaller, recordAudit } from '../../audit/record.ts'
 import type { Caller } from '../../auth/caller.ts'
-import { release, removeReleased } from '../../blobs/unclaimed.ts'
+import { release, deleteReleased } from '../../blobs/unclaimed.ts'
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { notFound } from '../../lib/errors.ts'
@@ -24,7 +24,7 @@ export async function deleteLog(ctx: Context, orgId: string, caller: Caller, job
     return released
   })
   // Whether it works now or later, the log is gone for everybody.
-  await removeReleased(ctx.db, ctx.blobs, keys).catch((error: unknown) => {
+  await deleteReleased(ctx.db, ctx.blobs, keys).catch((error: unknown) => {
     ctx.log.warn({ err: error }, 'The object of a deleted log could not be removed yet.')
   })
 }

@@ -13,7 +13,7 @@ import {
   type RunningScene,
 } from '../../../test/job-runs.ts'
 import { jobNamed } from '../../../test/runs.ts'
-import { removeUnclaimed } from '../../blobs/unclaimed.ts'
+import { deleteUnclaimed } from '../../blobs/unclaimed.ts'
 import { newId } from '../../lib/ids.ts'
 
 const app = useApp({ env: { MILLRACE_LOG_MAX_BYTES: '100000' } })
@@ -464,7 +464,7 @@ describe('putting logs together', () => {
     await compactLogs(app.ctx)
     expect(await chunksOf(early.run.id)).toBe(0)
     expect(await app.ctx.blobs.head(key)).toEqual({ size: 1 })
-    await removeUnclaimed(app.db, app.ctx.blobs)
+    await deleteUnclaimed(app.db, app.ctx.blobs)
     expect(await app.ctx.blobs.head(key)).toBeNull()
   })
 })

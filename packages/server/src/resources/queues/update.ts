@@ -43,7 +43,7 @@ async function refuseForeignImage(
   ref: string | null,
 ): Promise<void> {
   if (ref === null || config.hosted === null || !isBuiltHere(config.hosted.registry, ref)) return
-  if (await images.holdReady(trx, org.id, clusterId, ref)) return
+  if (await images.lockReady(trx, org.id, clusterId, ref)) return
   throw validationFailed('Agent image ref is not the image_ref of a READY agent image of this cluster')
 }
 

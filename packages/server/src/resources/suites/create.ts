@@ -7,7 +7,7 @@ import { slugOf } from '../pipelines/rules.ts'
 import * as suites from './queries.ts'
 import type { CreateSuiteBody } from './schema.ts'
 
-/** The token leaves with the answer; what stays is its hash. */
+/** Only the token's hash is stored, so the token can be shown only now. */
 export async function createSuite(
   ctx: Context,
   org: Organization,

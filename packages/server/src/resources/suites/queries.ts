@@ -34,7 +34,7 @@ export async function findBySlug(db: Db, orgId: string, slug: string): Promise<S
   return rows[0]
 }
 
-/** Whoever shows the token of a suite sends its results. */
+/** The suite that a token for uploads belongs to. */
 export interface SendingSuite {
   id: string
   slug: string
@@ -72,7 +72,7 @@ export async function insert(
     })
 }
 
-/** The suite that was deleted; its runs and their results go with it. */
+/** Also deletes its runs and their results. Returns the deleted suite. */
 export async function deleteBySlug(
   trx: Trx,
   orgId: string,

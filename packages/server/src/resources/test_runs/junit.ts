@@ -12,7 +12,7 @@ interface Case {
 /** null in place of a test without `classname` or `name`. Throws what xml.ts throws. */
 export function* readJunit(source: string): Generator<TestResult | null> {
   let test: Case | null = null
-  /** Of the failure that is being read. */
+  /** The failure that is being read. */
   let text: { message: string | null; pieces: string[] } | null = null
   for (const piece of readXml(source)) {
     if (piece.kind === 'text') text?.pieces.push(piece.text)
@@ -54,7 +54,7 @@ function finish({ attributes, result, reason, parts }: Case): TestResult | null 
     result,
     failureReason: reason,
     failureExpanded: parts,
-    // Some write thousands with a comma.
+    // Some tools write a comma after thousands.
     durationSeconds: Number.parseFloat(attributes.get('time')?.replaceAll(',', '') ?? ''),
   })
 }

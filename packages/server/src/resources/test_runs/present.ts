@@ -41,7 +41,6 @@ export function presentFailedExecution(
   orgSlug: string,
   run: RunRow,
   row: FailedExecutionRow,
-  isExpanded: boolean,
 ): Static<typeof FailedExecution> {
   return {
     execution_id: row.id,
@@ -57,6 +56,5 @@ export function presentFailedExecution(
     duration: row.duration,
     location: row.location,
     failure_reason: row.failure_reason,
-    ...(isExpanded ? { failure_expanded: row.failure_expanded } : {}),
   }
 }

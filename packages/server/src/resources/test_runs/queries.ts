@@ -15,12 +15,12 @@ export interface FailureRow {
 
 export interface RunRow {
   id: string
-  /** What uploads of the run have in common. */
+  /** Uploads with the same key belong to one run. */
   key: string
   build_id: string | null
   suite_id: string
   suite_slug: string
-  /** It has a build, and that has not finished. */
+  /** Its build has not finished. */
   is_running: boolean
   branch: string | null
   commit_sha: string | null
@@ -39,7 +39,7 @@ interface ShownFailures {
   expanded: boolean
 }
 
-/** In lists: enough to see what broke. */
+/** For lists. */
 const outline: ShownFailures = { most: 20, expanded: false }
 const details: ShownFailures = { most: 200, expanded: true }
 
@@ -65,7 +65,7 @@ export interface FailedExecutionRow {
   created_at: string
 }
 
-/** For queries with `test_runs r` and `test_results t`: tests are told apart by scope and name within their suite. */
+/** For queries with `test_runs r` and `test_results t`. A test is identified by scope and name within its suite. */
 export const testId: RawBuilder<string> = sql`md5(r.suite_id || chr(31) || t.scope || chr(31) || t.name)::uuid`
 
 interface Page {
@@ -80,7 +80,7 @@ export async function listOfBuild(db: Db, orgId: string, buildId: string, page: 
   return rows
 }
 
-/** Runs in builds of pipelines that the caller may not know of are not shown with their suite either. */
+/** Hides runs in builds of pipelines that the caller may not see. */
 export const isVisible = (org: Organization, caller: Caller) => sql`
   (b.id is null or exists (
     select from pipelines p where p.id = b.pipeline_id and ${visiblePipelines(org, caller)}))`

@@ -1,5 +1,5 @@
-// The result of one test, as it is kept: bounded, and in text that can be stored. What a sender adds beyond that
-// (spans of queries and requests, tags) is not kept.
+// The result of one test as it is stored: with limited lengths, and only text that PostgreSQL accepts. Other fields that senders
+// add (spans of queries and requests, tags) are ignored.
 import { isUuid, newId } from '../../lib/ids.ts'
 
 export interface TestResult {
@@ -19,12 +19,12 @@ export interface FailurePart {
   backtrace: string[]
 }
 
-/** More in one upload are refused, all of them. */
+/** A larger upload is refused as a whole. */
 export const mostResults = 5000
 
 const longestName = 1000
 const longestReason = 4000
-/** Of everything that a failure says beyond its reason. */
+/** The limit of a failure's text beyond its reason. */
 const longestExpansion = 16_000
 
 /** null: not a result. */
@@ -46,7 +46,7 @@ export function readResult(given: unknown): TestResult | null {
   }
 }
 
-/** A result that no sender has numbered. */
+/** A result whose sender gave no id. */
 export function makeResult(
   given: Omit<TestResult, 'id' | 'failureExpanded'> & { failureExpanded: readonly FailurePart[] },
 ): TestResult {
@@ -75,7 +75,7 @@ function resultIn(given: unknown): TestResult['result'] {
   return result === 'pending' ? 'skipped' : 'unknown'
 }
 
-/** Some thirty years are as long as a test may take. */
+/** Durations of more than some thirty years are ignored. */
 const secondsIn = (given: unknown): number | null =>
   typeof given === 'number' && given >= 0 && given < 1e9 ? given : null
 
@@ -116,6 +116,6 @@ const fieldIn = (given: unknown, key: string): unknown =>
     ? Reflect.get(given, key)
     : undefined
 
-/** What tests print may be anything; NUL and halves of characters cannot be stored. */
+/** Removes NUL and lone surrogates, which PostgreSQL cannot store. */
 export const clean = (text: string, longest: number): string =>
   text.slice(0, longest).replaceAll('\0', '').toWellFormed()

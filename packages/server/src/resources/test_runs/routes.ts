@@ -81,9 +81,10 @@ const listFailedExecutions = route({
     const page = readPage(url)
     const rows = await runs.listFailedExecutions(ctx.db, org.id, run.id, page)
     const isExpanded = query.include_failure_expanded === true
-    return pageAnswer(page, rows, (row) =>
-      presentFailedExecution(ctx.config.url, org.slug, run, row, isExpanded),
-    )
+    return pageAnswer(page, rows, (row) => ({
+      ...presentFailedExecution(ctx.config.url, org.slug, run, row),
+      ...(isExpanded ? { failure_expanded: row.failure_expanded } : {}),
+    }))
   },
 })
 

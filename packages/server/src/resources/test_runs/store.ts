@@ -1,5 +1,4 @@
-// Keeps what an upload brought. Uploads with the same key are one run, whichever came first; a result that is sent
-// again is kept once.
+// Stores an upload of test results. Uploads with the same key belong to one run, in any order. A repeated result is stored once.
 import { sql } from 'kysely'
 import type { Context } from '../../context.ts'
 import type { Trx } from '../../db/pool.ts'
@@ -14,7 +13,7 @@ export interface RunEnv {
   jobId: string | null
 }
 
-/** The id of the run. */
+/** Returns the id of the run. */
 export async function storeResults(
   ctx: Context,
   suite: SendingSuite,
@@ -31,7 +30,7 @@ export async function storeResults(
   })
 }
 
-/** A run belongs to the build whose id is its key, or to that of the job it ran in. */
+/** The build whose id is the run's key, or else the build of the job that it ran in. */
 async function findBuild(trx: Trx, orgId: string, { key, jobId }: RunEnv): Promise<string | null> {
   const uuid = (text: string | null) => (text !== null && isUuid(text) ? text : null)
   const { rows } = await sql<{ id: string }>`
@@ -62,7 +61,7 @@ async function saveRun(
   return run.id
 }
 
-/** The run's row is locked by now, so its counts are added one upload after the other. */
+/** The run's row is locked, so concurrent uploads add to its counts one after the other. */
 async function addResults(trx: Trx, runId: string, results: string, at: string): Promise<void> {
   await sql`
     with fresh as (

@@ -26,8 +26,8 @@ export function presentTest(
   }
 }
 
-export function presentBuildTest(test: BuildTestRow, withLatestFail: boolean): Static<typeof BuildTest> {
-  const { id, scope, name, location, latest_fail } = test
+export function presentBuildTest(test: BuildTestRow): Static<typeof BuildTest> {
+  const { id, scope, name, location } = test
   return {
     id,
     scope,
@@ -36,7 +36,6 @@ export function presentBuildTest(test: BuildTestRow, withLatestFail: boolean): S
     state: 'enabled',
     labels: [],
     ...presentCounts(test),
-    ...(withLatestFail ? { latest_fail } : {}),
   }
 }
 

@@ -1,5 +1,4 @@
-// Tests are not kept as such: a test is what its results have in common, scope and name within a suite. Its id is made
-// of these.
+// Tests have no table. A test is the scope and name that results of a suite share, and its id is a hash of these.
 import { sql, type RawBuilder } from 'kysely'
 import type { Caller, Organization } from '../../auth/caller.ts'
 import { visiblePipelines } from '../../auth/pipeline-access.ts'
@@ -35,7 +34,7 @@ export interface BuildTestRow extends Identity, Counts {
     | null
 }
 
-/** More would make the figures of a busy suite slow. */
+/** Limits the cost of the figures of a busy suite. */
 const mostRuns = 100
 
 const countsOf = sql`

@@ -87,7 +87,10 @@ const listTestsOfBuild = route({
     const filter = { result: query.result, withLatestFail }
     const isNone = query.state !== undefined && query.state !== 'enabled'
     const rows = isNone ? [] : await tests.listOfBuild(ctx.db, org.id, buildId, filter, page)
-    return pageAnswer(page, rows, (row) => presentBuildTest(row, withLatestFail))
+    return pageAnswer(page, rows, (row) => ({
+      ...presentBuildTest(row),
+      ...(withLatestFail ? { latest_fail: row.latest_fail } : {}),
+    }))
   },
 })
 
