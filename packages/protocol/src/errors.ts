@@ -1,4 +1,5 @@
-/** Answers errors carry. */
-export interface ErrorBody {
-  message: string
-}
+import { Type, type Static } from 'typebox'
+
+/** The body of an answer with an error status. */
+export const ErrorBody = Type.Object({ message: Type.String() })
+export type ErrorBody = Static<typeof ErrorBody>

@@ -1,80 +1,91 @@
 // One job between its agent and the server.
+import { Type, type Static } from 'typebox'
+import { maybe, unread } from './maybe.ts'
 
-/** What accept and acquire answer. */
-export interface Job {
-  id: string
-  /** The whole environment; every value is text. */
-  env: Record<string, string>
-  /** For every further call about this job; the session's token when absent. */
-  token?: string
-  /** More than 0. */
-  chunks_max_size_bytes: number
-  chunks_interval_seconds?: number
-  log_max_size_bytes?: number
-  step?: JobStep
-  /** The chosen value of every dimension; the unnamed one is ''. */
-  matrix_permutation?: Record<string, string>
-  runnable_at?: string
-  priority?: number
-  traceparent?: string
-  tracestate?: string
-  /** `running`: it was asked for, and done, that the job is started too. */
-  state?: string
-  /** The build is of a fork that is not trusted; absent when it is not. Public agents do not know this. */
-  from_fork?: boolean
-}
+const Texts = Type.Record(Type.String(), Type.String())
 
-export interface AcceptRequest {
-  /** Whether the job is started as well. A server that does not know this leaves `state` out of its answer. */
-  start: boolean
-}
+export const JobSignature = Type.Object({
+  algorithm: Type.String(),
+  signed_fields: Type.Array(Type.String()),
+  value: Type.String(),
+})
+export type JobSignature = Static<typeof JobSignature>
 
 /** The step as it was uploaded; further keys pass through. */
-export interface JobStep {
-  command?: string
-  env?: Record<string, string>
-  plugins?: Array<Record<string, unknown>>
-  /** Never null. */
-  secrets?: JobSecret[]
-  matrix?: unknown
-  cache?: unknown
-  checkout?: unknown
-  signature?: JobSignature
-  [key: string]: unknown
-}
+export const JobStep = Type.Intersect([
+  Type.Object({
+    command: Type.Optional(Type.String()),
+    env: Type.Optional(Texts),
+    plugins: Type.Optional(Type.Array(Type.Record(Type.String(), Type.Unknown()))),
+    /** Never null. The variable is the key itself when absent. */
+    secrets: Type.Optional(
+      Type.Array(Type.Object({ key: Type.String(), environment_variable: Type.Optional(Type.String()) })),
+    ),
+    matrix: Type.Optional(Type.Unknown()),
+    cache: Type.Optional(Type.Unknown()),
+    checkout: Type.Optional(Type.Unknown()),
+    signature: Type.Optional(JobSignature),
+  }),
+  Type.Record(Type.String(), Type.Unknown()),
+])
+export type JobStep = Static<typeof JobStep>
 
-export interface JobSecret {
-  key: string
-  /** The key itself when absent. */
-  environment_variable?: string
-}
+/** The answer to accept and acquire. */
+export const Job = Type.Object({
+  id: Type.String(),
+  /** The whole environment; every value is text. */
+  env: Texts,
+  /** For every further call about this job; the session's token when absent. */
+  token: Type.Optional(Type.String()),
+  /** More than 0. */
+  chunks_max_size_bytes: Type.Integer(),
+  chunks_interval_seconds: Type.Optional(Type.Number()),
+  log_max_size_bytes: Type.Optional(Type.Integer()),
+  step: Type.Optional(JobStep),
+  /** The chosen value of every dimension; the unnamed one is ''. */
+  matrix_permutation: Type.Optional(Texts),
+  runnable_at: Type.Optional(Type.String()),
+  priority: Type.Optional(Type.Integer()),
+  traceparent: Type.Optional(Type.String()),
+  tracestate: Type.Optional(Type.String()),
+  /** `running`: the accept asked for a start, and the job is started. */
+  state: Type.Optional(Type.String()),
+  /** The build is of a fork that is not trusted; absent when it is not. Public agents do not know this. */
+  from_fork: Type.Optional(Type.Boolean()),
+})
+export type Job = Static<typeof Job>
 
-export interface JobSignature {
-  algorithm: string
-  signed_fields: string[]
-  value: string
-}
+export const AcceptRequest = Type.Object({
+  /** Whether the job is started as well. A server that does not know this leaves `state` out of its answer. */
+  start: maybe(Type.Boolean()),
+})
+export type AcceptRequest = Static<typeof AcceptRequest>
 
-export interface StartRequest {
-  /** RFC 3339, UTC. */
-  started_at: string
-}
+export const StartRequest = Type.Object({
+  /** RFC 3339, UTC. The server takes its own time. */
+  started_at: unread,
+})
+export type StartRequest = Static<typeof StartRequest>
 
-export interface JobStateResponse {
+export const JobStateResponse = Type.Object({
   /** The agent stops the job at `canceling`, `canceled`, `timing_out` and `timed_out`. */
-  state: string
-}
+  state: Type.String(),
+})
+export type JobStateResponse = Static<typeof JobStateResponse>
 
-export interface FinishRequest {
+const Text = maybe(Type.String({ maxLength: 255 }))
+
+export const FinishRequest = Type.Object({
   /** A decimal number as text: -1 when the command never ran or died of a signal. */
-  exit_status: string
-  signal?: string
-  signal_reason?: AgentSignalReason
-  finished_at: string
-  chunks_failed_count: number
+  exit_status: Text,
+  signal: Text,
+  signal_reason: Text,
+  finished_at: unread,
+  chunks_failed_count: maybe(Type.Integer({ minimum: 0, maximum: 2_147_483_647 })),
   /** Offer nothing more to this agent. */
-  ignore_agent_in_dispatches?: boolean
-}
+  ignore_agent_in_dispatches: maybe(Type.Boolean()),
+})
+export type FinishRequest = Static<typeof FinishRequest>
 
 /** The reasons an agent gives; servers add `stack_error` and `agent_incompatible` of their own. */
 export type AgentSignalReason =
@@ -84,15 +95,21 @@ export type AgentSignalReason =
   | 'process_run_error'
   | 'signature_rejected'
 
-/** One attribute, such as `{timeout: '20'}`. */
-export type JobUpdateRequest = Record<string, string>
+export const JobUpdateRequest = Type.Object({
+  timeout: maybe(
+    Type.String({
+      pattern: '^[1-9]\\d{0,6}$',
+      description: 'must be a number of minutes from 1 to 9999999',
+    }),
+  ),
+})
+export type JobUpdateRequest = Static<typeof JobUpdateRequest>
 
-export interface JobUpdateResponse {
-  id: string
-}
+export const JobUpdateResponse = Type.Object({ id: Type.String() })
+export type JobUpdateResponse = Static<typeof JobUpdateResponse>
 
-export interface PromiseFailureRequest {
-  /** Positive. */
-  exit_status: number
-  reason?: string
-}
+export const PromiseFailureRequest = Type.Object({
+  exit_status: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
+  reason: maybe(Type.String({ maxLength: 10_000 })),
+})
+export type PromiseFailureRequest = Static<typeof PromiseFailureRequest>

@@ -1,25 +1,24 @@
 // Values that the jobs of a build share.
+import { Type, type Static } from 'typebox'
 
-export interface MetaDataItem {
-  key: string
-  value: string
-}
+const Key = Type.String({ minLength: 1, maxLength: 1024, pattern: '\\S', description: 'must not be blank' })
 
-export type MetaDataSetRequest = MetaDataItem
+export const MetaDataItem = Type.Object({
+  key: Key,
+  value: Type.String({ pattern: '\\S', description: 'must not be blank' }),
+})
+export type MetaDataItem = Static<typeof MetaDataItem>
 
 /** All or none are set. */
-export interface MetaDataSetBatchRequest {
-  items: MetaDataItem[]
-}
+export const MetaDataSetBatchRequest = Type.Object({ items: Type.Array(MetaDataItem, { maxItems: 1000 }) })
 
-export interface MetaDataKeyRequest {
-  key: string
-}
+export const MetaDataKeyRequest = Type.Object({ key: Key })
 
-export type MetaDataGetResponse = MetaDataItem
+export const MetaDataGetResponse = Type.Object({ key: Type.String(), value: Type.String() })
+export type MetaDataGetResponse = Static<typeof MetaDataGetResponse>
 
-export interface MetaDataExistsResponse {
-  exists: boolean
-}
+export const MetaDataExistsResponse = Type.Object({ exists: Type.Boolean() })
+export type MetaDataExistsResponse = Static<typeof MetaDataExistsResponse>
 
-export type MetaDataKeysResponse = string[]
+export const MetaDataKeysResponse = Type.Array(Type.String())
+export type MetaDataKeysResponse = Static<typeof MetaDataKeysResponse>

@@ -1,12 +1,7 @@
-// The stream on which an agent is told what to do, as soon as there is something. Each message is one frame: a zero
-// byte, the length as four bytes (most significant first), and the message in protobuf.
+// The stream that sends an agent its instructions. Each message is one frame: a zero byte, the length as four bytes
+// (most significant first), and the message in protobuf. The request has the agent's id in field 1.
 
 export const STREAM_PINGS_PATH = '/agentedge.v1.AgentEdgeService/StreamPings'
-
-/** Field 1 of the request. */
-export interface StreamPingsRequest {
-  agent_id: string
-}
 
 /** Exactly one of fields 2 to 5 of the response. */
 export type StreamPingsResponse =

@@ -1,19 +1,20 @@
 // Values a job may read but a log may not show.
+import { Type, type Static } from 'typebox'
+import { maybe } from './maybe.ts'
 
-export interface SecretQuery {
-  key: string
-}
+export const SecretResponse = Type.Object({ key: Type.String(), value: Type.String(), uuid: Type.String() })
+export type SecretResponse = Static<typeof SecretResponse>
 
-export interface SecretResponse {
-  key: string
-  value: string
-  uuid: string
-}
+export const RepositoryTokenRequest = Type.Object({ repo_url: maybe(Type.String({ maxLength: 10_000 })) })
+export type RepositoryTokenRequest = Static<typeof RepositoryTokenRequest>
 
-export interface RepositoryTokenRequest {
-  repo_url: string
-}
+export const RepositoryTokenResponse = Type.Object({ token: Type.String() })
+export type RepositoryTokenResponse = Static<typeof RepositoryTokenResponse>
 
-export interface RepositoryTokenResponse {
-  token: string
-}
+/** The fields are checked by hand, because agents show the answers to people. */
+export const WorkflowTokenRequest = Type.Object({
+  repo_url: Type.Optional(Type.Unknown()),
+  workflow: Type.Optional(Type.Unknown()),
+  permissions: Type.Optional(Type.Unknown()),
+})
+export type WorkflowTokenRequest = Static<typeof WorkflowTokenRequest>

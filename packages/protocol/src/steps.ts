@@ -1,35 +1,35 @@
 // What a job may ask about the steps of its build, and change in them; and the end of the build itself.
+import { Type, type Static } from 'typebox'
+import { maybe } from './maybe.ts'
 
-export interface StepExportRequest {
-  /** The whole step when absent. */
-  attribute?: string
-  build_id?: string
-  format?: string
-}
+const Text = maybe(Type.String({ maxLength: 1024 }))
 
-export interface StepExportResponse {
-  output: string
-}
+/** The whole step without an attribute. */
+export const StepExportRequest = Type.Object({ attribute: Text, build_id: Text, format: Text })
+export type StepExportRequest = Static<typeof StepExportRequest>
 
-export interface StepUpdateRequest {
-  idempotency_uuid: string
-  build_id?: string
-  attribute: string
-  value?: string
-  append?: boolean
-}
+export const StepExportResponse = Type.Object({ output: Type.String() })
+export type StepExportResponse = Static<typeof StepExportResponse>
 
-export interface StepCancelRequest {
-  build_id: string
-  force: boolean
+export const StepUpdateRequest = Type.Object({
+  idempotency_uuid: Type.String({ format: 'uuid', description: 'must be a UUID' }),
+  build_id: Text,
+  attribute: Type.String({ maxLength: 100 }),
+  value: maybe(Type.String()),
+  append: maybe(Type.Boolean()),
+})
+export type StepUpdateRequest = Static<typeof StepUpdateRequest>
+
+export const StepCancelRequest = Type.Object({
+  build_id: Text,
+  force: maybe(Type.Boolean()),
   /** Seconds. */
-  force_grace_period: number
-}
+  force_grace_period: maybe(Type.Integer({ minimum: 0, maximum: 86_400 })),
+})
+export type StepCancelRequest = Static<typeof StepCancelRequest>
 
-export interface StepCancelResponse {
-  uuid: string
-}
+export const StepCancelResponse = Type.Object({ uuid: Type.String() })
+export type StepCancelResponse = Static<typeof StepCancelResponse>
 
-export interface BuildCancelResponse {
-  uuid: string
-}
+export const BuildCancelResponse = Type.Object({ uuid: Type.String() })
+export type BuildCancelResponse = Static<typeof BuildCancelResponse>

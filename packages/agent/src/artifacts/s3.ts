@@ -4,12 +4,12 @@
 import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import type { ArtifactFile } from '@millrace/protocol/artifacts.ts'
 import { AwsV4Signer } from 'aws4fetch'
 import type { Api } from '../http/call.ts'
 import { repeat } from '../http/retry.ts'
 import { RETRIES } from '../http/retry-table.ts'
 import { put, slice } from './put.ts'
+import type { LocalFile } from './transfer.ts'
 
 export interface S3Place {
   bucket: string
@@ -66,7 +66,7 @@ export function objectUrl({ bucket, prefix, region, endpoint }: S3Place, path: s
     : new URL(`https://${bucket}.s3.${region}.amazonaws.com/${key}`)
 }
 
-export async function putObject(api: Api, place: S3Place, file: ArtifactFile): Promise<void> {
+export async function putObject(api: Api, place: S3Place, file: LocalFile): Promise<void> {
   if (file.file_size > MOST_BYTES) throw new Error('S3 takes files of up to 5 GiB in one piece')
   const url = objectUrl(place, file.path)
   await repeat(RETRIES.artifactBytes, api, async () => {

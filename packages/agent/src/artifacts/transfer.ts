@@ -12,11 +12,18 @@ import { repeat } from '../http/retry.ts'
 import { RETRIES } from '../http/retry-table.ts'
 import { put, slice } from './put.ts'
 
+/** A file of the job, described for the server. */
+export interface LocalFile extends ArtifactFile {
+  absolute_path: string
+  sha256sum: string
+  content_type: string
+}
+
 export type SentParts = Pick<ArtifactStateEntry, 'multipart' | 'multipart_etags'>
 
 export async function sendFile(
   api: Api,
-  file: ArtifactFile,
+  file: LocalFile,
   instructions: UploadInstructions,
 ): Promise<SentParts> {
   const { action, actions } = instructions
@@ -28,7 +35,7 @@ export async function sendFile(
 
 async function sendParts(
   api: Api,
-  file: ArtifactFile,
+  file: LocalFile,
   actions: NonNullable<UploadInstructions['actions']>,
 ): Promise<SentParts> {
   const etags: NonNullable<SentParts['multipart_etags']> = []
@@ -54,7 +61,7 @@ async function sendParts(
 }
 
 async function sendForm(
-  file: ArtifactFile,
+  file: LocalFile,
   action: UploadForm,
   data: Readonly<Record<string, string>>,
   signal: AbortSignal | undefined,

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { availableParallelism } from 'node:os'
-import type { ArtifactBatchResponse, ArtifactFile, ArtifactStateEntry } from '@millrace/protocol/artifacts.ts'
+import type { ArtifactBatchResponse, ArtifactStateEntry } from '@millrace/protocol/artifacts.ts'
 import { createArtifacts, reportArtifacts } from '../api/artifacts.ts'
 import type { Api } from '../http/call.ts'
 import { contentTypeOf } from './content-type.ts'
@@ -11,7 +11,7 @@ import { findFiles } from './find.ts'
 import type { FoundFile } from './find.ts'
 import { objectUrl, openS3, putObject } from './s3.ts'
 import type { S3Place, Variables } from './s3.ts'
-import { sendFile } from './transfer.ts'
+import { sendFile, type LocalFile } from './transfer.ts'
 
 export interface UploadOptions {
   jobId: string
@@ -87,7 +87,7 @@ async function uploadBatch(
 async function describe(
   { path, absolutePath }: FoundFile,
   contentType: string | undefined,
-): Promise<ArtifactFile> {
+): Promise<LocalFile> {
   const { size, sha1, sha256 } = await digestFile(absolutePath)
   return {
     path,

@@ -39,8 +39,13 @@ export interface JobHost {
   letGo: AbortSignal
 }
 
+/** This agent always sends an exit status. */
+export interface JobFinish extends FinishRequest {
+  exit_status: string
+}
+
 export interface JobReport {
-  finish: FinishRequest
+  finish: JobFinish
   /** Whether the server received the report. */
   isHeard: boolean
 }
@@ -132,7 +137,7 @@ export async function report(
   end: JobEnd,
   lostChunks: number,
 ): Promise<JobReport> {
-  const finish: FinishRequest = {
+  const finish: JobFinish = {
     ...end,
     finished_at: new Date(settings.clock.now()).toISOString(),
     chunks_failed_count: lostChunks,
@@ -168,7 +173,7 @@ async function inPlace(
 
 const DEFAULT_CHUNK_BYTES = 102_400
 
-type JobEnd = Pick<FinishRequest, 'exit_status' | 'signal' | 'signal_reason'>
+type JobEnd = Pick<JobFinish, 'exit_status' | 'signal' | 'signal_reason'>
 
 async function carryOut(host: JobHost, job: Job, place: Workplace, api: Api, log: JobLog): Promise<JobEnd> {
   const { settings, reaper } = host

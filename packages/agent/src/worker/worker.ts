@@ -1,7 +1,7 @@
 // One agent: registers, connects, sends heartbeats, runs jobs, and disconnects.
 
 import type { RegisterResponse } from '@millrace/protocol/agents.ts'
-import type { FinishRequest, Job } from '@millrace/protocol/jobs.ts'
+import type { Job } from '@millrace/protocol/jobs.ts'
 import * as agents from '../api/agents.ts'
 import * as jobs from '../api/jobs.ts'
 import type { Api } from '../http/call.ts'
@@ -9,7 +9,7 @@ import { Refused } from '../http/retry.ts'
 import { keepHeaders, moveTo, openSession } from '../http/session.ts'
 import type { JobReaper } from '../job-reaper.ts'
 import { prepareHere } from '../job/run-job.ts'
-import type { JobHost, PreparedJob } from '../job/run-job.ts'
+import type { JobFinish, JobHost, PreparedJob } from '../job/run-job.ts'
 import { prepareJobProcess } from '../separate/job-process.ts'
 import type { Settings } from '../settings.ts'
 import { openChannel } from './channel.ts'
@@ -36,7 +36,7 @@ export interface WorkerEnd {
   /** The exit status of a process with this agent. */
   exitStatus: number
   /** The exit status of the last reported job. */
-  lastJob: FinishRequest | null
+  lastJob: JobFinish | null
 }
 
 /** Exit statuses of `acquireJob`: the job is taken or gone; the job cannot run yet. */
@@ -73,7 +73,7 @@ class Worker {
   private readonly letGo = new AbortController()
   private next: PreparedJob
   private failure: Error | null = null
-  private lastJob: FinishRequest | null = null
+  private lastJob: JobFinish | null = null
   private heardAt: number
 
   constructor(options: WorkerOptions, api: Api, registered: RegisterResponse) {

@@ -1,19 +1,26 @@
 // The session of an agent: register, connect, show that it lives, be stopped and paused, disconnect.
 import { sql } from 'kysely'
-import { Type } from 'typebox'
-import type { RegisterResponse, HeartbeatResponse, TokenResponse } from '@millrace/protocol/agents.ts'
+import {
+  HeartbeatRequest,
+  PauseRequest,
+  RegisterRequest,
+  StopRequest,
+  type HeartbeatResponse,
+  type RegisterResponse,
+  type TokenResponse,
+} from '@millrace/protocol/agents.ts'
 import { disconnectAgent } from '../conductor/lost-agents.ts'
 import { tellMoved } from '../events/agents.ts'
 import { ok } from '../http/answer.ts'
 import { pauseAgent, resumeAgent, stopAgent } from '../resources/agents/update.ts'
-import { RegisterBody, registerAgent } from './register-agent.ts'
-import { agentRoute, done, maybe } from './route.ts'
+import { registerAgent } from './register-agent.ts'
+import { agentRoute, done } from './route.ts'
 
 const register = agentRoute({
   method: 'POST',
   url: '/v3/register',
   token: 'joining',
-  body: RegisterBody,
+  body: RegisterRequest,
   async handler({ ctx, joining, request, body }) {
     const { id, name, sessionToken, tags } = await registerAgent(ctx, joining, request, body)
     const answer: RegisterResponse = {
@@ -51,7 +58,7 @@ const heartbeat = agentRoute({
   method: 'POST',
   url: '/v3/heartbeat',
   token: 'session',
-  body: Type.Object({ sent_at: maybe(Type.String({ maxLength: 100 })) }),
+  body: HeartbeatRequest,
   async handler({ ctx, agent, body }) {
     const at = ctx.now().toISOString()
     await ctx.db.updateTable('agents').set({ last_seen_at: at }).where('id', '=', agent.id).execute()
@@ -76,7 +83,7 @@ const stop = agentRoute({
   url: '/v3/stop',
   token: 'session_or_job',
   forks: { refused: 'control of their agent' },
-  body: Type.Object({ force: maybe(Type.Boolean()) }),
+  body: StopRequest,
   async handler({ ctx, agent, body }) {
     await stopAgent(ctx, agent.organizationId, agent.id, { cancel: body.force ? 'job' : 'nothing' })
     return done()
@@ -88,10 +95,7 @@ const pause = agentRoute({
   url: '/v3/pause',
   token: 'session_or_job',
   forks: { refused: 'control of their agent' },
-  body: Type.Object({
-    note: maybe(Type.String({ maxLength: 1000 })),
-    timeout_in_minutes: maybe(Type.Integer({ minimum: 0, maximum: 10_080 })),
-  }),
+  body: PauseRequest,
   async handler({ ctx, agent, body }) {
     await pauseAgent(ctx, agent.organizationId, agent.id, {
       by: null,

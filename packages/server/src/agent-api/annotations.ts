@@ -1,21 +1,14 @@
 // Notes that a job leaves on its build, or on itself.
 import { sql } from 'kysely'
-import { Type } from 'typebox'
+import { AnnotateRequest } from '@millrace/protocol/annotations.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { notFound, refused } from '../lib/errors.ts'
 import { newId } from '../lib/ids.ts'
 import { renderAndStore } from '../resources/annotations/html.ts'
 import * as annotations from '../resources/annotations/queries.ts'
 import { mostBodyBytes } from '../resources/annotations/schema.ts'
-import { agentRoute, done, lastOf, maybe } from './route.ts'
+import { agentRoute, done, lastOf } from './route.ts'
 import type { RunningJob } from './tokens.ts'
-
-const Style = Type.Union([
-  Type.Literal('success'),
-  Type.Literal('info'),
-  Type.Literal('warning'),
-  Type.Literal('error'),
-])
 
 const annotate = agentRoute({
   method: 'POST',
@@ -25,14 +18,7 @@ const annotate = agentRoute({
   reach: 'build',
   // A character of JSON may take six bytes for one of text.
   bodyLimitBytes: 7 * mostBodyBytes,
-  body: Type.Object({
-    body: maybe(Type.String()),
-    context: maybe(Type.String({ maxLength: 100 })),
-    style: maybe(Type.Union([Style, Type.Literal('')])),
-    append: maybe(Type.Boolean()),
-    priority: maybe(Type.Integer({ minimum: 0, maximum: 10 })),
-    scope: maybe(Type.Union([Type.Literal('build'), Type.Literal('job'), Type.Literal('')])),
-  }),
+  body: AnnotateRequest,
   async handler({ ctx, job, params, body }) {
     if (!body.body && !body.style)
       throw refused('An annotation needs a body, or a style to give to the one there is.')

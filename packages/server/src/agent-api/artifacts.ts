@@ -1,6 +1,10 @@
 // Files of jobs: announced in batches, reported when they have been sent, searched for by later jobs.
-import { Type } from 'typebox'
-import type { ArtifactFile, FoundArtifact } from '@millrace/protocol/artifacts.ts'
+import {
+  ArtifactBatchRequest,
+  ArtifactStatesRequest,
+  type ArtifactFile,
+  type FoundArtifact,
+} from '@millrace/protocol/artifacts.ts'
 import { ok } from '../http/answer.ts'
 import { badRequest } from '../lib/errors.ts'
 import type { Context } from '../context.ts'
@@ -11,27 +15,7 @@ import { reportStates } from '../resources/artifacts/report.ts'
 import { searchPattern } from '../resources/artifacts/rules.ts'
 import { fileUrl, searchSeconds } from '../resources/artifacts/tickets.ts'
 import { readableBuild } from './other-builds.ts'
-import { agentRoute, done, lastOf, maybe } from './route.ts'
-
-const hex = (length: number) =>
-  Type.String({ pattern: `^[0-9a-fA-F]{${length}}$`, description: `must be ${length} hexadecimal digits` })
-
-const File = Type.Object({
-  path: Type.String(),
-  absolute_path: maybe(Type.String({ maxLength: 8192 })),
-  file_size: Type.Integer({ minimum: 0, maximum: 2 ** 50 }),
-  sha1sum: hex(40),
-  sha256sum: maybe(Type.Union([hex(64), Type.Literal('')])),
-  content_type: maybe(Type.String({ maxLength: 255 })),
-  url: maybe(Type.String({ maxLength: 8192 })),
-})
-
-const Batch = Type.Object({
-  id: Type.String({ format: 'uuid', description: 'must be a UUID' }),
-  upload_destination: maybe(Type.String({ maxLength: 2048 })),
-  multipart_supported: maybe(Type.Boolean()),
-  artifacts: Type.Array(File, { maxItems: 500 }),
-})
+import { agentRoute, done, lastOf } from './route.ts'
 
 const create = agentRoute({
   method: 'POST',
@@ -40,7 +24,7 @@ const create = agentRoute({
   forks: 'own_build',
   reach: 'build',
   bodyLimitBytes: 4 * 1024 * 1024,
-  body: Batch,
+  body: ArtifactBatchRequest,
   async handler({ ctx, job, params, body }) {
     const answer = await createBatch(ctx, job.organizationId, params['job'] ?? job.id, {
       id: body.id,
@@ -61,7 +45,7 @@ const create = agentRoute({
 })
 
 /** Only what a browser may be sent to. */
-function publicAddress({ url }: { url?: ArtifactFile['url'] | null }): string | null {
+function publicAddress({ url }: ArtifactFile): string | null {
   return url && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) ? url : null
 }
 
@@ -73,28 +57,9 @@ const report = agentRoute({
   reach: 'build',
   bodyLimitBytes: 4 * 1024 * 1024,
   mostValues: 50_000,
-  body: Type.Object({
-    artifacts: Type.Array(
-      Type.Object({
-        id: Type.String({ format: 'uuid', description: 'must be a UUID' }),
-        state: Type.Union([Type.Literal('finished'), Type.Literal('error')]),
-        multipart_etags: maybe(
-          Type.Array(
-            Type.Object({ part_number: Type.Integer({ minimum: 1, maximum: 10_000 }), etag: Type.String() }),
-            { maxItems: 10_000 },
-          ),
-        ),
-      }),
-      { maxItems: 500 },
-    ),
-  }),
+  body: ArtifactStatesRequest,
   async handler({ ctx, job, params, body }) {
-    const entries = body.artifacts.map(({ id, state, multipart_etags }) => ({
-      id,
-      state,
-      multipart_etags: multipart_etags ?? [],
-    }))
-    await reportStates(ctx, job.organizationId, params['job'] ?? job.id, entries)
+    await reportStates(ctx, job.organizationId, params['job'] ?? job.id, body.artifacts)
     return done()
   },
 })

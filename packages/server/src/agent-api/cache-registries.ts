@@ -1,35 +1,20 @@
 // The index of caches that jobs of a cluster share. Agents keep the bytes themselves, in a store of the operator's
 // choice, under the digest that stands here.
-import { Type } from 'typebox'
-import type {
-  CacheCommitResponse,
-  CachePeekResponse,
-  CacheRegistryResponse,
-  CacheRetrieveResponse,
-  CacheStoreResponse,
+import {
+  CacheCommitRequest,
+  CacheLookupRequest,
+  CacheStoreRequest,
+  type CacheCommitResponse,
+  type CachePeekResponse,
+  type CacheRegistryResponse,
+  type CacheRetrieveResponse,
+  type CacheStoreResponse,
 } from '@millrace/protocol/caches.ts'
 import { ok } from '../http/answer.ts'
 import * as caches from './cache-entries.ts'
-import { agentRoute, done, maybe } from './route.ts'
+import { agentRoute, done } from './route.ts'
 
 const store = 'agent_managed'
-
-const Lookup = {
-  target_paths: Type.Array(Type.String({ maxLength: 4096 }), { minItems: 1, maxItems: 500 }),
-  cache_key: Type.Array(Type.Object({ value: Type.String({ maxLength: 4096 }), mandatory: Type.Boolean() }), {
-    minItems: 1,
-    maxItems: 100,
-  }),
-}
-
-const Blob = Type.Object({
-  digest: Type.Object({
-    algorithm: Type.Literal('sha256'),
-    value: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'must be 64 hexadecimal digits' }),
-  }),
-  file_size: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
-  compression: Type.Union([Type.Literal('zstd'), Type.Literal('zip')]),
-})
 
 const getRegistry = agentRoute({
   method: 'GET',
@@ -48,7 +33,7 @@ const peek = agentRoute({
   url: '/v3/cache_registries/:registry/peek',
   token: 'job',
   forks: 'reads_shared',
-  body: Type.Object(Lookup),
+  body: CacheLookupRequest,
   async handler({ ctx, job, params, body }) {
     const registry = await caches.getRegistry(ctx, job, params['registry'])
     const { target_paths, cache_key, blobs } = await caches.getExact(ctx, registry, body)
@@ -62,7 +47,7 @@ const retrieve = agentRoute({
   url: '/v3/cache_registries/:registry/retrieve',
   token: 'job',
   forks: 'reads_shared',
-  body: Type.Object(Lookup),
+  body: CacheLookupRequest,
   async handler({ ctx, job, params, body }) {
     const registry = await caches.getRegistry(ctx, job, params['registry'])
     const { isExact, ...entry } = await caches.getClosest(ctx, registry, body)
@@ -83,11 +68,7 @@ const storeEntry = agentRoute({
   url: '/v3/cache_registries/:registry/store',
   token: 'job',
   forks: { refused: 'entries of their own in shared caches' },
-  body: Type.Object({
-    ...Lookup,
-    blobs: Type.Array(Blob, { minItems: 1, maxItems: 1000 }),
-    platform: Type.String({ maxLength: 255 }),
-  }),
+  body: CacheStoreRequest,
   async handler({ ctx, job, params, body }) {
     const registry = await caches.getRegistry(ctx, job, params['registry'])
     const answer: CacheStoreResponse = {
@@ -105,10 +86,7 @@ const commit = agentRoute({
   url: '/v3/cache_registries/:registry/commit',
   token: 'job',
   forks: { refused: 'entries of their own in shared caches' },
-  body: Type.Object({
-    upload_id: Type.String({ maxLength: 255 }),
-    e_tags: maybe(Type.Array(Type.String({ maxLength: 1024 }), { maxItems: 10_000 })),
-  }),
+  body: CacheCommitRequest,
   async handler({ ctx, job, params, body }) {
     await caches.commit(ctx, await caches.getRegistry(ctx, job, params['registry']), body.upload_id)
     const answer: CacheCommitResponse = { message: 'Cache entry committed' }
@@ -121,7 +99,7 @@ const expire = agentRoute({
   url: '/v3/cache_registries/:registry/expire',
   token: 'job',
   forks: { refused: 'say over shared caches' },
-  body: Type.Object(Lookup),
+  body: CacheLookupRequest,
   async handler({ ctx, job, params, body }) {
     await caches.expire(ctx, await caches.getRegistry(ctx, job, params['registry']), body)
     return done()

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { Type, type Static } from 'typebox'
 import { isFinal } from '@millrace/engine/states.ts'
+import type { FinishRequest } from '@millrace/protocol/jobs.ts'
 import { carryOut } from '../conductor/act.ts'
 import { advanceIn, type UntimedEvent, type FollowUp } from '../conductor/advance.ts'
 import type { Context } from '../context.ts'
@@ -8,25 +8,10 @@ import { prepared, type Statement } from '../db/statement.ts'
 import { defer } from '../db/batch.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { refused } from '../lib/errors.ts'
-import { maybe } from './route.ts'
 import type { RunningJob } from './tokens.ts'
 
-const Text = maybe(Type.String({ maxLength: 255 }))
-
-export const FinishBody = Type.Object({
-  exit_status: Text,
-  signal: Text,
-  signal_reason: Text,
-  chunks_failed_count: maybe(Type.Integer({ minimum: 0, maximum: 2_147_483_647 })),
-  ignore_agent_in_dispatches: maybe(Type.Boolean()),
-})
-
 /** The job's end, and with it its token's; its agent is free. Said twice, it is done once. */
-export async function finishJob(
-  ctx: Context,
-  job: RunningJob,
-  body: Static<typeof FinishBody>,
-): Promise<void> {
+export async function finishJob(ctx: Context, job: RunningJob, body: FinishRequest): Promise<void> {
   if (isFinal(job.state)) return
   const exitStatus = readExitStatus(body.exit_status)
   const end: UntimedEvent = {

@@ -1,7 +1,13 @@
 // A job between its agent and the server: accepted, started, watched for cancellation, finished.
-import { Type } from 'typebox'
 import { sql } from 'kysely'
-import type { JobStateResponse, JobUpdateResponse } from '@millrace/protocol/jobs.ts'
+import {
+  AcceptRequest,
+  FinishRequest,
+  JobUpdateRequest,
+  PromiseFailureRequest,
+  type JobStateResponse,
+  type JobUpdateResponse,
+} from '@millrace/protocol/jobs.ts'
 import { act } from '../conductor/act.ts'
 import { findInherited } from '../conductor/load.ts'
 import { isJobHeard, takeFromAgent } from '../conductor/lost-agents.ts'
@@ -10,8 +16,8 @@ import { inTransaction } from '../db/transaction.ts'
 import { noContent, ok } from '../http/answer.ts'
 import { ApiError, conflict, notFound, refused } from '../lib/errors.ts'
 import { isUuid } from '../lib/ids.ts'
-import { finishJob, FinishBody } from './finish-job.ts'
-import { agentRoute, done, maybe } from './route.ts'
+import { finishJob } from './finish-job.ts'
+import { agentRoute, done } from './route.ts'
 import { acceptAndStart, acceptJob, acquireJob } from './take-job.ts'
 import type { Agent, AgentJob, RunningJob } from './tokens.ts'
 
@@ -19,7 +25,7 @@ const accept = agentRoute({
   method: 'PUT',
   url: '/v3/jobs/:job/accept',
   token: 'session',
-  body: Type.Object({ start: maybe(Type.Boolean()) }),
+  body: AcceptRequest,
   async handler({ ctx, agent, params, body }) {
     const jobId = jobIn(params)
     try {
@@ -80,7 +86,7 @@ const finish = agentRoute({
   token: 'ended_job',
   forks: 'own_job',
   isLast: true,
-  body: FinishBody,
+  body: FinishRequest,
   async handler({ ctx, job, body }) {
     await finishJob(ctx, job, body)
     return done()
@@ -92,14 +98,7 @@ const update = agentRoute({
   url: '/v3/jobs/:job',
   token: 'job',
   forks: 'own_job',
-  body: Type.Object({
-    timeout: maybe(
-      Type.String({
-        pattern: '^[1-9]\\d{0,6}$',
-        description: 'must be a number of minutes from 1 to 9999999',
-      }),
-    ),
-  }),
+  body: JobUpdateRequest,
   async handler({ ctx, job, body }) {
     if (!body.timeout) throw refused('Only the timeout of a job can be changed.')
     await setTimeoutMinutes(ctx, job, Number(body.timeout))
@@ -113,10 +112,7 @@ const promiseFailure = agentRoute({
   url: '/v3/jobs/:job/promise_failure',
   token: 'job',
   forks: 'own_job',
-  body: Type.Object({
-    exit_status: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
-    reason: maybe(Type.String({ maxLength: 10_000 })),
-  }),
+  body: PromiseFailureRequest,
   async handler({ ctx, job, body: { exit_status: exitStatus, reason } }) {
     const promised = await act(ctx, job.organizationId, job.buildId, {
       type: 'promise',

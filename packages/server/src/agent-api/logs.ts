@@ -1,6 +1,6 @@
 // What agents send of a job's log. Of a chunk that was refused nothing is left anywhere: an agent sends none again
 // that was answered with 4xx. So everything that can be kept is, also for a while after the job has ended.
-import { Type } from 'typebox'
+import { HeaderTimesRequest } from '@millrace/protocol/logs.ts'
 import { badRequest } from '../lib/errors.ts'
 import * as logs from '../resources/log/queries.ts'
 import { mostChunkBytes, receiveChunk } from '../resources/log/receive.ts'
@@ -29,7 +29,7 @@ const sendHeaderTimes = agentRoute({
   url: '/v3/jobs/:job/header_times',
   token: 'ended_job',
   forks: 'own_job',
-  body: Type.Object({ header_times: Type.Record(Type.String(), Type.Unknown()) }),
+  body: HeaderTimesRequest,
   async handler({ ctx, job, body }) {
     const times = Object.entries(body.header_times).filter(
       (entry): entry is [string, string] =>

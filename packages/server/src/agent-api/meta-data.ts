@@ -1,10 +1,12 @@
 // Values that the jobs of a build share. A job sets those of its own build and reads those of its cluster's.
 import { sql } from 'kysely'
-import { Type, type Static } from 'typebox'
-import type {
-  MetaDataExistsResponse,
-  MetaDataGetResponse,
-  MetaDataKeysResponse,
+import {
+  MetaDataItem,
+  MetaDataKeyRequest,
+  MetaDataSetBatchRequest,
+  type MetaDataExistsResponse,
+  type MetaDataGetResponse,
+  type MetaDataKeysResponse,
 } from '@millrace/protocol/meta-data.ts'
 import { setMetaData } from '../conductor/meta-data.ts'
 import type { Context } from '../context.ts'
@@ -21,20 +23,13 @@ const mostValueBytes = 100 * 1024
 /** A character of JSON may take six bytes for one of text. */
 const bodyLimitBytes = 16 * 1024 * 1024
 
-const Key = Type.String({ minLength: 1, maxLength: 1024, pattern: '\\S', description: 'must not be blank' })
-const Item = Type.Object({
-  key: Key,
-  value: Type.String({ pattern: '\\S', description: 'must not be blank' }),
-})
-const KeyBody = Type.Object({ key: Key })
-
 const set = agentRoute({
   method: 'POST',
   url: '/v3/jobs/:job/data/set',
   token: 'job',
   forks: 'own_build',
   reach: 'build',
-  body: Item,
+  body: MetaDataItem,
   bodyLimitBytes,
   async handler({ ctx, job, body }) {
     await setItems(ctx, job, [body])
@@ -48,7 +43,7 @@ const setBatch = agentRoute({
   token: 'job',
   forks: 'own_build',
   reach: 'build',
-  body: Type.Object({ items: Type.Array(Item, { maxItems: 1000 }) }),
+  body: MetaDataSetBatchRequest,
   bodyLimitBytes,
   async handler({ ctx, job, body }) {
     await setItems(ctx, job, body.items)
@@ -57,11 +52,7 @@ const setBatch = agentRoute({
 })
 
 /** All or none; of the same key twice, the last counts. */
-async function setItems(
-  ctx: Context,
-  job: RunningJob,
-  items: ReadonlyArray<Static<typeof Item>>,
-): Promise<void> {
+async function setItems(ctx: Context, job: RunningJob, items: ReadonlyArray<MetaDataItem>): Promise<void> {
   for (const { key, value } of items) {
     if (key.startsWith('buildkite:') && key !== commitKey) {
       throw refused(`Keys that begin with buildkite: are not for jobs to set; ${key.slice(0, 100)} does.`)
@@ -90,7 +81,7 @@ const readRoutes = (jobUrl: string, buildUrl: string, read: Read) => [
     token: 'job',
     forks: 'own_build',
     reach: 'build',
-    body: KeyBody,
+    body: MetaDataKeyRequest,
     handler: async ({ ctx, job, body }) => ok(await read(ctx, job.buildId, body.key)),
   }),
   agentRoute({
@@ -98,7 +89,7 @@ const readRoutes = (jobUrl: string, buildUrl: string, read: Read) => [
     url: buildUrl,
     token: 'job',
     forks: 'own_build',
-    body: KeyBody,
+    body: MetaDataKeyRequest,
     handler: async ({ ctx, job, params, body }) =>
       ok(await read(ctx, await readableBuild(ctx, job, params['build'], 'other'), body.key)),
   }),

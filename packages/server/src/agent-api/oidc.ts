@@ -1,34 +1,21 @@
 // Tokens with which a job shows to others what it is: signed here, checked by anybody with the keys published here.
 import { sql } from 'kysely'
-import { Type, type Static } from 'typebox'
-import type { OidcTokenResponse } from '@millrace/protocol/oidc.ts'
+import { OidcTokenRequest, type OidcTokenResponse } from '@millrace/protocol/oidc.ts'
 import type { Context } from '../context.ts'
 import { ok } from '../http/answer.ts'
 import { refused } from '../lib/errors.ts'
 import { signJwt } from '../lib/jwt.ts'
 import { getSigningKey, listPublicKeys } from './oidc-keys.ts'
-import { agentRoute, maybe } from './route.ts'
+import { agentRoute } from './route.ts'
 import type { RunningJob } from './tokens.ts'
 
 const defaultLifetimeSeconds = 300
-const longestLifetimeSeconds = 86_400
-
-const Names = maybe(Type.Array(Type.String({ maxLength: 255 }), { maxItems: 100 }))
-
-const TokenBody = Type.Object({
-  audience: maybe(Type.String({ maxLength: 2000 })),
-  lifetime: maybe(Type.Integer({ minimum: 0, maximum: longestLifetimeSeconds })),
-  claims: Names,
-  aws_session_tags: Names,
-  subject_claim: maybe(Type.String({ maxLength: 255 })),
-})
-
 const requestToken = agentRoute({
   method: 'POST',
   url: '/v3/jobs/:job/oidc/tokens',
   token: 'job',
   forks: { refused: 'tokens that show who it is' },
-  body: TokenBody,
+  body: OidcTokenRequest,
   async handler({ ctx, job, body }) {
     const answer: OidcTokenResponse = { token: await signToken(ctx, await claimsFor(ctx, job, body)) }
     return ok(answer)
@@ -93,7 +80,7 @@ type Facts = Record<
   tags: string[]
 }
 
-async function claimsFor(ctx: Context, job: RunningJob, body: Static<typeof TokenBody>): Promise<object> {
+async function claimsFor(ctx: Context, job: RunningJob, body: OidcTokenRequest): Promise<object> {
   const facts = await getFacts(ctx, job)
   const now = Math.floor(ctx.now().getTime() / 1000)
   const standard = Object.fromEntries(standardClaims.map((name) => [name, facts[name]]))

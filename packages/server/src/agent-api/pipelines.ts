@@ -1,6 +1,6 @@
 // Steps that a job adds to its own build. They are applied before the answer goes out, so there is nothing to wait
 // for; the status is there for agents that ask all the same.
-import type { PipelineUploadState, PipelineUploadStatusResponse } from '@millrace/protocol/pipelines.ts'
+import type { PipelineUploadStatusResponse } from '@millrace/protocol/pipelines.ts'
 import { uploadSteps } from '../conductor/upload.ts'
 import { ok } from '../http/answer.ts'
 import { notFound, refused } from '../lib/errors.ts'
@@ -41,7 +41,7 @@ const getStatus = agentRoute({
       : undefined
     if (found === undefined) throw notFound('No pipeline upload found')
     const answer: PipelineUploadStatusResponse = {
-      state: found.state as PipelineUploadState,
+      state: found.state as PipelineUploadStatusResponse['state'],
       message: found.message ?? '',
     }
     return ok(answer)

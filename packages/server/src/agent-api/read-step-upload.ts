@@ -1,12 +1,11 @@
 // The body of an upload of steps. Reading a large one takes seconds, so that happens in a thread.
-import { Type } from 'typebox'
 import { MAX_VALUES } from '@millrace/engine/source.ts'
+import { PipelineUploadRequest } from '@millrace/protocol/pipelines.ts'
 import { readSteps, type ReadSteps } from '../conductor/read-steps.ts'
 import { refused } from '../lib/errors.ts'
 import { compiledModule } from '../lib/package-files.ts'
 import { runInThread, ThreadLimitExceeded } from '../lib/threads.ts'
 import { bodyReader } from './read-body.ts'
-import { maybe } from './route.ts'
 
 export interface SentSteps {
   uploadId: string
@@ -17,14 +16,7 @@ export interface SentSteps {
 const mostInlineBytes = 8 * 1024
 const mostCpuMs = 10_000
 
-const readBody = bodyReader(
-  Type.Object({
-    uuid: Type.String({ format: 'uuid', description: 'must be a UUID' }),
-    pipeline: Type.Unknown(),
-    replace: maybe(Type.Boolean()),
-  }),
-  MAX_VALUES,
-)
+const readBody = bodyReader(PipelineUploadRequest, MAX_VALUES)
 
 export async function readStepUpload(bytes: Buffer): Promise<SentSteps> {
   if (bytes.length <= mostInlineBytes) return read(bytes)

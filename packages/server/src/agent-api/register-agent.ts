@@ -1,33 +1,13 @@
 // An agent joins a cluster: which queue it serves, what it is called, and the token it speaks with from now on.
 import { randomInt } from 'node:crypto'
-import { Type, type Static } from 'typebox'
+import type { RegisterRequest } from '@millrace/protocol/agents.ts'
 import type { Context } from '../context.ts'
 import type { Trx } from '../db/pool.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { registerHosted } from '../hosted/agents/register.ts'
 import { refused, unauthorized } from '../lib/errors.ts'
 import { hashToken, newId, newToken } from '../lib/ids.ts'
-import { maybe } from './route.ts'
 import type { Joining, Registration } from './tokens.ts'
-
-const Text = maybe(Type.String({ maxLength: 10_000 }))
-
-export const RegisterBody = Type.Object({
-  name: Text,
-  hostname: Text,
-  os: Text,
-  arch: Text,
-  version: Text,
-  build: Text,
-  ignore_in_dispatches: maybe(Type.Boolean()),
-  priority: maybe(
-    Type.String({ pattern: '^(-?\\d{1,9})?$', description: 'must be a whole number of at most 9 digits' }),
-  ),
-  meta_data: maybe(Type.Array(Type.String({ maxLength: 1024 }), { maxItems: 500 })),
-  pid: maybe(Type.Integer({ minimum: -2_147_483_648, maximum: 2_147_483_647 })),
-  machine_id: Text,
-  features: maybe(Type.Array(Type.String({ maxLength: 255 }), { maxItems: 500 })),
-})
 
 export interface Registered {
   id: string
@@ -40,7 +20,7 @@ export async function registerAgent(
   ctx: Context,
   joining: Joining,
   from: { ip: string; userAgent: string | null },
-  body: Static<typeof RegisterBody>,
+  body: RegisterRequest,
 ): Promise<Registered> {
   const given = (body.meta_data ?? []).map((tag) => tag.trim()).filter((tag) => tag !== '')
   const isHosted = joining.kind === 'hosted'
@@ -131,7 +111,7 @@ async function chooseQueue(
 }
 
 /** `%spawn` has been filled in where the agent runs. */
-function expandName({ name, hostname, pid }: Static<typeof RegisterBody>): string {
+function expandName({ name, hostname, pid }: RegisterRequest): string {
   const values: Record<string, () => string> = {
     hostname: () => hostname || 'agent',
     pid: () => String(pid ?? 0),

@@ -1,13 +1,16 @@
 // Credentials for the repository of a job's pipeline, made with the key of the GitHub App that the repository's host is
 // connected by. No job gets any for another repository.
-import { Type } from 'typebox'
-import type { RepositoryTokenResponse } from '@millrace/protocol/secrets.ts'
+import {
+  RepositoryTokenRequest,
+  WorkflowTokenRequest,
+  type RepositoryTokenResponse,
+} from '@millrace/protocol/secrets.ts'
 import type { Context } from '../context.ts'
 import { ok, type Answer } from '../http/answer.ts'
 import { badRequest, notFound, refused, type ApiError } from '../lib/errors.ts'
 import { installationToken, TokenRefused } from '../resources/repository_connections/installation-token.ts'
 import { findRepository, isSame, isUnchanged, type JobRepository } from './job-repository.ts'
-import { agentRoute, maybe } from './route.ts'
+import { agentRoute } from './route.ts'
 import type { RunningJob } from './tokens.ts'
 import { readWorkflowRequest } from './workflow-permissions.ts'
 import { countRequest, makeWorkflowToken, requireOrigin } from './workflow-token.ts'
@@ -17,7 +20,7 @@ const forCheckout = {
   token: 'job',
   // They read the repository that they were checked out of, and can do nothing else with the token.
   forks: 'own_job',
-  body: Type.Object({ repo_url: maybe(Type.String({ maxLength: 10_000 })) }),
+  body: RepositoryTokenRequest,
   async handler({
     ctx,
     job,
@@ -25,7 +28,7 @@ const forCheckout = {
   }: {
     ctx: Context
     job: RunningJob
-    body: { repo_url?: string | null }
+    body: RepositoryTokenRequest
   }): Promise<Answer> {
     const found = await findRepository(ctx, job)
     if (found?.app == null) {
@@ -51,11 +54,7 @@ const workflowToken = agentRoute({
   token: 'job',
   // Refused below, whatever the pipeline trusts.
   forks: 'own_job',
-  body: Type.Object({
-    repo_url: Type.Optional(Type.Unknown()),
-    workflow: Type.Optional(Type.Unknown()),
-    permissions: Type.Optional(Type.Unknown()),
-  }),
+  body: WorkflowTokenRequest,
   async handler({ ctx, job, body, request }) {
     const found = await findRepository(ctx, job)
     const { app } = found ?? {}

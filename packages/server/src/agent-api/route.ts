@@ -1,7 +1,7 @@
 // One endpoint of the agent API: whose token it takes, what it takes, what it answers. `token` is a required field,
 // so an endpoint that anybody may call says so.
 import type { IncomingHttpHeaders } from 'node:http'
-import { Type, type Static, type TSchema } from 'typebox'
+import type { Static, TSchema } from 'typebox'
 import type { Dispatcher } from '../conductor/dispatch.ts'
 import type { Context } from '../context.ts'
 import type { Answer } from '../http/answer.ts'
@@ -122,9 +122,6 @@ export function agentRoute<const Kind extends TokenKind, Body extends TSchema = 
 export const done = (): Answer => ({ status: 200, body: {} })
 
 export const otherJob = () => forbidden('The token belongs to another job.')
-
-/** A parameter that may come as null from one program and not at all from another. */
-export const maybe = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]))
 
 /** The last of several, as `?key=a&key=b` gives them. */
 export const lastOf = (value: string | string[] | undefined): string | undefined =>

@@ -1,25 +1,11 @@
 // Short messages of a stack about jobs that it prepares. Those that are fine are kept, whatever is wrong with others.
 import { sql } from 'kysely'
-import { Type, type Static } from 'typebox'
+import type { StackNotification } from '@millrace/protocol/stacks.ts'
 import type { Context } from '../context.ts'
 import type { Trx } from '../db/pool.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { isUuid, newId } from '../lib/ids.ts'
-import { maybe } from './route.ts'
 import type { Stack } from './stack-rows.ts'
-
-export const NotificationsBody = Type.Object({
-  notifications: Type.Array(
-    Type.Object({
-      job_uuid: maybe(Type.String()),
-      detail: maybe(Type.String()),
-      timestamp: maybe(Type.String()),
-    }),
-    { maxItems: 1000 },
-  ),
-})
-
-type Given = Static<typeof NotificationsBody>['notifications'][number]
 
 const mostPerJob = 100
 const longestDetail = 256
@@ -38,7 +24,7 @@ export type Mistakes = Array<{ error: string; indexes: number[] }>
 export async function storeNotifications(
   ctx: Context,
   stack: Stack,
-  given: readonly Given[],
+  given: readonly StackNotification[],
 ): Promise<Mistakes> {
   return inTransaction(ctx.db, async (trx) => {
     await lockStack(trx, stack)
@@ -84,7 +70,11 @@ interface NotifiedJob {
   count: number
 }
 
-function mistakeIn({ detail, timestamp }: Given, job: NotifiedJob | undefined, now: Date): string | null {
+function mistakeIn(
+  { detail, timestamp }: StackNotification,
+  job: NotifiedJob | undefined,
+  now: Date,
+): string | null {
   if (!detail) return 'detail is required'
   if (detail.length > longestDetail) return `detail exceeds its length limit of ${longestDetail}`
   if (job === undefined) return 'job not found'
@@ -105,7 +95,11 @@ async function lockStack(trx: Trx, stack: Stack): Promise<void> {
   await sql`select from stacks where id = ${stack.id} for no key update`.execute(trx)
 }
 
-async function findJobs(trx: Trx, stack: Stack, given: readonly Given[]): Promise<Map<string, NotifiedJob>> {
+async function findJobs(
+  trx: Trx,
+  stack: Stack,
+  given: readonly StackNotification[],
+): Promise<Map<string, NotifiedJob>> {
   const ids = given.flatMap(({ job_uuid }) => (job_uuid && isUuid(job_uuid) ? [job_uuid] : []))
   const { rows } = await sql<NotifiedJob>`
     select j.id, j.created_at, j.finished_at,

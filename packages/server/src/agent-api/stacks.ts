@@ -1,7 +1,13 @@
 // For programs that start an agent for each job, such as the controller of a Kubernetes cluster: they look at what
 // waits, reserve what they can serve, and start agents that acquire those jobs by name.
-import { Type } from 'typebox'
 import type { JobState } from '@millrace/engine/states.ts'
+import {
+  BatchReserveRequest,
+  JobStatesRequest,
+  StackFinishRequest,
+  StackNotificationsRequest,
+  StackRegisterRequest,
+} from '@millrace/protocol/stacks.ts'
 import { environmentOf } from '../conductor/environment.ts'
 import { reserveJobs } from '../conductor/reserve.ts'
 import { reservationSeconds } from '../conductor/timers.ts'
@@ -9,24 +15,16 @@ import { noContent, ok } from '../http/answer.ts'
 import { decodePlace, encodePlace } from '../http/cursors.ts'
 import { badRequest, notFound, refused } from '../lib/errors.ts'
 import { isUuid } from '../lib/ids.ts'
-import { agentRoute, done, lastOf, maybe } from './route.ts'
+import { agentRoute, done, lastOf } from './route.ts'
 import { finishForStack } from './stack-finish.ts'
-import { NotificationsBody, storeNotifications } from './stack-notifications.ts'
+import { storeNotifications } from './stack-notifications.ts'
 import * as stacks from './stack-rows.ts'
 
 const register = agentRoute({
   method: 'POST',
   url: '/v3/stacks/register',
   token: 'registration',
-  body: Type.Object({
-    key: Type.String({
-      pattern: '^[A-Za-z0-9_-]{1,80}$',
-      description: 'must be at most 80 letters, digits, dashes and underscores',
-    }),
-    type: Type.Union(['kubernetes', 'elastic', 'custom'].map((type) => Type.Literal(type))),
-    queue_key: Type.String({ maxLength: 255 }),
-    metadata: maybe(Type.Record(Type.String(), Type.String({ maxLength: 256 }), { maxProperties: 100 })),
-  }),
+  body: StackRegisterRequest,
   async handler({ ctx, registration, body: { key, type, queue_key, metadata } }) {
     const given = metadata ?? {}
     if (Object.keys(given).some((name) => name.length > 64))
@@ -87,16 +85,11 @@ const listScheduledJobs = agentRoute({
   },
 })
 
-const JobIds = Type.Array(Type.String(), { maxItems: 1000 })
-
 const batchReserve = agentRoute({
   method: 'PUT',
   url: '/v3/stacks/:stack/scheduled-jobs/batch-reserve',
   token: 'registration',
-  body: Type.Object({
-    job_uuids: JobIds,
-    reservation_expiry_seconds: maybe(Type.Integer({ minimum: 0, maximum: 3600 })),
-  }),
+  body: BatchReserveRequest,
   async handler({ ctx, registration, params, body }) {
     const stack = await stacks.getStack(ctx, registration, params['stack'])
     const reservation = {
@@ -129,7 +122,7 @@ const getStates = agentRoute({
   method: 'POST',
   url: '/v3/stacks/:stack/jobs/get-states',
   token: 'registration',
-  body: Type.Object({ job_uuids: JobIds }),
+  body: JobStatesRequest,
   async handler({ ctx, registration, params, body }) {
     const stack = await stacks.getStack(ctx, registration, params['stack'])
     const jobs = await stacks.listStates(ctx.db, stack, body.job_uuids)
@@ -141,10 +134,7 @@ const finishJob = agentRoute({
   method: 'POST',
   url: '/v3/stacks/:stack/jobs/:job/finish',
   token: 'registration',
-  body: Type.Object({
-    exit_status: maybe(Type.Integer({ minimum: -2_147_483_648, maximum: 2_147_483_647 })),
-    detail: Type.String({ minLength: 1 }),
-  }),
+  body: StackFinishRequest,
   async handler({ ctx, registration, params, body: { exit_status, detail } }) {
     const stack = await stacks.getStack(ctx, registration, params['stack'])
     const jobId = params['job'] ?? ''
@@ -159,7 +149,7 @@ const notify = agentRoute({
   method: 'POST',
   url: '/v3/stacks/:stack/notifications',
   token: 'registration',
-  body: NotificationsBody,
+  body: StackNotificationsRequest,
   async handler({ ctx, registration, params, body }) {
     const stack = await stacks.getStack(ctx, registration, params['stack'])
     return ok({ errors: await storeNotifications(ctx, stack, body.notifications) })

@@ -1,24 +1,28 @@
 // What a job may ask about the steps of its build, and change in them; and the end of the build itself.
 import { sql } from 'kysely'
-import { Type } from 'typebox'
-import type { BuildCancelResponse, StepCancelResponse, StepExportResponse } from '@millrace/protocol/steps.ts'
+import {
+  StepCancelRequest,
+  StepExportRequest,
+  StepUpdateRequest,
+  type BuildCancelResponse,
+  type StepCancelResponse,
+  type StepExportResponse,
+} from '@millrace/protocol/steps.ts'
 import { act } from '../conductor/act.ts'
 import { ok } from '../http/answer.ts'
 import { refused } from '../lib/errors.ts'
 import { ownBuild, readableBuild } from './other-builds.ts'
-import { agentRoute, done, maybe } from './route.ts'
+import { agentRoute, done } from './route.ts'
 import { exportStep } from './step-export.ts'
 import { getStep } from './step-rows.ts'
 import { updateStep } from './step-update.ts'
-
-const Text = maybe(Type.String({ maxLength: 1024 }))
 
 const exportAttribute = agentRoute({
   method: 'POST',
   url: '/v3/steps/:step/export',
   token: 'job',
   forks: 'own_build',
-  body: Type.Object({ attribute: Text, build_id: Text, format: Text }),
+  body: StepExportRequest,
   async handler({ ctx, job, params, body }) {
     const buildId = await readableBuild(ctx, job, body.build_id, 'other')
     const step = await getStep(ctx.db, job.organizationId, buildId, params['step'] ?? '')
@@ -35,13 +39,7 @@ const update = agentRoute({
   token: 'job',
   forks: 'own_build',
   bodyLimitBytes: 8 * 1024 * 1024,
-  body: Type.Object({
-    idempotency_uuid: Type.String({ format: 'uuid', description: 'must be a UUID' }),
-    build_id: Text,
-    attribute: Type.String({ maxLength: 100 }),
-    value: maybe(Type.String()),
-    append: maybe(Type.Boolean()),
-  }),
+  body: StepUpdateRequest,
   async handler({ ctx, job, params, body }) {
     await updateStep(ctx, job.organizationId, ownBuild(job, body.build_id), params['step'] ?? '', {
       updateId: body.idempotency_uuid,
@@ -58,11 +56,7 @@ const cancelStep = agentRoute({
   url: '/v3/steps/:step/cancel',
   token: 'job',
   forks: 'own_build',
-  body: Type.Object({
-    build_id: Text,
-    force: maybe(Type.Boolean()),
-    force_grace_period: maybe(Type.Integer({ minimum: 0, maximum: 86_400 })),
-  }),
+  body: StepCancelRequest,
   async handler({ ctx, job, params, body }) {
     const buildId = ownBuild(job, body.build_id)
     const { id: stepId } = await getStep(ctx.db, job.organizationId, buildId, params['step'] ?? '')

@@ -1,6 +1,7 @@
 // What a workflow lets its token do: the `permissions` at the top of its file, and no more than anybody asked for.
 import { findEntry, plainValue, type SourceNode } from '@millrace/engine/source.ts'
 import { parseSource } from '@millrace/engine/yaml.ts'
+import type { WorkflowTokenRequest } from '@millrace/protocol/secrets.ts'
 import type { Permissions } from '../resources/repository_connections/installation-token.ts'
 
 const names = [
@@ -29,11 +30,7 @@ export interface WorkflowRequest {
   permissions: Permissions
 }
 
-export function readWorkflowRequest(body: {
-  repo_url?: unknown
-  workflow?: unknown
-  permissions?: unknown
-}): Read<WorkflowRequest> {
+export function readWorkflowRequest(body: WorkflowTokenRequest): Read<WorkflowRequest> {
   const { repo_url: repository, workflow, permissions } = body
   if (typeof repository !== 'string' || repository === '') return no('repo_url is missing.')
   if (typeof workflow !== 'string' || !/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,200}\.ya?ml$/.test(workflow)) {

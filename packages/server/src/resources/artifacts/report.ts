@@ -46,9 +46,9 @@ async function completeParts(
   ctx: Context,
   { key, parts }: Upload,
   uploadId: string,
-  { multipart_etags = [] }: ArtifactStateEntry,
+  { multipart_etags }: ArtifactStateEntry,
 ): Promise<boolean> {
-  const tags = new Map(multipart_etags.map(({ part_number, etag }) => [part_number, etag]))
+  const tags = new Map(multipart_etags?.map(({ part_number, etag }) => [part_number, etag]))
   const listed = Array.from({ length: parts }, (_, index) => ({
     part: index + 1,
     etag: tags.get(index + 1) ?? '',
