@@ -26,8 +26,8 @@ const onlyIn = { yaml: ['packages/engine/src/yaml.ts'] }
 const ladder = [
   ['main.ts', 'app.ts', 'worker.ts', 'wire.ts', 'bootstrap.ts', 'backup', 'program'],
   ['agent-api', 'pages'],
-  ['hosted/agents'],
-  ['resources', 'source-hosts/incoming'],
+  ['hosted/agents', 'source-hosts/incoming'],
+  ['resources'],
   ['http', 'conductor'],
   ['notifications'],
   ['context.ts'],

@@ -46,7 +46,7 @@ import { buildRoutes } from './resources/builds/routes.ts'
 import { cacheVolumeRoutes } from './resources/cache_volumes/routes.ts'
 import { clusterTokenRoutes } from './resources/cluster-tokens/routes.ts'
 import { clusterRoutes } from './resources/clusters/routes.ts'
-import { deliverRoutes } from './resources/deliver/routes.ts'
+import { incomingRoutes } from './source-hosts/incoming/routes.ts'
 import { commitStatusRoutes } from './resources/commit-statuses/routes.ts'
 import { buildDeliveryRoutes } from './resources/build-deliveries/routes.ts'
 import { deliveryRoutes } from './resources/deliveries/routes.ts'
@@ -94,7 +94,7 @@ export const slices: Slices = {
   'cluster-tokens': clusterTokenRoutes,
   clusters: clusterRoutes,
   'commit-statuses': commitStatusRoutes,
-  deliver: deliverRoutes,
+  deliver: incomingRoutes,
   deliveries: deliveryRoutes,
   emojis: emojiRoutes,
   invitations: invitationRoutes,

@@ -1,12 +1,11 @@
 import { sql } from 'kysely'
 import type { Context } from '../context.ts'
 import { hostOf, hostSettings, locate, type Settings } from '../resources/pipelines/provider.ts'
-import { appOf } from '../resources/repository_connections/access-token.ts'
-import type { App } from '../resources/repository_connections/installation-token.ts'
+import { appOf, type App } from '../source-hosts/github/installation-token.ts'
 import * as connections from '../resources/repository_connections/queries.ts'
 import type { RunningJob } from './tokens.ts'
 
-/** The repository of a job's pipeline, where its host is connected. */
+/** The repository of a job's pipeline, at a host that has a connection. */
 export interface JobRepository {
   host: string
   /** `owner/name` */
@@ -15,7 +14,7 @@ export interface JobRepository {
   /** Whether the pipeline lets its jobs have workflow access tokens. */
   mayHaveTokens: boolean
   connection: connections.ConnectionRow
-  /** Null: it is connected in another way. */
+  /** Null: the connection is not by a GitHub App. */
   app: App | null
 }
 
@@ -39,11 +38,11 @@ export async function findRepository(ctx: Context, job: RunningJob): Promise<Job
   }
 }
 
-/** Whether what was found before still holds, as far as a token depends on it. */
+/** Whether everything that a token depends on is the same. */
 export function isUnchanged(before: JobRepository, now: JobRepository): boolean {
-  const gist = ({ host, path, mayHaveTokens, app }: JobRepository) =>
+  const essentials = ({ host, path, mayHaveTokens, app }: JobRepository) =>
     JSON.stringify([host, path, mayHaveTokens, app && { ...app, sealed: null, keyId: null }])
-  return gist(before) === gist(now)
+  return essentials(before) === essentials(now)
 }
 
 export const isSame = (url: string, { host, path }: JobRepository): boolean =>

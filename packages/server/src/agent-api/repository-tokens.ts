@@ -1,5 +1,5 @@
-// Credentials for the repository of a job's pipeline, made with the key of the GitHub App that the repository's host is
-// connected by. No job gets any for another repository.
+// Tokens for the repository of a job's pipeline, made with the GitHub App of the connection to its host. No job gets a token
+// for another repository.
 import {
   RepositoryTokenRequest,
   WorkflowTokenRequest,
@@ -8,7 +8,8 @@ import {
 import type { Context } from '../context.ts'
 import { ok, type Answer } from '../http/answer.ts'
 import { badRequest, notFound, refused, type ApiError } from '../lib/errors.ts'
-import { installationToken, TokenRefused } from '../resources/repository_connections/installation-token.ts'
+import { installationToken } from '../source-hosts/github/installation-token.ts'
+import { TokenRefused } from '../source-hosts/host.ts'
 import { findRepository, isSame, isUnchanged, type JobRepository } from './job-repository.ts'
 import { agentRoute } from './route.ts'
 import type { RunningJob } from './tokens.ts'
@@ -18,7 +19,7 @@ import { countRequest, makeWorkflowToken, requireOrigin } from './workflow-token
 const forCheckout = {
   method: 'POST',
   token: 'job',
-  // They read the repository that they were checked out of, and can do nothing else with the token.
+  // The token of a fork's job can only read the repository.
   forks: 'own_job',
   body: RepositoryTokenRequest,
   async handler({
@@ -45,14 +46,14 @@ const forCheckout = {
 } as const
 
 const repositoryToken = agentRoute({ ...forCheckout, url: '/v3/jobs/:job/repository_access_token' })
-/** As agents before 3.136 call it. */
+/** The name that agents before 3.136 use. */
 const githubToken = agentRoute({ ...forCheckout, url: '/v3/jobs/:job/github_code_access_token' })
 
 const workflowToken = agentRoute({
   method: 'POST',
   url: '/v3/jobs/:job/github_workflow_access_token',
   token: 'job',
-  // Refused below, whatever the pipeline trusts.
+  // `requireOrigin` refuses forks, also where the pipeline trusts them.
   forks: 'own_job',
   body: WorkflowTokenRequest,
   async handler({ ctx, job, body, request }) {
@@ -83,7 +84,7 @@ const notEnabled = (found: JobRepository | null) =>
     ? 'There are no workflow access tokens: no GitHub App is connected at the host of the repository.'
     : 'There are no workflow access tokens: github_workflow_access_tokens_enabled is off for the pipeline.'
 
-/** What was taken away while the host was asked is not given out. */
+/** No token is issued if the connection changed while the host was asked. */
 async function answerToken(
   ctx: Context,
   job: RunningJob,

@@ -2,7 +2,7 @@
 import { findEntry, plainValue, type SourceNode } from '@millrace/engine/source.ts'
 import { parseSource } from '@millrace/engine/yaml.ts'
 import type { WorkflowTokenRequest } from '@millrace/protocol/secrets.ts'
-import type { Permissions } from '../resources/repository_connections/installation-token.ts'
+import type { Permissions } from '../source-hosts/host.ts'
 
 const names = [
   'actions',

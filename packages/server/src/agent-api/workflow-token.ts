@@ -8,13 +8,9 @@ import type { Context } from '../context.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { badRequest, forbidden } from '../lib/errors.ts'
 import { OutboundError, type OutboundResponse } from '../lib/outbound.ts'
-import { accessToken } from '../resources/repository_connections/access-token.ts'
-import {
-  makeInstallationToken,
-  TokenRefused,
-  type App,
-} from '../resources/repository_connections/installation-token.ts'
-import { apiHeaders } from '../resources/repository_connections/rules.ts'
+import { makeInstallationToken, type App } from '../source-hosts/github/installation-token.ts'
+import { appToken } from '../source-hosts/github/token.ts'
+import { TokenRefused } from '../source-hosts/host.ts'
 import type { JobRepository } from './job-repository.ts'
 import type { AgentRequest } from './route.ts'
 import { contextOf } from './secrets.ts'
@@ -63,7 +59,7 @@ export async function makeWorkflowToken(
   asked: WorkflowRequest,
   request: AgentRequest,
 ): Promise<string> {
-  const reading = await accessToken(ctx, connection, path, { contents: 'read' })
+  const reading = await appToken.find(ctx, connection, path, { contents: 'read' })
   const text = await readWorkflow(ctx, app, path, commit, asked.workflow, reading ?? '')
   const granted = grantsOf(text)
   const file = `.github/workflows/${asked.workflow} at ${commit}`
@@ -106,7 +102,7 @@ async function readWorkflow(
   const segments = path.split('/').map(encodeURIComponent).join('/')
   const answer = await get(ctx, {
     url: `${app.apiUrl}/repos/${segments}/contents/.github/workflows/${workflow}?ref=${commit}`,
-    headers: { ...apiHeaders('github', token), Accept: 'application/vnd.github.raw+json' },
+    headers: { ...appToken.apiHeaders(token), Accept: 'application/vnd.github.raw+json' },
   })
   if (answer.status === 404) throw badRequest(`There is no .github/workflows/${workflow} at ${commit}.`)
   if (answer.status !== 200) {

@@ -13,9 +13,9 @@ import { commitOf } from '../../../test/deliveries.ts'
 import { aReceiver, type Receiver } from '../../../test/receiver.ts'
 import { aBuild, runJob, startJob, applyEvent, type TestBuild } from '../../../test/runs.ts'
 import type { BuildRequest } from '../../conductor/build.ts'
-import { publishStatuses } from './publish.ts'
+import { publishStatuses } from './report.ts'
 import * as statuses from './queries.ts'
-import { settleStatuses } from './settle.ts'
+import { settleStatuses } from './update-statuses.ts'
 
 const app = useApp({ env: { MILLRACE_OUTBOUND_ALLOW: '127.0.0.0/8' } })
 const never = new AbortController().signal

@@ -5,9 +5,9 @@ import { selectFields, stepColumns } from '../../conductor/rows.ts'
 import type { Db, Trx } from '../../db/pool.ts'
 import { oldestOpen } from '../../events/settled.ts'
 import type { Settings } from '../pipelines/provider.ts'
-import type { Credentials } from '../repository_connections/access-token.ts'
+import type { Credentials } from '../../source-hosts/host.ts'
+import type { Status, StatusState } from '../../source-hosts/status.ts'
 import type { ConnectionType } from '../repository_connections/schema.ts'
-import type { Status, StatusState } from './rules.ts'
 
 export interface StatusRow {
   id: string

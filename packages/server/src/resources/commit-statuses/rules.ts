@@ -1,27 +1,10 @@
-// What the commit of a build is to be called at its host. Pure.
+// Decides which statuses the commit of a build has. Pure.
 import { stepOutcomeOf, stepStateOf } from '@millrace/engine/outcome.ts'
 import type { StepRow } from '@millrace/engine/rows.ts'
 import { isFinalBuild, type BuildState } from '@millrace/engine/states.ts'
 import type { BlockedState, NotifyEntry, StepDefinition } from '@millrace/engine/steps/types.ts'
+import { checkPrefix, type Status, type StatusState } from '../../source-hosts/status.ts'
 import type { HostSettings } from '../pipelines/provider.ts'
-
-export type StatusState = 'pending' | 'running' | 'success' | 'failure' | 'canceled' | 'skipped'
-
-export interface Status {
-  context: string
-  state: StatusState
-  description: string
-  /** Of a check, what it says beyond that. */
-  output?: CheckOutput
-}
-
-export type CheckOutput = Readonly<Partial<Record<'title' | 'summary' | 'text' | 'annotations', unknown>>>
-
-const checkPrefix = 'check: '
-
-/** The name of the check, where it is one. */
-export const checkNameOf = (context: string): string | null =>
-  context.startsWith(checkPrefix) ? context.slice(checkPrefix.length) : null
 
 export interface StatusBuild {
   number: number
@@ -34,7 +17,7 @@ export interface StatusBuild {
 
 export type DefinedStep = StepRow & { definition: StepDefinition }
 
-/** Whether the condition of an entry of `notify` holds; `step` is null for those of the build. */
+/** Whether the condition of an entry of `notify` holds; `step` is null for an entry of the build. */
 export type Holds = (entry: NotifyEntry, step: DefinedStep | null) => boolean
 
 const mostSteps = 100
@@ -63,7 +46,7 @@ export function statusesOf(
   const custom = settings.prevent_custom_statuses_from_using_buildkite_prefix
     ? asked.filter((status) => !/^(check: )?(buildkite|millrace)\//i.test(status.context))
     : asked
-  // What was asked for by name beats what would be said anyway.
+  // A status that `notify` asks for replaces a usual one of the same context.
   const all = new Map([...own, ...perStep, ...custom].map((status) => [status.context, status]))
   return [...all.values()]
 }
@@ -72,37 +55,37 @@ function buildStatus(
   { number, state, blockedState }: StatusBuild,
   blockedAsPending: boolean,
 ): Omit<Status, 'context'> {
-  const said = (shown: StatusState, words: string) => ({
+  const status = (shown: StatusState, words: string) => ({
     state: shown,
     description: `Build #${number} ${words}`,
   })
   switch (state) {
     case 'creating':
     case 'scheduled':
-      return said('pending', 'waits for an agent')
+      return status('pending', 'waits for an agent')
     case 'running':
-      return said('running', 'is running')
+      return status('running', 'is running')
     case 'failing':
-      return said('failure', 'is failing')
+      return status('failure', 'is failing')
     case 'passed':
-      return said('success', 'passed')
+      return status('success', 'passed')
     case 'failed':
-      return said('failure', 'failed')
+      return status('failure', 'failed')
     case 'blocked': {
       const counts = { passed: 'success', failed: 'failure', running: 'pending' } as const
-      return said(blockedAsPending ? 'pending' : counts[blockedState ?? 'passed'], 'is blocked')
+      return status(blockedAsPending ? 'pending' : counts[blockedState ?? 'passed'], 'is blocked')
     }
     case 'canceling':
     case 'canceled':
-      return said('canceled', 'was canceled')
+      return status('canceled', 'was canceled')
     case 'skipped':
-      return said('skipped', 'was skipped')
+      return status('skipped', 'was skipped')
     case 'not_run':
-      return said('skipped', 'did not run')
+      return status('skipped', 'did not run')
   }
 }
 
-/** One for each step that does something, named by its label, or by its key where that is wanted. */
+/** One for each command and trigger step, named by its label, or by its key if `use_step_key_as_commit_status` is on. */
 function stepStatuses(base: string, steps: readonly DefinedStep[], settings: HostSettings): Status[] {
   const taken = new Map<string, number>()
   return steps
@@ -150,11 +133,11 @@ function stepStatus(step: DefinedStep): Omit<Status, 'context'> | null {
   }
 }
 
-/** Once the build fails or has ended, as with all that `notify` asks for. */
+/** Like other notifications, sent once the build is failing, blocked or finished. */
 function buildNotices(build: StatusBuild, base: string, holds: Holds): Status[] {
-  const isTold = build.state === 'failing' || build.state === 'blocked' || isFinalBuild(build.state)
-  if (!isTold) return []
-  return asksOf(build.notify, base).flatMap(({ entry, blockedAsPending, status: named }) =>
+  const isReported = build.state === 'failing' || build.state === 'blocked' || isFinalBuild(build.state)
+  if (!isReported) return []
+  return askedStatuses(build.notify, base).flatMap(({ entry, blockedAsPending, status: named }) =>
     holds(entry, null) ? [{ ...named, ...buildStatus(build, blockedAsPending) }] : [],
   )
 }
@@ -164,20 +147,20 @@ function stepNotices(step: DefinedStep, base: string, holds: Holds): Status[] {
   const entries = definition.kind === 'command' || definition.kind === 'group' ? definition.notify : []
   const status = entries.length === 0 ? null : stepStatus(step)
   if (status === null || status.state === 'pending' || status.state === 'running') return []
-  return asksOf(entries, `${base}/${nameOf(step, false)}`).flatMap(({ entry, status: named }) =>
+  return askedStatuses(entries, `${base}/${nameOf(step, false)}`).flatMap(({ entry, status: named }) =>
     holds(entry, step) ? [{ ...named, ...status }] : [],
   )
 }
 
-interface Ask {
+interface AskedStatus {
   entry: NotifyEntry
   blockedAsPending: boolean
   status: Pick<Status, 'context' | 'output'>
 }
 
-/** Statuses and checks; `usual` is what they are called where they are not named. */
-function asksOf(notify: readonly NotifyEntry[], usual: string): Ask[] {
-  return notify.flatMap((entry): Ask[] => {
+/** The statuses and checks in `notify`; `usual` is the name of those without one. */
+function askedStatuses(notify: readonly NotifyEntry[], usual: string): AskedStatus[] {
+  return notify.flatMap((entry): AskedStatus[] => {
     const { service, settings } = entry
     const given =
       typeof settings === 'object' && settings !== null ? (settings as Record<string, unknown>) : {}

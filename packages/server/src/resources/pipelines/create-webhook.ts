@@ -5,10 +5,10 @@ import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { forbidden, refused } from '../../lib/errors.ts'
 import { OutboundError, type OutboundRequest } from '../../lib/outbound.ts'
-import { accessToken } from '../repository_connections/access-token.ts'
-import { TokenRefused } from '../repository_connections/installation-token.ts'
+import { TokenRefused, type HostToken, type Permissions } from '../../source-hosts/host.ts'
+import { hostOfType } from '../../source-hosts/hosts.ts'
+import { requestTo } from '../../source-hosts/stored-token.ts'
 import * as connections from '../repository_connections/queries.ts'
-import { apiHeaders, kindOf, type HostKind } from '../repository_connections/rules.ts'
 import { hostOf, locate } from './provider.ts'
 import type { PipelineRow } from './queries.ts'
 import { openWebhookToken } from './sealed.ts'
@@ -21,21 +21,22 @@ export async function createWebhook(
   pipeline: PipelineRow,
 ): Promise<void> {
   const connection = await connections.findByHost(ctx.db, org.id, hostOf(pipeline.repository))
-  const kind = connection === undefined ? undefined : kindOf(connection.type)
-  if (pipeline.provider_id === 'private' || kind === 'git') {
+  const host = connection && hostOfType(connection.type)
+  const creationRequest = host?.webhook.creationRequest
+  if (pipeline.provider_id === 'private' || creationRequest === null) {
     throw refused('Auto-creating webhooks is not supported for your repository.')
   }
-  if (connection === undefined || kind === undefined) throw failed(noToken)
+  if (connection === undefined || creationRequest === undefined || !host?.token) throw failed(noToken)
   if (org.role !== 'admin') throw forbidden()
   const repository = locate(pipeline.repository)?.path ?? ''
-  const request = requestFor(kind, {
-    api: connection.api_url,
-    token: await tokenFor(ctx, connection, repository),
+  const request = creationRequest({
     repository,
     url: `${ctx.config.url}/deliver/${openWebhookToken(ctx.keys, pipeline)}`,
     secret: secretOf(ctx, connection),
   })
-  const problem = await send(ctx, request)
+  const token = await findToken(ctx, host.token, connection, repository, request.permissions ?? {})
+  const headers = host.token.apiHeaders(token)
+  const problem = await send(ctx, requestTo(connection.api_url, headers, request))
   if (problem !== null) throw failed(problem)
   await inTransaction(ctx.db, (trx) =>
     recordAudit(trx, byCaller(caller), {
@@ -49,13 +50,15 @@ export async function createWebhook(
 
 const noToken = 'No repository connection with a token belongs to its host.'
 
-async function tokenFor(
+async function findToken(
   ctx: Context,
+  host: HostToken,
   connection: connections.ConnectionRow,
   repository: string,
+  permissions: Permissions,
 ): Promise<string> {
   try {
-    const token = await accessToken(ctx, connection, repository, { repository_hooks: 'write' })
+    const token = await host.find(ctx, connection, repository, permissions)
     if (token !== null) return token
   } catch (error) {
     throw error instanceof TokenRefused ? failed(error.message) : error
@@ -79,76 +82,3 @@ async function send(ctx: Context, request: OutboundRequest): Promise<string | nu
     throw error
   }
 }
-
-interface Hook {
-  api: string
-  token: string
-  repository: string
-  url: string
-  secret: string | null
-}
-
-function requestFor(kind: Exclude<HostKind, 'git'>, hook: Hook): OutboundRequest {
-  const { path, body } = wordsFor(kind, hook)
-  return {
-    method: 'POST',
-    url: `${hook.api}${path}`,
-    headers: apiHeaders(kind, hook.token),
-    body: JSON.stringify(body),
-  }
-}
-
-function wordsFor(
-  kind: Exclude<HostKind, 'git'>,
-  { repository, url, secret }: Hook,
-): { path: string; body: object } {
-  const path = repository.split('/').map(encodeURIComponent).join('/')
-  const config = { url, content_type: 'json', ...(secret === null ? {} : { secret }) }
-  switch (kind) {
-    case 'github':
-      return {
-        path: `/repos/${path}/hooks`,
-        body: { name: 'web', active: true, events: githubEvents, config },
-      }
-    case 'gitea':
-    case 'forgejo':
-      return { path: `/repos/${path}/hooks`, body: { type: kind, active: true, events: giteaEvents, config } }
-    case 'gitlab':
-      return {
-        path: `/projects/${encodeURIComponent(repository)}/hooks`,
-        body: { url, push_events: true, tag_push_events: true, merge_requests_events: true, token: secret },
-      }
-    case 'bitbucket':
-      return {
-        path: `/repositories/${path}/hooks`,
-        body: { description: 'Millrace', url, active: true, events: bitbucketEvents, secret },
-      }
-  }
-}
-
-const giteaEvents = ['push', 'delete', 'pull_request', 'pull_request_sync', 'pull_request_label']
-
-const githubEvents = [
-  'push',
-  'delete',
-  'pull_request',
-  'pull_request_review',
-  'pull_request_review_comment',
-  'issue_comment',
-  'merge_group',
-  'release',
-  'create',
-  'deployment',
-  'deployment_status',
-  'check_run',
-  'fork',
-]
-
-const bitbucketEvents = [
-  'repo:push',
-  'pullrequest:created',
-  'pullrequest:updated',
-  'pullrequest:fulfilled',
-  'pullrequest:rejected',
-  'pullrequest:approved',
-]

@@ -9,7 +9,7 @@ import * as clusters from '../clusters/queries.ts'
 import * as pipelineSettings from '../pipeline-settings/queries.ts'
 import * as templates from '../pipeline-templates/queries.ts'
 import * as connections from '../repository_connections/queries.ts'
-import { providerOfConnection } from '../repository_connections/rules.ts'
+import { hostOfType } from '../../source-hosts/hosts.ts'
 import { checkConfiguration, isStepList, problemsOf, writeSteps } from './configuration.ts'
 import { checkSettings, hostOf, providerOf, writableSettings } from './provider.ts'
 import type { PipelineFields } from './queries.ts'
@@ -115,7 +115,7 @@ async function readProvider(trx: Trx, org: Organization, repository: string): Pr
   const connection = await connections.findByHost(trx, org.id, host)
   return connection === undefined
     ? providerOf(repository)
-    : providerOfConnection(connection.type, connection.host)
+    : hostOfType(connection.type).providerOf(connection.host)
 }
 
 /** A new name without a slug makes a new slug; sending the old name back changes nothing. */

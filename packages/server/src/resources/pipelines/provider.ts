@@ -3,16 +3,8 @@
 import { checkCondition } from '@millrace/engine/conditions/check.ts'
 import { nearestName } from '@millrace/engine/nearest-name.ts'
 import type { FieldError } from '../../lib/errors.ts'
+import type { ProviderId } from '../../source-hosts/host.ts'
 
-export type ProviderId =
-  | 'github'
-  | 'github_enterprise'
-  | 'gitlab'
-  | 'gitlab_ee'
-  | 'bitbucket'
-  | 'gitea'
-  | 'forgejo'
-  | 'private'
 export type Setting = boolean | string | null
 export type Settings = Readonly<Record<string, Setting>>
 

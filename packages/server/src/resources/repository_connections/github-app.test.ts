@@ -15,9 +15,9 @@ import { commitOf } from '../../../test/deliveries.ts'
 import { aGitHub, anAppKey, type AppKey, type GitHubHost } from '../../../test/github-host.ts'
 import { aBuild, runJob, startJob } from '../../../test/runs.ts'
 import { outboundClient } from '../../lib/outbound.ts'
-import { publishStatuses } from '../commit-statuses/publish.ts'
-import { settleStatuses } from '../commit-statuses/settle.ts'
-import { pollRepositories } from '../deliver/poll.ts'
+import { publishStatuses } from '../commit-statuses/report.ts'
+import { settleStatuses } from '../commit-statuses/update-statuses.ts'
+import { pollRepositories } from '../../source-hosts/incoming/poll.ts'
 
 const app = useApp({ env: { MILLRACE_OUTBOUND_ALLOW: '127.0.0.0/8' } })
 const never = new AbortController().signal

@@ -1,18 +1,8 @@
 import type { Static } from 'typebox'
 import { presentUserOrNull } from '../user/present.ts'
 import type { ConnectionRow } from './queries.ts'
-import type { ConnectionType, RepositoryConnection } from './schema.ts'
-
-const names: Readonly<Record<ConnectionType, string>> = {
-  github: 'GitHub',
-  github_app: 'GitHub App',
-  github_enterprise_app: 'GitHub App',
-  gitlab: 'GitLab',
-  bitbucket: 'Bitbucket',
-  gitea: 'Gitea',
-  forgejo: 'Forgejo',
-  git: 'Git',
-}
+import { hostOfType } from '../../source-hosts/hosts.ts'
+import type { RepositoryConnection } from './schema.ts'
 
 export const presentConnection = (
   url: string,
@@ -20,7 +10,7 @@ export const presentConnection = (
 ): Static<typeof RepositoryConnection> => ({
   id: connection.id,
   type: connection.type,
-  display_name: `${names[connection.type]} at ${connection.host}`,
+  display_name: `${hostOfType(connection.type).name} at ${connection.host}`,
   url: connection.url,
   api_url: connection.api_url,
   repository_host: connection.host,

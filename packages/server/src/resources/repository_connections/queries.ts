@@ -12,9 +12,9 @@ export interface ConnectionFields {
   host: string
   token_sealed: Buffer | null
   token_key_id: string | null
-  /** The secret, masked. */
+  /** The token, masked. */
   token_hint: string | null
-  /** Of a GitHub App, like the next four: there are all of them, or none. */
+  /** Set for a GitHub App, together with the next four columns. */
   app_id: string | null
   installation_id: string | null
   private_key_sealed: Buffer | null
@@ -77,6 +77,12 @@ export async function findByHost(
   return rows[0]
 }
 
+export async function getInOrg(db: Db, orgId: string, id: string): Promise<ConnectionRow> {
+  const connection = await findInOrg(db, orgId, id)
+  if (connection === undefined) throw new Error('A repository connection vanished while it was changed.')
+  return connection
+}
+
 export async function insert(
   trx: Trx,
   row: ConnectionFields & { id: string; organization_id: string; created_by: string },
@@ -107,8 +113,8 @@ export async function deleteInOrg(trx: Trx, orgId: string, id: string): Promise<
     .execute()
 }
 
-/** What the pipelines on a host show as their provider. */
-export async function setProvider(trx: Trx, orgId: string, host: string, provider: string): Promise<void> {
+/** Sets the provider that the pipelines on a host show. */
+export async function updateProvider(trx: Trx, orgId: string, host: string, provider: string): Promise<void> {
   await sql`
     update pipelines set provider_id = ${provider}
     where organization_id = ${orgId} and repository_host = ${host} and provider_id <> ${provider}`.execute(

@@ -4,10 +4,12 @@ import { pageAnswer, readPage } from '../../http/paging.ts'
 import { uuid } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
 import { notFound } from '../../lib/errors.ts'
-import { createConnection, deleteConnection, updateConnection } from './change.ts'
+import { createConnection } from './create.ts'
+import { deleteConnection } from './delete.ts'
 import { presentConnection } from './present.ts'
 import * as connections from './queries.ts'
 import { CreateRepositoryConnection, RepositoryConnection, UpdateRepositoryConnection } from './schema.ts'
+import { updateConnection } from './update.ts'
 
 const params = { connection: uuid('repository connection') }
 
@@ -73,7 +75,7 @@ const patchConnection = route({
   },
 })
 
-const removeConnection = route({
+const deleteConnectionRoute = route({
   method: 'DELETE',
   url: '/v2/organizations/:org/repository_connections/:connection',
   summary: 'Forget a source host and its secrets',
@@ -92,5 +94,5 @@ export const repositoryConnectionRoutes = [
   getConnection,
   postConnection,
   patchConnection,
-  removeConnection,
+  deleteConnectionRoute,
 ]

@@ -1,0 +1,18 @@
+// Gitea, and Forgejo, which descends from it and has the same API.
+import type { SourceHost } from '../host.ts'
+import { status } from './status.ts'
+import { token } from './token.ts'
+import { webhookOf } from './webhook.ts'
+
+const hostOf = (type: 'gitea' | 'forgejo', name: string): SourceHost => ({
+  name,
+  publicUrl: null,
+  apiUrlOf: (url) => `${url}/api/v1`,
+  providerOf: () => type,
+  webhook: webhookOf(type),
+  status,
+  token,
+})
+
+export const gitea = hostOf('gitea', 'Gitea')
+export const forgejo = hostOf('forgejo', 'Forgejo')

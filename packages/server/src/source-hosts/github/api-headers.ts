@@ -1,0 +1,8 @@
+import { jsonHeaders } from '../stored-token.ts'
+
+export const apiHeaders = (token: string): Record<string, string> => ({
+  ...jsonHeaders,
+  Accept: 'application/vnd.github+json',
+  Authorization: `Bearer ${token}`,
+  'X-GitHub-Api-Version': '2022-11-28',
+})

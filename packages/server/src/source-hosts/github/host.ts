@@ -1,0 +1,20 @@
+import type { SourceHost } from '../host.ts'
+import { status } from './status.ts'
+import { appToken, token } from './token.ts'
+import { webhook } from './webhook.ts'
+
+const publicUrl = 'https://github.com'
+
+/** Connected with a personal access token. */
+export const github: SourceHost = {
+  name: 'GitHub',
+  publicUrl,
+  apiUrlOf: (url) => (url === publicUrl ? 'https://api.github.com' : `${url}/api/v3`),
+  providerOf: (hostname) => (hostname === 'github.com' ? 'github' : 'github_enterprise'),
+  webhook,
+  status,
+  token,
+}
+
+export const githubApp: SourceHost = { ...github, name: 'GitHub App', token: appToken }
+export const githubEnterpriseApp: SourceHost = { ...githubApp, publicUrl: null }

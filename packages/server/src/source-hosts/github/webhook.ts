@@ -1,0 +1,159 @@
+// Webhooks of GitHub. Gitea and Forgejo send the same payloads, except for a few names.
+import { Type } from 'typebox'
+import { ignored, type HostEvent } from '../events.ts'
+import type { NewWebhook, Webhook } from '../host.ts'
+import { hasSignature, headerOf } from '../signature.ts'
+import { repositoryPath } from '../status.ts'
+import {
+  authorOf,
+  Commit,
+  cutMessage,
+  isZero,
+  maybe,
+  reader,
+  readRef,
+  RefName,
+  Short,
+  unknownRef,
+  Text,
+} from '../fields.ts'
+import {
+  readCheckRun,
+  readCreate,
+  readDeployment,
+  readDeploymentStatus,
+  readFork,
+  readMergeGroup,
+  readRelease,
+} from './other-events.ts'
+import { githubEnv, HeadCommit, Person, Repository } from './fields.ts'
+import { readComment, readPullRequest, readReview, readReviewComment } from './pull-requests.ts'
+
+export const webhook: Webhook = {
+  identify(headers) {
+    const event = headerOf(headers, 'x-github-event')
+    return event === null ? null : { event, id: headerOf(headers, 'x-github-delivery') }
+  },
+  isGenuine: (headers, body, secret) => hasSignature(headers, ['x-hub-signature-256'], body, secret),
+  read: ({ event, json }) => ({ ...readDelivery(event, json()), env: githubEnv({ EVENT: event }) }),
+  findPullRequest(_number, { commit }, settings) {
+    const isMerge = settings.build_pull_request_merge_commits
+    return { commit, env: isMerge ? { BUILDKITE_PULL_REQUEST_USING_MERGE_REFSPEC: 'true' } : {} }
+  },
+  creationRequest: (hook) => ({
+    path: `/repos/${repositoryPath(hook.repository)}/hooks`,
+    body: { name: 'web', active: true, events: subscribedEvents, config: hookConfig(hook) },
+    permissions: { repository_hooks: 'write' },
+  }),
+  canBeDisabled: true,
+}
+
+const subscribedEvents = [
+  'push',
+  'delete',
+  'pull_request',
+  'pull_request_review',
+  'pull_request_review_comment',
+  'issue_comment',
+  'merge_group',
+  'release',
+  'create',
+  'deployment',
+  'deployment_status',
+  'check_run',
+  'fork',
+]
+
+export const hookConfig = ({ url, secret }: NewWebhook) => ({
+  url,
+  content_type: 'json',
+  ...(secret === null ? {} : { secret }),
+})
+
+const readCommon = reader(Type.Object({ action: maybe(Short), repository: maybe(Repository) }))
+
+export function readDelivery(
+  event: string,
+  payload: object,
+): { action: string | null; repositories: string[]; events: HostEvent[] } {
+  const { action, repository } = readCommon(payload)
+  const addresses = [repository?.clone_url, repository?.ssh_url]
+  return {
+    action: action ?? null,
+    repositories: addresses.flatMap((address) => address ?? []),
+    events: [readEvent(event, payload)],
+  }
+}
+
+function readEvent(event: string, payload: object): HostEvent {
+  switch (event) {
+    case 'ping':
+      return ignored('A ping: the webhook works.')
+    case 'push':
+      return readPush(payload)
+    case 'delete':
+      return readDelete(payload)
+    case 'pull_request':
+      return readPullRequest(payload)
+    case 'pull_request_approved':
+    case 'pull_request_rejected':
+    case 'pull_request_review':
+      return readReview(payload)
+    case 'pull_request_review_comment':
+    case 'pull_request_comment':
+      return readReviewComment(payload)
+    case 'issue_comment':
+      return readComment(payload)
+    case 'merge_group':
+      return readMergeGroup(payload)
+    case 'release':
+      return readRelease(payload)
+    case 'create':
+      return readCreate(payload)
+    case 'deployment':
+      return readDeployment(payload)
+    case 'deployment_status':
+      return readDeploymentStatus(payload)
+    case 'check_run':
+      return readCheckRun(payload)
+    case 'fork':
+      return readFork()
+    default:
+      return ignored(`The event ${event} makes no builds.`)
+  }
+}
+
+const readPushed = reader(
+  Type.Object({
+    ref: Text,
+    after: Text,
+    deleted: maybe(Type.Boolean()),
+    head_commit: maybe(HeadCommit),
+    commits: maybe(Type.Array(Type.Object({ id: maybe(Text), message: maybe(Text), author: maybe(Person) }))),
+  }),
+)
+const readAfter = reader(Type.Object({ after: Commit }))
+
+function readPush(payload: object): HostEvent {
+  const push = readPushed(payload)
+  const ref = readRef(push.ref)
+  if (ref === null) return unknownRef(push.ref)
+  if (push.deleted === true || isZero(push.after)) return { kind: 'deleted', ...ref }
+  const { after: commit } = readAfter(payload)
+  const head = push.head_commit ?? push.commits?.find(({ id }) => id === commit)
+  return {
+    kind: 'pushed',
+    ...ref,
+    commit,
+    message: cutMessage(head?.message),
+    author: authorOf(head?.author?.name, head?.author?.email),
+  }
+}
+
+const readDeleted = reader(Type.Object({ ref: RefName, ref_type: Text }))
+
+function readDelete(payload: object): HostEvent {
+  const { ref, ref_type } = readDeleted(payload)
+  const named = readRef(ref) ?? { ref: ref_type === 'tag' ? 'tag' : 'branch', name: ref }
+  return { kind: 'deleted', ...named }
+}

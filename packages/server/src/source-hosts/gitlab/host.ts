@@ -1,0 +1,14 @@
+import type { SourceHost } from '../host.ts'
+import { status } from './status.ts'
+import { token } from './token.ts'
+import { webhook } from './webhook.ts'
+
+export const gitlab: SourceHost = {
+  name: 'GitLab',
+  publicUrl: 'https://gitlab.com',
+  apiUrlOf: (url) => `${url}/api/v4`,
+  providerOf: (hostname) => (hostname === 'gitlab.com' ? 'gitlab' : 'gitlab_ee'),
+  webhook,
+  status,
+  token,
+}

@@ -1,0 +1,148 @@
+// A source host keeps repositories. Each host has a folder, and hosts.ts lists them all.
+import type { IncomingHttpHeaders } from 'node:http'
+import type { OutboundClient, OutboundResponse } from '../lib/outbound.ts'
+import type { ShortLived } from '../lib/short-lived.ts'
+import type { Fork, HostEvent, Pull } from './events.ts'
+import type { ReportedStatus } from './status.ts'
+
+export interface SourceHost {
+  name: string
+  /** The address of the public installation; null: everybody runs their own. */
+  publicUrl: string | null
+  apiUrlOf(url: string): string
+  /** The provider shown by pipelines whose repositories are at this host name. */
+  providerOf(hostname: string): ProviderId
+  webhook: Webhook
+  /** Null: the host has no commit statuses. */
+  status: StatusApi | null
+  /** Null: the host takes no tokens. */
+  token: HostToken | null
+}
+
+export type ProviderId =
+  | 'github'
+  | 'github_enterprise'
+  | 'gitlab'
+  | 'gitlab_ee'
+  | 'bitbucket'
+  | 'gitea'
+  | 'forgejo'
+  | 'private'
+
+export interface Webhook {
+  /** Null: another host sent the request. */
+  identify(headers: IncomingHttpHeaders, body: Buffer): { event: string; id: string | null } | null
+  /** Compares in constant time. Signatures are over the bytes of the body as they arrived. */
+  isGenuine(headers: IncomingHttpHeaders, body: Buffer, secret: string): boolean
+  /** Throws 400 for a body that cannot be understood. */
+  read(request: WebhookRequest): WebhookContent
+  /** How an agent finds the commit of a pull request, which may be on no branch of the repository. */
+  findPullRequest(number: string, pull: Pull, settings: MergeSettings): PullRequestCommit
+  /** The request that creates the webhook at the host; null: the host has no API for it. */
+  creationRequest: ((hook: NewWebhook) => ApiRequest) | null
+  /** Whether `webhooks_disabled_at` of a pipeline applies to this host. */
+  canBeDisabled: boolean
+}
+
+export interface WebhookRequest {
+  event: string
+  text: string
+  /** Throws 400 for a body that is not a JSON object. */
+  json(): object
+}
+
+export interface WebhookContent {
+  action: string | null
+  /** Every address that the host has for the repository. */
+  repositories: readonly string[]
+  /** Some hosts send all refs of a push in one delivery. */
+  events: readonly HostEvent[]
+  /** Variables for every build of the delivery. */
+  env: Readonly<Record<string, string>>
+}
+
+export interface MergeSettings {
+  build_pull_request_merge: boolean
+  build_pull_request_merge_commits: boolean
+}
+
+export interface PullRequestCommit {
+  commit: string
+  env: Readonly<Record<string, string>>
+  /** Set where the host keeps the commit only in the fork. */
+  fork?: Fork
+}
+
+export interface NewWebhook {
+  /** `owner/name` */
+  repository: string
+  url: string
+  secret: string | null
+}
+
+/** A POST below the address of the host's API. */
+export interface ApiRequest {
+  path: string
+  body: object
+  /** The permissions that a GitHub App's token needs for it. */
+  permissions?: Permissions
+}
+
+/** As GitHub names them, such as `{contents: 'read'}`. */
+export type Permissions = Readonly<Record<string, 'read' | 'write'>>
+
+export interface StatusApi {
+  requestFor(status: ReportedStatus): ApiRequest
+  /** Why the host refused a status; null: it accepted. */
+  refusalIn(context: string, response: OutboundResponse): string | null
+}
+
+export interface HostToken {
+  /** What a connection to the host stores: a token, or the private key of an App that makes tokens. */
+  credential: 'token' | 'app'
+  /** The user name that git sends with a token as its password. */
+  gitUsername: string
+  apiHeaders(token: string): Record<string, string>
+  /** Null: the connection has no token. Throws TokenRefused when the host does not issue one. */
+  find(
+    tools: TokenTools,
+    connection: Credentials,
+    repository: string,
+    permissions: Permissions,
+  ): Promise<string | null>
+  /** For a token that the host refused: the next `find` gets another one if it can. */
+  evict(tools: TokenTools, connection: Credentials, repository: string, permissions: Permissions): void
+}
+
+/** The parts of a Context that getting a token needs. */
+export interface TokenTools {
+  now: () => Date
+  keys: { open(sealed: Buffer, keyId: string): string }
+  outbound: Pick<OutboundClient, 'send'>
+  appTokens: ShortLived<string>
+}
+
+/** The columns of a repository connection that hold its credentials. */
+export interface Credentials {
+  id: string
+  api_url: string
+  token_sealed: Buffer | null
+  token_key_id: string | null
+  app_id: string | null
+  installation_id: string | null
+  private_key_sealed: Buffer | null
+  private_key_id: string | null
+  private_key_hint: string | null
+}
+
+/** `isPassing`: a later request may succeed without anybody changing a setting. */
+export class TokenRefused extends Error {
+  readonly isPassing: boolean
+  readonly waitSeconds: number
+
+  constructor(message: string, { isPassing = false, waitSeconds = 0 } = {}) {
+    super(message)
+    this.isPassing = isPassing
+    this.waitSeconds = waitSeconds
+  }
+}

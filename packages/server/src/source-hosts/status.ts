@@ -1,0 +1,52 @@
+// A commit status in the terms of Millrace. The status.ts of each host turns it into the host's own request.
+import type { OutboundResponse } from '../lib/outbound.ts'
+
+export type StatusState = 'pending' | 'running' | 'success' | 'failure' | 'canceled' | 'skipped'
+
+export interface Status {
+  /** Begins with `check: ` for a check. */
+  context: string
+  state: StatusState
+  description: string
+  /** Only for a check. */
+  output?: CheckOutput
+}
+
+export type CheckOutput = Readonly<Partial<Record<'title' | 'summary' | 'text' | 'annotations', unknown>>>
+
+export interface ReportedStatus extends Status {
+  /** `owner/name` */
+  repository: string
+  commit: string
+  url: string
+}
+
+export const checkPrefix = 'check: '
+
+/** Null: the status is not a check. */
+export const checkNameOf = (context: string): string | null =>
+  context.startsWith(checkPrefix) ? context.slice(checkPrefix.length) : null
+
+/** Hosts without checks report a check as a status of the same name. */
+export const contextOf = ({ context }: Status): string => checkNameOf(context) ?? context
+
+export const repositoryPath = (repository: string): string =>
+  repository.split('/').map(encodeURIComponent).join('/')
+
+/** Null: the host accepted the status. */
+export function refusalIn(
+  context: string,
+  { status, body }: Pick<OutboundResponse, 'status' | 'body'>,
+): string | null {
+  if (status >= 200 && status < 300) return null
+  const text = body.toString().slice(0, 300)
+  const isForbiddenCheck = status === 403 && checkNameOf(context) !== null
+  const hint = isForbiddenCheck ? ' (only the token of a GitHub App may write checks)' : (hints[status] ?? '')
+  return `The host answered ${status}${hint}${text === '' ? '' : `: ${text.replace(/\s+/g, ' ')}`}`
+}
+
+const hints: Readonly<Record<number, string>> = {
+  401: ' (is the token valid?)',
+  403: ' (may the token write commit statuses?)',
+  404: ' (may the token see the repository, and is the commit there?)',
+}
