@@ -23,7 +23,7 @@ import { startRelayAndDelivery, type Notifications } from './notifications/start
 import { compactLog, enqueueCompactions } from './resources/log/compact.ts'
 import { sealPlainSecrets } from './resources/pipelines/seal-plain.ts'
 import { fireDueSchedules } from './resources/schedules/fire.ts'
-import { snapshotsOf } from './resources/services/snapshots.ts'
+import { snapshotsOf } from './resources/services/load-snapshots.ts'
 import { expireAgents, expireIdempotencyKeys, expireRateLimits, expireSessions } from './tasks/expire.ts'
 import type { Handlers } from './tasks/kinds.ts'
 import type { Poller } from './tasks/pollers.ts'

@@ -11,7 +11,7 @@ import type { Message } from '../messages/message.ts'
 import { openService, type SealedService } from './open-service.ts'
 import { findSender } from '../providers/table.ts'
 import { deliverTo } from '../outbox/targets.ts'
-import { workspaceDoor } from './workspace.ts'
+import { workspaceDoor } from './workspace-session.ts'
 import {
   DeliveryFailed,
   type Delivery,

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { eventually, useApp } from '../../../test/app.ts'
 import { passwordOf } from '../../db/client.ts'
 import { openDatabase, type Trx } from '../../db/pool.ts'
-import { oldestOpen } from '../../events/settled.ts'
+import { oldestOpen } from '../../events/oldest-open.ts'
 import { newId } from '../../lib/ids.ts'
 import { hasUnread, takeEvents } from './cursor.ts'
 

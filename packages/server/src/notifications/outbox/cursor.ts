@@ -7,7 +7,7 @@
 // whoever waited was still open when the other ended, so that no window has the later without the earlier.
 import { sql } from 'kysely'
 import type { Db, Trx } from '../../db/pool.ts'
-import { oldestOpen } from '../../events/settled.ts'
+import { oldestOpen } from '../../events/oldest-open.ts'
 
 export interface OutboxEvent {
   id: number

@@ -7,7 +7,7 @@ import { newId } from '../../lib/ids.ts'
 import { hasUnread, takeEvents } from './cursor.ts'
 import { drawMessages } from '../messages/render.ts'
 import { enqueue, type NewDelivery } from './enqueue.ts'
-import { findAsked, ownerOf } from './notify.ts'
+import { findAsked, ownerOf } from './match-notify.ts'
 import { isForServices, occasionsOf, type EventOccasion, type ServiceOccasion } from './triggers.ts'
 import { keepInLog } from './event-log.ts'
 import { findSender } from '../providers/table.ts'
@@ -19,7 +19,7 @@ import {
   wantsOccasion,
   type Listener,
   type Setting,
-} from './routing.ts'
+} from './match-services.ts'
 import { branchLane, type Message } from '../messages/message.ts'
 import type { Snapshots } from '../messages/snapshots.ts'
 import type { Target } from './targets.ts'

@@ -1,6 +1,6 @@
 // A line in a campfire: HTML, of which the room shows links and emphasis.
 import { textIn, type Message } from '../messages/message.ts'
-import { nameOf, sayingOf } from './saying.ts'
+import { nameOf, sayingOf } from './status-text.ts'
 
 export function campfireBody(message: Message): string {
   const { build = {} } = message

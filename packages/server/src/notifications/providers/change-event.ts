@@ -1,6 +1,6 @@
 // A change event for whoever is on call: that a build has ended, and how.
 import { textIn, type Message } from '../messages/message.ts'
-import { nameOf, sayingOf } from './saying.ts'
+import { nameOf, sayingOf } from './status-text.ts'
 
 const longestSummary = 1024
 

@@ -1,6 +1,6 @@
 // What a chat is told of a build, in the notation that incoming webhooks of chats understand.
 import { textIn, type FailedJob, type Message } from '../messages/message.ts'
-import { nameOf, sayingOf } from './saying.ts'
+import { nameOf, sayingOf } from './status-text.ts'
 
 export function chatText(message: Message, theme: 'text' | 'emoji'): string {
   const { build, pipeline, job, organization } = message

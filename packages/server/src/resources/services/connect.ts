@@ -9,7 +9,7 @@ import { newId } from '../../lib/ids.ts'
 import type { Grant } from '../../notifications/delivery/oauth.ts'
 import { sealSecrets } from '../../notifications/delivery/open-service.ts'
 import type { Connecting, Provider, Settings } from '../../notifications/provider.ts'
-import { auditedService, subjectOf } from './audited.ts'
+import { auditedService, subjectOf } from './audit.ts'
 import * as services from './queries.ts'
 import { splitSecrets } from './rules.ts'
 

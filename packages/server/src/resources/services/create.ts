@@ -4,12 +4,12 @@ import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { newId } from '../../lib/ids.ts'
 import { sealSecrets } from '../../notifications/delivery/open-service.ts'
-import { auditedService, subjectOf } from './audited.ts'
-import { pingService } from './ping.ts'
+import { auditedService, subjectOf } from './audit.ts'
+import { pingService } from './send-ping.ts'
 import * as services from './queries.ts'
 import { readNewSettings, readProvider, readStates, refuseUnknownKeys, splitSecrets } from './rules.ts'
 import type { CreateServiceBody } from './schema.ts'
-import { readTargets } from './targets.ts'
+import { readTargets } from './read-scope.ts'
 
 export async function createService(
   ctx: Context,

@@ -8,7 +8,7 @@ import { OutboundError } from '../../lib/outbound.ts'
 import { revokeToken, siteOf } from '../../notifications/delivery/oauth.ts'
 import { openSettings } from '../../notifications/delivery/open-service.ts'
 import { DeliveryFailed } from '../../notifications/provider.ts'
-import { subjectOf } from './audited.ts'
+import { subjectOf } from './audit.ts'
 import * as services from './queries.ts'
 
 /** What waits to be sent goes with it. */

@@ -6,7 +6,7 @@ import { buildStateNames } from '../../notifications/names.ts'
 import { providers } from '../../notifications/providers/table.ts'
 import type { Field, Provider, Settings } from '../../notifications/provider.ts'
 import { presentUserOrNull } from '../user/present.ts'
-import type { NotificationService } from './answers.ts'
+import type { NotificationService } from './response-schema.ts'
 import type { ServiceRow } from './queries.ts'
 
 export const serviceUrl = (url: string, orgSlug: string, id: string): string =>

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { notFound, refused } from '../../lib/errors.ts'
 import { findSender } from '../../notifications/providers/table.ts'
-import { pingService } from './ping.ts'
+import { pingService } from './send-ping.ts'
 import { isEnabled } from './present.ts'
 import * as services from './queries.ts'
 

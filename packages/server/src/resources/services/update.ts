@@ -7,8 +7,8 @@ import { inTransaction } from '../../db/transaction.ts'
 import { notFound } from '../../lib/errors.ts'
 import { openSettings, sealSecrets } from '../../notifications/delivery/open-service.ts'
 import { providers } from '../../notifications/providers/table.ts'
-import { auditedService, subjectOf } from './audited.ts'
-import { pingService } from './ping.ts'
+import { auditedService, subjectOf } from './audit.ts'
+import { pingService } from './send-ping.ts'
 import { presentService } from './present.ts'
 import * as services from './queries.ts'
 import {
@@ -19,7 +19,7 @@ import {
   splitSecrets,
 } from './rules.ts'
 import type { UpdateServiceBody } from './schema.ts'
-import { readTargets } from './targets.ts'
+import { readTargets } from './read-scope.ts'
 
 export async function updateService(
   ctx: Context,

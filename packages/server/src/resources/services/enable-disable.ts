@@ -7,7 +7,7 @@ import type { Trx } from '../../db/pool.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { notFound } from '../../lib/errors.ts'
 import { discardPending } from '../../notifications/delivery/recorder.ts'
-import { subjectOf } from './audited.ts'
+import { subjectOf } from './audit.ts'
 import { isEnabled } from './present.ts'
 import * as services from './queries.ts'
 
