@@ -23,7 +23,7 @@ import { startRelayAndDelivery, type Notifications } from './notifications/start
 import { compactLog, enqueueCompactions } from './resources/log/compact.ts'
 import { sealPlainSecrets } from './resources/pipelines/seal-plain.ts'
 import { fireDueSchedules } from './resources/schedules/fire.ts'
-import { snapshotsOf } from './resources/services/load-snapshots.ts'
+import { loadSnapshots } from './resources/services/load-snapshots.ts'
 import { expireAgents, expireIdempotencyKeys, expireRateLimits, expireSessions } from './tasks/expire.ts'
 import type { Handlers } from './tasks/kinds.ts'
 import type { Poller } from './tasks/pollers.ts'
@@ -48,7 +48,7 @@ export const handlers: Handlers<Context> = {
 
 /** Delivers notifications until it is stopped. */
 export const startNotifications = (ctx: Context): Notifications =>
-  startRelayAndDelivery(ctx, snapshotsOf(ctx.config.url))
+  startRelayAndDelivery(ctx, loadSnapshots(ctx.config.url))
 
 /**
  * Work that is no queue of tasks. The sweep, lost agents, schedules, statuses and images are looked for more often than

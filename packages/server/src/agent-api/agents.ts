@@ -10,7 +10,7 @@ import {
   type TokenResponse,
 } from '@millrace/protocol/agents.ts'
 import { disconnectAgent } from '../conductor/lost-agents.ts'
-import { tellMoved } from '../events/agents.ts'
+import { publishMoved } from '../events/agents.ts'
 import { ok } from '../http/answer.ts'
 import { pauseAgent, resumeAgent, stopAgent } from '../resources/agents/update.ts'
 import { registerAgent } from './register-agent.ts'
@@ -48,7 +48,7 @@ const connect = agentRoute({
         update agents set connection_state = 'connected', connected_at = ${at}, last_seen_at = ${at},
           ip_address = ${request.ip}
         where id = ${agent.id} and connection_state = 'never_connected' returning *
-      ) ${tellMoved(sql`'agent.connected'`, at)}
+      ) ${publishMoved(sql`'agent.connected'`, at)}
       select from moved`.execute(ctx.db)
     return done()
   },

@@ -6,7 +6,7 @@ import { isCodeFor, readJobToken } from '../conductor/job-token.ts'
 import type { Context } from '../context.ts'
 import type { Db } from '../db/pool.ts'
 import { prepared } from '../db/statement.ts'
-import { tellBlocked } from '../events/agents.ts'
+import { publishBlocked } from '../events/agents.ts'
 import { findHostedRegistration, type HostedRegistration } from '../hosted/agents/register.ts'
 import { forbidden, unauthorized } from '../lib/errors.ts'
 import { hashToken } from '../lib/ids.ts'
@@ -108,7 +108,7 @@ export async function findRegistration(ctx: Context, token: string, ip: string):
       agentId: null,
       ip,
     }
-    await tellBlocked(ctx.db, blocked, ctx.now().toISOString())
+    await publishBlocked(ctx.db, blocked, ctx.now().toISOString())
     throw forbidden(`The agent token may not be used from ${ip}.`)
   }
   return registration
@@ -141,7 +141,7 @@ export async function findSession(ctx: Context, token: string, ip: string): Prom
   if (agent.clusterToken !== null && !isInRanges(ip, agent.clusterToken.allowedIpAddresses)) {
     const { organizationId, clusterId, id: agentId, clusterToken } = agent
     const blocked = { organizationId, clusterId, clusterTokenId: clusterToken.id, agentId, ip }
-    await tellBlocked(ctx.db, blocked, ctx.now().toISOString())
+    await publishBlocked(ctx.db, blocked, ctx.now().toISOString())
     throw forbidden(`The agent token may not be used from ${ip}.`)
   }
   if (isOver(agent.connectionState)) {

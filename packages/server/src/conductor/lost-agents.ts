@@ -4,7 +4,7 @@
 import { sql } from 'kysely'
 import type { JobState } from '@millrace/engine/states.ts'
 import type { Context } from '../context.ts'
-import { tellMoved } from '../events/agents.ts'
+import { publishMoved } from '../events/agents.ts'
 import { act } from './act.ts'
 import { wakeAgent } from './wake.ts'
 
@@ -52,7 +52,7 @@ export async function disconnectAgent(ctx: Context, agent: LeavingAgent): Promis
         stopped_at = case connection_state when 'stopping' then ${at}::timestamptz end, disconnected_at = ${at}
       where organization_id = ${agent.organizationId} and id = ${agent.id}
         and connection_state in ('never_connected', 'connected', 'stopping') returning *
-    ) ${tellMoved(sql`'agent.' || connection_state`, at)}
+    ) ${publishMoved(sql`'agent.' || connection_state`, at)}
     select from moved`.execute(ctx.db)
   if (agent.job !== null) await takeFromAgent(ctx, agent.organizationId, agent.job)
   await wakeAgent(ctx.db, agent.id)
@@ -73,7 +73,7 @@ async function loseSilentAgents(ctx: Context, listeningSince: number): Promise<v
       where connection_state in ('connected', 'stopping') and last_seen_at <= ${new Date(cutoff).toISOString()}
         and ${cutoff >= listeningSince}
       returning *
-    ) ${tellMoved(sql`'agent.lost'`, at)}
+    ) ${publishMoved(sql`'agent.lost'`, at)}
     select id from moved`.execute(ctx.db)
   for (const { id } of rows) await wakeAgent(ctx.db, id)
 }

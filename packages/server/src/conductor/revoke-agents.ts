@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { Context } from '../context.ts'
 import type { Trx } from '../db/pool.ts'
-import { tellMoved } from '../events/agents.ts'
+import { publishMoved } from '../events/agents.ts'
 import { takeFromAgent, type AgentJob } from './lost-agents.ts'
 import { wakeAgent } from './wake.ts'
 
@@ -22,7 +22,7 @@ export async function endSessions(
       update agents set connection_state = 'disconnected', disconnected_at = ${at}
       where organization_id = ${organizationId} and id = any (${agentIds}::uuid[])
         and connection_state in ('never_connected', 'connected', 'stopping') returning *
-    ) ${tellMoved(sql`'agent.disconnected'`, at)}
+    ) ${publishMoved(sql`'agent.disconnected'`, at)}
     select from moved`.execute(trx)
   for (const id of agentIds) await wakeAgent(trx, id)
 }

@@ -6,7 +6,7 @@ import type { Db } from '../db/pool.ts'
  * The end of a statement that begins with `with moved as (update agents … returning *)`: each row that moved is told
  * with the change itself.
  */
-export const tellMoved = (kind: RawBuilder<string>, at: string): RawBuilder<unknown> => sql`
+export const publishMoved = (kind: RawBuilder<string>, at: string): RawBuilder<unknown> => sql`
   , told as (
     insert into events (organization_id, kind, data, created_at)
     select organization_id, ${kind}, jsonb_build_object('agent_id', id, 'cluster_id', cluster_id), ${at}::timestamptz
@@ -23,7 +23,7 @@ interface Blocked {
 }
 
 /** That somebody spoke from where they may not. Those who keep trying are told of once a minute. */
-export async function tellBlocked(
+export async function publishBlocked(
   db: Db,
   { organizationId, clusterId, clusterTokenId, agentId, ip }: Blocked,
   at: string,

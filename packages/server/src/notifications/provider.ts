@@ -1,72 +1,70 @@
-// What a provider is. Its file holds all of it: the settings people may send and see, what it wants to hear of, how
-// it says it, and how that is sent.
+// The interface of a provider. Each provider is one file: its settings, the events it wants, and how it sends them.
 import type { TSchema } from 'typebox'
 import type { Feature } from '../auth/features.ts'
 import type { Db } from '../db/pool.ts'
 import type { OutboundRequest, OutboundResponse } from '../lib/outbound.ts'
 import type { Message } from './messages/message.ts'
-import type { CloudBus } from './delivery/cloud-bus.ts'
 import type { BuildStateName, EventName, ProviderId } from './names.ts'
 
 export type Settings = Readonly<Record<string, unknown>>
 
-/** One setting. What it may be is its schema; null means that it is not set. */
+/** One setting. null: it is not set. */
 export interface Field {
   schema: TSchema
-  /** What a schema cannot say: what is wrong with the value, to be read after its name; null: nothing. */
+  /** A check beyond the schema. Returns what is wrong, as a phrase after the setting's name; null: nothing. */
   refuse?(value: unknown): string | null
   isRequired?: true
-  /** What it is when a service is made without it; otherwise null. */
+  /** The value of a service that is created without one. */
   initial?(): unknown
-  /** Where requests go. When it changes, secrets that are not shown in full must be sent anew. */
+  /** The address of requests. Who changes it must send the secrets again that are not shown in full. */
   isAddress?: true
-  /** Kept sealed. */
+  /** Stored encrypted. */
   isSecret?: true
-  /** In answers. A masked one shows its last characters, and may be sent back so. */
+  /** In API responses. A masked value shows its last characters, and may be sent back like that. */
   shown: 'full' | 'masked' | 'never'
-  /** Only organizations with the feature know of it. */
+  /** Exists only for organizations with the feature. */
   feature?: Feature
-  /** Why it may not change like this, to be read after its name; null: it may. Asked only when it would. */
+  /** Called when the value would change. Returns why it may not, as a phrase after the name; null: it may. */
   refuseChange?(before: unknown, after: unknown, service: { isConnected: boolean }): string | null
 }
 
 export interface Provider {
   id: ProviderId
   name: string
-  /** Its type in GraphQL ids; null: it has none. */
+  /** The type in GraphQL ids. */
   graphqlType:
     | 'NotificationServiceWebhook'
     | 'NotificationServiceSlack'
     | 'NotificationServiceOpenTelemetryTracing'
     | null
-  /** `web`: connected by a person through the provider's own pages, never made by REST. */
+  /** `web`: a person connects it through the provider's own pages; REST cannot create it. */
   madeBy: 'rest' | 'web'
   feature?: Feature
   fields: Readonly<Record<string, Field>>
-  /** Whether it is pinged when it is made and when its settings change. */
+  /** Whether a ping is sent when a service is created and when its settings change. */
   isPinged: boolean
-  /** Of a provider that is made by `web`: how a service comes of being let in at its site. */
+  /** Required for providers that are connected by `web`. */
   connecting?: Connecting
 }
 
 export interface Connecting {
-  /** What the person has to choose before they go there: a setting, and how the page asks for it. */
+  /** The setting that the person chooses before they authorize, and how the page asks for it. */
   choice: { key: string; label: string; hint: string }
-  /** What a new service tells of. */
+  /** The `build_states` of a new service. */
   buildStates: readonly BuildStateName[]
-  /** The settings of the service, as the site knows them; throws DeliveryFailed where the choice is none. */
-  settle(door: Door, chosen: string): Promise<Settings>
+  /** The settings of the service, read from the site. Throws DeliveryFailed for a choice that does not exist there. */
+  readSettings(session: OAuthSession, chosen: string): Promise<Settings>
 }
 
-/** The way in to a site that a person has connected. */
-export interface Door {
+/** An OAuth session with a site that a person has connected. */
+export interface OAuthSession {
   apiUrl: string
   send: Send
-  /** A token that is good for now; not the one that the site has just refused. */
+  /** A valid access token, different from `refused`, which the site has just rejected. */
   token(refused?: string): Promise<string>
 }
 
-/** A service with its secrets open. */
+/** A service with its secrets decrypted. */
 export interface Service {
   id: string
   provider: ProviderId
@@ -76,22 +74,35 @@ export interface Service {
   creator: { id: string; name: string } | null
 }
 
-/** What has happened, as far as is known before a message is made of it. */
-export interface Occasion {
+/** An event as far as it is known before its message is rendered. */
+export interface Trigger {
   event: EventName
   states: readonly BuildStateName[]
+}
+
+/** Puts events on the event bus of a cloud account. */
+export interface CloudBus {
+  /** Returns when the bus has accepted the event; throws DeliveryFailed, or what `send` throws. */
+  put(send: Send, place: { region: string; account: string }, entry: CloudEvent): Promise<void>
+}
+
+export interface CloudEvent {
+  detailType: string
+  detail: string
+  at: string
+  resources: string[]
 }
 
 export type Send = (request: SentRequest) => Promise<OutboundResponse>
 
 export interface SentRequest extends OutboundRequest {
-  /** Names of headers whose values are masked in the record, in lower case. */
+  /** Names, in lower case, of headers whose values are masked in the record. */
   secretHeaders?: readonly string[]
-  /** The URL itself is a secret; the record shows only its origin. */
+  /** The URL is a secret: the record shows only its origin. */
   isSecretUrl?: true
 }
 
-/** Steps are told of by pipelines alone. */
+/** Only `notify` of pipelines publishes step events. */
 export type ServiceMessage = Message & { event: EventName }
 
 export interface Delivery {
@@ -102,33 +113,33 @@ export interface Delivery {
   message: ServiceMessage
   service: Service
   now: Date
-  /** Through the guarded client; every exchange is recorded. Throws when there was no answer. */
+  /** Sends through lib/outbound.ts and records the exchange. Throws when there is no response. */
   send: Send
-  /** For reading what a message does not hold. */
+  /** For reading what the message does not contain. */
   db: Db
   cloudBus: CloudBus
-  /** Of a service that a person has connected; throws DeliveryFailed where the operator has named no site for it. */
-  door(): Door
-  /** What the provider has kept under the key. What it keeps now is written with the success of the delivery. */
+  /** For connected services. Throws DeliveryFailed when the operator has not configured the site. */
+  openSession(): OAuthSession
+  /** Data that the provider stores for the service. `keep` is written when the delivery succeeds. */
   memory: { find(key: string): Promise<unknown>; keep(key: string, data: object | null): void }
 }
 
 /**
- * How a provider tells. Requests are made of the message and the settings alone, so that every attempt sends the same
- * bytes; what must differ (a time, a signature) goes into headers.
+ * How a provider sends. A request depends only on the message and the settings, so that every attempt sends the same body;
+ * times and signatures go into headers.
  */
 export interface Sender {
-  wants(service: Pick<Service, 'settings' | 'buildStates'>, occasion: Occasion): boolean
-  /** Messages of one lane arrive one after the other. Unless said: those of one build, or of one agent. */
-  lane?(message: Message): string
-  /** Returns when it has arrived; throws DeliveryFailed, or what `send` throws. */
+  wants(service: Pick<Service, 'settings' | 'buildStates'>, trigger: Trigger): boolean
+  /** Messages with the same name are delivered in order. By default those of one build or one agent are. */
+  queue?(message: Message): string
+  /** Returns when the message has arrived; throws DeliveryFailed, or what `send` throws. */
   deliver(delivery: Delivery): Promise<void>
-  /** The body that a delivery of the message sends, for people to read; absent: it cannot be told beforehand. */
+  /** The request body of a delivery, for people to read. Absent when it is not known beforehand. */
   preview?(service: Service, message: Message): string
 }
 
 export class DeliveryFailed extends Error {
-  /** Nothing will be different next time. */
+  /** Another attempt would fail too. */
   readonly isFinal: boolean
 
   constructor(message: string, { isFinal = false } = {}) {
@@ -137,7 +148,7 @@ export class DeliveryFailed extends Error {
   }
 }
 
-/** The answer, where its status says that all is well. */
+/** Returns the response when its status is 2xx. */
 export function expectSuccess(response: OutboundResponse): OutboundResponse {
   const { status } = response
   if (status >= 200 && status < 300) return response
@@ -148,7 +159,7 @@ export function expectSuccess(response: OutboundResponse): OutboundResponse {
   throw new DeliveryFailed(`The receiver answered ${status}.`)
 }
 
-/** The same for a chat, where a message that is refused as such would hold up those behind it, and be refused again. */
+/** For chats: a message that is rejected for its content would be rejected again and hold up the queue. */
 export function expectTaken(response: OutboundResponse): OutboundResponse {
   const { status } = response
   if (status === 400 || status === 413 || status === 422) {
@@ -157,6 +168,6 @@ export function expectTaken(response: OutboundResponse): OutboundResponse {
   return expectSuccess(response)
 }
 
-/** For providers that go by `build_states`. */
+/** For providers that are configured by `build_states`. */
 export const wantsStates: Sender['wants'] = ({ buildStates }, { states }) =>
   states.some((state) => buildStates.includes(state))

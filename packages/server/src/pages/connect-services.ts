@@ -79,16 +79,16 @@ const finishConnect: Page = {
     const org = await enter(slug, manages)
     const start = await takeStart(ctx.db, ctx.keys, key, ctx.now())
     if (start === null) throw unknownStart
-    // Asked outside any transaction; what came of it is written afterwards, in one.
+    // The site is asked outside any transaction.
     const { place, grant } = await asking(async () => {
       const pending = { state, verifier: start.verifier }
       const granted = await exchangeCode(site, ctx.outbound.send, query, pending, ctx.now())
-      const door = {
+      const siteSession = {
         apiUrl: site.apiUrl,
         send: ctx.outbound.send,
         token: async () => granted.access_token,
       }
-      return { grant: granted, place: await provider.connecting.settle(door, start.choice) }
+      return { grant: granted, place: await provider.connecting.readSettings(siteSession, start.choice) }
     })
     await connectService(ctx, org, caller, provider, { place, grant })
     return { to: `${pathOf(slug)}?connected=${id}` }

@@ -1,25 +1,24 @@
-// One attempt to deliver: opens the service, lets its sender do its work through the guarded client, and keeps what
-// was said for the record.
+// One attempt to deliver: decrypts the service, lets its sender send, and records the requests and responses.
 import { createHash } from 'node:crypto'
 import type { Context } from '../../context.ts'
+import type { Db } from '../../db/pool.ts'
 import { OutboundError, type OutboundResponse } from '../../lib/outbound.ts'
-import { lastRequestMs, type PendingDelivery } from './ordered-queues.ts'
-import type { Means } from './transports.ts'
-import { doorOf } from './oauth-session.ts'
-import { isEventName } from '../names.ts'
 import type { Message } from '../messages/message.ts'
-import { openService, type SealedService } from './open-service.ts'
-import { findSender } from '../providers/table.ts'
+import { isEventName } from '../names.ts'
 import { deliverTo } from '../outbox/targets.ts'
-import { workspaceDoor } from './workspace-session.ts'
 import {
   DeliveryFailed,
-  type Delivery,
   type Send,
   type SentRequest,
   type Service,
   type ServiceMessage,
 } from '../provider.ts'
+import { findSender } from '../providers/table.ts'
+import { openOAuthSession } from './oauth-session.ts'
+import { openService } from './open-service.ts'
+import { lastRequestMs, type PendingDelivery } from './ordered-queues.ts'
+import type { Transports } from './transports.ts'
+import { openWorkspaceSession } from './workspace-session.ts'
 
 export interface Exchange {
   request: {
@@ -34,27 +33,39 @@ export interface Exchange {
   error: string | null
 }
 
+/** Data that the provider stores, by key; null deletes it. */
+type Memories = Map<string, object | null>
+
 export interface AttemptResult {
   startedAt: string
   durationMs: number
-  /** null: it arrived. */
+  /** null: delivered. */
   error: string | null
-  /** Another attempt would be of no use. */
+  /** Another attempt would fail too. */
   isFinal: boolean
   exchanges: Exchange[]
-  /** What the provider keeps, by key; null: forgotten. */
-  memories: Map<string, object | null>
+  memories: Memories
+}
+
+export type Verdict = { kind: 'delivered' } | { kind: 'dead' } | { kind: 'retry'; at: string }
+
+export interface Outcome {
+  pending: PendingDelivery
+  result: AttemptResult
+  verdict: Verdict
+  /** What happens to the lease of the queue. */
+  lease: 'kept' | 'renewed' | 'released'
 }
 
 export async function attemptDelivery(
   ctx: Context,
-  means: Means,
+  transports: Transports,
   pending: PendingDelivery,
 ): Promise<AttemptResult> {
   const startedAt = ctx.now()
   const began = performance.now()
   const exchanges: Exchange[] = []
-  const memories = new Map<string, object | null>()
+  const memories: Memories = new Map()
   const end = (error: string | null, isFinal: boolean): AttemptResult => ({
     startedAt: startedAt.toISOString(),
     durationMs: Math.round(performance.now() - began),
@@ -64,8 +75,8 @@ export async function attemptDelivery(
     memories,
   })
   try {
-    const send = soonEnough(recording(ctx.outbound.send, exchanges), began)
-    await deliver(ctx, means, pending, startedAt, send, memories)
+    const send = beforeLastRequest(recording(ctx.outbound.send, exchanges), began)
+    await deliver(ctx, transports, pending, { now: startedAt, send, memories })
     return end(null, false)
   } catch (error) {
     if (error instanceof DeliveryFailed) return end(error.message, error.isFinal)
@@ -77,17 +88,14 @@ export async function attemptDelivery(
 
 async function deliver(
   ctx: Context,
-  means: Means,
+  transports: Transports,
   pending: PendingDelivery,
-  now: Date,
-  send: Send,
-  memories: Map<string, object | null>,
+  { now, send, memories }: { now: Date; send: Send; memories: Memories },
 ): Promise<void> {
-  const { message } = pending
+  const { id, organization_id: organizationId, message } = pending
   if (pending.target !== null) {
-    const { id: deliveryId, organization_id: organizationId } = pending
-    const workspace = (name: string | undefined) => workspaceDoor(ctx, organizationId, name, send)
-    return deliverTo(pending.target, { id: deliveryId, organizationId, message, send, workspace }, means)
+    const workspace = (name?: string) => openWorkspaceSession(ctx, organizationId, name, send)
+    return deliverTo(pending.target, { id, organizationId, message, send, workspace }, transports)
   }
   if (pending.service === null) {
     throw new DeliveryFailed('Nobody sends this kind of notification.', { isFinal: true })
@@ -99,132 +107,101 @@ async function deliver(
   if (!isForService(message)) {
     throw new DeliveryFailed('Services are not told of steps.', { isFinal: true })
   }
-  const service = openOnce(ctx, pending.service)
-  const delivery: Delivery = {
-    id: pending.id,
+  const service = openService(ctx.keys, pending.service)
+  return sender.deliver({
+    id,
     attempt: pending.attempts + 1,
     message,
     service,
     now,
     send,
     db: ctx.db,
-    cloudBus: means.cloudBus,
-    door: () => doorOf(ctx, service, send),
+    cloudBus: transports.cloudBus,
+    openSession: () => openOAuthSession(ctx, service, send),
     memory: {
-      find: async (key) => {
-        const kept = await ctx.db
-          .selectFrom('notification_memories')
-          .select('data')
-          .where('organization_id', '=', service.organizationId)
-          .where('service_id', '=', service.id)
-          .where('key', '=', key)
-          .executeTakeFirst()
-        return kept?.data ?? null
-      },
-      keep: (key, kept) => void memories.set(key, kept),
+      find: (key) => findMemory(ctx.db, service, key),
+      keep: (key, data) => void memories.set(key, data),
     },
-  }
-  await sender.deliver(delivery)
+  })
 }
 
 const isForService = (message: Message): message is ServiceMessage => isEventName(message.event)
 
-const opened = new WeakMap<SealedService, Service>()
-
-/** Secrets are opened once for all deliveries that were read together. */
-function openOnce(ctx: Context, sealed: SealedService): Service {
-  const known = opened.get(sealed)
-  if (known !== undefined) return known
-  const service = openService(ctx.keys, sealed)
-  opened.set(sealed, service)
-  return service
+async function findMemory(db: Db, service: Service, key: string): Promise<unknown> {
+  const row = await db
+    .selectFrom('notification_memories')
+    .select('data')
+    .where('organization_id', '=', service.organizationId)
+    .where('service_id', '=', service.id)
+    .where('key', '=', key)
+    .executeTakeFirst()
+  return row?.data ?? null
 }
 
-/** No request begins so late that the lane's lease could run out before it ends. */
-const soonEnough =
+/** No request begins so late that the lease of the queue could end before the request does. */
+const beforeLastRequest =
   (send: Send, began: number): Send =>
   async (request) => {
     if (performance.now() - began < lastRequestMs) return send(request)
     throw new DeliveryFailed('The receiver takes too long for all that has to be asked of it.')
   }
 
-/** Sends as before, and notes down what was asked and answered. */
-export const recording =
+const recording =
   (send: (request: SentRequest) => Promise<OutboundResponse>, exchanges: Exchange[]): Send =>
   async (request) => {
     const began = performance.now()
-    const note = (response: OutboundResponse | null, error: string | null) =>
+    const record = (response: OutboundResponse | null, error: string | null) =>
       void exchanges.push({
-        request: shownRequest(request),
-        response: response && shownResponse(response),
+        request: recordedRequest(request),
+        response: response && recordedResponse(response),
         duration_ms: Math.round(performance.now() - began),
         error,
       })
     try {
       const response = await send(request)
-      note(response, null)
+      record(response, null)
       return response
     } catch (error) {
-      note(null, error instanceof Error ? error.message : String(error))
+      record(null, error instanceof Error ? error.message : String(error))
       throw error
     }
   }
 
-function shownRequest({
-  method,
-  url,
-  headers,
-  body,
-  secretHeaders = [],
-  isSecretUrl,
-}: SentRequest): Exchange['request'] {
-  const shown = Object.entries(headers).map(([name, value]) => [
-    name,
-    secretHeaders.includes(name.toLowerCase()) ? 'XXXX' : value,
-  ])
+function recordedRequest(request: SentRequest): Exchange['request'] {
+  const { method, url, headers, body, secretHeaders = [], isSecretUrl } = request
+  const bytes = Buffer.from(body ?? '')
   return {
     method,
     url: isSecretUrl && URL.canParse(url) ? `${new URL(url).origin}/XXXX` : url,
-    headers: Object.fromEntries(shown) as Record<string, string>,
-    ...printOf(body ?? ''),
-  }
-}
-
-const prints = new WeakMap<Uint8Array, Pick<Exchange['request'], 'body_bytes' | 'body_sha256'>>()
-
-/** Of bytes that go to many, taken once. */
-function printOf(body: string | Uint8Array): Pick<Exchange['request'], 'body_bytes' | 'body_sha256'> {
-  const bytes = typeof body === 'string' ? Buffer.from(body) : body
-  const known = prints.get(bytes)
-  if (known !== undefined) return known
-  const print = {
+    headers: Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [
+        name,
+        secretHeaders.includes(name.toLowerCase()) ? 'XXXX' : value,
+      ]),
+    ),
     body_bytes: bytes.length,
     body_sha256: createHash('sha256').update(bytes).digest('hex'),
   }
-  prints.set(bytes, print)
-  return print
 }
 
-const shownBytes = 4096
-const shownHeaders = 50
+const recordedBytes = 4096
+const recordedHeaders = 50
 
-function shownResponse({
+const recordedResponse = ({
   status,
   headers,
   body,
   isCut,
-}: OutboundResponse): NonNullable<Exchange['response']> {
-  return {
-    status,
-    headers: Object.fromEntries(
-      Object.entries(headers)
-        .slice(0, shownHeaders)
-        .map(([name, value]) => [storable(name).slice(0, 200), storable(value).slice(0, 1000)]),
-    ),
-    body: storable(body.subarray(0, shownBytes).toString('utf8')),
-    is_cut: isCut || body.length > shownBytes,
-  }
-}
+}: OutboundResponse): NonNullable<Exchange['response']> => ({
+  status,
+  headers: Object.fromEntries(
+    Object.entries(headers)
+      .slice(0, recordedHeaders)
+      .map(([name, value]) => [storable(name).slice(0, 200), storable(value).slice(0, 1000)]),
+  ),
+  body: storable(body.subarray(0, recordedBytes).toString('utf8')),
+  is_cut: isCut || body.length > recordedBytes,
+})
 
-/** PostgreSQL takes no NUL. */
+/** PostgreSQL stores no NUL. */
 const storable = (text: string) => text.toWellFormed().replaceAll('\0', '\ufffd')

@@ -1,21 +1,9 @@
-// The bus of a cloud account, spoken to with the cloud's own client: its signatures, its credentials. Requests go
-// through the guarded client all the same.
+// The event bus of a cloud account, with AWS's own client for signatures and credentials. Its requests go through
+// lib/outbound.ts.
 import type { EventBridgeClientConfig, PutEventsRequestEntry } from '@aws-sdk/client-eventbridge'
 import type { Config } from '../../config.ts'
 import { OutboundError } from '../../lib/outbound.ts'
-import { DeliveryFailed, type Send } from '../provider.ts'
-
-export interface CloudBus {
-  /** Returns when the bus has taken it; throws DeliveryFailed, or what `send` throws. */
-  put(send: Send, place: { region: string; account: string }, entry: CloudEvent): Promise<void>
-}
-
-export interface CloudEvent {
-  detailType: string
-  detail: string
-  at: string
-  resources: string[]
-}
+import { DeliveryFailed, type CloudBus, type Send } from '../provider.ts'
 
 const mostBytes = 256 * 1024
 
@@ -26,10 +14,9 @@ export function cloudBus({ endpoint, name, source }: Config['eventBus']): CloudB
       if (Buffer.byteLength(detail) + detailType.length > mostBytes) {
         throw new DeliveryFailed('The event is larger than the 256 KB that a bus takes.', { isFinal: true })
       }
-      // Loaded by those who use it: it is large.
+      // Loaded on first use, because it is large.
       const { EventBridgeClient, PutEventsCommand } = await import('@aws-sdk/client-eventbridge')
-      // Looked for when first needed, the usual way (environment, files, roles), and kept while they last; the clients of
-      // all regions share them.
+      // AWS's default chain finds the credentials (environment, files, roles). The clients of all regions share them.
       credentials ??= new EventBridgeClient({ region }).config.credentials
       const client = new EventBridgeClient({
         region,
@@ -90,7 +77,7 @@ async function handle(send: Send, request: SignedRequest) {
   }
 }
 
-/** The client's bodies are bytes that complain when they are taken for text, as copying them does. */
+/** The client's body class throws when it is copied, so wrap the bytes. */
 const plain = ({ buffer, byteOffset, byteLength }: Uint8Array) =>
   new Uint8Array(buffer, byteOffset, byteLength)
 

@@ -1,93 +1,97 @@
-// Sends what is pending, many lanes at once. Every owner has a place of its own, which no other can take; beyond that, those
-// whose attempts do not all fail take from places that are shared, a few each. So a receiver that hangs holds up nobody: it
-// has its own place, and for the time of one attempt a small part of the shared ones.
+// Sends pending deliveries, many ordered queues at once. Every recipient has one reserved slot. Beyond that, recipients whose
+// attempts do not all fail share further slots, a few each. So a receiver that hangs delays no other: it occupies its
+// reserved slot and, for the time of one attempt, a small part of the shared ones.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Context } from '../../context.ts'
+import { groupBy } from '../../lib/group-by.ts'
 import { pauses } from '../../lib/pauses.ts'
-import { attemptDelivery, type AttemptResult } from './attempt.ts'
+import { openMessageCache } from '../messages/message-cache.ts'
+import { attemptDelivery, type AttemptResult, type Verdict } from './attempt.ts'
 import { backoffMs } from './backoff.ts'
 import {
-  claimLanes,
+  claimQueues,
   listPending,
   renewMs,
-  type Lane,
+  type OrderedQueue,
   type PendingDelivery,
   type Share,
 } from './ordered-queues.ts'
-import { openMeans } from './transports.ts'
-import { startRecorder, type Verdict } from './recorder.ts'
-import { openShelf } from '../messages/message-cache.ts'
+import { startRecorder } from './recorder.ts'
+import { openTransports } from './transports.ts'
 
 export interface Delivering {
-  /** There is something new. */
+  /** There may be new deliveries. */
   wake(): void
-  /** Begins nothing more, and returns when what is under way has ended. */
+  /** Begins no further attempts, and returns when those in flight have ended. */
   stop(): Promise<void>
 }
 
-const sharedPlaces = 128
-const lanesPerOwner = 16
+const sharedSlots = 128
+const queuesPerRecipient = 16
 const deliveriesAtOnce = 10
-/** For what is due again, and what others left; of what is new the relay says so. */
-const lookMs = { least: 250, most: 1000 }
-/** So many failures in a row, and an owner has only its own place. */
-const patience = 5
+/** Finds retries that are due and queues whose worker died; the relay calls `wake` for new deliveries. */
+const pollMs = { least: 250, most: 1000 }
+/** After so many failures in a row a recipient has only its reserved slot. */
+const mostFailures = 5
 
-interface Owner {
+interface Recipient {
   inFlight: number
   failures: number
 }
 
 export function startDelivering(ctx: Context): Delivering {
   const stopping = new AbortController()
-  const means = openMeans(ctx.config)
+  const transports = openTransports(ctx.config)
   const recorder = startRecorder(ctx)
-  const shelf = openShelf(ctx.db)
-  const owners = new Map<string, Owner>()
-  const underWay = new Set<Promise<void>>()
-  const served = new Map<string, Lane>()
+  const cache = openMessageCache(ctx.db)
+  const recipients = new Map<string, Recipient>()
+  const inFlight = new Map<string, { queue: OrderedQueue; sending: Promise<void> }>()
   let alarm = new AbortController()
   const wake = () => alarm.abort()
 
   const claim = async (): Promise<number> => {
-    const shared = sharedPlaces - sum([...owners.values()].map(({ inFlight }) => Math.max(0, inFlight - 1)))
-    const shares = new Map([...owners].map(([id, owner]) => [id, shareOf(owner)]))
-    const held = [...served.values()]
-    const lanes = await claimLanes(ctx.db, ctx.now(), { shared, usual: lanesPerOwner, shares, held })
-    if (lanes.length === 0) return 0
-    const standing = new Map(lanes.map((lane) => [keyOf(lane), { lane, pending: [] as PendingDelivery[] }]))
-    for (const pending of await listPending(ctx.db, shelf, lanes, deliveriesAtOnce)) {
-      standing.get(keyOf(pending))?.pending.push(pending)
-    }
-    for (const { lane, pending } of standing.values()) serve(lane, pending)
-    return lanes.length
+    const used = [...recipients.values()].reduce(
+      (sum, { inFlight: count }) => sum + Math.max(0, count - 1),
+      0,
+    )
+    const queues = await claimQueues(ctx.db, ctx.now(), {
+      shared: sharedSlots - used,
+      perRecipient: queuesPerRecipient,
+      shares: new Map([...recipients].map(([id, recipient]) => [id, shareOf(recipient)])),
+      held: [...inFlight.values()].map(({ queue }) => queue),
+    })
+    if (queues.length === 0) return 0
+    const pending = groupBy(await listPending(ctx.db, cache, queues, deliveriesAtOnce), keyOf)
+    for (const queue of queues) send(queue, pending.get(keyOf(queue)) ?? [])
+    return queues.length
   }
 
-  const serve = (lane: Lane, first: PendingDelivery[]): void => {
-    const owner = owners.get(lane.owner_id) ?? { inFlight: 0, failures: 0 }
-    owners.set(lane.owner_id, owner)
-    owner.inFlight += 1
-    served.set(keyOf(lane), lane)
-    const task = sendAll(lane, owner, first)
+  const send = (queue: OrderedQueue, pending: PendingDelivery[]): void => {
+    const recipient = recipients.get(queue.owner_id) ?? { inFlight: 0, failures: 0 }
+    recipients.set(queue.owner_id, recipient)
+    recipient.inFlight += 1
+    const sending = sendAll(queue, recipient, pending)
       .catch((error: unknown) =>
         ctx.log.error({ err: error }, 'Deliveries could not be recorded; they will be sent again.'),
       )
       .finally(() => {
-        underWay.delete(task)
-        served.delete(keyOf(lane))
-        owner.inFlight -= 1
-        if (owner.inFlight === 0 && owner.failures === 0) owners.delete(lane.owner_id)
+        inFlight.delete(keyOf(queue))
+        recipient.inFlight -= 1
+        if (recipient.inFlight === 0 && recipient.failures === 0) recipients.delete(queue.owner_id)
         wake()
       })
-    underWay.add(task)
+    inFlight.set(keyOf(queue), { queue, sending })
   }
 
-  const sendAll = async (lane: Lane, owner: Owner, pending: PendingDelivery[]): Promise<void> => {
-    if (pending.length === 0) await recorder.release(lane)
+  const sendAll = async (
+    queue: OrderedQueue,
+    recipient: Recipient,
+    pending: PendingDelivery[],
+  ): Promise<void> => {
     let leasedAt = performance.now()
     for (const [n, delivery] of pending.entries()) {
-      const result = await attemptDelivery(ctx, means, delivery)
-      owner.failures = result.error === null ? 0 : owner.failures + 1
+      const result = await attemptDelivery(ctx, transports, delivery)
+      recipient.failures = result.error === null ? 0 : recipient.failures + 1
       const verdict = judge(ctx, delivery, result)
       const isLast = verdict.kind === 'retry' || n === pending.length - 1 || stopping.signal.aborted
       const isOld = performance.now() - leasedAt > renewMs
@@ -95,15 +99,13 @@ export function startDelivering(ctx: Context): Delivering {
       const lease = isLast ? 'released' : isOld ? 'renewed' : 'kept'
       const isOpen = await recorder.record({ pending: delivery, result, verdict, lease })
       if (isLast) return
-      // What was loaded with it was discarded as well, or deleted.
-      if (!isOpen) {
-        await recorder.release(lane)
-        return
-      }
+      // The other deliveries were discarded or deleted too.
+      if (!isOpen) break
     }
+    await recorder.release(queue)
   }
 
-  const pause = pauses(lookMs.least, lookMs.most)
+  const pause = pauses(pollMs.least, pollMs.most)
   const run = async () => {
     while (!stopping.signal.aborted) {
       alarm = new AbortController()
@@ -122,18 +124,16 @@ export function startDelivering(ctx: Context): Delivering {
       stopping.abort()
       wake()
       await running
-      await Promise.all(underWay)
+      await Promise.all([...inFlight.values()].map(({ sending }) => sending))
     },
   }
 }
 
-const keyOf = ({ owner_id: owner, lane }: Lane) => `${owner} ${lane}`
+const keyOf = ({ owner_id: recipient, lane }: OrderedQueue) => `${recipient} ${lane}`
 
-const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0)
-
-const shareOf = ({ inFlight, failures }: Owner): Share => ({
-  free: Math.max(0, (failures >= patience ? 1 : lanesPerOwner) - inFlight),
-  hasOwn: inFlight === 0,
+const shareOf = ({ inFlight, failures }: Recipient): Share => ({
+  free: Math.max(0, (failures >= mostFailures ? 1 : queuesPerRecipient) - inFlight),
+  hasReserved: inFlight === 0,
 })
 
 function judge(ctx: Context, pending: PendingDelivery, { error, isFinal }: AttemptResult): Verdict {

@@ -1,15 +1,15 @@
-// Mail, through the operator's SMTP server.
+// Sends mail through the operator's SMTP server.
 import { createTransport } from 'nodemailer'
 import type { Config } from '../../config.ts'
 import type { MailText } from '../messages/mail-text.ts'
 import { DeliveryFailed } from '../provider.ts'
 
 export interface Mail {
-  /** Returns when the server has taken it; throws DeliveryFailed. */
+  /** Returns when the server has accepted the mail; throws DeliveryFailed. */
   send(mail: MailText & { id: string; to: string }): Promise<void>
 }
 
-/** Less than the lease of a lane. */
+/** Less than the lease of an ordered queue. */
 const timeoutMs = 12_000
 const address = /^[^\s@<>(),;:"\\]{1,64}@[^\s@<>(),;:"\\]{1,255}$/
 
@@ -28,7 +28,7 @@ export function openMail({ mailFrom, secrets, url }: Pick<Config, 'mailFrom' | '
       }
       const transport = createTransport(smtpUrl, {
         from: mailFrom,
-        // Every attempt has the same, so that a mail that came twice can be told.
+        // The same for every attempt, so that mail programs recognize duplicates.
         messageId: `<${id}@${new URL(url).hostname}>`,
         headers: { 'Auto-Submitted': 'auto-generated' },
       })
@@ -61,7 +61,7 @@ async function within(ms: number, work: Promise<unknown>): Promise<void> {
   }
 }
 
-/** 5xx is the server's last word, except where it is about us and not about the mail. */
+/** 550 to 559 reject the mail for good; other codes may concern the connection or the login. */
 function explained(error: unknown): Error {
   if (error instanceof DeliveryFailed) return error
   const code = Number(error instanceof Error ? Reflect.get(error, 'responseCode') : Number.NaN)

@@ -1,26 +1,27 @@
-// The way in to a site that a person has connected: the access token of the service, renewed when its time is up or the
-// site refuses it. A refresh token may be good for one use only, so one process at a time renews; the request is made
-// outside any transaction, and what came of it is written at once.
+// An OAuth session with a site that a person has connected. The access token is refreshed when it expires or when the site
+// rejects it. A refresh token may work only once, so a lease lets one process refresh at a time. The request is made outside
+// any transaction, and the new tokens are stored at once.
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { isOAuthProvider } from '../../config.ts'
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
+import { isFree, leaseEnd } from '../../tasks/lease.ts'
 import { GrantRefused, refreshGrant, siteOf, type Grant, type Site } from './oauth.ts'
 import { openSettings, sealSecrets, type SealedService } from './open-service.ts'
-import { DeliveryFailed, type Door, type Send, type Service } from '../provider.ts'
+import { DeliveryFailed, type OAuthSession, type Send, type Service } from '../provider.ts'
 
 type Row = Pick<SealedService, 'settings' | 'secrets_sealed' | 'secrets_key_id'>
-type Kept = Pick<Service, 'id' | 'organizationId' | 'provider' | 'settings'>
+type SessionService = Pick<Service, 'id' | 'organizationId' | 'provider' | 'settings'>
 
-/** A token that ends within this time is renewed before it is used. */
+/** A token that expires within this time is refreshed before use. */
 const marginMs = 60_000
 /** Longer than a request can take. */
 const leaseSeconds = 20
 const waitMs = 5000
-const askAgainMs = 100
+const pollMs = 100
 
-export function doorOf(ctx: Context, service: Kept, send: Send): Door {
+export function openOAuthSession(ctx: Context, service: SessionService, send: Send): OAuthSession {
   const site = isOAuthProvider(service.provider) ? siteOf(ctx.config, service.provider) : null
   if (site === null) {
     throw new DeliveryFailed(
@@ -32,7 +33,7 @@ export function doorOf(ctx: Context, service: Kept, send: Send): Door {
     apiUrl: site.apiUrl,
     send,
     async token(refused) {
-      if (!isUsable(ctx, known, refused)) known = await renewed(ctx, site, service, refused)
+      if (!isUsable(ctx, known, refused)) known = await refreshed(ctx, site, service, refused)
       return known.access_token
     },
   }
@@ -47,11 +48,11 @@ function isUsable(ctx: Context, grant: Partial<Grant>, refused: string | undefin
   return !refreshToken || !end || Date.parse(end) - ctx.now().getTime() > marginMs
 }
 
-/** By this process, or by another in the meantime. */
-async function renewed(
+/** Refreshed by this process, or by another one meanwhile. */
+async function refreshed(
   ctx: Context,
   site: Site,
-  service: Kept,
+  service: SessionService,
   refused: string | undefined,
 ): Promise<ReturnType<typeof grantIn>> {
   const until = performance.now() + waitMs
@@ -62,18 +63,23 @@ async function renewed(
       if (isLeased) await release(ctx, service)
       return grant
     }
-    if (isLeased) return await renew(ctx, site, service, grant)
-    await delay(askAgainMs)
+    if (isLeased) return await refresh(ctx, site, service, grant)
+    await delay(pollMs)
   } while (performance.now() < until)
   throw new DeliveryFailed('The access token is being renewed, which takes too long.')
 }
 
-async function renew(ctx: Context, site: Site, service: Kept, grant: Partial<Grant>): Promise<Grant> {
+async function refresh(
+  ctx: Context,
+  site: Site,
+  service: SessionService,
+  grant: Partial<Grant>,
+): Promise<Grant> {
   try {
     const { refresh_token: refreshToken } = grant
     if (!refreshToken) throw new GrantRefused('The site refuses the access token.', { isFinal: true })
     const next = await refreshGrant(site, ctx.outbound.send, refreshToken, ctx.now())
-    await keepGrant(ctx, service, refreshToken, next)
+    await storeGrant(ctx, service, refreshToken, next)
     return next
   } catch (error) {
     await release(ctx, service)
@@ -83,11 +89,14 @@ async function renew(ctx: Context, site: Site, service: Kept, grant: Partial<Gra
   }
 }
 
-async function lease(ctx: Context, { id, organizationId }: Kept): Promise<{ row: Row; isLeased: boolean }> {
+async function lease(
+  ctx: Context,
+  { id, organizationId }: SessionService,
+): Promise<{ row: Row; isLeased: boolean }> {
   const { rows: leased } = await sql<Row>`
-    update notification_services set refresh_leased_until = now() + make_interval(secs => ${leaseSeconds})
+    update notification_services set refresh_leased_until = ${leaseEnd(sql`now()`, leaseSeconds)}
     where organization_id = ${organizationId} and id = ${id}
-      and (refresh_leased_until is null or refresh_leased_until < now())
+      and ${isFree('refresh_leased_until', sql`now()`)}
     returning settings, secrets_sealed, secrets_key_id`.execute(ctx.db)
   if (leased[0] !== undefined) return { row: leased[0], isLeased: true }
   const { rows } = await sql<Row>`
@@ -97,16 +106,16 @@ async function lease(ctx: Context, { id, organizationId }: Kept): Promise<{ row:
   return { row: rows[0], isLeased: false }
 }
 
-async function release(ctx: Context, { id, organizationId }: Kept): Promise<void> {
+async function release(ctx: Context, { id, organizationId }: SessionService): Promise<void> {
   await sql`
     update notification_services set refresh_leased_until = null
     where organization_id = ${organizationId} and id = ${id}`.execute(ctx.db)
 }
 
-/** Unless the service was connected anew meanwhile: then what came with that counts. */
-async function keepGrant(
+/** Keeps the tokens of a service that was connected again meanwhile. */
+async function storeGrant(
   ctx: Context,
-  { id, organizationId }: Kept,
+  { id, organizationId }: SessionService,
   used: string,
   next: Grant,
 ): Promise<void> {

@@ -1,11 +1,11 @@
-// OAuth 2 with the sites that people connect services to: the authorization code with PKCE, refreshing, revoking.
-// The library knows the protocol; its requests go through the guarded client.
+// OAuth 2 with the sites that people connect services to: authorization code with PKCE, refresh, revocation. The requests of
+// oauth4webapi go through lib/outbound.ts.
 import * as oauth from 'oauth4webapi'
 import type { Config, OAuthApp, OAuthProvider } from '../../config.ts'
 import { OutboundError } from '../../lib/outbound.ts'
 import { DeliveryFailed, type Send } from '../provider.ts'
 
-/** A site, and what we are there. */
+/** A site and the OAuth client that this installation has there. */
 export interface Site extends OAuthApp {
   clientSecret: string
   /** Exactly as it is registered at the site. */
@@ -18,7 +18,7 @@ export interface Grant {
   token_expires_at: string | null
 }
 
-/** What is remembered between sending somebody to the site and their return. */
+/** Stored between the redirect to the site and the callback. */
 export interface Pending {
   state: string
   verifier: string
@@ -35,7 +35,6 @@ export const newPending = (): Pending => ({
   verifier: oauth.generateRandomCodeVerifier(),
 })
 
-/** Where to send somebody who is to let us in. */
 export async function authorizationUrl(site: Site, { state, verifier }: Pending): Promise<string> {
   const url = new URL(site.authorizeUrl)
   const query = {
@@ -51,7 +50,7 @@ export async function authorizationUrl(site: Site, { state, verifier }: Pending)
   return url.href
 }
 
-/** What their return is worth. Throws DeliveryFailed, or what `send` throws. */
+/** Throws DeliveryFailed, or what `send` throws. */
 export const exchangeCode = (
   site: Site,
   send: Send,
@@ -91,7 +90,7 @@ export const refreshGrant = (site: Site, send: Send, refreshToken: string, now: 
     return grantOf(answer, refreshToken, now)
   })
 
-/** One that the site does not know any more is as good as revoked. */
+/** A token that the site does not know counts as revoked. */
 export const revokeToken = (site: Site, send: Send, token: string): Promise<void> =>
   asking(async () => {
     const response = await oauth.revocationRequest(
@@ -114,10 +113,10 @@ const unknownToken = new Set([
   'not_authed',
 ])
 
-/** Whether the site has said that a refresh token is of no use any more. */
+/** The site has rejected the grant. */
 export class GrantRefused extends DeliveryFailed {}
 
-/** Some sites give tokens for a bot or a person a type of their own; they are bearer tokens all the same. */
+/** Some sites use token types of their own for bearer tokens. */
 const recognizedTokenTypes: oauth.RecognizedTokenTypes = { bot: () => {}, user: () => {} }
 
 const serverOf = ({ issuer, authorizeUrl, tokenUrl, revokeUrl }: Site): oauth.AuthorizationServer => ({
@@ -133,13 +132,13 @@ function grantOf(answer: oauth.TokenEndpointResponse, refreshToken: string | nul
   const { access_token: token, refresh_token: next, expires_in: seconds } = answer
   return {
     access_token: token,
-    // A site that gives no new one means the old one to be used again.
+    // Without a new refresh token the old one stays valid.
     refresh_token: next ?? refreshToken,
     token_expires_at: seconds === undefined ? null : new Date(now.getTime() + seconds * 1000).toISOString(),
   }
 }
 
-/** The configuration allows http on this machine alone. */
+/** config.ts allows http URLs only for the local machine. */
 const through = (send: Send) => ({
   [oauth.allowInsecureRequests]: true,
   [oauth.customFetch]: async (
@@ -147,13 +146,13 @@ const through = (send: Send) => ({
     { headers, body }: { headers: Record<string, string>; body: unknown },
   ) => {
     const answer = await send({ method: 'POST', url, headers, body: String(body) })
-    const { status, bytes } = sincere(answer)
+    const { status, bytes } = actualStatus(answer)
     return new Response(status === 204 ? null : new Uint8Array(bytes), { status, headers: answer.headers })
   },
 })
 
-/** Some sites answer 200 whatever happened, with `ok: false` and the error. */
-function sincere({ status, body }: { status: number; body: Buffer }): { status: number; bytes: Buffer } {
+/** Some sites answer errors with status 200 and `ok: false`. */
+function actualStatus({ status, body }: { status: number; body: Buffer }): { status: number; bytes: Buffer } {
   const isRefusal = status === 200 && /"ok"\s*:\s*false/.test(body.subarray(0, 1000).toString())
   return { status: isRefusal ? 400 : status, bytes: body }
 }

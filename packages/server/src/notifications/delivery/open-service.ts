@@ -1,4 +1,4 @@
-// A service as its sender needs it, with its secrets open.
+// Decrypts the secrets of a service for its sender.
 import type { Keyring } from '../../auth/keyring.ts'
 import type { BuildStateName, ProviderId } from '../names.ts'
 import type { Service, Settings } from '../provider.ts'

@@ -1,16 +1,17 @@
-// What deliveries are made with beside the guarded client; one for all of them.
+// What deliveries send with, beside lib/outbound.ts. All deliveries of a process share it.
 import type { Config } from '../../config.ts'
-import { cloudBus, type CloudBus } from './cloud-bus.ts'
+import type { CloudBus } from '../provider.ts'
+import { cloudBus } from './cloud-bus.ts'
 import { openMail, type Mail } from './mail.ts'
 
-export interface Means {
+export interface Transports {
   cloudBus: CloudBus
   mail: Mail
-  /** Where change events for pagers go. */
+  /** The address for PagerDuty change events. */
   pagerUrl: string
 }
 
-export const openMeans = (config: Config): Means => ({
+export const openTransports = (config: Config): Transports => ({
   cloudBus: cloudBus(config.eventBus),
   mail: openMail(config),
   pagerUrl: config.pagerUrl,

@@ -1,17 +1,17 @@
-// The chat workspaces of an organization, for pipelines that name a channel.
+// Finds the chat workspace of an organization for a pipeline whose `notify` names a channel.
 import { sql } from 'kysely'
 import type { Context } from '../../context.ts'
-import { doorOf } from './oauth-session.ts'
+import { openOAuthSession } from './oauth-session.ts'
 import { openService, type SealedService } from './open-service.ts'
-import { DeliveryFailed, type Door, type Send } from '../provider.ts'
+import { DeliveryFailed, type OAuthSession, type Send } from '../provider.ts'
 
-/** By name; without one, the workspace that was connected first. */
-export async function workspaceDoor(
+/** Without a name: the workspace that was connected first. */
+export async function openWorkspaceSession(
   ctx: Context,
   orgId: string,
   name: string | undefined,
   send: Send,
-): Promise<Door> {
+): Promise<OAuthSession> {
   const isNamed =
     name === undefined ? sql`true` : sql`lower(settings ->> 'workspace_name') = ${name.toLowerCase()}`
   const { rows } = await sql<SealedService>`
@@ -26,5 +26,5 @@ export async function workspaceDoor(
       isFinal: true,
     })
   }
-  return doorOf(ctx, openService(ctx.keys, rows[0]), send)
+  return openOAuthSession(ctx, openService(ctx.keys, rows[0]), send)
 }

@@ -1,4 +1,4 @@
-// What a mail says of a build.
+// The text of mails about builds.
 import { textIn, type FailedJob, type Message } from './message.ts'
 
 export interface MailText {
@@ -8,15 +8,16 @@ export interface MailText {
 }
 
 export function mailOf({ event, build = {}, pipeline = {}, failed_jobs: failed = [] }: Message): MailText {
-  const says = event === 'build.failing' ? 'is failing' : (sayings[textIn(build, 'state')] ?? 'has ended')
+  const status =
+    event === 'build.failing' ? 'is failing' : (statusTexts[textIn(build, 'state')] ?? 'has ended')
   const name = `${textIn(pipeline, 'name')} #${textIn(build, 'number')}`
   const place = `${textIn(build, 'branch')}, ${textIn(build, 'commit').slice(0, 10)}`
   const message = textIn(build, 'message').split('\n')[0]?.slice(0, 500) ?? ''
   const lines = failed.map((job) => ({ label: failure(job), url: job.web_url }))
   return {
-    subject: `${name} ${says} (${textIn(build, 'branch')})`.replaceAll(/\s+/g, ' ').slice(0, 250),
+    subject: `${name} ${status} (${textIn(build, 'branch')})`.replaceAll(/\s+/g, ' ').slice(0, 250),
     text: [
-      `${name} ${says} (${place})`,
+      `${name} ${status} (${place})`,
       ...(message === '' ? [] : ['', message]),
       ...(lines.length === 0 ? [] : ['', ...lines.map(({ label, url }) => `- ${label}\n  ${url}`)]),
       '',
@@ -24,7 +25,7 @@ export function mailOf({ event, build = {}, pipeline = {}, failed_jobs: failed =
       '',
     ].join('\n'),
     html: [
-      `<p><a href="${escaped(textIn(build, 'web_url'))}">${escaped(name)}</a> ${says} (${escaped(place)})</p>`,
+      `<p><a href="${escaped(textIn(build, 'web_url'))}">${escaped(name)}</a> ${status} (${escaped(place)})</p>`,
       ...(message === '' ? [] : [`<p>${escaped(message)}</p>`]),
       ...(lines.length === 0
         ? []
@@ -37,7 +38,7 @@ export function mailOf({ event, build = {}, pipeline = {}, failed_jobs: failed =
   }
 }
 
-const sayings: Readonly<Record<string, string>> = {
+const statusTexts: Readonly<Record<string, string>> = {
   passed: 'passed',
   failed: 'failed',
   canceled: 'was canceled',

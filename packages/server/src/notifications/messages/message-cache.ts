@@ -1,4 +1,4 @@
-// Messages that were read lately. They never change, and each is read once for every service that is told of it.
+// Cache of recently read messages. Messages never change, and every delivery of a message reads it.
 import { sql } from 'kysely'
 import type { Db } from '../../db/pool.ts'
 import type { Message, MessageData } from './message.ts'
@@ -6,8 +6,8 @@ import type { Message, MessageData } from './message.ts'
 /** In characters of their JSON. */
 const mostKept = 16 * 1024 * 1024
 
-export interface Shelf {
-  /** By id; without those that are gone. */
+export interface MessageCache {
+  /** By id; deleted messages are left out. */
   find(ids: ReadonlySet<string>): Promise<Map<string, Message>>
 }
 
@@ -18,7 +18,7 @@ interface Row {
   data: string
 }
 
-export function openShelf(db: Db): Shelf {
+export function openMessageCache(db: Db): MessageCache {
   const kept = new Map<string, { message: Message; size: number }>()
   let size = 0
   const keep = ({ id, event, occurred_at: occurredAt, data }: Row): Message => {

@@ -1,5 +1,5 @@
-// What is told: one event, with everything a provider may want to say about it. It is put together once, when the
-// event is read from the outbox, and kept; every attempt of every service makes its request from the same message.
+// A message is one event with all data that providers may send. It is rendered and stored once, when the event is read from
+// the outbox; every attempt of every service builds its request from the same message.
 import type { BuildStateName, EventName, StepEventName } from '../names.ts'
 
 /** An object as the REST API shows it. */
@@ -19,7 +19,7 @@ export interface FailedJob {
   web_url: string
 }
 
-export interface ToldStep {
+export interface StepSnapshot {
   id: string
   key: string | null
   label: string | null
@@ -28,19 +28,19 @@ export interface ToldStep {
 }
 
 export interface MessageData {
-  /** What `build_states` calls it; a passing build may be two things at once. */
+  /** Values of `build_states`. A fixed build has passed as well. */
   states: readonly BuildStateName[]
-  /** Who did it; null: nobody in particular, and the service's creator stands in. */
+  /** null: the service's creator is named instead. */
   sender: Person | null
   organization: Shown
   /** Without jobs, environment and pipeline. */
   build?: Shown
   pipeline?: Shown
   job?: Shown
-  step?: ToldStep
+  step?: StepSnapshot
   agent?: Shown
   cluster_token?: Shown
-  /** Of builds that are failing or have ended: what stands in the way, the first few. */
+  /** Of builds that are failing or have ended: the first few. */
   failed_jobs?: readonly FailedJob[]
   /** Fields of the body that only some events have. */
   more?: Readonly<Record<string, unknown>>
@@ -52,8 +52,8 @@ export interface Message extends MessageData {
   occurredAt: string
 }
 
-/** One for each branch of a pipeline: what is read in one place comes in the order in which it happened. */
-export const branchLane = ({ pipeline, build }: MessageData): string =>
+/** One queue for each branch of a pipeline, so that a chat or a tracker gets its builds in order. */
+export const branchQueue = ({ pipeline, build }: MessageData): string =>
   build === undefined ? 'ping' : `${String(pipeline?.['id'])} ${String(build['branch'])}`
 
 /** A field of an object as text; '' where it has none. */

@@ -1,113 +1,117 @@
-// Makes messages of what has happened, many at once.
+// Renders the messages of events, many at once.
 import type { Trx } from '../../db/pool.ts'
 import { newId } from '../../lib/ids.ts'
 import { buildAsOf, jobAsOf, stepAsOf } from '../outbox/as-of.ts'
 import type { FailedJob, Message, MessageData, Person, Shown } from './message.ts'
 import { isStepEventName } from '../names.ts'
-import type { EventOccasion } from '../outbox/triggers.ts'
-import type { Draw, Snapshots } from './snapshots.ts'
+import { keyOf, type EventTrigger } from '../outbox/triggers.ts'
+import type { Render, Snapshots } from './snapshots.ts'
 
-/** Without those whose subject is gone. */
-export async function drawMessages(
+/** By `keyOf` of the trigger. Events whose build or agent is deleted are left out. */
+export async function renderMessages(
   trx: Trx,
   snapshots: Snapshots,
-  occasions: readonly EventOccasion[],
-): Promise<Map<EventOccasion, Message>> {
-  if (occasions.length === 0) return new Map()
-  const pictures = await drawAll(trx, snapshots, occasions)
-  const messages = occasions.flatMap((occasion): Array<[EventOccasion, Message]> => {
-    const data = dataOf(occasion, pictures)
+  triggers: readonly EventTrigger[],
+): Promise<Map<string, Message>> {
+  if (triggers.length === 0) return new Map()
+  const rendered = await renderAll(trx, snapshots, triggers)
+  const messages = triggers.flatMap((trigger): Array<[string, Message]> => {
+    const data = dataOf(trigger, rendered)
     if (data === null) return []
-    return [[occasion, { id: newId(), event: occasion.event, occurredAt: occasion.row.created_at, ...data }]]
+    return [
+      [keyOf(trigger), { id: newId(), event: trigger.event, occurredAt: trigger.row.created_at, ...data }],
+    ]
   })
   return new Map(messages)
 }
 
-type Drawn<D> = D extends Draw<infer T> ? Map<string, T> : never
-type Pictures = { [Name in Exclude<keyof Snapshots, 'organizations' | 'facts'>]: Drawn<Snapshots[Name]> } & {
+type RenderedBy<D> = D extends Render<infer T> ? Map<string, T> : never
+type Rendered = {
+  [Name in Exclude<keyof Snapshots, 'organizations' | 'facts'>]: RenderedBy<Snapshots[Name]>
+} & {
   organizations: Map<string, Shown>
 }
 
-async function drawAll(
+async function renderAll(
   trx: Trx,
   snapshots: Snapshots,
-  occasions: readonly EventOccasion[],
-): Promise<Pictures> {
-  const rows = occasions.map(({ row }) => row)
+  triggers: readonly EventTrigger[],
+): Promise<Rendered> {
+  const rows = triggers.map(({ row }) => row)
   const unique = (ids: ReadonlyArray<string | null | undefined>) => [
     ...new Set(ids.filter((id) => id !== null && id !== undefined)),
   ]
   const orgIds = unique(rows.map((row) => row.organization_id))
-  const draw = <T>(how: Draw<T>, given: ReadonlyArray<string | null | undefined>) => {
+  const render = <T>(by: Render<T>, given: ReadonlyArray<string | null | undefined>) => {
     const ids = unique(given)
-    return ids.length === 0 ? Promise.resolve(new Map<string, T>()) : how(trx, orgIds, ids)
+    return ids.length === 0 ? Promise.resolve(new Map<string, T>()) : by(trx, orgIds, ids)
   }
   return {
     organizations: await snapshots.organizations(trx, orgIds),
-    builds: await draw(
+    builds: await render(
       snapshots.builds,
       rows.map((row) => row.build_id),
     ),
-    pipelines: await draw(
+    pipelines: await render(
       snapshots.pipelines,
       rows.map((row) => row.pipeline_id),
     ),
-    jobs: await draw(
+    jobs: await render(
       snapshots.jobs,
       rows.map((row) => row.job_id),
     ),
-    failedJobs: await draw(
+    failedJobs: await render(
       snapshots.failedJobs,
-      occasions.filter(hasFailures).map(({ row }) => row.build_id),
+      triggers.filter(hasFailures).map(({ row }) => row.build_id),
     ),
-    agents: await draw(
+    agents: await render(
       snapshots.agents,
       rows.map(({ data }) => data.agent_id),
     ),
-    clusterTokens: await draw(
+    clusterTokens: await render(
       snapshots.clusterTokens,
       rows.map(({ data }) => data.cluster_token_id),
     ),
-    steps: await draw(
+    steps: await render(
       snapshots.steps,
-      occasions.flatMap(({ event, row }) => (isStepEventName(event) ? [row.data.step_id] : [])),
+      triggers.flatMap(({ event, row }) => (isStepEventName(event) ? [row.data.step_id] : [])),
     ),
   }
 }
 
-const hasFailures = ({ event }: EventOccasion) => event === 'build.failing' || event === 'build.finished'
+const hasFailures = ({ event }: EventTrigger) => event === 'build.failing' || event === 'build.finished'
 
-function dataOf(occasion: EventOccasion, pictures: Pictures): MessageData | null {
-  const { row, states } = occasion
-  const organization = pictures.organizations.get(row.organization_id)
+function dataOf(trigger: EventTrigger, rendered: Rendered): MessageData | null {
+  const { row, states } = trigger
+  const organization = rendered.organizations.get(row.organization_id)
   if (organization === undefined) return null
-  if (row.build_id === null) return agentData(occasion, organization, pictures)
-  const build = pictures.builds.get(row.build_id)
-  const pipeline = pictures.pipelines.get(row.pipeline_id ?? '')
-  const job = row.job_id === null ? null : pictures.jobs.get(row.job_id)
+  if (row.build_id === null) return agentData(trigger, organization, rendered)
+  const build = rendered.builds.get(row.build_id)
+  const pipeline = rendered.pipelines.get(row.pipeline_id ?? '')
+  const job = row.job_id === null ? null : rendered.jobs.get(row.job_id)
   if (build === undefined || pipeline === undefined || job === undefined) return null
-  const step = isStepEventName(occasion.event) ? pictures.steps.get(row.data.step_id ?? '')?.step : null
+  const step = isStepEventName(trigger.event) ? rendered.steps.get(row.data.step_id ?? '')?.step : null
   if (step === undefined) return null
-  const failed: readonly FailedJob[] = pictures.failedJobs.get(row.build_id) ?? []
+  const failed: readonly FailedJob[] = rendered.failedJobs.get(row.build_id) ?? []
   const shown = buildAsOf(build.build, row)
-  const withTriggers = occasion.event === 'build.finished' && build.triggers.length > 0
+  const withTriggers = trigger.event === 'build.finished' && build.triggers.length > 0
   return {
     states,
-    sender: actor(occasion, build.people, job?.unblockedBy ?? null),
+    sender: actor(trigger, build.people, job?.unblockedBy ?? null),
     organization,
     build: withTriggers ? { ...shown, steps: build.triggers } : shown,
     pipeline,
     ...(job === null ? {} : { job: jobAsOf(job.job, row) }),
-    ...(step === null ? {} : { step: stepAsOf(step, occasion.event) }),
-    ...(hasFailures(occasion) ? { failed_jobs: failed } : {}),
-    ...(occasion.event === 'job.promised_exit_status'
+    ...(step === null ? {} : { step: stepAsOf(step, trigger.event) }),
+    ...(hasFailures(trigger) ? { failed_jobs: failed } : {}),
+    ...(trigger.event === 'job.promised_exit_status'
       ? { more: { promised_exit_status_reason: row.data.reason ?? null } }
       : {}),
   }
 }
 
 function actor(
-  { event, row }: EventOccasion,
+  { event, row }: EventTrigger,
   { creator, canceledBy }: { creator: Person | null; canceledBy: Person | null },
   unblockedBy: Person | null,
 ): Person | null {
@@ -117,13 +121,13 @@ function actor(
 }
 
 function agentData(
-  { row, states }: EventOccasion,
+  { row, states }: EventTrigger,
   organization: Shown,
-  pictures: Pictures,
+  rendered: Rendered,
 ): MessageData | null {
   const { agent_id: agentId, cluster_token_id: tokenId, blocked_ip: blockedIp } = row.data
-  const agent = pictures.agents.get(agentId ?? '')
-  const token = pictures.clusterTokens.get(tokenId ?? '')
+  const agent = rendered.agents.get(agentId ?? '')
+  const token = rendered.clusterTokens.get(tokenId ?? '')
   if (agent === undefined && token === undefined) return null
   return {
     states,

@@ -1,30 +1,30 @@
-// How things look to those who are told. The shapes are the REST API's, which stands above this folder, so whoever
-// starts the relay hands in who draws them.
+// Renders builds, jobs and agents as the REST API shows them. resources/ may not be imported here, so worker.ts passes the
+// implementation.
 import type { ConditionFacts } from '@millrace/engine/conditions/facts.ts'
 import type { Db } from '../../db/pool.ts'
 import type { NotifyEntry } from '@millrace/engine/steps/types.ts'
-import type { FailedJob, Person, Shown, ToldStep } from './message.ts'
+import type { FailedJob, Person, Shown, StepSnapshot } from './message.ts'
 
-/** By id; what is gone is left out. All ids are of these organizations. */
-export type Draw<T> = (db: Db, orgIds: readonly string[], ids: readonly string[]) => Promise<Map<string, T>>
+/** By id; deleted things are left out. All ids belong to these organizations. */
+export type Render<T> = (db: Db, orgIds: readonly string[], ids: readonly string[]) => Promise<Map<string, T>>
 
 export interface Snapshots {
   organizations(db: Db, ids: readonly string[]): Promise<Map<string, Shown>>
   /** Without jobs, environment and pipeline. */
-  builds: Draw<{ build: Shown; people: BuildPeople; triggers: readonly Shown[] }>
-  pipelines: Draw<Shown>
-  jobs: Draw<{ job: Shown; unblockedBy: Person | null }>
+  builds: Render<{ build: Shown; people: BuildPeople; triggers: readonly Shown[] }>
+  pipelines: Render<Shown>
+  jobs: Render<{ job: Shown; unblockedBy: Person | null }>
   /** By build. */
-  failedJobs: Draw<readonly FailedJob[]>
-  agents: Draw<Shown>
-  /** What conditions may know of builds. */
+  failedJobs: Render<readonly FailedJob[]>
+  agents: Render<Shown>
+  /** The facts of builds that conditions may use. */
   facts(
     db: Db,
     builds: ReadonlyArray<{ orgId: string; buildId: string }>,
   ): Promise<Map<string, ConditionFacts>>
-  clusterTokens: Draw<Shown>
-  /** Without those that ask for nothing. */
-  steps: Draw<{ step: ToldStep; type: string; notify: readonly NotifyEntry[] }>
+  clusterTokens: Render<Shown>
+  /** Only steps that have entries in `notify`. */
+  steps: Render<{ step: StepSnapshot; type: string; notify: readonly NotifyEntry[] }>
 }
 
 export interface BuildPeople {

@@ -1,4 +1,4 @@
-// A thing as it was when something happened to it. It is drawn a moment later, and may have moved on by then.
+// A build, job or step as it was at the time of an event. It is rendered a moment later and may have changed since.
 import {
   isFinal,
   isFinalBuild,
@@ -8,9 +8,9 @@ import {
   type JobState,
 } from '@millrace/engine/states.ts'
 import type { OutboxEvent } from './cursor.ts'
-import type { Message, Shown, ToldStep } from '../messages/message.ts'
+import type { Message, Shown, StepSnapshot } from '../messages/message.ts'
 
-/** Times that had not come yet are taken back, and the state is the one that the event tells of. */
+/** The state is that of the event, and times after the event are removed. */
 export function buildAsOf(build: Shown, { kind, data, created_at: at }: OutboxEvent): Shown {
   const earlier = withoutLater(build, ['started_at', 'failing_at', 'finished_at'], at)
   if (kind !== 'build.state_changed') return earlier
@@ -25,10 +25,10 @@ export function buildAsOf(build: Shown, { kind, data, created_at: at }: OutboxEv
   }
 }
 
-/** A build that was opened again has no end any more; one that is blocked may have one or not. */
-function finishedAt(to: BuildState, drawn: unknown, at: string): unknown {
-  if (to === 'blocked') return drawn
-  return isFinalBuild(to) ? (drawn ?? at) : null
+/** A build that was continued has no end; a blocked one may have one or not. */
+function finishedAt(to: BuildState, rendered: unknown, at: string): unknown {
+  if (to === 'blocked') return rendered
+  return isFinalBuild(to) ? (rendered ?? at) : null
 }
 
 export function jobAsOf(job: Shown, { kind, data, created_at: at }: OutboxEvent): Shown {
@@ -42,7 +42,7 @@ export function jobAsOf(job: Shown, { kind, data, created_at: at }: OutboxEvent)
   }
 }
 
-export const stepAsOf = (step: ToldStep, event: Message['event']): ToldStep =>
+export const stepAsOf = (step: StepSnapshot, event: Message['event']): StepSnapshot =>
   event === 'step.failing' ? { ...step, state: 'failing', outcome: 'hard_failed' } : step
 
 function withoutLater(thing: Shown, names: readonly string[], at: string): Shown {

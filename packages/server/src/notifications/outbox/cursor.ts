@@ -1,10 +1,10 @@
 // Reads the outbox, each event once and in the order in which it happened to its build.
 //
-// Ids alone will not do: a transaction that took its id early may commit late, and a reader that went by ids would
-// have passed it. So the outbox is read in windows of transactions, and a window ends where the oldest one still open
-// begins: nothing can be added to it any more. Transactions alone will not do either: one that began early may have
-// waited for the build's lock and written last. Within a window the ids, taken behind that lock, give the order; and
-// whoever waited was still open when the other ended, so that no window has the later without the earlier.
+// Ids are not enough: a transaction that took its id early may commit late, and a reader that goes by ids would have passed
+// it. So the outbox is read in windows of transaction numbers. A window ends where the oldest open transaction begins, so
+// nothing can be added to it. Transaction numbers are not enough either: a transaction that began early may have waited for
+// the build's lock and written last. Within a window the ids give the order, because they are taken under that lock. A
+// transaction that waited for the lock was still open when the other ended, so no window has the later event alone.
 import { sql } from 'kysely'
 import type { Db, Trx } from '../../db/pool.ts'
 import { oldestOpen } from '../../events/oldest-open.ts'
@@ -20,14 +20,14 @@ export interface OutboxEvent {
   created_at: string
 }
 
-/** Which of them there are depends on the kind. */
+/** Which fields are set depends on the kind. */
 export interface EventData {
   to?: string
   blocked_state?: 'passed' | 'failed' | 'running' | null
-  /** What it is called by those who listen. */
+  /** Event names. */
   news?: readonly string[]
   step_id?: string
-  /** Of a promise to fail. */
+  /** Of a promised exit status. */
   reason?: string | null
   agent_id?: string
   cluster_id?: string
@@ -41,7 +41,7 @@ interface Window {
   last_event_id: number
 }
 
-/** Cheap, for those who ask often. */
+/** Cheap, since it is called several times a second. */
 export async function hasUnread(db: Db): Promise<boolean> {
   const { rows } = await sql<{ has: boolean }>`
     select c.from_xid < c.to_xid or exists (select from events e where e.xid >= c.to_xid) as has
@@ -49,7 +49,7 @@ export async function hasUnread(db: Db): Promise<boolean> {
   return rows[0]?.has ?? false
 }
 
-/** The next events, at most `most`; read for good when the transaction commits. null: another worker is reading. */
+/** The next events. The commit of the transaction moves the cursor. null: another worker is reading. */
 export async function takeEvents(trx: Trx, most: number): Promise<OutboxEvent[] | null> {
   const { rows: cursors } = await sql<Window>`
     select from_xid, to_xid, last_event_id from notification_cursor for update skip locked`.execute(trx)
@@ -58,14 +58,14 @@ export async function takeEvents(trx: Trx, most: number): Promise<OutboxEvent[] 
   const window = cursor.from_xid < cursor.to_xid ? cursor : await nextWindow(trx, cursor.to_xid)
   if (window.from_xid >= window.to_xid) return []
 
-  // Materialized: only the index by transaction finds the window; the order comes after.
+  // Materialized, so that the planner uses the index on xid and sorts by id afterwards.
   const { rows: events } = await sql<OutboxEvent>`
-    with settled as materialized (
+    with closed as materialized (
       select id from events
       where xid >= ${window.from_xid} and xid < ${window.to_xid} and id > ${window.last_event_id}
     )
     select e.id, e.organization_id, e.pipeline_id, e.build_id, e.job_id, e.kind, e.data, e.created_at
-    from events e where e.id in (select id from settled order by id limit ${most})
+    from events e where e.id in (select id from closed order by id limit ${most})
     order by e.id`.execute(trx)
   const isRead = events.length < most
   await sql`

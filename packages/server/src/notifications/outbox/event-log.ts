@@ -1,26 +1,15 @@
-// The event log: what its services hear is kept, and read by whoever asks.
+// Stores the events of event log services, which clients read by REST.
 import { sql } from 'kysely'
 import type { Trx } from '../../db/pool.ts'
-import { insertMessages } from './enqueue.ts'
-import type { Message } from '../messages/message.ts'
+import type { NewMessage } from './enqueue.ts'
 
-export interface NewLogEntry {
+export interface NewLogEntry extends NewMessage {
   serviceId: string
-  organizationId: string
-  message: Message
 }
 
-/** In the order given. `written`: messages that are in the database by now. */
-export async function keepInLog(
-  trx: Trx,
-  entries: readonly NewLogEntry[],
-  now: Date,
-  written: ReadonlySet<string>,
-  eventIds: ReadonlyMap<string, number>,
-): Promise<void> {
+/** In the order given. */
+export async function insertLogEntries(trx: Trx, entries: readonly NewLogEntry[], now: Date): Promise<void> {
   if (entries.length === 0) return
-  const missing = entries.filter(({ message }) => !written.has(message.id))
-  if (missing.length > 0) await insertMessages(trx, missing, eventIds)
   const rows = entries.map(({ serviceId, organizationId, message }, n) => ({
     n,
     service_id: serviceId,

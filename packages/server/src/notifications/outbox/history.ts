@@ -1,6 +1,6 @@
-// What became of a build's jobs up to one of its ends. A build may end several times: it waits for a person and goes
-// on, or is opened again for a retry. Each stretch from its beginning to an end is a stage, and each job that ended
-// belongs to one. What is read does not change any more, so every attempt of a delivery reads the same.
+// The jobs of a build up to one of its ends. A build may end several times: it is blocked and then continues, or a job is
+// retried. The time up to each end is a stage, and each job that ended belongs to one stage. These rows do not change any
+// more, so every attempt of a delivery reads the same.
 import { sql } from 'kysely'
 import type { Db } from '../../db/pool.ts'
 import type { Message } from '../messages/message.ts'
@@ -11,7 +11,7 @@ export interface PastStage {
   number: number
   startedAt: string
   endedAt: string
-  /** How many ends before this one were more than waiting for a person. */
+  /** How many ends before this one were not blocks. */
   verdictsBefore: number
 }
 
@@ -22,7 +22,7 @@ export interface PastJob {
   name: string
   command: string | null
   step: PastStep
-  /** The step that holds the step. */
+  /** The group step that contains the step. */
   group: PastStep | null
   startedAt: string
   finishedAt: string
@@ -48,13 +48,13 @@ export interface PastStep {
 
 export interface History {
   stage: PastStage
-  /** Those that ended in the stage, in the build's order; without waits and what never ran. */
+  /** Jobs that ended in the stage, in the order of the build; without wait steps and jobs that never ran. */
   jobs: PastJob[]
-  /** The trigger job that made the build. */
+  /** The trigger job that created the build. */
   triggeredBy: { buildId: string; jobId: string } | null
 }
 
-/** Of the build whose end the message tells of. */
+/** Of the build in the message, whose event is its end. */
 export async function getHistory(
   db: Db,
   orgId: string,
@@ -118,17 +118,6 @@ async function listJobs(
   return rows
 }
 
-/** In the order of their first jobs. */
-export function groupBy<T>(jobs: readonly T[], key: (job: T) => string): Map<string, [T, ...T[]]> {
-  const groups = new Map<string, [T, ...T[]]>()
-  for (const job of jobs) {
-    const group = groups.get(key(job))
-    if (group === undefined) groups.set(key(job), [job])
-    else group.push(job)
-  }
-  return groups
-}
-
 export const spanOf = (jobs: readonly [PastJob, ...PastJob[]]): { startedAt: string; endedAt: string } => ({
   startedAt: jobs.reduce(
     (least, { startedAt }) => (startedAt < least ? startedAt : least),
@@ -148,7 +137,7 @@ export function resultOf({ state, softFailed }: Pick<PastJob, 'state' | 'softFai
     : 'success'
 }
 
-/** The worst one of jobs that were not replaced by a retry. */
+/** The worst result, without jobs that were retried. */
 export function resultOfAll(jobs: readonly PastJob[]): Result {
   const replaced = new Set(jobs.flatMap(({ retryOf }) => retryOf?.jobId ?? []))
   const results = new Set(jobs.filter(({ id }) => !replaced.has(id)).map(resultOf))

@@ -1,81 +1,78 @@
-// What pipelines ask for themselves: the entries of `notify` of a whole build, and of its steps. Decides which of them
-// hold; the sending is done like that of services. Commit statuses and checks are told to source hosts elsewhere.
+// Finds what pipelines publish themselves: the entries of `notify` of builds and steps whose conditions hold. Commit statuses
+// and checks are published elsewhere.
 import { sql } from 'kysely'
 import { v5 } from 'uuid'
 import { evaluateCondition } from '@millrace/engine/conditions/evaluate.ts'
 import type { NotifyEntry } from '@millrace/engine/steps/types.ts'
 import type { Trx } from '../../db/pool.ts'
-import { stepAsOf } from './as-of.ts'
-import { isStepEventName } from '../names.ts'
-import type { EventOccasion } from './triggers.ts'
 import type { Snapshots } from '../messages/snapshots.ts'
+import { isStepEventName } from '../names.ts'
+import { stepAsOf } from './as-of.ts'
 import { targetsOf, type Target } from './targets.ts'
+import { keyOf, type EventTrigger } from './triggers.ts'
 
-export interface Asked {
-  occasion: EventOccasion
-  targets: Target[]
-}
+/** The id of a recipient without a service: one address within one organization. */
+export const recipientOf = (orgId: string, { kind, to }: Target): string => v5(`${kind} ${to}`, orgId)
 
-/** Names an owner of lanes: deliveries to one address of one organization. */
-export const ownerOf = (orgId: string, { kind, to }: Target): string => v5(`${kind} ${to}`, orgId)
+type Wants = (trigger: EventTrigger) => boolean
 
-type Tells = (occasion: EventOccasion) => boolean
+const isStep: Wants = ({ event }) => isStepEventName(event)
+const isEnd: Wants = ({ event, states }) => event === 'build.finished' && !states.includes('build_blocked')
+const isFailingOrEnd: Wants = (trigger) => trigger.event === 'build.failing' || isEnd(trigger)
+/** Includes blocked builds, which are published as finished. */
+const isProgress: Wants = ({ event }) =>
+  ['build.scheduled', 'build.running', 'build.finished'].includes(event)
 
-const isStep: Tells = ({ event }) => isStepEventName(event)
-const isEnd: Tells = ({ event, states }) => event === 'build.finished' && !states.includes('build_blocked')
-const isFailingOrEnd: Tells = (occasion) => occasion.event === 'build.failing' || isEnd(occasion)
-/** A build that is blocked has come to an end for the time being. */
-const isCourse: Tells = ({ event }) => ['build.scheduled', 'build.running', 'build.finished'].includes(event)
-
-/** Of which happenings each service tells. */
-const tells: Readonly<Record<string, Tells>> = {
+/** The events that each kind of entry publishes. */
+const wants: Readonly<Record<string, Wants>> = {
   email: isFailingOrEnd,
-  slack: (occasion) => isStep(occasion) || isFailingOrEnd(occasion),
-  webhook: isCourse,
-  basecamp_campfire: (occasion) =>
-    isStep(occasion) || isCourse(occasion) || occasion.event === 'build.skipped',
+  slack: (trigger) => isStep(trigger) || isFailingOrEnd(trigger),
+  webhook: isProgress,
+  basecamp_campfire: (trigger) => isStep(trigger) || isProgress(trigger) || trigger.event === 'build.skipped',
   pagerduty_change_event: isEnd,
 }
 
-export async function findAsked(
+export async function matchNotify(
   trx: Trx,
   snapshots: Snapshots,
-  occasions: readonly EventOccasion[],
-): Promise<Asked[]> {
-  const possible = occasions.filter(
-    (occasion) => occasion.row.build_id !== null && Object.values(tells).some((tellsOf) => tellsOf(occasion)),
+  triggers: readonly EventTrigger[],
+): Promise<Array<{ trigger: EventTrigger; target: Target }>> {
+  const possible = triggers.filter(
+    (trigger) => trigger.row.build_id !== null && Object.values(wants).some((isWanted) => isWanted(trigger)),
+  )
+  const buildEntries = await listEntries(
+    trx,
+    possible.filter((trigger) => !isStep(trigger)),
   )
   const entries = new Map([
-    ...(await listEntries(
-      trx,
-      possible.filter((occasion) => !isStep(occasion)),
-    )),
+    ...buildEntries,
     ...(await listStepEntries(trx, snapshots, possible.filter(isStep))),
   ])
-  if (entries.size === 0) return []
-  const asked = possible.flatMap((occasion) => {
-    const found = entries.get(keyOf(occasion))
-    const wanted = found?.notify.filter(({ service }) => tells[service]?.(occasion) ?? false) ?? []
-    return found === undefined || wanted.length === 0 ? [] : [{ occasion, wanted, known: found.known }]
+  const wanted = possible.flatMap((trigger) => {
+    const found = entries.get(keyOf(trigger))
+    const notify = found?.notify.filter(({ service }) => wants[service]?.(trigger) ?? false) ?? []
+    return found === undefined || notify.length === 0 ? [] : [{ trigger, notify, withOwn: found.withOwn }]
   })
-  const conditional = asked.filter(({ wanted }) => wanted.some(({ condition }) => condition !== null))
+  const conditional = wanted.filter(({ notify }) => notify.some(({ condition }) => condition !== null))
   const facts = await snapshots.facts(
     trx,
-    conditional.flatMap(({ occasion: { row } }) =>
+    conditional.flatMap(({ trigger: { row } }) =>
       row.build_id === null ? [] : [{ orgId: row.organization_id, buildId: row.build_id }],
     ),
   )
-  return asked.flatMap(({ occasion, wanted, known }) => {
+  return wanted.flatMap(({ trigger, notify, withOwn }) => {
     const holds = ({ condition }: NotifyEntry) => {
       if (condition === null) return true
-      const build = facts.get(occasion.row.build_id ?? '')
+      const build = facts.get(trigger.row.build_id ?? '')
       if (build === undefined) return false
-      const outcome = evaluateCondition(condition, known(build, occasion))
-      // One that cannot be decided was warned of when the pipeline was read.
+      const outcome = evaluateCondition(condition, withOwn(build))
+      // For a condition that cannot be evaluated, the upload of the pipeline has shown a warning.
       return outcome.ok && outcome.value
     }
-    const targets = wanted.filter(holds).flatMap(targetsOf)
-    return targets.length === 0 ? [] : [{ occasion, targets }]
+    return notify
+      .filter(holds)
+      .flatMap(targetsOf)
+      .map((target) => ({ trigger, target }))
   })
 }
 
@@ -83,14 +80,11 @@ type Facts = Parameters<typeof evaluateCondition>[1]
 
 interface Entries {
   notify: readonly NotifyEntry[]
-  /** What its conditions may know, beyond what is known of the build. */
-  known(build: Facts, occasion: EventOccasion): Facts
+  /** Adds the facts that only the conditions of these entries know. */
+  withOwn(build: Facts): Facts
 }
 
-/** An event of the outbox may be two things at once. */
-const keyOf = ({ row, event }: EventOccasion) => `${row.id} ${event}`
-
-function buildAsOf(facts: Facts, { row }: EventOccasion, before: string | null): Facts {
+function buildAsOf(facts: Facts, { row }: EventTrigger, before: string | null): Facts {
   const { to, blocked_state: blockedState } = row.data
   return {
     ...facts,
@@ -108,11 +102,11 @@ function buildAsOf(facts: Facts, { row }: EventOccasion, before: string | null):
   }
 }
 
-/** Those of builds; without builds that ask for nothing. */
-async function listEntries(trx: Trx, occasions: readonly EventOccasion[]): Promise<Map<string, Entries>> {
-  if (occasions.length === 0) return new Map()
-  const rows = occasions.map(({ row }) => row)
-  // The verdict before is that of the newest earlier build of the branch that passed or failed.
+/** The entries of builds, by trigger. */
+async function listEntries(trx: Trx, triggers: readonly EventTrigger[]): Promise<Map<string, Entries>> {
+  if (triggers.length === 0) return new Map()
+  const rows = triggers.map(({ row }) => row)
+  // `before` is the state of the newest earlier build of the branch that passed or failed.
   const { rows: found } = await sql<{ event_id: number; notify: NotifyEntry[]; before: string | null }>`
     select w.event_id, b.notify, earlier.state as before
     from unnest(${rows.map(({ id }) => id)}::bigint[], ${rows.map((row) => row.organization_id)}::uuid[],
@@ -126,32 +120,32 @@ async function listEntries(trx: Trx, occasions: readonly EventOccasion[]): Promi
     ) earlier on true`.execute(trx)
   const byEvent = new Map(found.map((entry) => [entry.event_id, entry]))
   return new Map(
-    occasions.flatMap((occasion): Array<[string, Entries]> => {
-      const entry = byEvent.get(occasion.row.id)
+    triggers.flatMap((trigger): Array<[string, Entries]> => {
+      const entry = byEvent.get(trigger.row.id)
       if (entry === undefined) return []
-      const known: Entries['known'] = (build, at) => buildAsOf(build, at, entry.before)
-      return [[keyOf(occasion), { notify: entry.notify, known }]]
+      const withOwn = (build: Facts) => buildAsOf(build, trigger, entry.before)
+      return [[keyOf(trigger), { notify: entry.notify, withOwn }]]
     }),
   )
 }
 
-/** Those of steps. A step cannot know how its build will end. */
+/** The entries of steps, by trigger. */
 async function listStepEntries(
   trx: Trx,
   snapshots: Snapshots,
-  occasions: readonly EventOccasion[],
+  triggers: readonly EventTrigger[],
 ): Promise<Map<string, Entries>> {
-  const ids = [...new Set(occasions.flatMap(({ row }) => row.data.step_id ?? []))]
+  const ids = [...new Set(triggers.flatMap(({ row }) => row.data.step_id ?? []))]
   if (ids.length === 0) return new Map()
-  const orgIds = [...new Set(occasions.map(({ row }) => row.organization_id))]
+  const orgIds = [...new Set(triggers.map(({ row }) => row.organization_id))]
   const steps = await snapshots.steps(trx, orgIds, ids)
   return new Map(
-    occasions.flatMap((occasion): Array<[string, Entries]> => {
-      const found = steps.get(occasion.row.data.step_id ?? '')
+    triggers.flatMap((trigger): Array<[string, Entries]> => {
+      const found = steps.get(trigger.row.data.step_id ?? '')
       if (found === undefined) return []
-      const { outcome, ...step } = stepAsOf(found.step, occasion.event)
+      const { outcome, ...step } = stepAsOf(found.step, trigger.event)
       const facts = { ...step, type: found.type, outcome: outcome ?? '' }
-      return [[keyOf(occasion), { notify: found.notify, known: (build) => ({ ...build, step: facts }) }]]
+      return [[keyOf(trigger), { notify: found.notify, withOwn: (build) => ({ ...build, step: facts }) }]]
     }),
   )
 }

@@ -1,13 +1,13 @@
-// Which services are told of what.
+// Finds the services that want an event.
 import { sql } from 'kysely'
 import { matchesBranch } from '@millrace/engine/branches.ts'
 import type { Db, Trx } from '../../db/pool.ts'
-import type { ServiceOccasion } from './triggers.ts'
 import type { BuildStateName, ProviderId, ScopeName } from '../names.ts'
-import { findWants } from '../providers/table.ts'
 import type { Settings } from '../provider.ts'
+import { findWants } from '../providers/table.ts'
+import { isForServices, type EventTrigger, type ServiceTrigger } from './triggers.ts'
 
-/** As much of a service as decides what it hears of. */
+/** The part of a service that decides which events it gets. */
 export interface Listener {
   id: string
   organization_id: string
@@ -21,16 +21,42 @@ export interface Listener {
   listening_since: string
 }
 
-/** Where something happened. A build has a branch and stands in a pipeline; an agent stands in a cluster alone. */
-export interface Setting {
+/** Where something happened. A build has a branch and a pipeline; an agent has only a cluster. */
+interface Place {
   branch: string | null
   pipelineId: string | null
   clusterId: string | null
   teamIds: readonly string[]
 }
 
-/** Enabled services of the organizations. Until the transaction ends none of them is disabled, changed or deleted. */
-export async function listListeners(trx: Trx, orgIds: readonly string[]): Promise<Listener[]> {
+export async function matchServices(
+  trx: Trx,
+  triggers: readonly EventTrigger[],
+): Promise<Array<{ trigger: ServiceTrigger; listener: Listener }>> {
+  const possible = triggers.filter(isForServices)
+  const listeners = await listListeners(trx, unique(possible.map(({ row }) => row.organization_id)))
+  if (listeners.length === 0) return []
+  const orgIds = new Set(listeners.map((listener) => listener.organization_id))
+  const listened = await withFixed(
+    trx,
+    possible.filter(({ row }) => orgIds.has(row.organization_id)),
+  )
+  const wanted = listened.flatMap((trigger) =>
+    listeners.filter((listener) => wants(listener, trigger)).map((listener) => ({ trigger, listener })),
+  )
+  const buildIds = unique(wanted.flatMap(({ trigger }) => trigger.row.build_id ?? []))
+  const builds = await findPlaces(trx, [...orgIds], buildIds)
+  return wanted.filter(({ trigger: { row }, listener }) => {
+    const place = row.build_id === null ? placeOfAgent(row.data.cluster_id) : builds.get(row.build_id)
+    return place !== undefined && isInScope(listener, place)
+  })
+}
+
+const unique = (ids: readonly string[]) => [...new Set(ids)]
+
+/** Enabled services. Until the transaction ends none of them can be disabled, updated or deleted. */
+async function listListeners(trx: Trx, orgIds: readonly string[]): Promise<Listener[]> {
+  if (orgIds.length === 0) return []
   const { rows } = await sql<Listener>`
     select s.id, s.organization_id, s.provider, s.scope, s.branch_configuration, s.build_states, s.settings, s.listening_since,
       array(select coalesce(t.pipeline_id, t.team_id, t.cluster_id) from notification_service_targets t
@@ -41,16 +67,16 @@ export async function listListeners(trx: Trx, orgIds: readonly string[]): Promis
   return rows
 }
 
-export const wantsOccasion = (listener: Listener, occasion: ServiceOccasion): boolean =>
-  listener.organization_id === occasion.row.organization_id &&
-  listener.listening_since <= occasion.row.created_at &&
+const wants = (listener: Listener, trigger: ServiceTrigger): boolean =>
+  listener.organization_id === trigger.row.organization_id &&
+  listener.listening_since <= trigger.row.created_at &&
   (findWants(listener.provider)?.(
     { settings: listener.settings, buildStates: listener.build_states },
-    occasion,
+    trigger,
   ) ??
     false)
 
-export function isInScope(listener: Listener, { branch, pipelineId, clusterId, teamIds }: Setting): boolean {
+function isInScope(listener: Listener, { branch, pipelineId, clusterId, teamIds }: Place): boolean {
   if (branch !== null && !matchesBranch(listener.branch_configuration, branch)) return false
   const isTarget = (id: string | null) => id !== null && listener.targets.includes(id)
   switch (listener.scope) {
@@ -65,25 +91,49 @@ export function isInScope(listener: Listener, { branch, pipelineId, clusterId, t
   }
 }
 
-export async function findBuildSettings(
+const placeOfAgent = (clusterId: string | undefined): Place => ({
+  branch: null,
+  pipelineId: null,
+  clusterId: clusterId ?? null,
+  teamIds: [],
+})
+
+/** By build; deleted builds are left out. */
+async function findPlaces(
   db: Db,
   orgIds: readonly string[],
   buildIds: readonly string[],
-): Promise<Map<string, Setting>> {
-  const { rows } = await sql<Setting & { id: string }>`
+): Promise<Map<string, Place>> {
+  const { rows } = await sql<Place & { id: string }>`
     select b.id, b.branch, b.pipeline_id as "pipelineId", p.cluster_id as "clusterId",
       array(select t.team_id from team_pipelines t where t.pipeline_id = p.id) as "teamIds"
     from builds b join pipelines p on p.id = b.pipeline_id
     where b.organization_id = any (${orgIds}::uuid[]) and b.id = any (${buildIds}::uuid[])`.execute(db)
-  return new Map(rows.map(({ id, ...setting }) => [id, setting]))
+  return new Map(rows.map(({ id, ...place }) => [id, place]))
+}
+
+/** Adds the state `build_fixed`. */
+async function withFixed(trx: Trx, triggers: readonly ServiceTrigger[]): Promise<ServiceTrigger[]> {
+  const hasPassed = ({ states }: ServiceTrigger) => states.includes('build_passed')
+  const fixed = await findFixed(
+    trx,
+    triggers
+      .filter(hasPassed)
+      .flatMap(({ row: { id, build_id: buildId } }) => (buildId === null ? [] : [{ eventId: id, buildId }])),
+  )
+  return triggers.map((trigger) =>
+    hasPassed(trigger) && fixed.has(trigger.row.id)
+      ? { ...trigger, states: [...trigger.states, 'build_fixed'] }
+      : trigger,
+  )
 }
 
 /**
- * Which of these ends of passing builds mean that something was fixed: the verdict before was a failure. That is the
- * build's own, where it ended before and was opened again, else that of the newest earlier build of the branch
- * that passed or failed; canceled and skipped ones say nothing.
+ * Which of these passed builds were fixed, which is when the verdict before was a failure. The verdict before is the build's
+ * own when it had ended earlier and was continued, else that of the newest earlier build of the branch that passed or
+ * failed. Canceled and skipped builds do not count.
  */
-export async function findFixed(
+async function findFixed(
   db: Db,
   ends: ReadonlyArray<{ eventId: number; buildId: string }>,
 ): Promise<Set<number>> {

@@ -1,28 +1,20 @@
-// Carries events from the outbox to those who want to hear of them: decides who, draws what they will see, and
-// writes both down with the cursor, in one transaction. Sends nothing.
+// Turns events of the outbox into pending deliveries: finds who wants each event, renders its message, and stores both with
+// the cursor in one transaction. delivery/ sends them.
 import type { Context } from '../../context.ts'
 import type { Trx } from '../../db/pool.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { newId } from '../../lib/ids.ts'
-import { hasUnread, takeEvents } from './cursor.ts'
-import { drawMessages } from '../messages/render.ts'
-import { enqueue, type NewDelivery } from './enqueue.ts'
-import { findAsked, ownerOf } from './match-notify.ts'
-import { isForServices, occasionsOf, type EventOccasion, type ServiceOccasion } from './triggers.ts'
-import { keepInLog } from './event-log.ts'
-import { findSender } from '../providers/table.ts'
-import {
-  findBuildSettings,
-  findFixed,
-  isInScope,
-  listListeners,
-  wantsOccasion,
-  type Listener,
-  type Setting,
-} from './match-services.ts'
-import { branchLane, type Message } from '../messages/message.ts'
+import { branchQueue, type Message } from '../messages/message.ts'
+import { renderMessages } from '../messages/render.ts'
 import type { Snapshots } from '../messages/snapshots.ts'
+import { findSender } from '../providers/table.ts'
+import { hasUnread, takeEvents } from './cursor.ts'
+import { insertDeliveries, insertMessages, type NewDelivery } from './enqueue.ts'
+import { insertLogEntries, type NewLogEntry } from './event-log.ts'
+import { matchNotify, recipientOf } from './match-notify.ts'
+import { matchServices, type Listener } from './match-services.ts'
 import type { Target } from './targets.ts'
+import { keyOf, triggersOf, type EventTrigger } from './triggers.ts'
 
 const mostEvents = 500
 
@@ -39,132 +31,72 @@ export async function relay(ctx: Context, snapshots: Snapshots): Promise<Relayed
     if (some === null) break
     all.events += some.events
     all.deliveries += some.deliveries
-    // Nothing, although there is something: its transaction, or an older one, is still open.
+    // The unread events cannot be read yet: their transaction, or an older one, is still open.
     if (some.events === 0) break
   }
   return all
 }
 
+/** null: another worker reads the outbox. */
 async function relaySome(trx: Trx, ctx: Context, snapshots: Snapshots): Promise<Relayed | null> {
   const events = await takeEvents(trx, mostEvents)
   if (events === null) return null
-  const occasions = events.flatMap(occasionsOf)
-  const told = await findAudience(trx, occasions.filter(isForServices))
-  const asked = await findAsked(trx, snapshots, withTold(occasions, told))
-  const drawn: EventOccasion[] = [...told, ...asked].map(({ occasion }) => occasion)
-  const messages = await drawMessages(trx, snapshots, [...new Set(drawn)])
-  const heard = told.flatMap(({ occasion, listeners }) => {
-    const message = messages.get(occasion)
-    return message === undefined ? [] : listeners.map((listener) => ({ listener, occasion, message }))
-  })
-  const deliveries = [
-    ...heard.flatMap(({ listener, occasion, message }) =>
-      isLog(listener) ? [] : [newDelivery(listener, occasion, message)],
-    ),
-    ...asked.flatMap(({ occasion, targets }) => targetDeliveries(occasion, targets, messages.get(occasion))),
-  ]
-  const entries = heard.flatMap(({ listener: { id, organization_id: orgId, provider }, message }) =>
-    isLog({ provider }) ? [{ serviceId: id, organizationId: orgId, message }] : [],
-  )
-  const eventIds = new Map([...messages].map(([{ row }, { id }]) => [id, row.id]))
-  await enqueue(trx, deliveries, ctx.now(), eventIds)
-  const written = new Set(deliveries.map(({ message }) => message.id))
-  await keepInLog(trx, entries, ctx.now(), written, eventIds)
+  const triggers = events.flatMap(triggersOf)
+  const services = await matchServices(trx, triggers)
+  const targets = await matchNotify(trx, snapshots, triggers)
+  // Both may match the same trigger. The one of a service also has `build_fixed`, so it is rendered.
+  const matched = new Map([...targets, ...services].map(({ trigger }) => [keyOf(trigger), trigger]))
+  const messages = await renderMessages(trx, snapshots, [...matched.values()])
+  const deliveries: NewDelivery[] = []
+  const logEntries: NewLogEntry[] = []
+  for (const { trigger, listener } of services) {
+    const message = messages.get(keyOf(trigger))
+    if (message === undefined) continue
+    if (listener.provider === 'event_log_api') logEntries.push(newLogEntry(trigger, listener, message))
+    else deliveries.push(serviceDelivery(trigger, listener, message))
+  }
+  for (const { trigger, target } of targets) {
+    const message = messages.get(keyOf(trigger))
+    if (message !== undefined) deliveries.push(targetDelivery(trigger, target, message))
+  }
+  await insertMessages(trx, [...deliveries, ...logEntries])
+  await insertDeliveries(trx, deliveries, ctx.now())
+  await insertLogEntries(trx, logEntries, ctx.now())
   return { events: events.length, deliveries: deliveries.length }
 }
 
-/** Where services are told of the same, their occasion, which knows more. */
-function withTold(occasions: readonly EventOccasion[], told: readonly Told[]): EventOccasion[] {
-  const known = new Map(told.map(({ occasion }) => [`${occasion.row.id} ${occasion.event}`, occasion]))
-  return occasions.map((occasion) => known.get(`${occasion.row.id} ${occasion.event}`) ?? occasion)
+const newLogEntry = ({ row }: EventTrigger, { id, organization_id }: Listener, message: Message) => ({
+  eventId: row.id,
+  serviceId: id,
+  organizationId: organization_id,
+  message,
+})
+
+function serviceDelivery({ row }: EventTrigger, listener: Listener, message: Message): NewDelivery {
+  const { agent_id: agentId, cluster_token_id: tokenId } = row.data
+  const queue = findSender(listener.provider)?.queue?.(message)
+  return {
+    id: newId(),
+    eventId: row.id,
+    message,
+    organizationId: listener.organization_id,
+    serviceId: listener.id,
+    queue: queue ?? row.build_id ?? agentId ?? tokenId ?? String(row.id),
+  }
 }
 
-function targetDeliveries(
-  { row }: EventOccasion,
-  targets: readonly Target[],
-  message: Message | undefined,
-): NewDelivery[] {
-  if (message === undefined) return []
-  return targets.map((target) => ({
+function targetDelivery({ row }: EventTrigger, target: Target, message: Message): NewDelivery {
+  const isChat = target.kind === 'slack' || target.kind === 'basecamp_campfire'
+  return {
     id: newId(),
+    eventId: row.id,
     message,
     organizationId: row.organization_id,
     serviceId: null,
     target,
-    ownerId: ownerOf(row.organization_id, target),
-    ...laneOf(target, row, message),
-  }))
-}
-
-const isChat = ({ kind }: Target) => kind === 'slack' || kind === 'basecamp_campfire'
-
-const laneOf = (target: Target, { id, build_id: buildId }: EventOccasion['row'], message: Message) =>
-  isChat(target) && buildId !== null
-    ? { lane: branchLane(message), buildId }
-    : { lane: buildId ?? String(id) }
-
-const isLog = ({ provider }: Pick<Listener, 'provider'>) => provider === 'event_log_api'
-
-interface Told {
-  occasion: ServiceOccasion
-  listeners: Listener[]
-}
-
-async function findAudience(trx: Trx, occasions: readonly ServiceOccasion[]): Promise<Told[]> {
-  const orgIds = [...new Set(occasions.map(({ row }) => row.organization_id))]
-  const listeners = orgIds.length === 0 ? [] : await listListeners(trx, orgIds)
-  if (listeners.length === 0) return []
-  const heard = new Set(listeners.map((listener) => listener.organization_id))
-  const whole = await withFixed(
-    trx,
-    occasions.filter(({ row }) => heard.has(row.organization_id)),
-  )
-  const wanted = whole
-    .map((occasion) => ({ occasion, listeners: listeners.filter((one) => wantsOccasion(one, occasion)) }))
-    .filter((told) => told.listeners.length > 0)
-  const buildIds = [...new Set(wanted.flatMap(({ occasion }) => occasion.row.build_id ?? []))]
-  const settings = await findBuildSettings(trx, [...heard], buildIds)
-  return wanted
-    .map(({ occasion, listeners: willing }) => {
-      const setting = settingOf(occasion, settings)
-      return { occasion, listeners: willing.filter((one) => setting !== null && isInScope(one, setting)) }
-    })
-    .filter((told) => told.listeners.length > 0)
-}
-
-async function withFixed(trx: Trx, occasions: readonly ServiceOccasion[]): Promise<ServiceOccasion[]> {
-  const passed = occasions.flatMap(({ row, states }) =>
-    states.includes('build_passed') && row.build_id !== null
-      ? [{ eventId: row.id, buildId: row.build_id }]
-      : [],
-  )
-  const fixed = await findFixed(trx, passed)
-  return occasions.map((occasion) =>
-    occasion.states.includes('build_passed') && fixed.has(occasion.row.id)
-      ? { ...occasion, states: [...occasion.states, 'build_fixed'] }
-      : occasion,
-  )
-}
-
-/** null: the build is gone. */
-function settingOf({ row }: EventOccasion, builds: ReadonlyMap<string, Setting>): Setting | null {
-  if (row.build_id !== null) return builds.get(row.build_id) ?? null
-  return {
-    branch: null,
-    pipelineId: null,
-    clusterId: row.data.cluster_id ?? null,
-    teamIds: [],
-  }
-}
-
-function newDelivery(listener: Listener, { row }: EventOccasion, message: Message): NewDelivery {
-  const lane = findSender(listener.provider)?.lane?.(message)
-  const { agent_id: agentId, cluster_token_id: tokenId } = row.data
-  return {
-    id: newId(),
-    message,
-    organizationId: listener.organization_id,
-    serviceId: listener.id,
-    lane: lane ?? row.build_id ?? agentId ?? tokenId ?? String(row.id),
+    recipientId: recipientOf(row.organization_id, target),
+    ...(isChat && row.build_id !== null
+      ? { queue: branchQueue(message), buildId: row.build_id }
+      : { queue: row.build_id ?? String(row.id) }),
   }
 }

@@ -1,10 +1,10 @@
-// Deliveries that a pipeline asks for: to an address that stands in its `notify`, without a service.
+// Deliveries to addresses in the `notify` of pipelines, without a service.
 import type { NotifyEntry } from '@millrace/engine/steps/types.ts'
 import { isOutboundUrl } from '../../lib/outbound.ts'
 import { mailOf } from '../messages/mail-text.ts'
-import type { Means } from '../delivery/transports.ts'
+import type { Transports } from '../delivery/transports.ts'
 import type { Message } from '../messages/message.ts'
-import { DeliveryFailed, expectSuccess, expectTaken, type Door, type Send } from '../provider.ts'
+import { DeliveryFailed, expectSuccess, expectTaken, type OAuthSession, type Send } from '../provider.ts'
 import { campfireBody } from '../providers/campfire-text.ts'
 import { changeEvent } from '../providers/change-event.ts'
 import { callChat } from '../providers/chat-api.ts'
@@ -14,7 +14,7 @@ import { latestVersion, webhookSender } from '../providers/webhook.ts'
 export interface Target {
   kind: 'email' | 'webhook' | 'slack' | 'basecamp_campfire' | 'pagerduty_change_event'
   to: string
-  /** Of a chat: which workspace, where there are several; and what is said beside the rest. */
+  /** Of a chat: the workspace, by default the first one; and a text to append. */
   workspace?: string
   message?: string
 }
@@ -24,15 +24,19 @@ export interface TargetDelivery {
   organizationId: string
   message: Message
   send: Send
-  /** The way in to a chat workspace of the organization; throws DeliveryFailed where none is connected. */
-  workspace(name: string | undefined): Promise<Door>
+  /** A session with a chat workspace of the organization. Throws DeliveryFailed when none is connected. */
+  workspace(name?: string): Promise<OAuthSession>
 }
 
-export async function deliverTo(target: Target, delivery: TargetDelivery, means: Means): Promise<void> {
+export async function deliverTo(
+  target: Target,
+  delivery: TargetDelivery,
+  transports: Transports,
+): Promise<void> {
   const { id, message } = delivery
   switch (target.kind) {
     case 'email':
-      return means.mail.send({ id, to: target.to, ...mailOf(message) })
+      return transports.mail.send({ id, to: target.to, ...mailOf(message) })
     case 'slack':
       return postToChat(target, delivery)
     case 'webhook':
@@ -43,7 +47,7 @@ export async function deliverTo(target: Target, delivery: TargetDelivery, means:
     case 'basecamp_campfire':
       return postTo(target, delivery, { isSecretUrl: true, body: campfireBody(message) })
     case 'pagerduty_change_event': {
-      const url = `${means.pagerUrl}/v2/change/enqueue`
+      const url = `${transports.pagerUrl}/v2/change/enqueue`
       return postTo({ ...target, to: url }, delivery, { body: changeEvent(target.to, message) })
     }
   }
@@ -68,12 +72,12 @@ async function postTo(
 }
 
 async function postToChat(target: Target, { id, message, workspace }: TargetDelivery): Promise<void> {
-  const said = target.message === undefined ? '' : `\n${escaped(target.message)}`
-  const body = { channel: target.to, text: chatText(message, 'emoji') + said, unfurl_links: false }
+  const appended = target.message === undefined ? '' : `\n${escaped(target.message)}`
+  const body = { channel: target.to, text: chatText(message, 'emoji') + appended, unfurl_links: false }
   await callChat(await workspace(target.workspace), 'chat.postMessage', body, id)
 }
 
-/** As a webhook service of the latest version would say it. */
+/** The body that a webhook service of the latest version would send. */
 function bodyOf({ organizationId, message }: TargetDelivery): string {
   const service = {
     id: organizationId,
@@ -88,14 +92,13 @@ function bodyOf({ organizationId, message }: TargetDelivery): string {
 
 const plain = ['email', 'webhook', 'basecamp_campfire', 'pagerduty_change_event'] as const
 
-/** Where an entry of `notify` wants to be heard. */
 export function targetsOf({ service, settings }: NotifyEntry): Target[] {
   if (service === 'slack') return chatTargets(settings)
   const kind = plain.find((name) => name === service)
   return kind === undefined || typeof settings !== 'string' ? [] : [{ kind, to: settings.trim() }]
 }
 
-/** `#channel`, `@person` or an id, each with the name of a workspace before it or not. */
+/** `#channel`, `@person` or an id, optionally after the name of a workspace. */
 function chatTargets(settings: unknown): Target[] {
   const { channels, message } =
     typeof settings === 'object' && settings !== null

@@ -1,4 +1,4 @@
-// What an event of the outbox is called by those who listen.
+// Maps rows of the outbox to the event names that services and pipelines know.
 import type { OutboxEvent } from './cursor.ts'
 import {
   isEventName,
@@ -7,42 +7,43 @@ import {
   type EventName,
   type StepEventName,
 } from '../names.ts'
-import type { Occasion } from '../provider.ts'
+import type { Trigger } from '../provider.ts'
 
-export interface EventOccasion {
+export interface EventTrigger {
   row: OutboxEvent
   event: EventName | StepEventName
   states: readonly BuildStateName[]
 }
 
-/** One that services may hear of. */
-export type ServiceOccasion = EventOccasion & Occasion
+export type ServiceTrigger = EventTrigger & Trigger
 
-export const isForServices = (occasion: EventOccasion): occasion is ServiceOccasion =>
-  isEventName(occasion.event)
+export const isForServices = (trigger: EventTrigger): trigger is ServiceTrigger => isEventName(trigger.event)
 
-/** Without `build_fixed`, which takes a look at the builds before. */
-export function occasionsOf(row: OutboxEvent): EventOccasion[] {
-  return newsOf(row).flatMap((news): EventOccasion[] => {
-    // A build that waits for a person has come to an end for the time being.
-    if (news === 'build.blocked') return [{ row, event: 'build.finished', states: ['build_blocked'] }]
-    // The engine says both where nothing but a person can move it on.
-    if (news === 'build.finished' && row.data.to === 'blocked') return []
-    if (isStepEventName(news)) return [{ row, event: news, states: [] }]
-    return isEventName(news) ? [{ row, event: news, states: statesOf(news, row.data.to) }] : []
+/** A row may be several events at once. */
+export const keyOf = ({ row, event }: EventTrigger): string => `${row.id} ${event}`
+
+/** Without the state `build_fixed`, which depends on earlier builds. */
+export function triggersOf(row: OutboxEvent): EventTrigger[] {
+  return namesIn(row).flatMap((name): EventTrigger[] => {
+    // A blocked build is published as finished.
+    if (name === 'build.blocked') return [{ row, event: 'build.finished', states: ['build_blocked'] }]
+    // The engine emits both events when only a person can continue the build.
+    if (name === 'build.finished' && row.data.to === 'blocked') return []
+    if (isStepEventName(name)) return [{ row, event: name, states: [] }]
+    return isEventName(name) ? [{ row, event: name, states: statesOf(name, row.data.to) }] : []
   })
 }
 
-function newsOf({ kind, data }: OutboxEvent): readonly string[] {
+function namesIn({ kind, data }: OutboxEvent): readonly string[] {
   return kind.endsWith('.state_changed') ? (data.news ?? []) : [kind]
 }
 
-function statesOf(news: string, to: string | undefined): BuildStateName[] {
-  if (news === 'build.failing') return ['build_failing']
-  if (news === 'job.activated') return ['job_activated']
-  if (news !== 'build.finished') return []
-  const name = ended[to ?? '']
-  return name === undefined ? [] : [name]
+function statesOf(name: string, to: string | undefined): BuildStateName[] {
+  if (name === 'build.failing') return ['build_failing']
+  if (name === 'job.activated') return ['job_activated']
+  if (name !== 'build.finished') return []
+  const state = ended[to ?? '']
+  return state === undefined ? [] : [state]
 }
 
 const ended: Readonly<Record<string, BuildStateName>> = {

@@ -1,12 +1,12 @@
-// A line in a campfire: HTML, of which the room shows links and emphasis.
+// A line in a Campfire room, which shows links and emphasis of HTML.
 import { textIn, type Message } from '../messages/message.ts'
-import { nameOf, sayingOf } from './status-text.ts'
+import { nameOf, statusTextOf } from './status-text.ts'
 
 export function campfireBody(message: Message): string {
   const { build = {} } = message
   const place = `${textIn(build, 'branch')} · ${textIn(build, 'commit').slice(0, 10)}`
   const link = `<a href="${escaped(textIn(build, 'web_url'))}">${escaped(nameOf(message))}</a>`
-  return JSON.stringify({ content: `${link} ${sayingOf(message).says} (${escaped(place)})` })
+  return JSON.stringify({ content: `${link} ${statusTextOf(message).text} (${escaped(place)})` })
 }
 
 const escaped = (text: string) => text.replaceAll(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)

@@ -1,6 +1,6 @@
-// A change event for whoever is on call: that a build has ended, and how.
+// A PagerDuty change event for the end of a build.
 import { textIn, type Message } from '../messages/message.ts'
-import { nameOf, sayingOf } from './status-text.ts'
+import { nameOf, statusTextOf } from './status-text.ts'
 
 const longestSummary = 1024
 
@@ -10,7 +10,7 @@ export function changeEvent(routingKey: string, message: Message): string {
   return JSON.stringify({
     routing_key: routingKey,
     payload: {
-      summary: `${name} (${textIn(build, 'branch')}) ${sayingOf(message).says}`.slice(0, longestSummary),
+      summary: `${name} (${textIn(build, 'branch')}) ${statusTextOf(message).text}`.slice(0, longestSummary),
       source: textIn(pipeline, 'slug'),
       timestamp: occurredAt,
       custom_details: {

@@ -1,5 +1,5 @@
-// The API of a chat workspace: methods by name, a bearer token, and answers that say `ok` or why not.
-import { DeliveryFailed, expectSuccess, type Door } from '../provider.ts'
+// The API of a chat workspace: named methods, a bearer token, and responses with `ok` or `error`.
+import { DeliveryFailed, expectSuccess, type OAuthSession } from '../provider.ts'
 
 export interface ChatAnswer {
   ok: boolean
@@ -8,21 +8,21 @@ export interface ChatAnswer {
   team?: unknown
 }
 
-/** Throws DeliveryFailed where the workspace says no. A token that it refuses is renewed once. */
+/** Throws DeliveryFailed for errors of the workspace. A rejected token is refreshed once. */
 export async function callChat(
-  door: Door,
+  session: OAuthSession,
   method: string,
   body: object,
   deliveryId: string | null = null,
 ): Promise<ChatAnswer> {
-  const first = await door.token()
-  const answer = await ask(door, first, method, body, deliveryId)
-  if (!isTokenRefused(answer)) return taken(method, answer)
-  return taken(method, await ask(door, await door.token(first), method, body, deliveryId))
+  const first = await session.token()
+  const answer = await ask(session, first, method, body, deliveryId)
+  if (!isTokenRefused(answer)) return accepted(method, answer)
+  return accepted(method, await ask(session, await session.token(first), method, body, deliveryId))
 }
 
 async function ask(
-  { apiUrl, send }: Door,
+  { apiUrl, send }: OAuthSession,
   token: string,
   method: string,
   body: object,
@@ -41,7 +41,7 @@ async function ask(
   })
   if (response.status === 401) return { ok: false, error: 'invalid_auth' }
   const text = expectSuccess(response).body.toString()
-  // It repeats the whole message; the beginning says what counts.
+  // The response repeats the whole message; `ok` comes first.
   if (response.isCut) return { ok: /^\s*\{\s*"ok"\s*:\s*true\b/.test(text), error: 'too_long' }
   try {
     const { ok, error, ...more } = JSON.parse(text) as Record<string, unknown>
@@ -54,7 +54,7 @@ async function ask(
 const isTokenRefused = ({ ok, error }: ChatAnswer) =>
   !ok && ['invalid_auth', 'token_expired', 'not_authed'].includes(error ?? '')
 
-function taken(method: string, answer: ChatAnswer): ChatAnswer {
+function accepted(method: string, answer: ChatAnswer): ChatAnswer {
   if (answer.ok) return answer
   const error = (answer.error ?? 'unknown').slice(0, 100)
   const hint = Object.hasOwn(hints, error) ? ` ${hints[error]}` : ''
@@ -63,7 +63,7 @@ function taken(method: string, answer: ChatAnswer): ChatAnswer {
   })
 }
 
-/** The workspace lets nobody in, or takes no such message. */
+/** Errors of the token or of the message, which another attempt would repeat. */
 const final: ReadonlySet<string> = new Set([
   'account_inactive',
   'token_revoked',

@@ -1,16 +1,16 @@
-// What a chat is told of a build, in the notation that incoming webhooks of chats understand.
+// The text of chat messages about builds, in the markup of incoming webhooks.
 import { textIn, type FailedJob, type Message } from '../messages/message.ts'
-import { nameOf, sayingOf } from './status-text.ts'
+import { nameOf, statusTextOf } from './status-text.ts'
 
 export function chatText(message: Message, theme: 'text' | 'emoji'): string {
   const { build, pipeline, job, organization } = message
   if (build === undefined || pipeline === undefined) {
     return `Millrace can write here: ${link(textIn(organization, 'web_url'), textIn(organization, 'name'))}`
   }
-  const { says, emoji } = sayingOf(message)
+  const { text, emoji } = statusTextOf(message)
   const place = `${escaped(textIn(build, 'branch'))} · ${escaped(textIn(build, 'commit').slice(0, 10))}`
   const lines = [
-    `${theme === 'emoji' ? `${emoji} ` : ''}${link(textIn(build, 'web_url'), nameOf(message))} ${says} (${place})`,
+    `${theme === 'emoji' ? `${emoji} ` : ''}${link(textIn(build, 'web_url'), nameOf(message))} ${text} (${place})`,
     escaped(firstLine(textIn(build, 'message'))),
     job === undefined ? '' : `${escaped(textIn(job, 'name') || 'A step')} was unblocked${by(message)}`,
     ...(message.failed_jobs ?? []).map(failure),
@@ -27,6 +27,6 @@ const firstLine = (text: string) => (text.split('\n')[0] ?? '').slice(0, 200)
 
 const link = (url: string, label: string) => `<${url}|${escaped(label).replaceAll('|', '¦')}>`
 
-/** People who name branches and jobs must not be able to call everybody in a channel. */
+/** Names of branches and jobs must not be able to mention everybody in a channel. */
 export const escaped = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')

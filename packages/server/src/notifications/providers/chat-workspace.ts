@@ -1,6 +1,6 @@
 // Writes to a channel of a chat workspace that a person has connected.
 import { Type } from 'typebox'
-import { branchLane, type Message } from '../messages/message.ts'
+import { branchQueue, type Message } from '../messages/message.ts'
 import { DeliveryFailed, wantsStates, type Provider, type Sender, type Service } from '../provider.ts'
 import { callChat } from './chat-api.ts'
 import { chatText } from './chat-text.ts'
@@ -33,8 +33,8 @@ export const chatWorkspace: Provider = {
   connecting: {
     choice: { key: 'channel', label: 'Channel', hint: '#builds' },
     buildStates: ['build_failed', 'build_fixed'],
-    async settle(door, channel) {
-      const { team_id: id, team: name } = await callChat(door, 'auth.test', {})
+    async readSettings(session, channel) {
+      const { team_id: id, team: name } = await callChat(session, 'auth.test', {})
       if (typeof id !== 'string' || id === '') {
         throw new DeliveryFailed('The chat workspace did not say which one it is.', { isFinal: true })
       }
@@ -45,9 +45,9 @@ export const chatWorkspace: Provider = {
 
 export const chatWorkspaceSender: Sender = {
   wants: wantsStates,
-  lane: branchLane,
-  async deliver({ id, message, service, door }) {
-    await callChat(door(), 'chat.postMessage', messageFor(service, message), id)
+  queue: branchQueue,
+  async deliver({ id, message, service, openSession }) {
+    await callChat(openSession(), 'chat.postMessage', messageFor(service, message), id)
   },
   preview: (service, message) => JSON.stringify(messageFor(service, message)),
 }

@@ -1,7 +1,7 @@
 // Posts a message to the incoming webhook of a chat.
 import { Type } from 'typebox'
 import { expectTaken, wantsStates, type Provider, type Sender, type Service } from '../provider.ts'
-import { branchLane, type Message } from '../messages/message.ts'
+import { branchQueue, type Message } from '../messages/message.ts'
 import { chatText } from './chat-text.ts'
 import { urlField } from './schemas.ts'
 
@@ -21,7 +21,7 @@ export const chat: Provider = {
       ...urlField,
       isRequired: true,
       isSecret: true,
-      // Whoever has it may write to the channel.
+      // The URL is enough to write to the channel.
       shown: 'never',
       refuseChange: (_before, _after, { isConnected }) =>
         isConnected ? 'was connected through the web interface and cannot be changed' : null,
@@ -37,7 +37,7 @@ export const chat: Provider = {
 
 export const chatSender: Sender = {
   wants: wantsStates,
-  lane: branchLane,
+  queue: branchQueue,
   async deliver({ id, message, service, send }) {
     const response = await send({
       method: 'POST',
@@ -51,7 +51,7 @@ export const chatSender: Sender = {
   preview: bodyOf,
 }
 
-/** Settings are checked against their schemas before they are kept. */
+/** Settings are checked against their schemas before they are stored. */
 const settingsOf = ({ settings }: Service) => settings as unknown as ChatSettings
 
 function bodyOf(service: Service, message: Message): string {

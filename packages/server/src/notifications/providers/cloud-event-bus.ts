@@ -1,9 +1,9 @@
-// Puts events on a bus of a cloud account.
+// Puts events on the event bus of a cloud account.
 import { Type } from 'typebox'
 import { type Provider, type Sender, type Service } from '../provider.ts'
 import type { Message } from '../messages/message.ts'
 import { detailOf, detailTypes } from './cloud-event.ts'
-import { setAtCreation, unlessNarrowed } from './schemas.ts'
+import { setAtCreation, unlessFiltered } from './schemas.ts'
 
 interface BusSettings {
   cloud_region: string
@@ -51,7 +51,7 @@ export const cloudEventBus: Provider = {
 }
 
 export const cloudEventBusSender: Sender = {
-  wants: (service, occasion) => occasion.event !== 'ping' && unlessNarrowed(service, occasion),
+  wants: (service, trigger) => trigger.event !== 'ping' && unlessFiltered(service, trigger),
   async deliver({ id, message, service, send, cloudBus }) {
     const { cloud_region: region, cloud_account_id: account } = settingsOf(service)
     await cloudBus.put(

@@ -1,4 +1,4 @@
-// What a bus is told: the names and the shapes that rules of existing buses match on.
+// Events of the cloud bus, with the names and shapes that rules of existing buses match.
 import type { Message, Shown } from '../messages/message.ts'
 import type { EventName } from '../names.ts'
 
@@ -23,7 +23,7 @@ export const detailTypes: Readonly<Record<EventName, string>> = {
   'cluster_token.registration_blocked': 'Cluster Token Registration Blocked',
 }
 
-/** `deliveryId` stays the same when an event is put again, for receivers that want it once. */
+/** `deliveryId` is the same for every attempt, so that receivers can recognize duplicates. */
 export function detailOf(message: Message, deliveryId: string, withMetaData: boolean): Shown {
   const { build, job, agent, pipeline, organization, cluster_token: token, more } = message
   return {
@@ -53,7 +53,7 @@ export function detailOf(message: Message, deliveryId: string, withMetaData: boo
   }
 }
 
-/** Buses use names of states that the REST API does not: a running build is `started`, a blocked one `blocked`. */
+/** Some states differ from the REST API: a running build is `started`, a blocked one `blocked`. */
 function buildDetail(build: Shown, withMetaData: boolean): Shown {
   const state =
     build['blocked'] === true ? 'blocked' : build['state'] === 'running' ? 'started' : build['state']

@@ -1,4 +1,4 @@
-// Sends nothing: whoever wants the organization's events asks for them.
+// Sends nothing: clients read the events by REST.
 import type { EventName } from '../names.ts'
 import type { Provider, Sender } from '../provider.ts'
 import { EventNames } from './schemas.ts'

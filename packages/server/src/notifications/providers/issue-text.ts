@@ -1,4 +1,4 @@
-// What an issue says of a build that failed, in Markdown.
+// The text of an issue about a failed build, in Markdown.
 import { textIn, type FailedJob, type Message } from '../messages/message.ts'
 
 export function issueText({ build = {}, pipeline = {}, failed_jobs: failed = [] }: Message): {
@@ -26,6 +26,6 @@ const quoted = (text: string) => (text.trim() === '' ? '' : `> ${escaped(text.sl
 
 const code = (text: string) => `\`${text.replaceAll('`', '')}\``
 
-/** Whoever names branches and jobs writes no Markdown of their own, and calls nobody. */
+/** Names of branches and jobs must not contain Markdown or mentions. */
 const escaped = (text: string) =>
   text.replaceAll(/\s+/g, ' ').replaceAll(/[\\`*_{}[\]()#+!|<>~@]/g, (sign) => `\\${sign}`)

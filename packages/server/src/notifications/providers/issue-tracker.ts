@@ -1,12 +1,12 @@
 // Opens an issue when a branch begins to fail and closes it when the branch is fixed, in a tracker that a person has
-// connected. There is one open issue at most for each branch of a pipeline.
+// connected. Each branch of a pipeline has at most one open issue.
 import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
 import { v4 } from 'uuid'
 import { isUuid } from '../../lib/ids.ts'
-import { branchLane, type Message } from '../messages/message.ts'
+import { branchQueue, type Message } from '../messages/message.ts'
 import type { BuildStateName } from '../names.ts'
-import { DeliveryFailed, type Delivery, type Door, type Provider, type Sender } from '../provider.ts'
+import { DeliveryFailed, type Delivery, type OAuthSession, type Provider, type Sender } from '../provider.ts'
 import { issueText } from './issue-text.ts'
 import { credential, managed } from './schemas.ts'
 import { askTracker, TrackerRefused } from './tracker-api.ts'
@@ -37,13 +37,13 @@ export const issueTracker: Provider = {
   connecting: {
     choice: { key: 'team_id', label: 'Team', hint: 'ENG' },
     buildStates: ['build_failed', 'build_fixed'],
-    async settle(door, team) {
+    async readSettings(session, team) {
       const { organization } = await askTracker<{ organization: { id: string; name: string } }>(
-        door,
+        session,
         'query { organization { id name } }',
         {},
       )
-      const { id } = await findTeam(door, team)
+      const { id } = await findTeam(session, team)
       return { workspace_id: organization.id, workspace_name: organization.name, team_id: id }
     },
   },
@@ -57,11 +57,11 @@ const isOneOf = (states: readonly BuildStateName[], message: Pick<Message, 'stat
 export const issueTrackerSender: Sender = {
   wants: ({ buildStates }, { states }) =>
     states.some((state) => [...opening, ...closing].includes(state) && buildStates.includes(state)),
-  lane: branchLane,
+  queue: branchQueue,
   async deliver(delivery) {
     const { message, memory } = delivery
-    if (message.build === undefined) return greet(delivery)
-    const place = branchLane(message)
+    if (message.build === undefined) return checkAccess(delivery)
+    const place = branchQueue(message)
     const open = (await memory.find(place)) as OpenIssue | null
     if (isOneOf(closing, message)) {
       if (open !== null) await closeIssue(delivery, open)
@@ -76,42 +76,45 @@ interface OpenIssue {
   issue_id: string
 }
 
-/** That we are let in, and that the team is there, is all that can be tried without leaving an issue behind. */
-const greet = async ({ door, service }: Delivery): Promise<void> => {
-  await findTeam(door(), teamOf(service))
+/** A test checks the token and the team, since more would create an issue. */
+const checkAccess = async ({ openSession, service }: Delivery): Promise<void> => {
+  await findTeam(openSession(), teamOf(service))
 }
 
 const teamOf = ({ settings }: Delivery['service']) => String(settings['team_id'])
 
-async function openIssue({ id: deliveryId, message, service, door }: Delivery): Promise<OpenIssue> {
-  const way = door()
-  const team = await findTeam(way, teamOf(service))
+async function openIssue({ id: deliveryId, message, service, openSession }: Delivery): Promise<OpenIssue> {
+  const session = openSession()
+  const team = await findTeam(session, teamOf(service))
   const id = issueIdOf(deliveryId)
   const input = { id, teamId: team.id, ...issueText(message) }
   try {
-    await askTracker(way, createQuery, { input }, deliveryId)
+    await askTracker(session, createQuery, { input }, deliveryId)
   } catch (error) {
-    // An attempt whose answer was lost has opened it.
-    if (!(error instanceof TrackerRefused) || (await findIssue(way, id)) === null) throw error
+    // An earlier attempt whose response was lost has created the issue.
+    if (!(error instanceof TrackerRefused) || (await findIssue(session, id)) === null) throw error
   }
   return { issue_id: id }
 }
 
-/** The same for every attempt, so that no two issues come of one failure. */
+/** The same for every attempt, so that one failure opens one issue. */
 const issueIdOf = (deliveryId: string): string =>
   v4({ random: createHash('sha256').update(`issue ${deliveryId}`).digest().subarray(0, 16) })
 
-/** One that somebody has closed or removed is left alone. */
-async function closeIssue({ id, message, door }: Delivery, { issue_id: issueId }: OpenIssue): Promise<void> {
-  const way = door()
-  const issue = await findIssue(way, issueId)
+/** An issue that somebody has closed or deleted is left alone. */
+async function closeIssue(
+  { id, message, openSession }: Delivery,
+  { issue_id: issueId }: OpenIssue,
+): Promise<void> {
+  const session = openSession()
+  const issue = await findIssue(session, issueId)
   if (issue === null || ['completed', 'canceled'].includes(issue.state.type)) return
   const [done] = issue.team.states.nodes.toSorted((a, b) => a.position - b.position)
   if (done === undefined) {
     throw new DeliveryFailed('The team has no state for issues that are done.', { isFinal: true })
   }
   const body = `Fixed by ${String(message.build?.['web_url'])}`
-  await askTracker(way, closeQuery, { issueId, stateId: done.id, body }, id)
+  await askTracker(session, closeQuery, { issueId, stateId: done.id, body }, id)
 }
 
 const createQuery = `mutation ($input: IssueCreateInput!) { issueCreate(input: $input) { success } }`
@@ -132,8 +135,8 @@ const issueQuery = `query ($id: ID!) {
   }
 }`
 
-async function findIssue(door: Door, id: string): Promise<Issue | null> {
-  const { issues } = await askTracker<{ issues: { nodes: Issue[] } }>(door, issueQuery, { id })
+async function findIssue(session: OAuthSession, id: string): Promise<Issue | null> {
+  const { issues } = await askTracker<{ issues: { nodes: Issue[] } }>(session, issueQuery, { id })
   return issues.nodes[0] ?? null
 }
 
@@ -141,10 +144,10 @@ const teamQuery = (by: 'id' | 'key') => `query ($team: ${by === 'id' ? 'ID' : 'S
   teams(filter: { ${by}: { eq: $team } }, first: 1) { nodes { id } }
 }`
 
-async function findTeam(door: Door, team: string): Promise<{ id: string }> {
+async function findTeam(session: OAuthSession, team: string): Promise<{ id: string }> {
   const isId = isUuid(team)
   const { teams } = await askTracker<{ teams: { nodes: Array<{ id: string }> } }>(
-    door,
+    session,
     teamQuery(isId ? 'id' : 'key'),
     { team: isId ? team : team.toUpperCase() },
   )

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { getHistory } from '../outbox/history.ts'
 import { DeliveryFailed, expectSuccess, type Provider, type Sender } from '../provider.ts'
 import { resourcesOf } from './monitoring-resources.ts'
-import { unlessNarrowed } from './schemas.ts'
+import { unlessFiltered } from './schemas.ts'
 
 interface MonitoringSettings {
   api_key: string
@@ -51,11 +51,11 @@ export const monitoringPipelineVisibility: Provider = {
   },
 }
 
-/** So many the intake takes in one request. */
+/** The limit of the intake for one request. */
 const resourcesAtOnce = 1000
 
 export const monitoringPipelineVisibilitySender: Sender = {
-  wants: (service, occasion) => occasion.event === 'build.finished' && unlessNarrowed(service, occasion),
+  wants: (service, trigger) => trigger.event === 'build.finished' && unlessFiltered(service, trigger),
   async deliver({ message, service, send, db }) {
     const settings = service.settings as unknown as MonitoringSettings
     const base = apiUrl(settings.monitoring_site ?? 'datadoghq.com')

@@ -1,20 +1,13 @@
-// One end of a build as the CI intake of a monitoring site wants it: the pipeline's run, its stages (the steps at the
-// top, or the groups that hold them) and their jobs.
-import {
-  groupBy,
-  resultOf,
-  resultOfAll,
-  spanOf,
-  type History,
-  type PastJob,
-  type Result,
-} from '../outbox/history.ts'
+// One end of a build for the CI intake of a monitoring site: the run of the pipeline, its stages (top-level steps or groups)
+// and their jobs.
+import { groupBy } from '../../lib/group-by.ts'
+import { resultOf, resultOfAll, spanOf, type History, type PastJob, type Result } from '../outbox/history.ts'
 import type { Message, Shown } from '../messages/message.ts'
 
 export function resourcesOf(message: Message, history: History, tags: readonly string[]): object[] {
   const { build = {}, pipeline = {}, organization } = message
   const run: Run = {
-    // Every end of a build is a run of its own to the site; the first one is called like the build.
+    // For the site every end of a build is a run. The first one has the id of the build.
     id: runId(text(build['id']), history.stage.number),
     name: text(pipeline['name']),
     git: gitOf(build, pipeline),
@@ -152,7 +145,7 @@ const ownTags = ({ build = {}, pipeline = {}, organization }: Message) => [
   `build.source:${text(build['source'])}`,
 ]
 
-/** The intake refuses a run whose commit is no whole hash or whose author has no address; then nothing is said of it. */
+/** The intake rejects runs with an abbreviated commit or without the author's address; those are sent without git data. */
 function gitOf(build: Shown, pipeline: Shown): { git?: object } {
   const author = (build['author'] ?? build['creator']) as { name?: unknown; email?: unknown } | null
   const [commit, email] = [text(build['commit']), text(author?.email)]

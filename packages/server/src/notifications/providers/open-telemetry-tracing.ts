@@ -7,12 +7,12 @@ import { getHistory } from '../outbox/history.ts'
 import type { Message } from '../messages/message.ts'
 import { DeliveryFailed, expectSuccess, type Provider, type Sender, type Service } from '../provider.ts'
 import type { TracingSettings } from './otlp-spans.ts'
-import { TextMap, unlessNarrowed, urlField } from './schemas.ts'
+import { TextMap, unlessFiltered, urlField } from './schemas.ts'
 
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}$/
 const headerValue = /^[\x20-\x7e\t]*$/
 
-/** What is wrong with a map of headers, to be read after its name; null: nothing. */
+/** Returns what is wrong, as a phrase after the setting's name; null: nothing. */
 function refuseHeaders(value: unknown): string | null {
   const bad = Object.entries(value as Record<string, string>).find(
     ([name, text]) => !headerName.test(name) || !headerValue.test(text),
@@ -50,12 +50,12 @@ export const openTelemetryTracing: Provider = {
 const spansAtOnce = 2000
 
 export const openTelemetryTracingSender: Sender = {
-  wants: (service, occasion) => occasion.event === 'build.finished' && unlessNarrowed(service, occasion),
+  wants: (service, trigger) => trigger.event === 'build.finished' && unlessFiltered(service, trigger),
   async deliver({ message, service, send, db }) {
     const settings = service.settings as unknown as TracingSettings
-    // Loaded by who sends traces only: it is a fifth of what a start would read.
+    // Loaded on first use: it is a fifth of all code that a start would read.
     const { ProtobufTraceSerializer: protobuf } = await import('@opentelemetry/otlp-transformer')
-    // A test asks with a request that holds nothing: it is answered like any other.
+    // A test sends a request without spans, which collectors answer like any other.
     const spans = message.event === 'ping' ? [] : await spansOfEnd(db, service, message)
     for (let from = 0; from === 0 || from < spans.length; from += spansAtOnce) {
       const body = protobuf.serializeRequest(spans.slice(from, from + spansAtOnce))
@@ -79,7 +79,7 @@ async function spansOfEnd(db: Db, service: Service, message: Message) {
   return spansOf(service.settings as unknown as TracingSettings, message, history)
 }
 
-/** The endpoint is given without the path of traces; who gives it whole means the same. */
+/** The endpoint may be given with or without the path of traces. */
 function tracesUrl(endpoint: string): string {
   const url = new URL(endpoint)
   const path = url.pathname.replace(/\/+$/, '')
@@ -92,7 +92,7 @@ const ours = new Set(['connection', 'content-length', 'content-type', 'host', 't
 const ownHeaders = (headers: Record<string, string>) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !ours.has(name.toLowerCase())))
 
-/** Receivers may answer 200 and yet refuse spans; sending those again is of no use. */
+/** Receivers may answer 200 and reject spans; another attempt would not help. */
 function expectTaken(response: OutboundResponse, protobuf: typeof ProtobufTraceSerializer): void {
   if (response.status === 400) {
     throw new DeliveryFailed('The receiver answered 400: it does not take the trace.', { isFinal: true })
@@ -111,7 +111,7 @@ function readRefusal(body: Uint8Array, protobuf: typeof ProtobufTraceSerializer)
       ? `The receiver refused ${rejectedSpans} spans: ${errorMessage.slice(0, 500)}`
       : null
   } catch {
-    // The status said that all is well; a body that cannot be read says nothing against it.
+    // The status is 2xx, so an unreadable body is ignored.
     return null
   }
 }

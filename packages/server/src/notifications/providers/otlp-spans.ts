@@ -2,6 +2,7 @@
 // are made of what the spans stand for, so that a second attempt sends the same spans and traces of other builds can
 // be linked to without having been seen.
 import { createHash } from 'node:crypto'
+import { groupBy } from '../../lib/group-by.ts'
 import {
   createTraceState,
   SpanKind,
@@ -15,7 +16,6 @@ import {
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
 import {
-  groupBy,
   resultOf,
   resultOfAll,
   spanOf,

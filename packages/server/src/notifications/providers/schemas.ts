@@ -1,4 +1,4 @@
-// Settings that several providers have.
+// Settings that several providers share.
 import { Type } from 'typebox'
 import { isOutboundUrl } from '../../lib/outbound.ts'
 import { eventNames } from '../names.ts'
@@ -24,20 +24,20 @@ export const EventNames = Type.Array(Type.Union(eventNames.map((name) => Type.Li
   examples: [['build.finished']],
 })
 
-/** Fields of a request's head, or attributes: names and texts. */
+/** Headers or attributes. */
 export const TextMap = Type.Record(Type.String(), Type.String({ maxLength: 4000 }), {
   examples: [{ 'x-api-key': 'secret' }],
 })
 
 const fixed = (reason: string) => () => reason
 
-/** For what an OAuth provider says of itself. */
+/** Facts about the site, read from it. */
 export const managed = {
   shown: 'full',
   refuseChange: fixed('is managed by the provider and cannot be changed'),
 } satisfies Partial<Field>
 
-/** For what an OAuth provider lets us in with. */
+/** OAuth tokens. */
 export const credential = {
   schema: Type.String(),
   isSecret: true,
@@ -47,6 +47,6 @@ export const credential = {
 
 export const setAtCreation = fixed('can only be set at creation')
 
-/** For providers that want everything, unless somebody has chosen among the states. */
-export const unlessNarrowed: Sender['wants'] = ({ buildStates }, { states }) =>
+/** For providers that want every event unless `build_states` is set. */
+export const unlessFiltered: Sender['wants'] = ({ buildStates }, { states }) =>
   buildStates.length === 0 || states.length === 0 || states.some((state) => buildStates.includes(state))

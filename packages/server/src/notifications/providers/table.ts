@@ -1,4 +1,4 @@
-// The table of contents of providers. Every one has settings; all but one have a sender.
+// All providers. Each has settings, and all but the event log have a sender.
 import type { ProviderId } from '../names.ts'
 import type { Provider, Sender } from '../provider.ts'
 import { chat, chatSender } from './chat.ts'
@@ -24,10 +24,7 @@ export const providers: Readonly<Record<ProviderId, Provider>> = {
   issue_tracker: issueTracker,
 }
 
-type Telling = Exclude<ProviderId, 'event_log_api'>
-
-/** All but the event log, which is read by whoever asks. */
-const senders: Readonly<Record<Telling, Sender>> = {
+const senders: Readonly<Record<Exclude<ProviderId, 'event_log_api'>, Sender>> = {
   webhook: webhookSender,
   chat: chatSender,
   cloud_event_bus: cloudEventBusSender,
@@ -40,6 +37,6 @@ const senders: Readonly<Record<Telling, Sender>> = {
 export const findSender = (id: ProviderId): Sender | undefined =>
   id === 'event_log_api' ? undefined : senders[id]
 
-/** Whoever sends wants something; so does the event log, which keeps what it hears. */
+/** Undefined: the provider of a newer release. */
 export const findWants = (id: ProviderId): Sender['wants'] | undefined =>
   id === 'event_log_api' ? logWants : findSender(id)?.wants

@@ -1,46 +1,46 @@
 // The API of an issue tracker: one GraphQL endpoint, a bearer token.
-import { DeliveryFailed, expectSuccess, type Door } from '../provider.ts'
+import { DeliveryFailed, expectSuccess, type OAuthSession } from '../provider.ts'
 
 type Data = Readonly<Record<string, unknown>>
 
-/** The tracker understood, and would not. */
+/** The tracker answered with errors. */
 export class TrackerRefused extends DeliveryFailed {}
 
-/** The `data` of the answer. Throws TrackerRefused where there are errors. A token that it refuses is renewed once. */
+/** Returns the `data` of the response; throws TrackerRefused for its errors. A rejected token is refreshed once. */
 export async function askTracker<T extends Data>(
-  door: Door,
+  session: OAuthSession,
   query: string,
   variables: object,
   deliveryId: string | null = null,
 ): Promise<T> {
-  const first = await door.token()
-  const answer = await ask(door, first, query, variables, deliveryId)
-  const told = isTokenRefused(answer)
-    ? await ask(door, await door.token(first), query, variables, deliveryId)
+  const first = await session.token()
+  const answer = await ask(session, first, query, variables, deliveryId)
+  const result = isTokenRefused(answer)
+    ? await ask(session, await session.token(first), query, variables, deliveryId)
     : answer
-  const [error] = told.errors
+  const [error] = result.errors
   if (error !== undefined) {
     throw new TrackerRefused(`The issue tracker refused: ${error.message.slice(0, 300)}`, {
-      isFinal: isTokenRefused(told),
+      isFinal: isTokenRefused(result),
     })
   }
-  return told.data as T
+  return result.data as T
 }
 
-interface Told {
+interface Result {
   data: Data
   errors: ReadonlyArray<{ message: string; code: string }>
 }
 
-const isTokenRefused = ({ errors }: Told) => errors.some(({ code }) => code === 'AUTHENTICATION_ERROR')
+const isTokenRefused = ({ errors }: Result) => errors.some(({ code }) => code === 'AUTHENTICATION_ERROR')
 
 async function ask(
-  { apiUrl, send }: Door,
+  { apiUrl, send }: OAuthSession,
   token: string,
   query: string,
   variables: object,
   deliveryId: string | null,
-): Promise<Told> {
+): Promise<Result> {
   const response = await send({
     method: 'POST',
     url: apiUrl,
@@ -55,16 +55,16 @@ async function ask(
   if (response.status === 401) {
     return { data: {}, errors: [{ message: 'the access token is not valid', code: 'AUTHENTICATION_ERROR' }] }
   }
-  // What is wrong with a request comes with status 400, and says so in the same way.
-  const told = read(response.body)
-  if (told === null || (told.errors.length === 0 && response.status !== 200)) {
+  // Invalid queries have status 400, with `errors` in the body.
+  const result = read(response.body)
+  if (result === null || (result.errors.length === 0 && response.status !== 200)) {
     expectSuccess(response)
     throw new DeliveryFailed('The issue tracker did not answer as GraphQL does.')
   }
-  return told
+  return result
 }
 
-function read(body: Buffer): Told | null {
+function read(body: Buffer): Result | null {
   try {
     const { data, errors } = JSON.parse(body.toString()) as { data?: Data | null; errors?: unknown }
     return { data: data ?? {}, errors: Array.isArray(errors) ? errors.map(readError) : [] }

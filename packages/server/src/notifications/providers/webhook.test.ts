@@ -97,7 +97,7 @@ async function sent(service: Service, message: ServiceMessage, now: Date): Promi
     db: undefined as never,
     cloudBus: undefined as never,
     memory: { find: async () => null, keep: () => {} },
-    door: () => undefined as never,
+    openSession: () => undefined as never,
   }
   await webhookSender.deliver(delivery)
   const [request] = requests

@@ -60,7 +60,7 @@ export const webhookSender: Sender = {
   wants: ({ settings }, { event }) => settingsOf({ settings }).events.includes(event),
   async deliver({ id, message, service, send, now }) {
     const { url, token, token_mode: mode, tls_verify: tlsVerify } = settingsOf(service)
-    const body = bytesOf(service, message)
+    const body = bodyOf(service, message)
     const response = await send({
       method: 'POST',
       url,
@@ -78,29 +78,16 @@ export const webhookSender: Sender = {
     })
     expectSuccess(response)
   },
-  preview: (service, message) => bytesOf(service, message).toString(),
+  preview: bodyOf,
 }
 
-/** The table checks settings against their schemas before it takes them. */
+/** Settings are checked against their schemas before they are stored. */
 const settingsOf = ({ settings }: Pick<Service, 'settings'>) => settings as unknown as WebhookSettings
 
-function signature(token: string, now: Date, body: Uint8Array): string {
+function signature(token: string, now: Date, body: string): string {
   const timestamp = Math.floor(now.getTime() / 1000)
   const code = createHmac('sha256', token).update(`${timestamp}.`).update(body).digest('hex')
   return `timestamp=${timestamp},signature=${code}`
-}
-
-const drawn = new WeakMap<Message, Map<string, Buffer>>()
-
-/** Drawn once for all services that are told of the message in the same words. */
-function bytesOf(service: Service, message: Message): Buffer {
-  if (message.event === 'ping') return Buffer.from(bodyOf(service, message))
-  const words = `${settingsOf(service).version} ${message.sender === null ? service.creator?.id : ''}`
-  const inWords = drawn.get(message) ?? new Map<string, Buffer>()
-  drawn.set(message, inWords)
-  const bytes = inWords.get(words) ?? Buffer.from(bodyOf(service, message))
-  inWords.set(words, bytes)
-  return bytes
 }
 
 function bodyOf(service: Service, message: Message): string {
@@ -131,7 +118,7 @@ function subjects(
   }
 }
 
-/** Before version 3 times were written otherwise; before version 2 pipelines were also called projects. */
+/** Versions before 3 have another format of times; version 1 also calls the pipeline `project`. */
 function inVersion(version: number, body: Shown): unknown {
   if (version >= 3) return body
   const older = oldTimes(body) as Shown
@@ -140,7 +127,7 @@ function inVersion(version: number, body: Shown): unknown {
 
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
-/** Every field of ours whose name ends in `_at` is a time; what people wrote under names of their own stays. */
+/** Our own fields whose names end in `_at` are times. Values that users chose stay as they are. */
 function oldTimes(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(oldTimes)
   if (typeof value !== 'object' || value === null) return value

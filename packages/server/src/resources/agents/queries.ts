@@ -3,7 +3,7 @@ import type { Caller, Organization } from '../../auth/caller.ts'
 import { visiblePipelines } from '../../auth/pipeline-access.ts'
 import { escaped } from '../../db/json-text.ts'
 import type { Db, Trx } from '../../db/pool.ts'
-import { tellMoved } from '../../events/agents.ts'
+import { publishMoved } from '../../events/agents.ts'
 import { jobJson, jobsInPlace } from '../jobs/job-json.ts'
 import { userJson, type UserRow } from '../user/queries.ts'
 
@@ -156,7 +156,7 @@ export async function setStopping(trx: Trx, orgId: string, id: string, at: strin
   await sql`
     with moved as (
       update agents set connection_state = 'stopping' where organization_id = ${orgId} and id = ${id} returning *
-    ) ${tellMoved(sql`'agent.stopping'`, at)}
+    ) ${publishMoved(sql`'agent.stopping'`, at)}
     select from moved`.execute(trx)
 }
 

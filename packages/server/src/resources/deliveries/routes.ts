@@ -7,7 +7,7 @@ import { notFound } from '../../lib/errors.ts'
 import { findSender } from '../../notifications/providers/table.ts'
 import { openRow } from '../services/open.ts'
 import * as services from '../services/queries.ts'
-import { testService } from '../services/send-test.ts'
+import { sendTest } from '../services/send-test.ts'
 import { presentAttempt, presentDelivery } from './present.ts'
 import * as deliveries from './queries.ts'
 import { redeliver } from './redeliver.ts'
@@ -85,7 +85,7 @@ const postTest = route({
   answers: { 201: Delivery },
   errors: { 422: 'The service is disabled or broken, or its provider sends nothing.' },
   async handler({ ctx, org, caller, params }) {
-    const id = await testService(ctx, org, caller, params.service)
+    const id = await sendTest(ctx, org, caller, params.service)
     const delivery = await deliveries.findOfService(ctx.db, org.id, params.service, id)
     if (delivery === undefined) throw notFound('No notification service found')
     return created(presentDelivery(ctx.config.url, org.slug, params.service, delivery))

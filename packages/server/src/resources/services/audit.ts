@@ -8,7 +8,7 @@ export const subjectOf = ({ id, description, provider }: ServiceRow) => ({
   name: description || provider,
 })
 
-export const auditedService = (service: ServiceRow) => ({
+export const auditData = (service: ServiceRow) => ({
   provider: service.provider,
   description: service.description,
   enabled: isEnabled(service),

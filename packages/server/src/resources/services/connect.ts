@@ -9,7 +9,7 @@ import { newId } from '../../lib/ids.ts'
 import type { Grant } from '../../notifications/delivery/oauth.ts'
 import { sealSecrets } from '../../notifications/delivery/open-service.ts'
 import type { Connecting, Provider, Settings } from '../../notifications/provider.ts'
-import { auditedService, subjectOf } from './audit.ts'
+import { auditData, subjectOf } from './audit.ts'
 import * as services from './queries.ts'
 import { splitSecrets } from './rules.ts'
 
@@ -71,7 +71,7 @@ async function written(
     organizationId: org.id,
     type: isNew ? 'NOTIFICATION_SERVICE_CREATED' : 'NOTIFICATION_SERVICE_UPDATED',
     subject: subjectOf(service),
-    data: isNew ? auditedService(service) : { settings: 'the credentials of the provider' },
+    data: isNew ? auditData(service) : { settings: 'the credentials of the provider' },
   })
   return service
 }

@@ -4,8 +4,8 @@ import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { newId } from '../../lib/ids.ts'
 import { sealSecrets } from '../../notifications/delivery/open-service.ts'
-import { auditedService, subjectOf } from './audit.ts'
-import { pingService } from './send-ping.ts'
+import { auditData, subjectOf } from './audit.ts'
+import { sendPing } from './send-ping.ts'
 import * as services from './queries.ts'
 import { readNewSettings, readProvider, readStates, refuseUnknownKeys, splitSecrets } from './rules.ts'
 import type { CreateServiceBody } from './schema.ts'
@@ -44,9 +44,9 @@ export async function createService(
       organizationId: org.id,
       type: 'NOTIFICATION_SERVICE_CREATED',
       subject: subjectOf(service),
-      data: auditedService(service),
+      data: auditData(service),
     })
-    if (provider.isPinged) await pingService(trx, ctx, org, caller, service)
+    if (provider.isPinged) await sendPing(trx, ctx, org, caller, service)
     return service
   })
 }

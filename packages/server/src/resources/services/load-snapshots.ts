@@ -26,7 +26,7 @@ const person = (id: string) => sql<Person | null>`(
   select json_build_object('id', u.id, 'name', u.name) from users u where u.id = ${sql.ref(id)})`
 
 /** `url` is the installation's address. */
-export function snapshotsOf(url: string): Snapshots {
+export function loadSnapshots(url: string): Snapshots {
   return {
     async organizations(db, ids) {
       const rows = await organizations.listById(db, ids)

@@ -2,12 +2,12 @@ import type { Caller, Organization } from '../../auth/caller.ts'
 import type { Context } from '../../context.ts'
 import type { Trx } from '../../db/pool.ts'
 import { newId } from '../../lib/ids.ts'
-import { enqueue, newPing } from '../../notifications/outbox/enqueue.ts'
+import { insertDeliveries, insertMessages, newPing } from '../../notifications/outbox/enqueue.ts'
 import { presentOrganization } from '../organizations/present.ts'
 import type { ServiceRow } from './queries.ts'
 
-/** Says hello, with the change that gives the reason; returns the id of the delivery. */
-export async function pingService(
+/** In the transaction that creates or updates the service. Returns the id of the delivery. */
+export async function sendPing(
   trx: Trx,
   ctx: Context,
   org: Organization,
@@ -17,6 +17,8 @@ export async function pingService(
   const id = newId()
   const now = ctx.now()
   const message = newPing(presentOrganization(ctx.config.url, org), { id: user.id, name: user.name }, now)
-  await enqueue(trx, [{ id, message, organizationId: org.id, serviceId: service.id, lane: 'ping' }], now)
+  const ping = { id, message, organizationId: org.id, eventId: null, serviceId: service.id, queue: 'ping' }
+  await insertMessages(trx, [ping])
+  await insertDeliveries(trx, [ping], now)
   return id
 }

@@ -3,17 +3,12 @@ import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { notFound, refused } from '../../lib/errors.ts'
 import { findSender } from '../../notifications/providers/table.ts'
-import { pingService } from './send-ping.ts'
+import { sendPing } from './send-ping.ts'
 import { isEnabled } from './present.ts'
 import * as services from './queries.ts'
 
-/** Says hello to whoever listens there; returns the id of the delivery. */
-export async function testService(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
-  id: string,
-): Promise<string> {
+/** Returns the id of the delivery. */
+export async function sendTest(ctx: Context, org: Organization, caller: Caller, id: string): Promise<string> {
   return inTransaction(ctx.db, async (trx) => {
     const service = await services.lockInOrg(trx, org.id, id)
     if (service === undefined) throw notFound('No notification service found')
@@ -21,6 +16,6 @@ export async function testService(
     if (findSender(service.provider) === undefined) {
       throw refused(`The provider ${service.provider} sends nothing, so there is nothing to test.`)
     }
-    return pingService(trx, ctx, org, caller, service)
+    return sendPing(trx, ctx, org, caller, service)
   })
 }

@@ -7,8 +7,8 @@ import { inTransaction } from '../../db/transaction.ts'
 import { notFound } from '../../lib/errors.ts'
 import { openSettings, sealSecrets } from '../../notifications/delivery/open-service.ts'
 import { providers } from '../../notifications/providers/table.ts'
-import { auditedService, subjectOf } from './audit.ts'
-import { pingService } from './send-ping.ts'
+import { auditData, subjectOf } from './audit.ts'
+import { sendPing } from './send-ping.ts'
 import { presentService } from './present.ts'
 import * as services from './queries.ts'
 import {
@@ -58,7 +58,7 @@ export async function updateService(
     const after = await services.findInOrg(trx, org.id, id)
     if (after === undefined) throw new Error('A service vanished while it was locked.')
     await audit(trx, org, caller, before, after, isSame)
-    if (!isSame && provider.isPinged) await pingService(trx, ctx, org, caller, after)
+    if (!isSame && provider.isPinged) await sendPing(trx, ctx, org, caller, after)
     return after
   })
 }
@@ -81,7 +81,7 @@ async function audit(
   after: services.ServiceRow,
   isSame: boolean,
 ): Promise<void> {
-  const changed = changedAttributes(auditedService(before), auditedService(after), attributes)
+  const changed = changedAttributes(auditData(before), auditData(after), attributes)
   const data = isSame || 'settings' in changed ? changed : { ...changed, settings: 'a secret setting' }
   if (Object.keys(data).length === 0) return
   await recordAudit(trx, byCaller(caller), {
