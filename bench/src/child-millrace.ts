@@ -21,7 +21,7 @@ const ctx = createContext({
   secretKeys: ['x'.repeat(32)],
   hosted: null,
 })
-const app = await buildApp(ctx, database.pool)
+const app = await buildApp(ctx, database)
 tell(await app.listen({ host: '127.0.0.1', port: 0 }))
 process.on('message', () => tell(mostMegabytes()))
 process.on('SIGTERM', () => process.exit(0))

@@ -50,7 +50,7 @@ async function openPlace(size: number): Promise<Place> {
   const pipelineId = await seedPipeline(database.db, seeded, 'many-builds', 'steps: [{command: "true"}]')
   await fillBuilds(databaseUrl, seeded, pipelineId, { from: 0, to: size, jobs: 10 })
   const captured = capture(database.pool)
-  const inside = await buildApp({ ...contextOn(database), db: captured.db }, database.pool)
+  const inside = await buildApp({ ...contextOn(database), db: captured.db }, database)
   const { child: sql } = await startChild('./child-sql.js', { DATABASE_URL: databaseUrl })
   return {
     address,

@@ -1,7 +1,6 @@
 // The table of contents: one line per slice of the REST API, of the agent API and of the web pages. What is not listed
 // here does not run.
 import type { FastifyInstance } from 'fastify'
-import type pg from 'pg'
 import { agentApi } from './agent-api/agents.ts'
 import { annotationApi } from './agent-api/annotations.ts'
 import { artifactApi } from './agent-api/artifacts.ts'
@@ -24,6 +23,7 @@ import { uploadEndpoints } from './agent-api/uploads.ts'
 import { measureWaitingAgents } from './agent-api/waiting-agents.ts'
 import { startDispatcher } from './conductor/dispatch.ts'
 import type { Context } from './context.ts'
+import type { Database } from './db/pool.ts'
 import { serveDocs } from './http/docs.ts'
 import { registerEndpoints } from './http/endpoint.ts'
 import { answerUnknownPaths } from './http/not-found.ts'
@@ -148,9 +148,9 @@ export const agentApiRoutes: readonly AgentRoute[] = [
 const pages: readonly Page[] = [...signInPages, ...connectPages]
 
 /** The server with everything that it answers. */
-export async function buildApp(ctx: Context, pool: pg.Pool): Promise<FastifyInstance> {
-  const app = await buildServer(ctx, pool)
-  const dispatcher = await startDispatcher(ctx, pool)
+export async function buildApp(ctx: Context, database: Database): Promise<FastifyInstance> {
+  const app = await buildServer(ctx, database)
+  const dispatcher = await startDispatcher(ctx, database.pool)
   // Answers the agents that wait for a job, before the server closes their connections.
   app.addHook('preClose', dispatcher.stop)
   measureWaitingAgents(app.metrics, dispatcher)

@@ -68,7 +68,7 @@ export const baseUrl = 'http://millrace.test'
 export async function startApp(options: AppOptions = {}, database?: Database): Promise<TestApp> {
   const server = inject('database')
   const connection = database === undefined ? await cloneTemplate(server) : null
-  const opened = database ?? openDatabase(connection ?? {}, { maxConnections: 10 })
+  const opened = database ?? openDatabase(connection ?? {}, { maxConnections: 16 })
   const dataDir = await mkdtemp(join(tmpdir(), 'millrace-data-'))
   const read = readConfig({ MILLRACE_URL: baseUrl, MILLRACE_DATA_DIR: dataDir, ...options.env })
   if (!read.ok) throw new Error(read.problems.join(' '))
@@ -87,7 +87,7 @@ export async function startApp(options: AppOptions = {}, database?: Database): P
     secretKeys,
     hosted: options.hosted ?? null,
   })
-  const app = await buildApp(ctx, opened.pool)
+  const app = await buildApp(ctx, opened)
   const checkAnswer = answerChecker(app)
   const { close } = closer(app, 10_000)
   const address = await app.listen({ host: '127.0.0.1', port: 0 })

@@ -1,7 +1,6 @@
 // How the engine's rows lie in tables: the engine's field names, the columns' names and types.
 import { sql, type RawBuilder } from 'kysely'
 import type { BuildRow, JobRow, StepRow } from '@millrace/engine/rows.ts'
-import { emptyRow } from '../db/empty-row.ts'
 import { prepared, type Statement } from '../db/statement.ts'
 
 export type ColumnTypes<Row> = { readonly [Field in keyof Row]: string }
@@ -123,12 +122,7 @@ export const selectFields = (table: string, columns: object): RawBuilder<unknown
 /** Takes these fields out of such a row. */
 export function picker<Row>(columns: ColumnTypes<Row>): (row: object) => Row {
   const fields = Object.keys(columns)
-  const empty = emptyRow(fields)
-  return (row) => {
-    const picked = { ...empty }
-    for (const field of fields) picked[field] = (row as Record<string, unknown>)[field]
-    return picked as Row
-  }
+  return (row) => Object.fromEntries(fields.map((field) => [field, Reflect.get(row, field)])) as Row
 }
 
 /** So many rows are written out as values; the planner knows then how many they are. */

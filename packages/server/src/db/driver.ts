@@ -1,132 +1,147 @@
-// The query builder's way to the database. Unlike the one it comes with, this one sends nothing alone that can go with
-// something else: `begin` goes with the first statement of a transaction, and what nobody waits for with the next, at
-// the latest with `commit`. A change that reads and then writes is two ways to the database and back.
+// Kysely's driver over pg in pipeline mode, where a connection sends statements without waiting for the results of those before.
+// `begin` goes with the first statement of a transaction, and deferred statements go with the next one or with `commit`. A
+// transaction that reads and then writes takes two round trips.
 import {
-  PostgresDialect,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
   type CompiledQuery,
   type DatabaseConnection,
+  type Dialect,
   type Driver,
   type QueryResult,
   type TransactionSettings,
 } from 'kysely'
 import pg from 'pg'
-import type { NamedStatement } from './batch-query.ts'
-import { named, type BatchClient } from './client.ts'
 
-export class BatchDialect extends PostgresDialect {
+/** Is called with the error of a connection or statement, and without one when statements succeed. */
+export type OnResult = (error?: unknown) => void
+
+export const pipelineDialect = (pool: pg.Pool, onResult: OnResult): Dialect => ({
+  createAdapter: () => new PostgresAdapter(),
+  createDriver: () => new PipelineDriver(pool, onResult),
+  createIntrospector: (db) => new PostgresIntrospector(db),
+  createQueryCompiler: () => new PostgresQueryCompiler(),
+})
+
+class PipelineDriver implements Driver {
   private readonly pool: pg.Pool
+  private readonly onResult: OnResult
 
-  constructor(pool: pg.Pool) {
-    super({ pool })
+  constructor(pool: pg.Pool, onResult: OnResult) {
     this.pool = pool
-  }
-
-  override createDriver(): Driver {
-    return new BatchDriver(this.pool)
-  }
-}
-
-class BatchDriver implements Driver {
-  private readonly pool: pg.Pool
-
-  constructor(pool: pg.Pool) {
-    this.pool = pool
+    this.onResult = onResult
   }
 
   async init(): Promise<void> {}
 
-  async acquireConnection(): Promise<BatchConnection> {
-    // The pool makes its clients by the class that client.ts gives it.
-    return new BatchConnection((await this.pool.connect()) as BatchClient)
+  async acquireConnection(): Promise<PipelineConnection> {
+    try {
+      return new PipelineConnection(await this.pool.connect(), this.onResult)
+    } catch (error) {
+      this.onResult(error)
+      throw error
+    }
   }
 
-  async beginTransaction(connection: BatchConnection, settings: TransactionSettings): Promise<void> {
+  async beginTransaction(connection: PipelineConnection, settings: TransactionSettings): Promise<void> {
     const { isolationLevel, accessMode } = settings
     const level = isolationLevel === undefined ? '' : ` isolation level ${isolationLevel}`
     connection.begin(`begin${level}${accessMode === undefined ? '' : ` ${accessMode}`}`)
   }
 
-  commitTransaction(connection: BatchConnection): Promise<void> {
+  commitTransaction(connection: PipelineConnection): Promise<void> {
     return connection.commit()
   }
 
-  rollbackTransaction(connection: BatchConnection): Promise<void> {
+  rollbackTransaction(connection: PipelineConnection): Promise<void> {
     return connection.rollback()
   }
 
-  async releaseConnection(connection: BatchConnection): Promise<void> {
+  async releaseConnection(connection: PipelineConnection): Promise<void> {
     connection.release()
   }
 
-  /** The pool is closed by whoever opened it. */
+  /** The pool is closed where it was opened. */
   async destroy(): Promise<void> {}
 }
 
-export class BatchConnection implements DatabaseConnection {
-  private readonly client: BatchClient
-  /** To be sent before whatever is sent next. */
-  private waiting: NamedStatement[] = []
-  /** Of the transaction, as the database knows it. */
-  private state: 'none' | 'open' | 'committed' = 'none'
-  /** What made PostgreSQL abort the transaction: later statements are refused without saying why. */
+interface Query extends pg.QueryConfig<unknown[]> {
+  query_timeout?: number
+}
+
+export class PipelineConnection implements DatabaseConnection {
+  private readonly client: pg.PoolClient
+  private readonly onResult: OnResult
+  /** Sent before the next statement. */
+  private deferred: Query[] = []
+  private state: 'none' | 'begun' | 'open' | 'ended' = 'none'
+  /** The error that aborted the transaction. PostgreSQL refuses later statements without naming it. */
   private abortedBy: unknown = undefined
   private isBroken = false
   private timeoutMs: number | undefined
 
-  constructor(client: BatchClient) {
+  constructor(client: pg.PoolClient, onResult: OnResult) {
     this.client = client
+    this.onResult = onResult
   }
 
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
-    const [result] = await this.executeTogether([query])
+    const [result] = await this.send([queryOf(query)])
     return result as QueryResult<Row>
   }
 
-  async executeTogether(queries: readonly CompiledQuery[]): Promise<Array<QueryResult<unknown>>> {
-    const results = await this.send(queries.map(statementOf))
-    return results.map(resultOf)
+  /** Outside of a transaction, several statements are a transaction of their own. */
+  async executeBatch(queries: readonly CompiledQuery[]): Promise<Array<QueryResult<unknown>>> {
+    const statements = queries.map(queryOf)
+    if (this.state !== 'none' || statements.length < 2) return this.send(statements)
+    this.begin('begin')
+    try {
+      return await this.sendWithCommit(statements)
+    } finally {
+      this.reset()
+    }
   }
 
-  /** Nobody waits for the answers; a failure is that of what is sent next. */
-  executeLater(queries: readonly CompiledQuery[]): void {
-    this.waiting.push(...queries.map(statementOf))
+  /** An error of these statements is that of the next send. */
+  defer(queries: readonly CompiledQuery[]): void {
+    this.deferred.push(...queries.map(queryOf))
   }
 
-  /** The last statements of the transaction, which is over then. */
-  async executeAndCommit(queries: readonly CompiledQuery[]): Promise<Array<QueryResult<unknown>>> {
-    const results = await this.send([...queries.map(statementOf), commit])
-    this.state = 'committed'
-    return results.slice(0, -1).map(resultOf)
+  /** Nothing can be sent in the transaction afterwards. */
+  executeAndCommit(queries: readonly CompiledQuery[]): Promise<Array<QueryResult<unknown>>> {
+    return this.sendWithCommit(queries.map(queryOf))
   }
 
-  // oxlint-disable-next-line require-yield -- the query builder asks for one
+  // oxlint-disable-next-line require-yield -- the interface asks for a generator
   async *streamQuery(): AsyncIterableIterator<never> {
-    throw new Error('A statement whose rows come bit by bit cannot share a connection with others.')
+    throw new Error('pg streams no rows in pipeline mode.')
   }
 
   begin(text: string): void {
-    this.waiting.push(named(text, []))
+    this.deferred = [{ text }]
+    this.state = 'begun'
   }
 
   async commit(): Promise<void> {
-    // With `begin` alone, nothing has to be said.
-    if (this.state === 'open' || this.waiting.length > 1) await this.send([commit])
-    this.end()
+    const isUnsent = this.state === 'begun' && this.deferred.length === 1
+    if (this.state !== 'ended' && !isUnsent) await this.sendWithCommit([])
+    this.reset()
   }
 
-  /** Whoever rolls back has an error to report, which must not give way to the failure of the rollback. */
+  /** Does not throw: the error that led to the rollback is the one to report. */
   async rollback(): Promise<void> {
-    this.waiting = []
+    this.deferred = []
     try {
-      if (this.state === 'open') await this.send([named('rollback', [])])
+      if (this.state === 'open') await this.send([{ text: 'rollback' }])
     } catch {
       this.isBroken = true
     }
-    this.end()
+    this.reset()
   }
 
-  /** From here to the end of the transaction, this side waits that long for each answer. */
-  waitUpTo(ms: number): void {
+  /** The time that this side waits for each result until the end of the transaction. */
+  setTimeout(ms: number): void {
     this.timeoutMs = ms
   }
 
@@ -134,33 +149,82 @@ export class BatchConnection implements DatabaseConnection {
     this.client.release(this.isBroken)
   }
 
-  private end(): void {
-    this.waiting = []
+  private reset(): void {
+    this.deferred = []
     this.state = 'none'
     this.abortedBy = undefined
     this.timeoutMs = undefined
   }
 
-  private async send(statements: readonly NamedStatement[]): Promise<pg.QueryResult[]> {
-    if (this.state === 'committed') throw new Error('The transaction has been committed already.')
-    const before = this.waiting
-    this.waiting = []
-    if (before.length > 0) this.state = 'open'
-    const results = await this.client.send([...before, ...statements], this.timeoutMs).catch(this.explain)
+  /** Ends the transaction in any case: PostgreSQL answers the `commit` of an aborted one with ROLLBACK. */
+  private async sendWithCommit(queries: readonly Query[]): Promise<Array<QueryResult<unknown>>> {
+    const sent = this.query([...queries, { text: 'commit' }])
+    this.state = 'ended'
+    const results = await sent
+    if (results.at(-1)?.command === 'ROLLBACK')
+      throw this.abortedBy ?? new Error('The transaction was rolled back.')
+    return results.slice(0, -1).map(resultOf)
+  }
+
+  private async send(queries: readonly Query[]): Promise<Array<QueryResult<unknown>>> {
+    return (await this.query(queries)).map(resultOf)
+  }
+
+  private async query(queries: readonly Query[]): Promise<pg.QueryResult[]> {
+    if (this.state === 'ended') throw new Error('The transaction has been committed already.')
+    const before = this.deferred
+    this.deferred = []
+    if (this.state === 'begun') this.state = 'open'
+    const limit = this.timeoutMs === undefined ? {} : { query_timeout: this.timeoutMs }
+    const outcomes = await Promise.allSettled(
+      [...before, ...queries].map((query) => this.client.query({ ...query, ...limit })),
+    )
+    // The first error is the cause of those after it.
+    const failed = outcomes.find(({ status }) => status === 'rejected')
+    if (failed?.status === 'rejected') {
+      const cause = this.causeOf(failed.reason)
+      // pg's own trace ends in its socket.
+      if (cause instanceof Error) Error.captureStackTrace(cause)
+      throw cause
+    }
+    this.onResult()
+    const results = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
     return results.slice(before.length)
   }
 
-  private readonly explain = (error: unknown): never => {
+  private causeOf(error: unknown): unknown {
+    this.onResult(error)
     const isConsequence = error instanceof pg.DatabaseError && error.code === inFailedTransaction
     if (!isConsequence) this.abortedBy = error
-    throw this.abortedBy ?? error
+    return this.abortedBy ?? error
   }
 }
 
-const commit = named('commit', [])
 const inFailedTransaction = '25P02'
 
-const statementOf = ({ sql, parameters }: CompiledQuery) => named(sql, parameters)
+// PostgreSQL plans a named statement once per connection. The program has few different texts; the limit guards against
+// statements whose number of placeholders varies.
+const names = new Map<string, string>()
+const mostNames = 1000
+
+function queryOf({ sql: text, parameters }: CompiledQuery): Query {
+  const values = parameters.map(serialized)
+  const known = names.get(text)
+  if (known === undefined && names.size >= mostNames) return { text, values }
+  const name = known ?? `s${names.size}`
+  names.set(text, name)
+  return { name, text, values }
+}
+
+/**
+ * pg serializes values while it sends a statement. A value that cannot be serialized has to fail earlier: the `commit` of its
+ * batch would follow it.
+ */
+function serialized(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || value instanceof Date || ArrayBuffer.isView(value))
+    return value
+  return Array.isArray(value) ? value.map(serialized) : JSON.stringify(value)
+}
 
 const writing: ReadonlySet<string> = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE'])
 

@@ -1,35 +1,38 @@
-// The connection pool and Kysely on top of it.
-import { availableParallelism } from 'node:os'
+// Two connection pools, and Kysely over each.
 import { Kysely, type Transaction } from 'kysely'
 import pg from 'pg'
-import { batchClient, passwordOf } from './client.ts'
-import { BatchDialect } from './driver.ts'
-import { GatedPool } from './gated-pool.ts'
-import { OutageWatch } from './outage.ts'
+import { pipelineDialect } from './driver.ts'
 import type { Tables } from './generated/tables.ts'
+import { OutageWatch } from './outage.ts'
 
 export type Db = Kysely<Tables>
 export type Trx = Transaction<Tables>
 
-export interface Database {
+export interface Pool {
   pool: pg.Pool
   db: Db
+}
+
+/** The database of requests. Background work uses `slow`, so that it never takes the connections of requests. */
+export interface Database extends Pool {
+  slow: Pool
   outage: OutageWatch
   close(): Promise<void>
 }
 
-/** A path that drops packets never says so, so everything that waits for the database gives up at some time. */
+/** A network that drops packets reports no error, so every wait for the database has a limit. */
 export interface DatabaseLimits {
   /** Also for a connection of the pool to become free. */
   connectSeconds: number
-  /** PostgreSQL breaks off a statement that takes longer; a connection that is silent even then is destroyed. */
+  /** PostgreSQL cancels a statement that takes longer. A connection without an answer even then is destroyed. */
   statementSeconds: number
 }
 
 export interface DatabaseOptions {
+  /** Of both pools. */
   maxConnections?: number
   limits?: DatabaseLimits
-  /** How PostgreSQL lists the sessions. */
+  /** As pg_stat_activity shows it. */
   applicationName?: string
 }
 
@@ -37,9 +40,8 @@ const usualLimits: DatabaseLimits = { connectSeconds: 8, statementSeconds: 10 }
 /** How much longer than PostgreSQL's own limit this side waits. */
 export const silenceMs = 2000
 const keepAliveMs = 10_000
-
-/** The database may run on another machine, which is then hardly smaller than this one. */
-const few = Math.max(4, 3 * availableParallelism())
+/** The share of the pool for background work. */
+const slowShare = 0.4
 
 export function openDatabase(
   connection: string | pg.PoolConfig,
@@ -50,10 +52,7 @@ export function openDatabase(
   const config = {
     ...given,
     ...passwordOf(given),
-    Client: batchClient(types, (error) => outage.note(error)),
     types,
-    max: maxConnections,
-    // A statement need not wait for the answer to the one before it.
     pipeline: true,
     application_name: applicationName,
     options: sessionSettings(limits),
@@ -62,22 +61,32 @@ export function openDatabase(
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveMs,
   }
-  const pool = new GatedPool(config, few, { onRefused: (error) => outage.note(error) })
-  // A connection that dies while idle is dropped by the pool; the next query opens another.
-  pool.on('error', (error) => outage.note(error))
-  // One that dies while in use fails its query; left unheard, its error would end the process too.
-  pool.on('connect', (client) => client.on('error', () => {}))
-  const db = new Kysely<Tables>({ dialect: new BatchDialect(pool) })
+  const slowConnections = Math.max(1, Math.floor(slowShare * maxConnections))
+  const quick = openPool({ ...config, max: Math.max(1, maxConnections - slowConnections) }, outage)
+  const slow = openPool({ ...config, max: slowConnections }, outage)
   const close = async () => {
     outage.reportTo(null)
-    await pool.end()
+    await Promise.all([quick.pool.end(), slow.pool.end()])
   }
-  return { pool, db, outage, close }
+  return { ...quick, slow, outage, close }
 }
 
+function openPool(config: pg.PoolConfig, outage: OutageWatch): Pool {
+  const pool = new pg.Pool(config)
+  // The pool closes a connection that fails while idle; the next statement opens another.
+  pool.on('error', (error) => outage.note(error))
+  // A connection that fails while in use fails its statement. Without a listener its error would end the process too.
+  pool.on('connect', (client) => client.on('error', () => {}))
+  return { pool, db: new Kysely<Tables>({ dialect: pipelineDialect(pool, (error) => outage.note(error)) }) }
+}
+
+/** pg hides the password of a configuration, so that copies of the object lack it. */
+export const passwordOf = ({ password }: pg.ClientConfig): Pick<pg.ClientConfig, 'password'> =>
+  password === undefined ? {} : { password }
+
 /**
- * The server too must notice a silent path: a transaction that was cut off holds its locks until then. PostgreSQL ignores the
- * TCP settings on a Unix socket.
+ * PostgreSQL too must detect a dead network path: a transaction whose client is gone holds its locks until then. It ignores
+ * the TCP settings on a Unix socket.
  */
 function sessionSettings({ statementSeconds }: DatabaseLimits): string {
   const milliseconds = statementSeconds * 1000
@@ -96,8 +105,8 @@ function sessionSettings({ statementSeconds }: DatabaseLimits): string {
 }
 
 /**
- * A connection outside the pool, for COPY, which bears no other statement on its way beside it, and for migrations. Both may
- * take any time, so only the keep-alive probes of TCP tell whether the database is still there.
+ * A connection outside the pools, for migrations and for COPY, which cannot be pipelined. Both may take any time, so only the
+ * keep-alive probes of TCP detect a lost database.
  */
 export async function connectAlone(pool: pg.Pool): Promise<pg.Client> {
   const client = new pg.Client({

@@ -1,9 +1,11 @@
+import { sql } from 'kysely'
 import pg from 'pg'
-import type { Db, Trx } from './pool.ts'
+import { defer, onConnection } from './batch.ts'
+import { silenceMs, type Db, type Trx } from './pool.ts'
 
 /**
- * Runs in one transaction: the one already open when there is one, else a new one. A new one is tried again when
- * PostgreSQL broke it off because of another (deadlock, serialization), so `work` must have no effect but its SQL.
+ * Runs `work` in the open transaction if `db` is one, else in a new one. A new one is retried after a deadlock or a
+ * serialization failure, so `work` must have no effect but its SQL.
  */
 export async function inTransaction<T>(db: Db, work: (trx: Trx) => Promise<T>): Promise<T> {
   return isOpen(db) ? work(db) : inNewTransaction(db, work)
@@ -14,21 +16,29 @@ async function inNewTransaction<T>(db: Db, work: (trx: Trx) => Promise<T>): Prom
     try {
       return await db.transaction().execute(work)
     } catch (error) {
-      if (attempt === 5 || !isBrokenOff(error)) throw error
+      if (attempt === 5 || !isRetryable(error)) throw error
     }
   }
 }
 
+/** One transaction whose statements may each take `seconds`: for large deletes in the background, never for a request. */
+export const inLongTransaction = <T>(db: Db, seconds: number, work: (trx: Trx) => Promise<T>): Promise<T> =>
+  db.transaction().execute(async (trx) => {
+    await onConnection(trx, async (connection) => connection.setTimeout(seconds * 1000 + silenceMs))
+    await defer(trx, [sql`set local statement_timeout = ${sql.lit(seconds * 1000)}`])
+    return work(trx)
+  })
+
 const isOpen = (db: Db): db is Trx => db.isTransaction
 
-const isBrokenOff = (error: unknown) =>
+const isRetryable = (error: unknown) =>
   error instanceof pg.DatabaseError && (error.code === '40P01' || error.code === '40001')
 
-/** Whether the database refused the data itself (SQLSTATE classes 22 and 23), so that trying again cannot help. */
+/** Whether the database rejected the data itself (SQLSTATE classes 22 and 23), so that a retry cannot help. */
 export const refusesData = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && /^2[23]/.test(error.code ?? '')
 
-/** The name of the unique constraint or index that refused a write; null for any other error. */
+/** The name of the unique constraint or index that a write violated; null for any other error. */
 export function violatedUnique(error: unknown): string | null {
   return error instanceof pg.DatabaseError && error.code === '23505' ? (error.constraint ?? null) : null
 }

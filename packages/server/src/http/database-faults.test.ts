@@ -107,10 +107,10 @@ describe('a read-only database', () => {
     const client = await database.pool.connect()
     await client.query('set default_transaction_read_only = off')
     await client.query(`alter database millrace set default_transaction_read_only = ${value}`)
-    client.release(true)
-    await database.pool.query(
+    await client.query(
       'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
     )
+    client.release(true)
   }
 
   it('still answers reads; writes are 503 with Retry-After', async () => {

@@ -27,7 +27,7 @@ async function collectProcessMetrics(): Promise<Registry> {
   return registry
 }
 
-export function serveMetrics(app: FastifyInstance, pool: pg.Pool, access: MetricsAccess): void {
+export function serveMetrics(app: FastifyInstance, pools: readonly pg.Pool[], access: MetricsAccess): void {
   const registry = new Registry()
   app.decorate('metrics', registry)
   const requestSeconds = new Histogram({
@@ -43,9 +43,19 @@ export function serveMetrics(app: FastifyInstance, pool: pg.Pool, access: Metric
     labelNames: ['state'],
     registers: [registry],
     collect() {
-      connections.set({ state: 'open' }, pool.totalCount)
-      connections.set({ state: 'idle' }, pool.idleCount)
-      connections.set({ state: 'waited_for' }, pool.waitingCount)
+      const sum = (count: (pool: pg.Pool) => number) => pools.reduce((all, pool) => all + count(pool), 0)
+      connections.set(
+        { state: 'open' },
+        sum(({ totalCount }) => totalCount),
+      )
+      connections.set(
+        { state: 'idle' },
+        sum(({ idleCount }) => idleCount),
+      )
+      connections.set(
+        { state: 'waited_for' },
+        sum(({ waitingCount }) => waitingCount),
+      )
     },
   })
   app.addHook('onResponse', async (request, reply) => {

@@ -163,7 +163,7 @@ describe('a failure', () => {
     })
 
   const ask = async (error: unknown, requestId: string) => {
-    const server = await buildServer(app.ctx, app.database.pool)
+    const server = await buildServer(app.ctx, app.database)
     await registerEndpoints(server, restEndpoints(app.ctx, [failing('/fails', error)]))
     const answer = await server.inject({ url: '/fails', headers: { 'x-request-id': requestId } })
     await server.close()

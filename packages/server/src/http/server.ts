@@ -1,9 +1,9 @@
 // The HTTP server without its routes: Fastify's options, and the hooks that every request passes.
 import { randomUUID } from 'node:crypto'
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
-import type pg from 'pg'
 import { watchAccess } from '../auth/access-watch.ts'
 import type { Context } from '../context.ts'
+import type { Database } from '../db/pool.ts'
 import { commonHeaders } from './common-headers.ts'
 import { readBodies } from './endpoint.ts'
 import { answerError } from './error-handler.ts'
@@ -12,7 +12,7 @@ import { pathOf } from './query.ts'
 import { serveHealth } from './health.ts'
 import { limitUnknownBodies } from './slow-bodies.ts'
 
-export async function buildServer(ctx: Context, pool: pg.Pool): Promise<FastifyInstance> {
+export async function buildServer(ctx: Context, database: Database): Promise<FastifyInstance> {
   const loggerInstance: FastifyBaseLogger = ctx.log
   const app = fastify({
     loggerInstance,
@@ -45,9 +45,12 @@ export async function buildServer(ctx: Context, pool: pg.Pool): Promise<FastifyI
   app.addHook('onSend', async (request, reply) => void reply.headers(commonHeaders(request)))
   answerOptions(app)
   logRequests(app)
-  serveMetrics(app, pool, { host: ctx.config.host, token: ctx.config.secrets.metricsToken })
-  serveHealth(app, pool)
-  const watch = await watchAccess(pool, ctx.tokens, (error) =>
+  serveMetrics(app, [database.pool, database.slow.pool], {
+    host: ctx.config.host,
+    token: ctx.config.secrets.metricsToken,
+  })
+  serveHealth(app, database.pool)
+  const watch = await watchAccess(database.pool, ctx.tokens, (error) =>
     ctx.log.warn(
       { err: error },
       'Lost the connection that is notified of changed access; tokens are not cached until it is back.',

@@ -10,7 +10,7 @@ import { createContext, type Context } from '../context.ts'
 import { followDatabaseClock } from '../db/clock.ts'
 import { findHolder } from '../db/embedded/data-lock.ts'
 import { errorCode, StartupError } from '../db/embedded/startup-error.ts'
-import type { Db } from '../db/pool.ts'
+import type { Database, Db, Pool } from '../db/pool.ts'
 import type { HostedSettings } from '../hosted-settings.ts'
 import type { HostedDriver } from '../hosted/driver.ts'
 import { openHosted } from '../hosted/open.ts'
@@ -78,9 +78,9 @@ export async function run(
     closing.push(ctx.tokenUse.flush, ctx.outbound.close)
     const services: Close[] = []
     closing.push(() => Promise.all(services.map((stop) => stop())))
-    if (roles.includes('worker')) services.push(await startTasks(ctx, database.pool))
+    if (roles.includes('worker')) services.push(await startTasks(ctx, database.slow))
     else await (await import('../tasks/run.ts')).migrateTasks(database.pool, log)
-    const app = roles.includes('api') ? await buildApi(ctx, database.pool) : null
+    const app = roles.includes('api') ? await buildApi(ctx, database) : null
     signals.refuse()
     // Late, because its token is shown only if the start succeeds, but before the first request.
     const first = await createFirst(database.db)
@@ -143,12 +143,13 @@ function catchSignals(drainMs: number) {
 
 // Imported late, because administrative commands load this file too and are three times as fast without the rest.
 
-async function buildApi(ctx: Context, pool: pg.Pool): Promise<FastifyInstance> {
+async function buildApi(ctx: Context, database: Database): Promise<FastifyInstance> {
   const { buildApp } = await import('../app.ts')
-  return buildApp(ctx, pool)
+  return buildApp(ctx, database)
 }
 
-async function startTasks(ctx: Context, pool: pg.Pool): Promise<Close> {
+async function startTasks(requestContext: Context, { db, pool }: Pool): Promise<Close> {
+  const ctx = { ...requestContext, db }
   const [{ handlers, pollers, startNotifications }, { runTasks }, { startPollers }] = await Promise.all([
     import('../worker.ts'),
     import('../tasks/run.ts'),

@@ -1,0 +1,65 @@
+import { sql } from 'kysely'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { useApp } from '../../test/app.ts'
+import { inTransaction } from './transaction.ts'
+
+const app = useApp()
+
+beforeEach(async () => {
+  await sql`drop table if exists noted`.execute(app.db)
+  await sql`create table noted (n int constraint noted_key primary key)`.execute(app.db)
+})
+
+const add = (n: number) => sql`insert into noted values (${n})`
+const all = async () => {
+  const { rows } = await sql<{ n: number }>`select n from noted order by n`.execute(app.db)
+  return rows.map(({ n }) => n)
+}
+
+describe('a transaction', () => {
+  it('commits when its work is done, and rolls back when its work fails', async () => {
+    await inTransaction(app.db, (trx) => add(1).execute(trx))
+    const work = inTransaction(app.db, async (trx) => {
+      await add(2).execute(trx)
+      throw new Error('changed my mind')
+    })
+    await expect(work).rejects.toThrow('changed my mind')
+    expect(await all()).toEqual([1])
+  })
+
+  it('that sends nothing leaves its connection unchanged', async () => {
+    await inTransaction(app.db, async () => {})
+    await expect(inTransaction(app.db, () => Promise.reject(new Error('no')))).rejects.toThrow('no')
+    await add(1).execute(app.db)
+    expect(await all()).toEqual([1])
+  })
+
+  it('has the requested isolation level', async () => {
+    const level = await app.db
+      .transaction()
+      .setIsolationLevel('repeatable read')
+      .setAccessMode('read only')
+      .execute((trx) =>
+        sql`select current_setting('transaction_isolation') as level, current_setting('transaction_read_only') as read_only`.execute(
+          trx,
+        ),
+      )
+    expect(level.rows).toEqual([{ level: 'repeatable read', read_only: 'on' }])
+  })
+
+  it('reports how many rows were written', async () => {
+    const { numAffectedRows } = await sql`insert into noted values (1), (2)`.execute(app.db)
+    expect(numAffectedRows).toBe(2n)
+  })
+
+  it('reports the error that aborted it, even if its work ignores that error', async () => {
+    const work = inTransaction(app.db, async (trx) => {
+      await add(1).execute(trx)
+      await add(1)
+        .execute(trx)
+        .catch(() => {})
+    })
+    await expect(work).rejects.toMatchObject({ code: '23505' })
+    expect(await all()).toEqual([])
+  })
+})
