@@ -27,7 +27,7 @@ import {
 import * as accessTokens from './resources/access-token/revoke.ts'
 import { createMember, type CreatedMember } from './resources/members/create.ts'
 import * as organizations from './resources/organizations/create.ts'
-import { setRanges } from './resources/api-settings/set-ranges.ts'
+import { updateAllowedRanges } from './resources/api-settings/update.ts'
 import { disableFeature, enableFeature } from './resources/organizations/enable-feature.ts'
 
 export type { Audience, Started } from './program/run.ts'
@@ -121,7 +121,7 @@ export const setFeatures = (
 
 /** null: API requests may come from anywhere. Returns the ranges as they are stored. */
 export const setIpRanges = (env: Environment, slug: string, ranges: string | null): Promise<string | null> =>
-  administer(env, (db) => setRanges(db, operator('org set'), slug, ranges))
+  administer(env, (db) => updateAllowedRanges(db, operator('org set'), slug, ranges))
 
 export interface UserRequest {
   email: string
@@ -150,7 +150,7 @@ export const createToken = (env: Environment, request: AccessTokenRequest): Prom
 
 export async function revokeToken(env: Environment, id: string): Promise<void> {
   if (!isUuid(id)) throw new StartupError(`"${id}" is not the id of a token: it looks like ${exampleId}.`)
-  await administer(env, (db) => accessTokens.revokeToken(db, operator('token revoke'), id))
+  await administer(env, (db) => accessTokens.revokeAccessToken(db, operator('token revoke'), id))
 }
 
 const exampleId = '0199f2c4-7d1e-7a53-9c0b-2f6f4f0a8d11'

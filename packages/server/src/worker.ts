@@ -16,7 +16,7 @@ import { publishStatuses } from './resources/commit-statuses/report.ts'
 import { settleStatuses } from './resources/commit-statuses/update-statuses.ts'
 import { pollRepositories } from './source-hosts/incoming/poll.ts'
 import { expireWebhookDeliveries } from './source-hosts/incoming/queries.ts'
-import { expireInvitations } from './resources/invitations/expire.ts'
+import * as invitations from './resources/invitations/queries.ts'
 import { revokeInactiveTokens } from './resources/access-token/revoke-inactive.ts'
 import { expireDeliveries } from './notifications/delivery/expire.ts'
 import { startRelayAndDelivery, type Notifications } from './notifications/start.ts'
@@ -37,7 +37,7 @@ export const handlers: Handlers<Context> = {
   expire_deliveries: (ctx) =>
     inLongTransaction(ctx.db, deleteSeconds, (trx) => expireDeliveries(trx, ctx.now())),
   expire_idempotency_keys: (ctx) => inLongTransaction(ctx.db, deleteSeconds, expireIdempotencyKeys),
-  expire_invitations: (ctx) => expireInvitations(ctx.db),
+  expire_invitations: (ctx) => invitations.expireOverdue(ctx.db),
   expire_rate_limits: (ctx) => inLongTransaction(ctx.db, deleteSeconds, expireRateLimits),
   expire_sessions: (ctx) => inLongTransaction(ctx.db, deleteSeconds, expireSessions),
   expire_webhook_deliveries: (ctx) => inLongTransaction(ctx.db, deleteSeconds, expireWebhookDeliveries),

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually, startApp, useApp, type TestApp } from '../../test/app.ts'
 import { aMember, anAdmin, anOrganization, aToken } from '../../test/builders.ts'
-import { revokeToken } from '../resources/access-token/revoke.ts'
+import { revokeAccessToken } from '../resources/access-token/revoke.ts'
 import { settleAccess } from './access-watch.ts'
 
 const app = useApp()
@@ -79,7 +79,7 @@ describe('a change of access counts on every server before it is answered', () =
 
   it('when an operator revokes a token', async () => {
     const { token, id } = await aKnownToken()
-    await revokeToken(app.db, { kind: 'operator', command: 'token revoke' }, id)
+    await revokeAccessToken(app.db, { kind: 'operator', command: 'token revoke' }, id)
     await settleAccess(app.db)
     expect(await statusOn(second, token)).toBe(401)
   })

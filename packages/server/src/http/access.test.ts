@@ -13,7 +13,7 @@ import { slices } from '../app.ts'
 import { settleAccess } from '../auth/access-watch.ts'
 import { scopes } from '../auth/scopes.ts'
 import { newId } from '../lib/ids.ts'
-import { revokeToken } from '../resources/access-token/revoke.ts'
+import { revokeAccessToken } from '../resources/access-token/revoke.ts'
 
 const app = useApp({ env: { MILLRACE_TRUSTED_PROXIES: '127.0.0.1' } })
 
@@ -107,7 +107,7 @@ describe('a token', () => {
 
   it('that has been revoked is refused with 401, and no other of the same request', async () => {
     const token = await aToken(app, admin)
-    await revokeToken(app.db, operator, await tokenId(app, token))
+    await revokeAccessToken(app.db, operator, await tokenId(app, token))
     await settleAccess(app.db)
     const statuses = await Promise.all([status(`Bearer ${token}`), status(`Bearer ${admin.token}`)])
     expect(statuses).toEqual([401, 200])

@@ -4,7 +4,7 @@ import { useApp } from '../../test/app.ts'
 import { aToken, tokenId } from '../../test/builders.ts'
 import { aWorld, exampleOf, urlIn, type World } from '../../test/world.ts'
 import { slices } from '../app.ts'
-import { revokeToken } from '../resources/access-token/revoke.ts'
+import { revokeAccessToken } from '../resources/access-token/revoke.ts'
 
 const app = useApp()
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
   theirs = await aWorld(app)
   expired = await aToken(app, ours.admin, { expiresAt: '2020-01-01T00:00:00Z' })
   revoked = await aToken(app, ours.admin)
-  await revokeToken(app.db, { kind: 'operator', command: 'test' }, await tokenId(app, revoked))
+  await revokeAccessToken(app.db, { kind: 'operator', command: 'test' }, await tokenId(app, revoked))
 })
 
 const endpoints = Object.values(slices)

@@ -10,7 +10,7 @@ import {
   type TestOrganization,
   type TestUser,
 } from '../../test/builders.ts'
-import { revokeToken } from '../resources/access-token/revoke.ts'
+import { revokeAccessToken } from '../resources/access-token/revoke.ts'
 import { handlers } from '../worker.ts'
 
 const app = useApp()
@@ -125,7 +125,7 @@ describe('a session', () => {
     const browser = aBrowser(app)
     await browser.signIn(token)
     expect((await browser.get(connectPath())).status).toBe(200)
-    await revokeToken(app.db, { kind: 'operator', command: 'test' }, await tokenId(app, token))
+    await revokeAccessToken(app.db, { kind: 'operator', command: 'test' }, await tokenId(app, token))
     const answer = await browser.get(connectPath())
     expect([answer.status, answer.location]).toEqual([
       303,

@@ -10,18 +10,18 @@ import { readRanges } from '../../lib/ip-ranges.ts'
 export interface AccessTokenRequest {
   email: string
   scopes: readonly string[]
-  /** Empty: every organization its owner belongs to. */
+  /** Empty: every organization of the owner. */
   organizationSlugs: readonly string[]
   description: string
   expiresAt: string | null
   allowedIpAddresses: string | null
-  /** The token's value, for scripts that must know it beforehand; absent: made at random. */
+  /** The token's value, for scripts that must know it in advance. Absent: a random value. */
   value?: string
 }
 
 export interface CreatedAccessToken {
   id: string
-  /** Shown this once; only its hash is kept. */
+  /** The table has only its hash. */
   token: string
   user: string
   scopes: string[]

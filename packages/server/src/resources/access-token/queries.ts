@@ -5,7 +5,7 @@ const idleSince = sql`coalesce(t.last_used_at, t.created_at)`
 
 const isValid = sql`t.revoked_at is null and (t.expires_at is null or t.expires_at > now())`
 
-// The organizations a token reaches: those it names, or all, of which its owner is a member.
+// The organizations that a token covers: its owner's, limited to those that the token names, if it names any.
 const reach = sql`
   organization_members m join organizations o on o.id = m.organization_id
   where m.user_id = t.user_id and (t.organization_ids is null or o.id = any (t.organization_ids))`
@@ -13,8 +13,8 @@ const reach = sql`
 const isTooIdle = sql`
   coalesce(${idleSince} < now() - make_interval(days => o.revoke_inactive_tokens_after_days), false)`
 
-/** Tokens that have been idle for longer than an organization they reach allows. */
-export async function listIdsOfInactive(db: Db): Promise<string[]> {
+/** The valid tokens that have been idle longer than one of their organizations allows. */
+export async function listInactiveIds(db: Db): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select t.id from api_access_tokens t
     where ${isValid} and exists (select from ${reach} and ${isTooIdle})
@@ -22,15 +22,15 @@ export async function listIdsOfInactive(db: Db): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-export interface InactiveToken {
+interface InactiveToken {
   description: string
   last_used_at: string | null
-  /** Organizations whose rule it breaks, and the others. */
+  /** The organizations that allow no more idle time, and the others. */
   lost: string[]
   kept: string[]
 }
 
-/** As it is now, and nobody else changes it before the transaction ends; undefined when it is no longer valid. */
+/** Undefined when the token is no longer valid. Until the transaction ends, no other transaction updates the token. */
 export async function lockInactive(trx: Trx, id: string): Promise<InactiveToken | undefined> {
   await sql`select from api_access_tokens where id = ${id} for update`.execute(trx)
   const { rows } = await sql<InactiveToken>`
@@ -41,7 +41,7 @@ export async function lockInactive(trx: Trx, id: string): Promise<InactiveToken 
   return rows[0]
 }
 
-export async function narrow(trx: Trx, id: string, organizationIds: string[]): Promise<void> {
+export async function updateOrganizations(trx: Trx, id: string, organizationIds: string[]): Promise<void> {
   await trx
     .updateTable('api_access_tokens')
     .set({ organization_ids: organizationIds })
@@ -49,7 +49,7 @@ export async function narrow(trx: Trx, id: string, organizationIds: string[]): P
     .execute()
 }
 
-/** Undefined when there is no such token, or it has been revoked before. */
+/** Undefined when there is no such token, or it is revoked already. */
 export function revoke(
   trx: Trx,
   id: string,

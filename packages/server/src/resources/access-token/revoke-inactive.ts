@@ -1,22 +1,22 @@
-// An organization may say after how many idle days it no longer trusts a token. Each organization rules over itself
-// only: the token keeps the others, and is revoked when it reaches none any more.
+// An organization can set after how many idle days tokens lose access to it. The token keeps its other organizations,
+// and is revoked when none is left.
 import { recordAudit } from '../../audit/record.ts'
 import type { Db } from '../../db/pool.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import * as accessTokens from './queries.ts'
 
-/** Running it again, or twice at once, changes nothing more. */
+/** Idempotent, also when two processes run it at once. */
 export async function revokeInactiveTokens(db: Db): Promise<void> {
-  for (const id of await accessTokens.listIdsOfInactive(db)) await takeFromOrganizations(db, id)
+  for (const id of await accessTokens.listInactiveIds(db)) await revokeInactiveToken(db, id)
 }
 
-async function takeFromOrganizations(db: Db, tokenId: string): Promise<void> {
+async function revokeInactiveToken(db: Db, tokenId: string): Promise<void> {
   await inTransaction(db, async (trx) => {
     const token = await accessTokens.lockInactive(trx, tokenId)
     if (token === undefined || token.lost.length === 0) return
     const isRevoked = token.kept.length === 0
     if (isRevoked) await accessTokens.revoke(trx, tokenId)
-    else await accessTokens.narrow(trx, tokenId, token.kept)
+    else await accessTokens.updateOrganizations(trx, tokenId, token.kept)
     for (const organizationId of token.lost) {
       await recordAudit(
         trx,

@@ -4,8 +4,7 @@ import { inTransaction } from '../../db/transaction.ts'
 import { notFound } from '../../lib/errors.ts'
 import * as accessTokens from './queries.ts'
 
-/** Takes effect with the commit: every request asks the database for its token. */
-export async function revokeToken(db: Db, origin: Origin, tokenId: string): Promise<void> {
+export async function revokeAccessToken(db: Db, origin: Origin, tokenId: string): Promise<void> {
   await inTransaction(db, async (trx) => {
     const token = await accessTokens.revoke(trx, tokenId)
     if (token === undefined) throw notFound(`There is no valid token ${tokenId}.`)

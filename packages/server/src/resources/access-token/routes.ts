@@ -2,7 +2,7 @@ import { byCaller } from '../../audit/record.ts'
 import { noContent, ok } from '../../http/answer.ts'
 import { route } from '../../http/route.ts'
 import { presentAccessToken } from './present.ts'
-import { revokeToken } from './revoke.ts'
+import { revokeAccessToken } from './revoke.ts'
 import { AccessToken } from './schema.ts'
 
 const getAccessTokenRoute = route({
@@ -26,7 +26,7 @@ const revokeAccessTokenRoute = route({
   changesAccess: true,
   answers: { 204: null },
   async handler({ ctx, caller }) {
-    await revokeToken(ctx.db, byCaller(caller), caller.token.id)
+    await revokeAccessToken(ctx.db, byCaller(caller), caller.token.id)
     return noContent()
   },
 })

@@ -4,6 +4,7 @@ import { visiblePipelines } from '../../auth/pipeline-access.ts'
 import { escaped } from '../../db/json-text.ts'
 import type { Db, Trx } from '../../db/pool.ts'
 import { publishMoved } from '../../events/agents.ts'
+import { notFound } from '../../lib/errors.ts'
 import { jobJson, jobsInPlace } from '../jobs/job-json.ts'
 import { userJson, type UserRow } from '../user/queries.ts'
 
@@ -34,7 +35,7 @@ export interface AgentRow {
   disconnected_at: string | null
   lost_at: string | null
   stopped_at: string | null
-  /** As the API shows it; null also when the caller may not see its pipeline. */
+  /** JSON, as the API shows it; null also when the caller may not see its pipeline. */
   job: string | null
   last_job_finished_at: string | null
   priority: number | null
@@ -45,14 +46,14 @@ export interface AgentRow {
   paused_timeout_in_minutes: number | null
 }
 
-export interface AgentFilter {
+interface AgentFilter {
   name: string | undefined
   hostname: string | undefined
   version: string | undefined
   queueId: string | undefined
 }
 
-/** Who asks decides which jobs are shown. */
+/** An agent's job is shown to callers who may see its pipeline. */
 interface Viewer {
   url: string
   org: Organization
@@ -76,7 +77,7 @@ const joins = sql`
   left join users creator on creator.id = t.created_by
   left join users pauser on pauser.id = a.paused_by`
 
-/** Those that are there, oldest first. */
+/** Agents that are connected or stopping, oldest first. */
 export async function listConnected(
   db: Db,
   viewer: Viewer,
@@ -97,15 +98,17 @@ export async function listConnected(
   return rows
 }
 
-export async function findInOrg(db: Db, viewer: Viewer, id: string): Promise<AgentRow | undefined> {
+export async function getInOrg(db: Db, viewer: Viewer, id: string): Promise<AgentRow> {
   const { rows } = await sql<AgentRow>`
     select ${selectFor(viewer)} from agents a ${joins}
     where a.organization_id = ${viewer.org.id} and a.id = ${id}`.execute(db)
-  return rows[0]
+  const [agent] = rows
+  if (agent === undefined) throw notFound('No agent found')
+  return agent
 }
 
-/** For what the installation itself tells of them, to nobody in particular; without their jobs. */
-export async function listForNobody(
+/** For notifications, which have no caller and cover several organizations. The agents' jobs are left out. */
+export async function listWithoutCaller(
   db: Db,
   url: string,
   orgIds: readonly string[],
@@ -118,15 +121,15 @@ export async function listForNobody(
   return rows
 }
 
-/** Whose cluster it is in, for the question who may change it. */
-export async function findClusterOf(db: Db, orgId: string, id: string): Promise<string | undefined> {
+export async function getClusterId(db: Db, orgId: string, id: string): Promise<string> {
   const found = await db
     .selectFrom('agents')
     .select('cluster_id')
     .where('organization_id', '=', orgId)
     .where('id', '=', id)
     .executeTakeFirst()
-  return found?.cluster_id
+  if (found === undefined) throw notFound('No agent found')
+  return found.cluster_id
 }
 
 export interface LockedAgent {
@@ -142,17 +145,19 @@ export interface AgentJob {
   state: string
 }
 
-/** Holds the agent against change until the transaction ends, and shows it as it then is. */
-export async function lockInOrg(trx: Trx, orgId: string, id: string): Promise<LockedAgent | undefined> {
+/** Until the transaction ends, no other transaction updates the agent. */
+export async function lockInOrg(trx: Trx, orgId: string, id: string): Promise<LockedAgent> {
   const { rows } = await sql<LockedAgent>`
     select a.id, a.connection_state as "connectionState", a.paused_at as "pausedAt", (
       select json_build_object('id', j.id, 'buildId', j.build_id, 'state', j.state) from jobs j where j.agent_id = a.id
         and j.state in ('assigned', 'accepted', 'running', 'timing_out', 'canceling')) as job
     from agents a where a.organization_id = ${orgId} and a.id = ${id} for no key update of a`.execute(trx)
-  return rows[0]
+  const [agent] = rows
+  if (agent === undefined) throw notFound('No agent found')
+  return agent
 }
 
-export async function setStopping(trx: Trx, orgId: string, id: string, at: string): Promise<void> {
+export async function updateStopping(trx: Trx, orgId: string, id: string, at: string): Promise<void> {
   await sql`
     with moved as (
       update agents set connection_state = 'stopping' where organization_id = ${orgId} and id = ${id} returning *
@@ -160,14 +165,14 @@ export async function setStopping(trx: Trx, orgId: string, id: string, at: strin
     select from moved`.execute(trx)
 }
 
-export interface Pause {
+interface Pause {
   at: string | null
   by: string | null
   note: string | null
   timeoutMinutes: number | null
 }
 
-export async function setPause(
+export async function updatePause(
   trx: Trx,
   orgId: string,
   id: string,
@@ -180,7 +185,7 @@ export async function setPause(
     where organization_id = ${orgId} and id = ${id}`.execute(trx)
 }
 
-/** Those that are there, in a cluster. */
+/** Without hosted agents that are idle. */
 export async function countConnected(trx: Trx, orgId: string, clusterId: string): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*) from agents a

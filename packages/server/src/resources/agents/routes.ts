@@ -6,7 +6,7 @@ import { noContent, ok } from '../../http/answer.ts'
 import { pageAnswer, readPage } from '../../http/paging.ts'
 import { uuid } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
-import { forbidden, notFound } from '../../lib/errors.ts'
+import { forbidden } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/ids.ts'
 import { pauseAgent, resumeAgent, stopAgent } from './update.ts'
 import { presentAgent } from './present.ts'
@@ -51,13 +51,12 @@ const getAgentRoute = route({
   params: { agent: uuid('agent') },
   answers: { 200: Agent },
   async handler({ ctx, org, caller, params }) {
-    const agent = await agents.findInOrg(ctx.db, { url: ctx.config.url, org, caller }, params.agent)
-    if (agent === undefined) throw notFound('No agent found')
+    const agent = await agents.getInOrg(ctx.db, { url: ctx.config.url, org, caller }, params.agent)
     return ok(presentAgent(ctx.config.url, org.slug, agent))
   },
 })
 
-const change = {
+const action = {
   method: ['PUT', 'PATCH'],
   scope: 'write_agents',
   permission: 'member',
@@ -66,7 +65,7 @@ const change = {
 } as const
 
 const stopAgentRoute = route({
-  ...change,
+  ...action,
   url: '/v2/organizations/:org/agents/:agent/stop',
   summary: 'Stop an agent, by default with its job',
   body: StopAgent,
@@ -79,7 +78,7 @@ const stopAgentRoute = route({
 })
 
 const pauseAgentRoute = route({
-  ...change,
+  ...action,
   url: '/v2/organizations/:org/agents/:agent/pause',
   summary: 'Pause an agent: it ends its job and is offered no other',
   body: PauseAgent,
@@ -96,7 +95,7 @@ const pauseAgentRoute = route({
 })
 
 const resumeAgentRoute = route({
-  ...change,
+  ...action,
   url: '/v2/organizations/:org/agents/:agent/resume',
   summary: 'Resume a paused agent',
   errors: { 422: 'The agent is not paused.' },
@@ -107,15 +106,14 @@ const resumeAgentRoute = route({
   },
 })
 
-/** An administrator, or a maintainer of the cluster that the agent is in. */
+/** Refuses callers who are neither administrators nor maintainers of the agent's cluster. */
 async function requireManager(
   ctx: Context,
   org: Organization,
   caller: Caller,
   agentId: string,
 ): Promise<void> {
-  const clusterId = await agents.findClusterOf(ctx.db, org.id, agentId)
-  if (clusterId === undefined) throw notFound('No agent found')
+  const clusterId = await agents.getClusterId(ctx.db, org.id, agentId)
   if (!(await mayManageCluster(ctx.db, org, caller, clusterId))) throw forbidden()
 }
 

@@ -9,7 +9,7 @@ import {
   type TestUser,
 } from '../../../test/builders.ts'
 import { settleAccess } from '../../auth/access-watch.ts'
-import { setRanges } from './set-ranges.ts'
+import { updateAllowedRanges } from './update.ts'
 
 const app = useApp({ env: { MILLRACE_TRUSTED_PROXIES: '127.0.0.1' } })
 
@@ -114,12 +114,16 @@ describe('PATCH /v2/organizations/{org.slug}/api-settings', () => {
     await patch(org, admin, { allowed_ip_addresses: '10.0.0.0/8', force: true })
     expect((await get(org, admin)).status).toBe(403)
     const operator = { kind: 'operator', command: 'org set' } as const
-    expect(await setRanges(app.db, operator, org.slug, '10.0.0.0/8  127.0.0.1')).toBe('10.0.0.0/8 127.0.0.1')
+    expect(await updateAllowedRanges(app.db, operator, org.slug, '10.0.0.0/8  127.0.0.1')).toBe(
+      '10.0.0.0/8 127.0.0.1',
+    )
     await settleAccess(app.db)
     expect((await get(org, admin)).status).toBe(200)
-    expect(await setRanges(app.db, operator, org.slug, null)).toBeNull()
-    await expect(setRanges(app.db, operator, org.slug, 'localhost')).rejects.toThrow('"localhost"')
-    await expect(setRanges(app.db, operator, 'nobody', null)).rejects.toThrow('no organization "nobody"')
+    expect(await updateAllowedRanges(app.db, operator, org.slug, null)).toBeNull()
+    await expect(updateAllowedRanges(app.db, operator, org.slug, 'localhost')).rejects.toThrow('"localhost"')
+    await expect(updateAllowedRanges(app.db, operator, 'nobody', null)).rejects.toThrow(
+      'no organization "nobody"',
+    )
   })
 
   it('allows addresses from the next request on, and locks the caller out where forced', async () => {

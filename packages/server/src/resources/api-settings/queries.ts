@@ -16,7 +16,7 @@ export function getOfOrg(db: Db, orgId: string): Promise<ApiSettingsRow> {
   return db.selectFrom('organizations').select(columns).where('id', '=', orgId).executeTakeFirstOrThrow()
 }
 
-/** The same, and nobody else changes them before the transaction ends. */
+/** Until the transaction ends, no other transaction updates the settings. */
 export function lockOfOrg(trx: Trx, orgId: string): Promise<ApiSettingsRow> {
   return trx
     .selectFrom('organizations')

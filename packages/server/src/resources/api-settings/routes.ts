@@ -13,7 +13,8 @@ const getApiSettingsRoute = route({
   permission: 'admin',
   answers: { 200: ApiSettings },
   async handler({ ctx, org }) {
-    return ok(presentApiSettings(ctx.config.url, org.slug, await apiSettings.getOfOrg(ctx.db, org.id)))
+    const settings = await apiSettings.getOfOrg(ctx.db, org.id)
+    return ok(presentApiSettings(ctx.config.url, org.slug, settings))
   },
 })
 
@@ -27,9 +28,8 @@ const updateApiSettingsRoute = route({
   changesAccess: true,
   answers: { 200: ApiSettings },
   async handler({ ctx, org, caller, body }) {
-    return ok(
-      presentApiSettings(ctx.config.url, org.slug, await updateApiSettings(ctx.db, org, caller, body)),
-    )
+    const settings = await updateApiSettings(ctx.db, org, caller, body)
+    return ok(presentApiSettings(ctx.config.url, org.slug, settings))
   },
 })
 

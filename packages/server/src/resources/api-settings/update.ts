@@ -1,16 +1,13 @@
-import { byCaller, changedAttributes, recordAudit } from '../../audit/record.ts'
+import { byCaller, changedAttributes, recordAudit, type Origin } from '../../audit/record.ts'
 import type { Caller, Organization } from '../../auth/caller.ts'
 import type { Db } from '../../db/pool.ts'
 import { inTransaction } from '../../db/transaction.ts'
-import { validationFailed } from '../../lib/errors.ts'
-import { isInRanges, readRanges } from '../../lib/ip-ranges.ts'
+import { notFound } from '../../lib/errors.ts'
 import * as apiSettings from './queries.ts'
+import { readAllowed, refuseLockout } from './rules.ts'
 import type { UpdateApiSettingsBody } from './schema.ts'
 
-// Every request of the organization is compared with every range.
-const mostRanges = 100
-
-/** An allow list counts from the commit on, also for the caller, who is locked out by it only on purpose. */
+/** The new ranges apply from the commit on. Ranges without the caller's own address need `force`. */
 export async function updateApiSettings(
   db: Db,
   org: Organization,
@@ -41,23 +38,29 @@ export async function updateApiSettings(
   })
 }
 
-function refuseLockout(ranges: string, ip: string): void {
-  if (isInRanges(ip, ranges)) return
-  throw validationFailed(
-    `allowed_ip_addresses lacks your own address ${ip}, so you would be locked out; send "force": true to do it all the same`,
-  )
-}
-
-/** An empty list is none. */
-export function readAllowed(text: string | null): string | null {
-  const read = readRanges(text ?? '')
-  if (!read.ok) {
-    throw validationFailed(
-      `allowed_ip_addresses has "${read.bad.slice(0, 60)}", which is not an address range such as 192.0.2.0/24`,
-    )
-  }
-  if (read.ranges.split(' ').length > mostRanges) {
-    throw validationFailed(`allowed_ip_addresses must have at most ${mostRanges} ranges`)
-  }
-  return read.ranges || null
+/** For the operator, who needs no allowed address. Returns the ranges as stored; null allows any address. */
+export async function updateAllowedRanges(
+  db: Db,
+  origin: Origin,
+  slug: string,
+  ranges: string | null,
+): Promise<string | null> {
+  const allowed_ip_addresses = readAllowed(ranges)
+  return inTransaction(db, async (trx) => {
+    const org = await trx
+      .selectFrom('organizations')
+      .select(['id', 'name'])
+      .where('slug', '=', slug)
+      .executeTakeFirst()
+    if (org === undefined) throw notFound(`There is no organization "${slug}".`)
+    const before = await apiSettings.lockOfOrg(trx, org.id)
+    await apiSettings.updateOfOrg(trx, org.id, { ...before, allowed_ip_addresses })
+    await recordAudit(trx, origin, {
+      organizationId: org.id,
+      type: 'ORGANIZATION_SECURITY_SETTINGS_UPDATED',
+      subject: { type: 'Organization', uuid: org.id, name: org.name },
+      data: { allowed_ip_addresses },
+    })
+    return allowed_ip_addresses
+  })
 }

@@ -1,5 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../db/pool.ts'
+import type { Place } from '../../http/cursors.ts'
+import { notFound } from '../../lib/errors.ts'
 
 export interface AuditEventRow {
   id: string
@@ -11,14 +13,9 @@ export interface AuditEventRow {
   data: Record<string, unknown>
 }
 
-interface Place {
-  at: string
-  id: string
-}
-
 const columns = sql`id, type, occurred_at, actor, subject, context, data`
 
-/** Newest first; with `before`, the events next to that place come first, so the page is the other way round. */
+/** Newest first; with `before`, oldest first. */
 export async function listInOrg(
   db: Db,
   orgId: string,
@@ -34,8 +31,10 @@ export async function listInOrg(
   return rows
 }
 
-export async function findInOrg(db: Db, orgId: string, id: string): Promise<AuditEventRow | undefined> {
+export async function getInOrg(db: Db, orgId: string, id: string): Promise<AuditEventRow> {
   const { rows } = await sql<AuditEventRow>`
     select ${columns} from audit_events where organization_id = ${orgId} and id = ${id}`.execute(db)
-  return rows[0]
+  const [event] = rows
+  if (event === undefined) throw notFound('No audit event found')
+  return event
 }

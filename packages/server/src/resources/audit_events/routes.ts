@@ -2,7 +2,6 @@ import { ok } from '../../http/answer.ts'
 import { cursorAnswer, readCursor } from '../../http/cursors.ts'
 import { uuid } from '../../http/params.ts'
 import { route, type RequiredFeature } from '../../http/route.ts'
-import { notFound } from '../../lib/errors.ts'
 import { presentAuditEvent } from './present.ts'
 import * as auditEvents from './queries.ts'
 import { AuditEvent, AuditEventList } from './schema.ts'
@@ -48,8 +47,7 @@ const getAuditEventRoute = route({
   params: { event: uuid('audit event') },
   answers: { 200: AuditEvent },
   async handler({ ctx, org, params }) {
-    const event = await auditEvents.findInOrg(ctx.db, org.id, params.event)
-    if (event === undefined) throw notFound('No audit event found')
+    const event = await auditEvents.getInOrg(ctx.db, org.id, params.event)
     return ok(presentAuditEvent(ctx.config.url, org.slug, event))
   },
 })

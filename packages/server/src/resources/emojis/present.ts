@@ -11,6 +11,6 @@ export const presentEmoji = (
   ...(aliases.length > 0 ? { aliases } : {}),
 })
 
-export const drawEmoji = (character: string): string =>
+export const renderEmoji = (character: string): string =>
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 100"><text x="50" y="50" font-size="80" ' +
   `text-anchor="middle" dominant-baseline="central">${character}</text></svg>`

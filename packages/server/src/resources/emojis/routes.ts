@@ -4,7 +4,7 @@ import { ok, svg } from '../../http/answer.ts'
 import { text } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
 import { notFound } from '../../lib/errors.ts'
-import { drawEmoji, presentEmoji } from './present.ts'
+import { renderEmoji, presentEmoji } from './present.ts'
 import { Emoji } from './schema.ts'
 
 const characterByName = new Map(
@@ -26,7 +26,7 @@ const listEmojisRoute = route({
 const getEmojiRoute = route({
   method: 'GET',
   url: '/emojis/:emoji.svg',
-  summary: 'Get the picture of an emoji, by its name or an alias',
+  summary: 'Get the image of an emoji, by its name or an alias',
   scope: 'none',
   permission: 'anonymous',
   params: { emoji: text('emoji') },
@@ -34,7 +34,7 @@ const getEmojiRoute = route({
   async handler({ params }) {
     const character = characterByName.get(params.emoji)
     if (character === undefined) throw notFound('No emoji found')
-    return svg(drawEmoji(character))
+    return svg(renderEmoji(character))
   },
 })
 

@@ -1,10 +1,10 @@
 import { recordAudit, type Origin } from '../../audit/record.ts'
 import type { Trx } from '../../db/pool.ts'
 import type { SsoMode } from '../members/schema.ts'
-import type { TeamPlace } from '../teams/join.ts'
+import type { TeamPlace } from '../team-members/queries.ts'
 import * as invitations from './queries.ts'
 
-/** For whoever makes the user a member, in the same transaction: what the invitation promised, if there is one. */
+/** Accepts the user's pending invitation, if there is one. The caller inserts the membership in the same transaction. */
 export async function acceptInvitation(
   trx: Trx,
   origin: Origin,

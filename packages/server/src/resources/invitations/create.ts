@@ -5,13 +5,13 @@ import type { Trx } from '../../db/pool.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { validationFailed } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
-import { lockOrganization } from '../organizations/lock.ts'
+import * as organizations from '../organizations/queries.ts'
 import * as teams from '../teams/queries.ts'
 import * as invitations from './queries.ts'
 import { mostPending, readAddresses, readTeams } from './rules.ts'
 import type { CreateInvitationsBody } from './schema.ts'
 
-/** All or none. */
+/** Creates all of the invitations, or none. */
 export async function createInvitations(
   ctx: Context,
   org: Organization,
@@ -21,7 +21,7 @@ export async function createInvitations(
   const emails = readAddresses(body.emails)
   const places = readTeams(body.teams)
   return inTransaction(ctx.db, async (trx) => {
-    await lockOrganization(trx, org.id)
+    await organizations.lock(trx, org.id)
     await requireTeams(trx, org.id, places)
     await requireInvitable(trx, org.id, emails)
     const created: invitations.InvitationRow[] = []
@@ -44,15 +44,15 @@ export async function createInvitations(
 
 async function requireTeams(trx: Trx, orgId: string, places: ReadonlyArray<{ id: string }>): Promise<void> {
   const wanted = places.map(({ id }) => id)
-  const found = await teams.findIds(trx, orgId, wanted)
+  const found = await teams.listIds(trx, orgId, wanted)
   const missing = wanted.findIndex((id) => !found.includes(id))
   if (missing !== -1) throw validationFailed(`teams[${missing}] is no team of this organization`)
 }
 
 async function requireInvitable(trx: Trx, orgId: string, emails: readonly string[]): Promise<void> {
-  const [member] = await invitations.findMemberEmails(trx, orgId, emails)
+  const [member] = await invitations.listMemberEmails(trx, orgId, emails)
   if (member !== undefined) throw validationFailed(`${member} is already a member`)
-  // An invitation that ran out must not stand in the way of the next one to the same address.
+  // An overdue invitation still counts as pending in the unique index on the address.
   await invitations.expireOverdueInOrg(trx, orgId)
   const pending = await invitations.countPending(trx, orgId)
   if (pending + emails.length > mostPending) {
@@ -73,7 +73,5 @@ async function insertInvitation(
     subject: { type: 'OrganizationInvitation', uuid: row.id, name: email },
     data: { email, role, sso_mode, teams: places },
   })
-  const invitation = await invitations.findInOrg(trx, row.organization_id, row.id)
-  if (invitation === undefined) throw new Error('An invitation vanished in the transaction that made it.')
-  return invitation
+  return invitations.getInOrg(trx, row.organization_id, row.id)
 }

@@ -15,7 +15,7 @@ import {
   type TestUser,
 } from '../../../test/builders.ts'
 import { graphqlId } from '../../lib/ids.ts'
-import { expireInvitations } from './expire.ts'
+import * as invitations from './queries.ts'
 
 const app = useApp()
 
@@ -381,7 +381,7 @@ describe('GET /v2/organizations/{org.slug}/invitations/{uuid}', () => {
     const before = await app.request('GET', invitation.path, { token: admin.token })
     expect(before.body).toMatchObject({ state: 'expired', expired_at: expect.any(String) })
     expect(await storedState(invitation.id)).toBe('pending')
-    await expireInvitations(app.db)
+    await invitations.expireOverdue(app.db)
     expect(await storedState(invitation.id)).toBe('expired')
     const after = await app.request('GET', invitation.path, { token: admin.token })
     expect(after.body).toEqual(before.body)
@@ -528,8 +528,8 @@ describe('An invited person who becomes a member', () => {
   })
 })
 
-describe('expireInvitations', () => {
-  it('writes down in all organizations which ran out, once, and leaves the others alone', async () => {
+describe('invitations.expireOverdue', () => {
+  it('marks overdue invitations of all organizations as expired, once, and changes no others', async () => {
     const [one, two] = [await setUp(), await setUp()]
     const [past, other, fresh, revoked] = [
       await invited(one.org, one.admin),
@@ -538,10 +538,10 @@ describe('expireInvitations', () => {
       await invited(one.org, one.admin),
     ]
     await app.request('DELETE', revoked.path, { token: one.admin.token })
-    await expireInvitations(app.db)
+    await invitations.expireOverdue(app.db)
     for (const { id } of [past, other, revoked]) await runOut(id)
-    expect(await expireInvitations(app.db)).toBe(2)
-    expect(await expireInvitations(app.db)).toBe(0)
+    expect(await invitations.expireOverdue(app.db)).toBe(2)
+    expect(await invitations.expireOverdue(app.db)).toBe(0)
     const states = await Promise.all([past, other, fresh, revoked].map(({ id }) => storedState(id)))
     expect(states).toEqual(['expired', 'expired', 'pending', 'revoked'])
   })

@@ -3,9 +3,9 @@ import type { MemberRole } from '../../auth/caller.ts'
 import type { Db, Trx } from '../../db/pool.ts'
 import { violatedUnique } from '../../db/transaction.ts'
 import type { Place } from '../../http/cursors.ts'
-import { validationFailed } from '../../lib/errors.ts'
+import { notFound, validationFailed } from '../../lib/errors.ts'
 import type { SsoMode } from '../members/schema.ts'
-import type { TeamPlace } from '../teams/join.ts'
+import type { TeamPlace } from '../team-members/queries.ts'
 import { userJson, type UserRow } from '../user/queries.ts'
 import type { InvitationState } from './schema.ts'
 
@@ -25,7 +25,7 @@ export interface InvitationRow {
   expired_at: string | null
 }
 
-// What is past its time counts as expired at once, also before the background task comes round to say so.
+// An overdue invitation counts as expired before the background task marks it.
 const isPending = sql`(i.state = 'pending' and i.expires_at > now())`
 const isOverdue = sql`(i.state = 'pending' and i.expires_at <= now())`
 
@@ -44,7 +44,7 @@ const select = sql`
   left join users accepter on accepter.id = i.accepted_by
   left join users revoker on revoker.id = i.revoked_by`
 
-/** Newest first; from `before`, oldest first. */
+/** Newest first; with `before`, oldest first. */
 export async function listPending(
   db: Db,
   orgId: string,
@@ -63,14 +63,16 @@ export async function listPending(
   return rows
 }
 
-export async function findInOrg(db: Db, orgId: string, id: string): Promise<InvitationRow | undefined> {
+export async function getInOrg(db: Db, orgId: string, id: string): Promise<InvitationRow> {
   const { rows } = await sql<InvitationRow>`${select}
     where i.organization_id = ${orgId} and i.id = ${id}`.execute(db)
-  return rows[0]
+  const [invitation] = rows
+  if (invitation === undefined) throw notFound('No invitation found')
+  return invitation
 }
 
-/** Those of the given addresses that belong to a member, in any case of letters. */
-export async function findMemberEmails(db: Db, orgId: string, emails: readonly string[]): Promise<string[]> {
+/** The given addresses that belong to a member, compared without case. */
+export async function listMemberEmails(db: Db, orgId: string, emails: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ email: string }>`
     select given.email from unnest(${emails}::text[]) as given (email)
     join users u on lower(u.email) = lower(given.email)
@@ -137,6 +139,7 @@ export async function revokePending(
 const expire = sql`
   update organization_invitations i set state = 'expired', expired_at = i.expires_at where ${isOverdue}`
 
+/** In all organizations. Returns how many it marked. */
 export async function expireOverdue(db: Db): Promise<number> {
   const { numAffectedRows } = await expire.execute(db)
   return Number(numAffectedRows ?? 0)

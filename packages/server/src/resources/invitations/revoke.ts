@@ -2,7 +2,7 @@ import { byCaller, recordAudit } from '../../audit/record.ts'
 import type { Caller, Organization } from '../../auth/caller.ts'
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
-import { notFound, refused } from '../../lib/errors.ts'
+import { refused } from '../../lib/errors.ts'
 import * as invitations from './queries.ts'
 
 export async function revokeInvitation(
@@ -14,9 +14,8 @@ export async function revokeInvitation(
   await inTransaction(ctx.db, async (trx) => {
     const revoked = await invitations.revokePending(trx, org.id, id, caller.user.id)
     if (revoked === undefined) {
-      const found = await invitations.findInOrg(trx, org.id, id)
-      if (found === undefined) throw notFound('No invitation found')
-      throw refused(`Only a pending invitation can be revoked; this one is ${found.state}`)
+      const { state } = await invitations.getInOrg(trx, org.id, id)
+      throw refused(`Only a pending invitation can be revoked; this one is ${state}`)
     }
     await recordAudit(trx, byCaller(caller), {
       organizationId: org.id,

@@ -3,7 +3,6 @@ import { created, noContent, ok } from '../../http/answer.ts'
 import { cursorAnswer, readCursor } from '../../http/cursors.ts'
 import { uuid } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
-import { notFound } from '../../lib/errors.ts'
 import { createInvitations } from './create.ts'
 import { presentInvitation } from './present.ts'
 import * as invitations from './queries.ts'
@@ -40,8 +39,7 @@ const getInvitationRoute = route({
   params: { invitation: uuid('invitation') },
   answers: { 200: Invitation },
   async handler({ ctx, org, params }) {
-    const invitation = await invitations.findInOrg(ctx.db, org.id, params.invitation)
-    if (invitation === undefined) throw notFound('No invitation found')
+    const invitation = await invitations.getInOrg(ctx.db, org.id, params.invitation)
     return ok(presentInvitation(ctx.config.url, org.slug, invitation))
   },
 })

@@ -1,11 +1,11 @@
 import { validationFailed } from '../../lib/errors.ts'
 import { requireEmail } from '../members/rules.ts'
-import type { TeamPlace } from '../teams/join.ts'
+import type { TeamPlace } from '../team-members/queries.ts'
 import type { CreateInvitationsBody } from './schema.ts'
 
 export const mostPending = 20
 
-/** Each address once, however it is capitalized, spelled as it came first. */
+/** Each address once, compared without case, in its first spelling. */
 export function readAddresses(emails: readonly string[]): string[] {
   const byLower = new Map<string, string>()
   for (const email of emails) {

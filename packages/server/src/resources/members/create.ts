@@ -6,10 +6,10 @@ import { inTransaction } from '../../db/transaction.ts'
 import { notFound, validationFailed } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { acceptInvitation } from '../invitations/accept.ts'
-import { joinDefaultTeams, joinTeams } from '../teams/join.ts'
+import * as teamMembers from '../team-members/queries.ts'
 import { requireEmail } from './rules.ts'
 
-export interface NewMember {
+interface NewMember {
   email: string
   name: string
   organizationSlug: string
@@ -24,11 +24,11 @@ export interface CreatedMember {
   role: MemberRole
 }
 
-/** Makes the user unless the address is known, and makes them a member. If they were invited, they accept. */
+/** Creates the user if the address is new, and the membership. Accepts a pending invitation of the user. */
 export async function createMember(db: Db, origin: Origin, member: NewMember): Promise<CreatedMember> {
   requireEmail(member.email)
   return inTransaction(db, async (trx) => {
-    // Locked, so that nobody is invited, and no default team made, while they become a member.
+    // The lock keeps invitations and default teams from being created at the same time.
     const org = await trx
       .selectFrom('organizations')
       .select(['id', 'slug'])
@@ -51,8 +51,8 @@ export async function createMember(db: Db, origin: Origin, member: NewMember): P
     if (numInsertedOrUpdatedRows === 0n) {
       throw validationFailed(`${user.email} is already a member of "${org.slug}"`)
     }
-    if (invitation !== undefined) await joinTeams(trx, org.id, user.id, invitation.teams)
-    await joinDefaultTeams(trx, org.id, user.id)
+    if (invitation !== undefined) await teamMembers.insertIntoTeams(trx, org.id, user.id, invitation.teams)
+    await teamMembers.insertIntoDefaultTeams(trx, org.id, user.id)
     await recordAudit(trx, origin, {
       organizationId: org.id,
       type: 'ORGANIZATION_MEMBER_CREATED',
@@ -73,14 +73,14 @@ async function findOrInsertUser(trx: Trx, member: NewMember): Promise<KnownUser>
   const found = await findUser(trx, member.email)
   if (found !== undefined) return found
   if (member.name.trim() === '') throw validationFailed('the name must not be blank')
-  // Another organization may be adding the same person at this moment.
+  // Another transaction may insert the same user at the same time.
   await trx
     .insertInto('users')
     .values({ id: newId(), email: member.email, name: member.name, password_hash: member.passwordHash })
     .onConflict((conflict) => conflict.doNothing())
     .execute()
   const user = await findUser(trx, member.email)
-  if (user === undefined) throw new Error('A user vanished in the transaction that made it.')
+  if (user === undefined) throw new Error('The user is missing after the insert.')
   return user
 }
 

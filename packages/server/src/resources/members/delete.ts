@@ -2,21 +2,20 @@ import { byCaller, recordAudit } from '../../audit/record.ts'
 import type { Caller, Organization } from '../../auth/caller.ts'
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
-import { notFound, refused } from '../../lib/errors.ts'
-import { lockOrganization } from '../organizations/lock.ts'
+import { refused } from '../../lib/errors.ts'
+import * as organizations from '../organizations/queries.ts'
 import * as members from './queries.ts'
 
-/** Their tokens stop reaching the organization with the commit: every request asks for the membership. */
-export async function removeMember(
+/** With the commit, the user's tokens no longer reach the organization, because every request checks the membership. */
+export async function deleteMember(
   ctx: Context,
   org: Organization,
   caller: Caller,
   userId: string,
 ): Promise<void> {
   await inTransaction(ctx.db, async (trx) => {
-    await lockOrganization(trx, org.id)
-    const member = await members.findInOrg(trx, org.id, userId)
-    if (member === undefined) throw notFound('No member found')
+    await organizations.lock(trx, org.id)
+    const member = await members.getInOrg(trx, org.id, userId)
     if (member.role === 'admin' && !(await members.hasOtherAdmin(trx, org.id, member.id))) {
       throw refused('The last administrator of an organization cannot be removed')
     }

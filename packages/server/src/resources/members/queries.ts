@@ -1,10 +1,11 @@
 import { sql } from 'kysely'
 import type { MemberRole } from '../../auth/caller.ts'
 import type { Db, Trx } from '../../db/pool.ts'
+import { notFound } from '../../lib/errors.ts'
 import type { SsoMode } from './schema.ts'
 
 export interface MemberRow {
-  /** The user's. */
+  /** The id of the user. */
   id: string
   name: string
   email: string
@@ -27,10 +28,12 @@ export async function listInOrg(
   return rows
 }
 
-export async function findInOrg(db: Db, orgId: string, userId: string): Promise<MemberRow | undefined> {
+export async function getInOrg(db: Db, orgId: string, userId: string): Promise<MemberRow> {
   const { rows } = await sql<MemberRow>`${select}
     where m.organization_id = ${orgId} and m.user_id = ${userId}`.execute(db)
-  return rows[0]
+  const [member] = rows
+  if (member === undefined) throw notFound('No member found')
+  return member
 }
 
 export async function hasOtherAdmin(db: Db, orgId: string, userId: string): Promise<boolean> {
@@ -59,7 +62,7 @@ export async function updateInOrg(
     .execute()
 }
 
-/** Their places in teams and among maintainers go with it. */
+/** Deletes the user's team memberships and maintainer rows in the organization too. */
 export async function deleteInOrg(trx: Trx, orgId: string, userId: string): Promise<void> {
   await trx
     .deleteFrom('organization_members')

@@ -3,10 +3,9 @@ import { noContent, ok } from '../../http/answer.ts'
 import { pageAnswer, readPage } from '../../http/paging.ts'
 import { uuid } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
-import { notFound } from '../../lib/errors.ts'
+import { deleteMember } from './delete.ts'
 import { presentMember } from './present.ts'
 import * as members from './queries.ts'
-import { removeMember } from './delete.ts'
 import { Member, UpdateMember } from './schema.ts'
 import { updateMember } from './update.ts'
 
@@ -34,8 +33,7 @@ const getMemberRoute = route({
   params: { user: uuid('member') },
   answers: { 200: Member },
   async handler({ ctx, org, caller, params }) {
-    const member = await members.findInOrg(ctx.db, org.id, params.user)
-    if (member === undefined) throw notFound('No member found')
+    const member = await members.getInOrg(ctx.db, org.id, params.user)
     return ok(presentMember(org, caller, member))
   },
 })
@@ -70,7 +68,7 @@ const deleteMemberRoute = route({
   answers: { 204: null },
   errors: { 422: 'Nobody would be left as an administrator.' },
   async handler({ ctx, org, caller, params }) {
-    await removeMember(ctx, org, caller, params.user)
+    await deleteMember(ctx, org, caller, params.user)
     return noContent()
   },
 })

@@ -2,8 +2,8 @@ import { byCaller, changedAttributes, recordAudit } from '../../audit/record.ts'
 import type { Caller, Organization } from '../../auth/caller.ts'
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
-import { forbidden, notFound, refused, validationFailed } from '../../lib/errors.ts'
-import { lockOrganization } from '../organizations/lock.ts'
+import { forbidden, refused, validationFailed } from '../../lib/errors.ts'
+import * as organizations from '../organizations/queries.ts'
 import * as members from './queries.ts'
 import type { UpdateMemberBody } from './schema.ts'
 
@@ -15,9 +15,8 @@ export async function updateMember(
   body: UpdateMemberBody,
 ): Promise<members.MemberRow> {
   return inTransaction(ctx.db, async (trx) => {
-    await lockOrganization(trx, org.id)
-    const before = await members.findInOrg(trx, org.id, userId)
-    if (before === undefined) throw notFound('No member found')
+    await organizations.lock(trx, org.id)
+    const before = await members.getInOrg(trx, org.id, userId)
     if (before.id === caller.user.id) throw forbidden('You cannot update your own membership')
     if (body.role === undefined && body.sso_mode === undefined) {
       throw validationFailed('role or sso_mode is required')

@@ -6,7 +6,7 @@ import { newId } from '../../lib/ids.ts'
 
 const slugPattern = /^[a-z0-9][a-z0-9-]{0,99}$/
 
-/** Only an operator makes organizations, at the command line or with the first start. */
+/** Operators create organizations, on the command line or with the first start. */
 export async function createOrganization(
   db: Db,
   origin: Origin,

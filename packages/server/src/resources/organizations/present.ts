@@ -20,7 +20,7 @@ export function presentOrganization(url: string, org: OrganizationRow): Static<t
   }
 }
 
-// There is no GraphQL interface, so nothing of its limit is ever spent; clients read both scopes all the same.
+// Clients read both scopes. There is no GraphQL API, so its limit is never used.
 const graphql: Count = { limit: 20_000, current: 0, reset: 300 }
 
 export function presentRateLimit(

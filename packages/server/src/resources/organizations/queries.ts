@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Caller, MemberRole } from '../../auth/caller.ts'
-import type { Db } from '../../db/pool.ts'
+import type { Db, Trx } from '../../db/pool.ts'
 import { isInRanges } from '../../lib/ip-ranges.ts'
 
 export interface OrganizationRow {
@@ -16,13 +16,13 @@ export async function listById(db: Db, ids: readonly string[]): Promise<Organiza
   return rows
 }
 
-export interface ReachedOrganization extends OrganizationRow {
+interface ReachedOrganization extends OrganizationRow {
   /** The caller's own role there. */
   role: MemberRole
   teams_enabled: boolean
 }
 
-/** Every organization that the token reaches from where the caller is and its owner is a member of, oldest first. */
+/** The organizations of the token's owner that the token covers and that allow the caller's address, oldest first. */
 export async function listOfCaller(db: Db, caller: Caller): Promise<ReachedOrganization[]> {
   const reached = caller.token.organization_ids
   const { rows } = await sql<ReachedOrganization & { allowed_ip_addresses: string | null }>`
@@ -34,4 +34,9 @@ export async function listOfCaller(db: Db, caller: Caller): Promise<ReachedOrgan
   return rows.filter(
     ({ allowed_ip_addresses: ranges }) => ranges === null || isInRanges(caller.request.ip, ranges),
   )
+}
+
+/** Serializes changes that must hold for the organization as a whole, such as keeping one administrator. */
+export async function lock(trx: Trx, orgId: string): Promise<void> {
+  await trx.selectFrom('organizations').select('id').where('id', '=', orgId).forNoKeyUpdate().execute()
 }

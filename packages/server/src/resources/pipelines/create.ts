@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { newId } from '../../lib/ids.ts'
 import { splitUserinfo } from '../../lib/userinfo.ts'
-import { setTeams } from '../team-pipelines/assign.ts'
+import { replaceTeams } from '../team-pipelines/access.ts'
 import { auditedAttributes } from './audited.ts'
 import * as pipelines from './queries.ts'
 import type { CreatePipelineBody } from './schema.ts'
@@ -37,7 +37,7 @@ export async function createPipeline(
       subject: { type: 'Pipeline', uuid: id, name: fields.name },
       data: auditedAttributes(fields),
     })
-    await setTeams(trx, org, caller, { id, name: fields.name }, teams)
+    await replaceTeams(trx, org, caller, { id, name: fields.name }, teams)
     const pipeline = await pipelines.findInOrg(trx, org, caller, id)
     if (pipeline === undefined) throw new Error('A pipeline vanished in the transaction that made it.')
     return pipeline

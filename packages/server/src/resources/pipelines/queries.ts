@@ -121,8 +121,8 @@ async function select(
   return rows
 }
 
-/** For what the installation itself tells of them, to nobody in particular. */
-export async function listForNobody(
+/** For notifications, which have no caller and cover several organizations. */
+export async function listWithoutCaller(
   db: Db,
   orgIds: readonly string[],
   ids: readonly string[],

@@ -39,7 +39,7 @@ async function readTeams(
   org: Organization,
   caller: Caller,
   { teams, team_uuids }: UpdatePipelineBody,
-): Promise<{ levels: Map<string, AccessLevel>; found: teamPipelines.AssignableTeam[] }> {
+): Promise<{ levels: Map<string, AccessLevel>; found: teamPipelines.HeldTeam[] }> {
   const field = teams ? 'teams' : 'team_uuids'
   const given: ReadonlyArray<readonly [string, AccessLevel]> = teams
     ? Object.entries(teams)

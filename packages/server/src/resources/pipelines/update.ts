@@ -6,7 +6,7 @@ import type { Trx } from '../../db/pool.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { notFound, refused } from '../../lib/errors.ts'
 import { splitUserinfo } from '../../lib/userinfo.ts'
-import { setTeams } from '../team-pipelines/assign.ts'
+import { replaceTeams } from '../team-pipelines/access.ts'
 import { auditedChanges } from './audited.ts'
 import * as pipelines from './queries.ts'
 import type { UpdatePipelineBody } from './schema.ts'
@@ -49,7 +49,7 @@ export const updatePipeline = (
         { visibility },
       )
     }
-    if (teams !== null) await setTeams(trx, org, caller, { id: before.id, name: fields.name }, teams)
+    if (teams !== null) await replaceTeams(trx, org, caller, { id: before.id, name: fields.name }, teams)
   })
 
 const isNew = (repository: string | undefined) =>

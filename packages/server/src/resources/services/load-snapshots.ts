@@ -56,7 +56,7 @@ export function loadSnapshots(url: string): Snapshots {
     },
 
     async pipelines(db, orgIds, ids) {
-      const rows = await pipelines.listForNobody(db, orgIds, ids)
+      const rows = await pipelines.listWithoutCaller(db, orgIds, ids)
       const shown = rows.map(
         async (row) => [row.id, await presentPipeline(url, row.organization_slug, row, null)] as const,
       )
@@ -113,7 +113,7 @@ export function loadSnapshots(url: string): Snapshots {
     },
 
     async agents(db, orgIds, ids) {
-      const rows = await agents.listForNobody(db, url, orgIds, ids)
+      const rows = await agents.listWithoutCaller(db, url, orgIds, ids)
       return new Map(rows.map((row) => [row.id, presentAgent(url, row.organization_slug, row)]))
     },
 

@@ -21,8 +21,7 @@ export async function createTeamMember(
     const role = body.role ?? team.default_member_role
     const row = { organization_id: org.id, team_id: team.id, user_id: user.id, role }
     if (!(await teamMembers.insert(trx, row))) throw validationFailed('this user is in the team already')
-    const member = await teamMembers.findInTeam(trx, org.id, team.id, user.id)
-    if (member === undefined) throw new Error('A team member vanished in the transaction that made it.')
+    const member = await teamMembers.getInTeam(trx, org.id, team.id, user.id)
     await recordAudit(trx, byCaller(caller), {
       organizationId: org.id,
       type: 'TEAM_MEMBER_CREATED',

@@ -2,19 +2,18 @@ import { byCaller, recordAudit } from '../../audit/record.ts'
 import type { Caller, Organization } from '../../auth/caller.ts'
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
-import { notFound } from '../../lib/errors.ts'
 import * as teamMembers from './queries.ts'
 
-export async function removeTeamMember(
+export async function deleteTeamMember(
   ctx: Context,
   org: Organization,
   caller: Caller,
-  ids: { team: string; user: string },
+  teamId: string,
+  userId: string,
 ): Promise<void> {
   await inTransaction(ctx.db, async (trx) => {
-    const member = await teamMembers.findInTeam(trx, org.id, ids.team, ids.user)
-    const wasThere = await teamMembers.deleteInTeam(trx, org.id, ids.team, ids.user)
-    if (member === undefined || !wasThere) throw notFound('No team member found')
+    const member = await teamMembers.getInTeam(trx, org.id, teamId, userId)
+    await teamMembers.deleteInTeam(trx, org.id, teamId, userId)
     await recordAudit(trx, byCaller(caller), {
       organizationId: org.id,
       type: 'TEAM_MEMBER_DELETED',

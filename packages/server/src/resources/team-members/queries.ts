@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, Trx } from '../../db/pool.ts'
+import { notFound } from '../../lib/errors.ts'
 import type { TeamRole } from '../teams/schema.ts'
 
 export interface TeamMemberRow {
@@ -8,6 +9,12 @@ export interface TeamMemberRow {
   user_name: string
   role: TeamRole
   created_at: string
+}
+
+/** A team and the role in it. */
+export interface TeamPlace {
+  id: string
+  role: TeamRole
 }
 
 const select = sql`
@@ -26,18 +33,20 @@ export async function listInTeam(
   return rows
 }
 
-export async function findInTeam(
+export async function getInTeam(
   db: Db,
   orgId: string,
   teamId: string,
   userId: string,
-): Promise<TeamMemberRow | undefined> {
+): Promise<TeamMemberRow> {
   const { rows } = await sql<TeamMemberRow>`${select}
     where m.organization_id = ${orgId} and m.team_id = ${teamId} and m.user_id = ${userId}`.execute(db)
-  return rows[0]
+  const [member] = rows
+  if (member === undefined) throw notFound('No team member found')
+  return member
 }
 
-/** The team, which cannot be deleted until the transaction ends. */
+/** Until the transaction ends, no other transaction deletes the team. */
 export async function holdTeam(
   trx: Trx,
   orgId: string,
@@ -49,7 +58,7 @@ export async function holdTeam(
   return rows[0]
 }
 
-/** The member of the organization, who cannot be removed until the transaction ends. */
+/** Until the transaction ends, no other transaction removes the member from the organization. */
 export async function holdMember(
   trx: Trx,
   orgId: string,
@@ -61,7 +70,7 @@ export async function holdMember(
   return rows[0]
 }
 
-/** Whether they were not in the team before. */
+/** False when the user is in the team already. */
 export async function insert(
   trx: Trx,
   row: { organization_id: string; team_id: string; user_id: string; role: TeamRole },
@@ -72,6 +81,41 @@ export async function insert(
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirstOrThrow()
   return numInsertedOrUpdatedRows === 1n
+}
+
+/** Adds the user to every default team, in the role that the team gives new members. */
+export async function insertIntoDefaultTeams(trx: Trx, orgId: string, userId: string): Promise<void> {
+  await sql`
+    insert into team_members (organization_id, team_id, user_id, role)
+    select organization_id, id, ${userId}, default_member_role from teams
+    where organization_id = ${orgId} and is_default_team
+    for key share
+    on conflict do nothing`.execute(trx)
+}
+
+/** Skips teams that no longer exist. */
+export async function insertIntoTeams(
+  trx: Trx,
+  orgId: string,
+  userId: string,
+  places: readonly TeamPlace[],
+): Promise<void> {
+  await sql`
+    insert into team_members (organization_id, team_id, user_id, role)
+    select t.organization_id, t.id, ${userId}, place.role
+    from unnest(${places.map(({ id }) => id)}::uuid[], ${places.map(({ role }) => role)}::text[]) as place (team_id, role)
+    join teams t on t.id = place.team_id
+    where t.organization_id = ${orgId}
+    for key share of t
+    on conflict do nothing`.execute(trx)
+}
+
+/** Adds every member of the organization. The caller must have locked the organization. */
+export async function insertEveryone(trx: Trx, orgId: string, teamId: string): Promise<void> {
+  await sql`
+    insert into team_members (organization_id, team_id, user_id, role)
+    select organization_id, ${teamId}, user_id, 'member' from organization_members
+    where organization_id = ${orgId}`.execute(trx)
 }
 
 export async function updateRole(
@@ -90,18 +134,13 @@ export async function updateRole(
     .execute()
 }
 
-/** Whether they were in the team. */
-export async function deleteInTeam(
-  trx: Trx,
-  orgId: string,
-  teamId: string,
-  userId: string,
-): Promise<boolean> {
+/** Throws when a simultaneous request has deleted the team member already. */
+export async function deleteInTeam(trx: Trx, orgId: string, teamId: string, userId: string): Promise<void> {
   const { numDeletedRows } = await trx
     .deleteFrom('team_members')
     .where('organization_id', '=', orgId)
     .where('team_id', '=', teamId)
     .where('user_id', '=', userId)
     .executeTakeFirstOrThrow()
-  return numDeletedRows > 0n
+  if (numDeletedRows === 0n) throw notFound('No team member found')
 }

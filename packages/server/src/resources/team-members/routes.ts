@@ -1,16 +1,13 @@
 import { Type } from 'typebox'
-import type { Caller, Organization } from '../../auth/caller.ts'
-import type { Context } from '../../context.ts'
 import { created, noContent, ok } from '../../http/answer.ts'
 import { pageAnswer, readPage } from '../../http/paging.ts'
 import { uuid } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
-import { notFound } from '../../lib/errors.ts'
 import * as teams from '../teams/queries.ts'
 import { createTeamMember } from './create.ts'
+import { deleteTeamMember } from './delete.ts'
 import { presentTeamMember } from './present.ts'
 import * as teamMembers from './queries.ts'
-import { removeTeamMember } from './delete.ts'
 import { CreateTeamMember, TeamMember, UpdateTeamMember } from './schema.ts'
 import { updateTeamMember } from './update.ts'
 
@@ -24,7 +21,7 @@ const listTeamMembersRoute = route({
   paging: 'pages',
   answers: { 200: Type.Array(TeamMember) },
   async handler({ ctx, org, caller, params, url }) {
-    await requireVisible(ctx, org, caller, params.team)
+    await teams.getVisible(ctx.db, org, caller, params.team)
     const page = readPage(url)
     const rows = await teamMembers.listInTeam(ctx.db, org.id, params.team, page)
     return pageAnswer(page, rows, presentTeamMember)
@@ -40,9 +37,8 @@ const getTeamMemberRoute = route({
   params: { team: uuid('team'), user: uuid('team member') },
   answers: { 200: TeamMember },
   async handler({ ctx, org, caller, params }) {
-    await requireVisible(ctx, org, caller, params.team)
-    const member = await teamMembers.findInTeam(ctx.db, org.id, params.team, params.user)
-    if (member === undefined) throw notFound('No team member found')
+    await teams.getVisible(ctx.db, org, caller, params.team)
+    const member = await teamMembers.getInTeam(ctx.db, org.id, params.team, params.user)
     return ok(presentTeamMember(member))
   },
 })
@@ -73,7 +69,8 @@ const updateTeamMemberRoute = route({
   answers: { 200: TeamMember },
   errors: { 422: 'The role is missing or unknown.' },
   async handler({ ctx, org, caller, params, body }) {
-    return ok(presentTeamMember(await updateTeamMember(ctx, org, caller, params, body)))
+    const member = await updateTeamMember(ctx, org, caller, params.team, params.user, body)
+    return ok(presentTeamMember(member))
   },
 })
 
@@ -86,19 +83,10 @@ const deleteTeamMemberRoute = route({
   params: { team: uuid('team'), user: uuid('team member') },
   answers: { 204: null },
   async handler({ ctx, org, caller, params }) {
-    await removeTeamMember(ctx, org, caller, params)
+    await deleteTeamMember(ctx, org, caller, params.team, params.user)
     return noContent()
   },
 })
-
-async function requireVisible(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
-  teamId: string,
-): Promise<void> {
-  if ((await teams.findVisible(ctx.db, org, caller, teamId)) === undefined) throw notFound('No team found')
-}
 
 export const teamMemberRoutes = [
   listTeamMembersRoute,

@@ -2,7 +2,6 @@ import { byCaller, recordAudit } from '../../audit/record.ts'
 import type { Caller, Organization } from '../../auth/caller.ts'
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
-import { notFound } from '../../lib/errors.ts'
 import * as teamMembers from './queries.ts'
 import type { UpdateTeamMemberBody } from './schema.ts'
 
@@ -10,13 +9,13 @@ export async function updateTeamMember(
   ctx: Context,
   org: Organization,
   caller: Caller,
-  ids: { team: string; user: string },
+  teamId: string,
+  userId: string,
   { role }: UpdateTeamMemberBody,
 ): Promise<teamMembers.TeamMemberRow> {
   return inTransaction(ctx.db, async (trx) => {
-    await teamMembers.updateRole(trx, org.id, ids.team, ids.user, role)
-    const member = await teamMembers.findInTeam(trx, org.id, ids.team, ids.user)
-    if (member === undefined) throw notFound('No team member found')
+    await teamMembers.updateRole(trx, org.id, teamId, userId, role)
+    const member = await teamMembers.getInTeam(trx, org.id, teamId, userId)
     await recordAudit(trx, byCaller(caller), {
       organizationId: org.id,
       type: 'TEAM_MEMBER_UPDATED',

@@ -3,10 +3,10 @@ import type { Caller, Organization } from '../../auth/caller.ts'
 import { visiblePipelines } from '../../auth/pipeline-access.ts'
 import { teamIsVisible } from '../../auth/permissions.ts'
 import type { Db, Trx } from '../../db/pool.ts'
+import { notFound } from '../../lib/errors.ts'
 import type { AccessLevel } from '../pipelines/schema.ts'
 
 export interface TeamPipelineRow {
-  team_id: string
   pipeline_id: string
   pipeline_slug: string
   pipeline_name: string
@@ -15,10 +15,10 @@ export interface TeamPipelineRow {
 }
 
 const select = sql`
-  select tp.team_id, tp.pipeline_id, p.slug as pipeline_slug, p.name as pipeline_name, tp.access_level, tp.created_at
+  select tp.pipeline_id, p.slug as pipeline_slug, p.name as pipeline_name, tp.access_level, tp.created_at
   from team_pipelines tp join pipelines p on p.id = tp.pipeline_id`
 
-/** Those that the caller may know of. */
+/** The team's pipelines that the caller may see. */
 export async function listInTeam(
   db: Db,
   org: Organization,
@@ -32,45 +32,43 @@ export async function listInTeam(
   return rows
 }
 
-export async function findInTeam(
+export async function getInTeam(
   db: Db,
   org: Organization,
   caller: Caller,
   teamId: string,
   pipelineId: string,
-): Promise<TeamPipelineRow | undefined> {
+): Promise<TeamPipelineRow> {
   const { rows } = await sql<TeamPipelineRow>`${select}
     where tp.organization_id = ${org.id} and tp.team_id = ${teamId} and tp.pipeline_id = ${pipelineId}
       and ${visiblePipelines(org, caller)}`.execute(db)
-  return rows[0]
+  const [row] = rows
+  if (row === undefined) throw notFound('No team pipeline found')
+  return row
 }
 
-/** The levels of a pipeline by team. */
-export async function levelsOfPipeline(
-  db: Db,
-  orgId: string,
-  pipelineId: string,
-): Promise<Map<string, AccessLevel>> {
-  const { rows } = await sql<{ team_id: string; access_level: AccessLevel }>`
-    select team_id, access_level from team_pipelines
+/** The ids of the teams that have the pipeline. */
+export async function listTeamIds(db: Db, orgId: string, pipelineId: string): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select team_id as id from team_pipelines
     where organization_id = ${orgId} and pipeline_id = ${pipelineId}`.execute(db)
-  return new Map(rows.map(({ team_id, access_level }) => [team_id, access_level]))
+  return rows.map(({ id }) => id)
 }
 
-export interface AssignableTeam {
+export interface HeldTeam {
   id: string
   /** Whether the caller is in it and it lets its members create pipelines. */
   lets_create: boolean
 }
 
-/** Those of the given teams that the caller may know of; none goes until the transaction ends. */
+/** The given teams that the caller may see. Until the transaction ends, no other transaction deletes them. */
 export async function holdTeams(
   trx: Trx,
   org: Organization,
   caller: Caller,
   ids: readonly string[],
-): Promise<AssignableTeam[]> {
-  const { rows } = await sql<AssignableTeam>`
+): Promise<HeldTeam[]> {
+  const { rows } = await sql<HeldTeam>`
     select t.id, t.members_can_create_pipelines and exists (
         select from team_members m where m.team_id = t.id and m.user_id = ${caller.user.id}) as lets_create
     from teams t
@@ -88,7 +86,7 @@ export async function mayCreate(db: Db, org: Organization, caller: Caller): Prom
   return rows.length > 0
 }
 
-/** Whether the team did not have it before. */
+/** False when the team has the pipeline already. */
 export async function insert(
   trx: Trx,
   row: { organization_id: string; team_id: string; pipeline_id: string; access_level: AccessLevel },
@@ -101,7 +99,7 @@ export async function insert(
   return numInsertedOrUpdatedRows === 1n
 }
 
-/** Whether it was there and had another level. */
+/** False when there is no such row, or it has the level already. */
 export async function updateLevel(
   trx: Trx,
   orgId: string,
@@ -120,7 +118,7 @@ export async function updateLevel(
   return numUpdatedRows > 0n
 }
 
-/** Whether it was there. */
+/** False when there is no such row. */
 export async function deleteInTeam(
   trx: Trx,
   orgId: string,

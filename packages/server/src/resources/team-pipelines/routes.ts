@@ -1,20 +1,15 @@
 import { Type } from 'typebox'
-import type { Caller, Organization } from '../../auth/caller.ts'
-import { pipelineAccess } from '../../auth/pipeline-access.ts'
-import type { Context } from '../../context.ts'
-import type { Trx } from '../../db/pool.ts'
-import { inTransaction } from '../../db/transaction.ts'
 import { created, noContent, ok } from '../../http/answer.ts'
 import { pageAnswer, readPage } from '../../http/paging.ts'
 import { uuid } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
-import { forbidden, notFound, validationFailed } from '../../lib/errors.ts'
-import * as pipelines from '../pipelines/queries.ts'
 import * as teams from '../teams/queries.ts'
-import { assignTeam, changeLevel, unassignTeam } from './assign.ts'
+import { createTeamPipeline } from './create.ts'
+import { deleteTeamPipeline } from './delete.ts'
 import { presentTeamPipeline } from './present.ts'
 import * as teamPipelines from './queries.ts'
 import { CreateTeamPipeline, TeamPipeline, UpdateTeamPipeline } from './schema.ts'
+import { updateTeamPipeline } from './update.ts'
 
 const listTeamPipelinesRoute = route({
   method: 'GET',
@@ -26,7 +21,7 @@ const listTeamPipelinesRoute = route({
   paging: 'pages',
   answers: { 200: Type.Array(TeamPipeline) },
   async handler({ ctx, org, caller, params, url }) {
-    await requireVisible(ctx, org, caller, params.team)
+    await teams.getVisible(ctx.db, org, caller, params.team)
     const page = readPage(url)
     const rows = await teamPipelines.listInTeam(ctx.db, org, caller, params.team, page)
     return pageAnswer(page, rows, (row) => presentTeamPipeline(ctx.config.url, org.slug, row))
@@ -42,9 +37,8 @@ const getTeamPipelineRoute = route({
   params: { team: uuid('team'), team_pipeline: uuid('team pipeline') },
   answers: { 200: TeamPipeline },
   async handler({ ctx, org, caller, params }) {
-    await requireVisible(ctx, org, caller, params.team)
-    const row = await teamPipelines.findInTeam(ctx.db, org, caller, params.team, params.team_pipeline)
-    if (row === undefined) throw notFound('No team pipeline found')
+    await teams.getVisible(ctx.db, org, caller, params.team)
+    const row = await teamPipelines.getInTeam(ctx.db, org, caller, params.team, params.team_pipeline)
     return ok(presentTeamPipeline(ctx.config.url, org.slug, row))
   },
 })
@@ -63,15 +57,8 @@ const createTeamPipelineRoute = route({
     422: 'No such pipeline, or the team has it already.',
   },
   async handler({ ctx, org, caller, params, body }) {
-    return inTransaction(ctx.db, async (trx) => {
-      const [team] = await teamPipelines.holdTeams(trx, org, caller, [params.team])
-      if (team === undefined) throw notFound('No team found')
-      const pipeline = await holdManaged(trx, org, caller, body.pipeline_id)
-      if (pipeline === null) throw validationFailed('pipeline_id is not a pipeline of this organization')
-      const isNew = await assignTeam(trx, org, caller, { teamId: team.id, pipeline }, body.access_level)
-      if (!isNew) throw validationFailed(`the team has the pipeline "${pipeline.name}" already`)
-      return created(await presentOne(trx, ctx, org, caller, team.id, pipeline.id))
-    })
+    const row = await createTeamPipeline(ctx, org, caller, params.team, body)
+    return created(presentTeamPipeline(ctx.config.url, org.slug, row))
   },
 })
 
@@ -86,14 +73,9 @@ const updateTeamPipelineRoute = route({
   answers: { 200: TeamPipeline },
   errors: { 403: 'The caller may not manage the team, or may not manage the pipeline.' },
   async handler({ ctx, org, caller, params, body }) {
-    return inTransaction(ctx.db, async (trx) => {
-      const [teamId, id] = [params.team, params.team_pipeline]
-      const row = await teamPipelines.findInTeam(trx, org, caller, teamId, id)
-      const pipeline = row && (await holdManaged(trx, org, caller, id))
-      if (!pipeline) throw notFound('No team pipeline found')
-      await changeLevel(trx, org, caller, { teamId, pipeline }, body.access_level)
-      return ok(await presentOne(trx, ctx, org, caller, teamId, id))
-    })
+    const { team, team_pipeline: pipeline } = params
+    const row = await updateTeamPipeline(ctx, org, caller, team, pipeline, body.access_level)
+    return ok(presentTeamPipeline(ctx.config.url, org.slug, row))
   },
 })
 
@@ -106,55 +88,10 @@ const deleteTeamPipelineRoute = route({
   params: { team: uuid('team'), team_pipeline: uuid('team pipeline') },
   answers: { 204: null },
   async handler({ ctx, org, caller, params }) {
-    return inTransaction(ctx.db, async (trx) => {
-      const row = await teamPipelines.findInTeam(trx, org, caller, params.team, params.team_pipeline)
-      const assignment = row && {
-        teamId: row.team_id,
-        pipeline: { id: row.pipeline_id, name: row.pipeline_name },
-      }
-      if (assignment === undefined || !(await unassignTeam(trx, org, caller, assignment))) {
-        throw notFound('No team pipeline found')
-      }
-      return noContent()
-    })
+    await deleteTeamPipeline(ctx, org, caller, params.team, params.team_pipeline)
+    return noContent()
   },
 })
-
-async function requireVisible(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
-  teamId: string,
-): Promise<void> {
-  if ((await teams.findVisible(ctx.db, org, caller, teamId)) === undefined) throw notFound('No team found')
-}
-
-/** Whoever runs a team may give it only what is theirs to give. */
-async function holdManaged(
-  trx: Trx,
-  org: Organization,
-  caller: Caller,
-  pipelineId: string,
-): Promise<{ id: string; name: string } | null> {
-  const pipeline = await pipelines.holdInOrg(trx, org.id, pipelineId)
-  const access = await pipelineAccess(trx, org, caller, pipelineId)
-  if (pipeline === undefined || access === 'none') return null
-  if (access !== 'manage') throw forbidden()
-  return pipeline
-}
-
-async function presentOne(
-  trx: Trx,
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
-  teamId: string,
-  pipelineId: string,
-): Promise<unknown> {
-  const row = await teamPipelines.findInTeam(trx, org, caller, teamId, pipelineId)
-  if (row === undefined) throw notFound('No team pipeline found')
-  return presentTeamPipeline(ctx.config.url, org.slug, row)
-}
 
 export const teamPipelineRoutes = [
   listTeamPipelinesRoute,

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
 import { AccessLevel } from '../pipelines/schema.ts'
 import { Timestamp, Uuid } from '../schema.ts'
 
@@ -27,3 +27,5 @@ export const UpdateTeamPipeline = Type.Object(
   { access_level: AccessLevel },
   { title: 'UpdateTeamPipeline', examples: [{ access_level: 'read_only' }] },
 )
+
+export type CreateTeamPipelineBody = Static<typeof CreateTeamPipeline>

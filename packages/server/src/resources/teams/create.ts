@@ -5,7 +5,7 @@ import type { Trx } from '../../db/pool.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { validationFailed } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
-import { lockOrganization } from '../organizations/lock.ts'
+import * as organizations from '../organizations/queries.ts'
 import * as teams from './queries.ts'
 import { mostTeams, readFields, slugOf, teamFields } from './rules.ts'
 import type { CreateTeamBody } from './schema.ts'
@@ -17,7 +17,7 @@ export async function createTeam(
   body: CreateTeamBody,
 ): Promise<teams.TeamRow> {
   return inTransaction(ctx.db, async (trx) => {
-    await lockOrganization(trx, org.id)
+    await organizations.lock(trx, org.id)
     if ((await teams.countInOrg(trx, org.id)) >= mostTeams) {
       throw validationFailed(`an organization has at most ${mostTeams} teams`)
     }
@@ -40,8 +40,7 @@ export async function insertTeam(
     slug: slugOf(body.name),
     ...readFields(body),
   })
-  const team = await teams.findVisible(trx, org, caller, id)
-  if (team === undefined) throw new Error('A team vanished in the transaction that made it.')
+  const team = await teams.getVisible(trx, org, caller, id)
   await recordAudit(trx, byCaller(caller), {
     organizationId: org.id,
     type: 'TEAM_CREATED',

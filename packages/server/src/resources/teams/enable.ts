@@ -2,15 +2,15 @@ import { byCaller, recordAudit } from '../../audit/record.ts'
 import type { Caller, Organization } from '../../auth/caller.ts'
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
-import { lockOrganization } from '../organizations/lock.ts'
+import * as organizations from '../organizations/queries.ts'
+import * as teamMembers from '../team-members/queries.ts'
 import { insertTeam } from './create.ts'
-import { addEveryone } from './join.ts'
 import * as teams from './queries.ts'
 
 export async function enableTeams(ctx: Context, org: Organization, caller: Caller): Promise<void> {
   await inTransaction(ctx.db, async (trx) => {
-    await lockOrganization(trx, org.id)
-    if (await teams.enableInOrg(trx, org.id)) {
+    await organizations.lock(trx, org.id)
+    if (await teams.enableInOrg(trx, org.id, ctx.now().toISOString())) {
       await recordAudit(trx, byCaller(caller), {
         organizationId: org.id,
         type: 'ORGANIZATION_TEAMS_ENABLED',
@@ -19,6 +19,6 @@ export async function enableTeams(ctx: Context, org: Organization, caller: Calle
     }
     if ((await teams.countInOrg(trx, org.id)) > 0) return
     const everyone = await insertTeam(trx, org, caller, { name: 'Everyone', is_default_team: true })
-    await addEveryone(trx, org.id, everyone.id)
+    await teamMembers.insertEveryone(trx, org.id, everyone.id)
   })
 }

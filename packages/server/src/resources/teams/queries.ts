@@ -3,7 +3,7 @@ import type { Caller, Organization } from '../../auth/caller.ts'
 import { teamIsVisible } from '../../auth/permissions.ts'
 import type { Db, Trx } from '../../db/pool.ts'
 import { violatedUnique } from '../../db/transaction.ts'
-import { validationFailed } from '../../lib/errors.ts'
+import { notFound, validationFailed } from '../../lib/errors.ts'
 import { userJson, type UserRow } from '../user/queries.ts'
 import type { Privacy, TeamRole } from './schema.ts'
 
@@ -34,7 +34,7 @@ const select = sql`
     ${userJson('creator')} as created_by
   from teams t left join users creator on creator.id = t.created_by`
 
-/** Those that the caller may see; with a user's id, those that this user is in. */
+/** The teams that the caller may see; with `userId`, only those that this user is in. */
 export async function listVisible(
   db: Db,
   org: Organization,
@@ -51,15 +51,12 @@ export async function listVisible(
   return rows
 }
 
-export async function findVisible(
-  db: Db,
-  org: Organization,
-  caller: Caller,
-  id: string,
-): Promise<TeamRow | undefined> {
+export async function getVisible(db: Db, org: Organization, caller: Caller, id: string): Promise<TeamRow> {
   const { rows } = await sql<TeamRow>`${select}
     where t.organization_id = ${org.id} and t.id = ${id} and ${teamIsVisible(org, caller)}`.execute(db)
-  return rows[0]
+  const [team] = rows
+  if (team === undefined) throw notFound('No team found')
+  return team
 }
 
 export async function countInOrg(db: Db, orgId: string): Promise<number> {
@@ -71,8 +68,8 @@ export async function countInOrg(db: Db, orgId: string): Promise<number> {
   return count
 }
 
-/** Those of the given ids that are teams of the organization. */
-export async function findIds(db: Db, orgId: string, ids: readonly string[]): Promise<string[]> {
+/** The given ids that belong to teams of the organization. */
+export async function listIds(db: Db, orgId: string, ids: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select id from teams where organization_id = ${orgId} and id = any (${ids}::uuid[])`.execute(db)
   return rows.map(({ id }) => id)
@@ -111,7 +108,7 @@ function refuseTakenSlug(error: unknown, slug: string | undefined): never {
   throw validationFailed(`there is already a team with the slug "${slug}"`)
 }
 
-/** Its members' places and what it maintains go with it. */
+/** Deletes its memberships, pipeline access and maintainer rows too. */
 export function deleteInOrg(
   trx: Trx,
   orgId: string,
@@ -125,11 +122,11 @@ export function deleteInOrg(
     .executeTakeFirst()
 }
 
-/** Whether this was the first time. */
-export async function enableInOrg(trx: Trx, orgId: string): Promise<boolean> {
+/** Whether teams were off before. */
+export async function enableInOrg(trx: Trx, orgId: string, at: string): Promise<boolean> {
   const { numUpdatedRows } = await trx
     .updateTable('organizations')
-    .set({ teams_enabled_at: sql<string>`now()` })
+    .set({ teams_enabled_at: at })
     .where('id', '=', orgId)
     .where('teams_enabled_at', 'is', null)
     .executeTakeFirstOrThrow()

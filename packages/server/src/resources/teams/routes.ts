@@ -3,7 +3,7 @@ import { created, noContent, ok } from '../../http/answer.ts'
 import { pageAnswer, readPage } from '../../http/paging.ts'
 import { uuid } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
-import { notFound, refused } from '../../lib/errors.ts'
+import { refused } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/ids.ts'
 import { createTeam } from './create.ts'
 import { deleteTeam } from './delete.ts'
@@ -43,8 +43,7 @@ const getTeamRoute = route({
   params: { team: uuid('team') },
   answers: { 200: Team },
   async handler({ ctx, org, caller, params }) {
-    const team = await teams.findVisible(ctx.db, org, caller, params.team)
-    if (team === undefined) throw notFound('No team found')
+    const team = await teams.getVisible(ctx.db, org, caller, params.team)
     return ok(presentTeam(ctx.config.url, team))
   },
 })

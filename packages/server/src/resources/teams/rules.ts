@@ -17,7 +17,7 @@ export const teamFields = [
   'members_can_destroy_packages',
 ] as const satisfies ReadonlyArray<keyof TeamFields>
 
-/** What a team lets its members do, and whom it takes in by itself. */
+/** The fields that only administrators may set: rights of the members, and whether new members join. */
 export const grantingFields = [
   'is_default_team',
   'members_can_create_pipelines',
@@ -37,7 +37,7 @@ export const slugOf = (name: string): string =>
     .replace(/[^\p{L}\p{N}]+/gu, '-')
     .replace(/^-|-$/g, '')
 
-/** The columns that a body sets. A name sets the slug too; nothing else does. */
+/** The fields that a body sets, as columns. The slug follows from the name. */
 export function readFields(body: UpdateTeamBody): Partial<TeamFields> {
   const given = {
     ...body,

@@ -2,7 +2,7 @@ import { byCaller, changedAttributes, recordAudit } from '../../audit/record.ts'
 import type { Caller, Organization } from '../../auth/caller.ts'
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
-import { forbidden, notFound } from '../../lib/errors.ts'
+import { forbidden } from '../../lib/errors.ts'
 import * as teams from './queries.ts'
 import { grantingFields, readFields, teamFields } from './rules.ts'
 import type { UpdateTeamBody } from './schema.ts'
@@ -14,14 +14,12 @@ export async function updateTeam(
   teamId: string,
   body: UpdateTeamBody,
 ): Promise<teams.TeamRow> {
-  // A maintainer runs the team; what the team may do in the organization is an administrator's to say.
+  // Maintainers update their team. Only administrators change what the team may do in the organization.
   if (org.role !== 'admin' && grantingFields.some((field) => body[field] !== undefined)) throw forbidden()
   return inTransaction(ctx.db, async (trx) => {
-    const before = await teams.findVisible(trx, org, caller, teamId)
-    if (before === undefined) throw notFound('No team found')
+    const before = await teams.getVisible(trx, org, caller, teamId)
     await teams.updateInOrg(trx, org.id, before.id, readFields(body))
-    const after = await teams.findVisible(trx, org, caller, before.id)
-    if (after === undefined) throw notFound('No team found')
+    const after = await teams.getVisible(trx, org, caller, before.id)
     await recordAudit(trx, byCaller(caller), {
       organizationId: org.id,
       type: 'TEAM_UPDATED',

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 
 const side = 5
 
-/** A grid of squares in one color, mirrored left to right; the same text always gives the same picture. */
-export function drawAvatar(text: string): string {
+/** An SVG of squares in one color, mirrored left to right. The same text always gives the same image. */
+export function renderAvatar(text: string): string {
   const bytes = createHash('sha256').update(text).digest()
   const hue = Math.round((bytes.readUInt16BE(0) / 65_536) * 360)
   const squares = Array.from({ length: side * side }, (_, index) => [index % side, Math.floor(index / side)])

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { ok, svg } from '../../http/answer.ts'
 import { uuid } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
-import { drawAvatar } from './avatar.ts'
+import { renderAvatar } from './avatar.ts'
 import { presentUser } from './present.ts'
 import { User } from './schema.ts'
 
@@ -18,17 +18,17 @@ const getUserRoute = route({
   },
 })
 
-// Nothing is looked up: whether a user of that id exists is nobody's to find out here.
+// Any UUID gets an image, so the response does not reveal whether the user exists.
 const getAvatarRoute = route({
   method: 'GET',
   url: '/avatars/:user',
-  summary: 'Get the picture of a user, drawn from the id alone',
+  summary: 'Get the avatar of a user, rendered from the id',
   scope: 'none',
   permission: 'anonymous',
   params: { user: uuid('user') },
   answers: { 200: Type.String({ contentMediaType: 'image/svg+xml' }) },
   async handler({ params }) {
-    return svg(drawAvatar(params.user.toLowerCase()))
+    return svg(renderAvatar(params.user.toLowerCase()))
   },
 })
 

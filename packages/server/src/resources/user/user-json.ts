@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { object, text, time, where, word, type JsonText } from '../../db/json-text.ts'
 
-/** A user as the API shows one, written by PostgreSQL; null when `id` is. `url` is the installation's address. */
+/** `presentUser` in SQL; null when `id` is null. `url` is the installation's address. */
 export const shownUser = (url: RawBuilder<unknown>, id: RawBuilder<unknown>): JsonText =>
   where(
     sql`${id} is not null`,
@@ -15,7 +15,7 @@ export const shownUser = (url: RawBuilder<unknown>, id: RawBuilder<unknown>): Js
     })} from users u where u.id = ${id})`,
   )
 
-/** graphqlId() in SQL. Such a text is shorter than the line after which PostgreSQL would break it. */
+/** `graphqlId` in SQL. PostgreSQL breaks base64 after 76 characters; these texts are shorter. */
 export const graphqlIdOf = (
   type: 'Agent' | 'Build' | 'Job' | 'User',
   id: RawBuilder<unknown>,
