@@ -1,85 +1,53 @@
-// Reads a form with one file in it, piece by piece: small fields first, then the file. The file's own name is never
-// looked at.
+// Reads a form with one file: small fields first, then the file as a stream. The name of the file is ignored.
+import { finished, type Readable } from 'node:stream'
+import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy'
 import { badRequest } from '../../lib/errors.ts'
 
 export interface Form {
   fields: ReadonlyMap<string, string>
   /** To be read to its end. */
-  file: AsyncGenerator<Buffer>
+  file: AsyncIterable<Buffer>
 }
 
-const mostFields = 20
-const mostFieldBytes = 16 * 1024
+const limits = { fields: 20, fieldSize: 16 * 1024, headerSize: 16 * 1024, files: 1 }
 
-export async function readForm(contentType: string | undefined, body: AsyncIterable<Buffer>): Promise<Form> {
-  const match = /^multipart\/form-data\b.*?;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(
-    contentType ?? '',
-  )
-  const boundary = match?.[1] ?? match?.[2]
-  if (boundary === undefined) throw badRequest('Send a form: multipart/form-data with a boundary.')
-  const reader = new PieceReader(body)
-  const delimiter = Buffer.from(`\r\n--${boundary}`)
+export async function readForm(contentType: string | undefined, body: Readable): Promise<Form> {
+  const parser = openParser(contentType)
   const fields = new Map<string, string>()
-  // The first delimiter has no line before it.
-  await reader.textUntil(delimiter.subarray(2), 0)
-  while (fields.size <= mostFields) {
-    if ((await reader.textUntil(Buffer.from('\r\n'), 2)) !== '') break
-    const headers = await reader.textUntil(Buffer.from('\r\n\r\n'), mostFieldBytes)
-    const [, name] = /^content-disposition:\s*form-data\b[^\r\n]*?;\s*name="([^"]*)"/im.exec(headers) ?? []
-    if (name === undefined) throw badRequest('A part of the form has no name.')
-    if (/^content-disposition:[^\r\n]*;\s*filename\*?=/im.test(headers)) {
-      return { fields, file: reader.piecesUntil(delimiter) }
-    }
-    fields.set(name, await reader.textUntil(delimiter, mostFieldBytes))
-  }
-  throw badRequest('The form has no file.')
+  const file = await new Promise<BusboyFileStream>((resolve, reject) => {
+    parser.on('field', (name, value, _isNameCut, isCut) => {
+      if (isCut) reject(badRequest('The form cannot be read, or a field of it is too long.'))
+      fields.set(name, value)
+    })
+    parser.on('file', (_name, found) => {
+      // Errors reach the reader of the file; this listener keeps an early one from ending the process.
+      found.on('error', () => {})
+      finished(body, (error) => error && found.destroy(error))
+      resolve(found)
+    })
+    parser.on('error', () => reject(cutShort()))
+    parser.on('finish', () => reject(badRequest('The form has no file.')))
+    finished(body, (error) => error && reject(error))
+    body.pipe(parser)
+  })
+  return { fields, file: chunksOf(file) }
 }
 
-class PieceReader {
-  #pieces: AsyncIterator<Buffer>
-  #rest: Buffer = Buffer.alloc(0)
-
-  constructor(body: AsyncIterable<Buffer>) {
-    this.#pieces = body[Symbol.asyncIterator]()
-  }
-
-  /** What comes before the end mark, which is at most so many bytes away. */
-  async textUntil(end: Buffer, mostBytes: number): Promise<string> {
-    for (;;) {
-      const at = this.#rest.indexOf(end)
-      if (at > mostBytes || (at === -1 && this.#rest.length > mostBytes + end.length)) {
-        throw badRequest('The form cannot be read, or a field of it is too long.')
-      }
-      if (at !== -1) {
-        const text = this.#rest.toString('utf8', 0, at)
-        this.#rest = this.#rest.subarray(at + end.length)
-        return text
-      }
-      await this.#more()
-    }
-  }
-
-  async *piecesUntil(end: Buffer): AsyncGenerator<Buffer> {
-    for (;;) {
-      const at = this.#rest.indexOf(end)
-      if (at !== -1) {
-        if (at > 0) yield this.#rest.subarray(0, at)
-        this.#rest = this.#rest.subarray(at + end.length)
-        return
-      }
-      // The end mark may have begun in the last bytes.
-      const safe = this.#rest.length - end.length + 1
-      if (safe > 0) {
-        yield this.#rest.subarray(0, safe)
-        this.#rest = this.#rest.subarray(safe)
-      }
-      await this.#more()
-    }
-  }
-
-  async #more(): Promise<void> {
-    const { done, value } = await this.#pieces.next()
-    if (done) throw badRequest('The form is cut short.')
-    this.#rest = this.#rest.length === 0 ? value : Buffer.concat([this.#rest, value])
+function openParser(contentType = ''): BusboyInstance {
+  try {
+    if (!/^multipart\/form-data\b/i.test(contentType)) throw new Error('This is not a form with files.')
+    return new Busboy({ headers: { 'content-type': contentType }, limits })
+  } catch {
+    throw badRequest('Send a form: multipart/form-data with a boundary.')
   }
 }
+
+async function* chunksOf(file: BusboyFileStream): AsyncGenerator<Buffer> {
+  try {
+    yield* file as AsyncIterable<Buffer>
+  } catch {
+    throw cutShort()
+  }
+}
+
+const cutShort = () => badRequest('The form is cut short.')
