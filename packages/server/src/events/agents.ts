@@ -1,13 +1,10 @@
-// What happens to agents, as rows of the outbox.
+// Appends events of agents to the outbox.
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db/pool.ts'
 
-/**
- * The end of a statement that begins with `with moved as (update agents … returning *)`: each row that moved is told
- * with the change itself.
- */
+/** Continues a statement that begins with `with moved as (update agents … returning *)`: one event for each row. */
 export const publishMoved = (kind: RawBuilder<string>, at: string): RawBuilder<unknown> => sql`
-  , told as (
+  , published as (
     insert into events (organization_id, kind, data, created_at)
     select organization_id, ${kind}, jsonb_build_object('agent_id', id, 'cluster_id', cluster_id), ${at}::timestamptz
     from moved
@@ -17,12 +14,12 @@ interface Blocked {
   organizationId: string
   clusterId: string
   clusterTokenId: string
-  /** null: it wanted to become one. */
+  /** null: an agent tried to register. */
   agentId: string | null
   ip: string
 }
 
-/** That somebody spoke from where they may not. Those who keep trying are told of once a minute. */
+/** A request came from an address that is not allowed. Repeated requests are published once a minute. */
 export async function publishBlocked(
   db: Db,
   { organizationId, clusterId, clusterTokenId, agentId, ip }: Blocked,

@@ -1,10 +1,9 @@
-// Up to where the outbox can be read: before it every transaction has ended, and nothing can be added any more.
+// Up to which transaction the outbox can be read: all before it have ended, so nothing can be added there.
 import { sql } from 'kysely'
 
 /**
- * The oldest transaction that is still open, or the next one to come. Only those of this database count: PostgreSQL numbers
- * the transactions of all its databases together, and those of the others never write here. One of which it is not known
- * where it runs counts as ours.
+ * The oldest open transaction, or else the next one. PostgreSQL numbers the transactions of all its databases together, and
+ * those of other databases never write here, so they are left out. A transaction of an unknown database counts.
  */
 export const oldestOpen = sql<number>`
   (select least(

@@ -1,4 +1,4 @@
-// The names by which people choose what they are told of.
+// Names of providers, events, build states and scopes.
 
 export const providerIds = [
   'webhook',
@@ -40,7 +40,7 @@ export type EventName = (typeof eventNames)[number]
 
 export const isEventName = (text: string): text is EventName => eventNames.some((name) => name === text)
 
-/** What `notify` of a step tells of; services hear of builds, jobs and agents alone. */
+/** Only `notify` of steps publishes these. */
 export const stepEventNames = ['step.failing', 'step.finished'] as const
 
 export type StepEventName = (typeof stepEventNames)[number]

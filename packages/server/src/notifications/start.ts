@@ -1,4 +1,4 @@
-// Notifications as a worker runs them: one loop that reads the outbox, one that sends.
+// Runs notifications in a worker: one loop reads the outbox, another one sends.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Context } from '../context.ts'
 import { pauses } from '../lib/pauses.ts'
@@ -6,14 +6,11 @@ import { startDelivering } from './delivery/deliver.ts'
 import { relay } from './outbox/relay.ts'
 import type { Snapshots } from './messages/snapshots.ts'
 
-/**
- * The outbox is asked rather than listened to: an announcement with every commit would cost more than it saves. A tenth of
- * a second apart, and more when nothing has happened for a while.
- */
+/** The outbox is polled, since a NOTIFY with every commit would cost more. Polls are rarer while nothing happens. */
 const relayMs = { least: 100, most: 500 }
 
 export interface Notifications {
-  /** Something may be due earlier than it was. */
+  /** Deliveries may be due earlier than before. */
   wake(): void
   stop(): Promise<void>
 }

@@ -1,4 +1,4 @@
-// Connecting a service: a person chooses where to, lets us in at the site, and comes back with a code.
+// Connects a service by OAuth: a person chooses a place, authorizes this installation at the site, and returns with a code.
 import { isOAuthProvider, oauthProviders, type OAuthProvider } from '../config.ts'
 import type { Context } from '../context.ts'
 import { badRequest, notFound, refused, unavailable } from '../lib/errors.ts'
@@ -80,7 +80,7 @@ const finishConnect: Page = {
     const start = await takeStart(ctx.db, ctx.keys, key, ctx.now())
     if (start === null) throw unknownStart
     // The site is asked outside any transaction.
-    const { place, grant } = await asking(async () => {
+    const { place, grant } = await askSite(async () => {
       const pending = { state, verifier: start.verifier }
       const granted = await exchangeCode(site, ctx.outbound.send, query, pending, ctx.now())
       const siteSession = {
@@ -99,7 +99,7 @@ const unknownStart = badRequest(
   'Nobody here has begun to connect this, or it took too long, or it was finished before. Begin again.',
 )
 
-async function asking<T>(ask: () => Promise<T>): Promise<T> {
+async function askSite<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask()
   } catch (error) {
@@ -115,7 +115,7 @@ interface Connectable {
   site: Site
 }
 
-/** null: the operator has named no site for it. */
+/** null: the operator has not configured the site. */
 function connectableOf(ctx: Context, id: OAuthProvider): Connectable | null {
   const provider = providers[id]
   const { connecting } = provider

@@ -1,8 +1,8 @@
-// The two cookies of the pages. No script can read them, and no other site's form sends them along.
+// The two cookies of the pages. No script can read them, and forms of other sites do not send them.
 
 export type CookieName = 'session' | 'form'
 
-/** A browser takes a name with the prefix only over https, for this host alone. */
+/** Browsers accept the prefix only over https and for this host alone. */
 const nameOf = (baseUrl: string, name: CookieName) =>
   baseUrl.startsWith('https:') ? `__Host-millrace_${name}` : `millrace_${name}`
 
@@ -15,7 +15,7 @@ export function readCookie(baseUrl: string, name: CookieName, header: string | u
   return null
 }
 
-/** An empty value takes it away. */
+/** An empty value deletes the cookie. */
 export const writeCookie = (baseUrl: string, name: CookieName, value: string, seconds: number): string =>
   [
     `${nameOf(baseUrl, name)}=${value}`,

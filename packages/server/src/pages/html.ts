@@ -1,4 +1,4 @@
-// HTML in which every value is text unless it is HTML itself.
+// A template tag that escapes every value unless it is HTML already.
 
 export class Html {
   readonly text: string

@@ -1,4 +1,4 @@
-// The frame of every page, and what a browser is told about it.
+// The layout and the headers of every page.
 import { createHash } from 'node:crypto'
 import { html, Html } from './html.ts'
 
@@ -10,11 +10,11 @@ button { font: inherit; margin-top: 1rem; padding: .4rem 1rem } .note { color: #
 @media (prefers-color-scheme: dark) { body { background: #15181b; color: #e6e8ea } .note { color: #9aa4ae } a { color: #8ab4f8 } }
 `
 
-/** Whole: the policy allows exactly these characters, and a formatter would add some. */
+/** Not an html template: the policy allows exactly these characters, and a formatter would add some. */
 const styleElement = new Html(`<style>${style}</style>`)
 const styleHash = createHash('sha256').update(style).digest('base64')
 
-/** `formsTo`: where else the forms of the page may lead, beyond this server. */
+/** `formsTo`: origins that the forms of the page may lead to, beside this server. */
 export const pageHeaders = (formsTo: readonly string[] = []): Record<string, string> => ({
   'Content-Security-Policy': [
     "default-src 'none'",
@@ -24,7 +24,6 @@ export const pageHeaders = (formsTo: readonly string[] = []): Record<string, str
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join('; '),
-  // A page's address may be somebody else's business; what it holds is only its reader's.
   'Referrer-Policy': 'same-origin',
   'Cache-Control': 'no-store',
   'X-Frame-Options': 'DENY',

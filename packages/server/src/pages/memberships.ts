@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../db/pool.ts'
 
-/** Whose session it is, and where they are members, as far as the session's token reaches. */
+/** The user of the session, and their organizations that the session's token may use. */
 export async function listMemberships(
   db: Db,
   sessionId: string,

@@ -1,14 +1,14 @@
-// A browser at an address that has no page. Where answers of the API name the address (`web_url`), the page says what it
-// stands for and where the API has it. Nothing is looked up, so nobody learns here whether it exists.
+// The page for browsers at an address without a page. For addresses that the API returns as `web_url` it shows where the API
+// has the resource. It looks nothing up, so it does not reveal whether the resource exists.
 import type { FastifyRequest } from 'fastify'
 import { pathOf } from '../http/query.ts'
 import { html, type Html } from './html.ts'
 import type { PageAnswer } from './page.ts'
 
-/** Whoever asks here is a program, even where it accepts HTML. */
+/** Clients of these paths are programs, even when they accept HTML. */
 const programPaths = /^\/(v\d+|deliver|badges|avatars|emojis|uploads|docs|metrics|healthz|readyz)(\/|$)/
 
-/** null: the one who asks is no browser, and is answered as the API answers. */
+/** null: the client is no browser and gets the API's response. */
 export function missingPage({ url, headers }: Pick<FastifyRequest, 'url' | 'headers'>): PageAnswer | null {
   const path = pathOf(url)
   if (!headers.accept?.includes('text/html') || programPaths.test(path)) return null
@@ -38,7 +38,7 @@ interface WebAddress {
   api(...parts: readonly string[]): string
 }
 
-/** The shapes that `web_url` has in answers. */
+/** The forms of `web_url` in responses. */
 const webAddresses: readonly WebAddress[] = [
   {
     pattern: /^\/organizations\/([\w-]+)\/clusters\/([\w-]+)(?:\/queues\/[\w-]+)?\/agents\/([\w-]+)\/?$/,

@@ -1,4 +1,4 @@
-// Connections that were begun and not yet finished. Each is good for one return, of the session that began it.
+// OAuth authorizations that were begun. Each can be finished once, by the session that began it.
 import { sql } from 'kysely'
 import type { Keyring } from '../auth/keyring.ts'
 import type { OAuthProvider } from '../config.ts'
@@ -11,7 +11,6 @@ export interface Start {
   userId: string
   sessionId: string
   provider: OAuthProvider
-  /** What was chosen on the page. */
   choice: string
 }
 
@@ -44,19 +43,19 @@ export async function insertStart(
 
 type Key = Pick<Start, 'sessionId' | 'provider'> & { state: string }
 
-const isMeant = ({ sessionId, provider, state }: Key, now: Date) => sql<boolean>`
+const matches = ({ sessionId, provider, state }: Key, now: Date) => sql<boolean>`
   s.state_hash = ${hashToken(state)} and s.session_id = ${sessionId} and s.provider = ${provider}
   and s.expires_at > ${now.toISOString()}`
 
-/** The slug of the organization that it was begun for. */
+/** The slug of its organization. */
 export async function findStart(db: Db, key: Key, now: Date): Promise<string | null> {
   const { rows } = await sql<{ slug: string }>`
     select o.slug from notification_oauth_starts s join organizations o on o.id = s.organization_id
-    where ${isMeant(key, now)}`.execute(db)
+    where ${matches(key, now)}`.execute(db)
   return rows[0]?.slug ?? null
 }
 
-/** Whoever takes it has it; a second return finds nothing. */
+/** Deletes the start, so that a second callback finds nothing. */
 export async function takeStart(
   db: Db,
   keys: Keyring,
@@ -64,7 +63,7 @@ export async function takeStart(
   now: Date,
 ): Promise<{ choice: string; verifier: string } | null> {
   const { rows } = await sql<{ choice: string; sealed: Buffer; key_id: string }>`
-    delete from notification_oauth_starts s where ${isMeant(key, now)}
+    delete from notification_oauth_starts s where ${matches(key, now)}
     returning s.settings ->> 'choice' as choice, s.verifier_sealed as sealed, s.verifier_key_id as key_id`.execute(
     db,
   )

@@ -1,4 +1,4 @@
-// Signing in: an access token for a short session, so that no page ever has to hold the token.
+// Exchanges an access token for a short session, so that no page contains the token.
 import { endSession, openSession, sessionSeconds } from '../auth/sessions.ts'
 import type { FoundToken } from '../auth/find-tokens.ts'
 import type { Context } from '../context.ts'
@@ -30,7 +30,7 @@ const signIn: Page = {
       const problem = 'That is not a valid access token, or it may not be used from here.'
       return { ...signInForm(formField, next, problem), status: 422 }
     }
-    // Whoever held a session before does not keep it.
+    // An earlier session ends.
     if (session !== null) await endSession(ctx.db, session.value)
     const value = await openSession(ctx.db, token.id, ctx.now())
     ctx.tokenUse.record(token.id, input.visitor.ip)

@@ -25,7 +25,7 @@ export const presentBuildDelivery = (
   finished_at: delivery.finished_at,
 })
 
-/** The path of a URL, and the key of a pager, may be all that somebody needs who is not to have it. */
+/** The path of a URL and the key of a pager may be secrets. */
 function shownAddress({ kind, to, workspace }: Target): string {
   if (kind === 'email') return to
   if (kind === 'slack') return `${workspace ?? ''}${to}`
@@ -35,8 +35,8 @@ function shownAddress({ kind, to, workspace }: Target): string {
 }
 
 /**
- * Without what the receiver answered: whoever may write a pipeline says where its webhooks go, and is not to read through
- * them what the operator has opened to the installation alone.
+ * Without the responses: the author of a pipeline chooses the addresses of its webhooks, and must not read through them what
+ * is open only to the installation.
  */
 export function presentBuildAttempt(attempt: AttemptRow): Static<typeof BuildAttempt> {
   const { exchanges: _, ...shown } = presentAttempt(attempt)

@@ -17,11 +17,11 @@ const columns = sql`
   case when d.state = 'pending' then (
     select l.due_at from notification_lanes l where l.owner_id = d.owner_id and l.lane = d.lane) end as next_attempt_at`
 
-/** What pipelines ask for stands in a lane of the build's name, unless it says which build it is of. */
+/** The ordered queue (`lane`) of a `notify` delivery is named after its build, unless `build_id` is set. */
 const ofBuild = (orgId: string, buildId: string) =>
   sql`d.organization_id = ${orgId} and d.target is not null and coalesce(d.build_id::text, d.lane) = ${buildId}`
 
-/** In the order in which they came up. */
+/** In the order of their events. */
 export async function listOfBuild(
   db: Db,
   orgId: string,

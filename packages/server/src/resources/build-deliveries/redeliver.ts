@@ -5,7 +5,7 @@ import { giveUpAt } from '../../notifications/outbox/enqueue.ts'
 import { setPending } from '../deliveries/queries.ts'
 import * as deliveries from './queries.ts'
 
-/** The same delivery once more, with the same id, whether it arrived, was given up, or waits for its next attempt. */
+/** Makes the delivery due now, in whatever state it is; its id stays the same. */
 export async function redeliverOfBuild(
   ctx: Context,
   orgId: string,

@@ -29,7 +29,7 @@ interface Place {
   id: string
 }
 
-/** Newest first; with `before`, those next to that place come first, so the page is the other way round. */
+/** Newest first; with `before` in reverse order, so that the deliveries next to that place come first. */
 export async function listOfService(
   db: Db,
   orgId: string,
@@ -75,16 +75,16 @@ export async function listAttempts(db: Db, orgId: string, deliveryId: string): P
   return rows
 }
 
-/** Sends it again, and at once; the attempts so far stay on record. */
+/** Makes it due at once. Earlier attempts stay on record. */
 export async function setPending(
   trx: Trx,
   orgId: string,
-  { id, owner_id: ownerId, lane }: Pick<DeliveryRow, 'id' | 'owner_id' | 'lane'>,
+  { id, owner_id: recipientId, lane }: Pick<DeliveryRow, 'id' | 'owner_id' | 'lane'>,
   { now, giveUpAt }: { now: string; giveUpAt: string },
 ): Promise<void> {
   await sql`
     insert into notification_lanes (owner_id, lane, organization_id, due_at)
-    values (${ownerId}, ${lane}, ${orgId}, ${now})
+    values (${recipientId}, ${lane}, ${orgId}, ${now})
     on conflict (owner_id, lane) do update set due_at = least(notification_lanes.due_at, excluded.due_at)`.execute(
     trx,
   )

@@ -7,7 +7,7 @@ import { isEnabled } from '../services/present.ts'
 import * as services from '../services/queries.ts'
 import * as deliveries from './queries.ts'
 
-/** The same delivery once more, with the same id, whether it arrived, was given up, or waits for its next attempt. */
+/** Makes the delivery due now, in whatever state it is; its id stays the same. */
 export async function redeliver(
   ctx: Context,
   org: Organization,

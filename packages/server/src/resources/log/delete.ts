@@ -7,7 +7,7 @@ import { notFound } from '../../lib/errors.ts'
 import type { JobInPlace } from '../jobs/access.ts'
 import * as logs from './queries.ts'
 
-/** What the job writes from now on is not kept either. */
+/** Later output of the job is not stored either. */
 export async function deleteLog(ctx: Context, orgId: string, caller: Caller, job: JobInPlace): Promise<void> {
   const keys = await inTransaction(ctx.db, async (trx) => {
     const key = await logs.lockBlob(trx, job.id)
@@ -23,7 +23,7 @@ export async function deleteLog(ctx: Context, orgId: string, caller: Caller, job
     })
     return released
   })
-  // Whether it works now or later, the log is gone for everybody.
+  // The log is gone for readers; a failure here is repaired by the deletion of unclaimed objects.
   await deleteReleased(ctx.db, ctx.blobs, keys).catch((error: unknown) => {
     ctx.log.warn({ err: error }, 'The object of a deleted log could not be removed yet.')
   })

@@ -1,5 +1,4 @@
-// Removes terminal escape sequences from a log while it is read. It works on strings of any encoding whose first 128
-// characters are ASCII, so bytes pass through unharmed as Latin-1.
+// Removes terminal escape sequences from a log while it is read. Bytes may be passed as Latin-1, which keeps them unchanged.
 
 /** `plain` has no escape sequences. `ansi` keeps colours and cursor movements, but no time codes. */
 export type Escapes = 'plain' | 'ansi'
@@ -20,7 +19,7 @@ const unfinished = new RegExp(
 )
 
 export interface EscapeRemover {
-  /** Returns the text that can be told so far; the start of a sequence waits for its end. */
+  /** Returns the text up to an unfinished sequence, which is kept until its end arrives. */
   push(text: string): string
   end(): string
 }

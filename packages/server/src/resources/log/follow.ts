@@ -1,12 +1,12 @@
-// A log as it grows, as server-sent events. The id of an event is where the log goes on after it, in bytes, so that
-// a reader who lost the connection comes back with it and misses nothing.
+// A growing log as server-sent events. The id of an event is the offset after its text in bytes, so that a reader who
+// reconnects continues there.
 import { setTimeout as delay } from 'node:timers/promises'
 import { Readable } from 'node:stream'
 import type { Context } from '../../context.ts'
 import { findLogFrom, type Log } from './source.ts'
 
-const lookAgainMs = 250
-/** Proxies close connections on which nothing happens. */
+const pollMs = 250
+/** Proxies close idle connections. */
 const aliveMs = 15_000
 const mostEventBytes = 64 * 1024
 
@@ -15,7 +15,7 @@ export const follow = (ctx: Context, orgId: string, jobId: string, from: number)
 
 async function* events(ctx: Context, orgId: string, jobId: string, from: number): AsyncGenerator<string> {
   let position = from
-  let spokenAt = Date.now()
+  let sentAt = Date.now()
   yield 'retry: 1000\n\n'
   for (;;) {
     const log = await findLogFrom(ctx, orgId, jobId, position)
@@ -25,22 +25,22 @@ async function* events(ctx: Context, orgId: string, jobId: string, from: number)
     }
     for await (const { text, end } of newText(log, position)) {
       position = end
-      spokenAt = Date.now()
+      sentAt = Date.now()
       yield `id: ${end}\ndata: ${JSON.stringify({ text })}\n\n`
     }
     if (log.isFinal) {
       yield `id: ${position}\nevent: end\ndata: ${JSON.stringify({ size: log.size })}\n\n`
       return
     }
-    if (Date.now() - spokenAt >= aliveMs) {
-      spokenAt = Date.now()
+    if (Date.now() - sentAt >= aliveMs) {
+      sentAt = Date.now()
       yield ': still there\n\n'
     }
-    await delay(lookAgainMs)
+    await delay(pollMs)
   }
 }
 
-/** Cut between characters: of a log that grows, half a character waits for its other half. */
+/** Cut between characters: the first bytes of an incomplete character are kept for later. */
 async function* newText(log: Log, from: number): AsyncGenerator<{ text: string; end: number }> {
   let position = from
   let rest: Buffer = Buffer.alloc(0)
@@ -55,7 +55,7 @@ async function* newText(log: Log, from: number): AsyncGenerator<{ text: string; 
   if (log.isFinal && rest.length > 0) yield { text: rest.toString('utf8'), end: position + rest.length }
 }
 
-/** How many bytes from the start are whole characters, at most what one event carries. */
+/** The number of leading bytes that are complete characters, at most the size of one event. */
 function wholeCharacters(bytes: Buffer): number {
   const most = Math.min(bytes.length, mostEventBytes)
   for (let back = 1; back <= Math.min(3, most); back++) {

@@ -1,4 +1,4 @@
-// A log line by line, each with its time, from any place in it.
+// Reads lines of a log with their times, from any offset.
 import type { Static } from 'typebox'
 import type { LogLines } from './schema.ts'
 import type { Log } from './source.ts'
@@ -9,11 +9,11 @@ const timeCode = /\x1b_bk;t=(\d{1,15})\x07/g
 const mostLineBytes = 64 * 1024
 const mostBytes = 1024 * 1024
 
-/** From the first line that begins at `from` or after it. */
+/** From the first line that begins at or after `from`. */
 export async function readLines(log: Log, from: number, limit: number): Promise<Static<typeof LogLines>> {
   const offset = Math.min(from, log.size)
   const lines: Static<typeof LogLines>['lines'] = []
-  // One byte earlier: it tells whether a line begins here.
+  // Starts one byte earlier, to see whether a line begins at `from`.
   let position = Math.max(offset - 1, 0)
   let isInLine = offset > 0
   let rest = Buffer.alloc(0)

@@ -1,6 +1,6 @@
-// How a log is put together from chunks that came in any order, again, or overlapping: every byte once, in its
-// place. While the job runs the log ends at the first gap, so that what was read of it never changes; when the job
-// has ended, gaps are what is lost, and a note stands in their place.
+// Orders the chunks of a log, which may arrive in any order, repeatedly or overlapping, so that every byte appears once. While
+// the job runs, the log ends at the first gap, so that the part already read never changes. After the job has ended, a note
+// replaces each gap.
 
 export interface StoredChunk {
   sequence: number
@@ -19,11 +19,10 @@ export interface Plan {
 }
 
 export interface Circumstances {
-  /** Where to begin: what lies before it is known to be without a gap. */
+  /** There is no gap before this offset. */
   from: number
   isFinal: boolean
   isTruncated: boolean
-  /** The agent never said how the job ended. */
   isAgentLost: boolean
   limitBytes: number
 }

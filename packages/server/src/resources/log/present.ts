@@ -1,4 +1,4 @@
-// The forms a log is shown in. All of them are written while it is read: a log may be larger than memory.
+// The forms of a log. All of them are streamed, since a log may be larger than memory.
 import { Readable } from 'node:stream'
 import { removeEscapes, type Escapes } from './escapes.ts'
 import type { TextForm } from './rules.ts'
@@ -16,7 +16,7 @@ export const logUrl = (
 export const asText = (log: Log, form: TextForm): Readable =>
   Readable.from(readText(log, form), { objectMode: false })
 
-/** Bytes `start` up to, not including, `end` of that form. */
+/** Bytes `start` to `end` (exclusive) of that form. */
 export const asPartOfText = (log: Log, form: TextForm, start: number, end: number): Readable =>
   Readable.from(form === 'raw' ? log.read(start, end) : skipTo(readText(log, form), start), {
     objectMode: false,
@@ -40,7 +40,7 @@ function readText(log: Log, form: TextForm): AsyncGenerator<Buffer> {
   return form === 'raw' ? bytes : withoutEscapes(bytes, form)
 }
 
-/** Latin-1 has one character for each byte, so bytes that are no characters stay as they are. */
+/** Latin-1 has one character for each byte, so invalid UTF-8 stays unchanged. */
 async function* withoutEscapes(pieces: AsyncIterable<Buffer>, escapes: Escapes): AsyncGenerator<Buffer> {
   const remover = removeEscapes(escapes)
   for await (const piece of pieces) {
@@ -74,7 +74,7 @@ async function* writeJson(log: Log, url: string, hasTimeCodes: boolean): AsyncGe
 
 const asWritten = { push: (text: string) => text, end: () => '' }
 
-/** Shown by itself or in a frame; with its policy it can neither run nor load anything. */
+/** With this policy the page can neither run scripts nor load anything. */
 export const htmlPolicy = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
 async function* writeHtml(log: Log): AsyncGenerator<string> {
@@ -90,7 +90,7 @@ const styles = [
   '.v{filter:invert(1)}',
 ].join('')
 
-/** Characters whole, also those that two pieces share; bytes that are none become U+FFFD. */
+/** Characters that span two pieces are joined; invalid bytes become U+FFFD. */
 async function* textOf(log: Log): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   for await (const piece of log.read(0, log.size)) {

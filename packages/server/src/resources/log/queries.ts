@@ -4,7 +4,7 @@ import { isFree, leaseEnd } from '../../tasks/lease.ts'
 import type { Kinds } from '../../tasks/kinds.ts'
 import type { StoredChunk } from './plan.ts'
 
-/** Chunks of a job that has ended are taken for so long. */
+/** Chunks are accepted for this long after the end of the job. */
 const graceSeconds = 60
 /** By then a statement that began within the grace period has ended too. */
 const endedSeconds = 120
@@ -14,7 +14,7 @@ export interface Chunk extends StoredChunk {
   data: Buffer
 }
 
-/** The same chunk again changes nothing. One that comes too late, or after the log was deleted, is thrown away. */
+/** A repeated chunk changes nothing. A chunk that is late, or of a deleted log, is ignored. */
 export async function insertChunk(db: Db, orgId: string, jobId: string, chunk: Chunk): Promise<void> {
   await sql`
     insert into job_log_chunks (job_id, sequence, byte_offset, size, data)
@@ -34,7 +34,7 @@ export async function markTruncated(db: Db, orgId: string, jobId: string): Promi
       where not l.is_truncated and l.finished_at is null and l.deleted_at is null`.execute(db)
 }
 
-/** No log of `mostBytes` needs more than twice that; what sends more overlaps itself over and over. */
+/** Chunks of more than twice the limit can only be overlapping ones; no more are stored. */
 export async function closeOverfull(db: Db, orgId: string, jobId: string, mostBytes: number): Promise<void> {
   await sql`
     insert into job_logs (job_id, organization_id, is_truncated, is_full)
@@ -68,7 +68,7 @@ export interface LogRow {
   size: number
 }
 
-/** Also of a job that has written nothing. */
+/** Also for a job without output. */
 export async function find(db: Db, orgId: string, jobId: string): Promise<LogRow | undefined> {
   const { rows } = await sql<LogRow>`
     select j.kind, j.started_at is not null as is_started, j.finished_at is not null as is_ended,
@@ -80,7 +80,7 @@ export async function find(db: Db, orgId: string, jobId: string): Promise<LogRow
   return rows[0]
 }
 
-/** Those that reach beyond `from`. */
+/** Chunks that end after `from`. */
 export async function listChunks(db: Db, jobId: string, from: number): Promise<StoredChunk[]> {
   const { rows } = await sql<StoredChunk>`
     select sequence, byte_offset, size from job_log_chunks
@@ -99,7 +99,7 @@ export async function readChunks(
   return new Map(rows.map(({ sequence, data }) => [sequence, data]))
 }
 
-/** False: it has been before. */
+/** False: it was deleted before. */
 export async function markDeleted(trx: Trx, orgId: string, jobId: string): Promise<boolean> {
   const { rows } = await sql`
     insert into job_logs as l (job_id, organization_id, deleted_at) values (${jobId}, ${orgId}, now())
@@ -109,7 +109,7 @@ export async function markDeleted(trx: Trx, orgId: string, jobId: string): Promi
   return rows.length > 0
 }
 
-/** The object that holds the log, which then stays as it is until the end of the transaction. */
+/** The key of the log's object; compaction is locked out until the end of the transaction. */
 export async function lockBlob(trx: Trx, jobId: string): Promise<string | null> {
   const row = await trx
     .selectFrom('job_logs')
@@ -157,7 +157,7 @@ export async function claimCompaction(db: Db, orgId: string, jobId: string): Pro
   return rows.length > 0
 }
 
-/** Chunks that came although the log was finished or deleted. */
+/** Deletes chunks that arrived after the log was compacted or deleted. */
 export async function deleteStrays(db: Db, jobId: string): Promise<void> {
   await sql`
     delete from job_log_chunks c using job_logs l

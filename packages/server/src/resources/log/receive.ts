@@ -1,5 +1,5 @@
-// Takes what agents send of a log. A chunk is one INSERT and reads nothing: whether it is new, late or beyond the
-// limit is decided by the statement itself and by where the chunk says it belongs.
+// Stores the chunks of a log that agents send. A chunk is one INSERT that reads nothing before: the statement itself decides
+// whether the chunk is new and in time, and its offset whether it is within the limit.
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
 import type { Context } from '../../context.ts'
@@ -13,10 +13,10 @@ export interface ReceivedChunk {
   isGzip: boolean
 }
 
-/** After inflation. Agents are told to send far less at once. */
+/** Decompressed. The size that agents are given is far smaller. */
 export const mostChunkBytes = 8 * 1024 * 1024
 
-/** How rarely it is looked at how much there is. */
+/** The share of chunks after which the total size is checked. */
 const overfullChecks = 1 / 256
 
 export async function receiveChunk(

@@ -137,6 +137,7 @@ const getLines = {
   },
   answers: { 200: LogLines },
   errors: { 400: 'The offset or the limit is not a whole number in range.' },
+  handler: answerLines,
 } as const
 
 const getLinesById = route({
@@ -144,7 +145,6 @@ const getLinesById = route({
   url: '/v2/organizations/:org/jobs/:job/log/lines',
   permission: 'member',
   params: byId,
-  handler: answerLines,
 })
 
 const getLinesInBuild = route({
@@ -152,7 +152,6 @@ const getLinesInBuild = route({
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log/lines',
   permission: 'read_pipeline',
   params: inBuild,
-  handler: answerLines,
 })
 
 const followIt = {
@@ -162,6 +161,7 @@ const followIt = {
   query: { offset },
   answers: { 200: Type.String({ contentMediaType: 'text/event-stream' }) },
   errors: { 400: 'Last-Event-ID or the offset is not a place in a log.' },
+  handler: answerStream,
 } as const
 
 const followById = route({
@@ -169,7 +169,6 @@ const followById = route({
   url: '/v2/organizations/:org/jobs/:job/log/stream',
   permission: 'member',
   params: byId,
-  handler: answerStream,
 })
 
 const followInBuild = route({
@@ -177,30 +176,28 @@ const followInBuild = route({
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log/stream',
   permission: 'read_pipeline',
   params: inBuild,
-  handler: answerStream,
 })
 
-const remove = {
+const deleteIt = {
   method: 'DELETE',
   summary: 'Delete the log of a job',
   scope: 'write_build_logs',
   answers: { 204: null },
+  handler: answerDelete,
 } as const
 
-const removeById = route({
-  ...remove,
+const deleteById = route({
+  ...deleteIt,
   url: '/v2/organizations/:org/jobs/:job/log',
   permission: 'member',
   params: byId,
-  handler: answerRemoval,
 })
 
-const removeInBuild = route({
-  ...remove,
+const deleteInBuild = route({
+  ...deleteIt,
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log',
   permission: 'build_pipeline',
   params: inBuild,
-  handler: answerRemoval,
 })
 
 async function answerLog(asked: Asked, form: Form): Promise<Answer> {
@@ -252,7 +249,7 @@ async function answerTail(
   return { status: 206, stream: asPartOfText(log, form, start, end), headers }
 }
 
-/** HEAD says how large the text is, also where GET answers with JSON. */
+/** HEAD returns the size of the text, also where GET returns JSON. */
 async function answerSize(log: Log, asked: Asked, headers: Record<string, string>): Promise<Answer> {
   if (!log.isStarted) throw notFound('No log found')
   const size = await sizeOfText(log, textFormOf(asked.query))
@@ -276,7 +273,7 @@ async function answerStream(asked: Asked & { query: { offset?: number } }): Prom
   return { status: 200, stream: follow(asked.ctx, asked.org.id, job.id, from), headers }
 }
 
-async function answerRemoval({ ctx, org, caller, params }: Asked): Promise<Answer> {
+async function answerDelete({ ctx, org, caller, params }: Asked): Promise<Answer> {
   const job = await getBuildableJob(ctx.db, org, caller, params)
   if (job.kind !== 'script') throw notFound('No log found')
   await deleteLog(ctx, org.id, caller, job)
@@ -301,6 +298,6 @@ export const logRoutes = [
   getLinesInBuild,
   followById,
   followInBuild,
-  removeById,
-  removeInBuild,
+  deleteById,
+  deleteInBuild,
 ]

@@ -1,4 +1,4 @@
-// Which form of a log a request asks for, and which part.
+// Reads from a request which form and which part of a log it asks for.
 import { ApiError, badRequest } from '../../lib/errors.ts'
 import type { Escapes } from './escapes.ts'
 
@@ -28,13 +28,13 @@ export function readRange(range: string | undefined, form: Form): number | null 
   return Number(wanted)
 }
 
-/** The end is not part of it. */
+/** `end` is exclusive. */
 export function lastBytes(wanted: number, size: number): { start: number; end: number } {
   if (size === 0) throw new ApiError(416, 'The log is empty.')
   return { start: Math.max(size - wanted, 0), end: size }
 }
 
-/** What comes first wins: the header of a reader that comes back, then the query. */
+/** The header of a reader that reconnects takes precedence over the query. */
 export function readOffset(lastEventId: string | string[] | undefined, offset: number | undefined): number {
   if (lastEventId === undefined || lastEventId === '') return offset ?? 0
   if (typeof lastEventId !== 'string' || !/^\d{1,15}$/.test(lastEventId)) {

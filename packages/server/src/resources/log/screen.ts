@@ -1,11 +1,11 @@
-// A terminal, as far as logs need one: text with colors, carriage returns, erased lines, and a cursor that moves
-// among the last lines. What has left the screen is HTML for good, so a log of any length takes the same memory.
-// Every character of the log is escaped; the only markup is our own.
+// The terminal features that logs use: colors, carriage returns, erased lines, and a cursor that moves among the last lines.
+// Lines that leave the screen become HTML at once, so a log of any length takes the same memory. Every character of the log
+// is escaped; the only markup is our own.
 
 /** Lines the cursor can go back to. */
 const height = 100
 const width = 4096
-/** A sequence that does not end within this is no sequence. */
+/** A longer sequence is treated as text. */
 const longestSequence = 4096
 
 const controlCharacter = /[\x00-\x1f\x7f]/g
@@ -57,7 +57,7 @@ export class Screen {
     return this.#flush()
   }
 
-  /** Does what the next character or sequence says; returns its length, 0 when it has not come whole yet. */
+  /** Processes the next character or sequence and returns its length; 0 when it is incomplete. */
   #step(input: string, at: number): number {
     const code = input.charCodeAt(at)
     if (code === 0x1b) return this.#escape(input, at)
@@ -123,7 +123,7 @@ export class Screen {
         this.#column = Math.min(times - 1, width)
         break
       case 'J':
-        // Clearing the whole screen would lose what people want to read; only what lies below is erased.
+        // Clearing the whole screen would lose output, so only the lines below are erased.
         if (first === 0) this.#lines.length = this.#row + 1
         if (first === 0) this.#eraseLine(0)
         break
@@ -238,7 +238,7 @@ function restyle(before: Style, codes: readonly number[]): Style {
   return style
 }
 
-/** 30–37 and 90–97 are colors of text, 40–47 and 100–107 of what is behind it. */
+/** 30–37 and 90–97 are text colors, 40–47 and 100–107 background colors. */
 const isBasic = (code: number, base: number) =>
   (code >= base && code <= base + 7) || (code >= base + 60 && code <= base + 67)
 

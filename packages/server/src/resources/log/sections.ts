@@ -1,9 +1,8 @@
-// Sections of a log begin with a line like "--- Tests". When each began is told by the agent apart from the output,
-// or by a time code that it puts in front of the line.
+// Sections of a log begin with a line like "--- Tests". The agent reports their times beside the output, or as a time code
+// before the line.
 
-/** Beyond these a log is not for reading by sections. */
 const mostSections = 10_000
-/** Enough of a line to see what it is. */
+/** The part of a line that is looked at. */
 const mostOfLine = 512
 
 const timeCode = /\x1b_bk;t=(\d{1,15})\x07/
@@ -11,7 +10,7 @@ const lineStart = /^(?:\x1b_bk;t=\d{1,15}\x07|\x1b\[[\d;]*[A-Za-z]|\r)*(?<header
 
 export interface SectionTimes {
   push(text: string): void
-  /** Nanoseconds since 1970 as decimals: they are beyond what a number holds exactly. */
+  /** Nanoseconds since 1970 as text, since a number cannot hold them exactly. */
   end(reported: Record<string, string>): string[]
 }
 

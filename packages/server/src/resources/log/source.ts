@@ -1,4 +1,4 @@
-// A log to read from, wherever it lies: in chunks while it grows, in the blob store when it is finished.
+// Reads a log: from chunks while it grows, from the blob store after compaction.
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { Context } from '../../context.ts'
@@ -6,24 +6,23 @@ import { cut, planLog, sizeOf, type Piece } from './plan.ts'
 import * as logs from './queries.ts'
 
 export interface Log {
-  /** Bytes; of a log that grows, as of now. */
+  /** In bytes, as of now. */
   size: number
-  /** Nothing will be added. */
+  /** The job has ended. */
   isFinal: boolean
-  /** Whether the job has begun at all. */
   isStarted: boolean
-  /** When sections began, as far as the agent has reported it apart from the output. */
+  /** When sections began, as the agent has reported beside the output. */
   headerTimes: Record<string, string>
   /** Bytes `start` up to, not including, `end`. */
   read(start: number, end: number): AsyncGenerator<Buffer>
 }
 
-/** null: the job has no log, because it is none that runs a command or because the log was deleted. */
+/** null: the job runs no command, or its log was deleted. */
 export async function findLog(ctx: Context, orgId: string, jobId: string): Promise<Log | null> {
   return findLogFrom(ctx, orgId, jobId, 0)
 }
 
-/** The same for a reader who knows the log up to `from`: of a log that grows, only what follows is looked at. */
+/** For a reader who knows the log up to `from`: only the chunks after it are listed. */
 export async function findLogFrom(
   ctx: Context,
   orgId: string,
@@ -84,7 +83,7 @@ async function* readChunks(
     for (const piece of batch) {
       const data = piece.kind === 'note' ? piece.bytes : await inflatePart(found.get(piece.sequence), piece)
       if (data === null) {
-        // The log was finished meanwhile: the same bytes lie elsewhere now. Or it was deleted.
+        // The log was compacted meanwhile, so the same bytes are in the blob store now; or it was deleted.
         const finished = await findLog(ctx, orgId, jobId)
         if (finished !== null) yield* finished.read(position, Math.min(end, finished.size))
         return

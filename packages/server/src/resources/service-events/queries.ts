@@ -5,7 +5,7 @@ import type { EventName } from '../../notifications/names.ts'
 
 export interface LoggedEventRow {
   id: string
-  /** Its place in the log. */
+  /** Position in the log. */
   place: string
   event: EventName
   occurred_at: string
@@ -17,7 +17,7 @@ interface Place {
   id: string
 }
 
-/** Oldest first; with `before`, those next to that place come first, so the page is the other way round. */
+/** Oldest first; with `before` in reverse order, so that the events next to that place come first. */
 export async function listOfService(
   db: Db,
   orgId: string,

@@ -1,4 +1,4 @@
-// What the audit log says of a service. Its secrets are not in the row, so they cannot slip in here.
+// Audit data of a service. The row does not contain its secrets.
 import { isEnabled } from './present.ts'
 import type { ServiceRow } from './queries.ts'
 

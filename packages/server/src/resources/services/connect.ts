@@ -1,9 +1,8 @@
-// What comes of a person's having let us in at a site: a new service, or new credentials for the one that is connected to
-// the same place already.
+// Stores the result of an OAuth authorization: a new service, or new credentials for the service that is already connected to
+// the same place.
 import { byCaller, recordAudit } from '../../audit/record.ts'
 import type { Caller, Organization } from '../../auth/caller.ts'
 import type { Context } from '../../context.ts'
-import type { Trx } from '../../db/pool.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { newId } from '../../lib/ids.ts'
 import type { Grant } from '../../notifications/delivery/oauth.ts'
@@ -22,7 +21,7 @@ export async function connectService(
 ): Promise<services.ServiceRow> {
   const given = Object.entries({ ...place, ...grant }).filter(([, value]) => value !== null)
   const { plain, secrets } = splitSecrets(provider, Object.fromEntries(given))
-  const kept = { settings: plain, ...sealSecrets(ctx.keys, secrets) }
+  const stored = { settings: plain, ...sealSecrets(ctx.keys, secrets) }
   return inTransaction(ctx.db, async (trx) => {
     const before = await services.lockConnected(trx, org.id, provider.id, place)
     const id = before?.id ?? newId()
@@ -36,19 +35,27 @@ export async function connectService(
         scope: 'all',
         branch_configuration: '',
         build_states: [...provider.connecting.buildStates],
-        ...kept,
+        ...stored,
         listening_since: ctx.now().toISOString(),
         created_by: caller.user.id,
       })
     } else {
-      await services.updateInOrg(trx, org.id, id, { ...kept, ...cleared(ctx, before) })
+      await services.updateInOrg(trx, org.id, id, { ...stored, ...repaired(ctx, before) })
     }
-    return written(trx, org, caller, id, before === undefined)
+    const service = await services.getWritten(trx, org.id, id)
+    await recordAudit(trx, byCaller(caller), {
+      organizationId: org.id,
+      subject: subjectOf(service),
+      ...(before === undefined
+        ? { type: 'NOTIFICATION_SERVICE_CREATED', data: auditData(service) }
+        : { type: 'NOTIFICATION_SERVICE_UPDATED', data: { settings: 'the credentials of the provider' } }),
+    })
+    return service
   })
 }
 
-/** One that was given up on for want of credentials begins anew; one that somebody disabled stays so. */
-const cleared = (ctx: Context, { broken_at: broken }: services.ServiceRow) =>
+/** A broken service works again with the new credentials; a disabled one stays disabled. */
+const repaired = (ctx: Context, { broken_at: broken }: services.ServiceRow) =>
   broken === null
     ? {}
     : {
@@ -57,21 +64,3 @@ const cleared = (ctx: Context, { broken_at: broken }: services.ServiceRow) =>
         dead_letters_in_a_row: 0 as const,
         listening_since: ctx.now().toISOString(),
       }
-
-async function written(
-  trx: Trx,
-  org: Organization,
-  caller: Caller,
-  id: string,
-  isNew: boolean,
-): Promise<services.ServiceRow> {
-  const service = await services.findInOrg(trx, org.id, id)
-  if (service === undefined) throw new Error('A service vanished in the transaction that connected it.')
-  await recordAudit(trx, byCaller(caller), {
-    organizationId: org.id,
-    type: isNew ? 'NOTIFICATION_SERVICE_CREATED' : 'NOTIFICATION_SERVICE_UPDATED',
-    subject: subjectOf(service),
-    data: isNew ? auditData(service) : { settings: 'the credentials of the provider' },
-  })
-  return service
-}

@@ -38,8 +38,7 @@ export async function createService(
       created_by: caller.user.id,
     })
     if (targets !== null) await services.replaceTargets(trx, org.id, id, targets.table, targets.ids)
-    const service = await services.findInOrg(trx, org.id, id)
-    if (service === undefined) throw new Error('A service vanished in the transaction that made it.')
+    const service = await services.getWritten(trx, org.id, id)
     await recordAudit(trx, byCaller(caller), {
       organizationId: org.id,
       type: 'NOTIFICATION_SERVICE_CREATED',

@@ -11,7 +11,7 @@ import { DeliveryFailed } from '../../notifications/provider.ts'
 import { subjectOf } from './audit.ts'
 import * as services from './queries.ts'
 
-/** What waits to be sent goes with it. */
+/** Deletes its pending deliveries too. */
 export async function deleteService(
   ctx: Context,
   org: Organization,
@@ -20,11 +20,10 @@ export async function deleteService(
 ): Promise<void> {
   const service = await services.findInOrg(ctx.db, org.id, id)
   if (service === undefined) throw notFound('No notification service found')
-  // The provider is asked first and outside any transaction: when it refuses, the service stays.
+  // Revokes the tokens first and outside any transaction: when the site refuses, the service stays.
   await disconnect(ctx, service)
   await inTransaction(ctx.db, async (trx) => {
-    const locked = await services.lockInOrg(trx, org.id, id)
-    if (locked === undefined) throw notFound('No notification service found')
+    const locked = await services.getLocked(trx, org.id, id)
     await services.deleteInOrg(trx, org.id, id)
     await recordAudit(trx, byCaller(caller), {
       organizationId: org.id,
@@ -34,7 +33,7 @@ export async function deleteService(
   })
 }
 
-/** Gives back what the site has let us in with, unless another service goes in the same way. */
+/** Revokes the tokens at the site, unless another service uses them. */
 async function disconnect(ctx: Context, row: services.ServiceRow): Promise<void> {
   const site = isOAuthProvider(row.provider) ? siteOf(ctx.config, row.provider) : null
   if (site === null || (await services.hasOthersOfWorkspace(ctx.db, row))) return

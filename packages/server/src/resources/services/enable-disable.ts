@@ -1,24 +1,22 @@
-// Enable and disable.
 import { byCaller, recordAudit } from '../../audit/record.ts'
 import type { AuditType } from '../../audit/types.ts'
 import type { Caller, Organization } from '../../auth/caller.ts'
 import type { Context } from '../../context.ts'
 import type { Trx } from '../../db/pool.ts'
 import { inTransaction } from '../../db/transaction.ts'
-import { notFound } from '../../lib/errors.ts'
 import { discardPending } from '../../notifications/delivery/dead-letters.ts'
 import { subjectOf } from './audit.ts'
 import { isEnabled } from './present.ts'
 import * as services from './queries.ts'
 
-/** Clears whatever had stopped it. What was discarded meanwhile stays so; it can be redelivered. */
+/** Also repairs a broken service. Discarded deliveries stay discarded; they can be redelivered. */
 export const enableService = (
   ctx: Context,
   org: Organization,
   caller: Caller,
   id: string,
 ): Promise<services.ServiceRow> =>
-  change(ctx, org, caller, id, 'NOTIFICATION_SERVICE_ENABLED', async (trx, service) => {
+  writeAndAudit(ctx, org, caller, id, 'NOTIFICATION_SERVICE_ENABLED', async (trx, service) => {
     if (isEnabled(service)) return false
     await services.updateInOrg(trx, org.id, id, {
       disabled_at: null,
@@ -30,14 +28,14 @@ export const enableService = (
     return true
   })
 
-/** What was not sent yet is not sent any more: a service that is enabled again begins with what is new then. */
+/** Discards pending deliveries. A service that is enabled again gets only later events. */
 export const disableService = (
   ctx: Context,
   org: Organization,
   caller: Caller,
   id: string,
 ): Promise<services.ServiceRow> =>
-  change(ctx, org, caller, id, 'NOTIFICATION_SERVICE_DISABLED', async (trx, service) => {
+  writeAndAudit(ctx, org, caller, id, 'NOTIFICATION_SERVICE_DISABLED', async (trx, service) => {
     if (service.disabled_at !== null) return false
     const now = ctx.now().toISOString()
     await services.updateInOrg(trx, org.id, id, { disabled_at: now })
@@ -45,22 +43,19 @@ export const disableService = (
     return true
   })
 
-/** `decide` says whether anything changed. */
-async function change(
+/** `write` returns false when there is nothing to change. */
+async function writeAndAudit(
   ctx: Context,
   org: Organization,
   caller: Caller,
   id: string,
   type: AuditType,
-  decide: (trx: Trx, service: services.ServiceRow) => Promise<boolean>,
+  write: (trx: Trx, service: services.ServiceRow) => Promise<boolean>,
 ): Promise<services.ServiceRow> {
   return inTransaction(ctx.db, async (trx) => {
-    const before = await services.lockInOrg(trx, org.id, id)
-    if (before === undefined) throw notFound('No notification service found')
-    if (!(await decide(trx, before))) return before
+    const before = await services.getLocked(trx, org.id, id)
+    if (!(await write(trx, before))) return before
     await recordAudit(trx, byCaller(caller), { organizationId: org.id, type, subject: subjectOf(before) })
-    const after = await services.findInOrg(trx, org.id, id)
-    if (after === undefined) throw new Error('A service vanished while it was locked.')
-    return after
+    return services.getWritten(trx, org.id, id)
   })
 }

@@ -12,7 +12,7 @@ import type { ServiceRow } from './queries.ts'
 export const serviceUrl = (url: string, orgSlug: string, id: string): string =>
   `${url}/v2/organizations/${orgSlug}/services/${id}`
 
-/** `settings` with the secrets open. */
+/** `settings` with decrypted secrets. */
 export function presentService(
   url: string,
   org: Organization,
@@ -51,8 +51,7 @@ export function presentService(
 export const isEnabled = ({ disabled_at: disabled, broken_at: broken }: ServiceRow): boolean =>
   disabled === null && broken === null
 
-/** Also what the audit log may know: no secret is in it but a webhook's token. */
-export function presentSettings(org: Organization, { fields }: Provider, settings: Settings): Settings {
+function presentSettings(org: Organization, { fields }: Provider, settings: Settings): Settings {
   const shown = Object.entries(fields).filter(
     ([, { shown: how, feature }]) => how !== 'never' && (feature === undefined || hasFeature(org, feature)),
   )

@@ -3,6 +3,7 @@ import type { Caller, Organization } from '../../auth/caller.ts'
 import { teamIsVisible } from '../../auth/permissions.ts'
 import { visiblePipelines } from '../../auth/pipeline-access.ts'
 import type { Db, Trx } from '../../db/pool.ts'
+import { notFound } from '../../lib/errors.ts'
 import type { BuildStateName, ProviderId, ScopeName } from '../../notifications/names.ts'
 import type { Settings } from '../../notifications/provider.ts'
 import { userJson, type UserRow } from '../user/queries.ts'
@@ -41,7 +42,7 @@ interface Place {
   id: string
 }
 
-/** Oldest first; with `before`, the services next to that place come first, so the page is the other way round. */
+/** Oldest first; with `before` in reverse order, so that the services next to that place come first. */
 export async function listInOrg(
   db: Db,
   orgId: string,
@@ -63,14 +64,26 @@ export async function findInOrg(db: Db, orgId: string, id: string): Promise<Serv
   return rows[0]
 }
 
-/** Holds the service against change until the transaction ends, and shows it as it then is. */
+/** Within a transaction that has inserted or locked the service. */
+export async function getWritten(trx: Trx, orgId: string, id: string): Promise<ServiceRow> {
+  const service = await findInOrg(trx, orgId, id)
+  if (service === undefined) throw new Error('A service vanished while it was locked.')
+  return service
+}
+
 export async function lockInOrg(trx: Trx, orgId: string, id: string): Promise<ServiceRow | undefined> {
   await sql`
     select from notification_services where organization_id = ${orgId} and id = ${id} for update`.execute(trx)
   return findInOrg(trx, orgId, id)
 }
 
-/** Whether other services, of whichever organization, are connected to the same workspace: sites give them one token. */
+export async function getLocked(trx: Trx, orgId: string, id: string): Promise<ServiceRow> {
+  const service = await lockInOrg(trx, orgId, id)
+  if (service === undefined) throw notFound('No notification service found')
+  return service
+}
+
+/** Whether other services, also of other organizations, are connected to the same workspace: they share its token. */
 export async function hasOthersOfWorkspace(db: Db, { id, provider, settings }: ServiceRow): Promise<boolean> {
   const { rows } = await sql`
     select from notification_services
@@ -79,7 +92,7 @@ export async function hasOthersOfWorkspace(db: Db, { id, provider, settings }: S
   return rows.length > 0
 }
 
-/** The service of the organization that is connected to the same place already. */
+/** The service of the organization that is already connected to the same place. */
 export async function lockConnected(
   trx: Trx,
   orgId: string,
@@ -145,7 +158,7 @@ export async function updateInOrg(
     .execute()
 }
 
-/** Its deliveries go with it. */
+/** Deletes its deliveries too. */
 export async function deleteInOrg(trx: Trx, orgId: string, id: string): Promise<void> {
   await trx
     .deleteFrom('notification_services')
@@ -165,10 +178,9 @@ const targetRows: Readonly<Record<TargetTable, RawBuilder<unknown>>> = {
 }
 
 /**
- * Those of the ids that the caller may know of, and those in `kept`, which the service has already. They cannot be
- * deleted until the transaction ends.
+ * Locks against deletion and returns the ids that the caller may see, and those in `kept`, which the service has already.
  */
-export async function holdTargets(
+export async function lockTargets(
   trx: Trx,
   org: Organization,
   caller: Caller,

@@ -1,4 +1,4 @@
-// Whom a service listens to: everybody, or what its scope names.
+// Reads and checks `scope` and `scope_uuids`.
 import type { Caller, Organization } from '../../auth/caller.ts'
 import type { Trx } from '../../db/pool.ts'
 import { validationFailed } from '../../lib/errors.ts'
@@ -20,7 +20,7 @@ const tables: Readonly<Record<ScopeName, services.TargetTable | null>> = {
   some_clusters: 'clusters',
 }
 
-/** null: the body says nothing about it. */
+/** null: the body contains neither. */
 export async function readTargets(
   trx: Trx,
   org: Organization,
@@ -38,14 +38,14 @@ export async function readTargets(
     }
     return { scope, table, ids: [] }
   }
-  // What a scope named may have been deleted since, all of it; sent back like that, it stays as it is.
+  // All targets of a scope may have been deleted since; such an empty scope may be sent back.
   const wasEmptied = scope === before.scope && before.scope_uuids.length === 0
   if (ids.length === 0 && !wasEmptied) {
     throw validationFailed(`scope_uuids must name at least one of the ${table} when scope is ${scope}`)
   }
   const kept = scope === before.scope ? before.scope_uuids : []
-  const held = await services.holdTargets(trx, org, caller, table, { ids: ids.filter(isUuid), kept })
-  const missing = ids.find((id) => !held.has(id.toLowerCase()))
+  const found = await services.lockTargets(trx, org, caller, table, { ids: ids.filter(isUuid), kept })
+  const missing = ids.find((id) => !found.has(id.toLowerCase()))
   if (missing !== undefined) {
     throw validationFailed(
       `scope_uuids has ${missing.slice(0, 60)}, which is none of the organization’s ${table}`,

@@ -1,4 +1,4 @@
-// The shapes of answers, with the settings of every provider as its own file declares them.
+// Response schemas, with the settings of each provider as its file declares them.
 import { Type, type TSchema } from 'typebox'
 import { providers } from '../../notifications/providers/table.ts'
 import type { Provider, Settings } from '../../notifications/provider.ts'

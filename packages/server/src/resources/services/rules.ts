@@ -1,4 +1,4 @@
-// What may be set, and to what: the rules of the spec that need no database.
+// The rules of the spec for the fields of a service, as far as they need no database.
 import { isDeepStrictEqual } from 'node:util'
 import type { TSchema } from 'typebox'
 import { hasFeature, type Organization } from '../../auth/caller.ts'
@@ -27,7 +27,7 @@ export function refuseUnknownKeys(body: object, shown: Readonly<Record<string, u
     const sent: unknown = Reflect.get(body, key)
     const isShown = shown === null ? readOnlyKeys.has(key) : key in shown
     if (!isShown) throw validationFailed(`${key.slice(0, 60)} is not a field of a notification service`)
-    // Rule 6: what a get shows may be sent back as it is.
+    // Rule 6: values from a response may be sent back.
     if (shown === null || !isDeepStrictEqual(shown[key], sent)) throw validationFailed(readOnly(key))
   }
 }
@@ -46,7 +46,6 @@ const readOnlyKeys = new Set([
 const readOnly = (key: string) =>
   key === 'enabled' ? 'enabled is read-only; use the enable and disable operations' : `${key} is read-only`
 
-/** The provider that a service is to be made of. */
 export function readProvider(org: Organization, { provider: id }: CreateServiceBody): Provider {
   if (!isProviderId(id)) throw validationFailed(`provider must be one of ${providerIds.join(', ')}`)
   const provider = providers[id]
@@ -61,7 +60,7 @@ export function readProvider(org: Organization, { provider: id }: CreateServiceB
   return provider
 }
 
-/** Rule 1. A get shows the provider as an object, which may be sent back. */
+/** Rule 1. Responses show the provider as an object, which may be sent back. */
 export function refuseOtherProvider(provider: Provider, sent: UpdateServiceBody['provider']): void {
   const id = typeof sent === 'object' ? sent.id : sent
   if (id !== undefined && id !== provider.id) {
@@ -82,7 +81,6 @@ export function readStates(
   return buildStateNames.filter((name) => sent?.[name] ?? before.includes(name))
 }
 
-/** The settings of a new service. */
 export function readNewSettings(org: Organization, provider: Provider, sent: Settings = {}): Settings {
   const settings: Record<string, unknown> = {}
   for (const key of Object.keys(sent)) knownField(org, provider, key)
@@ -97,7 +95,7 @@ export function readNewSettings(org: Organization, provider: Provider, sent: Set
   return settings
 }
 
-/** The settings of a service after an update; those not sent stay. */
+/** All settings after the update. */
 export function readChangedSettings(
   org: Organization,
   provider: Provider,
@@ -120,7 +118,7 @@ export function readChangedSettings(
   return settings
 }
 
-/** Whoever may change the address, but was never shown the secret, must not have it sent to them. */
+/** A caller who may change the address but not read a secret could otherwise have the secret sent to them. */
 function refuseMovedSecrets(provider: Provider, before: Settings, after: Settings, sent: Settings): void {
   const moved = Object.keys(provider.fields).find(
     (key) => provider.fields[key]?.isAddress && !isDeepStrictEqual(before[key] ?? null, after[key] ?? null),
@@ -136,11 +134,11 @@ function refuseMovedSecrets(provider: Provider, before: Settings, after: Setting
   }
 }
 
-/** Null takes it away. A masked value is not the secret. */
+/** Null deletes the secret. A masked value does not count as the secret. */
 const isGiven = (before: unknown, sent: unknown): boolean =>
   sent !== undefined && !(typeof before === 'string' && sent === mask(before))
 
-/** Rule 6: a value as it is, or as a get shows it. */
+/** Rule 6: the value itself, or as responses show it. */
 const isUnchanged = (field: Field, before: unknown, sent: unknown) =>
   isDeepStrictEqual(before, sent) ||
   (field.shown === 'masked' && typeof before === 'string' && sent === mask(before))
@@ -177,7 +175,6 @@ function checkOf(field: Field): Check<TSchema> {
   return check
 }
 
-/** What is kept as it is, and what is kept sealed. */
 export function splitSecrets(provider: Provider, settings: Settings): { plain: Settings; secrets: Settings } {
   const pick = (isSecret: boolean) =>
     Object.fromEntries(

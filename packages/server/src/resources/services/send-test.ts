@@ -1,7 +1,7 @@
 import type { Caller, Organization } from '../../auth/caller.ts'
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
-import { notFound, refused } from '../../lib/errors.ts'
+import { refused } from '../../lib/errors.ts'
 import { findSender } from '../../notifications/providers/table.ts'
 import { sendPing } from './send-ping.ts'
 import { isEnabled } from './present.ts'
@@ -10,8 +10,7 @@ import * as services from './queries.ts'
 /** Returns the id of the delivery. */
 export async function sendTest(ctx: Context, org: Organization, caller: Caller, id: string): Promise<string> {
   return inTransaction(ctx.db, async (trx) => {
-    const service = await services.lockInOrg(trx, org.id, id)
-    if (service === undefined) throw notFound('No notification service found')
+    const service = await services.getLocked(trx, org.id, id)
     if (!isEnabled(service)) throw refused('The notification service is disabled; enable it first.')
     if (findSender(service.provider) === undefined) {
       throw refused(`The provider ${service.provider} sends nothing, so there is nothing to test.`)

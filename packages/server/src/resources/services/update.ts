@@ -4,7 +4,6 @@ import type { Caller, Organization } from '../../auth/caller.ts'
 import type { Context } from '../../context.ts'
 import type { Trx } from '../../db/pool.ts'
 import { inTransaction } from '../../db/transaction.ts'
-import { notFound } from '../../lib/errors.ts'
 import { openSettings, sealSecrets } from '../../notifications/delivery/open-service.ts'
 import { providers } from '../../notifications/providers/table.ts'
 import { auditData, subjectOf } from './audit.ts'
@@ -29,8 +28,7 @@ export async function updateService(
   body: UpdateServiceBody,
 ): Promise<services.ServiceRow> {
   return inTransaction(ctx.db, async (trx) => {
-    const before = await services.lockInOrg(trx, org.id, id)
-    if (before === undefined) throw notFound('No notification service found')
+    const before = await services.getLocked(trx, org.id, id)
     const settingsBefore = openSettings(ctx.keys, before)
     refuseUnknownKeys(body, presentService(ctx.config.url, org, before, settingsBefore))
     const provider = providers[before.provider]
@@ -55,8 +53,7 @@ export async function updateService(
       ...(isSame ? {} : { settings: plain, ...sealSecrets(ctx.keys, secrets) }),
     })
     if (targets !== null) await services.replaceTargets(trx, org.id, id, targets.table, targets.ids)
-    const after = await services.findInOrg(trx, org.id, id)
-    if (after === undefined) throw new Error('A service vanished while it was locked.')
+    const after = await services.getWritten(trx, org.id, id)
     await audit(trx, org, caller, before, after, isSame)
     if (!isSame && provider.isPinged) await sendPing(trx, ctx, org, caller, after)
     return after
@@ -72,7 +69,7 @@ const attributes = [
   'settings',
 ] as const
 
-/** A secret that was replaced is named, never shown. An update that changes nothing is no event. */
+/** The event does not contain replaced secrets. An update without changes has no event. */
 async function audit(
   trx: Trx,
   org: Organization,
