@@ -1,5 +1,5 @@
-// What agents do with artifacts: announce, send, report. Addresses in answers begin with the installation's own,
-// which is not where the tests' server listens.
+// The artifact requests of agents: announce, upload, report. URLs in answers have the installation's host, which is not the
+// address of the test server.
 import { createHash, randomUUID } from 'node:crypto'
 import type { ArtifactBatchResponse, UploadInstructions } from '@millrace/protocol/artifacts.ts'
 import type { TestRun, AgentAnswer } from './agent-client.ts'
@@ -10,7 +10,7 @@ export interface TestFile {
   path: string
   content: Buffer
   type?: string
-  /** Announced instead of what is true. */
+  /** Announced instead of the true value. */
   announced?: Record<string, unknown>
 }
 
@@ -57,7 +57,7 @@ export const announce = (
 
 export const here = (app: TestApp, url: string): string => url.replace(baseUrl, app.address)
 
-/** Sends a file as the instructions say. */
+/** Uploads a file according to the instructions. */
 export async function send(
   app: TestApp,
   instructions: UploadInstructions,
@@ -129,7 +129,7 @@ export const batchOf = (answer: AgentAnswer): ArtifactBatchResponse => {
   return answer.body as unknown as ArtifactBatchResponse
 }
 
-/** All three steps; the ids in the order of the files. */
+/** Announces, uploads and reports. Returns the ids in the order of the files. */
 export async function upload(
   app: TestApp,
   run: TestRun,
@@ -151,14 +151,14 @@ export async function upload(
   return ids
 }
 
-/** The artifact as the REST API shows it. */
+/** The artifact in the REST API. */
 export const show = async (
   app: TestApp,
   { short, admin }: RunningScene,
   id: string | undefined,
 ): Promise<Json> => (await app.request('GET', `${short}/artifacts/${id}`, { token: admin.token })).body
 
-/** Its file, through the download. */
+/** Downloads its file. */
 export async function read(
   app: TestApp,
   { short, admin }: RunningScene,

@@ -1,5 +1,5 @@
-// A bucket for one test file: in the S3 server that TEST_S3 names (`http://KEY:SECRET@host:port?region=…`, both
-// percent-encoded), or in one of our own that checks signatures too.
+// A bucket for one test file: in the S3 server of TEST_S3 (`http://KEY:SECRET@host:port?region=…`, both percent-encoded), or in
+// s3-server.ts.
 import { AwsClient } from 'aws4fetch'
 import { unique } from './builders.ts'
 import { s3Keys, startS3 } from './s3-server.ts'
@@ -9,7 +9,7 @@ export interface Bucket {
   endpoint: string
   region: string
   credentials: { accessKeyId: string; secretAccessKey: string }
-  /** For `MILLRACE_BLOBS`, with what else belongs in the query; and the credentials beside it. */
+  /** The environment: `MILLRACE_BLOBS`, with further parameters of its query, and the credentials. */
   env(prefix: string, more?: string): Record<string, string>
   /** The keys of all objects in it. */
   keys(): Promise<string[]>

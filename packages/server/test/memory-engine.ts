@@ -1,5 +1,5 @@
-// A container engine in memory, for tests of what the server makes of one. It passes the same suite as the real
-// ones (src/hosted/conformance.test.ts). Its containers run programs written in TypeScript on files that are text.
+// An in-memory container engine for tests of the server. It passes the conformance suite of real engines
+// (src/hosted/conformance.test.ts). Its containers run TypeScript functions on text files.
 import { once } from 'node:events'
 import {
   HostedNotFound,
@@ -22,7 +22,7 @@ export interface Process {
   environment: Readonly<Record<string, string>>
   write(text: string): void
   readFile(path: string): string | undefined
-  /** Whether it could be written. */
+  /** False: the file is read-only. */
   writeFile(path: string, text: string): boolean
   /** Aborted when the container is stopped. */
   signal: AbortSignal
@@ -33,7 +33,7 @@ export type Program = (process: Process) => Promise<number>
 
 export type Operation = keyof HostedDriver
 
-/** Not reached: nothing is done. Hangs: nothing is done, and that is known late. Cut off: all is done, the answer lost. */
+/** Not reached: fails at once. Hangs: fails after a while. Cut off: the operation is done, but its answer is lost. */
 export type Trouble = 'not reached' | 'hangs' | 'cut off'
 
 interface RunningContainer {
@@ -60,7 +60,7 @@ interface Installation {
 
 export class MemoryEngine {
   readonly programs: Record<string, Program>
-  /** What every installation has besides the images it built. */
+  /** Images that every installation has besides those it built. */
   readonly baseImages = new Map<string, Files>()
   readonly #installations = new Map<string, Installation>()
   readonly #trouble = new Map<Operation, Trouble>()
@@ -78,7 +78,7 @@ export class MemoryEngine {
     )
   }
 
-  /** Until `recover`, these operations go wrong. */
+  /** These operations fail until `recover`. */
   fail(trouble: Trouble, ...operations: Operation[]): void {
     for (const operation of operations) this.#trouble.set(operation, trouble)
   }
@@ -88,7 +88,7 @@ export class MemoryEngine {
     this.releaseBuilds()
   }
 
-  /** Builds go no further than their first line until they are released. */
+  /** Builds stop after their first line until they are released. */
   holdBuilds(): void {
     let release = () => {}
     const released = new Promise<void>((resolve) => {
@@ -102,7 +102,7 @@ export class MemoryEngine {
     this.#hold = null
   }
 
-  /** As they were asked for. */
+  /** The containers as they were requested. */
   containers(installationId: string): Container[] {
     return [...(this.#installations.get(installationId)?.containers.values() ?? [])].map(
       ({ container }) => container,
@@ -147,8 +147,8 @@ export class MemoryEngine {
       listImages: guarded('listImages', () => [...at.images.keys()]),
       attachVolume: guarded('attachVolume', (volume) => attach(at, volume)),
       snapshotVolume: guarded('snapshotVolume', (id) => snapshot(at, id)),
-      detachVolume: guarded('detachVolume', (id) => forget(at, id, 'attached')),
-      deleteSnapshot: guarded('deleteSnapshot', (id) => forget(at, id, 'kept')),
+      detachVolume: guarded('detachVolume', (id) => deleteSide(at, id, 'attached')),
+      deleteSnapshot: guarded('deleteSnapshot', (id) => deleteSide(at, id, 'kept')),
       listVolumes: guarded('listVolumes', () =>
         [...at.volumes].map(([id, { clusterId, attached, kept }]) => ({
           id,
@@ -307,7 +307,7 @@ function snapshot(at: Installation, id: string): { sizeMb: number } {
   return { sizeMb: Math.ceil(bytes / 1024 / 1024) }
 }
 
-function forget(at: Installation, id: string, side: 'attached' | 'kept'): void {
+function deleteSide(at: Installation, id: string, side: 'attached' | 'kept'): void {
   const volume = at.volumes.get(id)
   if (volume === undefined) return
   volume[side] = null

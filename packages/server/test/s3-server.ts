@@ -1,5 +1,4 @@
-// A bucket that speaks S3 over HTTP and believes nobody: every request must carry a signature (AWS Signature
-// Version 4, in a header or in the query) that it works out for itself.
+// An S3 server with one bucket. Every request must have a valid signature (AWS Signature Version 4, in a header or in the query).
 import { createHash, createHmac, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -15,7 +14,7 @@ type Uploads = Map<string, { path: string; parts: Map<number, Buffer> }>
 
 export const s3Keys = { accessKeyId: 'AKIDTEST', secretAccessKey: 'a secret that both sides know' }
 
-/** Of every part but the last. */
+/** The minimum size of every part but the last. */
 const leastPartBytes = 5 * 1024 ** 2
 
 class Refusal extends Error {
@@ -145,7 +144,7 @@ function slice(found: Buffer, range: string | undefined, url: URL): Given {
   return { status: 206, headers, body: found.subarray(Number(start), Number(end) + 1) }
 }
 
-/** Works the signature out from the request as it came, and compares. */
+/** Computes the signature of the request and compares it. */
 function checkSignature(request: IncomingMessage, url: URL): void {
   const inQuery = url.searchParams.has('X-Amz-Signature')
   const header = request.headers.authorization ?? ''
@@ -181,7 +180,7 @@ function checkSignature(request: IncomingMessage, url: URL): void {
 export interface Signed {
   method: string
   url: URL
-  /** Those that are signed, in the order of their names. */
+  /** The signed headers, sorted by name. */
   headers: Record<string, string>
   payload: string
   time: string
@@ -189,7 +188,7 @@ export interface Signed {
   secret: string
 }
 
-/** AWS Signature Version 4, written from its description and not from the client we use. */
+/** AWS Signature Version 4, implemented from its specification and independent of our client. */
 export function signatureOf({ method, url, headers, payload, time, region, secret }: Signed): string {
   const names = Object.keys(headers)
   const canonical = [

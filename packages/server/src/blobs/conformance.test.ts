@@ -1,5 +1,4 @@
-// What every blob store promises, asked of each of them. `npm run conformance:s3` asks the same of an S3 server that
-// others wrote.
+// The contract of all blob stores, tested on each of them. `npm run conformance:s3` tests it on a third-party S3 server.
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -52,7 +51,7 @@ describe.each(stores)('the $name store', ({ open }) => {
     return stream === null ? null : buffer(stream)
   }
 
-  it('gives back what was put, also the empty object', async () => {
+  it('returns the stored object, also an empty one', async () => {
     const [key, empty] = [aKey(), aKey()]
     await open().put(key, bodyOf('one ', 'two'), 7)
     await open().put(empty, bodyOf(), 0)
@@ -62,7 +61,7 @@ describe.each(stores)('the $name store', ({ open }) => {
     expect(await open().head(empty)).toEqual({ size: 0 })
   })
 
-  it('has nothing under a key that was never put or is deleted', async () => {
+  it('returns null for a key that was never stored or is deleted', async () => {
     const key = aKey()
     expect([await read(key), await open().head(key)]).toEqual([null, null])
     await open().put(key, bodyOf('x'), 1)
@@ -71,7 +70,7 @@ describe.each(stores)('the $name store', ({ open }) => {
     expect([await read(key), await open().head(key)]).toEqual([null, null])
   })
 
-  it('gives a range of bytes, both ends included', async () => {
+  it('returns a range of bytes, both ends included', async () => {
     const key = aKey()
     await open().put(key, bodyOf('0123456789'), 10)
     expect(String(await read(key, { start: 3, end: 5 }))).toBe('345')
@@ -85,13 +84,13 @@ describe.each(stores)('the $name store', ({ open }) => {
     expect(String(await read(key))).toBe('second')
   })
 
-  it.each([3, 5])('keeps nothing of a body that does not have the announced %i bytes', async (size) => {
+  it.each([3, 5])('stores nothing of a body that does not have the announced %i bytes', async (size) => {
     const key = aKey()
     await expect(open().put(key, bodyOf('four'), size)).rejects.toThrow(SizeMismatch)
     expect(await open().head(key)).toBeNull()
   })
 
-  it('keeps nothing of a body that breaks off, and leaves what was there before', async () => {
+  it('stores nothing of an interrupted body, and leaves the existing object', async () => {
     const key = aKey()
     await open().put(key, bodyOf('before'), 6)
     const breaking = Readable.from(
@@ -112,7 +111,7 @@ describe.each(stores)('the $name store', ({ open }) => {
     expect(tail?.equals(piece)).toBe(true)
   })
 
-  it('makes an object of parts that came in any order and again', async () => {
+  it('assembles an object from parts that were sent in any order and repeatedly', async () => {
     const store = open()
     const key = aKey()
     const id = await store.startParts(key)
@@ -134,7 +133,7 @@ describe.each(stores)('the $name store', ({ open }) => {
     expect(await store.head(key)).toBeNull()
   })
 
-  it('forgets parts that are aborted', async () => {
+  it('deletes parts of an aborted upload', async () => {
     const store = open()
     const key = aKey()
     const id = await store.startParts(key)
@@ -161,7 +160,7 @@ describe('the disk store', () => {
     expect(files.filter((file) => file.includes(key.slice(10)))).toEqual([])
   })
 
-  it('removes what dying processes left behind, once it is old', async () => {
+  it('deletes old unfinished files of processes that died', async () => {
     const own = await mkdtemp(join(tmpdir(), 'blobs-'))
     const store = diskStore(own)
     const [left, recent] = [await store.startParts(aKey()), await store.startParts(aKey())]
@@ -171,7 +170,7 @@ describe('the disk store', () => {
     await rm(own, { recursive: true })
   })
 
-  it('says that it is the store that fails, when the file system refuses', async () => {
+  it('reports a failure of the store when the file system fails', async () => {
     const own = await mkdtemp(join(tmpdir(), 'blobs-'))
     await writeFile(join(own, 'blobs'), 'a file where a directory should be')
     await expect(diskStore(join(own, 'blobs')).put(aKey(), bodyOf('x'), 1)).rejects.toMatchObject({
@@ -190,25 +189,25 @@ describe('the S3 store', () => {
     expect(await bucket.keys()).toContain(`some/where/${key}`)
   })
 
-  it('is refused with a wrong secret, and says that the store fails', async () => {
+  it('reports a failure of the store for a wrong secret', async () => {
     const wrong = s3Store(s3Settings(), { ...s3Keys(), secretAccessKey: 'wrong' })
     await expect(wrong.put(aKey(), bodyOf('x'), 1)).rejects.toMatchObject({ status: 503 })
     await expect(wrong.get(aKey())).rejects.toMatchObject({ status: 503 })
   })
 
-  it('does not take a missing bucket for a missing object', async () => {
+  it('does not confuse a missing bucket with a missing object', async () => {
     const elsewhere = s3Store({ ...s3Settings(), bucket: 'none' }, s3Keys())
     await expect(elsewhere.get(aKey())).rejects.toMatchObject({ status: 503 })
   })
 
-  it('says that the store fails when nobody answers', async () => {
-    const nobody = { ...s3Settings(), endpoint: 'http://127.0.0.1:1' }
-    const away = s3Store(nobody, s3Keys())
+  it('reports a failure of the store when the server does not answer', async () => {
+    const unreachable = { ...s3Settings(), endpoint: 'http://127.0.0.1:1' }
+    const away = s3Store(unreachable, s3Keys())
     await expect(away.put(aKey(), bodyOf('x'), 1)).rejects.toMatchObject({ status: 503 })
     await expect(away.head(aKey())).rejects.toMatchObject({ status: 503 })
   })
 
-  it('hands out addresses that need nothing else, and that nobody can change', async () => {
+  it('presigns URLs that need no credentials and allow no changes', async () => {
     const { direct, head } = store()
     const key = aKey()
     const put = (await direct?.putUrl(key, 60)) ?? ''
@@ -226,7 +225,7 @@ describe('the S3 store', () => {
     expect((await fetch(put, { method: 'GET' })).status).toBe(403)
   })
 
-  it('hands out addresses that end', async () => {
+  it('presigns URLs that expire', async () => {
     const { direct } = store()
     const key = aKey()
     await store().put(key, bodyOf('x'), 1)
@@ -254,7 +253,7 @@ describe('the S3 store', () => {
     expect(await store().head(key)).toBeNull()
   })
 
-  it('takes parts at addresses of their own', async () => {
+  it('accepts parts at presigned URLs', async () => {
     const { direct, completeParts, startParts, head } = store()
     const key = aKey()
     const id = await startParts(key)
@@ -266,7 +265,7 @@ describe('the S3 store', () => {
 })
 
 describe('the S3 server of our own tests', () => {
-  it('works out the signature that AWS publishes as an example', () => {
+  it('computes the signature of the example that AWS publishes', () => {
     const query =
       'X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20130524%2Fus-east-1%2Fs3%2Faws4_request' +
       '&X-Amz-Date=20130524T000000Z&X-Amz-Expires=86400&X-Amz-SignedHeaders=host'
@@ -290,7 +289,7 @@ describe('MILLRACE_BLOBS', () => {
     return read.ok ? read.config.blobs : read.problems
   }
 
-  it('is the disk when absent, and otherwise says all that S3 needs', () => {
+  it('defaults to the disk, and otherwise has all settings of S3', () => {
     expect(blobsOf('')).toEqual({ kind: 'disk' })
     expect(blobsOf('s3://b/a/b/?endpoint=http://127.0.0.1:9000/&region=r&direct=on')).toEqual({
       kind: 's3',

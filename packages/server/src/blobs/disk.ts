@@ -115,7 +115,7 @@ async function orNull<T>(work: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Turns errors of the file system into failures of the store. Errors of the body pass unchanged. */
+/** Converts errors of the file system into failures of the store. Errors of the body pass unchanged. */
 async function orFailed<T>(work: Promise<T>): Promise<T> {
   try {
     return await work

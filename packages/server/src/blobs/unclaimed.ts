@@ -1,5 +1,5 @@
 // The list of objects that no row refers to. A key is listed before its object is stored. The transaction that adds a reference
-// removes the key from the list, and the transaction that deletes the reference lists it again. So even after a crash every
+// takes the key off the list, and the transaction that deletes the reference lists it again. So even after a crash every
 // object is either referred to or listed, and listed objects are deleted when they are due.
 import { sql } from 'kysely'
 import type { Db, Trx } from '../db/pool.ts'

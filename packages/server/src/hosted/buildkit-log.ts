@@ -8,7 +8,7 @@ const vertexLog = { message: 4 }
 
 type Fields = Map<number, Array<Buffer | bigint>>
 
-/** Returns a function that turns each message into log text. It names every step once. */
+/** Returns a function that converts each message into log text. It names every step once. */
 export function buildkitLog(): (base64: string) => string {
   const named = new Set<string>()
   return (base64) => {

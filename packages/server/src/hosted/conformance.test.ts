@@ -1,4 +1,4 @@
-// What every hosted driver promises, asked of each of them.
+// The contract of all hosted drivers, tested on each of them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startGate, type Gate } from '../../../../testbed/src/gate.ts'
 import { acquireEngines, type EngineChoice } from '../../../../testbed/src/test-engines.ts'
@@ -19,16 +19,16 @@ import {
 
 export interface Subject {
   name: string
-  /** Why it cannot be asked here. */
+  /** Why it cannot be tested here. */
   lacks: string | null
   /** An image with the files /etc/one and /etc/two and the programs true, false, sleep, cat, cp, printenv. */
   base: string
-  /** What the names of images that it builds begin with. */
+  /** The prefix of the names of images that it builds. */
   registry: string
   start(): Promise<void>
   stop(): Promise<void>
   open(installationId: string): HostedDriver
-  /** From now on the engine cannot be reached. */
+  /** Makes the engine unreachable. */
   breakOff(): Promise<void>
   recover(): Promise<void>
 }
@@ -88,7 +88,7 @@ for (const subject of subjects)
     beforeAll(() => subject.start(), 120_000)
     afterAll(() => subject.stop(), 60_000)
 
-    /** A driver of an installation of its own, with the words for what the tests do. */
+    /** A driver of a new installation, with helpers for the tests. */
     function place() {
       const installationId = newId()
       const driver = subject.open(installationId)
@@ -108,7 +108,7 @@ for (const subject of subjects)
         return given.id ?? id
       }
       const find = async (id: string) => (await driver.listContainers()).find((one) => one.id === id)
-      /** Those who wait at the same time look together: twenty lists at once are slow everywhere. */
+      /** Concurrent waits share one list, because twenty lists at once are slow on every engine. */
       let looking: ReturnType<typeof driver.listContainers> | null = null
       const look = () =>
         (looking ??= driver.listContainers().finally(() => {
@@ -135,7 +135,7 @@ for (const subject of subjects)
         await driver.attachVolume({ id, clusterId, from, sizeMb: 100 })
         return id
       }
-      /** A kept volume made by a container that ran this command in it, on a copy of another. */
+      /** Makes a snapshot after a container ran this command in a copy of another snapshot. */
       const keep = async (command: string[], from: string | null = null) => {
         const id = await attach(from)
         expect(await run(command, inVolume(id))).toMatchObject({ exitStatus: 0 })
@@ -157,13 +157,13 @@ for (const subject of subjects)
     }
 
     describe('containers', () => {
-      it('run a command to its end and tell its exit status', async () => {
+      it('run a command to its end and report its exit status', async () => {
         const { run } = place()
         expect(await run(['true'])).toMatchObject({ exitStatus: 0 })
         expect(await run(['false'])).toMatchObject({ exitStatus: 1 })
       })
 
-      it('have the environment they were given, and their output can be read', async () => {
+      it('have their environment, and their output can be read', async () => {
         const { run } = place()
         expect(await run(['printenv', 'COLOR'], { environment: { COLOR: 'blue = green' } })).toEqual({
           exitStatus: 0,
@@ -184,7 +184,7 @@ for (const subject of subjects)
         expect(await driver.listContainers()).toEqual([])
       })
 
-      it('are started once, however often that is asked', async () => {
+      it('are started once, however often the request is repeated', async () => {
         const { driver, start } = place()
         const id = newId()
         await Promise.all([
@@ -197,7 +197,7 @@ for (const subject of subjects)
         await driver.stopContainer(id)
       })
 
-      it('are stopped once, however often that is asked, also when there never was one', async () => {
+      it('are stopped once, however often the request is repeated, also if they never existed', async () => {
         const { driver, start } = place()
         const id = await start(['sleep', '600'])
         await Promise.all([driver.stopContainer(id), driver.stopContainer(id)])
@@ -206,11 +206,11 @@ for (const subject of subjects)
         expect(await driver.listContainers()).toEqual([])
       })
 
-      it('are not there: output of one that never was', async () => {
+      it('are not found: output of one that never existed', async () => {
         await expect(place().driver.readOutput(newId())).rejects.toThrow(HostedNotFound)
       })
 
-      it('are not there: an image that was never built, and nothing is left behind', async () => {
+      it('are not found: an image that was never built, and nothing is left behind', async () => {
         const { driver, start } = place()
         const image = `${subject.registry}/${newId()}:v1`
         await expect(start(['true'], { image })).rejects.toThrow(HostedNotFound)
@@ -233,18 +233,18 @@ for (const subject of subjects)
         await mine.driver.stopContainer(id)
       })
 
-      it('are found again by a driver that was opened later', async () => {
+      it('are listed by another driver of the same installation', async () => {
         const { driver, installationId, start } = place()
         const id = await start(['sleep', '600'])
         await driver.close()
-        const later = subject.open(installationId)
-        expect(await later.listContainers()).toMatchObject([{ id, exitStatus: null }])
-        await later.stopContainer(id)
+        const other = subject.open(installationId)
+        expect(await other.listContainers()).toMatchObject([{ id, exitStatus: null }])
+        await other.stopContainer(id)
       })
     })
 
     describe('images', () => {
-      it('have what their instructions made, and the builder says what it does', async () => {
+      it('contain the results of their instructions, and the build has a log', async () => {
         const { driver, build, run } = place()
         const { ref, log } = await build('RUN cp /etc/two /tool\nRUN cat /tool')
         expect(log).toContain('RUN cp /etc/two /tool')
@@ -254,14 +254,14 @@ for (const subject of subjects)
         await driver.deleteImage(ref)
       })
 
-      it('may be the base and nothing else', async () => {
+      it('can be the base image alone', async () => {
         const { driver, build, run } = place()
         const { ref } = await build('')
         expect(await run(['cat', '/etc/one'], { image: ref })).toEqual({ exitStatus: 0, output: 'one\n' })
         await driver.deleteImage(ref)
       })
 
-      it('are refused where an instruction fails, with what failed, and none is left', async () => {
+      it('are refused with the reason if an instruction fails, and none is left', async () => {
         const { driver, build } = place()
         await expect(build('RUN cp /etc/two /tool\nRUN false')).rejects.toThrow(
           expect.objectContaining({
@@ -273,7 +273,7 @@ for (const subject of subjects)
         expect(await driver.listImages()).toEqual([])
       })
 
-      it('are refused on a base that is not there', async () => {
+      it('are refused if the base image does not exist', async () => {
         const { build } = place()
         const dockerfile = `FROM ${subject.registry}/nowhere:v1\nRUN true`
         await expect(build('', { dockerfile })).rejects.toThrow(HostedRefused)
@@ -288,7 +288,7 @@ for (const subject of subjects)
         await driver.deleteImage(ref)
       })
 
-      it('are not made when the build is broken off', async () => {
+      it('are not created when the build is aborted', async () => {
         const { driver, build } = place()
         const stopping = new AbortController()
         const reason = new Error('took too long')
@@ -300,7 +300,7 @@ for (const subject of subjects)
         expect(await driver.listImages()).toEqual([])
       })
 
-      it('are listed until they are deleted, which may be asked again', async () => {
+      it('are listed until they are deleted, which can be repeated', async () => {
         const { driver, build, start } = place()
         const [one, two] = [await build('RUN true'), await build('RUN cat /etc/one')]
         expect((await driver.listImages()).toSorted()).toEqual([one.ref, two.ref].toSorted())
@@ -312,7 +312,7 @@ for (const subject of subjects)
         await driver.deleteImage(two.ref)
       })
 
-      it('cannot be deleted while a container is made from them', async () => {
+      it('cannot be deleted while a container uses them', async () => {
         const { driver, build, start, find } = place()
         const { ref } = await build('RUN true')
         const id = await start(['sleep', '600'], { image: ref })
@@ -326,7 +326,7 @@ for (const subject of subjects)
     })
 
     describe('volumes', () => {
-      it('begin empty and keep what a container left in them', async () => {
+      it('are empty at first, and a snapshot has what a container wrote', async () => {
         const { driver, run, attach, keep, inVolume } = place()
         const kept = await keep(['cp', '/etc/one', '/cache/a'])
         const copy = await attach(kept)
@@ -338,7 +338,7 @@ for (const subject of subjects)
         expect(await driver.listVolumes()).toEqual([])
       })
 
-      it('are listed by what they are', async () => {
+      it('are listed as attached, as snapshots, or as both', async () => {
         const { driver, clusterId, run, attach, inVolume } = place()
         const id = await attach()
         await run(['true'], inVolume(id))
@@ -353,7 +353,7 @@ for (const subject of subjects)
         expect(await listed()).toEqual([])
       })
 
-      it('are gone when they are detached and no snapshot was made', async () => {
+      it('are deleted when they are detached without a snapshot', async () => {
         const { driver, run, attach, inVolume } = place()
         const id = await attach()
         await run(['cp', '/etc/one', '/cache/a'], inVolume(id))
@@ -362,7 +362,7 @@ for (const subject of subjects)
         await expect(driver.snapshotVolume(id)).rejects.toThrow(HostedNotFound)
       })
 
-      it('are copies: 20 at once each have what was kept, and none sees what another writes', async () => {
+      it('are copies: 20 at once each have the contents of the snapshot, and none sees the writes of another', async () => {
         const { driver, run, attach, keep, inVolume } = place()
         const kept = await keep(['cp', '/etc/one', '/cache/a'])
         const copies = await Promise.all(Array.from({ length: 20 }, () => attach(kept)))
@@ -381,7 +381,7 @@ for (const subject of subjects)
         expect(await driver.listVolumes()).toEqual([])
       }, 120_000)
 
-      it('keep everything through many generations, and nothing of those that are deleted', async () => {
+      it('have the contents of all earlier generations, whose deletion leaves nothing behind', async () => {
         const { driver, run, attach, keep, inVolume } = place()
         let newest = await keep(['cp', '/etc/one', '/cache/0'])
         for (let generation = 1; generation <= 10; generation++) {
@@ -400,7 +400,7 @@ for (const subject of subjects)
         expect(await driver.listVolumes()).toEqual([])
       }, 120_000)
 
-      it('stay whole when what they were copied from is deleted', async () => {
+      it('stay complete when the snapshot they are copies of is deleted', async () => {
         const { driver, run, attach, keep, inVolume } = place()
         const kept = await keep(['cp', '/etc/one', '/cache/a'])
         const copy = await attach(kept)
@@ -415,7 +415,7 @@ for (const subject of subjects)
         expect(await driver.listVolumes()).toEqual([])
       })
 
-      it('can be asked for again at every step', async () => {
+      it('allow every request to be repeated', async () => {
         const { driver, clusterId, run, attach, inVolume } = place()
         const id = await attach()
         await run(['cp', '/etc/one', '/cache/a'], inVolume(id))
@@ -431,7 +431,7 @@ for (const subject of subjects)
         expect(await driver.listVolumes()).toEqual([])
       })
 
-      it('are not there: a copy of what was never kept, a mount of what was never attached', async () => {
+      it('are not found: a copy of an unknown snapshot, a mount of a volume that was never attached', async () => {
         const { driver, start, attach, inVolume } = place()
         await expect(attach(`vol-${newId()}`)).rejects.toThrow(HostedNotFound)
         await expect(start(['true'], inVolume(`vol-${newId()}`))).rejects.toThrow(HostedNotFound)
@@ -439,13 +439,13 @@ for (const subject of subjects)
       })
     })
 
-    describe('what a cluster shares', () => {
+    describe('shared volumes of a cluster', () => {
       const mirror = (readOnly: boolean) => ({
         mounts: [{ kind: 'git_mirror', path: '/mirror', readOnly } as const],
       })
       const cache = { mounts: [{ kind: 'container_cache', path: '/layers', readOnly: false } as const] }
 
-      it('is there while it is switched on', async () => {
+      it('exist while they are enabled', async () => {
         const { driver, clusterId, run, start } = place()
         await expect(start(['true'], mirror(true))).rejects.toThrow(HostedNotFound)
         await driver.setGitMirror(clusterId, true)
@@ -467,7 +467,7 @@ for (const subject of subjects)
         expect([await driver.listSharedVolumes(), await driver.listContainers()]).toEqual([[], []])
       })
 
-      it('cannot be written to by those who may only read', async () => {
+      it('cannot be written through a read-only mount', async () => {
         const { driver, clusterId, run } = place()
         await driver.setGitMirror(clusterId, true)
         const { exitStatus } = await run(['cp', '/etc/two', '/mirror/a'], mirror(true))
@@ -476,7 +476,7 @@ for (const subject of subjects)
         await driver.setGitMirror(clusterId, false)
       })
 
-      it('is not shared with other clusters', async () => {
+      it('are not shared with other clusters', async () => {
         const { driver, clusterId, run } = place()
         const other = newId()
         await driver.setGitMirror(clusterId, true)
@@ -489,7 +489,7 @@ for (const subject of subjects)
       })
     })
 
-    it('is unavailable in every operation when the engine is not reached, and goes on when it is', async () => {
+    it('is unavailable in every operation while the engine is unreachable, and works again afterwards', async () => {
       const { driver, clusterId, start, attach, build, keep } = place()
       await driver.check()
       const kept = await keep(['cp', '/etc/one', '/cache/a'])

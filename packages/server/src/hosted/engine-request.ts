@@ -1,4 +1,4 @@
-// What requests to all engines have in common: a time limit, and the handling of their errors.
+// A time limit and error handling for requests to all engines.
 import { HostedNotFound, HostedUnavailable } from './driver.ts'
 
 /** Fails with HostedUnavailable after so many seconds, also if the request ignores the signal. */

@@ -9,7 +9,7 @@ describe('isImageName', () => {
     'localhost/millrace/a/b:v1',
     'registry.example.com:5000/team/my_tools:V1.2-x',
     `docker.io/library/debian@sha256:${'a'.repeat(64)}`,
-  ])('knows %s', (text) => {
+  ])('accepts %s', (text) => {
     expect(isImageName(text)).toBe(true)
   })
 
@@ -32,7 +32,7 @@ describe('isImageName', () => {
     `sha256:${'0a'.repeat(32)}:x`,
     'é',
     `${'a/'.repeat(300)}a`,
-  ])('does not know %j', (text) => {
+  ])('refuses %j', (text) => {
     expect(isImageName(text)).toBe(false)
   })
 })

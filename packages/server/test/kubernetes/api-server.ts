@@ -1,6 +1,6 @@
-// A stand-in for a Kubernetes API server: the part of its HTTP API that a driver uses, over objects in memory, with the
-// statuses, conflicts and messages of the real one. It lets a caller do what a role grants, and nothing else. What a
-// node, the storage and the controllers would do with the objects is in cluster.ts.
+// A fake Kubernetes API server: the part of the HTTP API that a driver uses, with objects in memory and the statuses, conflicts
+// and messages of the real one. It allows only what a role grants. cluster.ts plays the node, the storage and the
+// controllers.
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
@@ -13,18 +13,18 @@ export interface Rule {
   resourceNames?: string[]
 }
 
-/** What happens when objects come and go. */
+/** Called when objects are created, changed and deleted. */
 export interface Controllers {
   created(plural: Plural, name: string): void
   deleted(plural: Plural, name: string, graceSeconds: number | null): void
-  /** As it is now. */
+  /** Returns the current state of the object. */
   read<P extends Plural>(plural: P, object: Kinds[P]): Promise<Kinds[P]>
   log(pod: string, container: string): Promise<LogLine[]>
 }
 
 export interface LogLine {
   at: number
-  /** With nine digits behind the point, and no two alike. */
+  /** Unique, with nine decimal places. */
   time: string
   text: string
 }
@@ -36,7 +36,7 @@ export class ApiServer {
   readonly namespace: string
   /** `verb resource`, as roles say them, of every request that was allowed. */
   readonly used = new Set<string>()
-  /** How many there were so far. */
+  /** The number of connections so far. */
   connections = 0
   rules: Rule[] | null = null
   controllers: Controllers | null = null
@@ -66,7 +66,7 @@ export class ApiServer {
     await new Promise((closed) => this.#server.close(closed))
   }
 
-  /** Not reached: connections are cut. Hangs: nobody answers. Cut off: it is done, and the answer is lost. */
+  /** Not reached: connections are closed. Hangs: there is no answer. Cut off: the request is done, and its answer is lost. */
   fail(trouble: Trouble, afterRequests = 0): void {
     this.#trouble = trouble
     this.#passing = afterRequests
@@ -139,7 +139,7 @@ export class ApiServer {
         }
         const { metadata } = store.get(plural, name)
         const labels = { ...metadata?.labels, ...given.metadata?.labels }
-        store.change(plural, name, (object) => ({ ...object, metadata: { ...object.metadata, labels } }))
+        store.update(plural, name, (object) => ({ ...object, metadata: { ...object.metadata, labels } }))
         return store.get(plural, name)
       },
       delete: async () => {

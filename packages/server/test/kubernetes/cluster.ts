@@ -1,5 +1,5 @@
-// What makes a cluster out of the API server's objects: a node that runs pods on the engine in memory, storage that
-// binds claims when a pod first wants them, and the controllers of jobs and snapshots. Each may be told to misbehave.
+// A fake Kubernetes cluster over the objects of the API server: a node that runs pods on the in-memory engine, storage that
+// binds claims when a pod first uses them, and the controllers of jobs and snapshots. Each can be made to fail.
 import { randomUUID } from 'node:crypto'
 import type { V1Container, V1ContainerState, V1ContainerStatus, V1Pod } from '@kubernetes/client-node'
 import { HostedNotFound, HostedRefused, type HostedDriver, type Mount } from '../../src/hosted/driver.ts'
@@ -8,21 +8,21 @@ import type { ApiServer, Controllers, LogLine } from './api-server.ts'
 import type { Kinds, Plural, Store } from './store.ts'
 import { digestOf, type TestRegistry } from './registry.ts'
 
-/** In the layer of the base image, where that is in the registry. */
+/** The contents of the base image's layer in the registry. */
 export const baseLayer = 'base'
 
 export interface Misbehaviour {
-  /** Pods stay where they are: there is no node for them, or it is gone. */
+  /** Pods do not change, as if there were no node, or as if it had died. */
   hasNoNode: boolean
-  /** What the node says of every image. */
+  /** The node's error for every image. */
   pullError: string | null
   claimsBind: boolean
   snapshotsWork: boolean
-  /** Thrown out as soon as it is there. */
+  /** Pods are evicted as soon as they are created. */
   evicts: boolean
-  /** Ended in the middle of their build. */
+  /** Pods of builds are evicted during the build. */
   buildsEvicted: boolean
-  /** The network lets everybody reach everything. */
+  /** The network ignores policies. */
   ignoresPolicies: boolean
 }
 
@@ -60,7 +60,7 @@ export class TestCluster implements Controllers {
     if (plural === 'pods') void this.#run(name)
     if (plural === 'jobs') void this.#runJob(name)
     if (plural === 'persistentvolumeclaims') {
-      this.#store.change('persistentvolumeclaims', name, (claim) => ({
+      this.#store.update('persistentvolumeclaims', name, (claim) => ({
         ...claim,
         status: { phase: 'Pending' },
       }))
@@ -77,10 +77,10 @@ export class TestCluster implements Controllers {
     }
     if (plural === 'jobs') this.deleted('pods', `${name}-pod`, 1)
     if (plural === 'volumesnapshots') void this.#node.deleteSnapshot(name)
-    this.#store.remove(plural, name)
+    this.#store.delete(plural, name)
   }
 
-  /** The exit status of what has ended by itself is seen when somebody looks. */
+  /** Updates the status of pods whose container has exited. */
   async read<P extends Plural>(plural: P, object: Kinds[P]): Promise<Kinds[P]> {
     if (plural !== 'pods' || this.misbehaving.hasNoNode) return object
     const { metadata = {}, status } = object as V1Pod
@@ -99,8 +99,8 @@ export class TestCluster implements Controllers {
     return this.#logs.get(`${pod}/${container}`) ?? []
   }
 
-  /** As their controller does when the time is up for which they are kept. */
-  removeFinishedJobs(): void {
+  /** As the controller does after `ttlSecondsAfterFinished`. */
+  deleteFinishedJobs(): void {
     for (const { metadata, spec } of this.#store.list('jobs')) {
       const name = metadata?.name ?? ''
       const { phase = '' } = this.#store.find('pods', `${name}-pod`)?.status ?? {}
@@ -109,9 +109,9 @@ export class TestCluster implements Controllers {
     }
   }
 
-  /** As kubelet does when its node has no memory left. */
+  /** As the kubelet does when its node has no memory left. */
   evict(name: string): void {
-    this.#store.change('pods', name, (pod) => ({
+    this.#store.update('pods', name, (pod) => ({
       ...pod,
       status: { phase: 'Failed', reason: 'Evicted', message: 'The node was low on resource: memory.' },
     }))
@@ -140,14 +140,14 @@ export class TestCluster implements Controllers {
     await this.#start(pod, container)
   }
 
-  /** One of the two pods with which the driver looks at the network. */
+  /** One of the two pods that probe the network. */
   #probe(name: string, { command = [] }: V1Container): void {
     const { ignoresPolicies } = this.misbehaving
     if (!command.at(-1)?.includes('.listen(')) {
       const terminated = { exitCode: ignoresPolicies ? 3 : 0, reason: 'Completed' }
       return this.#setState(name, 'probe', { terminated })
     }
-    this.#store.change('pods', name, (pod) => ({ ...pod, status: { phase: 'Running', podIP: '10.1.0.9' } }))
+    this.#store.update('pods', name, (pod) => ({ ...pod, status: { phase: 'Running', podIP: '10.1.0.9' } }))
     this.#say(name, 'probe', 'The probe listens.')
   }
 
@@ -184,7 +184,7 @@ export class TestCluster implements Controllers {
     }
   }
 
-  /** The engine's own shared volumes can be read-only; its other ones are for one container. */
+  /** The engine's shared volumes can be mounted read-only; other volumes are for one container. */
   #mountsOf(pod: V1Pod, container: V1Container): { mounts: Mount[]; clusterId: string } {
     let clusterId = 'none'
     const mounts = (container.volumeMounts ?? []).flatMap(
@@ -205,7 +205,7 @@ export class TestCluster implements Controllers {
     return spec?.accessModes?.includes('ReadWriteMany') ?? false
   }
 
-  /** Whether the claim has a volume now. */
+  /** Whether the claim is bound. */
   async #bind(name: string): Promise<boolean> {
     const claim = this.#store.find('persistentvolumeclaims', name)
     if (claim === undefined || !this.misbehaving.claimsBind) return false
@@ -218,7 +218,7 @@ export class TestCluster implements Controllers {
       if (kind === 'PersistentVolumeClaim' && source !== null) await this.#node.deleteSnapshot(source)
     }
     const capacity = claim.spec?.resources?.requests ?? {}
-    this.#store.change('persistentvolumeclaims', name, (one) => ({
+    this.#store.update('persistentvolumeclaims', name, (one) => ({
       ...one,
       status: { phase: 'Bound', capacity },
     }))
@@ -231,7 +231,7 @@ export class TestCluster implements Controllers {
     return `rpc error: code = NotFound desc = failed to resolve reference "${image}": ${image}: not found`
   }
 
-  /** The node knows an image that has a digest by its lowest layer: those on top of it change nothing there. */
+  /** Finds an image by the lowest layer of its digest; the layers above make no difference here. */
   #heldAs(image: string): string {
     const [ref = '', digest] = image.split('@')
     if (digest === undefined) return ref.replace(/^.*\/(?=base:)/, '')
@@ -244,13 +244,13 @@ export class TestCluster implements Controllers {
     const claim = spec.source.persistentVolumeClaimName
     if (!this.misbehaving.snapshotsWork) {
       const status = { readyToUse: false, error: { message: 'the storage has no room for a snapshot' } }
-      return this.#store.change('volumesnapshots', name, (one) => ({ ...one, status }))
+      return this.#store.update('volumesnapshots', name, (one) => ({ ...one, status }))
     }
     await this.#bind(claim)
     await this.#node.snapshotVolume(claim)
     const restoreSize =
       this.#store.find('persistentvolumeclaims', claim)?.spec?.resources?.requests?.['storage'] ?? '1Gi'
-    this.#store.change('volumesnapshots', name, (one) => ({
+    this.#store.update('volumesnapshots', name, (one) => ({
       ...one,
       status: { readyToUse: true, restoreSize },
     }))
@@ -280,7 +280,7 @@ export class TestCluster implements Controllers {
     }
   }
 
-  /** What BuildKit does in each of the three containers. The base is looked at, the image made, the registry told. */
+  /** Runs BuildKit's part in the three containers: reads the base image, builds, pushes to the registry. */
   async #runBuilder(
     pod: string,
     { name, env = [] }: V1Container,
@@ -321,13 +321,13 @@ export class TestCluster implements Controllers {
     if (metadata?.uid === undefined) return
     this.#builds.get(name)?.abort()
     if (!isForced && this.misbehaving.hasNoNode) return
-    if (isForced) this.#store.remove('pods', name)
+    if (isForced) this.#store.delete('pods', name)
     await this.#node.stopContainer(metadata.uid)
-    this.#store.remove('pods', name)
+    this.#store.delete('pods', name)
     await this.#releaseClaims()
   }
 
-  /** Claims that are to go, and that no pod has any more. */
+  /** Deletes terminating claims that no pod uses any more. */
   async #releaseClaims(): Promise<void> {
     const pods = this.#store.list('pods')
     const volumes = pods.flatMap(({ spec }) => spec?.volumes ?? [])
@@ -336,7 +336,7 @@ export class TestCluster implements Controllers {
       const name = metadata?.name ?? ''
       if (metadata?.deletionTimestamp === undefined || used.has(name)) continue
       const isShared = this.#isShared(name)
-      this.#store.remove('persistentvolumeclaims', name)
+      this.#store.delete('persistentvolumeclaims', name)
       if (isShared) await this.#node.setGitMirror(name, false)
       else await this.#node.detachVolume(name)
     }
@@ -348,17 +348,17 @@ export class TestCluster implements Controllers {
       ...object,
       metadata: { ...object.metadata, deletionTimestamp },
     })
-    if (plural === 'pods') this.#store.change(plural, name, leave)
-    else this.#store.change(plural, name, leave)
+    if (plural === 'pods') this.#store.update(plural, name, leave)
+    else this.#store.update(plural, name, leave)
   }
 
   #unschedulable(name: string, message: string): void {
     const conditions = [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message }]
-    this.#store.change('pods', name, (pod) => ({ ...pod, status: { phase: 'Pending', conditions } }))
+    this.#store.update('pods', name, (pod) => ({ ...pod, status: { phase: 'Pending', conditions } }))
   }
 
   #setState(pod: string, container: string, state: V1ContainerState): void {
-    this.#store.change('pods', pod, (object) => {
+    this.#store.update('pods', pod, (object) => {
       const { spec } = object
       const isInit = spec?.initContainers?.some(({ name }) => name === container) ?? false
       const { initContainerStatuses = [], containerStatuses = [] } = object.status ?? {}
@@ -398,5 +398,5 @@ export class TestCluster implements Controllers {
   }
 }
 
-/** A doubled sign is the sign; nothing of ours asks for a variable. */
+/** Reads `$$` as `$`; variables are not expanded, because the driver uses none. */
 const expand = (text: string) => text.replaceAll('$$', () => '$')

@@ -1,4 +1,4 @@
-// A stand-in for an image registry, over HTTP for those who have the password: manifests, and layers in repositories.
+// A fake image registry over HTTP, with manifests and layers in repositories, and with a password.
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -11,13 +11,13 @@ interface Answer {
 }
 
 export class TestRegistry {
-  /** `user:password`; null: everybody may. */
+  /** `user:password`; null: none is needed. */
   password: string | null = null
   /** Whether images can be deleted. */
   deletes = true
-  /** Whether a layer can be in a second repository without being sent again. */
+  /** Whether a layer can be mounted in a second repository. */
   mounts = true
-  /** Never answers. */
+  /** Whether requests hang. */
   hangs = false
   /** By `name@digest`. */
   readonly blobs = new Map<string, Buffer>()
@@ -51,7 +51,7 @@ export class TestRegistry {
     return layers.map((layer) => layer.digest)
   }
 
-  /** Returns the digest of an image of one layer, with that in it. */
+  /** Adds an image of one layer with these contents, and returns its digest. */
   add(ref: string, layer: string): string {
     const [name, tag] = [nameOf(ref), ref.replace(/^.*:/, '')]
     const put = (text: string) => {
@@ -65,7 +65,7 @@ export class TestRegistry {
     return this.#putManifest(name, tag, Buffer.from(JSON.stringify({ schemaVersion: 2, config, layers })))
   }
 
-  /** Returns the digest of a list of images, one of them for each kind of machine. */
+  /** Adds an index of images, one for each architecture, and returns its digest. */
   putIndex(ref: string, manifests: Array<{ digest: string; platform: object }>): string {
     const index = JSON.stringify({ schemaVersion: 2, manifests })
     return this.#putManifest(nameOf(ref), ref.replace(/^.*:/, ''), Buffer.from(index))

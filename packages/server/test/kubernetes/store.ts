@@ -1,4 +1,4 @@
-// What a Kubernetes API server keeps, and the rules it holds objects to before it keeps them.
+// The objects of a Kubernetes API server, and its validation.
 import { randomUUID } from 'node:crypto'
 import type {
   V1ConfigMap,
@@ -15,11 +15,11 @@ export interface Snapshot {
   status?: { readyToUse: boolean; restoreSize?: string; error?: { message: string } }
 }
 
-/** As JSON has it: the client's types are classes. */
+/** Plain JSON, since the client's types are classes. */
 type Plain<T> = Pick<T, keyof T>
 type Stored<T> = Omit<T, 'metadata'> & { metadata?: Plain<V1ObjectMeta> }
 
-/** By their plural, which is what URLs and roles call them. */
+/** By their plural, as in URLs and roles. */
 export interface Kinds {
   pods: Stored<V1Pod>
   persistentvolumeclaims: Stored<V1PersistentVolumeClaim>
@@ -42,7 +42,7 @@ export const groups: Record<Plural, string> = {
   volumesnapshots: 'snapshot.storage.k8s.io',
 }
 
-/** A failure as the API says it. */
+/** A failure in the API's format. */
 export class ApiFailure extends Error {
   readonly code: number
   readonly reason: string
@@ -90,15 +90,15 @@ export class Store {
     return this.put(plural, made)
   }
 
-  /** As it is from now on. */
+  /** Stores the new state of an object. */
   put<P extends Plural>(plural: P, object: Kinds[P]): Kinds[P] {
     const kept = { ...object, metadata: { ...object.metadata, resourceVersion: String(++this.#version) } }
     this.#of(plural).set(kept.metadata.name ?? '', kept)
     return kept
   }
 
-  /** A change of one that may be gone already. */
-  change<P extends Plural>(plural: P, name: string, change: (object: Kinds[P]) => Kinds[P]): void {
+  /** Changes an object, if it still exists. */
+  update<P extends Plural>(plural: P, name: string, change: (object: Kinds[P]) => Kinds[P]): void {
     const found = this.find(plural, name)
     if (found !== undefined) this.put(plural, change(found))
   }
@@ -115,7 +115,7 @@ export class Store {
     })
   }
 
-  remove(plural: Plural, name: string): void {
+  delete(plural: Plural, name: string): void {
     this.#of(plural).delete(name)
   }
 

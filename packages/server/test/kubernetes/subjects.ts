@@ -1,5 +1,5 @@
-// Kubernetes for the conformance suite: the stand-in, with either kind of storage, and a real one where
-// MILLRACE_TEST_KUBERNETES names a namespace of it.
+// Kubernetes for the conformance suite: the fake cluster with both kinds of storage, and a real one if
+// MILLRACE_TEST_KUBERNETES names a namespace.
 import { KubeConfig } from '@kubernetes/client-node'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -35,7 +35,7 @@ function onStandIn(storage: string, snapshotClass: string | null): Subject {
   }
 }
 
-/** It is set up by the variables that set up a server. */
+/** Configured by the same environment variables as a server. */
 function onRealOne({ MILLRACE_TEST_KUBERNETES: namespace, ...env }: NodeJS.ProcessEnv): Subject {
   const lacks = namespace ? null : 'MILLRACE_TEST_KUBERNETES names no namespace'
   let gate: ApiGate | null = null
@@ -76,7 +76,7 @@ interface ApiGate {
   stop(): Promise<void>
 }
 
-/** A port in front of an API server that can be closed. */
+/** A proxy in front of an API server that can be closed. */
 async function startApiGate(kubeconfig: string): Promise<ApiGate> {
   const config = new KubeConfig()
   config.loadFromFile(kubeconfig)

@@ -1,4 +1,4 @@
-// Jobs of hosted queues, from runnable to the end of their container, on an engine in memory.
+// Jobs of hosted queues, from runnable to the end of their container, on an in-memory engine.
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import {
   aHostedPipeline,
@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 beforeEach(() => engine.recover())
 
-/** A command that runs until it is told to go on. */
+/** A command that runs until it is released. */
 function aPause(name: string) {
   let release = () => {}
   let begun = () => {}
@@ -44,7 +44,7 @@ function aPause(name: string) {
 const rows = () => app.db.selectFrom('hosted_agents').selectAll().execute()
 
 describe('a job of a hosted queue', () => {
-  it('runs in a container of its own, which is gone afterwards with its agent', async () => {
+  it('runs in its own container, which is deleted afterwards with its agent', async () => {
     const world = await aHostedWorld(app)
     const pipeline = await aHostedPipeline(app, world, '[{ command: "true" }]')
     expect(await runBuild(app, world, pipeline)).toBe('passed')
@@ -53,7 +53,7 @@ describe('a job of a hosted queue', () => {
     expect(agents.list).toEqual([])
   })
 
-  it('fails where its command does, and the container is gone too', async () => {
+  it('fails if its command fails, and the container is deleted too', async () => {
     const world = await aHostedWorld(app)
     expect(await runBuild(app, world, await aHostedPipeline(app, world, '[{ command: "false" }]'))).toBe(
       'failed',
@@ -61,7 +61,7 @@ describe('a job of a hosted queue', () => {
     await untilQuiet(app)
   })
 
-  it('has the limits of its queue’s shape and nothing of other jobs', async () => {
+  it('has the limits of its queue’s shape and no mounts of other jobs', async () => {
     const world = await aHostedWorld(app)
     const { release, started } = aPause('limits')
     const build = await aBuild(app, world.org, await aHostedPipeline(app, world, '[{ command: limits }]'))
@@ -78,7 +78,7 @@ describe('a job of a hosted queue', () => {
     await untilQuiet(app)
   })
 
-  it('is canceled before its container is up, and the container goes away', async () => {
+  it('can be canceled before its container has started, which is then deleted', async () => {
     const world = await aHostedWorld(app)
     engine.fail('not reached', 'startContainer')
     const build = await aBuild(app, world.org, await aHostedPipeline(app, world, '[{ command: "true" }]'))
@@ -89,7 +89,7 @@ describe('a job of a hosted queue', () => {
     await untilQuiet(app)
   })
 
-  it('is canceled while it runs, and its container ends', async () => {
+  it('can be canceled while it runs, and its container ends', async () => {
     const world = await aHostedWorld(app)
     const { started, release } = aPause('cancel-me')
     const build = await aBuild(app, world.org, await aHostedPipeline(app, world, '[{ command: cancel-me }]'))
@@ -100,17 +100,17 @@ describe('a job of a hosted queue', () => {
     await untilQuiet(app)
   })
 
-  it('waits while the engine is not reached, says why, and runs when it is', async () => {
+  it('waits with a reason while the engine is unreachable, and runs afterwards', async () => {
     const world = await aHostedWorld(app)
     engine.fail('not reached', 'startContainer')
     const build = await aBuild(app, world.org, await aHostedPipeline(app, world, '[{ command: "true" }]'))
     const id = await jobNamed(app, build, 'true')
     const path = `${world.org.path}/jobs/${id}/waiting`
-    const told = await inTime('the reason is told', async () => {
+    const waiting = await inTime('the reason is shown', async () => {
       const { body } = await app.request('GET', path, { token: world.admin.token })
       return String(body.reason).includes('The engine is not reached') && body
     })
-    expect(told).toMatchObject({ state: 'scheduled', code: 'hosted_agent_failed' })
+    expect(waiting).toMatchObject({ state: 'scheduled', code: 'hosted_agent_failed' })
     expect(await statesOf(app, build)).toEqual({ true: 'scheduled' })
     engine.recover()
     expect(await untilEnded(app, build)).toBe('passed')
@@ -127,7 +127,7 @@ describe('a job of a hosted queue', () => {
     await untilQuiet(app)
   })
 
-  it('is failed with the reason when its image does not exist', async () => {
+  it('fails with the reason when its image does not exist', async () => {
     const world = await aHostedWorld(app)
     const pipeline = await aHostedPipeline(app, world, '[{ command: "true", image: "nowhere:9" }]')
     const build = await aBuild(app, world.org, pipeline)
@@ -147,14 +147,14 @@ describe('a job of a hosted queue', () => {
     await untilQuiet(app)
   })
 
-  it('is failed when it names an image that was built for another cluster', async () => {
+  it('fails when it names an image that was built for another cluster', async () => {
     const world = await aHostedWorld(app)
     const steps = '[{ command: "true", image: "localhost/millrace/abc:v1" }]'
     expect(await runBuild(app, world, await aHostedPipeline(app, world, steps))).toBe('failed')
     await untilQuiet(app)
   })
 
-  it('is failed with what the container said when that ends before its agent connected', async () => {
+  it('fails with the container’s output when that ends before its agent has connected', async () => {
     const world = await aHostedWorld(app)
     const runner = engine.programs[runnerCommand]
     engine.programs[runnerCommand] = async ({ write }) => {
@@ -189,7 +189,7 @@ describe('a job of a hosted queue', () => {
     expect(log.text).toContain('The agent was lost while it ran this job')
   })
 
-  it('is failed with the reason when its rules name an agent image that the cluster does not have', async () => {
+  it('fails with the reason when its rules name an agent image that the cluster does not have', async () => {
     const world = await aHostedWorld(app)
     const pipeline = await aHostedPipeline(app, world, '[{ command: "true", agents: { image: nosuch } }]')
     const build = await aBuild(app, world.org, pipeline)
@@ -202,7 +202,7 @@ describe('a job of a hosted queue', () => {
     await untilQuiet(app)
   })
 
-  it('keeps its queue from being deleted until it has ended', async () => {
+  it('prevents the deletion of its queue until it has ended', async () => {
     const world = await aHostedWorld(app)
     const { token } = world.admin
     const queue = await app.request('POST', `${world.cluster.path}/queues`, {
@@ -225,7 +225,7 @@ describe('a job of a hosted queue', () => {
     expect((await app.request('DELETE', path, { token })).status).toBe(204)
   })
 
-  it('does not leave a paused queue', async () => {
+  it('does not start while its queue is paused', async () => {
     const world = await aHostedWorld(app)
     const { token } = world.admin
     await app.request('POST', `${world.queue.path}/pause_dispatch`, { token })
@@ -240,7 +240,7 @@ describe('a job of a hosted queue', () => {
     await untilQuiet(app)
   })
 
-  it('waits for rules that no hosted agent meets, and for machines that are not here', async () => {
+  it('waits if no hosted agent matches its rules, or if its machine is not supported', async () => {
     const world = await aHostedWorld(app)
     const mac = await aHostedWorld(app, 'MACOS_ARM64_M4_6X28')
     const steps = '[{ command: "true", agents: { gpu: "yes" } }]'
@@ -270,7 +270,7 @@ describe('a job of a hosted queue', () => {
 })
 
 describe('the token of a hosted agent', () => {
-  it('registers one agent, for its own queue and job, and is of no other use', async () => {
+  it('registers one agent, for its own queue and job, and is valid for nothing else', async () => {
     const world = await aHostedWorld(app)
     const { started, release } = aPause('token')
     const build = await aBuild(app, world.org, await aHostedPipeline(app, world, '[{ command: token }]'))
@@ -286,7 +286,7 @@ describe('the token of a hosted agent', () => {
     expect((await call(app, token, 'POST', 'register', { body: registerBody() })).status).toBe(401)
   })
 
-  it('is of no use once its time is over, which is soon', async () => {
+  it('expires after a few minutes', async () => {
     const world = await aHostedWorld(app)
     const { started, release } = aPause('late')
     const build = await aBuild(app, world.org, await aHostedPipeline(app, world, '[{ command: late }]'))
@@ -306,7 +306,7 @@ describe('the token of a hosted agent', () => {
     await untilQuiet(app)
   })
 
-  it('gives no way to any other job', async () => {
+  it('gives no access to other jobs', async () => {
     const world = await aHostedWorld(app)
     let stolen: number | undefined
     const [mine, theirs] = [aPause('mine'), aPause('theirs')]
@@ -331,7 +331,7 @@ describe('the token of a hosted agent', () => {
 })
 
 describe('a hosted queue', () => {
-  it('takes no agents that people start themselves', async () => {
+  it('accepts no self-hosted agents', async () => {
     const world = await aHostedWorld(app)
     const made = await app.request('POST', `${world.cluster.path}/tokens`, {
       token: world.admin.token,
@@ -342,8 +342,8 @@ describe('a hosted queue', () => {
   })
 })
 
-describe('what nobody knows of', () => {
-  it('is swept: containers and volumes without a row', async () => {
+describe('reconcile', () => {
+  it('deletes containers and volumes without a row', async () => {
     const id = newId()
     await app.ctx.hosted?.startContainer({
       id,
@@ -359,7 +359,7 @@ describe('what nobody knows of', () => {
     expect([await app.ctx.hosted?.listContainers(), await app.ctx.hosted?.listVolumes()]).toEqual([[], []])
   })
 
-  it('is swept when the row of its queue is gone', async () => {
+  it('deletes containers whose queue was deleted', async () => {
     const world = await aHostedWorld(app)
     const { started } = aPause('orphan')
     const build = await aBuild(app, world.org, await aHostedPipeline(app, world, '[{ command: orphan }]'))
@@ -375,7 +375,7 @@ describe('what nobody knows of', () => {
 describe('hosted_git_mirror_enabled', () => {
   const mirrors = () => app.db.selectFrom('git_mirrors').selectAll().execute()
 
-  it('lets jobs read mirrors that a container of their own brings up to date', async () => {
+  it('lets jobs read mirrors that a separate container updates', async () => {
     const world = await aHostedWorld(app)
     const { token } = world.admin
     await app.request('PUT', world.cluster.path, { token, body: { hosted_git_mirror_enabled: true } })
@@ -391,10 +391,10 @@ describe('hosted_git_mirror_enabled', () => {
       { mounts: [{ readOnly: true }] },
       { mounts: [{ kind: 'git_mirror', readOnly: false }] },
     ])
-    // Nobody starts a second one meanwhile.
+    // No second one is started meanwhile.
     await update()
     expect(engine.containers('hosted')).toHaveLength(2)
-    await inTime('the mirror is there', async () => {
+    await inTime('the mirror exists', async () => {
       await reconcile(app.ctx)
       return (await mirrors()).some(({ updated_at }) => updated_at !== null)
     })
@@ -409,7 +409,7 @@ describe('hosted_git_mirror_enabled', () => {
     await app.request('PUT', world.cluster.path, { token, body: { hosted_git_mirror_enabled: false } })
   })
 
-  it('is put right in the engine where it differs twice in a row', async () => {
+  it('is corrected in the engine if it differs twice in a row', async () => {
     const lost = newId()
     await app.ctx.hosted?.setGitMirror(lost, true)
     const look = sharedVolumeReconciler()

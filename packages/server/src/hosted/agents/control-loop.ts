@@ -28,7 +28,7 @@ export async function runHostedAgents(ctx: Context, pool: pg.Pool): Promise<Runn
   }
   const spawn = (work: Promise<unknown>) => {
     const watched = work
-      .catch((error: unknown) => ctx.log.error({ err: error }, 'A hosted agent was left as it is.'))
+      .catch((error: unknown) => ctx.log.error({ err: error }, 'The start or stop of a hosted agent failed.'))
       .finally(() => {
         busy.delete(watched)
         wake()
@@ -39,7 +39,7 @@ export async function runHostedAgents(ctx: Context, pool: pg.Pool): Promise<Runn
     while (!stopping.signal.aborted) {
       isWoken = false
       await runOnce(ctx, spawn).catch((error: unknown) =>
-        ctx.log.error({ err: error }, 'Hosted agents could not be looked after.'),
+        ctx.log.error({ err: error }, 'The control loop of hosted agents failed; it runs again in a second.'),
       )
       await delay(pauseMs)
       interrupt = new AbortController()
@@ -51,7 +51,8 @@ export async function runHostedAgents(ctx: Context, pool: pg.Pool): Promise<Runn
   const listener = await listen(pool, {
     channels: { [queueChannel]: wake, [agentChannel]: wake },
     onConnected: wake,
-    onError: (error) => ctx.log.warn({ err: error }, 'Lost the connection that hears of hosted jobs.'),
+    onError: (error) =>
+      ctx.log.warn({ err: error }, 'Lost the database connection that listens for hosted jobs.'),
   })
   const ended = loop()
   return {

@@ -1,4 +1,4 @@
-// Agents that wait for jobs, and the room that all of them share.
+// Warm agents, and the capacity that all hosted agents share.
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import {
   aHostedPipeline,
@@ -35,7 +35,7 @@ const warm = async (queueId: string) =>
 const aWarmAgent = (queueId: string) => inTime('an agent is warm', async () => (await warm(queueId)).at(0))
 
 describe('warm agents', () => {
-  it('take the next job of their queue, and another takes their place', async () => {
+  it('take the next job of their queue, and are replaced', async () => {
     const world = await aHostedWorld(app)
     const pipeline = await aHostedPipeline(app, world, '[{ command: "true" }]')
     await runBuild(app, world, pipeline)
@@ -61,7 +61,7 @@ describe('warm agents', () => {
     await untilQuiet(app)
   })
 
-  it('do not keep a cluster from being deleted', async () => {
+  it('do not prevent the deletion of a cluster', async () => {
     const world = await aHostedWorld(app)
     const { token } = world.admin
     const pipeline = await aHostedPipeline(app, world, '[{ command: "true" }]')
@@ -77,15 +77,15 @@ describe('warm agents', () => {
   })
 })
 
-describe('room', () => {
-  it('is shared: what does not fit waits, and nothing is started twice by two replicas', async () => {
+describe('capacity', () => {
+  it('is shared: jobs beyond it wait, and two replicas start nothing twice', async () => {
     const world = await aHostedWorld(app)
     let running = 0
     let most = 0
     let ended = 0
     commands['room'] = async () => {
       most = Math.max(most, ++running)
-      // All the room is used as long as there are enough jobs for it.
+      // All the capacity is used as long as there are enough jobs.
       await inTime('others begin', async () => running === 3 || ended >= 5)
       running--
       ended++

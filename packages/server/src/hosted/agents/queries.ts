@@ -61,7 +61,7 @@ export async function claim(
   return rows
 }
 
-/** Stores the error and retries later. False: the agent has left this state. */
+/** Stores the error and the time of the next attempt. False: the agent has left this state. */
 export async function postpone(
   db: Db,
   id: string,

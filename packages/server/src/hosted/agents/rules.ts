@@ -23,7 +23,7 @@ export interface ImagesOfCluster {
 
 export type ChosenImage =
   | { kind: 'run'; ref: string }
-  /** The job cannot run now, but may run later. */
+  /** The job cannot run yet. */
   | { kind: 'wait'; reason: string }
   /** The job can never run. */
   | { kind: 'refuse'; reason: string }

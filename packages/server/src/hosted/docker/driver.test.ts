@@ -1,5 +1,4 @@
-// What only a real engine can show: that containers are held within their limits and away from each other, and that
-// whatever is cut off in the middle is taken up again.
+// Tests that need a real engine: limits and isolation of containers, and recovery from requests that are cut off.
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
@@ -18,7 +17,7 @@ import { HostedRefused, HostedUnavailable, type Container, type HostedDriver } f
 const run = promisify(execFile)
 const image = 'localhost/millrace-test/tools:1'
 
-const listenAndTell = [
+const listenForever = [
   'perl',
   '-e',
   'socket(S,2,1,6);bind(S,pack("Sna4x8",2,8000,"\\0\\0\\0\\0"))||die;listen(S,5)||die;' +
@@ -27,7 +26,7 @@ const listenAndTell = [
 
 const dial = (address: string, port: number) => `timeout 5 bash -c 'cat < /dev/tcp/${address}/${port}'`
 
-/** Listens on every address there is in a network of this machine. */
+/** Listens on all addresses in a network namespace of this machine. */
 async function listenIn(networkName: string, word: string, port = 0) {
   const program = `require('node:net').createServer((socket) => socket.end('${word}\\n'))
     .listen(${port}, '::', function () { console.log(this.address().port) })`
@@ -35,15 +34,15 @@ async function listenIn(networkName: string, word: string, port = 0) {
   const child = spawn('nsenter', [network, '--', process.execPath, '-e', program], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  const [said] = (await once(child.stdout, 'data')) as [Buffer]
+  const [output] = (await once(child.stdout, 'data')) as [Buffer]
   const end = async () => {
     child.kill('SIGKILL')
     await once(child, 'exit')
   }
-  return { port: Number(said), end }
+  return { port: Number(output), end }
 }
 
-/** Where clouds have theirs, in a network that only the engine's leads to. */
+/** A metadata service at the address that clouds use, reachable only from the engine's network. */
 async function startMetadata(networkName: string) {
   const name = `${networkName}-md`
   const ip = (...given: string[]) => run('ip', given)
@@ -64,8 +63,8 @@ async function startMetadata(networkName: string) {
 }
 
 /**
- * What there is to reach: the world beyond, which is this machine seen from the engine's network, and two listeners and
- * a metadata service on the engine's own machine.
+ * Servers to connect to: one outside (this machine, seen from the engine's network), and two listeners and a metadata service
+ * on the engine's own machine.
  */
 async function surroundings({ hostAddress, networkName }: TestEngine) {
   const world = createServer((socket) => socket.end('world\n'))
@@ -145,20 +144,20 @@ for (const { name, title, lacks, get, release } of await acquireEngines())
       return { driver, container, ended, bash }
     }
 
-    /** Whoever stands where the engine stands hears what `listenAndTell` says. Returns where. */
+    /** Waits until the engine's machine can connect to the container. Returns the container's address. */
     async function untilListens(container: string): Promise<string> {
       const { NetworkSettings } = await engine.docker.getContainer(container).inspect()
       const [network] = Object.values(NetworkSettings.Networks)
       const address = network?.IPAddress ?? ''
       await eventually('the container listens', async () => {
         const from = [`--net=/run/netns/${engine.networkName}`, '--', 'bash', '-c', dial(address, 8000)]
-        const heard = await run('nsenter', from).catch(() => null)
-        return heard?.stdout === 'secret\n'
+        const answer = await run('nsenter', from).catch(() => null)
+        return answer?.stdout === 'secret\n'
       })
       return address
     }
 
-    /** What the engine has, of everybody. */
+    /** Counts all objects of the engine. */
     async function count() {
       const [containers, images, { Volumes }] = await Promise.all([
         engine.docker.listContainers({ all: true }),
@@ -168,7 +167,7 @@ for (const { name, title, lacks, get, release } of await acquireEngines())
       return { containers: containers.length, images: images.length, volumes: Volumes?.length ?? 0 }
     }
 
-    it('have no more memory than they were given', async () => {
+    it('have no more memory than their limit', async () => {
       const { bash } = place()
       const script = 'a=x; while true; do a=$a$a; done'
       expect((await bash(script)).exitStatus).not.toBe(0)
@@ -178,7 +177,7 @@ for (const { name, title, lacks, get, release } of await acquireEngines())
       })
     })
 
-    it('have no more processes than they were given', async () => {
+    it('have no more processes than their limit', async () => {
       const { bash } = place()
       const script = (count: number) =>
         `for i in {1..${count}}; do sleep 3 & done 2>/dev/null; jobs -r > /jobs; mapfile a < /jobs; echo \${#a[@]}`
@@ -187,7 +186,7 @@ for (const { name, title, lacks, get, release } of await acquireEngines())
       expect(exitStatus !== 0 || Number(output) < 20).toBe(true)
     })
 
-    it('have as much of the processors as they were given', async () => {
+    it('have no more processor time than their limit', async () => {
       const { driver, container } = place()
       const one = container(['sleep', '600'], { limits: { cpus: 2, memoryMb: 100, processes: 7 } })
       await driver.startContainer(one)
@@ -208,7 +207,7 @@ for (const { name, title, lacks, get, release } of await acquireEngines())
       expect((await bash('echo $$ > /proc/1/root/../../proc/sys/vm/drop_caches')).exitStatus).not.toBe(0)
     })
 
-    it('reach the world, and of the engine’s machine only what is allowed', async () => {
+    it('reach the internet, and on the engine’s machine only the allowed addresses', async () => {
       const { world, machine, server, end } = await surroundings(engine)
       const [own = ''] = await addressesIn(engine.networkName, 'inet')
 
@@ -235,7 +234,7 @@ for (const { name, title, lacks, get, release } of await acquireEngines())
       })
       expect(output).not.toMatch(/machine\n|metadata\n/)
 
-      // Somebody has flushed the rules; looking after things brings them back.
+      // `tidy` restores rules that were flushed.
       const flush = ['iptables', '-t', 'mangle', '-F', 'PREROUTING']
       await run('nsenter', [`--net=/run/netns/${engine.networkName}`, '--', ...flush])
       expect((await fenced.bash(dial(own, machine.port))).output).toBe('machine\n')
@@ -248,9 +247,9 @@ for (const { name, title, lacks, get, release } of await acquireEngines())
 
     it('do not reach each other', async () => {
       const { driver, container, bash } = place({ allowed: [] })
-      // Whose end takes others' rules along with some engines.
+      // On some engines its end deletes the rules of other networks.
       await bash('true')
-      const one = container(listenAndTell)
+      const one = container(listenForever)
       await driver.startContainer(one)
       const address = await untilListens(`millrace-${one.id}`)
       const other = await bash(dial(address, 8000))
@@ -259,9 +258,9 @@ for (const { name, title, lacks, get, release } of await acquireEngines())
       await driver.stopContainer(one.id)
     })
 
-    it('reach no more and no less while their images are built', async () => {
+    it('reach the same addresses while their images are built', async () => {
       const { world, machine, server, end } = await surroundings(engine)
-      const neighbour = await engine.docker.createContainer({ Image: image, Entrypoint: listenAndTell })
+      const neighbour = await engine.docker.createContainer({ Image: image, Entrypoint: listenForever })
       await neighbour.start()
       const besides = await untilListens(neighbour.id)
       const [own = ''] = await addressesIn(engine.networkName, 'inet')
@@ -322,7 +321,7 @@ for (const { name, title, lacks, get, release } of await acquireEngines())
       await expect(refused).rejects.toThrow("(cat <<-'EOF' > /a)")
     })
 
-    it('hold the instructions of their images to the largest shape that the machine holds', async () => {
+    it('limit the instructions of their images to the largest shape that fits the machine', async () => {
       const { driver } = place({ allowed: [] })
       const build = (script: string) =>
         driver.buildImage({
@@ -340,7 +339,7 @@ for (const { name, title, lacks, get, release } of await acquireEngines())
       await expect(build('a=x; while true; do a=$a$a; done')).rejects.toThrow(HostedRefused)
     })
 
-    it('have the runner, which is laid down once and cannot be changed', async () => {
+    it('have the runner, which is written once and is read-only', async () => {
       let archives = 0
       const runner = {
         digest: 'abc123',
@@ -367,7 +366,7 @@ for (const { name, title, lacks, get, release } of await acquireEngines())
       expect((await count()).volumes).toBe(before.volumes + 2)
     })
 
-    it('have a whole runner, however many start at once with none there yet', async () => {
+    it('have a complete runner, also when many start at once before it is written', async () => {
       const content = 'x'.repeat(8_000_000)
       const runner = {
         digest: 'def456',
@@ -389,7 +388,7 @@ for (const { name, title, lacks, get, release } of await acquireEngines())
       expect((await count()).volumes).toBe(before.volumes + 2)
     })
 
-    it('are unavailable when the engine hangs, and go on when it answers', async () => {
+    it('are unavailable while the engine hangs, and work again afterwards', async () => {
       const { driver, container } = place({ answerSeconds: 1 })
       gate.hush()
       const one = container(['sleep', '600'])
@@ -426,7 +425,7 @@ for (const { name, title, lacks, get, release } of await acquireEngines())
       expect(await count()).toEqual(before)
     })
 
-    it('have volumes that are whole, wherever a request is cut off', async () => {
+    it('have complete volumes, wherever a request is cut off', async () => {
       const { driver, bash } = place()
       const before = await count()
       const clusterId = newId()
@@ -465,7 +464,7 @@ for (const { name, title, lacks, get, release } of await acquireEngines())
       expect(await count()).toEqual(before)
     })
 
-    it('leave nothing of builds that fail, are broken off or cut off', async () => {
+    it('leave nothing of builds that fail, are aborted or are cut off', async () => {
       const { driver } = place({ allowed: [] })
       const networks = async () => (await engine.docker.listNetworks()).length
       const all = async () => JSON.stringify({ ...(await count()), networks: await networks() })
@@ -494,7 +493,7 @@ for (const { name, title, lacks, get, release } of await acquireEngines())
       await eventually(
         'the engine has cleaned up',
         async () => {
-          // What was cut off from us goes with its image.
+          // Remains of a build that was cut off are deleted with its image.
           for (const ref of refs) await driver.deleteImage(ref)
           return (await all()) === before
         },

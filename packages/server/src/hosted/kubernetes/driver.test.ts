@@ -1,4 +1,4 @@
-// What is particular to Kubernetes: how its failures become the three that drivers have, and what pods are made of.
+// Tests specific to Kubernetes: how its failures become errors of drivers, and the specs of pods.
 import { readFile } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
@@ -45,7 +45,7 @@ const open = (given: Partial<KubernetesSettings> = {}): HostedDriver =>
     ...given,
   })
 
-/** For what never comes. */
+/** For starts that never succeed. */
 const hasty = { startSeconds: 0.2, stopSeconds: 0.2, leavingSeconds: 0.2 }
 
 const aContainer = (given: Partial<Container> = {}): Container => ({
@@ -76,13 +76,13 @@ const aVolume = (from: string | null = null) => ({
   sizeMb: 100,
 })
 
-/** Everything in the namespace that costs something. */
+/** All objects in the namespace that use resources. */
 const left = () =>
   plurals.flatMap((plural) =>
     world.api.store.list(plural).map(({ metadata }) => `${plural} ${metadata?.name}`),
   )
 
-/** Waited for later, and never without somebody to take it. */
+/** Runs in the background; a rejection before it is awaited is not reported as unhandled. */
 const failureOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => null,
@@ -100,14 +100,14 @@ const aRunner = (digest: string): Runner => ({
   },
 })
 
-/** A base image in the registry, as it is after a push. */
+/** Pushes a base image to the registry. */
 const withBase = (digest: string, given: Partial<KubernetesSettings> = {}) => {
   const [host = ''] = world.settings.registry.split('/')
   const [baseImage, warnings] = [`${host}/base:1`, [] as string[]]
   world.registry.add(baseImage, baseLayer)
   const warn = (_: unknown, message: string) => void warnings.push(message)
   const driver = open({ runner: aRunner(digest), baseImage, warn, ...given })
-  /** Returns the pod that it ran in. */
+  /** Returns the pod that ran. */
   const run = async (image = baseImage) => {
     const container = aContainer({ image })
     await driver.startContainer(container)
@@ -115,13 +115,13 @@ const withBase = (digest: string, given: Partial<KubernetesSettings> = {}) => {
     await driver.stopContainer(container.id)
     return pod?.spec
   }
-  /** Until an image with the runner in it is there. */
-  const runEquipped = (image = baseImage) =>
+  /** Waits until an image with the runner in it exists. */
+  const runPrepared = (image = baseImage) =>
     eventually('the image has the runner', async () => {
       const spec = await run(image)
       return spec?.initContainers?.length === 0 ? spec : undefined
     })
-  return { driver, baseImage, warnings, run, runEquipped }
+  return { driver, baseImage, warnings, run, runPrepared }
 }
 
 const podSpec = () => world.api.store.list('pods')[0]?.spec
@@ -147,7 +147,7 @@ describe('an API server', () => {
     ['tidy', (driver) => driver.tidy()],
   ]
 
-  it('is asked over one connection, again and again', async () => {
+  it('gets all requests over one connection', async () => {
     const driver = open()
     for (let n = 0; n < 3; n++) await driver.listContainers()
     expect(world.api.connections).toBe(1)
@@ -172,13 +172,13 @@ describe('an API server', () => {
     },
   )
 
-  it('without the namespace is unavailable: nobody is told that their image is missing', async () => {
+  it('without the namespace is unavailable, not a missing image', async () => {
     const driver = open({ namespace: 'elsewhere' })
     await expect(driver.startContainer(aContainer())).rejects.toThrow(HostedUnavailable)
     await expect(driver.stopContainer(newId())).rejects.toThrow('namespaces "elsewhere" not found')
   })
 
-  it('may lose any answer, and whatever was asked is done when it is asked again', async () => {
+  it('may lose any answer, and a repeated request completes the operation', async () => {
     const [driver, clusterId] = [open({ snapshotClass: 'snapshots' }), newId()]
     const [volume, copy] = [aVolume(), aVolume()]
     const [container, build] = [
@@ -207,14 +207,14 @@ describe('an API server', () => {
       [volume.id, copy.id].toSorted(),
     )
     for (const step of undo) await losingAnswers(step)
-    world.cluster.removeFinishedJobs()
+    world.cluster.deleteFinishedJobs()
     await eventually('all is gone', async () => left().length === 0)
   })
 
-  /** Loses the first answer, then the second, until it gets through. */
+  /** Loses the first answer, then the second, and so on, until the operation succeeds. */
   async function losingAnswers(step: () => Promise<unknown>): Promise<void> {
-    for (let heard = 0; heard < 50; heard++) {
-      world.api.fail('cut off', heard)
+    for (let answered = 0; answered < 50; answered++) {
+      world.api.fail('cut off', answered)
       const error = await failureOf(step())
       world.api.fail('none')
       if (error === null) return
@@ -233,7 +233,7 @@ describe('the role in docs/hosted-kubernetes.md', () => {
     return manifests.find(({ kind }) => kind === 'Role')?.rules ?? []
   }
 
-  it('grants all that the driver does, and nothing that it does not', async () => {
+  it('grants everything that the driver does, and nothing else', async () => {
     const rules = await granted()
     world.api.rules = rules
     world.api.store.create('secrets', { metadata: { name: 'millrace-registry' }, data: {} })
@@ -280,7 +280,7 @@ describe('the role in docs/hosted-kubernetes.md', () => {
 })
 
 describe('a pod', () => {
-  it('has the limits of its container, no account, no privileges and nothing of the node', async () => {
+  it('has the limits of its container, no service account, no privileges and no access to the node', async () => {
     const driver = open({ registrySecret: 'millrace-registry', runtimeClass: 'gvisor' })
     await driver.startContainer(aContainer())
     const [spec, container] = [podSpec(), podSpec()?.containers[0]]
@@ -311,12 +311,12 @@ describe('a pod', () => {
     }
   })
 
-  it('has the runner see to the number of processes, which Kubernetes cannot be asked to', async () => {
+  it('passes the limit of processes to the runner, because Kubernetes has none', async () => {
     const { run } = withBase('a1')
     expect((await run())?.containers[0]?.env).toEqual([{ name: 'MILLRACE_RUNNER_PROCESSES', value: '100' }])
   })
 
-  it('has its environment and command to the letter, whatever Kubernetes makes of dollar signs', async () => {
+  it('has its exact environment and command, also with dollar signs', async () => {
     const driver = open()
     const container = aContainer({
       command: ['printenv', 'A'],
@@ -327,7 +327,7 @@ describe('a pod', () => {
     expect(await driver.readOutput(container.id)).toBe('$(HOME) $$ $A $$(B)\n')
   })
 
-  it('is made after the policy that keeps it from others', async () => {
+  it('is created after the policy that isolates it', async () => {
     world.api.rules = [{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'create', 'delete'] }]
     const driver = open({ outboundAllow: ['10.1.2.3'] })
     await expect(driver.startContainer(aContainer())).rejects.toThrow('networkpolicies')
@@ -348,7 +348,7 @@ describe('a pod', () => {
     expect(reached).toContain('169.254.0.0/16')
   })
 
-  it('is not made where the network ignores policies, until it does not, or that is accepted', async () => {
+  it('is not created while the network ignores policies, unless that is accepted', async () => {
     world.cluster.misbehaving.ignoresPolicies = true
     const { driver, run } = withBase('one')
     await expect(run()).rejects.toThrow(/ignores network policies.*MILLRACE_HOSTED_OPEN_NETWORK=on/)
@@ -361,7 +361,7 @@ describe('a pod', () => {
     await run()
   })
 
-  it('is made where the network cannot be looked at, which is said', async () => {
+  it('is created with a warning if the network cannot be checked', async () => {
     const { warnings, run } = withBase('one')
     world.cluster.misbehaving.evicts = true
     await expect(run()).rejects.toThrow('Evicted')
@@ -372,7 +372,7 @@ describe('a pod', () => {
     )
   })
 
-  it('asks the registry whether it may have an image that others name', async () => {
+  it('asks the registry for permission to use images that users name', async () => {
     await open()
       .startContainer(aContainer({ image: 'registry.example.com/theirs:1' }))
       .catch(() => {})
@@ -389,12 +389,12 @@ describe('a pod', () => {
     expect(await pull('base:1')).toBe('IfNotPresent')
   })
 
-  it('is refused with an image that is no name', async () => {
+  it('is refused if the name of its image is not valid', async () => {
     await expect(open().startContainer(aContainer({ image: '../etc' }))).rejects.toThrow(HostedRefused)
     expect(left()).toEqual([])
   })
 
-  it('that no node has room for is unavailable, says why, and is gone', async () => {
+  it('that no node has room for is unavailable with the reason, and is deleted', async () => {
     world.cluster.misbehaving.hasNoNode = true
     await expect(open(hasty).startContainer(aContainer())).rejects.toThrow(
       expect.objectContaining({
@@ -405,7 +405,7 @@ describe('a pod', () => {
     expect(left()).toEqual([])
   })
 
-  it('that is thrown out before it starts is unavailable, and is gone', async () => {
+  it('that is evicted before it starts is unavailable, and is deleted', async () => {
     world.cluster.misbehaving.evicts = true
     await expect(open().startContainer(aContainer())).rejects.toThrow(
       expect.objectContaining({
@@ -416,7 +416,7 @@ describe('a pod', () => {
     expect(left()).toEqual([])
   })
 
-  it('that is thrown out while it runs has ended as if it were killed', async () => {
+  it('that is evicted while it runs has the exit status of a killed one', async () => {
     const [driver, container] = [open(), aContainer()]
     await driver.startContainer(container)
     world.cluster.evict(`millrace-${container.id}`)
@@ -425,7 +425,7 @@ describe('a pod', () => {
     expect(left()).toEqual([])
   })
 
-  it('whose node is gone can be stopped all the same', async () => {
+  it('whose node is gone can be stopped', async () => {
     const [driver, container] = [open({ stopSeconds: hasty.stopSeconds }), aContainer()]
     await driver.startContainer(container)
     world.cluster.misbehaving.hasNoNode = true
@@ -496,7 +496,7 @@ describe('an image', () => {
     expect(await failed).toMatchObject({ message: 'Enough was seen.' })
   })
 
-  it('whose builder is thrown out is unavailable, and nothing is left', async () => {
+  it('whose builder is evicted is unavailable, and nothing is left', async () => {
     world.cluster.misbehaving.buildsEvicted = true
     const driver = open()
     await expect(driver.buildImage(aBuild())).rejects.toThrow('Evicted')
@@ -507,7 +507,7 @@ describe('an image', () => {
     expect(await driver.listImages()).toEqual([build.ref])
   })
 
-  it('is built anew where a process died over it', async () => {
+  it('is built again after the process that built it died', async () => {
     const [driver, build] = [open(), aBuild({ dockerfile: 'FROM base:1\nRUN sleep 600' })]
     const dying = driver.buildImage(build)
     const failed = failureOf(dying)
@@ -523,13 +523,13 @@ describe('an image', () => {
     expect([world.api.store.list('jobs'), world.api.store.list('pods')]).toEqual([[], []])
   })
 
-  it('is refused with instructions that no object can hold', async () => {
+  it('is refused if its instructions are too large for an object', async () => {
     const dockerfile = `FROM base:1\n# ${'x'.repeat(300_000)}\n`
     await expect(open().buildImage(aBuild({ dockerfile }))).rejects.toThrow(HostedRefused)
     expect(left()).toEqual([])
   })
 
-  it('is forgotten by a registry that deletes nothing, and kept while the registry cannot be reached', async () => {
+  it('is deleted also if the registry does not support deletion, but not while the registry is unreachable', async () => {
     const [driver, build] = [open(), aBuild()]
     await driver.buildImage(build)
     expect(world.registry.manifests.size).toBe(1)
@@ -570,7 +570,7 @@ describe('a volume', () => {
       await driver.attachVolume({ ...copy, from: volume.id })
       await driver.deleteSnapshot(volume.id)
       expect(await driver.listVolumes()).toMatchObject([{ id: copy.id }])
-      // Asked again by a process that did not hear the answer.
+      // Repeated by a process that did not get the answer.
       await driver.attachVolume({ ...copy, from: volume.id })
       await driver.tidy()
       expect(left()).toHaveLength(2)
@@ -580,7 +580,7 @@ describe('a volume', () => {
     },
   )
 
-  it('of which the storage makes no snapshot is unavailable with its reason, and stays attached', async () => {
+  it('whose snapshot the storage cannot make is unavailable with the reason, and stays attached', async () => {
     world.cluster.misbehaving.snapshotsWork = false
     const [driver, volume] = [open({ snapshotClass: 'snapshots' }), aVolume()]
     await driver.attachVolume(volume)
@@ -595,7 +595,7 @@ describe('a volume', () => {
     expect(await driver.snapshotVolume(volume.id)).toEqual({ sizeMb: 100 })
   })
 
-  it('is never smaller than what it is a copy of', async () => {
+  it('is never smaller than its snapshot', async () => {
     const [driver, volume, copy] = [open(), aVolume(), aVolume()]
     await driver.attachVolume({ ...volume, sizeMb: 500 })
     await driver.snapshotVolume(volume.id)
@@ -604,14 +604,14 @@ describe('a volume', () => {
     expect(claim.spec?.resources?.requests).toEqual({ storage: '500Mi' })
   })
 
-  it('to share is refused where no storage for it is named', async () => {
+  it('that is shared is refused if no storage class for it is configured', async () => {
     const driver = open({ sharedStorageClass: null })
     await expect(driver.setGitMirror(newId(), true)).rejects.toThrow(HostedRefused)
     await driver.setGitMirror(newId(), false)
     expect(left()).toEqual([])
   })
 
-  it('that is shared stays in the list of switches while a pod has it', async () => {
+  it('that is shared stays in the list of shared volumes while a pod uses it', async () => {
     const [driver, clusterId] = [open({ leavingSeconds: hasty.leavingSeconds }), newId()]
     await driver.setGitMirror(clusterId, true)
     const container = aContainer({
@@ -631,7 +631,7 @@ describe('the runner', () => {
   const manifestsOf = (name: string) =>
     [...world.registry.manifests].flatMap(([key, text]) => (key.startsWith(`${name}@`) ? [text] : []))
 
-  it('is copied into a pod while no image has it', async () => {
+  it('is copied into a pod until an image contains it', async () => {
     const { run } = withBase('one')
     const spec = await run()
     expect(spec?.initContainers).toMatchObject([
@@ -645,15 +645,15 @@ describe('the runner', () => {
     ])
   })
 
-  it('is pushed once, with the password in the secret, and put on top of the base image', async () => {
+  it('is pushed once, with the password of the secret, and stacked on the base image', async () => {
     const auth = Buffer.from('ci:secret').toString('base64')
     const config = JSON.stringify({ auths: { [world.settings.registry.split('/')[0] ?? '']: { auth } } })
     const data = { '.dockerconfigjson': Buffer.from(config).toString('base64') }
     world.api.store.create('secrets', { metadata: { name: 'millrace-registry' }, data })
     world.registry.password = 'ci:secret'
-    const { run, runEquipped } = withBase('one', { registrySecret: 'millrace-registry' })
+    const { run, runPrepared } = withBase('one', { registrySecret: 'millrace-registry' })
     await Promise.all([run(), run()])
-    const spec = await runEquipped()
+    const spec = await runPrepared()
     expect(spec?.containers[0]).toMatchObject({
       image: expect.stringMatching(/\/millrace\/base:[0-9a-f]+-runner-one@sha256:[0-9a-f]{64}$/),
       imagePullPolicy: 'IfNotPresent',
@@ -681,16 +681,16 @@ describe('the runner', () => {
   const blob = (name: string, one: Blob | undefined) =>
     world.registry.blobs.get(`millrace/${name}@${one?.digest}`) ?? Buffer.alloc(0)
 
-  it.each([true, false])('is put into images that are built (registry mounts layers: %s)', async (mounts) => {
+  it.each([true, false])('is stacked on built images (registry mounts layers: %s)', async (mounts) => {
     world.registry.mounts = mounts
-    const { driver, runEquipped } = withBase('one')
+    const { driver, runPrepared } = withBase('one')
     const build = aBuild()
     await driver.buildImage(build)
-    const first = (await runEquipped(build.ref))?.containers[0]?.image
+    const first = (await runPrepared(build.ref))?.containers[0]?.image
     expect(first).toContain(`${build.ref}-runner-one@sha256:`)
     await driver.buildImage(build)
     const second = await eventually('the new image runs', async () => {
-      const image = (await runEquipped(build.ref))?.containers[0]?.image
+      const image = (await runPrepared(build.ref))?.containers[0]?.image
       return image === first ? undefined : image
     })
     expect(second).toContain(`${build.ref}-runner-one@sha256:`)
@@ -699,11 +699,11 @@ describe('the runner', () => {
     expect(left()).toEqual([expect.stringContaining('configmaps millrace-runner-')])
   })
 
-  it('keeps an image that a pod has from being deleted', async () => {
-    const { driver, runEquipped } = withBase('one')
+  it('does not allow an image to be deleted that a pod uses', async () => {
+    const { driver, runPrepared } = withBase('one')
     const build = aBuild()
     await driver.buildImage(build)
-    await runEquipped(build.ref)
+    await runPrepared(build.ref)
     const container = aContainer({ image: build.ref })
     await driver.startContainer(container)
     await expect(driver.deleteImage(build.ref)).rejects.toThrow(HostedInUse)
@@ -711,11 +711,11 @@ describe('the runner', () => {
     await driver.deleteImage(build.ref)
   })
 
-  it('is on top of the base image as it is by now', async () => {
-    const { driver, baseImage, runEquipped } = withBase('one')
-    const first = (await runEquipped())?.containers[0]?.image
+  it('is stacked on the current base image', async () => {
+    const { driver, baseImage, runPrepared } = withBase('one')
+    const first = (await runPrepared())?.containers[0]?.image
     world.registry.add(baseImage, 'another')
-    expect((await runEquipped())?.containers[0]?.image).toBe(first)
+    expect((await runPrepared())?.containers[0]?.image).toBe(first)
     await driver.tidy()
     await eventually('it is on top of the other, and the first is gone', async () => {
       const made = manifestsOf('millrace/base')
@@ -723,7 +723,7 @@ describe('the runner', () => {
     })
   })
 
-  it('is copied, and said to be, where the base image cannot be read', async () => {
+  it('is copied with a warning if the base image cannot be read', async () => {
     const { warnings, run } = withBase('one')
     world.registry.manifests.clear()
     await run()
@@ -732,22 +732,22 @@ describe('the runner', () => {
     expect(warnings).toEqual([expect.stringContaining('could not be put into')])
   })
 
-  it('is put into an image anew that the registry has lost, and no job fails for it', async () => {
-    const { run, runEquipped } = withBase('one')
-    await runEquipped()
+  it('is stacked again on an image that the registry has lost, and no job fails', async () => {
+    const { run, runPrepared } = withBase('one')
+    await runPrepared()
     for (const key of world.registry.manifests.keys()) {
       if (key.startsWith('millrace/base@')) world.registry.manifests.delete(key)
     }
     await expect(run()).rejects.toThrow(HostedUnavailable)
     expect((await run())?.initContainers).toHaveLength(1)
-    await runEquipped()
+    await runPrepared()
   })
 
-  it('of an older version is removed, also from the registry, with the images that have it', async () => {
+  it('of an older version is deleted, also from the registry, with the images that contain it', async () => {
     const installationId = newId()
-    await withBase('one', { installationId }).runEquipped()
-    const { driver, runEquipped } = withBase('two', { installationId })
-    await runEquipped()
+    await withBase('one', { installationId }).runPrepared()
+    const { driver, runPrepared } = withBase('two', { installationId })
+    await runPrepared()
     expect(world.registry.manifests.size).toBe(5)
     await driver.tidy()
     expect(world.registry.manifests.size).toBe(3)
@@ -757,16 +757,16 @@ describe('the runner', () => {
     ])
   })
 
-  it('is given up at once, and in silence, when the driver is closed over it', async () => {
-    const { driver, warnings, runEquipped } = withBase('one')
-    await runEquipped()
+  it('stops being pushed without a warning when the driver is closed', async () => {
+    const { driver, warnings, runPrepared } = withBase('one')
+    await runPrepared()
     world.registry.hangs = true
     await driver.tidy()
     await driver.close()
     expect(warnings).toEqual([])
   })
 
-  it('that cannot be pushed leaves no pod, and the start is unavailable', async () => {
+  it('that cannot be pushed makes the start unavailable, and leaves no pod', async () => {
     world.registry.password = 'nobody:knows'
     await expect(withBase('one').run()).rejects.toThrow(HostedUnavailable)
     expect(left()).toEqual([])

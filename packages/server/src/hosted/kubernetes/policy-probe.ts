@@ -1,5 +1,5 @@
 // Checks whether the cluster's network enforces policies. Many network plugins accept a policy and ignore it, and the API does
-// not tell. So two pods under the policy are created: one listens, and the other must not reach it.
+// not show it. So two pods under the policy are created: one listens, and the other must not reach it.
 import { randomUUID } from 'node:crypto'
 import type { V1Pod } from '@kubernetes/client-node'
 import { HostedUnavailable, type Runner } from '../driver.ts'

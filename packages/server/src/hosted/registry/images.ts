@@ -110,7 +110,7 @@ const asOci = (layer: Blob): Blob => ({
   ),
 })
 
-/** An image with the layers of both. The lower image's history is dropped, because it lists only its own layers. */
+/** An image with the layers of both. The lower image's history is left out, because it lists only its own layers. */
 export async function stackImages(lower: Image, upper: Image, target: ImageLocation): Promise<string> {
   for (const { place, layers } of [lower, upper]) {
     for (const { digest } of layers) await copyBlob(place, target, digest)

@@ -23,7 +23,7 @@ const app = useApp({ hosted: driver, env })
 const withoutService = useApp()
 beforeEach(async () => {
   engine.recover()
-  // What earlier tests created and did not build would be built first.
+  // Images that earlier tests created and did not build would be built first.
   await sql`update agent_images set status = 'FAILED' where status = 'BUILDING'`.execute(app.db)
 })
 
@@ -56,7 +56,7 @@ async function images(given: { hosted?: boolean; feature?: boolean } = {}, on = 
   }
   const get = async (id: unknown) =>
     (await on.request('GET', `${path}/${String(id)}`, { token: maintainer.token })).body
-  /** Created, and built by a worker. */
+  /** Creates an image, and has a worker build it. */
   const built = async (body: object = image) => {
     const { id } = await create(body)
     await buildAll()
@@ -92,7 +92,7 @@ describe('every agent image operation', () => {
     },
   )
 
-  it('is available without a switch where hosted clusters are configured, and nowhere else', async () => {
+  it('is available if hosted clusters are configured, and only then', async () => {
     for (const [on, status] of [[app, 200] as const, [withoutService, 404] as const]) {
       const org = await anOrganization(on)
       const admin = await anAdmin(on, org)
@@ -122,7 +122,7 @@ describe('every agent image operation', () => {
 })
 
 describe('an installation that runs no hosted-agent service', () => {
-  it('answers 503 to everything it would have to ask it, and an empty list elsewhere', async () => {
+  it('answers 503 to every operation that needs the service, and an empty list for clusters that are not hosted', async () => {
     const { ask } = await images({ hosted: true }, withoutService)
     expect(await ask('GET')).toEqual([503, notRunning])
     expect(await ask('GET', '/abc123def4567')).toEqual([503, notRunning])
@@ -165,7 +165,7 @@ describe('GET /v2/organizations/{org.slug}/clusters/{cluster.id}/agent-images/{i
     expect(await (await images()).ask('GET', '/abc123def4567')).toEqual([404, noImage])
   })
 
-  it('answers 404 for an id that names nothing, or an image of another cluster', async () => {
+  it('answers 404 for an unknown id and for an image of another cluster', async () => {
     const [mine, theirs] = [await images({ hosted: true }), await images({ hosted: true })]
     const { id } = await theirs.create()
     for (const below of ['/abc123def4567', `/${String(id)}`, '/%00', `/${'a'.repeat(300)}`]) {
@@ -225,7 +225,7 @@ describe('POST /v2/organizations/{org.slug}/clusters/{cluster.id}/agent-images',
     await (await images({ hosted: true })).create()
   })
 
-  it('lets one of many at once have a name, and leaves no gap in its versions', async () => {
+  it('gives a name to one of many concurrent requests, and leaves no gap in the versions', async () => {
     const { maintainer, path, ask, create } = await images({ hosted: true })
     const post = () => app.request('POST', path, { token: maintainer.token, body: image })
     const answers = await Promise.all(Array.from({ length: 6 }, post))
@@ -272,7 +272,7 @@ describe('POST /v2/organizations/{org.slug}/clusters/{cluster.id}/agent-images',
     },
   )
 
-  it('makes one image for one Idempotency-Key, also after a 503', async () => {
+  it('creates one image for one Idempotency-Key, also after a 503', async () => {
     const { maintainer, path } = await images({ hosted: true })
     const headers = { 'Idempotency-Key': 'one image' }
     const post = () => app.request('POST', path, { token: maintainer.token, body: image, headers })
@@ -295,7 +295,7 @@ describe('POST /v2/organizations/{org.slug}/clusters/{cluster.id}/agent-images',
 })
 
 describe('the build of an agent image', () => {
-  it('ends READY with an image_ref that containers can be made from', async () => {
+  it('ends READY with an image_ref that containers can be started from', async () => {
     const { clusterId, built } = await images({ hosted: true })
     const made = await built()
     const ref = `localhost/millrace/${clusterId}/${String(made.id)}:v1`
@@ -303,7 +303,7 @@ describe('the build of an agent image', () => {
     expect(await driver.listImages()).toContain(ref)
   })
 
-  it('builds the base alone where there are no instructions', async () => {
+  it('builds the base image alone if there are no instructions', async () => {
     const { built } = await images({ hosted: true })
     expect(await built({ name: 'plain', dockerfile: '' })).toMatchObject({
       status: 'READY',
@@ -311,7 +311,7 @@ describe('the build of an agent image', () => {
     })
   })
 
-  it('ends FAILED with what the command wrote, then the last error of the builder', async () => {
+  it('ends FAILED with the output of the command, then the last error of the builder', async () => {
     const { built } = await images({ hosted: true })
     engine.programs['make'] = async ({ write }) => {
       write('src/main.c:1: no such header\n')
@@ -326,7 +326,7 @@ describe('the build of an agent image', () => {
     expect(made.last_build_error).toContain('cp /nowhere /tool')
   })
 
-  it('can be read while it goes on and afterwards', async () => {
+  it('has a log that can be read during the build and afterwards', async () => {
     const { maintainer, path, create } = await images({ hosted: true })
     const { id } = await create({ name: 'chatty', dockerfile: 'RUN cat /etc/one' })
     const log = () => app.request('GET', `${path}/${String(id)}/log`, { token: maintainer.token })
@@ -341,7 +341,7 @@ describe('the build of an agent image', () => {
     expect((await log()).body).toMatchObject({ content: 'FROM base:1\nRUN cat /etc/one\none\n', size: 33 })
   })
 
-  it('goes on by itself when the service comes back', async () => {
+  it('continues when the service answers again', async () => {
     const { create, get } = await images({ hosted: true })
     const { id } = await create()
     engine.fail('not reached', 'buildImage')
@@ -355,7 +355,7 @@ describe('the build of an agent image', () => {
     expect(await get(id)).toMatchObject({ status: 'READY' })
   })
 
-  it('ends FAILED when the service stays away', async () => {
+  it('ends FAILED when the service does not answer for too long', async () => {
     const { create, get } = await images({ hosted: true })
     const { id } = await create()
     await sql`update agent_images set build_attempts = 29 where id = ${String(id)}`.execute(app.db)
@@ -365,7 +365,7 @@ describe('the build of an agent image', () => {
     expect((await get(id)).last_build_error).toContain('could not be reached, 30 times')
   })
 
-  it('is done again from its beginning when the answer was lost', async () => {
+  it('is repeated from the beginning when the answer is lost', async () => {
     const { create, get } = await images({ hosted: true })
     const { id } = await create()
     engine.fail('cut off', 'buildImage')
@@ -376,12 +376,12 @@ describe('the build of an agent image', () => {
     expect(await get(id)).toMatchObject({ status: 'READY' })
   })
 
-  it('is taken over when its worker dies, and the dead one changes nothing any more', async () => {
+  it('is restarted by another worker when its worker dies, and the first worker can change nothing any more', async () => {
     const { create, get } = await images({ hosted: true })
     const { id } = await create({ name: 'broken', dockerfile: 'RUN false' })
     engine.holdBuilds()
     await buildImages(app.ctx)
-    // To the database the worker that is held looks dead: it has not renewed its lease.
+    // The held worker has not renewed its lease, so the database shows it as dead.
     await letLeasesRunOut()
     const second = await startApp({ hosted: driver, env }, app.database)
     try {
@@ -395,7 +395,7 @@ describe('the build of an agent image', () => {
     }
   })
 
-  it('ends FAILED when it takes longer than it may, and leaves nothing of it', async () => {
+  it('ends FAILED after its time limit, and leaves no image', async () => {
     const { create, get } = await images({ hosted: true })
     const { id } = await create({ name: 'endless', dockerfile: 'RUN sleep 600' })
     const { hosted } = app.ctx.config
@@ -415,7 +415,7 @@ describe('the build of an agent image', () => {
     expect(await driver.listImages()).toEqual(before)
   })
 
-  it('runs at most so many at once, in all workers together', async () => {
+  it('runs at most the configured number of builds at once in all workers', async () => {
     const { create, get } = await images({ hosted: true })
     const ids = []
     for (const name of ['a', 'b', 'c']) ids.push((await create({ name, dockerfile: '' })).id)
@@ -435,7 +435,7 @@ describe('the build of an agent image', () => {
     }
   })
 
-  it('keeps so much of a log, and what the database can hold of an error', async () => {
+  it('limits the log, and stores the part of an error that the database can hold', async () => {
     const { maintainer, path, built } = await images({ hosted: true })
     const noisy = new MemoryEngine({
       async shout({ write }) {
@@ -459,7 +459,7 @@ describe('the build of an agent image', () => {
 })
 
 describe('DELETE /v2/organizations/{org.slug}/clusters/{cluster.id}/agent-images/{id}', () => {
-  it('answers 204, and the name is free again, with the next version', async () => {
+  it('answers 204, and a new image with the same name gets the next version', async () => {
     const { org, ask, built } = await images({ hosted: true })
     const first = await built()
     expect((await ask('DELETE', `/${String(first.id)}`))[0]).toBe(204)
@@ -518,7 +518,7 @@ describe('DELETE /v2/organizations/{org.slug}/clusters/{cluster.id}/agent-images
     },
   )
 
-  it('Delete agent image 503: half-way, when the service did it and the answer was lost', async () => {
+  it('Delete agent image 503: the service deleted it, and the answer was lost', async () => {
     const { ask, built } = await images({ hosted: true })
     const { id } = await built()
     engine.fail('cut off', 'deleteImage')
@@ -527,7 +527,7 @@ describe('DELETE /v2/organizations/{org.slug}/clusters/{cluster.id}/agent-images
     expect((await ask('DELETE', `/${String(id)}`))[0]).toBe(204)
   })
 
-  it('Delete agent image 503: half-way, and by itself it is again as if nothing had been asked', async () => {
+  it('Delete agent image 503: the service deleted it, and the image is built again', async () => {
     const { ask, get, built } = await images({ hosted: true })
     const made = await built()
     engine.fail('cut off', 'deleteImage')
@@ -543,7 +543,7 @@ describe('DELETE /v2/organizations/{org.slug}/clusters/{cluster.id}/agent-images
     expect(await get(made.id)).toMatchObject({ status: 'READY' })
   })
 
-  it('Delete agent image 409: a container is still made from it', async () => {
+  it('Delete agent image 409: a container uses it', async () => {
     const { clusterId, ask, built } = await images({ hosted: true })
     const { id, image_ref } = await built()
     const container = {
@@ -564,7 +564,7 @@ describe('DELETE /v2/organizations/{org.slug}/clusters/{cluster.id}/agent-images
     expect((await ask('DELETE', `/${String(id)}`))[0]).toBe(204)
   })
 
-  it('ends a build that is going on, and leaves nothing of it', async () => {
+  it('aborts a running build and leaves no image', async () => {
     const { ask, create } = await images({ hosted: true })
     const { id } = await create()
     engine.holdBuilds()
@@ -575,7 +575,7 @@ describe('DELETE /v2/organizations/{org.slug}/clusters/{cluster.id}/agent-images
     expect((await driver.listImages()).filter((ref) => ref.includes(String(id)))).toEqual([])
   })
 
-  it('is completed by a worker when the process that was asked died in the middle', async () => {
+  it('is completed by a worker when the server process dies during it', async () => {
     const { org, ask, built } = await images({ hosted: true })
     const { id, image_ref } = await built()
     await sql`update agent_images set deleting_at = now() - interval '10 minutes' where id = ${String(id)}`.execute(
@@ -590,7 +590,7 @@ describe('DELETE /v2/organizations/{org.slug}/clusters/{cluster.id}/agent-images
     expect(await auditTrail(app, org, 'AGENT_IMAGE_DELETED')).toMatchObject([{ actor: null }])
   })
 
-  it('goes with its cluster, and so does what the service has of it', async () => {
+  it('is deleted with its cluster, also from the service', async () => {
     const { admin, clusterPath, built } = await images({ hosted: true })
     const { image_ref } = await built()
     expect((await app.request('DELETE', clusterPath, { token: admin.token })).status).toBe(204)
@@ -611,13 +611,13 @@ describe('the agentImageRef of a hosted queue', () => {
     return { ...place, put }
   }
 
-  it('is a READY image of the cluster, or one from elsewhere', async () => {
+  it('is a READY image of the cluster, or one from another registry', async () => {
     const { built, put } = await aHostedQueue()
     expect(await put((await built()).image_ref)).toBe(200)
     expect(await put('registry.example.com/team/tools:v2')).toBe(200)
   })
 
-  it('is refused with 422 where it names an image of another cluster, one that is not READY, or none', async () => {
+  it('is refused with 422 for an image of another cluster, one that is not READY, and one that does not exist', async () => {
     const [mine, theirs] = [await aHostedQueue(), await aHostedQueue()]
     const failed = await mine.built({ name: 'broken', dockerfile: 'RUN false' })
     for (const ref of [
@@ -632,7 +632,7 @@ describe('the agentImageRef of a hosted queue', () => {
     }
   })
 
-  it('and a deletion of the image at the same time: one of them is refused', async () => {
+  it('and a concurrent deletion of the image: one of them is refused', async () => {
     const { ask, built, put } = await aHostedQueue()
     const { id, image_ref } = await built()
     const [assigned, [deleted]] = await Promise.all([put(image_ref), ask('DELETE', `/${String(id)}`)])

@@ -103,7 +103,7 @@ export async function listStuckDeletions(
   return rows
 }
 
-/** Those of the references that belong to no image. */
+/** Returns the references that belong to no image. */
 export async function listUnknownRefs(db: Db, refs: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ ref: string }>`
     select ref from unnest(${refs}::text[]) as given (ref)

@@ -11,7 +11,7 @@ import { callDriver, notRunning } from './hosted-driver.ts'
 
 const mostImages = 100
 
-/** A worker builds the image as soon as one is free. */
+/** The next free worker builds the image. */
 export async function createAgentImage(
   ctx: Context,
   org: Organization,

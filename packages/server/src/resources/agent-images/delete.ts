@@ -11,7 +11,7 @@ export const noImage = 'No agent image found with the given ID.'
 
 /**
  * Marks the image first, so that no queue can use it and no worker builds it. Then the engine deletes it, then we delete the row.
- * If the engine fails, the mark is removed. If this process dies in between, a worker completes the deletion.
+ * If the engine fails, the mark is cleared. If this process dies in between, a worker completes the deletion.
  */
 export async function deleteAgentImage(
   ctx: Context,

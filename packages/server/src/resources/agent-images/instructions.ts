@@ -1,11 +1,11 @@
 // Parses a Dockerfile's instructions as builders do. Builders differ in what ends a line, in whether two backslashes continue
-// it, in whether they trim continued lines, and in whether they know here-documents. So a text is parsed in all these ways,
+// it, in whether they trim continued lines, and in whether they know here-documents. So a text is parsed in each dialect,
 // and a forbidden instruction must not appear in any result.
 
 export interface Instruction {
   /** As it is written. */
   keyword: string
-  /** What follows, on one line. */
+  /** The arguments, on one line. */
   rest: string
 }
 

@@ -20,7 +20,7 @@ const keyOf = async (id: string) => {
     .executeTakeFirstOrThrow()
   return row.blob_key
 }
-/** All three places where artifacts are listed. */
+/** All three URLs that list artifacts. */
 const listsOf = ({ buildPath, short, long }: RunningScene) =>
   [buildPath, short, long].map((path) => `${path}/artifacts`)
 const paths = (list: readonly Json[]) => list.map(({ path }) => path)
@@ -115,7 +115,7 @@ describe.each([0, 1, 2])('List artifacts, route form %i', (form) => {
 })
 
 describe('GET …/builds/{build.number}/artifacts', () => {
-  it('lists those of all jobs of the build and of no other', async () => {
+  it('lists the artifacts of all jobs of the build and of no other build', async () => {
     const scene = await aRunningJob(app, '{steps: [{command: one}, {command: two}]}')
     const second = await (await anAgent(app, scene.token)).begin()
     await upload(app, scene.run, [aFile('of one')])
@@ -128,7 +128,7 @@ describe('GET …/builds/{build.number}/artifacts', () => {
     ).toEqual(['of one'])
   })
 
-  it('answers 404 for a build that is not there', async () => {
+  it('answers 404 for an unknown build', async () => {
     const { pipeline, admin } = await aJob()
     const answer = await app.request('GET', `${pipeline.path}/builds/99/artifacts`, { token: admin.token })
     expect([answer.status, answer.body]).toEqual([404, { message: 'No build found' }])
@@ -144,7 +144,7 @@ describe.each(['short', 'long'] as const)('GET …/jobs/{job.id}/artifacts/{id},
     expect([answer.status, answer.body]).toEqual([200, listed])
   })
 
-  it('answers 404 for an unknown id, one of another job, and no id at all', async () => {
+  it('answers 404 for an unknown id, an id of another job, and an invalid id', async () => {
     const [scene, other] = [await aRunningJob(app), await aRunningJob(app)]
     const [foreign] = await upload(app, other.run, [aFile('a.txt')])
     for (const id of [newId(), foreign, 'x', '..%2f..%2fetc%2fpasswd', '%252e%252e']) {
@@ -155,7 +155,7 @@ describe.each(['short', 'long'] as const)('GET …/jobs/{job.id}/artifacts/{id},
 })
 
 describe.each(['short', 'long'] as const)('GET …/jobs/{job.id}/artifacts/{id}/download, %s form', (form) => {
-  it('answers 302, with the same address in Location and body; the file is there, with or without a token', async () => {
+  it('answers 302 with the same URL in Location and body, which serves the file with and without a token', async () => {
     const scene = await aJob()
     const [id] = await upload(app, scene.run, [
       aFile('dir/ré port".html', '<script>alert(1)</script>', { type: 'text/html' }),
@@ -183,7 +183,7 @@ describe.each(['short', 'long'] as const)('GET …/jobs/{job.id}/artifacts/{id}/
     expect((await fetch(url, { method: 'HEAD' })).headers.get('content-length')).toBe('25')
   })
 
-  it('answers 404 while there is no file', async () => {
+  it('answers 404 until the file is uploaded', async () => {
     const scene = await aJob()
     const [id] = batchOf(await announce(scene.run, [aFile('a')])).artifact_ids
     const answer = await app.request('GET', `${scene[form]}/artifacts/${id}/download`, {
@@ -195,7 +195,7 @@ describe.each(['short', 'long'] as const)('GET …/jobs/{job.id}/artifacts/{id}/
     ])
   })
 
-  it('leads to the public address of a file in a store of the customer’s own', async () => {
+  it('redirects to the public URL of a file in the customer’s own store', async () => {
     const scene = await aJob()
     const url = 'https://acme.s3.amazonaws.com/b/a.txt'
     const [id] = await custom(scene, url)
@@ -218,7 +218,7 @@ async function custom(scene: RunningScene, url: string): Promise<string[]> {
   return answer.artifact_ids
 }
 
-describe('the address of a download', () => {
+describe('a download URL', () => {
   const aDownload = async () => {
     const scene = await aJob()
     const [id, other] = await upload(app, scene.run, [aFile('a'), aFile('b')])
@@ -228,7 +228,7 @@ describe('the address of a download', () => {
     return { scene, id: id ?? '', other: other ?? '', url: here(app, String(answer.body.url)) }
   }
 
-  it('is good for 60 seconds', async () => {
+  it('is valid for 60 seconds', async () => {
     const { url } = await aDownload()
     const { now } = app.ctx
     const at = Date.now()
@@ -246,7 +246,7 @@ describe('the address of a download', () => {
     }
   })
 
-  it('is good for its own file only, and not when anything in it is changed', async () => {
+  it('is valid for its own file only, and not after any change to it', async () => {
     const { url, id, other } = await aDownload()
     const forged = [
       url.replace(id, other),
@@ -259,7 +259,7 @@ describe('the address of a download', () => {
     for (const address of forged) expect((await fetch(address)).status).toBe(403)
   })
 
-  it('is no ticket to send a file', async () => {
+  it('is not valid for an upload', async () => {
     const { url, id } = await aDownload()
     const form = new FormData()
     form.set('artifact_id', id)
@@ -268,7 +268,7 @@ describe('the address of a download', () => {
     expect((await fetch(`${app.address}/v3/uploads`, { method: 'POST', body: form })).status).toBe(403)
   })
 
-  it('leads nowhere when the artifact is deleted', async () => {
+  it('answers 404 when the artifact is deleted', async () => {
     const { scene, url, id } = await aDownload()
     await app.request('DELETE', `${scene.short}/artifacts/${id}`, { token: scene.admin.token })
     expect((await fetch(url)).status).toBe(404)
@@ -276,7 +276,7 @@ describe('the address of a download', () => {
 })
 
 describe.each(['short', 'long'] as const)('DELETE …/jobs/{job.id}/artifacts/{id}, %s form', (form) => {
-  it('answers 204, and the artifact is gone everywhere, with its object', async () => {
+  it('answers 204, and the artifact is gone from all lists, with its object', async () => {
     const scene = await aRunningJob(app)
     const [id, kept] = await upload(app, scene.run, [aFile('a'), aFile('b')])
     const key = (await keyOf(id ?? '')) ?? ''
@@ -312,7 +312,7 @@ describe.each(['short', 'long'] as const)('DELETE …/jobs/{job.id}/artifacts/{i
     expect([found.status, found.text]).toEqual([200, '[]'])
   })
 
-  it('does not touch files in a store of the customer’s own', async () => {
+  it('does not delete files in the customer’s own store', async () => {
     const scene = await aJob()
     const [id] = await custom(scene, 'https://acme.example/a')
     const path = `${scene[form]}/artifacts/${id}`
@@ -322,7 +322,7 @@ describe.each(['short', 'long'] as const)('DELETE …/jobs/{job.id}/artifacts/{i
 })
 
 describe('DELETE …/jobs/{job.id}/artifacts/{id}', () => {
-  it('hides the artifact also when the store fails, and removes the object later', async () => {
+  it('hides the artifact also when the store fails, and deletes the object in the background', async () => {
     const scene = await aJob()
     const [id] = await upload(app, scene.run, [aFile('a')])
     const key = (await keyOf(id ?? '')) ?? ''
@@ -343,7 +343,7 @@ describe('DELETE …/jobs/{job.id}/artifacts/{id}', () => {
   })
 })
 
-describe('who may', () => {
+describe('access to artifacts', () => {
   const operations = (scene: RunningScene, id: string) => [
     ...listsOf(scene).map((path) => ['GET', path, 'read_artifacts'] as const),
     ...[scene.short, scene.long].flatMap((job) => [
@@ -370,7 +370,7 @@ describe('who may', () => {
     }
   })
 
-  it('goes by the pipeline: who may not see it finds nothing, who may only read deletes nothing', async () => {
+  it('depends on the pipeline: 404 without read access, and no deletion with read access only', async () => {
     const scene = await aRunningJob(app)
     const [id = ''] = await upload(app, scene.run, [aFile('a')])
     const team = await aTeam(app, scene.org, scene.admin)
@@ -400,11 +400,11 @@ describe('who may', () => {
   })
 })
 
-describe('time', () => {
+describe('retention of artifacts', () => {
   const age = (id: string, column: 'expires_at' | 'created_at') =>
     sql`update artifacts set ${sql.ref(column)} = now() - interval '3 days' where id = ${id}`.execute(app.db)
 
-  it('keeps files for so many days, and then expires them with their objects', async () => {
+  it('expires files and their objects after the configured number of days', async () => {
     const scene = await aJob()
     const [id = '', kept = ''] = await upload(app, scene.run, [aFile('a'), aFile('b')])
     const { rows } = await sql<{ days: number }>`
@@ -428,7 +428,7 @@ describe('time', () => {
     ).toBe('finished')
   })
 
-  it('never expires files in a store of the customer’s own', async () => {
+  it('never expires files in the customer’s own store', async () => {
     const scene = await aJob()
     const [id = ''] = await custom(scene, 'https://acme.example/a')
     const row = await app.db
@@ -439,7 +439,7 @@ describe('time', () => {
     expect(row).toEqual({ expires_at: null })
   })
 
-  it('gives up files that never came', async () => {
+  it('sets artifacts to error whose file never arrived', async () => {
     const scene = await aJob()
     const [id = ''] = batchOf(await announce(scene.run, [aFile('a')])).artifact_ids
     await age(id, 'created_at')
@@ -449,7 +449,7 @@ describe('time', () => {
     ).toBe('error')
   })
 
-  it('takes the objects of artifacts away with their build', async () => {
+  it('deletes the objects of artifacts whose build was deleted', async () => {
     const scene = await aJob()
     const [id = ''] = await upload(app, scene.run, [aFile('a')])
     const key = (await keyOf(id)) ?? ''

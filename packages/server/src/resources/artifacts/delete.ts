@@ -32,7 +32,7 @@ export async function deleteArtifact(
 export const keysOf = (leftovers: readonly Leftover[]): string[] =>
   leftovers.flatMap(({ blob_key, upload }) => [blob_key ?? [], upload?.key ?? []].flat())
 
-/** After the commit. A failed deletion stays listed and is tried again later. */
+/** After the commit. A failed deletion stays listed and is repeated by deleteUnusedBlobs. */
 export async function deleteFiles(ctx: Context, leftovers: readonly Leftover[]): Promise<void> {
   try {
     for (const { upload } of leftovers) {
@@ -40,6 +40,6 @@ export async function deleteFiles(ctx: Context, leftovers: readonly Leftover[]):
     }
     await deleteReleased(ctx.db, ctx.blobs, keysOf(leftovers))
   } catch (error) {
-    ctx.log.warn({ err: error }, 'The files of artifacts that are gone could not be removed yet.')
+    ctx.log.warn({ err: error }, 'Files of deleted artifacts could not be deleted yet.')
   }
 }

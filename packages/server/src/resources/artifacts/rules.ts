@@ -2,7 +2,7 @@
 import { badRequest, refused } from '../../lib/errors.ts'
 import { artifactStates, type ArtifactState } from './schema.ts'
 
-/** What is wrong with a path; null: nothing. Clients may use it as a path below their download folder. */
+/** Returns the problem of a path, or null. Clients may use it as a path below their download folder. */
 export function pathProblem(path: string): string | null {
   if (path === '' || path.length > 4096) return 'must have 1 to 4096 characters'
   if (/^([/\\]|[A-Za-z]:)/.test(path)) return 'must be relative'

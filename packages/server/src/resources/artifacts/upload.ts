@@ -73,7 +73,7 @@ async function adopt(ctx: Context, { id }: StoredArtifact, key: string): Promise
 export async function deleteBlob(ctx: Context, key: string): Promise<void> {
   await release(ctx.db, [key])
   await deleteReleased(ctx.db, ctx.blobs, [key]).catch((error: unknown) => {
-    ctx.log.warn({ err: error }, 'What is left of an upload could not be removed yet.')
+    ctx.log.warn({ err: error }, 'The file of a failed upload could not be deleted yet.')
   })
 }
 

@@ -1,4 +1,4 @@
-// What jobs find in their caches and what they leave, and the volumes that come of it.
+// The contents of caches from job to job, and the volumes that jobs create.
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import {
   aHostedPipeline,
@@ -34,7 +34,7 @@ async function run(world: HostedWorld, command: string): Promise<string> {
   return state
 }
 
-/** Runs each command in the pipeline’s one cache. */
+/** Runs each command with the pipeline’s one cache. */
 async function aCachingPipeline(world: HostedWorld) {
   const pipeline = await aHostedPipeline(
     app,
@@ -63,7 +63,7 @@ commands['$DO'] = async (job, process) => {
 }
 
 describe('a job with a cache', () => {
-  it('begins with nothing, and the next job of the tag finds what it left', async () => {
+  it('starts with an empty cache, and the next job with the tag gets its contents', async () => {
     const world = await aHostedWorld(app)
     const { run: go, tag } = await aCachingPipeline(world)
     expect(await go('cat $CACHE/a')).toBe('failed')
@@ -76,7 +76,7 @@ describe('a job with a cache', () => {
     expect(String(volume?.id)).toMatch(/^vol-[0-9a-z]{26}$/)
   })
 
-  it('leaves nothing when it fails', async () => {
+  it('saves nothing when it fails', async () => {
     const { run: go } = await aCachingPipeline(await aHostedWorld(app))
     commands['spoil'] = async (_, { writeFile }) => {
       writeFile('/var/lib/millrace/cache/a', 'spoiled')
@@ -89,7 +89,7 @@ describe('a job with a cache', () => {
     expect(await go('is-one')).toBe('passed')
   })
 
-  it('has a copy of its own, like the nineteen others that run at once', async () => {
+  it('has its own copy, like the nineteen others that run at once', async () => {
     const world = await aHostedWorld(app)
     const { run: go, begin } = await aCachingPipeline(world)
     expect(await go('cp /etc/one $CACHE/a')).toBe('passed')
@@ -111,7 +111,7 @@ describe('a job with a cache', () => {
     )
   })
 
-  it('keeps nothing for pull requests that come from another repository', async () => {
+  it('saves nothing for pull requests from another repository', async () => {
     const { run: go } = await aCachingPipeline(await aHostedWorld(app))
     const pullRequest = {
       id: '7',
@@ -127,13 +127,13 @@ describe('a job with a cache', () => {
     expect(await go('cat $CACHE/a')).toBe('failed')
   })
 
-  it('shares it with no other pipeline', async () => {
+  it('does not share its cache with other pipelines', async () => {
     const world = await aHostedWorld(app)
     expect(await run(world, 'cp /etc/one $CACHE/a')).toBe('passed')
     expect(await run(world, 'cat $CACHE/a')).toBe('failed')
   })
 
-  it('waits while no volume can be attached, and has one when it can', async () => {
+  it('waits until a volume can be attached', async () => {
     const world = await aHostedWorld(app)
     const { begin } = await aCachingPipeline(world)
     engine.fail('cut off', 'attachVolume')
@@ -148,7 +148,7 @@ describe('a job with a cache', () => {
     expect(await listVolumes(app, world)).toHaveLength(1)
   })
 
-  it('has what it left kept once, however often the engine fails at it', async () => {
+  it('saves its cache once, however often the engine fails', async () => {
     const world = await aHostedWorld(app)
     const { begin, run: go } = await aCachingPipeline(world)
     engine.fail('cut off', 'snapshotVolume', 'detachVolume')
@@ -165,8 +165,8 @@ describe('a job with a cache', () => {
   })
 })
 
-describe('a job that comes while what another left is being kept', () => {
-  /** The second job came after the first had passed, whose volume cannot be kept yet. */
+describe('a job that becomes runnable while the cache of another is being saved', () => {
+  /** The second job became runnable after the first had passed, whose volume cannot be saved yet. */
   async function twoJobs() {
     const { begin } = await aCachingPipeline(await aHostedWorld(app))
     engine.fail('not reached', 'snapshotVolume')
@@ -185,7 +185,7 @@ describe('a job that comes while what another left is being kept', () => {
       .select('h.id')
       .execute()
 
-  it('waits for it and finds it', async () => {
+  it('waits for the cache and gets it', async () => {
     const second = await twoJobs()
     expect(await agentsOf(second)).toEqual([])
     engine.recover()
@@ -193,7 +193,7 @@ describe('a job that comes while what another left is being kept', () => {
     await untilQuiet(app)
   })
 
-  it('does not wait for long', async () => {
+  it('waits at most half a minute', async () => {
     const second = await twoJobs()
     const later = () => new Date(Date.now() + 31_000)
     await inTime('it has an agent', async () => {
@@ -206,8 +206,8 @@ describe('a job that comes while what another left is being kept', () => {
   })
 })
 
-describe('what the cluster may keep', () => {
-  it('is limited: the least recently used goes first', async () => {
+describe('retention of cache volumes', () => {
+  it('expires the least recently used first when the cluster is over its limit', async () => {
     const world = await aHostedWorld(app)
     commands['fill'] = async (_, { writeFile }) => {
       writeFile('/var/lib/millrace/cache/a', 'x'.repeat(400 * 1024 * 1024))
@@ -221,7 +221,7 @@ describe('what the cluster may keep', () => {
     const [one, two, three] = pipelines
     expect([await one?.run('fill'), await two?.run('fill')]).toEqual(['passed', 'passed'])
     expect((await listVolumes(app, world)).map((volume) => volume.size_mb)).toEqual([400, 400])
-    // The first is used again, so the second is the one that has waited longest.
+    // The first is used again, so the second is now the least recently used.
     expect(await one?.run('cat $CACHE/a')).toBe('passed')
     expect(await three?.run('fill')).toBe('passed')
     await expireVolumes(app.ctx)
@@ -233,7 +233,7 @@ describe('what the cluster may keep', () => {
     ).toHaveLength(2)
   })
 
-  it('is forgotten when nobody has used it for two weeks', async () => {
+  it('expires a volume that no job has used for two weeks', async () => {
     const world = await aHostedWorld(app)
     const { run: go } = await aCachingPipeline(world)
     await go('cp /etc/one $CACHE/a')
@@ -247,7 +247,7 @@ describe('DELETE /v2/organizations/{org.slug}/clusters/{cluster.id}/cache_volume
   const remove = ({ admin, volumes }: HostedWorld, tag: string) =>
     app.request('DELETE', volumes, { token: admin.token, body: { tag } })
 
-  it('deletes the volumes of the tag and no others, in the engine too, and audits it', async () => {
+  it('deletes the volumes of the tag and no others, also in the engine, and records an audit event', async () => {
     const world = await aHostedWorld(app)
     const { run: go, tag } = await aCachingPipeline(world)
     const { run: goElsewhere, tag: other } = await aCachingPipeline(world)
@@ -293,7 +293,7 @@ describe('DELETE /v2/organizations/{org.slug}/clusters/{cluster.id}/cache_volume
     },
   )
 
-  it('lets an attached volume live until its job ends, and keeps nothing of it', async () => {
+  it('leaves an attached volume until its job ends, and does not save it', async () => {
     const world = await aHostedWorld(app)
     const { run: go, begin, tag } = await aCachingPipeline(world)
     await go('cp /etc/one $CACHE/a')
@@ -344,7 +344,7 @@ describe('GET /v2/organizations/{org.slug}/clusters/{cluster.id}/cache_volumes o
     },
   )
 
-  it('shows when a volume was last attached, detached and made, and not what the engine has lost', async () => {
+  it('shows when a volume was last attached, detached and created, and omits volumes that the engine has lost', async () => {
     const world = await aHostedWorld(app)
     const { run: go } = await aCachingPipeline(world)
     await go('cp /etc/one $CACHE/a')
@@ -358,7 +358,7 @@ describe('GET /v2/organizations/{org.slug}/clusters/{cluster.id}/cache_volumes o
 })
 
 describe('hosted_container_cache_enabled', () => {
-  it('gives each pipeline a volume for the layers of images, which passing jobs keep and its tag deletes', async () => {
+  it('gives each pipeline a volume for image layers, which passing jobs save and which its tag deletes', async () => {
     const world = await aHostedWorld(app)
     const { token } = world.admin
     await app.request('PUT', world.cluster.path, { token, body: { hosted_container_cache_enabled: true } })

@@ -189,7 +189,7 @@ export async function setDropping(db: Db, id: string): Promise<void> {
   await sql`update cache_volumes set state = 'dropping' where id = ${id}`.execute(db)
 }
 
-/** Makes it the newest of its tag and drops the older ones. If the tag was deleted meanwhile, drops it instead. */
+/** Makes it the newest of its tag and expires the older ones. If the tag was deleted meanwhile, expires it instead. */
 export async function setDetached(
   trx: Trx,
   { id, organization_id, cluster_id, tag }: OwnVolume,
@@ -206,7 +206,7 @@ export async function setDetached(
       and older.id <> ${id}`.execute(trx)
 }
 
-/** Drops the least recently used snapshots until the rest of the cluster is within the limit. */
+/** Expires the least recently used snapshots until the rest of the cluster is within the limit. */
 export async function expireOverLimit(
   db: Db,
   { organization_id, cluster_id }: Pick<OwnVolume, 'organization_id' | 'cluster_id'>,
@@ -221,7 +221,7 @@ export async function expireOverLimit(
       where held > ${limitMb})`.execute(db)
 }
 
-/** Drops snapshots that no job has used since then. */
+/** Expires snapshots that no job has used since then. */
 export async function expireUnused(db: Db, before: string): Promise<void> {
   await sql`
     update cache_volumes set state = 'dropping'

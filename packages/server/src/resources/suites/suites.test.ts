@@ -13,7 +13,7 @@ const create = ({ path, admin }: Awaited<ReturnType<typeof aTenant>>, body: obje
   app.request('POST', path, { token: admin.token, body })
 
 describe('POST /v2/organizations/:org/suites', () => {
-  it('makes a suite, and shows its token this once', async () => {
+  it('creates a suite, and shows its token only once', async () => {
     const tenant = await aTenant()
     const { status, body } = await create(tenant, { name: 'Browser Tests', default_branch: 'main' })
     expect([status, body]).toEqual([
@@ -42,7 +42,7 @@ describe('POST /v2/organizations/:org/suites', () => {
     )
   })
 
-  it('gives a name to one of two that ask at once', async () => {
+  it('gives a name to one of two concurrent requests', async () => {
     const tenant = await aTenant()
     const answers = await Promise.all([create(tenant, { name: 'unit' }), create(tenant, { name: 'Unit' })])
     expect(sortedStatuses(answers)).toEqual([201, 422])
@@ -53,7 +53,7 @@ describe('POST /v2/organizations/:org/suites', () => {
     expect((await create(await aTenant(), body)).status).toBe(422)
   })
 
-  it('is for administrators with the scope', async () => {
+  it('requires an administrator and the scope', async () => {
     const tenant = await aTenant()
     const member = await aMember(app, tenant.org)
     const narrow = await aToken(app, tenant.admin, { scopes: ['read_suites'] })
@@ -64,7 +64,7 @@ describe('POST /v2/organizations/:org/suites', () => {
 })
 
 describe('GET /v2/organizations/:org/suites', () => {
-  it('lists them oldest first, to any member', async () => {
+  it('lists suites oldest first, to any member', async () => {
     const tenant = await aTenant()
     for (const name of ['b', 'a']) await create(tenant, { name })
     const member = await aMember(app, tenant.org)
@@ -75,7 +75,7 @@ describe('GET /v2/organizations/:org/suites', () => {
 })
 
 describe('DELETE /v2/organizations/:org/suites/:suite', () => {
-  it('takes the suite and the use of its token away', async () => {
+  it('deletes the suite, and its token is no longer accepted', async () => {
     const tenant = await aTenant()
     const { body } = await create(tenant, { name: 'unit' })
     const upload = () =>

@@ -42,7 +42,7 @@ describe('readJunit', () => {
     expect(test?.failureExpanded).toEqual(lines === null ? [] : [{ expanded: lines, backtrace: [] }])
   })
 
-  it('keeps what each of several failures says', () => {
+  it('stores the text of each of several failures', () => {
     const [test] = read(
       '<testcase classname="A" name="b"><failure>one</failure><failure>two</failure></testcase>',
     )
@@ -52,7 +52,7 @@ describe('readJunit', () => {
     })
   })
 
-  it('leaves a gap for a test without a class or a name', () => {
+  it('returns null for a test without a class or a name', () => {
     expect(read('<testcase name="a"/><testcase classname="A"/><testcase classname="" name="b"/>')).toEqual([
       null,
       null,

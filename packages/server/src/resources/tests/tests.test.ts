@@ -19,7 +19,7 @@ let world: World
 let analytics: string
 let suitePath: string
 
-/** Two runs of one suite, the second of the world's build. */
+/** Two runs of one suite; the second belongs to the build of the test world. */
 beforeAll(async () => {
   world = await aWorld(app)
   analytics = `/v2/analytics/organizations/${world.org.slug}`
@@ -70,7 +70,7 @@ describe('/v2/analytics/organizations/:org/suites', () => {
 })
 
 describe('GET /v2/analytics/organizations/:org/suites/:suite/runs/:run/failed_executions', () => {
-  it('lists what failed in the run, with all it says where that is asked for', async () => {
+  it('lists the failures of the run, with their full text on request', async () => {
     const runs = await get(`${suitePath}/runs`)
     const path = `${suitePath}/runs/${String(runs.list[0]?.id)}/failed_executions`
     const plain = await get(path)
@@ -125,7 +125,7 @@ describe('GET /v2/analytics/organizations/:org/suites/:suite/tests', () => {
     expect(second.headers.get('link')).toContain('rel="next"')
   })
 
-  it('has each test at its own address, and finds it by scope and name', async () => {
+  it('serves each test at its own URL, and finds it by scope and name', async () => {
     const [test] = (await get(`${suitePath}/tests`)).list
     expect((await get(`${suitePath}/tests/${String(test?.id)}`)).body).toEqual(test)
     const find = (body: object) =>
@@ -167,7 +167,7 @@ describe('GET /v2/analytics/organizations/:org/builds/:uuid/tests', () => {
     ])
   })
 
-  it('is 404 for a build that the caller may not know of', async () => {
+  it('answers 404 for a build that the caller may not see', async () => {
     const stranger = await anAdmin(app, await anOrganization(app))
     expect((await get(path(), stranger)).status).toBe(404)
     const member = await aMember(app, world.org)
