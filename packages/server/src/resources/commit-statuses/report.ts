@@ -7,7 +7,7 @@ import { runConcurrently } from '../../tasks/run-concurrently.ts'
 import { locate } from '../pipelines/provider.ts'
 import { TokenRefused } from '../../source-hosts/host.ts'
 import { hostOfType } from '../../source-hosts/hosts.ts'
-import { requestTo } from '../../source-hosts/stored-token.ts'
+import { requestTo } from '../../source-hosts/api.ts'
 import * as statuses from './queries.ts'
 import type { DueStatus } from './queries.ts'
 

@@ -1,5 +1,5 @@
 import type { HostToken } from '../host.ts'
-import { jsonHeaders, storedToken } from '../stored-token.ts'
+import { jsonHeaders, storedToken } from '../api.ts'
 
 export const token: HostToken = {
   ...storedToken,

@@ -1,4 +1,4 @@
-import { jsonHeaders } from '../stored-token.ts'
+import { jsonHeaders } from '../api.ts'
 
 export const apiHeaders = (token: string): Record<string, string> => ({
   ...jsonHeaders,

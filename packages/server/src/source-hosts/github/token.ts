@@ -1,6 +1,6 @@
 // Tokens for GitHub: one that the connection stores, or installation tokens of a GitHub App.
 import type { HostToken } from '../host.ts'
-import { storedToken } from '../stored-token.ts'
+import { storedToken } from '../api.ts'
 import { apiHeaders } from './api-headers.ts'
 import { appOf, evictInstallationToken, installationToken } from './installation-token.ts'
 

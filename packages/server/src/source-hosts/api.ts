@@ -1,4 +1,4 @@
-// Requests with the token that a connection stores, and requests to a host's API.
+// Requests to the API of a host, and the token that a connection stores for them.
 import type { OutboundRequest } from '../lib/outbound.ts'
 import type { ApiRequest, HostToken } from './host.ts'
 
