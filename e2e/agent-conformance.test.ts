@@ -1,4 +1,4 @@
-// The agent protocol from end to end: always with our own runner, and with the public agent where there is one.
+// The agent protocol from end to end, with our runner and, if there is one, with the public agent.
 // `npm run conformance:agent` runs this file alone.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { Bench, type Mode } from './conformance/bench.ts'
@@ -26,7 +26,7 @@ afterAll(async () => {
   await site?.close()
 })
 
-it.concurrent(`${ownRunner.title}: goes on with the next job when it never hears that it has one`, async () => {
+it.concurrent(`${ownRunner.title}: takes the next job after no answer to accept arrives`, async () => {
   await expect(withOwnSite(ownRunner, { lostSeconds: 10 }, loseEveryAnswer)).resolves.toBeUndefined()
 })
 
@@ -39,7 +39,7 @@ for (const program of programs) {
     await expect(withOwnSite(program, { lostSeconds: 10 }, loseAgents)).resolves.toBeUndefined()
   })
 
-  // Both modes at once, so that the shared agents of neither stand idle.
+  // Both modes at once, so that no shared agents are idle.
   for (const { name, run } of [...cases, ...signedCases]) {
     for (const mode of modes) {
       it.concurrent(`${program.title}, ${mode}: ${name}`, async () => {
@@ -51,12 +51,12 @@ for (const program of programs) {
   }
 }
 
-/** Signs what the program verifies. */
+/** The other program signs the steps that this one verifies. */
 function otherThan(program: AgentProgram): AgentProgram {
   return programs.find((other) => other !== program) ?? program
 }
 
-/** In both modes at once. */
+/** Runs both modes at once. */
 async function withOwnSite(
   program: AgentProgram,
   settings: SiteSettings,

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { aDataDirectory, aDirectory, millrace, startServer, stop } from './millrace.ts'
 
 describe('millrace backup and millrace restore', () => {
-  it('carry an installation to another data directory, with its secret key when asked to', async () => {
+  it('move an installation to another data directory, with its secret key if asked', async () => {
     const folder = aDirectory()
     const file = join(folder, 'monday.tar.gz')
     const settings = { MILLRACE_DATA_DIR: aDataDirectory() }
@@ -56,7 +56,7 @@ describe('millrace backup and millrace restore', () => {
     expect(existsSync(join(folder, 'data', 'secret-key'))).toBe(false)
   })
 
-  it('say plainly that what lies in S3 is not in it', async () => {
+  it('say that files in S3 are not in it', async () => {
     const file = join(aDirectory(), 'backup.tar.gz')
     const settings = {
       MILLRACE_DATA_DIR: aDataDirectory(),
@@ -65,8 +65,8 @@ describe('millrace backup and millrace restore', () => {
       AWS_SECRET_ACCESS_KEY: 'secret',
     }
     expect((await millrace(['org', 'create', 'acme', '--name', 'Acme'], settings)).code).toBe(0)
-    const told = await millrace(['backup', file], settings)
-    expect([told.code, told.stdout]).toEqual([
+    const backup = await millrace(['backup', file], settings)
+    expect([backup.code, backup.stdout]).toEqual([
       0,
       expect.stringContaining('The logs and artifacts in s3://ci-files/prod/ are NOT in it'),
     ])
@@ -74,7 +74,7 @@ describe('millrace backup and millrace restore', () => {
     expect(JSON.parse(json.stdout)).toMatchObject({ left_out: 's3://ci-files/prod/' })
   })
 
-  it('refuse in one sentence what cannot be read or written, and keep nothing of it', async () => {
+  it('refuse unreadable and unwritable files in one sentence, and leave nothing behind', async () => {
     const folder = aDirectory()
     const file = join(folder, 'backup.tar.gz')
     const settings = { MILLRACE_DATA_DIR: aDataDirectory() }

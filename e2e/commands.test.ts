@@ -20,7 +20,7 @@ describe('wrong usage', () => {
 })
 
 describe('abuse case 6: an argument that begins with @', () => {
-  it('is taken as it stands, and no file is read for it', async () => {
+  it('is taken literally, and no file is read', async () => {
     const { settings } = theServer()
     const file = join(aDirectory(), 'canary')
     writeFileSync(file, 'the canary sings')
@@ -39,7 +39,7 @@ describe('abuse case 6: an argument that begins with @', () => {
 })
 
 describe('administration without a running server', () => {
-  it('starts the database for the moment of each command', async () => {
+  it('starts the database for each command', async () => {
     const settings = { MILLRACE_DATA_DIR: join(aDirectory(), 'data') }
     const first = await json(['migrate'], settings)
     expect(first['applied']).toContain('202611150500_create_foundation')
@@ -49,12 +49,12 @@ describe('administration without a running server', () => {
     expect(again).toMatchObject({ code: 1, stdout: '' })
     expect(again.stderr).toContain('there is already an organization "acme"')
 
-    // What is no empty database any more is given no first organization.
+    // Only an empty database gets a first organization.
     const server = await startServer(settings)
     expect(server.token).toBe('')
   })
 
-  it('is refused where there is no database, which most likely is the wrong directory', async () => {
+  it('is refused if there is no database, because the directory is most likely wrong', async () => {
     const settings = { MILLRACE_DATA_DIR: join(aDirectory(), 'data') }
     for (const args of [
       ['token', 'create', '--user', 'a@example.com', '--scope', 'read_user'],
@@ -80,7 +80,7 @@ describe('administration without a running server', () => {
 })
 
 describe('administration beside a running server', () => {
-  it('lets an organization back in that has locked itself out (abuse case H5)', async () => {
+  it('unlocks an organization that has locked itself out (abuse case H5)', async () => {
     const { settings, ...server } = theServer()
     await json(['org', 'create', 'locked', '--name', 'Locked'], settings)
     const person = ['--email', 'lin@example.com', '--name', 'Lin Example', '--role', 'admin']
@@ -107,7 +107,7 @@ describe('administration beside a running server', () => {
     expect(await millrace(set, settings)).toMatchObject({ code: 2, stdout: '' })
   })
 
-  it('makes organizations, people and tokens that count at once', async () => {
+  it('creates organizations, people and tokens that work at once', async () => {
     const { settings, ...server } = theServer()
     const org = await json(['org', 'create', 'acme', '--name', 'Acme Inc.'], settings)
     expect(org).toMatchObject({ slug: 'acme', name: 'Acme Inc.' })
@@ -170,7 +170,7 @@ describe('administration beside a running server', () => {
   })
 })
 
-/** The one JSON value a command prints with --json. */
+/** The JSON that a command prints with --json. */
 async function json(args: readonly string[], settings: Settings): Promise<Json> {
   const { code, stdout, stderr } = await millrace([...args, '--json'], settings)
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })

@@ -1,4 +1,4 @@
-// Databases for tests of several processes, beside the one of the shared server in the same PostgreSQL.
+// Databases for tests of several processes, in the PostgreSQL of the shared server.
 import pg from 'pg'
 import { databaseUrl, theServer } from './millrace.ts'
 

@@ -8,7 +8,7 @@ describe('the first build', () => {
   it('of the demo pipeline runs on the local agent and is green', async () => {
     const server = theServer()
     const created = await server.post(demo, { commit: 'HEAD', branch: 'main', message: 'First' })
-    // An agent that waits may have it before the answer is written.
+    // A waiting agent may take it before the response is written.
     expect([created.status, created.body.state]).toEqual([
       201,
       expect.stringMatching(/^(scheduled|running)$/),
@@ -24,7 +24,7 @@ describe('the first build', () => {
     })
   })
 
-  it('that is running when everything is killed ends after the next start, and its process too', async () => {
+  it('that runs when everything is killed ends after the next start, like its process', async () => {
     const settings = { MILLRACE_DATA_DIR: aDataDirectory() }
     const killed = await startServer(settings)
     const seconds = String(10_000 + Math.floor(Math.random() * 10_000_000))
@@ -48,7 +48,7 @@ describe('the first build', () => {
     await eventually('its process is ended', async () => !isSleeping(seconds))
   })
 
-  it('that is running when the server stops is stopped with it', async () => {
+  it('that runs when the server stops is stopped too', async () => {
     const server = await startServer({ MILLRACE_DATA_DIR: aDataDirectory() })
     const made = await server.post('/v2/organizations/default/pipelines', {
       name: 'Long',

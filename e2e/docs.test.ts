@@ -3,12 +3,12 @@ import { chromium as playwright } from 'playwright-core'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { aDirectory, theServer } from './millrace.ts'
 
-it('renders the API at /docs, asking no other host for anything, and lets one call it with a token', async () => {
+it('renders the API at /docs without requests to other hosts, and can call it with a token', async () => {
   const server = theServer()
-  // The browser is unpacked there: in a place of our own, neither another user's nor left by a run that was killed.
+  // The browser is unpacked there, so the folder must not belong to another user or an earlier run.
   vi.stubEnv('TMPDIR', aDirectory())
   onTestFinished(() => void vi.unstubAllEnvs())
-  // Nobody looks at it, so it needs no graphics card, nor one made of software.
+  // A headless browser needs no graphics.
   chromium.setGraphicsMode = false
   const browser = await playwright.launch({
     executablePath: await chromium.executablePath(),

@@ -1,6 +1,5 @@
-// Watches how long a server's event loop is held. A script loaded into the server's process notes, at every turn of
-// the loop, how much processor time the main thread has used since the turn before. Processor time, because on a busy
-// machine the clock goes on while the process waits for its turn.
+// Measures how long a server's event loop is blocked. A script in the server's process records the CPU time that the main
+// thread used between two timers. CPU time, because on a busy machine the process also waits for a processor.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -22,7 +21,7 @@ if (isMainThread && file !== undefined && process.argv.includes('up')) {
 `
 
 export interface EventLoopWatch {
-  /** For the server that is watched. */
+  /** For the server under test. */
   settings: Settings
   /** The longest pause in milliseconds since the last call. */
   longestPause(): number
@@ -45,9 +44,9 @@ export function watchEventLoop(): EventLoopWatch {
   }
 }
 
-const usualMs = 25
+const normalMs = 25
 
-/** How many times as long as usual this machine takes now for a fixed piece of work, by processor time; 1 at least. */
+/** The CPU time of a fixed piece of work, relative to a normal machine; at least 1. */
 export function measureSlowness(): number {
   const text = `[${'[],'.repeat(350_000)}[]]`
   const times = Array.from({ length: 3 }, () => {
@@ -56,5 +55,5 @@ export function measureSlowness(): number {
     const { user, system } = process.cpuUsage(before)
     return (user + system) / 1000
   })
-  return Math.max(1, Math.min(...times) / usualMs)
+  return Math.max(1, Math.min(...times) / normalMs)
 }

@@ -1,19 +1,19 @@
-// A TCP proxy in front of a PostgreSQL that can go silent: it accepts and keeps connections but forwards nothing, as a
-// network does that drops packets.
+// A TCP proxy in front of PostgreSQL that can go silent: it keeps connections open but forwards nothing, like a network
+// that drops packets.
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 
 export interface FaultProxy {
-  /** The same database, through the proxy. */
+  /** The database through the proxy. */
   url: string
-  /** Nothing passes any more on connections there are or that are made meanwhile, not even after `resume`. */
+  /** Existing connections, and those opened before `resume`, forward nothing any more. */
   silence(): void
   /** New connections work again. */
   resume(): void
 }
 
-/** `databaseUrl` names a directory of sockets as its host. */
+/** The host in `databaseUrl` is a directory of sockets. */
 export async function startFaultProxy(databaseUrl: string): Promise<FaultProxy> {
   const target = new URL(databaseUrl.replace(/^postgresql:\/\/\//, 'postgresql://localhost/'))
   const { searchParams } = target

@@ -1,4 +1,4 @@
-// The start of a fresh clone, which builds first: the server must not keep what the build has taken.
+// The start of a fresh clone builds first. The server must not keep the memory of the build.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,7 +7,7 @@ import { aDirectory, eventually, launch, startMs, stop } from './millrace.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** A checkout of its own: compiled, its libraries linked, and without a bundle. */
+/** A compiled copy of this checkout, with linked libraries and without a bundle. */
 function aCheckout(): string {
   const checkout = join(aDirectory(), 'checkout')
   mkdirSync(join(checkout, 'node_modules'), { recursive: true })
@@ -44,11 +44,11 @@ it.runIf(process.platform === 'linux')('a first start leaves a server of less th
   const server = launch(process.execPath, start, settings)
   let isOver = false
   void server.ended.then(() => (isOver = true))
-  const said = async () => {
+  const hasStarted = async () => {
     if (isOver) throw new Error(`The start ended: ${server.output().stderr}`)
     return server.output().stdout.includes('\n')
   }
-  await eventually('the server says that it runs', said, 2 * startMs)
+  await eventually('the server says that it runs', hasStarted, 2 * startMs)
   const { pid } = JSON.parse(server.output().stdout) as { pid: number }
   expect(readdirSync(join(checkout, 'packages', 'cli', 'dist', 'bundled'))).toHaveLength(1)
   const [, kb] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []

@@ -1,5 +1,4 @@
-// A repository that is connected by a GitHub App, with the real server, the real runner and the real git: what git is let in
-// with, and what a job may ask for.
+// A repository connected by a GitHub App, with the real server, runner and git: the tokens that git and jobs get.
 import { execFileSync, spawn } from 'node:child_process'
 import { createPublicKey, generateKeyPairSync, randomBytes, verify } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -11,7 +10,7 @@ import { buffer, json } from 'node:stream/consumers'
 import { afterAll, expect, it } from 'vitest'
 import { aSharedDirectory, eventually, theServer } from './millrace.ts'
 
-// Nobody vouches for it, and git is told not to mind.
+// Self-signed; git does not verify it.
 const tls = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgGjNDlGHvP3zSjqmI
@@ -49,7 +48,7 @@ interface Minted {
   permissions: Record<string, string>
 }
 
-/** Gives tokens to whoever can sign as App 42, and lets those read the workflow who have one. */
+/** Issues tokens for JWTs of App 42, and serves the workflow to their bearers. */
 async function aGitHubApi(folder: string): Promise<{ port: number; minted: Minted[] }> {
   const minted: Minted[] = []
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
@@ -82,7 +81,7 @@ async function aGitHubApi(folder: string): Promise<{ port: number; minted: Minte
   return { port: await listen(server), minted }
 }
 
-/** Over TLS, by git's own backend, for those who have a token that may read. */
+/** Git's HTTP backend over TLS, for tokens that may read. */
 async function aGitServer(root: string, isGood: (token: string) => boolean): Promise<number> {
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const [, basic = ''] = (request.headers.authorization ?? '').split(' ')

@@ -1,9 +1,9 @@
-// What a cache has to hold on every engine.
+// The cache test that every engine must pass.
 import { expect } from 'vitest'
 import type { HostedCluster, Pipeline } from './hosted-cluster.ts'
 
-/** The pipeline runs the variable SCRIPT, and caches the folder `kept`; it holds /etc/one afterwards. */
-export async function expectKeptWherePassed(cluster: HostedCluster, pipeline: Pipeline): Promise<void> {
+/** The pipeline runs the variable SCRIPT and caches the folder `kept`, which has a copy of /etc/one afterwards. */
+export async function expectCacheOfPassedJobs(cluster: HostedCluster, pipeline: Pipeline): Promise<void> {
   const run = (script: string) => cluster.run(pipeline, { SCRIPT: script })
   expect(await run('cat kept/a')).toMatchObject({ state: 'failed' })
   expect(await run('cp /etc/one kept/a')).toMatchObject({ state: 'passed' })

@@ -1,4 +1,4 @@
-// A hosted cluster on a server of its own, and what its jobs did and left.
+// A hosted cluster, its builds, and the resources that they use.
 import pg from 'pg'
 import { isDeepStrictEqual } from 'node:util'
 import { importImage } from '../testbed/src/engine.ts'
@@ -7,7 +7,7 @@ import { databaseUrl, eventually, millrace, type Json, type Server, type Setting
 
 export const jobImage = 'localhost/millrace-test/jobs:1'
 
-/** What a job's runner and the commands of these tests use. */
+/** With the programs that the runner and the tests' commands use. */
 export const importJobImage = (engine: TestEngine): Promise<void> =>
   importImage(engine.docker, jobImage, ['bash', 'date', 'env', 'git', 'head', 'id', 'mkfifo', 'stat'])
 
@@ -22,8 +22,8 @@ export const hostedSettings = (engine: TestEngine, dataDir: string): Settings =>
 
 const shape = `LINUX_${process.arch === 'arm64' ? 'ARM64' : 'AMD64'}_2X4`
 
-/** What takes long takes longer on a machine that does much else. */
-const patienceMs = 240_000
+/** For a busy machine. */
+const deadlineMs = 240_000
 
 export interface Pipeline {
   id: string
@@ -37,7 +37,7 @@ export interface Ran {
 }
 
 export class HostedCluster {
-  /** Of the server that knows the cluster; another one after a restart. */
+  /** Replaced after a restart. */
   server: Server
   readonly path: string
   private readonly token: string
@@ -52,36 +52,40 @@ export class HostedCluster {
     this.queue = `${this.path}/queues/${queueId}`
   }
 
-  static async make(server: Server, settings: Settings): Promise<HostedCluster> {
+  static async create(server: Server, settings: Settings): Promise<HostedCluster> {
     const feature = ['org', 'set', 'default', '--feature', 'custom_agent_images=on']
-    demand('The feature is switched on', (await millrace(feature, settings)).code, 0)
+    assertEqual('The feature is on', (await millrace(feature, settings)).code, 0)
     const made = await server.post('/v2/organizations/default/clusters', { name: 'Hosted', hosted: true })
-    demand('The cluster is made', made.status, 201)
+    assertEqual('The cluster is created', made.status, 201)
     const id = String(made.body.id)
     const path = `/v2/organizations/default/clusters/${id}`
     const queue = await server.post(`${path}/queues`, {
       key: 'default',
       hostedAgents: { instanceShape: shape },
     })
-    demand('The queue is made', queue.status, 201)
+    assertEqual('The queue is created', queue.status, 201)
     const chosen = await server.put(path, { default_queue_id: queue.body.id })
-    demand('The queue becomes the default', chosen.status, 200)
+    assertEqual('The queue becomes the default', chosen.status, 200)
     return new HostedCluster(server, id, String(queue.body.id))
   }
 
   get = (path: string) => this.server.get(path, this.token)
   post = (path: string, body: object) => this.server.post(path, body, this.token)
 
-  async remove(path: string, body: object = {}): Promise<number> {
+  async delete(path: string, body: object = {}): Promise<number> {
     const headers = { Authorization: `Bearer ${this.token}`, 'Content-Type': 'application/json' }
     const init = { method: 'DELETE', headers, body: JSON.stringify(body) }
     return (await fetch(this.server.url + path, init)).status
   }
 
-  /** Returns its path. */
+  /** Returns the image's path. */
   async startImage(name: string, dockerfile: string): Promise<string> {
     const made = await this.post(`${this.path}/agent-images`, { name, dockerfile })
-    demand('The image is made', [made.status, made.body.status, made.body.image_ref], [201, 'BUILDING', null])
+    assertEqual(
+      'The image is created',
+      [made.status, made.body.status, made.body.image_ref],
+      [201, 'BUILDING', null],
+    )
     return `${this.path}/agent-images/${String(made.body.id)}`
   }
 
@@ -92,13 +96,13 @@ export class HostedCluster {
         const { body } = await this.get(image)
         return String(body.status) === 'BUILDING' ? undefined : body
       },
-      patienceMs,
+      deadlineMs,
     )
 
   async useImage(agentImageRef: string | null): Promise<void> {
     const hostedAgents = { instanceShape: shape, agentImageRef }
     const { status } = await this.server.put(this.queue, { hostedAgents }, this.token)
-    demand('The queue gets its image', status, 200)
+    assertEqual('The queue gets its image', status, 200)
   }
 
   async pipeline(name: string, command: string, cache: string | null = null): Promise<Pipeline> {
@@ -109,7 +113,7 @@ export class HostedCluster {
       cluster_id: this.id,
       configuration: JSON.stringify({ steps: [step] }),
     })
-    demand('The pipeline is made', status, 201)
+    assertEqual('The pipeline is created', status, 201)
     const slug = String(body.slug)
     return { id: String(body.id), slug, path: `/v2/organizations/default/pipelines/${slug}` }
   }
@@ -118,7 +122,7 @@ export class HostedCluster {
   async startBuild(pipeline: Pipeline, env: Record<string, string> = {}): Promise<string> {
     const build = { commit: 'HEAD', branch: 'main', message: 'x', env }
     const { status, body } = await this.post(`${pipeline.path}/builds`, build)
-    demand('The build is made', status, 201)
+    assertEqual('The build is created', status, 201)
     return `${pipeline.path}/builds/${String(body.number)}`
   }
 
@@ -129,7 +133,7 @@ export class HostedCluster {
         const { body } = await this.get(build)
         return JSON.stringify(body.finished_at) !== 'null' && body
       },
-      patienceMs,
+      deadlineMs,
     )
     return { state: String(ended.state), log: await this.logOf(build) }
   }
@@ -137,16 +141,16 @@ export class HostedCluster {
   run = async (pipeline: Pipeline, env: Record<string, string> = {}): Promise<Ran> =>
     this.untilEnded(await this.startBuild(pipeline, env))
 
-  /** Until no hosted agent is left. */
+  /** Waits until no hosted agent is left. */
   async untilIdle(): Promise<void> {
-    await eventually('no agent is left', async () => (await countAgents(this.server)) === 0, patienceMs)
+    await eventually('no agent is left', async () => (await countAgents(this.server)) === 0, deadlineMs)
   }
 
   async clearCache(): Promise<void> {
     const path = `${this.path}/cache_volumes`
     const { body } = await this.get(path)
     for (const { tag } of body as unknown as Json[]) {
-      demand('The volume is deleted', await this.remove(path, { tag }), 204)
+      assertEqual('The volume is deleted', await this.delete(path, { tag }), 204)
     }
   }
 
@@ -158,17 +162,17 @@ export class HostedCluster {
   }
 }
 
-export interface Held {
+export interface Resources {
   containers: number
   volumes: number
   networks: number
   images: number
-  /** Hosted agents whose token, or session, still counts. */
+  /** Hosted agents with a valid token or session. */
   tokens: number
 }
 
-/** What there is in the engine, whoever made it, and in the database. */
-export async function countHeld({ docker }: TestEngine, server: Server): Promise<Held> {
+/** Counts all resources in the engine, and agents in the database. */
+export async function countResources({ docker }: TestEngine, server: Server): Promise<Resources> {
   const { Volumes } = await docker.listVolumes()
   return {
     containers: (await docker.listContainers({ all: true })).length,
@@ -179,18 +183,18 @@ export async function countHeld({ docker }: TestEngine, server: Server): Promise
   }
 }
 
-/** Until the engine has let go of everything that came after `before`. */
-export const untilHeld = (engine: TestEngine, server: Server, before: Held): Promise<unknown> => {
-  let held = before
+/** Waits until the resources are as they were `before`. */
+export const untilFreed = (engine: TestEngine, server: Server, before: Resources): Promise<unknown> => {
+  let found = before
   return eventually(
     'nothing is left',
     async () => {
-      held = await countHeld(engine, server)
-      return isDeepStrictEqual(held, before)
+      found = await countResources(engine, server)
+      return isDeepStrictEqual(found, before)
     },
-    patienceMs,
+    deadlineMs,
   ).catch((error: unknown) => {
-    demand('Nothing is left', held, before)
+    assertEqual('Nothing is left', found, before)
     throw error
   })
 }
@@ -205,7 +209,7 @@ export async function countAgents(server: Server): Promise<number> {
   return rows[0]?.count ?? NaN
 }
 
-function demand(what: string, is: unknown, shouldBe: unknown): void {
+function assertEqual(what: string, is: unknown, shouldBe: unknown): void {
   if (isDeepStrictEqual(is, shouldBe)) return
   throw new Error(`${what}: ${JSON.stringify(is)} instead of ${JSON.stringify(shouldBe)}`)
 }

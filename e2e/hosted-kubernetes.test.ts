@@ -1,5 +1,5 @@
-// Whole hosted jobs and image builds on a real Kubernetes, where MILLRACE_TEST_KUBERNETES names a namespace of it. The
-// variables that set up a server say the rest, HOST among them: an address of this machine that pods reach.
+// Hosted jobs and image builds on a real Kubernetes, in the namespace of MILLRACE_TEST_KUBERNETES. The variables of a
+// server configure the rest; HOST is an address of this machine that pods can reach.
 import {
   CoreV1Api,
   CustomObjectsApi,
@@ -13,13 +13,13 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { expectKeptWherePassed } from './hosted-cache.ts'
+import { expectCacheOfPassedJobs } from './hosted-cache.ts'
 import { countAgents, HostedCluster } from './hosted-cluster.ts'
 import { aDataDirectory, eventually, startServer, type Server, type Settings } from './millrace.ts'
 
 const { MILLRACE_TEST_KUBERNETES: namespace = '', HOST: host = '', KUBECONFIG: kubeconfig = '' } = process.env
 const lacks = namespace === '' ? 'MILLRACE_TEST_KUBERNETES names no namespace' : null
-const patienceMs = 300_000
+const deadlineMs = 300_000
 
 function settingsOf(dataDir: string): Settings {
   const given = Object.entries(process.env).filter(([name]) => name.startsWith('MILLRACE_HOSTED_'))
@@ -40,8 +40,8 @@ function openConfig(): KubeConfig {
   return config
 }
 
-/** What there is in the namespace, whoever made it, and in the database. */
-async function countHeld(server: Server) {
+/** Counts all resources in the namespace, and agents in the database. */
+async function countResources(server: Server) {
   const config = openConfig()
   const [core, custom] = [config.makeApiClient(CoreV1Api), config.makeApiClient(CustomObjectsApi)]
   const group = { group: 'snapshot.storage.k8s.io', version: 'v1', plural: 'volumesnapshots' }
@@ -49,29 +49,29 @@ async function countHeld(server: Server) {
     core.listNamespacedPod({ namespace }),
     core.listNamespacedPersistentVolumeClaim({ namespace }),
     core.listNamespacedConfigMap({ namespace, labelSelector: 'millrace.kind in (image, equipped)' }),
-    // A cluster without them has none.
+    // Clusters may not have snapshots.
     custom.listNamespacedCustomObject({ namespace, ...group }).catch(() => ({ items: [] })),
   ])
   return {
     pods: pods.items.length,
     claims: claims.items.length,
-    // The base image with the runner in it stays for the jobs to come.
+    // The base image with the runner stays for later jobs.
     records: records.items.filter(({ data }) => !data?.['ref']?.includes('/base:')).length,
     snapshots: (snapshots as { items: unknown[] }).items.length,
     tokens: await countAgents(server),
   }
 }
 
-async function untilHeld(server: Server, before: Awaited<ReturnType<typeof countHeld>>): Promise<void> {
-  let held = before
-  const isAsBefore = async () => isDeepStrictEqual((held = await countHeld(server)), before)
-  await eventually('nothing is left', isAsBefore, patienceMs, 500).catch((cause: unknown) => {
-    throw new Error(`There is ${JSON.stringify(held)}, and was ${JSON.stringify(before)}.`, { cause })
+async function untilFreed(server: Server, before: Awaited<ReturnType<typeof countResources>>): Promise<void> {
+  let found = before
+  const isAsBefore = async () => isDeepStrictEqual((found = await countResources(server)), before)
+  await eventually('nothing is left', isAsBefore, deadlineMs, 500).catch((cause: unknown) => {
+    throw new Error(`There is ${JSON.stringify(found)}, and was ${JSON.stringify(before)}.`, { cause })
   })
 }
 
-/** What a job asks until it is told to go on. */
-async function startDoor() {
+/** An HTTP server that jobs poll until the gate opens. */
+async function startGate() {
   let isOpen = false
   const server = createServer((_, answer) => answer.end(isOpen ? 'go' : 'wait'))
   server.listen(0, host)
@@ -83,7 +83,7 @@ async function startDoor() {
   return { wait, open: () => void (isOpen = true) }
 }
 
-/** A pod like that of a job, but for its labels and what it runs. Gone after the test. */
+/** A copy of a job's pod with other labels and another command. Deleted after the test. */
 async function copyPod(core: CoreV1Api, job: V1Pod, labels: Record<string, string>, script: string) {
   const asCopy = (container: V1Container, command = container.command ?? []): V1Container => ({
     name: container.name,
@@ -112,16 +112,16 @@ async function copyPod(core: CoreV1Api, job: V1Pod, labels: Record<string, strin
   const read = async () => (await core.readNamespacedPodLog({ namespace, name }).catch(() => '')) ?? ''
   return {
     name,
-    /** What it says, as soon as that matches. */
-    said: (pattern: RegExp) =>
-      eventually('the pod says it', async () => pattern.exec(await read())?.[1] ?? false, patienceMs, 200),
+    /** The match in its log, as soon as there is one. */
+    logMatch: (pattern: RegExp) =>
+      eventually('the pod logs it', async () => pattern.exec(await read())?.[1] ?? false, deadlineMs, 200),
     address: async () => (await core.readNamespacedPod({ namespace, name })).status?.podIP ?? '',
   }
 }
 
 const installationLabel = 'millrace.installation'
 
-/** There is one job at a time. */
+/** These tests run one job at a time. */
 async function findJobPod(core: CoreV1Api): Promise<V1Pod | false> {
   const { items } = await core.listNamespacedPod({ namespace, labelSelector: 'millrace.kind=container' })
   return items.find(({ status }) => status?.phase === 'Running') ?? false
@@ -132,7 +132,7 @@ const runNode = '/opt/millrace/bin/run-node'
 const listen = `require('node:net').createServer().listen(8000, () =>
   console.log('LISTENS ' + process.env.KUBERNETES_SERVICE_HOST + ':' + process.env.KUBERNETES_SERVICE_PORT))`
 
-/** Says which of these can be connected to. */
+/** Prints which of these addresses accept connections. */
 const probe = (places: Record<string, string>) => `
 const net = require('node:net')
 const reach = ([name, place]) => new Promise((done) => {
@@ -153,12 +153,12 @@ describe.skipIf(lacks !== null)(
     async function start() {
       const settings = settingsOf(aDataDirectory())
       const server = await startServer(settings)
-      return { settings, server, cluster: await HostedCluster.make(server, settings) }
+      return { settings, server, cluster: await HostedCluster.create(server, settings) }
     }
 
-    it('build an image, run a job in it, and keep nothing of the job but its cache', async () => {
+    it('build an image, run a job in it, and keep only its cache', async () => {
       const { server, cluster } = await start()
-      const before = await countHeld(server)
+      const before = await countResources(server)
       const image = await cluster.startImage('tools', 'RUN mkdir /tools && cp /etc/two /tools/two')
       const built = await cluster.untilBuilt(image)
       expect(built).toMatchObject({ status: 'READY', last_build_error: null })
@@ -172,27 +172,27 @@ describe.skipIf(lacks !== null)(
       expect(again).toMatchObject({ state: 'passed' })
       await cluster.untilIdle()
       await cluster.useImage(null)
-      expect(await cluster.remove(image)).toBe(204)
+      expect(await cluster.delete(image)).toBe(204)
       await cluster.clearCache()
-      await untilHeld(server, before)
+      await untilFreed(server, before)
     })
 
-    it('keep what a job that passes leaves in its cache, and give each of 3 at once its own copy', async () => {
+    it('keep the cache of a job that passes, and give 3 concurrent jobs a copy each', async () => {
       const { server, cluster } = await start()
-      const before = await countHeld(server)
-      const door = await startDoor()
+      const before = await countResources(server)
+      const gate = await startGate()
       const pipeline = await cluster.pipeline('Cached', 'bash -c "$$SCRIPT"', 'kept')
-      await expectKeptWherePassed(cluster, pipeline)
+      await expectCacheOfPassedJobs(cluster, pipeline)
       const script = (index: number) =>
-        `echo had $(cat kept/a); echo ${index} > kept/a; ${door.wait}; echo has $(cat kept/a)`
+        `echo had $(cat kept/a); echo ${index} > kept/a; ${gate.wait}; echo has $(cat kept/a)`
       const builds = await Promise.all(
         [1, 2, 3].map((index) => cluster.startBuild(pipeline, { SCRIPT: script(index) })),
       )
       for (const build of builds) {
         const isWriting = async () => (await cluster.logOf(build)).includes('\nhad ')
-        await eventually('the job waits for the others', isWriting, patienceMs, 500)
+        await eventually('the job waits for the others', isWriting, deadlineMs, 500)
       }
-      door.open()
+      gate.open()
       for (const [index, build] of builds.entries()) {
         const ended = await cluster.untilEnded(build)
         expect(ended.log).toContain('\nhad one\n')
@@ -203,12 +203,12 @@ describe.skipIf(lacks !== null)(
       const { body } = await cluster.get(`${cluster.path}/cache_volumes`)
       expect(body).toMatchObject([{ tag: `${pipeline.id}/${pipeline.slug}` }])
       await cluster.clearCache()
-      await untilHeld(server, before)
+      await untilFreed(server, before)
     })
 
-    it('end a fork bomb once it has more processes than its shape may have, and run what comes after', async () => {
+    it('end a fork bomb that exceeds the process limit of its shape, and run the next job', async () => {
       const { server, cluster } = await start()
-      const before = await countHeld(server)
+      const before = await countResources(server)
       const pipeline = await cluster.pipeline('Bomb', 'eval "$$SCRIPT"')
       const bomb = await cluster.run(pipeline, {
         SCRIPT: 'bomb() { bomb | bomb & }; echo begun; bomb; sleep 600',
@@ -218,24 +218,24 @@ describe.skipIf(lacks !== null)(
       expect(line).toContain('There were more than 2048 processes and threads at once')
       expect(bomb).toMatchObject({ state: 'failed' })
       expect(await cluster.run(pipeline, { SCRIPT: 'true' })).toMatchObject({ state: 'passed' })
-      await untilHeld(server, before)
+      await untilFreed(server, before)
     })
 
-    // What the network plugin has to enforce. A pod that the policy is not about reaches all that a job's does not.
-    it('keep a job from nodes, the API server, services, pods and other jobs', async () => {
+    // The network plugin must enforce the policy. A pod without the policy reaches everything that a job's pod must not.
+    it('isolate a job from nodes, the API server, services, pods and other jobs', async () => {
       const { server, cluster } = await start()
-      const [core, door] = [openConfig().makeApiClient(CoreV1Api), await startDoor()]
+      const [core, gate] = [openConfig().makeApiClient(CoreV1Api), await startGate()]
       const pipeline = await cluster.pipeline('Network', 'eval "$$SCRIPT"')
-      const waiting = await cluster.startBuild(pipeline, { SCRIPT: door.wait })
-      const job = await eventually('the job runs', () => findJobPod(core), patienceMs, 200)
+      const waiting = await cluster.startBuild(pipeline, { SCRIPT: gate.wait })
+      const job = await eventually('the job runs', () => findJobPod(core), deadlineMs, 200)
       const installation = { [installationLabel]: job.metadata?.labels?.[installationLabel] ?? '' }
       const [free, another] = await Promise.all([
         copyPod(core, job, {}, listen),
         copyPod(core, job, installation, listen),
       ])
-      const service = await free.said(/LISTENS (\S+)/)
-      await another.said(/LISTENS (\S+)/)
-      door.open()
+      const service = await free.logMatch(/LISTENS (\S+)/)
+      await another.logMatch(/LISTENS (\S+)/)
+      gate.open()
       expect(await cluster.untilEnded(waiting)).toMatchObject({ state: 'passed' })
       const places = {
         node: `${job.status?.hostIP}:10250`,
@@ -252,7 +252,7 @@ describe.skipIf(lacks !== null)(
         { millrace: true, public: true },
         { node: true, api: true, service: true, pod: true },
       ]
-      expect(JSON.parse(await control.said(reaches))).toMatchObject({ ...outside, ...inside, job: false })
+      expect(JSON.parse(await control.logMatch(reaches))).toMatchObject({ ...outside, ...inside, job: false })
       const { log } = await cluster.run(pipeline, { SCRIPT: `${runNode} -e "$PROBE"`, PROBE: probe(places) })
       const nothing = { node: false, api: false, service: false, pod: false, job: false, metadata: false }
       expect(JSON.parse(reaches.exec(log)?.[1] ?? '{}')).toEqual({ ...outside, ...nothing })
@@ -260,37 +260,37 @@ describe.skipIf(lacks !== null)(
 
     it('end an image build after kill -9 of the server, and leave nothing behind', async () => {
       const { settings, server, cluster } = await start()
-      const before = await countHeld(server)
+      const before = await countResources(server)
       const image = await cluster.startImage('slow', 'RUN cp /etc/one /a\nRUN sleep 15\nRUN cp /etc/two /b')
       const isInTheMiddle = async () =>
         String((await cluster.get(`${image}/log`)).body.content).includes('sleep 15')
-      await eventually('the image is being built', isInTheMiddle, patienceMs, 200)
+      await eventually('the image is being built', isInTheMiddle, deadlineMs, 200)
       server.killGroup()
       await server.ended
       cluster.server = await startServer({ ...settings, PORT: new URL(server.url).port })
       expect(await cluster.untilBuilt(image)).toMatchObject({ status: 'READY' })
-      expect(await cluster.remove(image)).toBe(204)
-      await untilHeld(cluster.server, before)
+      expect(await cluster.delete(image)).toBe(204)
+      await untilFreed(cluster.server, before)
     })
 
     it('end a job after kill -9 of the server, and leave nothing behind', async () => {
       const { settings, server, cluster } = await start()
-      const door = await startDoor()
-      const before = await countHeld(server)
+      const gate = await startGate()
+      const before = await countResources(server)
       const pipeline = await cluster.pipeline('Killed', 'bash -c "$$SCRIPT"', 'kept')
-      const build = await cluster.startBuild(pipeline, { SCRIPT: `echo begun; ${door.wait}; echo over` })
+      const build = await cluster.startBuild(pipeline, { SCRIPT: `echo begun; ${gate.wait}; echo over` })
       const hasBegun = async () => (await cluster.logOf(build)).includes('\nbegun\n')
-      await eventually('the job runs', hasBegun, patienceMs, 200)
+      await eventually('the job runs', hasBegun, deadlineMs, 200)
       server.killGroup()
       await server.ended
       cluster.server = await startServer({ ...settings, PORT: new URL(server.url).port })
-      door.open()
+      gate.open()
       const ended = await cluster.untilEnded(build)
       expect(ended.log).toContain('\nover\n')
       expect(ended).toMatchObject({ state: 'passed' })
       await cluster.untilIdle()
       await cluster.clearCache()
-      await untilHeld(cluster.server, before)
+      await untilFreed(cluster.server, before)
     })
   },
 )

@@ -1,10 +1,16 @@
-// Hosted clusters on a real container engine, and what becomes of them when the server is killed.
+// Hosted clusters on a real container engine, also when the server is killed.
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import tar from 'tar-stream'
 import { acquireEngines, type TestEngine } from '../testbed/src/test-engines.ts'
-import { expectKeptWherePassed } from './hosted-cache.ts'
-import { countHeld, HostedCluster, hostedSettings, importJobImage, untilHeld } from './hosted-cluster.ts'
+import { expectCacheOfPassedJobs } from './hosted-cache.ts'
+import {
+  countResources,
+  HostedCluster,
+  hostedSettings,
+  importJobImage,
+  untilFreed,
+} from './hosted-cluster.ts'
 import { aDataDirectory, eventually, millrace, startServer } from './millrace.ts'
 
 for (const { title, lacks, get, release } of await acquireEngines())
@@ -19,10 +25,10 @@ for (const { title, lacks, get, release } of await acquireEngines())
     async function start() {
       const settings = hostedSettings(engine, aDataDirectory())
       const server = await startServer(settings)
-      return { settings, cluster: await HostedCluster.make(server, settings) }
+      return { settings, cluster: await HostedCluster.create(server, settings) }
     }
 
-    it('build an image and run a job in it, which finds the tool that its instructions installed', async () => {
+    it('build an image and run a job in it, which finds the installed tool', async () => {
       const { cluster } = await start()
       const instructions = 'RUN mkdir /tools && cp /etc/two /tools/two\nENV TOOL=/tools/two'
       const image = await cluster.startImage('tools', instructions)
@@ -30,7 +36,7 @@ for (const { title, lacks, get, release } of await acquireEngines())
       expect(built).toMatchObject({ status: 'READY', last_build_error: null })
       expect((await cluster.get(`${image}/log`)).body.content).toContain('cp /etc/two /tools/two')
       await cluster.useImage(String(built.image_ref))
-      const before = await countHeld(engine, cluster.server)
+      const before = await countResources(engine, cluster.server)
       const pipeline = await cluster.pipeline('Tools', 'cat $$TOOL')
       const ended = await cluster.run(pipeline)
       expect(ended.log).toContain('\ntwo\n')
@@ -39,17 +45,17 @@ for (const { title, lacks, get, release } of await acquireEngines())
       const failed = await cluster.untilBuilt(broken)
       expect(failed).toMatchObject({ status: 'FAILED', image_ref: null })
       expect(failed.last_build_error).toContain('cat /nowhere')
-      // The network that Docker's containers are in, and the two volumes of the runner, stay for the next job.
+      // Docker's network and the two volumes of the runner stay for the next job.
       await eventually('the container is gone', async () => {
-        const held = await countHeld(engine, cluster.server)
-        return held.containers === before.containers && held.tokens === before.tokens
+        const found = await countResources(engine, cluster.server)
+        return found.containers === before.containers && found.tokens === before.tokens
       })
     })
 
-    it('keep what a job that passes leaves in its cache, and give each of 20 at once its own copy', async () => {
+    it('keep the cache of a job that passes, and give 20 concurrent jobs a copy each', async () => {
       const { cluster } = await start()
       const pipeline = await cluster.pipeline('Cached', 'eval "$$SCRIPT"', 'kept')
-      await expectKeptWherePassed(cluster, pipeline)
+      await expectCacheOfPassedJobs(cluster, pipeline)
       const script = (index: number) =>
         `echo had $(cat kept/a); echo ${index} > kept/a; while ! test -e /go; do sleep 0.2; done; echo has $(cat kept/a)`
       const builds = await Promise.all(
@@ -61,7 +67,7 @@ for (const { title, lacks, get, release } of await acquireEngines())
       }
       const containers = await engine.docker.listContainers()
       expect(containers).toHaveLength(20)
-      await Promise.all(containers.map(({ Id }) => letGo(engine, Id)))
+      await Promise.all(containers.map(({ Id }) => openGate(engine, Id)))
       for (const [index, build] of builds.entries()) {
         const ended = await cluster.untilEnded(build)
         expect(ended.log).toContain('\nhad one\n')
@@ -81,11 +87,11 @@ for (const { title, lacks, get, release } of await acquireEngines())
         'cp /etc/one kept/a; echo begun; while test -n "$$HOLD" && ! test -e /go; do sleep 0.2; done; echo over',
         'kept',
       )
-      // What stays for the next job, such as the runner, is there from now on.
+      // Everything that stays for the next job, such as the runner, is there from now on.
       expect(await cluster.run(pipeline)).toMatchObject({ state: 'passed' })
       await cluster.untilIdle()
       await cluster.clearCache()
-      const before = await countHeld(engine, first)
+      const before = await countResources(engine, first)
 
       const image = await cluster.startImage('slow', 'RUN cp /etc/one /a\nRUN sleep 15\nRUN cp /etc/two /b')
       const build = await cluster.startBuild(pipeline, { HOLD: 'yes' })
@@ -104,20 +110,20 @@ for (const { title, lacks, get, release } of await acquireEngines())
       cluster.server = await startServer({ ...settings, PORT: new URL(first.url).port })
       const running = await engine.docker.listContainers({ filters: { label: ['millrace.kind=container'] } })
       expect(running).toHaveLength(1)
-      await Promise.all(running.map(({ Id }) => letGo(engine, Id)))
+      await Promise.all(running.map(({ Id }) => openGate(engine, Id)))
       const ended = await cluster.untilEnded(build)
       expect(ended.log).toContain('\nover\n')
       expect(ended).toMatchObject({ state: 'passed' })
       expect(await cluster.untilBuilt(image)).toMatchObject({ status: 'READY' })
       await cluster.untilIdle()
-      expect(await cluster.remove(image)).toBe(204)
+      expect(await cluster.delete(image)).toBe(204)
       await cluster.clearCache()
-      await untilHeld(engine, cluster.server, before)
+      await untilFreed(engine, cluster.server, before)
     })
   })
 
-/** The container's command waits for this. */
-async function letGo({ docker }: TestEngine, containerId: string): Promise<void> {
+/** Writes the file that the container's command waits for. */
+async function openGate({ docker }: TestEngine, containerId: string): Promise<void> {
   const pack = tar.pack()
   pack.entry({ name: 'go' }, '')
   pack.finalize()
@@ -125,7 +131,7 @@ async function letGo({ docker }: TestEngine, containerId: string): Promise<void>
 }
 
 describe('hosted clusters without an engine', () => {
-  it('answer 503 for their images alone, and the server starts', async () => {
+  it('answer 503 only for their images, and the server starts', async () => {
     const settings = {
       MILLRACE_DATA_DIR: aDataDirectory(),
       MILLRACE_AGENTS: '0',

@@ -1,6 +1,6 @@
 /*
- * Made once for a run: a data directory whose database is migrated and empty, because to copy it costs a tenth of
- * making one; and a running server, for the tests that need one and do nothing to it.
+ * Created once for a test run: a data directory with a migrated, empty database, which is ten times faster to copy than to
+ * create; and a running server for tests that do not stop or change it.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -22,7 +22,7 @@ const program = fileURLToPath(new URL('../packages/cli/bin/millrace.js', import.
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(scratch(), 'millrace-e2e-'))
-  // Under root without user namespaces another user has to come by.
+  // The users of jobs must be able to enter it.
   chmodSync(folder, 0o755)
   const empty = join(folder, 'empty')
   execFileSync(process.execPath, [program, 'migrate'], { env: settings(empty), stdio: 'pipe' })
@@ -39,7 +39,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 
 async function startShared(dataDir: string) {
   const child = spawn(process.execPath, [program, 'up', '--json'], {
-    // What tests let it call is on this machine.
+    // Tests have it call addresses of this machine.
     env: { ...settings(dataDir), PORT: '0', MILLRACE_OUTBOUND_ALLOW: '127.0.0.0/8' },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -55,7 +55,7 @@ async function startShared(dataDir: string) {
   }
   const { pid, url, database } = started
   const end = () => void child.kill('SIGTERM')
-  // A run that is cut short comes here only.
+  // Nothing else runs when the test run is interrupted.
   process.once('exit', end)
   const stop = async () => {
     process.off('exit', end)

@@ -1,8 +1,8 @@
-// Hostile sizes against a real server, one after the other, while another client asks for its health.
+// Sends hostile sizes to a real server, one after the other, while another client checks its health.
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { measureSlowness, watchEventLoop } from './event-loop.ts'
-import { aDataDirectory, spawnMillrace, startServer, type Server } from './millrace.ts'
+import { aDataDirectory, startServer, type Server } from './millrace.ts'
 
 const org = '/v2/organizations/default'
 const mostMs = 100
@@ -14,21 +14,21 @@ interface Reply {
 }
 
 describe('abuse case R5: a request that keeps the server busy', () => {
-  it('holds the event loop no longer than 100 ms, whatever it sends', async () => {
+  it('blocks the event loop for at most 100 ms, whatever it sends', async () => {
     const loop = watchEventLoop()
     const settings = { MILLRACE_DATA_DIR: aDataDirectory(), ...loop.settings }
-    const server = await startServer(settings, 'up', spawnMillrace)
+    const server = await startServer(settings)
     const job = await aRunningJob(server)
     const suite = await server.post(`${org}/suites`, { name: 'Tests' })
     const pauses: Record<string, { ms: number; allowedMs: number }> = {}
 
     for (const [name, send] of attacks(server, job, String(suite.body['api_token']))) {
-      await settle(server)
+      await flushPauses(server)
       loop.longestPause()
       const slowness = measureSlowness()
       const replies = await whilePinging(server, send)
-      await settle(server)
-      // The machine's speed changes while this runs, so each attack is judged by the speed around it.
+      await flushPauses(server)
+      // The machine's speed changes during the test, so it is measured around each attack.
       const allowedMs = Math.round(mostMs * Math.max(slowness, measureSlowness()))
       pauses[name] = { ms: loop.longestPause(), allowedMs }
       for (const { status, text } of replies) expect([name, status < 500, text]).toEqual([name, true, text])
@@ -279,7 +279,7 @@ function attacks(server: Server, job: Job, suiteToken: string): Attack[] {
   ]
 }
 
-/** Another client, which gets its answers meanwhile. */
+/** Another client sends requests meanwhile. */
 async function whilePinging(server: Server, send: () => Promise<Reply[]>): Promise<Reply[]> {
   const over = new AbortController()
   const pinging = (async () => {
@@ -293,17 +293,17 @@ async function whilePinging(server: Server, send: () => Promise<Reply[]>): Promi
   }
 }
 
-/** After this the loop has made a turn, and what it noted is in the file. */
-async function settle(server: Server): Promise<void> {
-  for (let turn = 0; turn < 3; turn++) await fetch(`${server.url}/healthz`)
+/** Afterwards the event loop has run its timers, and the file has their records. */
+async function flushPauses(server: Server): Promise<void> {
+  for (let count = 0; count < 3; count++) await fetch(`${server.url}/healthz`)
 }
 
-/** A job on an agent that is nothing but this client. */
+/** A job that this client runs as an agent. */
 async function aRunningJob(server: Server): Promise<Job> {
   const cluster = String((await server.get(`${org}/clusters`)).body['0']?.['id'])
   await server.post(`${org}/clusters/${cluster}/queues`, { key: 'ours' })
   const { body: made } = await server.post(`${org}/clusters/${cluster}/tokens`, { description: 'ours' })
-  const speak = async (token: string, method: string, path: string, body?: object) => {
+  const send = async (token: string, method: string, path: string, body?: object) => {
     const headers = { Authorization: `Token ${token}`, 'Content-Type': 'application/json' }
     const response = await fetch(`${server.url}/v3/${path}`, {
       method,
@@ -314,12 +314,12 @@ async function aRunningJob(server: Server): Promise<Job> {
     if (!response.ok) throw new Error(`${method} ${path}: ${text}`)
     return (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>
   }
-  const agent = await speak(String(made['token']), 'POST', 'register', {
+  const agent = await send(String(made['token']), 'POST', 'register', {
     name: 'ours',
     meta_data: ['queue=ours'],
   })
   const session = String(agent['access_token'])
-  await speak(session, 'POST', 'connect')
+  await send(session, 'POST', 'connect')
   const configuration = 'steps: [{command: wait, agents: {queue: ours}}]'
   await server.post(`${org}/pipelines`, {
     name: 'Ours',
@@ -332,12 +332,12 @@ async function aRunningJob(server: Server): Promise<Job> {
   })
   const id = String(build['jobs']?.['0']?.['id'])
   for (;;) {
-    const ping = await speak(session, 'GET', 'ping')
+    const ping = await send(session, 'GET', 'ping')
     if (ping['job'] !== undefined && ping['job'] !== null) break
   }
-  const accepted = await speak(session, 'PUT', `jobs/${id}/accept`)
+  const accepted = await send(session, 'PUT', `jobs/${id}/accept`)
   const token = String(accepted['token'])
-  await speak(token, 'PUT', `jobs/${id}/start`, { started_at: new Date().toISOString() })
+  await send(token, 'PUT', `jobs/${id}/start`, { started_at: new Date().toISOString() })
   return {
     id,
     token,

@@ -1,5 +1,5 @@
-// What a hostile job can reach on the agents that a start brings: once where root gives jobs users of their own, once where
-// an ordinary user puts them into namespaces, once where neither can be had.
+// Attacks of a hostile job on the installation of a local agent: with users for jobs (root), with namespaces (an ordinary
+// user), and without either.
 import { execFileSync } from 'node:child_process'
 import { accessSync, chmodSync, chownSync, constants, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { symlinkSync, writeFileSync } from 'node:fs'
@@ -20,7 +20,7 @@ import {
 
 const program = fileURLToPath(new URL('../packages/cli/bin/millrace.js', import.meta.url))
 const isRoot = process.getuid?.() === 0
-/** Has a name on every system, and is nobody's. */
+/** An unused account that every system has. */
 const daemon = { uid: 1, gid: 1 }
 const adminToken = 'an-administrators-token-of-tests'
 
@@ -31,14 +31,14 @@ const namespaces = ordinary ?? whyNoNamespaces()
 const because = (reason: string | null) => (reason === null ? '' : ` (skipped: ${reason})`)
 
 describe('abuse case R1: a hostile job of a local agent', () => {
-  it.runIf(isRoot)('as another user reaches nothing of the installation', async () => {
+  it.runIf(isRoot)('reaches nothing of the installation as another user', async () => {
     const dataDir = join(aFolder(), 'data')
     const { reached } = await attack(await start(dataDir, {}), dataDir, aRepository())
     expect(reached).toBeNull()
   })
 
   it.skipIf(namespaces !== null)(
-    `in namespaces reaches nothing of the installation${because(namespaces)}`,
+    `reaches nothing of the installation in namespaces${because(namespaces)}`,
     async () => {
       const home = aHome()
       const dataDir = join(home, 'data')
@@ -51,7 +51,7 @@ describe('abuse case R1: a hostile job of a local agent', () => {
   )
 
   it.skipIf(ordinary !== null)(
-    `is refused if it is a fork's and nothing keeps it away${because(ordinary)}`,
+    `is refused if it is a fork's and cannot be separated${because(ordinary)}`,
     async () => {
       const home = aHome()
       const settings = { HOME: home, PATH: pathWithout('unshare') }
@@ -73,7 +73,7 @@ describe('abuse case R1: a hostile job of a local agent', () => {
 })
 
 describe('a job of a local agent', () => {
-  it.runIf(isRoot)('that kills its own process ends, and the agent goes on', async () => {
+  it.runIf(isRoot)('ends if it kills its own process, and the agent continues', async () => {
     const server = await start(join(aFolder(), 'data'), {})
     const killer = await aPipeline(server, 'none', 'kill -9 $BUILDKITE_AGENT_PID; sleep 60')
     expect((await build(server, killer, {})).state).toBe('failed')
@@ -98,13 +98,13 @@ describe('a job of a local agent', () => {
   })
 })
 
-/** Everything that a step of an ordinary member has done to take over an installation, and what it may do. */
+/** Runs the known attacks of a step on an installation, and a few permitted actions. */
 async function attack(
   server: Server,
   dataDir: string,
   repository: string,
 ): Promise<{ reached: string[] | null }> {
-  // A start that cannot keep jobs away says so; then nothing here may run.
+  // A server that cannot separate jobs says so, and this test needs one that can.
   expect(server.output().stderr).toBe('')
   const agent = childrenOf(server.pid).find((pid) => commandOf(pid).includes('local.js'))
   expect(agent).toBeDefined()
@@ -199,7 +199,7 @@ function kept(running: ReturnType<typeof launch>): ReturnType<typeof launch> {
 async function aPipeline(server: Server, repository: string, command: string): Promise<string> {
   const name = `Pipeline ${Math.random().toString(36).slice(2)}`
   const skip = repository === 'none' ? { env: { BUILDKITE_SKIP_CHECKOUT: 'true' } } : {}
-  // Dollar signs are the shell's.
+  // Dollar signs are for the shell.
   const step = { command: command.replaceAll(/\$+/g, '$$$$') }
   const configuration = JSON.stringify({ ...skip, steps: [step] })
   const made = await server.post('/v2/organizations/default/pipelines', { name, repository, configuration })
@@ -225,7 +225,7 @@ async function build(
   return { state: String(body['state']), log: `\n${await log.text()}` }
 }
 
-/** Others may pass through. */
+/** Other users may enter it. */
 function aFolder(): string {
   const path = aDirectory()
   chmodSync(path, 0o755)
@@ -243,7 +243,7 @@ function handOver(path: string): void {
   execFileSync('chown', ['-R', `${daemon.uid}:${daemon.gid}`, path])
 }
 
-/** Of the user who runs the tests, and readable for all. */
+/** Owned by the user of the tests, readable for all. */
 function aRepository(): string {
   const folder = aFolder()
   const git = (...args: string[]) =>
@@ -256,7 +256,7 @@ function aRepository(): string {
   return folder
 }
 
-/** The packages of this checkout where only root comes. */
+/** A copy of this checkout's packages that only root can enter. */
 function aHiddenCheckout(home: string): string {
   const root = fileURLToPath(new URL('..', import.meta.url))
   const checkout = join(home, 'checkout')
@@ -283,7 +283,7 @@ function pathWithout(name: string): string {
       try {
         symlinkSync(join(from, program), join(folder, program))
       } catch {
-        // The first of the name counts.
+        // The first program of a name counts.
       }
     }
   }

@@ -1,4 +1,4 @@
-// Real processes, known only by what they print and answer.
+// Starts and calls real millrace processes.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -23,28 +23,28 @@ export interface Ended {
 export interface Running {
   pid: number
   output(): { stdout: string; stderr: string }
-  /** To the process alone. */
+  /** Signals only the process. */
   signal(name: NodeJS.Signals): void
-  /** To the process and all it started in its process group, as a closed container or `kill -9 -PID` does. */
+  /** Kills the whole process group, like `kill -9 -PID`. */
   killGroup(): void
   ended: Promise<Ended>
 }
 
-/** Gone after the test. */
+/** Deleted after the test. */
 export function aDirectory(): string {
   const path = mkdtempSync(join(scratch(), 'millrace-e2e-'))
   onTestFinished(() => rmSync(path, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 }))
   return path
 }
 
-/** One that jobs of local agents read and write too, who may be another user. */
+/** Jobs of local agents can read and write it, also as another user. */
 export function aSharedDirectory(): string {
   const path = aDirectory()
   chmodSync(path, 0o777)
   return path
 }
 
-/** A data directory with a migrated database that has no organization yet: its first server makes one. */
+/** A data directory with a migrated, empty database. */
 export function aDataDirectory(): string {
   const path = aDirectory()
   copyEmptyInstallation(path)
@@ -55,7 +55,7 @@ export function copyEmptyInstallation(path: string): void {
   cpSync(inject('emptyInstallation'), path, { recursive: true })
 }
 
-/** Starts `millrace …` with these settings and no others; killed after the test if it still runs. */
+/** Starts `millrace …` with only these settings, and kills it after the test. */
 export const spawnMillrace = (args: readonly string[], settings: Settings): Running =>
   killAfterTest(keepMillrace(args, settings))
 
@@ -67,12 +67,12 @@ function killAfterTest(running: Running): Running {
   return running
 }
 
-/** The same, for whoever ends it in another way: several tests use it, or the test is about its end. */
+/** Like spawnMillrace, but does not kill the process. */
 export function keepMillrace(args: readonly string[], settings: Settings): Running {
   return launch(process.execPath, [program, ...args], settings)
 }
 
-/** Starts any program with this environment and no other. */
+/** Starts any program with only these settings. */
 export function launch(file: string, args: readonly string[], settings: Settings): Running {
   const startedAt = Date.now()
   const child = spawn(file, args, {
@@ -108,7 +108,7 @@ export const millrace = (args: readonly string[], settings: Settings): Promise<E
 
 export interface Client {
   url: string
-  /** Of the first start on an empty database; empty otherwise. */
+  /** Empty unless this start created the first organization. */
   token: string
   database: string
   get(path: string, token?: string): Promise<Answer>
@@ -128,10 +128,10 @@ export interface Json {
   [key: string]: Json
 }
 
-/** Making a database takes a while on a machine that does much else. */
+/** Creating a database may take long on a busy machine. */
 export const startMs = 100_000
 
-/** `millrace up` on a free port, returned when it says that it runs. */
+/** Runs `millrace up` on a free port. Resolves when it reports that it runs. */
 export async function startServer(
   settings: Settings,
   command = 'up',
@@ -158,7 +158,7 @@ export async function startServer(
   return { ...running, ...clientOf({ url, token: first?.token ?? '', database }) }
 }
 
-/** The server that all tests share. What a test makes there has a name of its own. */
+/** The server that all tests share. Tests create things with unique names there. */
 export function theServer(): Client & { pid: number; settings: Settings } {
   const { dataDir, pid, ...server } = inject('sharedServer')
   return { ...clientOf(server), pid, settings: { MILLRACE_DATA_DIR: dataDir } }
@@ -181,7 +181,7 @@ function clientOf({ url, token, database }: Pick<Client, 'url' | 'token' | 'data
   }
 }
 
-/** Of its embedded PostgreSQL. */
+/** The URL of the embedded PostgreSQL. */
 export function databaseUrl({ database }: Pick<Client, 'database'>, name = 'millrace'): string {
   const files = /files in (.*)$/.exec(database)?.[1] ?? ''
   const password = readFileSync(join(files, 'password'), 'utf8').trim()
@@ -194,8 +194,7 @@ export async function stop(server: Running): Promise<Ended> {
 }
 
 /**
- * Waits until the condition holds; fails after the deadline instead of hanging. To look costs the server something too,
- * so it is done less and less often.
+ * Waits until the condition holds, and fails after the deadline. Polls less and less often, to spare the server.
  */
 export async function eventually<T>(
   what: string,

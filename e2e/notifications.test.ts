@@ -14,7 +14,7 @@ interface Arrival {
 const closing: Array<() => void> = []
 afterEach(() => closing.splice(0).forEach((close) => close()))
 
-/** Answers 503 until it is told otherwise. */
+/** Answers 503 until `isUp`. */
 async function aReceiver() {
   const arrivals: Arrival[] = []
   const receiver = { url: '', isUp: false, arrivals }
@@ -45,7 +45,7 @@ async function aReceiver() {
 
 const events = ['build.scheduled', 'build.running', 'build.finished']
 
-async function aToldPipeline(server: Server, receiver: { url: string }): Promise<string> {
+async function aPipelineWithWebhook(server: Server, receiver: { url: string }): Promise<string> {
   const org = '/v2/organizations/default'
   const service = await server.post(`${org}/services`, {
     provider: 'webhook',
@@ -53,16 +53,16 @@ async function aToldPipeline(server: Server, receiver: { url: string }): Promise
   })
   expect(service.status).toBe(201)
   const pipeline = await server.post(`${org}/pipelines`, {
-    name: 'Told',
-    repository: 'https://git.example.com/told.git',
+    name: 'Notified',
+    repository: 'https://git.example.com/notified.git',
     configuration: 'steps: [{command: "true", checkout: {skip: true}}]',
   })
   expect(pipeline.status).toBe(201)
   return `${org}/pipelines/${String(pipeline.body['slug'])}`
 }
 
-describe('kill -9 between a change of state and its delivery', () => {
-  it('loses no notification: each arrives, in order per build, with the id it had before', async () => {
+describe('kill -9 between a state change and its delivery', () => {
+  it('loses no notification: each arrives, in order per build, with the same id', async () => {
     const receiver = await aReceiver()
     const settings = {
       MILLRACE_DATA_DIR: aDataDirectory(),
@@ -70,7 +70,7 @@ describe('kill -9 between a change of state and its delivery', () => {
       MILLRACE_AGENT_LOST_SECONDS: '5',
     }
     const first = await startServer(settings)
-    const path = await aToldPipeline(first, receiver)
+    const path = await aPipelineWithWebhook(first, receiver)
     const build = (server: Server) =>
       server.post(`${path}/builds`, { commit: 'HEAD', branch: 'main' }, first.token)
     for (let n = 0; n < 3; n++) expect((await build(first)).status).toBe(201)
@@ -78,7 +78,7 @@ describe('kill -9 between a change of state and its delivery', () => {
       'an attempt for each',
       async () => new Set(receiver.arrivals.map((one) => one.build)).size === 3,
     )
-    // These are written down, and hardly anything more, when the end comes.
+    // These are committed, but hardly more, before the kill.
     const last = await Promise.all([build(first), build(first), build(first)])
     first.killGroup()
     await first.ended

@@ -1,4 +1,4 @@
-// Versions n and n+1 share a schema: the server of the previous release works on the newest one, while it runs.
+// Versions n and n+1 share a schema: the previous release's server runs on the newest schema.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { aDirectory, eventually, launch, millrace, startServer, type Settings } 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const org = '/v2/organizations/default'
 
-/** To be changed with each release, to the commit of the one before. */
+/** Each release sets this to the commit of the release before. */
 const commit = readFileSync(new URL('previous-release', import.meta.url), 'utf8').trim()
 
 const git = (...args: string[]) =>
@@ -59,7 +59,7 @@ it.skipIf(obstacle !== null)(
         100_000,
       )
       expect(String(ended['state'])).toBe('passed')
-      // The newest server joins it on the same schema.
+      // The newest server runs beside it.
       const newest = await startServer(settings, 'serve')
       expect((await newest.get(path, server.token)).status).toBe(200)
       expect(server.output().stderr).not.toContain('does not exist')
@@ -70,7 +70,7 @@ it.skipIf(obstacle !== null)(
   },
 )
 
-/** The sources of that commit, compiled with the packages that are installed here where they are the same. */
+/** Compiles the sources of that commit, with the packages installed here if those are the same. */
 function takeTree(tree: string): void {
   const archive = execFileSync('git', ['-C', root, 'archive', commit], { maxBuffer: 1024 ** 3 })
   execFileSync('tar', ['-x', '-C', tree], { input: archive })
@@ -83,7 +83,7 @@ function takeTree(tree: string): void {
   })
 }
 
-/** Everything but our own packages, which are links into a tree: into that one. */
+/** Links the installed libraries, and our packages of that commit. */
 function linkModules(tree: string): void {
   const ours = '@millrace'
   mkdirSync(join(tree, 'node_modules', ours), { recursive: true })

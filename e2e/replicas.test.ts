@@ -3,7 +3,7 @@ import { anEmptyDatabase } from './databases.ts'
 import { aDirectory, eventually, millrace, spawnMillrace, startMs, startServer, stop } from './millrace.ts'
 
 describe('several processes on one DATABASE_URL', () => {
-  it('make one first organization between them when they start at once', async () => {
+  it('create one first organization when they start at once', async () => {
     const settings = {
       DATABASE_URL: await anEmptyDatabase('replicas'),
       MILLRACE_SECRET_KEY: 'a key of 32+ characters that all replicas share',
@@ -19,7 +19,7 @@ describe('several processes on one DATABASE_URL', () => {
       expect(body).toMatchObject([{ name: 'Default cluster' }])
     }
 
-    // A revocation counts at once on every one of them.
+    // A revocation takes effect at once on all of them.
     const { body } = await replicas[0].get('/v2/access-token', token)
     expect((await millrace(['token', 'revoke', String(body['uuid'])], settings)).code).toBe(0)
     for (const replica of replicas) {
@@ -31,7 +31,7 @@ describe('several processes on one DATABASE_URL', () => {
 })
 
 describe('millrace serve and millrace worker', () => {
-  it('take one role each, and make no first organization', async () => {
+  it('take one role each, and create no first organization', async () => {
     const settings = {
       DATABASE_URL: await anEmptyDatabase('roles'),
       MILLRACE_DATA_DIR: aDirectory(),
@@ -43,7 +43,7 @@ describe('millrace serve and millrace worker', () => {
     const worker = await startServer(settings, 'worker')
     await expect(worker.get('/readyz')).rejects.toThrow('fetch failed')
     expect((await api.get('/v2/organizations/default/clusters', 'mrt_unknown')).status).toBe(401)
-    // Both log in lines of JSON, on stderr.
+    // Both log JSON lines to stderr.
     const lines = api.output().stderr.trim().split('\n')
     expect(lines.map((line) => JSON.parse(line) as unknown)).toContainEqual(
       expect.objectContaining({ method: 'GET', path: '/readyz', status: 200 }),
@@ -52,7 +52,7 @@ describe('millrace serve and millrace worker', () => {
     expect((await stop(worker)).code).toBe(0)
   })
 
-  it('say how to make the first user, refuse a restore beside them, and refuse another secret key', async () => {
+  it('say how to create the first user, and refuse a restore and another secret key', async () => {
     const key = 'k'.repeat(40)
     const settings = {
       DATABASE_URL: await anEmptyDatabase('first_steps'),
@@ -73,7 +73,7 @@ describe('millrace serve and millrace worker', () => {
     expect(other.stderr).toMatch(/^The secrets in this database are sealed with another key: .*\.\n$/)
     const both = await startServer({ ...settings, MILLRACE_SECRET_KEY: `${'n'.repeat(40)},${key}` }, 'worker')
     expect(both.output().stderr).toContain('MILLRACE_SECRET_KEY holds 2 keys: a comma separates keys.')
-    // It could not open what the new key seals.
+    // It could not open values sealed with the new key.
     expect((await millrace(['worker'], settings)).code).toBe(1)
     const split = await millrace(['serve'], { ...settings, MILLRACE_SECRET_KEY: `${key},and more` })
     expect(split.stderr).toContain('no key can hold a comma')

@@ -61,14 +61,14 @@ interface Balancer {
   replace(old: string, now: string): void
 }
 
-/** Round robin over the replicas whose last answer to `/readyz` was 200; it never asks a second one. */
+/** Round robin over the replicas whose last response to `/readyz` was 200; never retries. */
 async function startBalancer(urls: string[]): Promise<Balancer> {
   const isReady = new Map(urls.map((url) => [url, false]))
   const agent = new Agent({ keepAlive: true })
-  let turn = 0
+  let count = 0
   const pass = (request: IncomingMessage, response: ServerResponse) => {
     const ready = [...isReady].flatMap(([url, is]) => (is ? [url] : []))
-    const url = ready[turn++ % ready.length] ?? 'http://127.0.0.1:1'
+    const url = ready[count++ % ready.length] ?? 'http://127.0.0.1:1'
     const { hostname, port } = new URL(url)
     const { method = '', url: path = '', headers } = request
     const onward = forward({

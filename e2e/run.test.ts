@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { aDirectory, eventually, spawnMillrace, type Running } from './millrace.ts'
 
 describe('millrace run', () => {
-  it('cancels the build on Ctrl-C, kills on the second, and leaves no process', async () => {
+  it('cancels the build on Ctrl-C, kills it on the second, and leaves no process', async () => {
     const { run, folder, pids } = await startStubborn()
     run.signal('SIGINT')
     await eventually('it cancels', async () => run.output().stdout.includes('Canceling the build.'))
@@ -30,7 +30,7 @@ describe('millrace run', () => {
   })
 })
 
-/** A job that does not listen to SIGTERM, a process behind it, and one in a session of its own. */
+/** A job that ignores SIGTERM, a background process, and a process in its own session. */
 async function startStubborn(): Promise<{ run: Running; folder: string; pids: number[] }> {
   const folder = aDirectory()
   const script =

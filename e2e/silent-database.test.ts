@@ -6,7 +6,7 @@ import { aDirectory, eventually, startServer, type Server } from './millrace.ts'
 const backMs = 15_000
 const builds = '/v2/organizations/default/pipelines/demo/builds'
 
-it('a database that goes silent makes a replica not ready, and it is back soon after the path is', async () => {
+it('a silent database makes a replica not ready until shortly after the database answers again', async () => {
   const database = await anEmptyDatabase('silent')
   const proxy = await startFaultProxy(database)
   const server = await startServer({
@@ -18,7 +18,7 @@ it('a database that goes silent makes a replica not ready, and it is back soon a
     MILLRACE_AGENT_LOST_SECONDS: '60',
   })
   const load = startLoad(server)
-  await eventually('builds are made', async () => load.created.length > 3)
+  await eventually('builds are created', async () => load.created.length > 3)
 
   proxy.silence()
   await eventually('it says that it is not ready', async () => {
@@ -30,7 +30,7 @@ it('a database that goes silent makes a replica not ready, and it is back soon a
   const resumedAt = Date.now()
   await eventually('it is ready', async () => (await server.get('/readyz')).status === 200, backMs)
   const before = load.created.length
-  await eventually('builds are made again', async () => load.created.length > before + 3, backMs)
+  await eventually('builds are created again', async () => load.created.length > before + 3, backMs)
   expect(Date.now() - resumedAt).toBeLessThan(backMs)
 
   await load.stop()
@@ -39,7 +39,7 @@ it('a database that goes silent makes a replica not ready, and it is back soon a
   for (const number of load.created) {
     expect((await server.get(`${builds}/${number}`)).status).toBe(200)
   }
-  // The agent, whose question was held all the time, still hears of work.
+  // The agent, whose ping waited all the time, still gets jobs.
   const { body } = await server.post(builds, { commit: 'HEAD', branch: 'main', message: 'the last' })
   const last = `${builds}/${String(body['number'])}`
   await eventually(
@@ -62,7 +62,7 @@ interface Load {
   stop(): Promise<void>
 }
 
-/** Clients that make builds one after the other; each build is canceled so that the agent is soon done with it. */
+/** Clients that create builds, and cancel them so that the agent is soon free. */
 function startLoad(server: Server): Load {
   const created: number[] = []
   const counts = new Map<number, number>()

@@ -7,7 +7,7 @@ import { aDirectory, eventually, startServer, type Json } from './millrace.ts'
 
 const org = '/v2/organizations/default'
 
-/** Given to Node as an option: the clock of that process is five minutes behind. */
+/** Sets the clock of a Node process five minutes behind. */
 const behind = encodeURIComponent(`
   const Real = Date
   const now = () => Real.now() - 300_000
@@ -16,7 +16,7 @@ const behind = encodeURIComponent(`
     static now() { return now() }
   }`)
 
-it('what happens on a replica whose clock is 300 s behind is told like all else', async () => {
+it('events of a replica whose clock is 300 s behind are published too', async () => {
   const settings = {
     DATABASE_URL: await anEmptyDatabase('skewed'),
     MILLRACE_SECRET_KEY: 'a key of 32+ characters that all replicas share',

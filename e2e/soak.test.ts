@@ -7,7 +7,7 @@ import { expect, it } from 'vitest'
 import { scratch } from '../testbed/src/scratch.ts'
 import { copyEmptyInstallation } from './millrace.ts'
 
-/** The programs of `npm run soak`, with less to do, on a database that is made already. */
+/** Runs a program of `npm run soak` with less load, on a prepared database. */
 async function runProgram(
   name: string,
   args: readonly string[],
@@ -27,9 +27,9 @@ async function runProgram(
   return { code, said }
 }
 
-// One mostly waits and the other computes, so side by side.
+// Concurrent, because one mostly waits and the other computes.
 it.concurrent(
-  'loses nothing that was acknowledged while agents and the server are killed',
+  'loses nothing acknowledged while agents and the server are killed',
   { timeout: 240_000 },
   async () => {
     const plan = ['--seconds', '30', '--jobs', '90', '--agents', '9', '--kills', '4', '--restarts', '2']
@@ -39,12 +39,8 @@ it.concurrent(
   },
 )
 
-it.concurrent(
-  'takes a long log in and gives it out again in little memory',
-  { timeout: 240_000 },
-  async () => {
-    const { code, said } = await runProgram('big-log-main', ['--mib', '48', '--bound', '30'])
-    expect(said).toContain('The log went through whole.')
-    expect(code).toBe(0)
-  },
-)
+it.concurrent('stores and returns a long log in little memory', { timeout: 240_000 }, async () => {
+  const { code, said } = await runProgram('big-log-main', ['--mib', '48', '--bound', '30'])
+  expect(said).toContain('The log went through whole.')
+  expect(code).toBe(0)
+})

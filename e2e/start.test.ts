@@ -20,7 +20,7 @@ import {
 const sentence = /^[A-Z].*\.\n$/
 
 describe('millrace up', () => {
-  it('prints on its first start what one needs, and a curl line that works when pasted', async () => {
+  it('prints on its first start how to use it, and a curl command that works', async () => {
     const settings = { MILLRACE_DATA_DIR: join(aDirectory(), 'data'), PORT: String(await aFreePort()) }
     const first = spawnMillrace(['up'], settings)
     const welcome = async () => {
@@ -44,7 +44,7 @@ describe('millrace up', () => {
     expect((await stop(second)).code).toBe(0)
   })
 
-  it('makes an organization, an administrator with all scopes, and a cluster with a default queue', async () => {
+  it('creates an organization, an administrator with all scopes, and a cluster with a default queue', async () => {
     const server = theServer()
     const { body: token } = await server.get('/v2/access-token')
     expect(token['scopes']).toContain('write_clusters')
@@ -97,7 +97,7 @@ describe('millrace up', () => {
     expect(stderr).toMatch(/^PostgreSQL ended by itself \(SIGKILL\).*start again\.$/m)
   })
 
-  it('refuses a port in use before it makes anything', async () => {
+  it('refuses a port in use before it creates anything', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
     const dataDir = join(aDirectory(), 'data')
@@ -123,14 +123,14 @@ describe('millrace up', () => {
   })
 
   it('refuses a data directory it cannot write', async () => {
-    // Even root cannot make a directory there.
+    // Even root cannot create a directory there.
     const refused = await millrace(['up'], { MILLRACE_DATA_DIR: '/proc/millrace', PORT: '0' })
     expect(refused).toMatchObject({ code: 1, stdout: '' })
     expect(refused.stderr).toMatch(sentence)
     expect(refused.stderr).toContain('set MILLRACE_DATA_DIR')
   })
 
-  it('refuses a DATABASE_URL that does not answer, and makes nothing', async () => {
+  it('refuses a DATABASE_URL that does not answer, and creates nothing', async () => {
     const dataDir = join(aDirectory(), 'data')
     const refused = await millrace(['up'], {
       MILLRACE_DATA_DIR: dataDir,
@@ -169,7 +169,7 @@ describe('millrace up', () => {
   })
 })
 
-/** Free a moment ago; used where a test must know the port beforehand. */
+/** For tests that must know the port in advance. */
 async function aFreePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1')
   await once(probe, 'listening')

@@ -15,7 +15,7 @@ import {
 const soonMs = 10_000
 
 describe('SIGTERM', () => {
-  it('takes no more requests, finishes those in flight, and ends with 0 within 10 s', async () => {
+  it('stops accepting requests, finishes those in flight, and ends with 0 within 10 s', async () => {
     const server = await startServer({ MILLRACE_DATA_DIR: aDataDirectory() })
     const idle = await open(server)
     const request = await beginPost(server, '{"name":"made while stopping"}')
@@ -31,7 +31,7 @@ describe('SIGTERM', () => {
     idle.destroy()
   })
 
-  it('during the very first start ends with 0 and leaves nothing in the way of the next', async () => {
+  it('during the first start ends with 0, and the next start succeeds', async () => {
     const settings = { MILLRACE_DATA_DIR: join(aDirectory(), 'data'), PORT: '0' }
     const first = spawnMillrace(['up'], settings)
     await eventually('something is being made', async () => existsSync(settings.MILLRACE_DATA_DIR))
@@ -52,7 +52,7 @@ describe('SIGTERM', () => {
 })
 
 describe('SIGINT', () => {
-  it('counts once when npm passes on what the terminal sent already', async () => {
+  it('counts once if it comes from the terminal and from npm', async () => {
     const server = await startServer({ MILLRACE_DATA_DIR: aDataDirectory() })
     const request = await beginPost(server, '{"name":"finished in peace"}')
     server.signal('SIGINT')
@@ -62,7 +62,7 @@ describe('SIGINT', () => {
     expect((await server.ended).code).toBe(0)
   })
 
-  it('ends the process at once when it comes again later', async () => {
+  it('ends the process at once if it comes again later', async () => {
     const server = await startServer({ MILLRACE_DATA_DIR: aDataDirectory() })
     const request = await beginPost(server, '{"name":"cut off"}')
     let isOver = false
@@ -80,11 +80,11 @@ describe('SIGINT', () => {
 
 interface HalfRequest {
   socket: Socket
-  /** Sends the rest and returns the answer. */
+  /** Sends the rest and returns the response. */
   finish(): Promise<string>
 }
 
-/** A request whose body is still on its way. Returned when the server has its head. */
+/** A request whose body is not complete. Resolves when the server has the headers. */
 async function beginPost(server: Server, body: string): Promise<HalfRequest> {
   const socket = await open(server)
   const head = [

@@ -8,7 +8,7 @@ const modules = fileURLToPath(new URL('../node_modules', import.meta.url))
 const vitest = join(modules, 'vitest', 'vitest.mjs')
 const org = '/v2/organizations/default'
 
-/** What somebody's repository may look like: three tests, of which one fails and one is skipped. */
+/** A repository with three tests, of which one fails and one is skipped. */
 function aRepository(): string {
   const folder = aSharedDirectory()
   mkdirSync(join(folder, 'src'))
@@ -66,10 +66,10 @@ async function runBuild(server: Client, configuration: string, env: Record<strin
 }
 
 describe('the results of tests that a job runs', () => {
-  it('come with the collector from npm and as JUnit, and are shown with the build', async () => {
+  it('arrive from the npm collector and as JUnit, and are shown with the build', async () => {
     const server = theServer()
     const [collected, junit] = [await aSuite(server, 'Collected'), await aSuite(server, 'JUnit')]
-    // The other ways write into node_modules, which are not the job's.
+    // The other methods write to node_modules, which does not belong to the job.
     const run = `cd ${aRepository()} && node ${vitest} run --configLoader=runner`
     const build = await runBuild(
       server,

@@ -1,23 +1,23 @@
-// What a case works with: agents of one program, heard in one way, and builds for them.
+// The environment of a case: agents of one program in one ping mode, and builds for them.
 import { generateKeyPairSync } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { launch, type Running } from '../millrace.ts'
-import { Door } from './door.ts'
+import { HttpFaultProxy } from './http-fault-proxy.ts'
 import type { AgentProgram } from './programs.ts'
 import type { Build, Cluster, Site } from './site.ts'
 
 export type Mode = 'polling' | 'streaming'
 
 export interface AgentFlags {
-  /** Of the server's own, unless a door stands in between. */
+  /** The server's, unless a proxy is in between. */
   endpoint?: string
-  /** The one that proves the mode, unless a case wants another. */
+  /** The bench's mode, unless a case needs another. */
   pingMode?: 'auto' | 'poll-only' | 'stream-only'
-  /** Scripts of the agent's owner, by their names. */
+  /** Scripts by name. */
   hooks?: Readonly<Record<string, string>>
   flags?: readonly string[]
-  /** The bench's own, unless a case is about two of them. */
+  /** The bench's, unless a case needs two. */
   program?: AgentProgram
 }
 
@@ -44,7 +44,7 @@ export class Bench {
   private readonly cluster: Cluster
   private readonly prefix: string
   private readonly agents: AgentProcess[] = []
-  private readonly doors: Door[] = []
+  private readonly proxies: HttpFaultProxy[] = []
   private shared: Promise<AgentProcess> | null = null
   private signers: Promise<Signing> | null = null
 
@@ -65,17 +65,17 @@ export class Bench {
   async close(): Promise<void> {
     for (const agent of this.agents) agent.signal('SIGTERM')
     await Promise.all(this.agents.map(({ ended }) => ended))
-    for (const door of this.doors) door.close()
+    for (const proxy of this.proxies) proxy.close()
   }
 
-  /** Between an agent and the server; shut for good when the bench closes. */
-  async door(): Promise<Door> {
-    const door = await Door.open(this.site.server.url)
-    this.doors.push(door)
-    return door
+  /** Between an agent and the server; closed with the bench. */
+  async faultProxy(): Promise<HttpFaultProxy> {
+    const proxy = await HttpFaultProxy.open(this.site.server.url)
+    this.proxies.push(proxy)
+    return proxy
   }
 
-  /** An agent with a queue of its own, named after what it is for. */
+  /** An agent with its own queue, named after its purpose. */
   async start(
     purpose: string,
     {
@@ -117,19 +117,19 @@ export class Bench {
     return agent
   }
 
-  /** Of steps for the shared agents, or for one of the case's own. */
+  /** Builds steps on the shared agents, or on an agent of the case. */
   async build(steps: readonly object[], agent?: AgentProcess): Promise<Build> {
     const { queue } = agent ?? (await this.sharedAgents())
     return this.site.build(this.cluster, { agents: { queue }, steps })
   }
 
-  /** For the cases that are about jobs and not about agents. */
+  /** For cases that test jobs rather than agents. */
   private sharedAgents(): Promise<AgentProcess> {
     this.shared ??= this.start('shared', { flags: ['--spawn', '4'] })
     return this.shared
   }
 
-  /** An agent that signs what its jobs upload, and one that runs nothing else. */
+  /** An agent that signs uploaded steps, and one that runs only signed steps. */
   signing(): Promise<Signing> {
     this.signers ??= this.startSigning()
     return this.signers

@@ -1,5 +1,4 @@
-// What every agent of the protocol must be able to do with this server. Each case stands alone and may run beside all
-// the others.
+// The conformance cases that every agent must pass with this server. Cases are independent and run concurrently.
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { expect } from 'vitest'
 import type { Json } from '../millrace.ts'
 import type { AgentProcess, Bench } from './bench.ts'
-import type { Interception } from './door.ts'
+import type { Interception } from './http-fault-proxy.ts'
 import type { Build, Site } from './site.ts'
 
 export interface Case {
@@ -17,14 +16,14 @@ export interface Case {
 
 const one = (command: string, more: object = {}) => [{ key: 'one', command, ...more }]
 
-/** Waits in the job until the test removes the file. */
+/** A command that blocks its job until the test opens the gate. */
 function aGate(bench: Bench): { command: string; open(): void } {
   const file = join(bench.site.aFolder(), 'gate')
   writeFileSync(file, '')
   return { command: `while [ -e ${file} ]; do sleep 0.1; done`, open: () => rmSync(file) }
 }
 
-/** Returns the log, which also shows what went wrong if it did not pass. */
+/** Returns the log, and shows it if the job did not pass. */
 export async function passed(bench: Bench, build: Build, step: string): Promise<string> {
   const job = await bench.site.ended(build, step)
   const log = await bench.site.log(build, job)
@@ -39,25 +38,25 @@ const ending = ({ state, exit_status, signal, signal_reason }: Json) => ({
   signal_reason,
 })
 
-// Those that take longest come first, so that the others run meanwhile.
+// The longest come first, so that the others run meanwhile.
 export const cases: readonly Case[] = [
   {
     name: 'no answer and 503 during a job: no line of the log is lost',
     async run(bench) {
-      const door = await bench.door()
+      const proxy = await bench.faultProxy()
       const pingMode = bench.mode === 'polling' ? 'poll-only' : 'auto'
-      const agent = await bench.start('outage', { endpoint: door.endpoint, pingMode })
+      const agent = await bench.start('outage', { endpoint: proxy.endpoint, pingMode })
       const gate = aGate(bench)
       const build = await bench.build(one(`${count(60)}; ${gate.command}; echo 000061`), agent)
       await bench.site.says(build, 'one', '000003')
-      door.slam()
+      proxy.dropConnections()
       gate.open()
-      await bench.site.until('the agent finds nobody there', async () => door.refusals >= 2)
-      door.breakDown()
-      await bench.site.until('the agent meets the broken door', async () =>
-        door.seen.some(({ path, status }) => path.endsWith('/chunks') && status === 503),
+      await bench.site.until('the agent is refused', async () => proxy.drops >= 2)
+      proxy.fail()
+      await bench.site.until('the agent gets a 503', async () =>
+        proxy.seen.some(({ path, status }) => path.endsWith('/chunks') && status === 503),
       )
-      door.repair()
+      proxy.recover()
       const job = await bench.site.ended(build, 'one')
       expect(job).toMatchObject({ state: 'passed', exit_status: 0 })
       expect(numbersIn(await bench.site.log(build, job), 6)).toEqual(upTo(61))
@@ -66,15 +65,15 @@ export const cases: readonly Case[] = [
   {
     name: 'the first answers to accept, start and finish are lost',
     async run(bench) {
-      const door = await bench.door()
+      const proxy = await bench.faultProxy()
       const lost = new Set<string>()
-      door.loseAnswersTo(({ url = '' }) => {
+      proxy.loseAnswersTo(({ url = '' }) => {
         const verb = /\/(accept|start|finish)$/.exec(url)?.[1]
         if (verb === undefined || lost.has(verb)) return null
         lost.add(verb)
         return verb === 'accept' ? 'no answer' : '500'
       })
-      const agent = await bench.start('deaf', { endpoint: door.endpoint })
+      const agent = await bench.start('deaf', { endpoint: proxy.endpoint })
       const build = await bench.build(one('echo once'), agent)
       expect(await passed(bench, build, 'one')).toContain('once')
       expect(await bench.site.ended(await bench.build(one('true'), agent), 'one')).toMatchObject({
@@ -84,7 +83,7 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: 'idle, until it is told to disconnect',
+    name: 'idle until it is asked to disconnect',
     async run(bench) {
       const agent = await bench.start('idle')
       const { id } = await bench.site.agent(`${agent.name}-1`, 'connected')
@@ -166,12 +165,12 @@ export const cases: readonly Case[] = [
   {
     name: 'pipeline upload: 202',
     async run(bench) {
-      const door = await bench.door()
-      door.interceptWith(answerLater(bench.site.server.url))
-      const agent = await bench.start('later', { endpoint: door.endpoint })
+      const proxy = await bench.faultProxy()
+      proxy.interceptWith(answerLater(bench.site.server.url))
+      const agent = await bench.start('later', { endpoint: proxy.endpoint })
       const build = await bench.build(one(upload({ key: 'two', command: 'true' }, agent.queue)), agent)
       expect(await bench.site.ended(build, 'two')).toMatchObject({ state: 'passed' })
-      const uploads = door.seen.filter(({ path }) => path.includes('/pipelines'))
+      const uploads = proxy.seen.filter(({ path }) => path.includes('/pipelines'))
       expect(uploads.map(({ method, status }) => `${method} ${status}`)).toEqual([
         'POST 202',
         'GET 200',
@@ -257,13 +256,13 @@ export const cases: readonly Case[] = [
       ])
       await bench.site.running(build, 'one')
       const two = await bench.site.job(build, 'two', 'waits', (job) => String(job.state) === 'waiting')
-      const door = await bench.door()
+      const proxy = await bench.faultProxy()
       const agent = await bench.start('patient', {
-        endpoint: door.endpoint,
+        endpoint: proxy.endpoint,
         flags: ['--acquire-job', String(two.id)],
       })
       await bench.site.until('the job is not to be had yet', async () =>
-        door.seen.some(({ path, status }) => path.endsWith('/acquire') && status === 423),
+        proxy.seen.some(({ path, status }) => path.endsWith('/acquire') && status === 423),
       )
       gate.open()
       expect(await bench.site.ended(build, 'two')).toMatchObject({ state: 'passed' })
@@ -387,7 +386,7 @@ export const cases: readonly Case[] = [
   },
 ]
 
-/** Not among the cases, because it needs a server of its own: one that soon takes agents for lost. */
+/** Not among the cases, because it needs a server with a short limit for lost agents. */
 export async function loseAgents(site: Site, benches: readonly Bench[]): Promise<void> {
   const gates = benches.map(aGate)
   const agents = await Promise.all(benches.map((bench) => bench.start('lost')))
@@ -405,22 +404,22 @@ export async function loseAgents(site: Site, benches: readonly Bench[]): Promise
     })
   }
   for (const agent of agents) await site.agent(`${agent.name}-1`, 'lost')
-  // The commands themselves outlived their agents.
+  // The commands outlive their agents.
   for (const gate of gates) gate.open()
 }
 
-/** Needs a server of its own: one that soon takes jobs for lost. */
+/** Needs a server with a short limit for lost agents. */
 export async function loseEveryAnswer(site: Site, benches: readonly Bench[]): Promise<void> {
   for (const bench of benches.filter(({ mode }) => mode === 'streaming')) {
-    const door = await bench.door()
+    const proxy = await bench.faultProxy()
     const started = new Set<string>()
-    // The server's refusals get through, and so does the next job.
-    door.loseAnswersTo(({ url = '' }, status) => {
+    // Refusals and the next job pass through.
+    proxy.loseAnswersTo(({ url = '' }, status) => {
       if (status !== 200 || !url.endsWith('/accept') || (started.size > 0 && !started.has(url))) return null
       started.add(url)
       return '500'
     })
-    const agent = await bench.start('deaf', { endpoint: door.endpoint })
+    const agent = await bench.start('deaf', { endpoint: proxy.endpoint })
     const group = { concurrency: 1, concurrency_group: `deaf/${bench.mode}` }
     const build = await bench.build(one('true', group), agent)
     expect(ending(await site.ended(build, 'one'))).toEqual({
@@ -434,7 +433,7 @@ export async function loseEveryAnswer(site: Site, benches: readonly Bench[]): Pr
   }
 }
 
-/** Not among the cases, because it needs a server of its own. */
+/** Not among the cases, because it kills the server. */
 export async function surviveCrash(site: Site, benches: readonly Bench[]): Promise<void> {
   const gates = benches.map(aGate)
   const builds = await Promise.all(
@@ -490,13 +489,13 @@ async function expectArtifacts(
   }
 }
 
-/** Steps from standard input, for the shared agents unless another queue is named. */
+/** Uploads a step for the shared agents, unless another queue is named. */
 function upload(step: object, queue = 'shared'): string {
   const steps = JSON.stringify({ agents: { queue }, steps: [step] })
   return `printf %s '${steps}' | buildkite-agent pipeline upload`
 }
 
-/** Like a server that takes uploads in, applies them later, and is still at it when it is first asked. */
+/** Acts like a server that applies uploads later, and is not done at the first question. */
 function answerLater(server: string): Interception {
   const asked = new Set<string>()
   return async (request, response) => {
@@ -520,17 +519,17 @@ function answerLater(server: string): Interception {
 
 const upTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1)
 
-/** Numbers of six digits, some every second. */
+/** Prints numbers of six digits, 20 a second. */
 const count = (last: number) => `for n in $(seq -f %06.0f 1 ${last}); do echo $n; sleep 0.05; done`
 
 const textOf = (agent: AgentProcess) => `${agent.output().stdout}${agent.output().stderr}`
 
-/** Lines that are one number of so many digits. */
+/** The numbers on lines that hold just one number of so many digits. */
 function numbersIn(log: string, digits: number): number[] {
   const line = new RegExp(`^\\d{${digits}}$`)
   return log
     .split(/\r?\n/)
-    .map((written) => written.trim())
-    .filter((written) => line.test(written))
+    .map((text) => text.trim())
+    .filter((text) => line.test(text))
     .map(Number)
 }

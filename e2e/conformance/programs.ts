@@ -1,11 +1,11 @@
-// The agents that the suite is run with. Both take the same flags.
+// The agents under test. Both take the same flags.
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 export interface AgentProgram {
   title: string
   file: string
-  /** Before the flags. */
+  /** The arguments before the flags. */
   start: readonly string[]
 }
 
@@ -20,7 +20,7 @@ export const ownRunner: AgentProgram = {
   ],
 }
 
-/** The public agent, when the environment says where its program is. */
+/** The public agent, if BUILDKITE_AGENT_BIN names its program. */
 export function publicAgent(): AgentProgram | null {
   const file = process.env['BUILDKITE_AGENT_BIN'] ?? ''
   if (file === '') return null

@@ -1,5 +1,4 @@
-// Steps that one agent signs and another verifies. Where there is a public agent, one of the two is ours and the other
-// is the public one.
+// One agent signs steps and another verifies them. If there is a public agent, it is one of the two.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +11,7 @@ const rejected = { state: 'failed', exit_status: -1, signal_reason: 'signature_r
 
 export const signedCases: readonly Case[] = [
   {
-    name: 'signed: plain step, with variables of its own and of the pipeline',
+    name: 'signed: plain step, with variables of the step and of the pipeline',
     async run(bench) {
       const command = 'echo "region $$REGION, zone $$ZONE"'
       const build = await uploadSigned(bench, [{ key: 'two', command, env: { ZONE: 7 } }])
@@ -116,7 +115,7 @@ export const signedCases: readonly Case[] = [
   },
 ]
 
-/** The steps, uploaded by an agent that signs, for one that verifies. */
+/** The signing agent uploads the steps for the verifying one. */
 async function uploadSigned(
   bench: Bench,
   steps: readonly object[],
@@ -135,7 +134,7 @@ function uploadOf(steps: readonly object[], queue?: string): string {
   return `printf %s '${pipeline}' | buildkite-agent pipeline upload`
 }
 
-/** A repository with one hook, which repeats the plugin's setting. */
+/** A repository with one hook, which prints the plugin's setting. */
 function aPlugin(bench: Bench): string {
   const folder = join(bench.site.aFolder(), 'greeter-buildkite-plugin')
   mkdirSync(join(folder, 'hooks'), { recursive: true })

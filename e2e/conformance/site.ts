@@ -1,4 +1,4 @@
-// One server for the whole suite, a real repository, and what a test wants to do with them.
+// One server for the whole suite, a real repository, and helpers for both.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,16 +21,16 @@ export interface Cluster {
 }
 
 export interface Build {
-  /** Below the pipeline's address. */
+  /** Relative to the pipeline. */
   path: string
   id: string
 }
 
-/** Long enough for an agent that waits before it repeats a call. */
-const patienceMs = 100_000
+/** Agents may wait long before they repeat a request. */
+const deadlineMs = 100_000
 
 export interface SiteSettings {
-  /** Silence after which an agent is lost. Far from what a busy machine delays, unless a test is about it. */
+  /** The limit for lost agents. The default is longer than a busy machine ever delays one. */
   lostSeconds?: number
 }
 
@@ -54,7 +54,7 @@ export class Site {
     return new Site(await start(folder, '0', lostSeconds), folder)
   }
 
-  /** Killed, with its database, and started again at the same address. */
+  /** Kills the server with its database, and starts it again at the same address. */
   async crash(): Promise<void> {
     await this.disconnect()
     this.server.killGroup()
@@ -69,7 +69,7 @@ export class Site {
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 })
   }
 
-  /** A folder of its own for each who asks. */
+  /** A new folder. */
   aFolder(): string {
     return mkdtempSync(join(this.folder, 'f-'))
   }
@@ -86,7 +86,7 @@ export class Site {
     return key
   }
 
-  /** A build of this configuration, of a pipeline made for it. Variables in it are left to the shell. */
+  /** Builds this configuration in a new pipeline. Variables are left to the shell. */
   async build(cluster: Cluster, configuration: object): Promise<Build> {
     this.pipelines += 1
     const name = `p${this.pipelines}`
@@ -98,15 +98,15 @@ export class Site {
   }
 
   async get(path: string): Promise<Json> {
-    return (await expectGood(this.server.get(organization + path, this.token), path)).body
+    return (await expectSuccess(this.server.get(organization + path, this.token), path)).body
   }
 
   async post(path: string, body: object): Promise<Answer> {
-    return expectGood(this.server.post(organization + path, body, this.token), path)
+    return expectSuccess(this.server.post(organization + path, body, this.token), path)
   }
 
   async put(path: string, body: object): Promise<Answer> {
-    return expectGood(this.server.put(organization + path, body, this.token), path)
+    return expectSuccess(this.server.put(organization + path, body, this.token), path)
   }
 
   /** As a browser would get them, redirects included. */
@@ -123,7 +123,7 @@ export class Site {
     return text.toString()
   }
 
-  /** The job of the step, once the condition holds. */
+  /** The step's job, as soon as the condition holds. */
   job(build: Build, step: string, what: string, holds: (job: Json) => boolean): Promise<Json> {
     return this.until(`${step} ${what}`, async () => {
       const { jobs } = await this.get(build.path)
@@ -140,7 +140,7 @@ export class Site {
     return this.job(build, step, 'runs', (job) => String(job.state) === 'running')
   }
 
-  /** The job of the step, when its log has the text. */
+  /** The step's job, as soon as its log has the text. */
   async says(build: Build, step: string, text: string): Promise<Json> {
     const job = await this.running(build, step)
     await this.until(`${step} says ${text}`, async () => (await this.log(build, job)).includes(text))
@@ -157,7 +157,7 @@ export class Site {
     })
   }
 
-  /** Minutes are the smallest time limit a job can have; here they have passed. */
+  /** Moves the deadline to now, because the shortest limit is a minute. */
   async passTimeLimit(job: Json): Promise<void> {
     await this.query('update jobs set deadline_at = now() where id = $1', [String(job.id)])
   }
@@ -173,7 +173,7 @@ export class Site {
   }
 
   until<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {
-    return eventually(what, look, patienceMs, 400)
+    return eventually(what, look, deadlineMs, 400)
   }
 }
 
@@ -197,7 +197,7 @@ async function connect(connectionString: string): Promise<pg.Client> {
   return client
 }
 
-async function expectGood(asked: Promise<Answer>, path: string): Promise<Answer> {
+async function expectSuccess(asked: Promise<Answer>, path: string): Promise<Answer> {
   const answer = await asked
   if (answer.status >= 300) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
   return answer

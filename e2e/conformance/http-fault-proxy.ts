@@ -1,4 +1,4 @@
-// A door between an agent and the server that can be shut, can be out of order, and remembers who went through.
+// An HTTP proxy between an agent and the server that can drop connections, fail, lose responses, and records requests.
 import { once } from 'node:events'
 import { createServer, request as forward, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -12,17 +12,17 @@ export interface Seen {
 /** Answers in the server's place when it returns true. */
 export type Interception = (request: IncomingMessage, response: ServerResponse) => Promise<boolean> | boolean
 
-/** What the agent gets instead of the server's answer; null: the answer itself. */
+/** The replacement of the server's response; null: none. */
 export type Loss = (request: IncomingMessage, status: number) => 'no answer' | '500' | null
 
-export class Door {
+export class HttpFaultProxy {
   readonly seen: Seen[] = []
-  /** How many knocked while it was shut. */
-  refusals = 0
+  /** The number of connections dropped. */
+  drops = 0
   private intercept: Interception = () => false
   private lose: Loss = () => null
-  private isShut = false
-  private isBroken = false
+  private isDropping = false
+  private isFailing = false
   private readonly server = createServer((request, response) => void this.pass(request, response))
   private readonly target: URL
   private port = 0
@@ -31,20 +31,20 @@ export class Door {
     this.target = new URL(target)
   }
 
-  static async open(target: string): Promise<Door> {
-    const door = new Door(target)
-    door.server.on('connection', (socket) => {
-      if (!door.isShut) return
-      door.refusals += 1
+  static async open(target: string): Promise<HttpFaultProxy> {
+    const proxy = new HttpFaultProxy(target)
+    proxy.server.on('connection', (socket) => {
+      if (!proxy.isDropping) return
+      proxy.drops += 1
       socket.destroy()
     })
-    door.server.listen(0, '127.0.0.1')
-    await once(door.server, 'listening')
-    door.port = (door.server.address() as AddressInfo).port
-    return door
+    proxy.server.listen(0, '127.0.0.1')
+    await once(proxy.server, 'listening')
+    proxy.port = (proxy.server.address() as AddressInfo).port
+    return proxy
   }
 
-  /** Where agents knock, with the path of the agent API. */
+  /** For agents, with the path of the agent API. */
   get endpoint(): string {
     return `http://127.0.0.1:${this.port}/v3`
   }
@@ -53,24 +53,24 @@ export class Door {
     this.intercept = intercept
   }
 
-  /** The server carries the requests out, and the agent does not hear of it. */
+  /** The server handles the requests, but the agent gets no response. */
   loseAnswersTo(lose: Loss): void {
     this.lose = lose
   }
 
-  /** Everything is answered with 503. */
-  breakDown(): void {
-    this.isShut = false
-    this.isBroken = true
+  /** Answers everything with 503. */
+  fail(): void {
+    this.isDropping = false
+    this.isFailing = true
   }
 
-  repair(): void {
-    this.isBroken = false
+  recover(): void {
+    this.isFailing = false
   }
 
-  /** Who knocks is cut off without a word, and who was talking too. */
-  slam(): void {
-    this.isShut = true
+  /** Drops open and new connections. */
+  dropConnections(): void {
+    this.isDropping = true
     this.server.closeAllConnections()
   }
 
@@ -87,7 +87,7 @@ export class Door {
         status: response.statusCode,
       })
     })
-    if (this.isBroken) {
+    if (this.isFailing) {
       request.resume()
       response.writeHead(503, { 'Content-Type': 'application/json' }).end('{"message":"out of order"}')
       return
