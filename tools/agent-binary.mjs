@@ -1,8 +1,8 @@
-// Where the public agent's program is, if this machine has one: agent conformance is tested with it too.
+// Finds the public agent's program, with which agent conformance is tested too.
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
 
-/** From BUILDKITE_AGENT_BIN, or the first on the path; null when there is none. */
+/** BUILDKITE_AGENT_BIN, or the first on the path; null: none. */
 export function findAgentBinary(env = process.env) {
   if (env.BUILDKITE_AGENT_BIN) return resolve(env.BUILDKITE_AGENT_BIN)
   const folders = (env.PATH ?? '').split(delimiter).filter((folder) => folder !== '')

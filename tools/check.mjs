@@ -1,4 +1,4 @@
-// What CI runs: format, lint, types, import directions, schema freshness, tests. Stops at the first that fails.
+// Runs the checks of CI: format, lint, types, import directions, schema freshness, tests. Stops at the first failure.
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { prepare } from './prepare.mjs'

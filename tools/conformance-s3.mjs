@@ -1,7 +1,7 @@
 /*
- * Runs what the tests ask of an S3 store against an S3 server that others wrote and that checks every signature:
- * OpenStack Swift, from PyPI, in a Python environment of its own below node_modules/.cache. With TEST_S3 set
- * (`https://KEY:SECRET@host?region=…`, both percent-encoded) the store it names is asked instead.
+ * Runs the tests of S3 stores with OpenStack Swift, an independent server that checks every signature. It is installed
+ * from PyPI into a Python environment below node_modules/.cache. TEST_S3 (`https://KEY:SECRET@host?region=…`, both
+ * percent-encoded) names another store.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -22,7 +22,7 @@ try {
   await server?.stop()
 }
 
-/** A Python with Swift in it: the system's where it has one, else one made for this alone. */
+/** The system's Python if it has Swift, else a new environment. */
 function findPython() {
   const hasSwift = (python) => spawnSync(python, ['-c', 'import swift.common.wsgi']).status === 0
   if (hasSwift('python3')) return 'python3'

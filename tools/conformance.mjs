@@ -1,4 +1,4 @@
-// Runs the agent protocol's suite with the public agent, and with our own runner beside it.
+// Runs the conformance suite of the agent protocol with the public agent and with our runner.
 import { findAgentBinary } from './agent-binary.mjs'
 
 if (findAgentBinary() === null) {

@@ -1,14 +1,14 @@
-// Writes packages/server/examples.json: for each endpoint one real answer, for the API's description. The answers are
-// those that the server's tests get; ids, times and names are replaced by plainly made-up ones, the same each time.
-// With paths, only those tests run, and the examples of what they do not call stay.
+// Writes packages/server/examples.json: one real response of each endpoint, for the API's description. The responses come
+// from the server's tests; ids, times and names are replaced by fixed ones. With paths, only those tests run, and examples
+// of other endpoints stay.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { root } from './prepare.mjs'
 
-/** What depends on the moment, by the name of the field. */
-const momentary = {
+/** Replacements of values that depend on the time, by field name. */
+const fixedValues = {
   timestamp: 1767323045,
   header_times: [1767323045678000000],
   reset: 60,
@@ -41,7 +41,7 @@ try {
   console.log(`${all.length} examples.`)
 }
 
-/** The one that tells most without being long; of several such the first by its letters, so that it stays the same. */
+/** The response with the most values that is not long. The alphabet decides ties, so that the choice is stable. */
 function choose(lines) {
   const best = new Map()
   for (const line of lines) {
@@ -93,7 +93,7 @@ function plain(body, params) {
       .replaceAll(/\b([A-Za-z]+)-[0-9a-f]{8}\b/g, '$1')
   }
   const walk = (value, key) => {
-    if (value !== null && typeof value === typeof momentary[key]) return momentary[key]
+    if (value !== null && typeof value === typeof fixedValues[key]) return fixedValues[key]
     if (typeof value === 'string') return key === 'graphql_id' ? plainGraphqlId(value) : plainText(value)
     if (Array.isArray(value)) return value.map((entry) => walk(entry, ''))
     if (typeof value !== 'object' || value === null) return value

@@ -1,7 +1,7 @@
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Runs the work while no other process runs any under the same file; waits for one that does. */
+/** Runs the work under a lock file that other processes wait for. */
 export async function withLock(file, work) {
   const mine = `${file}.${process.pid}`
   writeFileSync(mine, nameOf(process.pid))
@@ -18,7 +18,7 @@ export async function withLock(file, work) {
 }
 
 async function take(file, mine) {
-  let isTold = false
+  let hasReported = false
   for (;;) {
     try {
       linkSync(mine, file)
@@ -30,27 +30,27 @@ async function take(file, mine) {
     const pid = holder.split(' ')[0]
     if (holder !== '' && nameOf(pid) !== holder) removeStale(file, mine, holder)
     else {
-      if (!isTold && pid) console.error(`Waiting for process ${pid}, which is preparing this checkout…`)
-      isTold ||= pid !== ''
+      if (!hasReported && pid) console.error(`Waiting for process ${pid}, which is preparing this checkout…`)
+      hasReported ||= pid !== ''
       await delay(100)
     }
   }
 }
 
-/** Moved aside first: what was moved may be the lock of someone who was faster, and then goes back. */
+/** Moves the lock aside first. If it turns out to be another process's new lock, it is moved back. */
 function removeStale(file, mine, holder) {
   const aside = `${mine}.stale`
   try {
     renameSync(file, aside)
     if (readHolder(aside) !== holder) linkSync(aside, file)
   } catch {
-    // Another process is clearing up as well.
+    // Another process deletes it as well.
   } finally {
     rmSync(aside, { force: true })
   }
 }
 
-/** Empty when it was released just now. */
+/** Empty if it was just released. */
 function readHolder(file) {
   try {
     return readFileSync(file, 'utf8')
@@ -59,7 +59,7 @@ function readHolder(file) {
   }
 }
 
-/** Another process that got the same number later has another name, where the system tells its start. */
+/** The process id and, on Linux, the start time, because ids are reused. */
 function nameOf(pid) {
   try {
     process.kill(Number(pid), 0)

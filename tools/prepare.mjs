@@ -1,6 +1,6 @@
 /*
- * Makes a fresh clone ready to run: installs the packages of package-lock.json and compiles. It runs before
- * anything is installed and on every supported Node, so it is plain JavaScript and uses only what Node brings.
+ * Prepares a fresh clone: installs the packages of package-lock.json and compiles. It runs before anything is installed
+ * and on every supported Node, so it is plain JavaScript without dependencies.
  */
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -27,12 +27,12 @@ const modules = join(root, 'node_modules')
 const stampFile = join(modules, '.millrace-installed')
 export const compiler = join(modules, 'typescript', 'bin', 'tsc')
 
-/** Something the operator has to put right; the message is all there is to say. */
+/** An error that the operator can correct, so the message is enough. */
 export class PrepareError extends Error {}
 
 /**
- * Installs and builds what is missing. Without `dev`, packages that only development needs may be missing when
- * everything is built already, as in an image made for production.
+ * Installs and builds if necessary. Without `dev`, development packages may be missing if everything is built already, as
+ * in a production image.
  */
 export async function prepare({ dev }) {
   if (!isWritable(root) || !isWritable(localCache)) return checkReadOnly(dev)
@@ -42,7 +42,7 @@ export async function prepare({ dev }) {
   })
 }
 
-/** For the entry points: a sentence on stderr and exit code 1 instead of a stack. */
+/** For entry points: prints a sentence and exits with 1 instead of printing a stack. */
 export async function prepareOrExit(options) {
   try {
     await prepare(options)
@@ -66,7 +66,7 @@ async function install() {
   const cache = isWritable(npmCache()) ? [] : ['--cache', localCache]
   const { code, output } = await run(...npmCommand(), ['ci', ...options, ...cache])
   if (code !== 0) {
-    // After a mistake in its input npm goes on with its whole manual.
+    // After a usage error npm prints its whole manual.
     const message = output.trim().split('\n').slice(0, 20).join('\n')
     throw new PrepareError(
       `${message}\nThe packages could not be installed: see npm's message above, then start again.`,
@@ -80,21 +80,21 @@ async function build() {
   const { code, output } = await run(process.execPath, [], [compiler, '-b'])
   if (code !== 0)
     throw new PrepareError(`${output.trim()}\nThe build failed: see the compiler's message above.`)
-  if (canBundle() && !isBundled(lockHash())) await bundleOrSay()
+  if (canBundle() && !isBundled(lockHash())) await bundleOrReport()
 }
 
 /**
- * In a process of its own: the bundler takes a gigabyte, which would stay with the server. What was compiled runs as
- * well: there are platforms without a bundler.
+ * Runs in another process, because the bundler takes a gigabyte that the server would keep. A failure is only reported:
+ * the compiled program runs too, and some platforms have no bundler.
  */
-async function bundleOrSay() {
+async function bundleOrReport() {
   const { code, output } = await run(process.execPath, [], [join(root, 'tools', 'bundle.mjs'), lockHash()])
   if (code === 0) return
   const reason = /^\w*Error: .*$/m.exec(output)?.[0] ?? output.trim()
   console.error(`The program could not be bundled, so it starts more slowly: ${reason}`)
 }
 
-/** The bundler asks for more than the program: see its package.json. */
+/** The bundler needs a newer Node than the program: see its package.json. */
 function canBundle() {
   const [major, minor] = process.versions.node.split('.').map(Number)
   const isNewEnough = major === 20 ? minor >= 19 : major === 22 ? minor >= 12 : major > 22
@@ -108,8 +108,8 @@ function isBuilt() {
 }
 
 /**
- * The stamp says that this very lock file was installed for this platform. Without it, an installation made by
- * npm itself is accepted when npm's own record of it has everything the lock file asks for.
+ * The stamp says that this lock file was installed for this platform. Without a stamp, an installation by npm is accepted
+ * if npm's record has everything in the lock file.
  */
 function isInstalled(dev) {
   const record = join(modules, '.package-lock.json')
@@ -122,7 +122,7 @@ function isInstalled(dev) {
     .every(([path, { version }]) => installed[path] !== undefined && installed[path].version === version)
 }
 
-/** Optional packages are required only when they are the ones for this platform. */
+/** Optional packages are required only if they are for this platform. */
 function isRequired({ os, cpu, libc, optional, devOptional, dev: isDev }, dev) {
   if (!dev && (isDev || devOptional)) return false
   if (!optional && !devOptional) return true
@@ -148,7 +148,7 @@ function npmCache() {
   return process.env.npm_config_cache ?? join(homedir(), '.npm')
 }
 
-/** Tried out, because permissions alone do not tell of a read-only file system or of root's many rights. */
+/** Tries to write, because permissions do not show a read-only file system or the rights of root. */
 function isWritable(directory) {
   try {
     mkdirSync(directory, { recursive: true })
@@ -169,7 +169,7 @@ function run(file, before, args) {
     let output = ''
     child.stdout.on('data', (chunk) => (output += chunk))
     child.stderr.on('data', (chunk) => (output += chunk))
-    // Whoever stops us means the child too.
+    // A signal to this process stops the child too.
     const stop = (signal) => {
       child.kill(signal)
       process.exit(128 + system.signals[signal])

@@ -1,4 +1,4 @@
-// Both halves of the soak; each ends the process with 1 when it finds something wrong.
+// Runs both halves of the soak. Each exits with 1 if it finds an error.
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { prepare } from './prepare.mjs'

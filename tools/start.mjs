@@ -6,7 +6,7 @@ const parent = process.ppid
 
 await prepareOrExit({ dev: false })
 
-// npm and its shell die of SIGTERM without passing it on; who is left behind by them has to stop too.
+// npm and its shell end on SIGTERM without passing it on, so this process stops when its parent is gone.
 if (process.env.npm_lifecycle_event) {
   const timer = setInterval(() => {
     if (process.ppid === parent) return

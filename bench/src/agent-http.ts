@@ -1,9 +1,9 @@
-// Agents that speak the protocol and run nothing: each takes jobs one after the other for as long as there are any.
+// Simulated agents that run nothing: each takes one job after the other until there are none.
 import { Agent, request } from 'node:http'
 
 const connections = new Agent({ keepAlive: true })
 
-/** One call of the agent API. Throws when it is refused. */
+/** One request of the agent API. Throws if it is refused. */
 export function callAgentApi<T>(
   address: string,
   token: string,

@@ -1,4 +1,4 @@
-// GET one cluster and a list of 30, beside the bare framework and the bare query.
+// GET of one cluster and of a list of 30, compared with the bare framework and the bare query.
 import { startTemporary } from '@millrace/server/db/embedded/temporary.ts'
 import { migrate } from '@millrace/server/db/migrate.ts'
 import { openDatabase, type Db } from '@millrace/server/db/pool.ts'
@@ -46,7 +46,7 @@ export async function benchApi(): Promise<Report> {
     const statements = captured.take()
     const body = await (await fetch(url, { headers: { authorization: `Bearer ${token}` } })).text()
     const { child: http, ready: bare } = await startChild('./child-http.js', { BODY: body })
-    // The compiler gets its work done before anything is measured, for all three alike.
+    // Warm up all three before measuring.
     const setting = { url, token, bare: String(bare), sqlChild, statements }
     await measureRounds({ ...setting, connections: 16, rounds: warmUpRounds })
     for (const connections of connectionCounts) {
@@ -87,7 +87,7 @@ interface Setting {
   rounds: number
 }
 
-/** The three take turns, so that whatever else the machine does disturbs them alike. */
+/** The three alternate, so that other load on the machine affects them equally. */
 async function measureRounds({
   url,
   token,
@@ -98,7 +98,7 @@ async function measureRounds({
   rounds: count,
 }: Setting) {
   const measured: Record<'ours' | 'http' | 'sql', Measured[]> = { ours: [], http: [], sql: [] }
-  // Taken within a round, in which the machine hardly changes.
+  // Ratios are taken within a round, because the machine's speed changes between rounds.
   const ratios: number[] = []
   for (let round = 0; round < count; round++) {
     const ours = await loadUrl({ url, token, connections, seconds })

@@ -1,4 +1,4 @@
-// A server on a throw-away database, with an organization to measure in and a token for its agents.
+// A server on a temporary database, with an organization and a token for its agents.
 import { startTemporary } from '@millrace/server/db/embedded/temporary.ts'
 import { migrate } from '@millrace/server/db/migrate.ts'
 import { openDatabase, type Database, type Db } from '@millrace/server/db/pool.ts'
@@ -11,7 +11,7 @@ export interface BenchServer {
   database: Database
   databaseUrl: string
   seeded: Seeded
-  /** With which agents register. */
+  /** For registering agents. */
   agentToken: string
   server: Child
   stop(): Promise<void>
@@ -42,8 +42,8 @@ export async function startBenchServer(env: Record<string, string> = {}): Promis
   }
 }
 
-/** A database that has lived for a while has statistics; one made just now is given them. */
-export const settle = async ({ database }: BenchServer): Promise<void> => {
+/** Gives a new database the statistics that a used one has. */
+export const analyze = async ({ database }: BenchServer): Promise<void> => {
   await database.pool.query('vacuum analyze')
 }
 

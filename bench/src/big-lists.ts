@@ -1,4 +1,4 @@
-// The memory of a server while it lists builds with as many jobs as a build may have.
+// The memory of a server that lists builds with the largest number of jobs.
 import type { Database } from '@millrace/server/db/pool.ts'
 import { startChild } from './children.ts'
 import { fillBuilds } from './fill-builds.ts'
@@ -16,7 +16,7 @@ export async function bigLists(
 ): Promise<Omit<Report, 'name'>> {
   const pipelineId = await seedPipeline(database.db, seeded, 'big-builds', 'steps: [{command: "true"}]')
   await fillBuilds(databaseUrl, seeded, pipelineId, { from: 0, to: builds, jobs })
-  // A server of its own, since the most memory a process ever had is what is asked for.
+  // A separate server, because the peak memory of a process is measured.
   const { child, ready } = await startChild('./child-millrace.js', { DATABASE_URL: databaseUrl })
   const url = `${String(ready)}/v2/organizations/${seeded.slug}/pipelines/big-builds/builds?per_page=${builds}`
   const response = await fetch(url, { headers: { authorization: `Bearer ${seeded.token}` } })

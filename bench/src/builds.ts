@@ -1,5 +1,5 @@
-// Builds: how fast they are made, what the end of one job costs in small and large builds, what a page of a list
-// costs at a thousand and at a million builds, and how long the reader takes.
+// Builds: the rate of creation, the cost of a job's end in small and large builds, the cost of a list page at a thousand
+// and at a million builds, and the time to read a pipeline.
 import { startTemporary } from '@millrace/server/db/embedded/temporary.ts'
 import { migrate } from '@millrace/server/db/migrate.ts'
 import { openDatabase } from '@millrace/server/db/pool.ts'

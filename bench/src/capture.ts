@@ -1,4 +1,4 @@
-// The statements that something sends, so that the yardstick runs the very same ones.
+// Captures the statements of a request, so that the yardstick runs the same ones.
 import { Kysely, PostgresDialect, type CompiledQuery } from 'kysely'
 import type pg from 'pg'
 import type { Db } from '@millrace/server/db/pool.ts'
@@ -10,7 +10,7 @@ export interface Statement {
 
 export interface Capture {
   db: Db
-  /** Those sent since the last time. */
+  /** The statements since the last call. */
   take(): Statement[]
 }
 

@@ -1,13 +1,13 @@
-// The server under measurement, as it runs in production, logging included.
+// The measured server, configured as in production, with logging.
 import { existsSync, readFileSync } from 'node:fs'
 import { buildApp } from '@millrace/server/app.ts'
 import { readConfig } from '@millrace/server/config.ts'
 import { createContext } from '@millrace/server/context.ts'
 import { openDatabase } from '@millrace/server/db/pool.ts'
 import { openLog } from '@millrace/server/program/log.ts'
-import { tell } from './children.ts'
+import { send } from './children.ts'
 
-// Requests are counted as in production, and none is refused.
+// Requests are counted as in production, but none is refused.
 const limits = { MILLRACE_RATE_LIMIT_ORGANIZATION: '10000000', MILLRACE_RATE_LIMIT_USER: '10000000' }
 const read = readConfig({ ...process.env, ...limits })
 if (!read.ok) throw new Error(read.problems.join(' '))
@@ -22,11 +22,11 @@ const ctx = createContext({
   hosted: null,
 })
 const app = await buildApp(ctx, database)
-tell(await app.listen({ host: '127.0.0.1', port: 0 }))
-process.on('message', () => tell(mostMegabytes()))
+send(await app.listen({ host: '127.0.0.1', port: 0 }))
+process.on('message', () => send(mostMegabytes()))
 process.on('SIGTERM', () => process.exit(0))
 
-/** The most it ever had. What the system says of a process counts the one that it was forked from; Linux also tells without. */
+/** The peak memory. getrusage also counts the process this one was forked from, so on Linux /proc is read instead. */
 function mostMegabytes(): number {
   const { maxRSS } = process.resourceUsage()
   const own = existsSync('/proc/self/status')

@@ -1,15 +1,15 @@
-// Ten receivers of webhooks. Each answers at once, or is dead: takes the connection and says nothing.
+// Ten webhook receivers. Each answers at once, or is dead: it accepts the connection and never answers.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { tell } from './children.ts'
+import { send } from './children.ts'
 
 export interface Tally {
-  /** Of each receiver. */
+  /** For each receiver. */
   counts: number[]
   /** From the state change to the arrival, in milliseconds, sorted. */
   delays: number[]
-  /** When the last one came. */
+  /** The time of the last arrival. */
   lastAt: number
 }
 
@@ -23,7 +23,7 @@ const receivers = 10
 let dead = -1
 let tally: Tally = { counts: Array.from({ length: receivers }, () => 0), delays: [], lastAt: 0 }
 
-/** When that of which it tells happened. */
+/** The time of the event in the payload. */
 function happenedAt({ event, job, build }: Body): string | undefined {
   if (event === 'job.started') return job?.['started_at']
   if (event === 'job.finished') return job?.['finished_at']
@@ -53,13 +53,13 @@ const ports = await Promise.all(
     return (server.address() as AddressInfo).port
   }),
 )
-tell(ports)
+send(ports)
 
 process.on('message', (question: { reset: true; dead: number } | { reset: false }) => {
   if (question.reset) {
     dead = question.dead
     tally = { counts: Array.from({ length: receivers }, () => 0), delays: [], lastAt: 0 }
   }
-  tell({ ...tally, delays: tally.delays.toSorted((a, b) => a - b) })
+  send({ ...tally, delays: tally.delays.toSorted((a, b) => a - b) })
 })
 process.on('SIGTERM', () => process.exit(0))

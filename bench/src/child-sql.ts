@@ -1,12 +1,12 @@
-// Yardstick: the bare SQL of the endpoint, through the driver alone, from as many callers as the load has connections.
+// Yardstick: the bare SQL of the endpoint through the driver, from as many callers as the load has connections.
 import { createHash } from 'node:crypto'
 import pg from 'pg'
 import type { Statement } from './capture.ts'
 import { summary, type Measured } from './load.ts'
-import { tell } from './children.ts'
+import { send } from './children.ts'
 
 interface Question {
-  /** One after the other, as the endpoint asks them. */
+  /** Run one after the other, like the endpoint does. */
   statements: Statement[]
   callers: number
   seconds: number
@@ -15,9 +15,9 @@ interface Question {
 const pool = new pg.Pool({ connectionString: process.env['DATABASE_URL'] ?? '', max: 20 })
 
 process.on('message', (question: Question) => {
-  void measure(question).then(tell)
+  void measure(question).then(send)
 })
-tell('ready')
+send('ready')
 
 async function measure({ statements, callers, seconds }: Question): Promise<Measured> {
   const named = statements.map(({ text, values }) => ({

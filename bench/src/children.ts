@@ -1,4 +1,4 @@
-// Processes under measurement run apart from the process that loads them.
+// Measured processes are separate from the process that sends the load.
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -9,7 +9,7 @@ export interface Child {
   stop(): Promise<void>
 }
 
-/** `file` is a sibling of this one that answers messages and says `ready` first. */
+/** `file` is next to this one, sends a first message when it is ready, and answers messages. */
 export async function startChild(
   file: string,
   env: Record<string, string>,
@@ -46,10 +46,10 @@ function nextMessage<T>(child: ChildProcess, file: string): Promise<T> {
   })
 }
 
-// Of a child: the end of the process that measures is also its own.
+// A child ends with the measuring process.
 if (process.send !== undefined) process.once('disconnect', () => process.exit(0))
 
-/** Used by the children: a message to the process that measures. */
-export function tell(message: unknown): void {
+/** For the children: sends a message to the measuring process. */
+export function send(message: unknown): void {
   process.send?.(message)
 }

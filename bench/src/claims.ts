@@ -1,4 +1,4 @@
-// Claims per second, with a hundred and with a hundred thousand jobs that wait, and a thousand agents that do.
+// Claims per second, with a hundred and a hundred thousand waiting jobs, and a thousand waiting agents.
 import { sql } from 'kysely'
 import { abilityOf, claimJobs } from '@millrace/server/conductor/claim.ts'
 import { createBuild } from '@millrace/server/conductor/create-build.ts'
@@ -22,7 +22,7 @@ export async function claimRate({ database, seeded }: BenchServer): Promise<Omit
   const ability = abilityOf(['queue=default'])
   const claimants = agentIds.map((agentId) => ({ agentId, ability }))
 
-  /** All agents ask together, as they do when jobs come; then everything is put back. */
+  /** All agents claim at once, as they do when jobs arrive; then the claims are undone. */
   const measure = async (): Promise<number> => {
     const times: number[] = []
     for (let round = 0; round < rounds; round++) {

@@ -3,7 +3,7 @@ import { createContext, type Context } from '@millrace/server/context.ts'
 import type { Database } from '@millrace/server/db/pool.ts'
 import pino from 'pino'
 
-/** What the server's own functions need, for those that are measured without it. */
+/** For functions that are measured without a server. */
 export function contextOn({ db, pool }: Database): Context {
   const read = readConfig({})
   if (!read.ok) throw new Error(read.problems.join(' '))

@@ -1,5 +1,5 @@
-// From `POST …/builds` to the first output of the command on an agent in a process of its own. The command says by
-// itself when it began, so neither the log's way back nor our looking for it is part of the figure.
+// The time from `POST …/builds` to the first output of the command on an agent. The command prints its start time, so the
+// figure includes neither the transport of the log nor our polling.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { settle, type BenchServer } from './bench-server.ts'
+import { analyze, type BenchServer } from './bench-server.ts'
 import { row, type Report } from './report.ts'
 import { seedPipeline } from './seed.ts'
 
@@ -15,7 +15,7 @@ const builds = 200
 const warmUp = 100
 const targets = { p50: 25, p95: 75 }
 
-/** bash knows the time without starting a program. */
+/** bash prints the time without starting a program. */
 const configuration = `
 env: {BUILDKITE_SKIP_CHECKOUT: "true"}
 steps:
@@ -27,7 +27,7 @@ interface Runner {
   command: string
   args: string[]
   env?: Record<string, string>
-  /** Of those without one the figure is only shown. */
+  /** Absent: the figure is only shown. */
   target?: typeof targets
 }
 
@@ -94,10 +94,10 @@ async function measure(bench: BenchServer, runner: Runner): Promise<number[]> {
   try {
     const times: number[] = []
     for (let count = 0; count < warmUp + builds; count++) {
-      if (count === warmUp) await settle(bench)
+      if (count === warmUp) await analyze(bench)
       const ms = await oneBuild(bench)
       if (count >= warmUp) times.push(ms)
-      // The agent has time to be idle again, and is asked at no particular moment of its rhythm.
+      // Lets the agent become idle; random, so that builds do not coincide with its pings.
       await delay(30 + Math.random() * 40)
     }
     return times.sort((a, b) => a - b)
@@ -133,14 +133,14 @@ async function oneBuild({ address, seeded }: BenchServer): Promise<number> {
   const build = (await answer.json()) as { jobs: Array<{ id: string }>; number: number }
   const giveUpAt = Date.now() + 30_000
   while (Date.now() < giveUpAt) {
-    // Rarely, and not while it matters: to ask costs the server and the agent the time that is measured.
+    // Polls rarely, because polling takes time of the server and the agent.
     await delay(100)
     const shown = await fetch(`${base}/pipelines/latency/builds/${build.number}`, { headers })
     const { state } = (await shown.json()) as { state: string }
     if (state !== 'passed' && state !== 'failed') continue
     const log = await fetch(`${base}/jobs/${build.jobs[0]?.id}/log.txt`, { headers })
     const began = /^began (\d+)[.,](\d+)/m.exec(await log.text())
-    if (began === null) throw new Error(`The job ${state} without saying when it began.`)
+    if (began === null) throw new Error(`The job ${state} without printing its start time.`)
     return Number(`${began[1]}.${began[2]}`) * 1000 - startedAt
   }
   throw new Error('The build did not end within 30 s.')

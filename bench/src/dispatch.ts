@@ -1,5 +1,4 @@
-// Jobs on their way to agents: how long one takes, how many go through, how much waiting ones weigh, and what logs
-// come back.
+// Dispatch of jobs to agents: latency, throughput, the cost of waiting jobs, and log ingest.
 import { startBenchServer } from './bench-server.ts'
 import { claimRate } from './claims.ts'
 import { dispatchLatency } from './dispatch-latency.ts'

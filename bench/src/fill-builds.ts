@@ -1,30 +1,30 @@
-// Many finished builds, straight into the tables: rows as real builds leave them, written in bulk. No trigger runs, rows
-// that are known to belong together are not checked, and indexes are made anew afterwards: a tenth of the time.
+// Inserts many finished builds in bulk, with the rows of real builds. Without triggers and foreign key checks, and with
+// indexes created afterwards, this takes a tenth of the time.
 import pg from 'pg'
 import type { Seeded } from './seed.ts'
 
 const epoch = Date.UTC(2025, 0, 1)
 
-/** Builds come second by second. */
+/** One build a second. */
 export const timeOfBuild = (number: number): Date => new Date(epoch + number * 1000)
 
 export interface Amount {
-  /** So many there are. */
+  /** The number of builds. */
   from: number
   to: number
   /** In each build. */
   jobs: number
 }
 
-/** Of a thousand builds too, each branch and each commit has more than a page. */
+/** Each branch and each commit has more than a page even of a thousand builds. */
 export const branches = 25
 export const buildsOfCommit = 40
-/** So many still run, here and there among the others. */
+/** The number of running builds among the others. */
 const running = 40
 
 const tables = ['builds', 'build_tallies', 'build_meta_data', 'build_steps', 'jobs']
 
-/** Those that are no constraint. */
+/** Indexes that are not part of a constraint. */
 const indexesOf = `
   select i.indexrelid::regclass::text as name, pg_get_indexdef(i.indexrelid) as definition
   from pg_index i

@@ -1,9 +1,9 @@
-// What Kubernetes itself takes to run an image: one pod, until its command tells the time.
+// The time that Kubernetes takes to run an image: one pod, whose command prints the time.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { CoreV1Api, KubeConfig } from '@kubernetes/client-node'
 
-/** With the account that KUBECONFIG names. Returns what the command wrote, and when the pod was asked for. */
+/** Uses the account of KUBECONFIG. Returns the output of the command and the time of the request. */
 export async function runPod(
   namespace: string,
   image: string,
@@ -13,7 +13,7 @@ export async function runPod(
   config.loadFromDefault()
   const core = config.makeApiClient(CoreV1Api)
   const name = `millrace-bench-${randomUUID()}`
-  // It asks for little, so that it never waits for the room of a job that has just ended.
+  // Requests little, so that it never waits for the resources of a job that has just ended.
   const resources = { limits: { cpu: '2', memory: '4Gi' }, requests: { cpu: '100m', memory: '64Mi' } }
   const begun = Date.now()
   await core.createNamespacedPod({

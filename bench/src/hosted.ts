@@ -1,6 +1,6 @@
-// Hosted jobs: from runnable to the start of their command, in a fresh and in a warm container, beside what the engine
-// itself takes to run the same image. It starts an engine, or takes the one, or the Kubernetes, that MILLRACE_HOSTED,
-// MILLRACE_HOSTED_BASE_IMAGE, and HOST, an address of this machine that containers reach, tell it of.
+// Hosted jobs: the time from runnable to the start of the command, in a fresh and in a warm container, compared with the
+// time of the engine alone for the same image. Starts an engine, or uses the engine or Kubernetes of MILLRACE_HOSTED,
+// MILLRACE_HOSTED_BASE_IMAGE and HOST (an address of this machine that containers can reach).
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -32,16 +32,16 @@ export async function benchHosted(): Promise<Report> {
 
 interface BenchEngine {
   name: string
-  /** As a server is told of it. */
+  /** The value of MILLRACE_HOSTED. */
   hosted: string
   image: string
   host: string
-  /** Milliseconds that it takes by itself to start a command in the image. */
+  /** Milliseconds that the engine alone takes to start a command in the image. */
   run(): Promise<number>
   stop(): Promise<void>
 }
 
-/** The one the environment names, or one of our own. */
+/** The engine of the environment, or a new one. */
 async function findEngine(): Promise<BenchEngine | { lacks: string }> {
   const { MILLRACE_HOSTED: hosted, MILLRACE_HOSTED_BASE_IMAGE: image, HOST: host } = process.env
   if (hosted && image && host) {
@@ -199,7 +199,7 @@ async function startServer(engine: BenchEngine, warmAgents: string): Promise<Ben
       }
     },
     async stop() {
-      // Warm containers end with their queue's pause, and nothing of the server stays in the engine.
+      // Pausing the queue ends warm containers, so nothing stays in the engine.
       await ask('POST', `${at}/queues/${String(queue['id'])}/pause_dispatch`, {})
       while (((await ask('GET', '/agents')) as unknown as unknown[]).length > 0) await delay(20)
       child.kill('SIGTERM')
@@ -210,13 +210,13 @@ async function startServer(engine: BenchEngine, warmAgents: string): Promise<Ben
 }
 
 function readTime(output: string): number {
-  // Each line of a log begins with when it came.
+  // Each line of a log begins with its time.
   const [, time] = /^(\d{13})\s*$/m.exec(output.replaceAll(/\r|\u001b_bk;t=\d+\u0007/g, '')) ?? []
-  if (time === undefined) throw new Error(`The command did not tell the time: ${output.slice(-500)}`)
+  if (time === undefined) throw new Error(`The command did not print the time: ${output.slice(-500)}`)
   return Number(time)
 }
 
-/** As `run` does: create, start, and what its command says. */
+/** Like `docker run`: creates and starts a container, and returns its output. */
 async function runInEngine(socketPath: string, image: string): Promise<number> {
   const call = (method: string, path: string, body?: object) => callEngine(socketPath, method, path, body)
   const begun = Date.now()

@@ -1,5 +1,5 @@
-// The end of one job in builds of 10, 100, 1,000 and 4,000: of single-job steps in front of a wait, and of one
-// step with that many parallel jobs.
+// The cost of one job's end in builds of 10, 100, 1,000 and 4,000 jobs: with single-job steps before a wait, and with one
+// step of parallel jobs.
 import { sql } from 'kysely'
 import { act } from '@millrace/server/conductor/act.ts'
 import { createBuild } from '@millrace/server/conductor/create-build.ts'
@@ -22,7 +22,7 @@ export async function jobEnds(ctx: Context, db: Db, seeded: Seeded): Promise<Omi
   const rows: Report['rows'] = []
   const targets: Report['targets'] = []
   for (const [shape, configuration] of Object.entries(shapes)) {
-    // The first builds of a process pay for compiling and planning; nobody's size should.
+    // Warm up, because the first builds of a process are slow.
     await endJobs(
       ctx,
       db,
@@ -52,7 +52,7 @@ export async function jobEnds(ctx: Context, db: Db, seeded: Seeded): Promise<Omi
   return { rows, targets }
 }
 
-/** Several small builds where one has too few jobs to measure. */
+/** Several builds if one has too few jobs to measure. */
 async function endJobs(ctx: Context, db: Db, seeded: Seeded, pipelineId: string): Promise<number> {
   const { orgId } = seeded
   const times: number[] = []

@@ -1,11 +1,11 @@
-// Jobs that do nothing, per second: over HTTP with simulated agents, and through the conductor alone.
+// Empty jobs per second: over HTTP with simulated agents, and through the conductor alone.
 import { sql } from 'kysely'
 import { act } from '@millrace/server/conductor/act.ts'
 import { abilityOf, acceptOffered, claimJobs, type Assigned } from '@millrace/server/conductor/claim.ts'
 import { createBuild } from '@millrace/server/conductor/create-build.ts'
 import type { Context } from '@millrace/server/context.ts'
 import { callAgentApi, connectAgent, type Session } from './agent-http.ts'
-import { settle, type BenchServer } from './bench-server.ts'
+import { analyze, type BenchServer } from './bench-server.ts'
 import { contextOn } from './context.ts'
 import { row, type Report } from './report.ts'
 import { aBuildRequest, seedAgents, seedPipeline } from './seed.ts'
@@ -15,7 +15,7 @@ const agentCounts = [2, mostAgents]
 const jobs = 1000
 const warmUpRounds = 3
 const targets = { http: 150, conductor: 500 }
-/** A build each: jobs of one build wait for each other at its lock. */
+/** One job per build, because jobs of one build wait for its lock. */
 const configuration = 'steps: [{command: "true"}]'
 
 export async function jobRate(bench: BenchServer): Promise<Omit<Report, 'name'>> {
@@ -42,7 +42,7 @@ export async function jobRate(bench: BenchServer): Promise<Omit<Report, 'name'>>
     }
     return perSecond
   }
-  // The compiler, and the plans of every connection, get their work done before anything is measured.
+  // Warm up the compiler and the query plans of all connections.
   await measure(() => overHttp(bench, mostAgents), warmUpRounds)
   for (const agents of agentCounts) {
     const perSecond = await measure(() => overHttp(bench, agents), 1)
@@ -67,10 +67,10 @@ async function queueJobs(ctx: Context, bench: BenchServer, pipelineId: string): 
     )
     if (!created.ok) throw new Error(created.message)
   }
-  await settle(bench)
+  await analyze(bench)
 }
 
-/** Until the last job is done: agents for whom there is none then are still held back by their pings. */
+/** Ends with the last job, because agents without one still wait for their pings. */
 async function overHttp({ address, agentToken }: BenchServer, agents: number): Promise<number> {
   const sessions = await Promise.all(Array.from({ length: agents }, () => connectAgent(address, agentToken)))
   let left = jobs
@@ -89,7 +89,7 @@ async function overHttp({ address, agentToken }: BenchServer, agents: number): P
   return jobs / ((end - start) / 1000)
 }
 
-/** As any public agent does it: each step a call of its own. */
+/** Like a public agent: one request per step. */
 async function takeOne(address: string, { token }: Session): Promise<boolean> {
   const { job } = await callAgentApi<{ job?: { id: string } }>(address, token, 'GET', 'ping')
   if (job === undefined) return false
@@ -102,7 +102,7 @@ async function takeOne(address: string, { token }: Session): Promise<boolean> {
 
 const conductorAgents = 16
 
-/** What it gives runs the jobs that wait. */
+/** Returns a function that runs the waiting jobs. */
 async function openConductor(
   ctx: Context,
   { seeded, database }: BenchServer,
@@ -119,7 +119,7 @@ async function openConductor(
     const running = new Set<Promise<void>>()
     const free = [...claimants]
     for (let left = jobs; left > 0;) {
-      // As dispatch.ts does it: one claim at a time, for all who wait by then.
+      // Like dispatch.ts: one claim at a time for all waiting agents.
       const { assigned } = await claimJobs(ctx, queue, free.splice(0))
       left -= assigned.length
       for (const taken of assigned) {

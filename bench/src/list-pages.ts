@@ -1,6 +1,6 @@
-// A page of 30 builds with 10 jobs each, at a thousand, a hundred thousand and a million builds, in all three list
-// forms and with each filter, beside the bare SQL of each. Every size has a database and a server of its own, and they
-// take turns: a machine that grows slower, or a server that grows older, does so for all of them.
+// A page of 30 builds with 10 jobs each, at a thousand, a hundred thousand and a million builds, in all three list forms
+// and with each filter, compared with the bare SQL. Each size has its own database and server. They alternate, so that a
+// change of the machine's speed affects all of them.
 import type { FastifyInstance } from 'fastify'
 import { buildApp } from '@millrace/server/app.ts'
 import { startBenchServer } from './bench-server.ts'
@@ -15,7 +15,7 @@ import { seedPipeline, type Seeded } from './seed.ts'
 const sizes = [1000, 100_000, Number(process.env['MILLRACE_BENCH_BUILDS'] ?? 1_000_000)]
 const mostGrowth = 2
 const leastOfBare = 0.5
-/** It must not read every build to find that out; what it costs beside its SQL, which is next to none, is `api`'s matter. */
+/** Checked only for growth: an empty page must not read every build. `api` measures the cost beside the SQL. */
 const fitsNothing = 'a branch pattern that fits nothing'
 const callers = 4
 const rounds = 5
@@ -32,14 +32,14 @@ export async function listPages(): Promise<Omit<Report, 'name'>> {
   return report(measured)
 }
 
-/** So many builds, and who answers for them. */
+/** A number of builds, and the server that lists them. */
 interface Place {
   address: string
   token: string
-  /** By the name of the form. */
+  /** By list form. */
   paths: Record<string, string>
   sql: Child
-  /** What the server sends for it. */
+  /** The statements of the server. */
   statementsOf(path: string): Promise<Statement[]>
   close(): Promise<void>
 }
@@ -81,7 +81,7 @@ async function ask(app: FastifyInstance, path: string, token: string): Promise<v
   if (statusCode !== 200) throw new Error(`${path} answers ${statusCode}.`)
 }
 
-/** For each place one of each round. */
+/** One measurement per place and round. */
 async function measureRounds(places: readonly Place[], name: string): Promise<Pair[][]> {
   const measured = places.map((): Pair[] => [])
   for (let round = 0; round < rounds; round++)
@@ -98,7 +98,7 @@ async function measureOnce({ address, token, paths, sql, statementsOf }: Place, 
   }
 }
 
-/** Ratios are taken within a round, in which the machine hardly changes; of the rounds, the one in the middle counts. */
+/** The median of the ratios within each round. */
 function report(measured: ReadonlyMap<string, Pair[][]>): Omit<Report, 'name'> {
   const rows: Report['rows'] = []
   const targets: Report['targets'] = []

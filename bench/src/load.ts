@@ -1,7 +1,6 @@
-// Load on one URL from a number of connections, and what came of it. The load shares the machine with what it
-// measures, so it does as little as it can: the request is one text, an answer is read into the same piece of memory
-// again and again, and nothing is kept of it but its time. An HTTP client needs three times as long for a small answer,
-// and for a large one a piece of new memory for every 64 KiB.
+// Sends requests to one URL over a number of connections. The client shares the machine with the server, so it does
+// little: the request is one string, and responses are read into one buffer and only timed. An HTTP client needs three
+// times as long for a small response, and allocates memory for every 64 KiB of a large one.
 import net from 'node:net'
 
 export interface Measured {
@@ -20,7 +19,7 @@ export interface Load {
   seconds: number
 }
 
-/** Each connection waits for its answer before it asks again. */
+/** Each connection waits for the response before the next request. */
 export async function loadUrl({ url, connections, seconds, ...rest }: Load): Promise<Measured> {
   const target = new URL(url)
   const request = requestText(target, rest)
@@ -69,14 +68,14 @@ function askUntil({ hostname, port }: URL, request: Buffer, end: number, latenci
   })
 }
 
-/** An answer while it comes in. Of the next one nothing comes before it was asked for. */
+/** The response that is being received. There is no pipelining. */
 class Answer {
   status = 0
-  /** How much of it is still to come; of one in pieces that is not known. */
+  /** The remaining bytes; unknown for a chunked response. */
   private left: number | null = null
   private tail = ''
 
-  /** Whether it is whole now. A body has no line ends in it, because it is JSON, so the last piece is known by them. */
+  /** Whether it is complete. JSON has no line ends, so they mark the last chunk. */
   take(bytes: Buffer): boolean {
     if (this.status === 0) this.readHead(bytes)
     else if (this.left !== null) this.left -= bytes.length
@@ -85,7 +84,7 @@ class Answer {
     return this.tail === '0\r\n\r\n'
   }
 
-  /** The server writes a head in one piece. What is none has the status NaN. */
+  /** The server writes headers in one piece. The status is NaN for anything else. */
   private readHead(bytes: Buffer): void {
     this.status = Number(bytes.toString('latin1', 9, 12))
     const end = bytes.indexOf(endOfHead)
@@ -98,7 +97,7 @@ class Answer {
 }
 
 const endOfHead = Buffer.from('\r\n\r\n')
-/** As Node writes it. */
+/** In the spelling of Node. */
 const lengthHeader = Buffer.from('\r\ncontent-length: ')
 
 export function summary(latencies: number[], elapsedSeconds: number): Measured {
@@ -107,7 +106,7 @@ export function summary(latencies: number[], elapsedSeconds: number): Measured {
   return { perSecond: latencies.length / elapsedSeconds, p50: at(0.5), p95: at(0.95), p99: at(0.99) }
 }
 
-/** Of several rounds, the one in the middle: a single disturbed round then changes nothing. */
+/** The median round, which a single disturbance does not change. */
 export function median(rounds: readonly Measured[]): Measured {
   const perSecond = middle(rounds.map((round) => round.perSecond))
   const found = rounds.find((round) => round.perSecond === perSecond)

@@ -1,4 +1,4 @@
-// How fast logs come in: chunks as agents send them, from several jobs at once.
+// The rate of log ingest: chunks as agents send them, from several jobs at once.
 import { gzipSync } from 'node:zlib'
 import { createBuild } from '@millrace/server/conductor/create-build.ts'
 import { callAgentApi, connectAgent } from './agent-http.ts'
@@ -10,7 +10,7 @@ import { aBuildRequest, seedPipeline } from './seed.ts'
 const agents = 8
 const chunkBytes = 100 * 1024
 const seconds = 5
-/** Ten agents that print as fast as a terminal shows it. */
+/** Ten agents that print as fast as a terminal. */
 const target = 20
 
 export async function logIngest(bench: BenchServer): Promise<Omit<Report, 'name'>> {

@@ -1,5 +1,5 @@
-// `npm run bench` runs every benchmark, `npm run bench -- NAME` one. Absolute numbers belong to the machine; what
-// counts are the ratios to the yardsticks measured in the same run.
+// `npm run bench` runs every benchmark, `npm run bench -- NAME` one. Absolute numbers depend on the
+// machine, so the targets are ratios to yardsticks measured in the same run.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { fileURLToPath } from 'node:url'

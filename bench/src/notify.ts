@@ -1,5 +1,5 @@
-// Notifications: 10,000 events to ten webhooks, and the same with one of the ten dead; in turns, so that what else the
-// machine does meanwhile hits both alike.
+// Notifications: 10,000 events to ten webhooks, and the same with one of the ten dead. The two alternate, so that other
+// load on the machine affects both.
 import { setTimeout as delay } from 'node:timers/promises'
 import { readConfig } from '@millrace/server/config.ts'
 import { act } from '@millrace/server/conductor/act.ts'
@@ -19,15 +19,15 @@ import { aBuildRequest, seedOrganization, seedPipeline } from './seed.ts'
 const events = ['job.scheduled', 'job.started', 'job.finished', 'build.running', 'build.finished']
 const builds = Number(process.env['BENCH_NOTIFY_BUILDS'] ?? 2000)
 const receivers = 10
-const turns = 5
-const perTurn = Math.ceil(builds / turns)
+const repetitions = 5
+const buildsPerRound = Math.ceil(builds / repetitions)
 
 export async function benchNotify(): Promise<Report> {
   const postgres = await startTemporary()
   const database = openDatabase(postgres.connection)
   await migrate(database.pool)
   const seeded = await seedOrganization(database.db)
-  const pipelineId = await seedPipeline(database.db, seeded, 'told', 'steps: [{command: "true"}]')
+  const pipelineId = await seedPipeline(database.db, seeded, 'notified', 'steps: [{command: "true"}]')
   const ctx = contextOn(database)
   const { child: receiving, ready } = await startChild('./child-receivers.js', {})
   const services: string[] = []
@@ -41,10 +41,10 @@ export async function benchNotify(): Promise<Report> {
 
   const healthy: Round[] = []
   const oneDead: Round[] = []
-  for (let turn = 0; turn < turns; turn++) {
+  for (let count = 0; count < repetitions; count++) {
     healthy.push(await measure(-1))
     oneDead.push(await measure(receivers - 1))
-    await dropBacklog(ctx, services.at(-1) ?? '')
+    await discardBacklog(ctx, services.at(-1) ?? '')
   }
   await worker.stop()
   await receiving.stop()
@@ -58,7 +58,7 @@ export async function benchNotify(): Promise<Report> {
     row(
       what,
       `${Math.round(middle(rounds.map(({ perSecond }) => perSecond)))} deliveries/s`,
-      `p50 ${middle(rounds.map(({ p50 }) => p50))} ms, p95 ${middle(rounds.map(({ p95 }) => p95))} ms from state change to arrival, median of ${turns} turns`,
+      `p50 ${middle(rounds.map(({ p50 }) => p50))} ms, p95 ${middle(rounds.map(({ p95 }) => p95))} ms from state change to arrival, median of ${repetitions} rounds`,
     )
   return {
     name: 'notify',
@@ -68,7 +68,7 @@ export async function benchNotify(): Promise<Report> {
     ],
     targets: [
       {
-        what: 'one of ten receivers dead: what the other nine keep of their rate',
+        what: 'one of ten receivers dead: remaining rate of the other nine',
         target: '> 90 %',
         measured: `${(kept * 100).toFixed(1)} %`,
         met: kept > 0.9,
@@ -80,8 +80,8 @@ export async function benchNotify(): Promise<Report> {
 const middle = (values: readonly number[]) =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN
 
-/** What the dead one was not told would come on top of the next turn, and so would the last attempt that still hangs. */
-async function dropBacklog(ctx: Context, serviceId: string): Promise<void> {
+/** Discards the dead receiver's deliveries and waits for its open attempts, which would disturb the next round. */
+async function discardBacklog(ctx: Context, serviceId: string): Promise<void> {
   await ctx.db
     .updateTable('notification_deliveries')
     .set({ state: 'discarded', finished_at: new Date().toISOString() })
@@ -113,14 +113,14 @@ async function measureRound(ctx: Context, place: Place, receiving: Child, dead: 
   const began = Date.now()
   let made = 0
   const run = async () => {
-    while (made < perTurn) {
+    while (made < buildsPerRound) {
       made += 1
       await runBuild(ctx, place)
     }
   }
   await Promise.all(Array.from({ length: 8 }, run))
   const alive = receivers - (dead < 0 ? 0 : 1)
-  const expected = perTurn * events.length
+  const expected = buildsPerRound * events.length
   for (;;) {
     const tally = await receiving.ask<Tally>({ reset: false })
     const living = tally.counts.filter((_, n) => n !== dead)

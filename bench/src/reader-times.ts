@@ -1,4 +1,4 @@
-// Reading and planning a large pipeline, and refusing a hostile one.
+// The time to read and plan a large pipeline, and to refuse a hostile one.
 import { plan } from '@millrace/engine/plan.ts'
 import { readPipeline } from '@millrace/engine/steps/document.ts'
 import { row, type Report } from './report.ts'

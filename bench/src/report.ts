@@ -1,6 +1,6 @@
 export interface Report {
   name: string
-  /** One object per line of the table; all have the same keys. */
+  /** One object per row of the table, all with the same keys. */
   rows: Array<Record<string, string | number>>
   targets: Array<{ what: string; target: string; measured: string; met: boolean }>
 }
@@ -17,7 +17,7 @@ export function printReport({ name, rows, targets }: Report): void {
   }
 }
 
-/** A line of a table that measures unlike things. */
+/** A row of a table with different kinds of measurements. */
 export const row = (what: string, measured: string, more = ''): Report['rows'][number] => ({
   what,
   measured,

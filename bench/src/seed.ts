@@ -1,4 +1,4 @@
-// An organization with an administrator, a token and a cluster, straight into the tables.
+// Inserts an organization with an administrator, a token and a cluster.
 import { scopes } from '@millrace/server/auth/scopes.ts'
 import type { BuildRequest } from '@millrace/server/conductor/build.ts'
 import type { Db } from '@millrace/server/db/pool.ts'
@@ -79,7 +79,7 @@ export async function seedPipeline(
   return id
 }
 
-/** Connected agents of the default queue, whom nobody runs. */
+/** Connected agents of the default queue without a process. */
 export async function seedAgents(
   db: Db,
   { orgId, clusterId }: Seeded,

@@ -1,5 +1,4 @@
-// One very long log, from an agent that sends it to readers who want all of it or its end, before and after it is
-// put together; and how much memory the server takes for it.
+// Sends and reads one very long log, before and after its chunks are merged, and measures the server's memory.
 import { createHash, type Hash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -24,7 +23,7 @@ const tailBytes = 3 * mib
 const shortBytes = 8 * mib
 const senders = 3
 
-/** `boundMib` is what the server may take beside what it takes anyway. Without a data directory it makes one. */
+/** `boundMib` limits the server's additional memory. Without a data directory it creates one. */
 export async function passBigLog(sizeMib: number, boundMib: number, data: string | null): Promise<BigLog> {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-big-log-'))
   const server = new Server(data ?? join(folder, 'data'), { MILLRACE_AGENTS: '0' })
@@ -44,7 +43,7 @@ async function pass(server: Server, started: Started, size: number, boundMib: nu
   const rest = restOf(started.url, organization, token)
   const onBug = (call: string) => violations.push(`The server answered 500 to ${call}.`)
   const job = await startJob(rest, started.url, onBug)
-  // Whatever is loaded at the first use is loaded, and the heap has the size that it takes for a short log.
+  // Warm up, so that all code is loaded and the heap has the size for a short log.
   await send(job.client, job.id, 0, shortBytes)
   await readWhole(started.url, organization, token, job.id)
   const usualMib = resetPeak(server.pid)
@@ -120,7 +119,7 @@ async function send(client: Client, jobId: string, from: number, to: number): Pr
       const start = position
       const end = Math.min(start + chunkBytes, to)
       position = end
-      // No two chunks that begin at different places have the same number.
+      // Chunks with different offsets have different numbers.
       const sequence = Math.floor(start / chunkBytes) + (start % chunkBytes === 0 ? 1 : 1_000_000)
       const gzipped = await compress(logText(jobId, start, end), { level: 1 })
       const query = `sequence=${sequence}&offset=${start}&size=${end - start}`
@@ -167,7 +166,7 @@ async function readTail(
   return Buffer.concat(parts)
 }
 
-/** Logs are put together a while after the end of their jobs; this one ended long ago, for all the server knows. */
+/** The server merges chunks a while after the end of a job, so the end is moved into the past. */
 async function untilCompacted(started: Started, jobId: string): Promise<void> {
   const db = new pg.Client({ connectionString: databaseUrl(started) })
   await db.connect()
@@ -192,7 +191,7 @@ const statusMib = (pid: number, field: string) =>
 
 const peakMib = (pid: number) => statusMib(pid, 'VmHWM')
 
-/** From here on the peak is counted anew. */
+/** Resets the peak. */
 function resetPeak(pid: number): number {
   writeFileSync(`/proc/${pid}/clear_refs`, '5')
   return statusMib(pid, 'VmRSS')

@@ -1,4 +1,4 @@
-// What must be true when a soak is over. Each finding is one sentence; none is what everybody hopes for.
+// The checks after a soak. Each finding is one sentence; an empty list is a success.
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
 import type { Entry } from './ledger.ts'
@@ -81,7 +81,7 @@ async function checkStates(db: pg.Client, builds: number, violations: string[], 
   if (numbers[0]?.n !== 0) violations.push('Two builds of a pipeline have the same number.')
 }
 
-/** Every change of state is one event that begins where the last one ended, and after a result there is none. */
+/** Every state change is one event that starts from the previous state, and none follows a final state. */
 async function checkHistories(db: pg.Client, violations: string[]): Promise<void> {
   for (const [kind, id, table, isFinal] of [
     ['job.state_changed', 'job_id', 'jobs', finalJobStates],
@@ -128,7 +128,7 @@ async function checkFinishes(
     if (job === undefined || !finalJobStates.has(job.state)) {
       violations.push(`The end of job ${jobId} was acknowledged, and it is ${job?.state ?? 'gone'}.`)
     } else if (job.exit_status === exitStatus) count('ends acknowledged')
-    // It was canceled, or taken for lost, before its agent came to report.
+    // It was canceled or lost before its agent reported.
     else if (job.state === 'canceled' || job.exit_status === -1)
       count('ends acknowledged after another result')
     else violations.push(`Job ${jobId} ended with ${exitStatus}, and ${job.exit_status} is what is kept.`)
@@ -200,7 +200,7 @@ async function checkMetaData(
   }
 }
 
-/** A command of our runner ends well only when all it sent was acknowledged. */
+/** A command of our runner passes only if the server acknowledged all of its requests. */
 async function checkRunnerJobs(
   db: pg.Client,
   rest: Rest,
@@ -229,7 +229,7 @@ async function checkRunnerJobs(
   })
 }
 
-/** A few at a time. */
+/** Runs a few at a time. */
 async function eachOf<T>(items: Iterable<T>, look: (item: T) => Promise<void>): Promise<void> {
   const waiting = [...items]
   const look8 = async () => {

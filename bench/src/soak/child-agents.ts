@@ -1,10 +1,10 @@
-// Agents that speak the protocol and run nothing, several in this process, which may be killed at any moment. What
-// the server acknowledged is told to the process that started this one, after the answer and never before it.
+// Simulated agents that run nothing, several in one process that may be killed at any moment. They report acknowledged
+// requests to the parent process, always after the response.
 import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { tell } from '../children.ts'
+import { send } from '../children.ts'
 import { Client, Refused } from './client.ts'
 import { throwDice, type Dice } from './dice.ts'
 import type { Entry } from './ledger.ts'
@@ -15,7 +15,7 @@ interface Settings {
   token: string
   agents: number
   seed: number
-  /** Of what a job does, at most. */
+  /** The longest duration of a job. */
   jobMs: number
 }
 
@@ -28,7 +28,7 @@ interface Given {
 }
 
 const compress = promisify(gzip)
-const note = (entry: Entry) => tell(entry)
+const note = (entry: Entry) => send(entry)
 
 async function runAgent(settings: Settings, dice: Dice): Promise<never> {
   const registration = new Client(settings.address, settings.token, (call) => note({ kind: 'bug', call }))
@@ -45,7 +45,7 @@ async function runAgent(settings: Settings, dice: Dice): Promise<never> {
       await serve(session, settings, dice)
     } catch (error) {
       if (!(error instanceof Refused)) throw error
-      // The session is over: the agent was taken for lost, and comes back as another.
+      // The agent was marked as lost, so it registers again.
       note({ kind: 'note', what: `a session ended with ${error.status}` })
     } finally {
       over.abort()
@@ -106,7 +106,7 @@ interface Part {
   to: number
 }
 
-/** Anywhere, also within a line; and not sent in their order. */
+/** Split anywhere, also within a line, and sent out of order. */
 function cut(job: Given, size: number, dice: Dice): Part[] {
   const parts: Part[] = []
   for (let from = 0; from < size;) {
@@ -194,4 +194,4 @@ for (let number = 0; number < settings.agents; number++) {
     process.exit(1)
   })
 }
-tell('ready')
+send('ready')

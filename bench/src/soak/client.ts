@@ -1,9 +1,9 @@
-// The agent API as a patient agent uses it.
+// A client of the agent API that retries.
 import { Agent, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** A refusal for good: the server has answered, and will not answer otherwise. */
+/** A permanent refusal. */
 export class Refused extends Error {
   readonly status: number
   constructor(status: number, text: string) {
@@ -22,7 +22,7 @@ interface Answer {
   text: string
 }
 
-/** Like any agent's they stay open. Not those of `fetch`, which takes twice as much of the processor. */
+/** Keep-alive connections, like those of agents. `fetch` takes twice as much CPU time. */
 const connections = new Agent({ keepAlive: true })
 
 export class Client {
@@ -30,7 +30,7 @@ export class Client {
   private readonly token: string
   private readonly onBug: (call: string) => void
 
-  /** `onBug` hears of answers that say 500: those are the server's own mistakes. */
+  /** `onBug` is called for responses with 500. */
   constructor(address: string, token: string, onBug: (call: string) => void) {
     this.address = address
     this.token = token
@@ -41,7 +41,7 @@ export class Client {
     return new Client(this.address, token, this.onBug)
   }
 
-  /** Repeated until there is an answer other than the server's own trouble. */
+  /** Retries after no response, 429 and 5xx. */
   async call<T>(method: string, path: string, sent: Sent = {}): Promise<T> {
     for (;;) {
       const answer = await this.once(method, path, sent)
@@ -56,7 +56,7 @@ export class Client {
     }
   }
 
-  /** null: there was no answer. */
+  /** null: no response. */
   private once(method: string, path: string, { json, gzipped }: Sent): Promise<Answer | null> {
     const body = gzipped ?? Buffer.from(json === undefined ? '' : JSON.stringify(json))
     const headers: Record<string, string | number> = {

@@ -1,7 +1,7 @@
-// Chance that can be repeated: the same seed throws the same numbers.
+// Repeatable random numbers: the same seed gives the same sequence.
 
 export interface Dice {
-  /** From 0 up to 1. */
+  /** From 0 to below 1. */
   next(): number
   /** A whole number from `least` to `most`. */
   between(least: number, most: number): number

@@ -1,11 +1,10 @@
-// What the agents of a soak write into their logs: every byte follows from the job and its place, so that whatever
-// was kept can be told from whatever should have been.
+// The log text of a soak's agents. Every byte is determined by the job and its position, so stored logs can be verified.
 import { createHash } from 'node:crypto'
 
 const noteOfLoss = /\r\n\[(\d+) bytes of this log were lost on their way here\]\r\n/g
 const noteOfLostAgent = /\r\n\[The agent was lost while it ran this job: [^\]]*\]\r\n$/
 
-/** Bytes `from` up to `to` of the log of a job. No line looks like a note of the server's. */
+/** Bytes `from` to before `to` of a job's log. No line looks like a note of the server. */
 export function logText(jobId: string, from: number, to: number): Buffer {
   const key = createHash('sha256').update(jobId).digest('hex').slice(0, 16)
   const first = Math.floor(from / lineBytes)
@@ -20,13 +19,13 @@ export function logText(jobId: string, from: number, to: number): Buffer {
 
 const lineBytes = 64
 
-/** Over the zeros before `end`. */
+/** Written over the zeros before `end`. */
 function writeNumber(number: number, text: Buffer, end: number): void {
   for (let rest = number, at = end - 1; rest > 0; rest = Math.floor(rest / 10), at--)
     text[at] = 48 + (rest % 10)
 }
 
-/** The parts of a log as the server shows it, without the server's notes, each with its position in the written log. */
+/** The parts of a log without the server's notes, each with its position in the written log. */
 export function partsOf(log: string): Array<{ from: number; text: string }> {
   const shown = log.replace(noteOfLostAgent, '')
   const parts: Array<{ from: number; text: string }> = []

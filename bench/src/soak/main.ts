@@ -1,5 +1,5 @@
-// `npm run soak`: builds on many agents while agents and the server are killed, and what must be true afterwards.
-// The seed decides what is done and when; what the machine makes of it is another matter each time.
+// `npm run soak`: runs builds on many agents while agents and the server are killed, then checks the result. The seed
+// determines the actions and their times, but not how the processes interleave.
 import { parseArgs } from 'node:util'
 import { soak, type Plan } from './soak.ts'
 

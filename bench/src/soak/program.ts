@@ -1,4 +1,4 @@
-// The server and the agents of a soak: real processes, started, killed without warning, and started again.
+// The server and the agents of a soak: real processes that are started, killed and started again.
 import { fork, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ const simulated = fileURLToPath(new URL('./child-agents.js', import.meta.url))
 
 export interface Started {
   url: string
-  /** To be read after the word "PostgreSQL"; ends with where its files are. */
+  /** How the database runs; ends with the folder of its files. */
   database: string
   first: { token: string; organization: string } | null
 }
@@ -25,14 +25,14 @@ export function databaseUrl({ database }: Started): string {
 export class Server {
   private child: ChildProcess | null = null
   private readonly settings: Record<string, string>
-  /** What it wrote on standard error, the end of it. */
+  /** The end of its standard error. */
   complaints = ''
 
   constructor(dataDir: string, settings: Record<string, string>) {
     this.settings = { PORT: '0', MILLRACE_DATA_DIR: dataDir, ...settings }
   }
 
-  /** On a free port at first, and on the same from then on. */
+  /** First on a free port, later on the same port. */
   async start(): Promise<Started> {
     const child = spawn(process.execPath, [...process.execArgv, millrace, 'up', '--json'], {
       env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...this.settings },
@@ -95,7 +95,7 @@ interface RunnerSettings {
   folder: string
 }
 
-/** Our own runner, with real commands. As any operator would, this starts it again when it gives up. */
+/** Our runner with real commands; restarted when it ends. */
 export async function startRunner(settings: RunnerSettings): Promise<AgentProcess> {
   let isWanted = true
   let child = spawnRunner(settings)

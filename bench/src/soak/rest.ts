@@ -1,13 +1,13 @@
-// The REST API as a patient client uses it: every change with a key, repeated until the server says what came of it.
+// A client of the REST API that retries: every change has an Idempotency-Key and is repeated until there is a result.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 
 export interface Rest {
   get<T>(path: string): Promise<T>
-  /** The body as it is; null: there is nothing at this address. */
+  /** The body; null: not found. */
   bytes(path: string): Promise<Buffer | null>
   post<T>(path: string, body: object): Promise<T>
-  /** null: refused, and why does not matter. */
+  /** False if it was refused. */
   tryPut(path: string): Promise<boolean>
 }
 
@@ -21,7 +21,7 @@ export function restOf(address: string, organization: string, token: string): Re
       const answer = await fetch(base + path, { ...init, signal: AbortSignal.timeout(30_000) }).catch(
         () => null,
       )
-      // 409: the first attempt is still at work, or its process died with it.
+      // 409: the first attempt still runs, or its process died.
       if (answer !== null && answer.status < 500 && answer.status !== 409) return answer
       await answer?.arrayBuffer().catch(() => null)
       await delay(200)

@@ -1,4 +1,4 @@
-// The soak itself: what is started, killed and asked of the server, in which order.
+// The soak: starts and kills processes and sends requests, in a planned order.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,13 +19,13 @@ import { restOf, type Rest } from './rest.ts'
 
 export interface Plan {
   seed: number
-  /** While builds are made and processes killed; then what is left may take as long again. */
+  /** The time for creating builds and killing processes. The remaining builds get the same time again. */
   seconds: number
   jobs: number
   agents: number
-  /** Agents that are killed, each in a process of its own. */
+  /** The number of agents that are killed, each in its own process. */
   kills: number
-  /** How often the server is killed and started again. */
+  /** The number of times that the server is killed and restarted. */
   restarts: number
 }
 
@@ -51,15 +51,15 @@ steps:
     agents: {queue: runner}
     ${retry}`
 const jobsOfRunner = 4
-/** Commands of our runner start real processes, so only some jobs have them. */
+/** Only some jobs run on our runner, because their commands are real processes. */
 const runnerShare = 0.1
 
-/** On an empty data directory, or on one that it makes. */
+/** Uses an empty data directory, or creates one. */
 export async function soak(plan: Plan, data: string | null): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-soak-'))
   const server = new Server(data ?? join(folder, 'data'), {
     MILLRACE_AGENTS: '0',
-    // A busy machine must not look like a lost agent.
+    // Longer than a busy machine ever delays an agent.
     MILLRACE_AGENT_LOST_SECONDS: '15',
     MILLRACE_ACCEPT_SECONDS: '5',
     MILLRACE_CANCEL_GRACE_SECONDS: '5',
@@ -96,7 +96,7 @@ async function soakOn(plan: Plan, scene: Scene): Promise<Outcome> {
     startSimulated({ ...shared, agents: count, seed: chances.between(0, 2 ** 30) }, record)
   const runner = (count: number) => startRunner({ ...shared, agents: count, folder })
 
-  // Those that are killed have a process each, every third of them our own runner; the others share a few.
+  // Agents that are killed have a process each, every third is our runner; the others share a few.
   const runners = Math.max(1, Math.floor(plan.agents / 10))
   const killable = Array.from({ length: plan.kills }, (_, index) => (index % 3 === 2 ? runner : start))
   const steady = Math.max(2, plan.agents - plan.kills - runners)
@@ -142,7 +142,7 @@ async function prepare(rest: Rest): Promise<string> {
   return token
 }
 
-/** Over the first two thirds of the time; some are canceled soon after. */
+/** Creates builds over the first two thirds of the time, and cancels some soon after. */
 async function makeBuilds(rest: Rest, plan: Plan, dice: Dice): Promise<number> {
   const byRunner = Math.round((plan.jobs * runnerShare) / jobsOfRunner)
   const simulated = Math.round((plan.jobs * (1 - runnerShare)) / jobsOfSimulated)
@@ -195,7 +195,7 @@ async function killServer(plan: Plan, dice: Dice, server: Server): Promise<void>
   }
 }
 
-/** All builds have ended, or there is no more time for them. */
+/** Waits until all builds have ended, or the time is over. */
 async function untilQuiet(db: pg.Client, deadline: number): Promise<void> {
   while (Date.now() < deadline) {
     const { rows } = await db.query<{ n: number }>(

@@ -9,7 +9,7 @@ const [path, ...args] = process.argv.slice(2)
 const socket = connect(path)
 const send = (message) => socket.write(`${JSON.stringify(message)}\n`)
 
-// Until there is an answer.
+// Until there is a response.
 process.exitCode = 1
 socket.on('error', () => console.error('The build that this job belongs to does not answer.'))
 send({ args, cwd: process.cwd(), env: process.env, hasInput: hasInput() })

@@ -29,7 +29,7 @@ export interface Started {
   data_dir: string
   /** Created by this start, because the database was empty. */
   first: FirstOrganization | null
-  /** Nobody can sign in: there is no organization yet. */
+  /** There is no organization yet, so no user can sign in. */
   empty: boolean
 }
 
