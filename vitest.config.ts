@@ -19,7 +19,8 @@ const build = 'testbed/src/build.ts'
 export default defineConfig({
   test: {
     globalSetup: ['testbed/src/engine-pool.ts'],
-    maxWorkers: availableParallelism() * 2,
+    // Many tests wait for processes. The database has connections for ten workers.
+    maxWorkers: Math.min(availableParallelism() * 2, 10),
     // Vitest does not follow the imports of compiled code, so with --watch every rebuild reruns the chosen files.
     forceRerunTriggers: ['**/packages/*/dist/**/*.js'],
     projects: [
