@@ -1,7 +1,7 @@
 // Empty jobs per second: over HTTP with simulated agents, and through the conductor alone.
 import { sql } from 'kysely'
 import { act } from '@millrace/server/conductor/act.ts'
-import { abilityOf, acceptOffered, claimJobs, type Assigned } from '@millrace/server/conductor/claim.ts'
+import { abilityOf, acceptAssigned, claimJobs, type Assigned } from '@millrace/server/conductor/claim.ts'
 import { createBuild } from '@millrace/server/conductor/create-build.ts'
 import type { Context } from '@millrace/server/context.ts'
 import { callAgentApi, connectAgent, type Session } from './agent-http.ts'
@@ -142,7 +142,7 @@ async function runJob(
   buildId: string,
   { agentId, jobId }: Assigned,
 ): Promise<void> {
-  if (!(await acceptOffered(ctx, { id: agentId, organizationId }, jobId)))
+  if (!(await acceptAssigned(ctx, { id: agentId, organizationId }, jobId)))
     throw new Error('A job was not accepted.')
   for (const event of [
     { type: 'start', jobId },

@@ -1,6 +1,6 @@
 // The table of contents of background work. A kind of task without a handler does not compile.
 import { agentWatcher } from './conductor/lost-agents.ts'
-import { removeBuilds } from './conductor/remove-builds.ts'
+import { deleteBuilds } from './conductor/delete-builds.ts'
 import { sweep } from './conductor/sweep.ts'
 import type { Context } from './context.ts'
 import { inLongTransaction } from './db/transaction.ts'
@@ -58,7 +58,7 @@ export const startNotifications = (ctx: Context): Notifications =>
 export const pollers: Readonly<Record<string, Poller<Context>>> = {
   sweep: { everySeconds: 1, run: sweep },
   agents: { everySeconds: 2, run: agentWatcher() },
-  remove_builds: { everySeconds: 2, run: removeBuilds },
+  remove_builds: { everySeconds: 2, run: deleteBuilds },
   fire_schedules: { everySeconds: 5, run: fireDueSchedules },
   settle_statuses: { everySeconds: 1, run: settleStatuses },
   publish_statuses: { everySeconds: 1, run: publishStatuses },

@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import type { Dispatcher } from '../conductor/dispatch.ts'
-import { noteJobHeard } from '../conductor/lost-agents.ts'
+import { noteJobRequest } from '../conductor/lost-agents.ts'
 import type { Context } from '../context.ts'
 import { sendAnswer } from '../http/answer.ts'
 import type { Endpoint } from '../http/endpoint.ts'
@@ -86,7 +86,7 @@ async function findSpeaker(
     case 'ended_job': {
       const find = route.token === 'job' ? tokens.findRunningJob : tokens.findEndedJob
       const job = await find(ctx, token)
-      if (!route.isLast) await noteJobHeard(ctx, job)
+      if (!route.isLast) await noteJobRequest(ctx, job)
       await requireReach(ctx, route, job, (request.params as Record<string, string>)['job'])
       await refuseForks(ctx, route, job)
       return { job }

@@ -10,7 +10,7 @@ import {
 } from '@millrace/protocol/jobs.ts'
 import { act } from '../conductor/act.ts'
 import { findInherited } from '../conductor/load.ts'
-import { isJobHeard, takeFromAgent } from '../conductor/lost-agents.ts'
+import { isJobAlive, loseJob } from '../conductor/lost-agents.ts'
 import type { Context } from '../context.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { noContent, ok } from '../http/answer.ts'
@@ -133,8 +133,8 @@ const promiseFailure = agentRoute({
  * nevertheless: the request was delayed on its way.
  */
 async function dropRefused(ctx: Context, agent: Agent, job: AgentJob): Promise<void> {
-  if (isJobHeard(ctx, job.heardAt)) return
-  if (job.state === 'running') await takeFromAgent(ctx, agent.organizationId, job)
+  if (isJobAlive(ctx, job.heardAt)) return
+  if (job.state === 'running') await loseJob(ctx, agent.organizationId, job)
   else await dropUnstartable(ctx, agent.organizationId, job.buildId, job.id)
 }
 

@@ -5,7 +5,7 @@ import type { PingResponse } from '@millrace/protocol/agents.ts'
 import { STREAM_PINGS_PATH, type StreamPingsResponse } from '@millrace/protocol/pings.ts'
 import { act } from '../conductor/act.ts'
 import type { Dispatcher, Woken } from '../conductor/dispatch.ts'
-import { isJobHeard, noteStreamOpened, takeFromAgent } from '../conductor/lost-agents.ts'
+import { isJobAlive, noteStreamOpened, loseJob } from '../conductor/lost-agents.ts'
 import type { Context } from '../context.ts'
 import { ok, type Answer } from '../http/answer.ts'
 import { notFound } from '../lib/errors.ts'
@@ -57,8 +57,8 @@ async function settle(ctx: Context, agent: Agent): Promise<Agent> {
   if (job === null) return agent
   const hasStarted = job.state !== 'assigned' && job.state !== 'accepted'
   const mayTakeJobs = agent.pausedAt === null && agent.connectionState !== 'stopping'
-  if (hasStarted ? isJobHeard(ctx, job.heardAt) : mayTakeJobs) return agent
-  if (hasStarted) await takeFromAgent(ctx, organizationId, job)
+  if (hasStarted ? isJobAlive(ctx, job.heardAt) : mayTakeJobs) return agent
+  if (hasStarted) await loseJob(ctx, organizationId, job)
   else await act(ctx, organizationId, job.buildId, { type: 'give_back', jobId: job.id })
   return getAgent(ctx.db, organizationId, agent.id)
 }

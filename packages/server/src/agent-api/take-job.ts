@@ -5,7 +5,7 @@ import type { JobState } from '@millrace/engine/states.ts'
 import type { Job } from '@millrace/protocol/jobs.ts'
 import { carryOut } from '../conductor/act.ts'
 import { apply, type FollowUp } from '../conductor/advance.ts'
-import { acceptOffered } from '../conductor/claim.ts'
+import { acceptAssigned } from '../conductor/claim.ts'
 import { jobToken } from '../conductor/job-token.ts'
 import { lockBuild } from '../conductor/load.ts'
 import type { Context } from '../context.ts'
@@ -26,7 +26,7 @@ interface TakenJob {
 export async function acceptJob(ctx: Context, agent: Agent, jobId: string): Promise<Job> {
   const token = jobToken(ctx, agent.id, jobId)
   const answer = answerMeanwhile(ctx, agent, jobId, token)
-  if (await acceptOffered(ctx, agent, jobId)) return answer
+  if (await acceptAssigned(ctx, agent, jobId)) return answer
   await take(ctx, agent, jobId, (job) => {
     if (job.agentId !== agent.id) throw refused('The job is not assigned to this agent.')
     return job.state === 'accepted' || isRepeated(agent, job) ? [] : ['accept']

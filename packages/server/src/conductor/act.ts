@@ -26,7 +26,7 @@ export async function carryOut(ctx: Context, followUps: readonly FollowUp[]): Pr
     try {
       waiting.push(...(await carryOutOne(ctx, next)))
     } catch (error) {
-      ctx.log.error({ err: error, follow_up: next }, 'What follows from a change failed; it is tried again.')
+      ctx.log.error({ err: error, follow_up: next }, 'A follow-up failed; the sweep repeats it.')
     }
   }
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Trx } from '../db/pool.ts'
 
-/** Jobs that named a queue before it existed, or named none while the cluster had no default, find it now. */
+/** Moves jobs into a new queue that named it before it existed, or named none while the cluster had no default. */
 export async function adoptJobs(
   trx: Trx,
   organizationId: string,

@@ -77,7 +77,7 @@ describe('a trigger step where there are teams', () => {
     }
   }
 
-  it('fails when who made the build may not build the target, and says so', async () => {
+  it('fails with a message when the creator of the build may not build the target', async () => {
     const scene = await aScene()
     await scene.open(scene.parent, 'build_and_read')
     await scene.open(scene.child, 'read_only')
@@ -88,7 +88,7 @@ describe('a trigger step where there are teams', () => {
     })
   })
 
-  it('goes on when they may, and for administrators', async () => {
+  it('succeeds when they may, and for administrators', async () => {
     const scene = await aScene()
     expect(await seen(scene, scene.admin)).toEqual({ state: 'running', reason: null, made: true })
     const other = await aScene()
@@ -96,7 +96,7 @@ describe('a trigger step where there are teams', () => {
     expect(await seen(other, other.member)).toEqual({ state: 'running', reason: null, made: true })
   })
 
-  it('fails when who made the build has left the organization', async () => {
+  it('fails when the creator of the build has left the organization', async () => {
     const scene = await aScene()
     await scene.open(scene.child, 'build_and_read')
     await app.db
@@ -107,7 +107,7 @@ describe('a trigger step where there are teams', () => {
     expect(await seen(scene, scene.member)).toMatchObject({ state: 'failed', made: false })
   })
 
-  it('of a build that no member made goes by the teams of both pipelines', async () => {
+  it('of a build without a creator goes by the teams of both pipelines', async () => {
     const scene = await aScene()
     await scene.open(scene.child, 'build_and_read')
     expect(await seen(scene, null)).toMatchObject({
@@ -130,7 +130,7 @@ describe('a child build that is opened again', () => {
     return { slug: family.child.slug, build, child, jobId: await jobNamed(app, child, 'c') }
   }
 
-  it('opens its parent: the trigger job waits for it again, and what is behind goes on when it passes', async () => {
+  it('reopens its parent: the trigger job waits for it again, and later steps run when it passes', async () => {
     const { slug, build, child, jobId } = await aFailure()
     await applyEvent(app, child, { type: 'retry', jobId, parentCanceled: false })
     expect(await statesOf(app, build)).toEqual({ [slug]: 'running', waiter: 'waiting', b: 'waiting' })
@@ -149,7 +149,7 @@ describe('a child build that is opened again', () => {
     expect(await buildState(app, build)).toBe('failed')
   })
 
-  it('is found by the sweep when the process died before it could say so', async () => {
+  it('is found by the sweep when the process died before it reported', async () => {
     const { slug, build, child, jobId } = await aFailure()
     const event = { type: 'retry' as const, jobId, parentCanceled: false }
     await advanceBuild(app.ctx, child.organizationId, child.id, event)

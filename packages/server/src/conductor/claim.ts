@@ -1,5 +1,5 @@
-// Hands runnable jobs to agents, who accept them. It touches those jobs' rows and nothing else, so agents never wait for
-// a build's lock; `assigned` and `accepted` count like `scheduled` everywhere, so no counter moves.
+// Assigns runnable jobs to agents, which accept them. It updates only the rows of these jobs, so agents never wait for a
+// build's lock; `assigned` and `accepted` count like `scheduled` everywhere, so no counter changes.
 import { sql, type RawBuilder } from 'kysely'
 import { splitPair } from '@millrace/engine/agents.ts'
 import type { JobState } from '@millrace/engine/states.ts'
@@ -15,13 +15,13 @@ export interface Claimant {
   ability: Ability
 }
 
-/** What an agent satisfies: every rule it does, and the same as text, for agents that are alike to be counted once. */
+/** All rules that an agent satisfies, and the same as text, so that equal agents count once. */
 export interface Ability {
   rules: ReadonlySet<string>
   json: string
 }
 
-/** `tags` are `key=value`, with the agent's queue. What they satisfy is what engine/agents.ts says in general. */
+/** `tags` are `key=value`, with the agent's queue. The rules agree with engine/agents.ts. */
 export function abilityOf(tags: readonly string[]): Ability {
   const rules = new Set(
     tags.flatMap((tag) => {
@@ -45,7 +45,7 @@ export interface Claims {
 
 const mostAtOnce = 50
 
-/** The best jobs of the queue for these agents, of whom the first are asked first. */
+/** Assigns the best jobs of the queue to these agents, preferring the first of them. */
 export async function claimJobs(ctx: Context, queue: Queue, claimants: readonly Claimant[]): Promise<Claims> {
   const [first] = claimants
   for (let attempt = 1; ; attempt++) {
@@ -53,7 +53,7 @@ export async function claimJobs(ctx: Context, queue: Queue, claimants: readonly 
       if (first !== undefined && claimants.length === 1) return await claimOne(ctx, queue, first)
       return await inTransaction(ctx.db, (trx) => claim(trx, ctx, queue, claimants))
     } catch (error) {
-      // Another process has just given a job to one of these agents. Asking again leaves that one out.
+      // Another process has just assigned a job to one of these agents. The next attempt leaves it out.
       if (attempt === 5 || violatedUnique(error) !== 'jobs_on_agent_key') throw error
     }
   }
@@ -64,7 +64,7 @@ interface Queue {
   queueId: string
 }
 
-/** Where nobody has to be chosen, one statement does it all. */
+/** One agent needs no choice, so one statement is enough. */
 async function claimOne(
   ctx: Context,
   { organizationId, queueId }: Queue,
@@ -93,7 +93,7 @@ async function claim(trx: Trx, ctx: Context, queue: Queue, claimants: readonly C
 interface Candidate {
   id: string
   rules: string[]
-  /** Who ran what this job repeats, where the queue prefers another agent for retries. */
+  /** The agent of the job that this one retries, where the queue prefers another agent for retries. */
   avoid: string | null
 }
 
@@ -113,7 +113,7 @@ const abilitiesOf = (abilities: readonly Ability[]) => {
   return `[${[...different].join(',')}]`
 }
 
-/** The best jobs of the queue that somebody with these abilities can run, `most` of them, locked. */
+/** Locks the best jobs of the queue that an agent with one of these abilities can run, at most `most`. */
 const selectBest = <Row>(
   columns: RawBuilder<Row>,
   organizationId: string,
@@ -151,7 +151,7 @@ function pair(candidates: readonly Candidate[], claimants: readonly Claimant[]):
   })
 }
 
-/** What the process knows of its waiting agents may be out of date, so their rows have the last word. */
+/** The process's state of its waiting agents may be out of date, so the statement checks their rows. */
 function assign(ctx: Context, pairs: readonly Assigned[]): Statement<Assigned> {
   const at = ctx.now().toISOString()
   const { acceptSeconds } = ctx.config.timers
@@ -163,7 +163,7 @@ function assign(ctx: Context, pairs: readonly Assigned[]): Statement<Assigned> {
   return assignMany(jobIds, agentIds, at, acceptSeconds)
 }
 
-/** A statement about one pair is planned once, one with arrays again and again. */
+/** PostgreSQL plans a statement for one pair once, but one with arrays every time. */
 const assignOne = prepared((jobId: string, agentId: string, at: string, acceptSeconds: number) =>
   assigning(sql`(values (${jobId}::uuid, ${agentId}::uuid)) as p (job_id, agent_id)`, at, acceptSeconds),
 )
@@ -173,7 +173,7 @@ const assignMany = prepared((jobIds: string[], agentIds: string[], at: string, a
 )
 
 const assigning = (pairs: RawBuilder<unknown>, at: string, acceptSeconds: number) =>
-  moveAndTell(at, ['scheduled', 'assigned'], assignment(pairs, at, acceptSeconds))
+  moveAndPublish(at, ['scheduled', 'assigned'], assignment(pairs, at, acceptSeconds))
 
 const assignment = (pairs: RawBuilder<unknown>, at: string, acceptSeconds: number) => sql`
   update jobs j set state = 'assigned', agent_id = a.id, deadline_at = ${after(at, acceptSeconds)}
@@ -182,7 +182,7 @@ const assignment = (pairs: RawBuilder<unknown>, at: string, acceptSeconds: numbe
     select from jobs busy where busy.agent_id = a.id
       and busy.state in ('assigned', 'accepted', 'running', 'timing_out', 'canceling'))`
 
-/** No row: there is no job. A row without one: the agent may take none. */
+/** No row: there is no job. A row without a job: the agent may not take one. */
 const assignBest = prepared(
   (
     organizationId: string,
@@ -195,19 +195,19 @@ const assignBest = prepared(
     const columns = sql`j.id as job_id, ${agentId}::uuid as agent_id`
     return sql<{ jobId: string | null }>`
       with p as materialized (${selectBest(columns, organizationId, queueId, abilities, sql.lit(1))}),
-        ${movedAndTold(at, ['scheduled', 'assigned'], assignment(sql`p`, at, acceptSeconds))}
+        ${movedAndPublished(at, ['scheduled', 'assigned'], assignment(sql`p`, at, acceptSeconds))}
       select moved.id as "jobId" from p left join moved on moved.id = p.job_id`
   },
 )
 
-/** To an agent that was started for this job and takes no other. False: the job does not wait for an agent now. */
-export async function giveJob(
+/** Assigns a job to the hosted agent that was started for it. False: the job does not wait for an agent now. */
+export async function assignJob(
   trx: Trx,
   ctx: Context,
   { jobId, agentId, mostMinutes }: { jobId: string; agentId: string; mostMinutes: number },
 ): Promise<boolean> {
   const at = ctx.now().toISOString()
-  const { rows } = await moveAndTell(
+  const { rows } = await moveAndPublish(
     at,
     ['scheduled', 'assigned'],
     sql`
@@ -219,16 +219,16 @@ export async function giveJob(
   return rows.length > 0
 }
 
-/** A job that one agent was given and never took is the other's now. */
-export async function passOn(trx: Trx, fromAgentId: string, toAgentId: string): Promise<void> {
+/** Assigns a job that an agent has not accepted to another agent. */
+export async function reassignJob(trx: Trx, fromAgentId: string, toAgentId: string): Promise<void> {
   await sql`
     update jobs set agent_id = ${toAgentId} where agent_id = ${fromAgentId} and state = 'assigned'`.execute(
     trx,
   )
 }
 
-/** By the agent that was offered it. False: it is not offered this job now. */
-export async function acceptOffered(
+/** Accepts a job for the agent that it is assigned to. False: it is not assigned to this agent now. */
+export async function acceptAssigned(
   ctx: Context,
   agent: { id: string; organizationId: string },
   jobId: string,
@@ -239,7 +239,7 @@ export async function acceptOffered(
 }
 
 const accept = prepared((organizationId: string, agentId: string, jobId: string, at: string) =>
-  moveAndTell(
+  moveAndPublish(
     at,
     ['assigned', 'accepted'],
     sql`
@@ -251,17 +251,17 @@ const accept = prepared((organizationId: string, agentId: string, jobId: string,
 
 type Move = readonly [from: JobState, to: JobState]
 
-const moveAndTell = (
+const moveAndPublish = (
   at: string,
   move: Move,
   update: RawBuilder<unknown>,
 ): RawBuilder<Assigned> => sql<Assigned>`
-  with ${movedAndTold(at, move, update)} select id as "jobId", agent_id as "agentId" from moved`
+  with ${movedAndPublished(at, move, update)} select id as "jobId", agent_id as "agentId" from moved`
 
-const movedAndTold = (at: string, [from, to]: Move, update: RawBuilder<unknown>) => sql`
+const movedAndPublished = (at: string, [from, to]: Move, update: RawBuilder<unknown>) => sql`
   moved as (
     ${update} returning j.organization_id, j.pipeline_id, j.build_id, j.id, j.step_id, j.agent_id
-  ), told as (
+  ), published as (
     insert into events (organization_id, pipeline_id, build_id, job_id, kind, data, created_at)
     select organization_id, pipeline_id, build_id, id, 'job.state_changed',
       jsonb_build_object('from', ${sql.lit(from)}, 'to', ${sql.lit(to)}, 'step_id', step_id, 'news', '[]'::jsonb), ${at}

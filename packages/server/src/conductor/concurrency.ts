@@ -1,5 +1,5 @@
-// Concurrency groups reach across builds. Whenever a job of a group moves, the group's queue is looked at again:
-// under the group's own lock, which is always taken before the locks of the builds whose jobs it lets go.
+// Concurrency groups span builds. Whenever a job of a group changes its state, the group's slots are decided again, under
+// the group's own lock, which is always taken before the locks of the builds whose jobs may start.
 import { sql } from 'kysely'
 import { decideSlots, type QueuedJob } from '@millrace/engine/concurrency.ts'
 import { Graph } from '@millrace/engine/plan/graph.ts'
@@ -23,11 +23,10 @@ export async function decideGroup(ctx: Context, organizationId: string, group: s
       const isHere = (jobId: string) => buildOf.get(jobId) === buildId
       const event = { type: 'slots_decided' as const, start: start.filter(isHere), wait: wait.filter(isHere) }
       const advanced = await advanceIn(trx, ctx, organizationId, buildId, event)
-      if (!advanced.ok)
-        throw new Error(`Jobs of a concurrency group could not be let go: ${advanced.message}`)
+      if (!advanced.ok) throw new Error(`Jobs of a concurrency group could not start: ${advanced.message}`)
       followUps.push(...advanced.followUps)
     }
-    // Letting jobs go has changed this very group; it was decided just now.
+    // Starting jobs changes this group again, but its slots were decided just now.
     return followUps.filter((followUp) => followUp.kind !== 'decide_slots' || followUp.group !== group)
   })
 }
@@ -44,8 +43,8 @@ async function loadQueue(trx: Trx, organizationId: string, group: string): Promi
 }
 
 /**
- * Which jobs of the queue a waiting one depends on. It matters only where the waiting one stands in front of a job
- * of its own build that could start, which takes steps that depend on later ones; other builds are not looked at.
+ * Adds which jobs of the queue a waiting one depends on. This matters only where the waiting one is in front of a job of
+ * its own build that could start, which happens when steps depend on later ones.
  */
 async function addDependencies(trx: Trx, queue: Queued[]): Promise<Queued[]> {
   const isReady = ({ state }: Queued) => state === 'limiting' || state === 'limited'
@@ -68,7 +67,7 @@ async function addDependencies(trx: Trx, queue: Queued[]): Promise<Queued[]> {
   })
 }
 
-/** Who still waits for whom, and who waits for a key that nobody has defined yet and that any other job might. */
+/** The waiting steps and their edges, and the steps that wait for a key which no step has defined yet. */
 async function loadWaiting(
   trx: Trx,
   builds: readonly string[],

@@ -6,7 +6,7 @@ import { aBuild, buildState, runJob, startJob, statesOf } from '../../test/runs.
 const app = useApp()
 
 describe('a build', () => {
-  it('runs its steps one behind the other and passes', async () => {
+  it('runs its steps one after the other', async () => {
     const org = await anOrganization(app)
     const build = await aBuild(app, org, await aPipeline(app, org, '[{command: a}, wait, {command: b}]'))
     expect(await statesOf(app, build)).toEqual({ a: 'scheduled', waiter: 'waiting', b: 'waiting' })
@@ -15,7 +15,7 @@ describe('a build', () => {
     expect(await buildState(app, build)).toBe('running')
   })
 
-  it('gives up what waits behind a failure', async () => {
+  it('does not run steps behind a failed one', async () => {
     const org = await anOrganization(app)
     const build = await aBuild(app, org, await aPipeline(app, org, '[{command: a}, wait, {command: b}]'))
     await runJob(app, build, 'a', 1)
@@ -23,7 +23,7 @@ describe('a build', () => {
     expect(await buildState(app, build)).toBe('failed')
   })
 
-  it('triggers another, and goes on when that one has passed', async () => {
+  it('triggers another, and continues when that one has passed', async () => {
     const org = await anOrganization(app)
     const child = await aPipeline(app, org, '[{command: c}]')
     const parent = await aPipeline(app, org, `[{trigger: ${child.slug}}, wait, {command: b}]`)
@@ -62,7 +62,7 @@ describe('the queue of a job', () => {
         .executeTakeFirstOrThrow()
     ).queue_id
 
-  it('is found when it is made after the job that names it', async () => {
+  it('is found when it is created after the job that names it', async () => {
     const org = await anOrganization(app)
     const admin = await anAdmin(app, org)
     const cluster = await aCluster(app, org, admin)

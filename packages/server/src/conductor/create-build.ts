@@ -1,5 +1,5 @@
-// Makes a build: the number, the row, the plan, the first advance; one transaction. REST, schedules, webhooks,
-// trigger steps and rebuilds all enter here.
+// Creates a build in one transaction: its number, its row, its steps and jobs. REST, schedules, webhooks, trigger steps
+// and rebuilds all create builds here.
 import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { matchesBranch } from '@millrace/engine/branches.ts'
@@ -119,7 +119,7 @@ const invalidConfiguration = (problems: readonly string[]): BuildRefusal => ({
   errors: problems.map((code) => ({ field: 'configuration', code })),
 })
 
-/** What the request is for. */
+/** The pipeline that the request asks to build. */
 interface Target extends BuildOrigin {
   configuration: string
   env: Record<string, string>

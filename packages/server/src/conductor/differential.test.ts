@@ -10,15 +10,15 @@ import { startDualBuild } from '../../test/dual-build.ts'
 const app = useApp()
 
 describe('the tables', { timeout: 120_000 }, () => {
-  it('hold after every event what the engine holds in memory', async () => {
+  it('equal the rows of the engine in memory after every event', async () => {
     await fc.assert(
       fc.asyncProperty(sketches, moves, async (drawn, history) => {
         const { dual, inTables, inMemory } = await startDualBuild(app, documentOf(drawn, 's', []))
         expect(inTables).toEqual(inMemory)
         if (dual === null) return
         for (const move of history.slice(0, 30)) {
-          const told = await dual.apply(move)
-          expect(told.inTables).toEqual(told.inMemory)
+          const result = await dual.apply(move)
+          expect(result.inTables).toEqual(result.inMemory)
         }
         const tallies = await dual.tallies()
         expect(tallies.kept).toEqual(tallies.counted)

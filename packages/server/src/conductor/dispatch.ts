@@ -1,6 +1,6 @@
-// The agents that wait for work in this process, and how they hear of it. Whenever a queue may have runnable jobs,
-// its waiting agents claim together: one statement finds work for all of them, and of many processes each asks once.
-// Everything here can be lost: an agent that is not told asks again, and is then told what its job is.
+// The agents whose requests wait for work in this process. Whenever a queue may have runnable jobs, one statement claims
+// jobs for all its waiting agents; every process does so once. Nothing here must survive: an agent that gets no answer
+// asks again, and the answer then names its job.
 import type pg from 'pg'
 import type { Context } from '../context.ts'
 import { listen } from '../db/listener.ts'
@@ -10,7 +10,7 @@ import { agentChannel, queueChannel } from './wake.ts'
 export interface WaitingAgent {
   id: string
   organizationId: string
-  /** null: its queue has been deleted, and no job will come. */
+  /** null: its queue was deleted, so it gets no job. */
   queueId: string | null
   tags: readonly string[]
   /** null: below every number. */
@@ -20,24 +20,24 @@ export interface WaitingAgent {
 
 export type Woken =
   | { kind: 'assigned'; jobId: string }
-  /** Something about the agent may be different now. */
+  /** Something about the agent may have changed. */
   | { kind: 'changed' }
-  /** Time is up, whoever waited has left, or the process stops. */
+  /** The time is over, the request was aborted, or the process stops. */
   | { kind: 'nothing' }
 
 export interface Waiting {
-  /** Whether a job may be claimed for it, or it only waits to hear of changes. */
+  /** Whether a job may be claimed for it; otherwise it only waits for changes. */
   isIdle: boolean
   ms: number
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when the request ends. */
   signal: AbortSignal
 }
 
 export interface Dispatcher {
   wait(agent: WaitingAgent, waiting: Waiting): Promise<Woken>
-  /** How many agents the next job may go to: those that have been offered what there was when they came. */
+  /** The number of agents that the next job may go to: those that were offered the jobs there were when they came. */
   countWaiting(): number
-  /** Lets everybody go. */
+  /** Ends all waits. */
   stop(): Promise<void>
 }
 
@@ -45,24 +45,24 @@ interface Waiter {
   agent: WaitingAgent
   ability: Ability
   isIdle: boolean
-  /** Whether there may be a job that it was not offered. */
-  isHopeful: boolean
-  /** Whether it has been offered what there was when it came: nobody leaves before that. */
-  isAnswered: boolean
-  isLate: boolean
+  /** Whether the queue may have a job that it was not offered. */
+  mayHaveWork: boolean
+  /** Whether it was offered the jobs there were when it came. Its wait does not end before that. */
+  wasOffered: boolean
+  isTimeOver: boolean
   since: number
   wake(woken: Woken): void
 }
 
-interface Desk {
-  isServing: boolean
-  /** Something happened while it was serving. */
-  isAsked: boolean
+interface QueueState {
+  isClaiming: boolean
+  /** Whether to claim once more: something happened since the last claim began. */
+  isPending: boolean
 }
 
 export async function startDispatcher(ctx: Context, pool: pg.Pool): Promise<Dispatcher> {
   const waiters = new Set<Waiter>()
-  const desks = new Map<string, Desk>()
+  const queues = new Map<string, QueueState>()
   let isStopped = false
   let arrivals = 0
 
@@ -70,70 +70,70 @@ export async function startDispatcher(ctx: Context, pool: pg.Pool): Promise<Disp
     for (const waiter of waiters) if (waiter.agent.id === agentId) waiter.wake(woken)
   }
 
-  const hear = (news: string) => {
-    const [agentId, isFree] = news.split(' ')
+  const wakeAgent = (payload: string) => {
+    const [agentId, isFree] = payload.split(' ')
     for (const waiter of waiters) {
-      // Whoever waits for a job has been free before.
+      // An agent that waits for a job was free before.
       if (waiter.agent.id === agentId && !(isFree && waiter.isIdle)) waiter.wake({ kind: 'changed' })
     }
   }
 
-  const serve = async (queueId: string): Promise<void> => {
-    const desk = desks.get(queueId) ?? { isServing: false, isAsked: false }
-    desks.set(queueId, desk)
-    desk.isAsked = true
-    if (desk.isServing) return
-    desk.isServing = true
+  const claimFor = async (queueId: string): Promise<void> => {
+    const queue = queues.get(queueId) ?? { isClaiming: false, isPending: false }
+    queues.set(queueId, queue)
+    queue.isPending = true
+    if (queue.isClaiming) return
+    queue.isClaiming = true
     try {
-      while (desk.isAsked) {
-        desk.isAsked = false
-        await offer(queueId)
+      while (queue.isPending) {
+        queue.isPending = false
+        await offerJobs(queueId)
       }
     } catch (error) {
-      ctx.log.warn({ err: error, queue_id: queueId }, 'Could not hand out jobs; the agents will ask again.')
-      for (const waiter of idleIn(queueId)) waiter.isAnswered = true
+      ctx.log.warn({ err: error, queue_id: queueId }, 'Could not claim jobs; the agents will ask again.')
+      for (const waiter of idleIn(queueId)) waiter.wasOffered = true
     } finally {
-      desks.delete(queueId)
+      queues.delete(queueId)
       for (const waiter of idleIn(queueId))
-        if (waiter.isLate && waiter.isAnswered) waiter.wake({ kind: 'nothing' })
+        if (waiter.isTimeOver && waiter.wasOffered) waiter.wake({ kind: 'nothing' })
     }
   }
 
   const idleIn = (queueId: string) =>
     [...waiters].filter(({ agent, isIdle }) => isIdle && agent.queueId === queueId)
 
-  const offer = async (queueId: string): Promise<void> => {
+  const offerJobs = async (queueId: string): Promise<void> => {
     for (;;) {
-      const hopeful = idleIn(queueId)
-        .filter(({ isHopeful }) => isHopeful)
+      const candidates = idleIn(queueId)
+        .filter(({ mayHaveWork }) => mayHaveWork)
         .sort(byPreference)
-      const [first] = hopeful
+      const [first] = candidates
       if (first === undefined || isStopped) return
-      for (const waiter of hopeful) waiter.isHopeful = false
+      for (const waiter of candidates) waiter.mayHaveWork = false
       const queue = { organizationId: first.agent.organizationId, queueId }
-      const { assigned, unfit } = await claimJobs(ctx, queue, claimantsOf(hopeful)).finally(() => {
-        for (const waiter of hopeful) waiter.isAnswered = true
+      const { assigned, unfit } = await claimJobs(ctx, queue, claimantsOf(candidates)).finally(() => {
+        for (const waiter of candidates) waiter.wasOffered = true
       })
       for (const { agentId, jobId } of assigned) wakeAll(agentId, { kind: 'assigned', jobId })
       for (const agentId of unfit) wakeAll(agentId, { kind: 'changed' })
-      // Where some were served, there may be more for the others.
-      if (assigned.length + unfit.length > 0) for (const waiter of hopeful) waiter.isHopeful = true
+      // Where some got a job, there may be more for the others.
+      if (assigned.length + unfit.length > 0) for (const waiter of candidates) waiter.mayHaveWork = true
     }
   }
 
-  const serveAll = (queueId: string) => {
-    for (const waiter of idleIn(queueId)) waiter.isHopeful = true
-    void serve(queueId)
+  const offerToAll = (queueId: string) => {
+    for (const waiter of idleIn(queueId)) waiter.mayHaveWork = true
+    void claimFor(queueId)
   }
 
   const listener = await listen(pool, {
     channels: {
-      [queueChannel]: (queueIds) => queueIds.split(',').forEach(serveAll),
-      [agentChannel]: hear,
+      [queueChannel]: (queueIds) => queueIds.split(',').forEach(offerToAll),
+      [agentChannel]: wakeAgent,
     },
-    // What happened while nobody listened is unknown, so everybody looks again.
+    // Notifications are lost while the connection is down, so every agent is looked at again.
     onConnected: () => waiters.forEach((waiter) => waiter.wake({ kind: 'changed' })),
-    onError: (error) => ctx.log.warn({ err: error }, 'Lost the connection that hears of runnable jobs.'),
+    onError: (error) => ctx.log.warn({ err: error }, 'Lost the connection that listens for runnable jobs.'),
   })
 
   return {
@@ -151,23 +151,23 @@ export async function startDispatcher(ctx: Context, pool: pg.Pool): Promise<Disp
           agent,
           ability,
           isIdle,
-          isHopeful: isIdle,
-          isAnswered: !isIdle || agent.queueId === null,
-          isLate: false,
+          mayHaveWork: isIdle,
+          wasOffered: !isIdle || agent.queueId === null,
+          isTimeOver: false,
           since: arrivals++,
           wake,
         }
         const timer = setTimeout(() => {
-          waiter.isLate = true
-          if (waiter.isAnswered) leave()
+          waiter.isTimeOver = true
+          if (waiter.wasOffered) leave()
         }, ms)
         signal.addEventListener('abort', leave)
         waiters.add(waiter)
         if (isStopped || signal.aborted) leave()
-        else if (isIdle && agent.queueId !== null) void serve(agent.queueId)
+        else if (isIdle && agent.queueId !== null) void claimFor(agent.queueId)
       }),
     countWaiting: () =>
-      claimantsOf([...waiters].filter(({ isIdle, isAnswered }) => isIdle && isAnswered)).length,
+      claimantsOf([...waiters].filter(({ isIdle, wasOffered }) => isIdle && wasOffered)).length,
     async stop() {
       isStopped = true
       for (const waiter of waiters) waiter.wake({ kind: 'nothing' })
@@ -176,13 +176,13 @@ export async function startDispatcher(ctx: Context, pool: pg.Pool): Promise<Disp
   }
 }
 
-/** The higher priority first, then whoever passed a job most recently, then whoever has waited longest. */
+/** The highest priority first, then the one that passed a job most recently, then the one that has waited longest. */
 function byPreference({ agent: a, since: sinceA }: Waiter, { agent: b, since: sinceB }: Waiter): number {
   if (a.priority !== b.priority) return (b.priority ?? -Infinity) - (a.priority ?? -Infinity)
   return (b.lastJobPassedAt ?? '').localeCompare(a.lastJobPassedAt ?? '') || sinceA - sinceB
 }
 
-/** An agent may wait twice, on its stream and by asking. */
+/** An agent may wait twice, on its stream and with a ping. */
 const claimantsOf = (waiters: readonly Waiter[]): Claimant[] => [
   ...new Map(waiters.map(({ agent, ability }) => [agent.id, { agentId: agent.id, ability }])).values(),
 ]

@@ -1,4 +1,4 @@
-// The variables of a command job, put together when somebody asks for them.
+// The variables of a command job, computed on request.
 import { sql } from 'kysely'
 import { jobEnvironment, type Env, type Person, type StandardFacts } from '@millrace/engine/environment.ts'
 import type { CommandStep } from '@millrace/engine/steps/types.ts'
@@ -112,7 +112,7 @@ function standardFacts(url: string, build: Build, around: Surroundings): Standar
   }
 }
 
-/** Whoever made the build is its author where nobody else is named. */
+/** The creator is the author where the build names none. */
 const authorOf = ({ author, creator }: Build): Person | null =>
   author === null ? creator : { ...author, teams: [] }
 

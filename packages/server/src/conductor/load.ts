@@ -1,4 +1,4 @@
-// Answers the engine's needs from the tables. The build's row is locked by whoever asks, so nothing moves meanwhile.
+// Answers the engine's needs from the tables. The caller holds the build's lock, so nothing changes meanwhile.
 import { setImmediate } from 'node:timers/promises'
 import { sql, type RawBuilder } from 'kysely'
 import type { Answer, Need, SurroundingsNeed } from '@millrace/engine/advance/needs.ts'
@@ -20,9 +20,9 @@ const isNewest = sql`j.retried_in_job_id is null`
 const isUnfinished = sql`j.state <> all (${JOB_STATES.filter(isFinal)}::text[])`
 
 /**
- * Locks the build until the transaction ends. The lock and the look are two statements: what one reads beside the row
- * that it has to wait for is from before it waited. With a job's id, that job comes along, with its step, and whether
- * nothing depends on that step, which is what most jobs' ends want to know.
+ * Locks the build until the transaction ends. Locking and reading are two statements, because a statement that waits for
+ * a row reads all others as they were before the wait. With a job's id the answer includes that job, its step, and
+ * whether other steps depend on that step, which most ends of jobs need.
  */
 export async function lockBuild(
   trx: Trx,
@@ -30,7 +30,7 @@ export async function lockBuild(
   buildId: string,
   jobId?: string,
 ): Promise<LockedBuild | undefined> {
-  const build = [lock(orgId, buildId), lookAt(orgId, buildId)] as const
+  const build = [lock(orgId, buildId), readBuild(orgId, buildId)] as const
   if (jobId === undefined) {
     const [, [found]] = await batch(trx, build)
     return found && { build: pickBuild(found), scope: found }
@@ -44,15 +44,15 @@ export async function lockBuild(
 export interface LockedBuild {
   build: BuildRow
   scope: Scope
-  /** What is known of it already. */
+  /** Rows that were read already. */
   rows?: Answer
-  /** The one that was asked for. */
+  /** The job that was asked for. */
   job?: HeldJob
-  /** Where it is known already. */
+  /** Set where it was read already. */
   inherited?: Inherited
 }
 
-/** A job, and the agent that has it. */
+/** A job and its agent. */
 export type HeldJob = JobRow & { agentId: string | null }
 
 const lock = prepared(
@@ -61,7 +61,7 @@ const lock = prepared(
     where b.organization_id = ${orgId} and b.id = ${buildId} for update of t`,
 )
 
-const lookAt = prepared(
+const readBuild = prepared(
   (orgId: string, buildId: string) => sql<BuildRow & Scope>`
     select b.id, ${selectFields('t', tallyColumns)}, ${selectFields('b', buildColumns)}, ${scopeFields}
     from builds b join build_tallies t on t.build_id = b.id join pipelines p on p.id = b.pipeline_id
@@ -69,11 +69,11 @@ const lookAt = prepared(
 )
 
 /**
- * A job and its step, of which only the job may have to be waited for: steps change only under the build's lock, which is
- * held. They are two statements because a join of so many columns costs more than both.
+ * A job and its step. Only the job is locked: steps change only under the build's lock. They are two statements, because a
+ * join of so many columns costs more than both.
  */
 const withStep = (buildId: string, jobId: string) =>
-  [lockJob(buildId, jobId), lookAtStepOf(buildId, jobId)] as const
+  [lockJob(buildId, jobId), readStepOf(buildId, jobId)] as const
 
 const lockJob = prepared(
   (buildId: string, jobId: string) => sql<HeldJob>`
@@ -81,7 +81,7 @@ const lockJob = prepared(
     where j.build_id = ${buildId} and j.id = ${jobId} for update`,
 )
 
-const lookAtStepOf = prepared(
+const readStepOf = prepared(
   (buildId: string, jobId: string) => sql<StepRow & { hasDependents: boolean }>`
     select ${stepFields}, exists (select from build_edges e where e.from_step = s.id) as "hasDependents"
     from build_steps s
@@ -93,7 +93,7 @@ export async function findInherited(
   { organizationId, pipelineId }: Pick<Scope, 'organizationId' | 'pipelineId'>,
 ): Promise<Inherited> {
   const [[inherited]] = await batch(trx, [selectPipelineScope(organizationId, pipelineId)])
-  if (inherited === undefined) throw new Error('A pipeline vanished while one of its builds was held.')
+  if (inherited === undefined) throw new Error('A pipeline disappeared while one of its builds was locked.')
   return inherited
 }
 
@@ -121,7 +121,7 @@ export function fetchNeed(trx: Trx, buildId: string, need: Need): Promise<Answer
     case 'unstarted_jobs':
       return unstarted(trx, buildId)
     case 'surroundings':
-      return lookAround(trx, buildId, need)
+      return readSurroundings(trx, buildId, need)
   }
 }
 
@@ -165,7 +165,7 @@ async function jobsOf(trx: Trx, stepIds: readonly string[]): Promise<Answer> {
   return { jobs: await lockedJobs(trx, where, sql`j.step_id, j.slot`), jobsOf: stepIds }
 }
 
-/** Agents are given jobs and accept them without the build's lock (claim.ts), so those are held before they are looked at. */
+/** claim.ts assigns and accepts jobs without the build's lock, so scheduled and assigned jobs are locked before they are read. */
 async function lockedJobs(
   trx: Trx,
   where: RawBuilder<unknown>,
@@ -245,7 +245,7 @@ async function unstarted(trx: Trx, buildId: string): Promise<Answer> {
   return { ...found, steps: [...known.values()], edges, edgesFrom: stepIds, refs }
 }
 
-async function lookAround(trx: Trx, buildId: string, need: SurroundingsNeed): Promise<Answer> {
+async function readSurroundings(trx: Trx, buildId: string, need: SurroundingsNeed): Promise<Answer> {
   const isStanding = sql`s.build_id = ${buildId} and s.id <> all (${[...need.without]}::uuid[])`
   const outside = sql`${isStanding} and s.group_id is null`
   const one = async (where: RawBuilder<unknown>, order: RawBuilder<unknown>) => {

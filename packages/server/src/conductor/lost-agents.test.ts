@@ -31,7 +31,7 @@ describe('an agent that falls silent', () => {
     expect((await agent.ping()).status).toBe(401)
   })
 
-  it('is heard again with a heartbeat', async () => {
+  it('stays connected when it sends a heartbeat', async () => {
     const { token } = await anAgentWorld(app)
     const agent = await anAgent(app, token)
     await app.db
@@ -51,7 +51,7 @@ describe('an agent that falls silent', () => {
     await agent.begin()
     const watch = agentWatcher()
     await watch(later(0))
-    // The rounds in between have failed.
+    // The runs in between have failed.
     for (const seconds of [400, 460, 520, 575]) await watch(later(seconds))
     expect(await stateOf(agent.id)).toEqual(['connected', false])
     await watch(later(581))
@@ -71,7 +71,7 @@ describe('an agent that falls silent', () => {
     expect(await statesOf(app, build)).toEqual({ one: 'failed' })
   })
 
-  it('leaves the job it had not started to another, and lets a retry rule have its way', async () => {
+  it('leaves the job it had not started to another, and lets a retry rule apply', async () => {
     const { org, token } = await anAgentWorld(app)
     const steps = 'steps: [{ command: one, retry: { automatic: [{ exit_status: -1, limit: 1 }] } }]'
     const build = await aBuild(app, org, await aPipeline(app, org, steps))
@@ -120,13 +120,13 @@ describe('a job that falls silent while its agent lives', () => {
     expect(job).toMatchObject({ state: 'failed', exit_status: -1, signal: null, signal_reason: null })
   })
 
-  it('goes on when its agent is of a kind that never asks', async () => {
+  it('continues when its agent is of a kind that never asks', async () => {
     const { build } = await aLivelyAgent()
     await watchAgents(later(3000))
     expect(await statesOf(app, build)).toEqual({ one: 'running' })
   })
 
-  it('ends within the time that loses an agent when it never spoke and its agent listens on a stream', async () => {
+  it('ends within the time that loses an agent when it sent no request and its agent has a stream', async () => {
     const { build, agent, run } = await aLivelyAgent()
     const stream = await openStream(agent)
     await stream.next()
@@ -138,7 +138,7 @@ describe('a job that falls silent while its agent lives', () => {
     stream.close()
   })
 
-  it('goes on for hours on a stream while its agent asks whether it is still wanted', async () => {
+  it('continues for hours on a stream while its agent asks for its state', async () => {
     const { build, agent, ask } = await aLivelyAgent()
     const stream = await openStream(agent)
     await stream.next()
@@ -150,7 +150,7 @@ describe('a job that falls silent while its agent lives', () => {
     stream.close()
   })
 
-  it('is not taken from an agent that asks for work while the job still speaks', async () => {
+  it('stays with an agent that asks for work while the job still sends requests', async () => {
     const { build, agent, ask } = await aLivelyAgent()
     await ask()
     expect((await agent.ping()).body).toEqual({})
@@ -163,7 +163,7 @@ describe('a job that falls silent while its agent lives', () => {
 })
 
 describe('an agent that starts again under its old name', () => {
-  it('leaves what it had to the session that lost it, and takes new jobs meanwhile', async () => {
+  it('leaves its job to the session that lost it, and takes new jobs meanwhile', async () => {
     const { org, token } = await anAgentWorld(app)
     const build = await aBuild(
       app,
@@ -185,16 +185,16 @@ describe('an agent that starts again under its old name', () => {
   })
 })
 
-describe('an agent whose goodbye is lost', () => {
-  it('may say it again, and is lost in time when it never arrives; its job ends either way', async () => {
+describe('an agent whose disconnect is lost', () => {
+  it('may repeat it, and is lost in time when it never arrives; its job ends either way', async () => {
     const { org, token } = await anAgentWorld(app)
     const pipeline = await aPipeline(app, org, 'steps: [{ command: one }]')
-    const heard = await aBuild(app, org, pipeline)
+    const repeated = await aBuild(app, org, pipeline)
     const twice = await anAgent(app, token)
     await twice.begin()
     expect((await twice.call('POST', 'disconnect')).status).toBe(200)
     expect((await twice.call('POST', 'disconnect')).status).toBe(200)
-    expect(await statesOf(app, heard)).toEqual({ one: 'failed' })
+    expect(await statesOf(app, repeated)).toEqual({ one: 'failed' })
     const unheard = await aBuild(app, org, pipeline)
     await (await anAgent(app, token)).begin()
     await watchAgents(later(181))
@@ -203,7 +203,7 @@ describe('an agent whose goodbye is lost', () => {
 })
 
 describe('a paused agent', () => {
-  it('goes on by itself after five minutes, or after the time it was paused for', async () => {
+  it('resumes by itself after five minutes, or after the time it was paused for', async () => {
     const { token } = await anAgentWorld(app)
     const [short, long] = [await anAgent(app, token), await anAgent(app, token)]
     await short.call('POST', 'pause', { body: {} })

@@ -1,6 +1,5 @@
-// Agents that leave, by saying so or by falling silent, and what becomes of the jobs they had; jobs that fall silent
-// while their agents live on; and paused agents whose time is up. Runs every few seconds on every worker; what two of
-// them find at once is done by one.
+// Agents that disconnect or fall silent, and the jobs they had; jobs that fall silent while their agents live; and paused
+// agents whose time is over. Runs every few seconds on every worker. Where two workers find the same, one of them acts.
 import { sql } from 'kysely'
 import type { JobState } from '@millrace/engine/states.ts'
 import type { Context } from '../context.ts'
@@ -22,8 +21,8 @@ export interface AgentJob {
 const most = 200
 
 /**
- * No agent can be heard while the server or its database is away, and none must be lost for it: after a start, and after
- * half of the time that loses an agent without an answer from the database, agents and jobs get the whole time again.
+ * Agents cannot report while the server or its database is down, and must not be lost because of that. So agents and jobs
+ * get the whole time again after a start, and after the database did not answer for half of the time that loses an agent.
  */
 export function agentWatcher(): (ctx: Context) => Promise<void> {
   let listeningSince = performance.timeOrigin
@@ -33,13 +32,13 @@ export function agentWatcher(): (ctx: Context) => Promise<void> {
     if (now - answeredAt > (ctx.config.timers.agentLostSeconds * 1000) / 2) listeningSince = now
     await loseSilentAgents(ctx, listeningSince)
     answeredAt = now
-    await takeFromGoneAgents(ctx)
+    await loseJobsOfGoneAgents(ctx)
     await endSilentJobs(ctx, listeningSince)
     await resumeDueAgents(ctx)
   }
 }
 
-/** One round of a watcher that has just started. */
+/** Runs a new watcher once. */
 export const watchAgents = (ctx: Context): Promise<void> => agentWatcher()(ctx)
 
 /** Safe to repeat. */
@@ -54,16 +53,16 @@ export async function disconnectAgent(ctx: Context, agent: LeavingAgent): Promis
         and connection_state in ('never_connected', 'connected', 'stopping') returning *
     ) ${publishMoved(sql`'agent.' || connection_state`, at)}
     select from moved`.execute(ctx.db)
-  if (agent.job !== null) await takeFromAgent(ctx, agent.organizationId, agent.job)
+  if (agent.job !== null) await loseJob(ctx, agent.organizationId, agent.job)
   await wakeAgent(ctx.db, agent.id)
 }
 
-/** A job that has not started goes to another agent; one that has ends as if its process had vanished. */
-export async function takeFromAgent(ctx: Context, organizationId: string, job: AgentJob): Promise<void> {
+/** A job that has not started is offered to another agent. A started one ends as if its process had died. */
+export async function loseJob(ctx: Context, organizationId: string, job: AgentJob): Promise<void> {
   await act(ctx, organizationId, job.buildId, { type: 'lose_agent', jobId: job.id })
 }
 
-/** Asks the database in any case: its answer is the sign that agents can be heard. */
+/** Always queries the database, because its answer shows that agents can report. */
 async function loseSilentAgents(ctx: Context, listeningSince: number): Promise<void> {
   const cutoff = ctx.now().getTime() - ctx.config.timers.agentLostSeconds * 1000
   const at = ctx.now().toISOString()
@@ -78,51 +77,51 @@ async function loseSilentAgents(ctx: Context, listeningSince: number): Promise<v
   for (const { id } of rows) await wakeAgent(ctx.db, id)
 }
 
-async function takeFromGoneAgents(ctx: Context): Promise<void> {
+async function loseJobsOfGoneAgents(ctx: Context): Promise<void> {
   const { rows } = await sql<AgentJob & { organizationId: string }>`
     select j.id, j.build_id as "buildId", j.organization_id as "organizationId"
     from jobs j join agents a on a.id = j.agent_id
     where j.state in ('assigned', 'accepted', 'running', 'timing_out', 'canceling')
       and a.connection_state in ('disconnected', 'stopped', 'lost') limit ${most}`.execute(ctx.db)
-  for (const { organizationId, ...job } of rows) await takeFromAgent(ctx, organizationId, job)
+  for (const { organizationId, ...job } of rows) await loseJob(ctx, organizationId, job)
 }
 
-/** Exact enough for what it is asked, and a row is not written with every line of a log. */
-const heardSeconds = 5
+/** Requests update the row at most this often. */
+const noteSeconds = 5
 
-/** Agents ask every few seconds, with the job's own token, whether the job is still wanted. Before it starts, nobody asks. */
-export async function noteJobHeard(
+/** Records a request with a job's token. Agents send one every few seconds to check for a cancellation, but none before the start. */
+export async function noteJobRequest(
   ctx: Context,
   job: { organizationId: string; state: JobState; agent: { id: string; jobHeardAt: string | null } },
 ): Promise<void> {
   const { organizationId, agent } = job
   if (job.state === 'accepted') return
   const now = ctx.now()
-  const before = new Date(now.getTime() - heardSeconds * 1000)
+  const before = new Date(now.getTime() - noteSeconds * 1000)
   if (agent.jobHeardAt !== null && new Date(agent.jobHeardAt) > before) return
   await sql`
     update agents set job_heard_at = ${now.toISOString()}
     where organization_id = ${organizationId} and id = ${agent.id}`.execute(ctx.db)
 }
 
-/** Whether the job has spoken so recently that it must be alive, whatever its agent says. */
-export function isJobHeard(ctx: Context, heardAt: string | null): boolean {
-  const most = (heardSeconds + longestPollSeconds) * 1000
+/** Whether the last request with the job's token is so recent that the job must be alive, whatever its agent sends. */
+export function isJobAlive(ctx: Context, heardAt: string | null): boolean {
+  const most = (noteSeconds + longestPollSeconds) * 1000
   return heardAt !== null && ctx.now().getTime() - new Date(heardAt).getTime() < most
 }
 
-/** Twice what agents are told, for they wait a random part of it longer, and some more for a slow network. */
+/** Twice the interval that agents are given, because they add a random part of it, and a reserve for slow networks. */
 const longestPollSeconds = 10
 
 /**
- * Every request with a job's token counts as a sign of life: agents ask with it every few seconds, however quiet the
- * job's own log is. There are two kinds of silence:
+ * Every request with a job's token shows that the job is alive: agents send one every few seconds, however quiet the
+ * job's log is. There are two kinds of silent jobs:
  *
- * - A job that never spoke, on an agent with a ping stream: the agent has lost the answer to its accept or start, so
- *   it does not know that it has the job. Agents without a stream would ask for work, which settles the matter at
- *   once; as long as they do not, they are busy, for example with a long hook before the job begins to speak.
- * - A job that has spoken before: its agent reports the end in vain. It waits for up to four minutes between attempts,
- *   so this silence must last for twice the time that loses an agent.
+ * - No request so far, on an agent with a ping stream: the agent lost the answer to its accept or start, so it does not
+ *   know that it has the job. An agent without a stream would ping, and pings.ts would end the job at once. As long as it
+ *   does not ping it is busy, for example with a long hook before the job's first request.
+ * - No request any more: the agent fails to report the end. It waits for up to four minutes between attempts, so this
+ *   silence must last for twice the time that loses an agent.
  */
 async function endSilentJobs(ctx: Context, listeningSince: number): Promise<void> {
   const cutoff = (times: number) => ctx.now().getTime() - times * ctx.config.timers.agentLostSeconds * 1000
@@ -138,12 +137,12 @@ async function endSilentJobs(ctx: Context, listeningSince: number): Promise<void
           and a.stream_opened_at >= j.started_at - make_interval(secs => ${longestStreamSeconds}) end
     limit ${most}`.execute(ctx.db)
   for (const { organizationId, ...job } of rows) {
-    ctx.log.warn({ job_id: job.id }, 'A job fell silent although its agent lives; it ends as lost.')
-    await takeFromAgent(ctx, organizationId, job)
+    ctx.log.warn({ job_id: job.id }, 'A job sent no requests although its agent is alive; it ends as lost.')
+    await loseJob(ctx, organizationId, job)
   }
 }
 
-/** Agents open a stream again after a minute at the latest. */
+/** Agents reopen a stream after at most a minute. */
 const longestStreamSeconds = 60
 
 export async function noteStreamOpened(

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Statement } from '../db/statement.ts'
 import type { Scope } from './scope.ts'
 
-/** The last writer of a key wins. */
+/** A later value of a key replaces the earlier one. */
 export function setMetaData(
   { buildId, organizationId }: Pick<Scope, 'buildId' | 'organizationId'>,
   values: Readonly<Record<string, string>>,

@@ -1,4 +1,4 @@
-// Many at once at one build: whoever comes second is refused or waits, and nothing is counted twice.
+// Concurrent changes of one build: the second one is refused or waits, and nothing is counted twice.
 import { sql } from 'kysely'
 import { describe, expect, it, vi } from 'vitest'
 import { inTransaction } from '../db/transaction.ts'
@@ -66,7 +66,7 @@ describe('200 jobs that end at once', { timeout: 120_000 }, () => {
     return { running, ids }
   }
 
-  it('leave the same behind as one after the other', async () => {
+  it('have the same result as one after the other', async () => {
     const [atOnce, inTurn] = [await aStartedBuild(), await aStartedBuild()]
     for (const [index, jobId] of inTurn.ids.entries()) {
       expect((await applyEvent(app, inTurn.running, finish(jobId, exitStatus(index)))).ok).toBe(true)
@@ -80,8 +80,8 @@ describe('200 jobs that end at once', { timeout: 120_000 }, () => {
   })
 })
 
-describe('whoever has to wait for a build', () => {
-  it('sees all of it as the one before left it', async () => {
+describe('a transaction that waits for a build', () => {
+  it('sees all changes of the one before', async () => {
     const running = await build('[{ command: a }, { command: b }]')
     const [a, b] = [await jobNamed(app, running, 'a'), await jobNamed(app, running, 'b')]
     for (const jobId of [a, b]) {
@@ -109,7 +109,7 @@ describe('whoever has to wait for a build', () => {
   })
 })
 
-describe('of two who want different things', () => {
+describe('two concurrent requests', () => {
   it('a cancel and a start leave the job canceling or canceled, never running', async () => {
     for (let round = 0; round < 10; round++) {
       const running = await build('[{ command: a }]')
@@ -167,7 +167,7 @@ describe('of two who want different things', () => {
 })
 
 describe('a concurrency group that many builds share', { timeout: 60_000 }, () => {
-  it('never holds more jobs than its limit, and lets every one through', async () => {
+  it('never runs more jobs than its limit, and runs all of them in the end', async () => {
     const org = await anOrganization(app)
     const pipeline = await aPipeline(app, org, '[{ command: a, concurrency: 2, concurrency_group: gate }]')
     const builds = await Promise.all(Array.from({ length: 8 }, () => aBuild(app, org, pipeline)))
@@ -195,7 +195,7 @@ describe('a concurrency group that many builds share', { timeout: 60_000 }, () =
     }
   })
 
-  it('loses nobody when the follow-ups of a dying process are carried out by another', async () => {
+  it('loses nothing when another process carries out the follow-ups of a dead one', async () => {
     const org = await anOrganization(app)
     const pipeline = await aPipeline(app, org, '[{ command: a, concurrency: 1, concurrency_group: gate }]')
     const [first, second] = [await aBuild(app, org, pipeline), await aBuild(app, org, pipeline)]

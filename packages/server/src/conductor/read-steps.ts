@@ -1,4 +1,4 @@
-// Reads steps that a job uploads. Pure, so that large ones can be read in a thread.
+// Reads steps that a job uploads. Pure, so that a thread can read large ones.
 import type { Problem } from '@millrace/engine/problem.ts'
 import { sourceFromValue } from '@millrace/engine/source.ts'
 import { DEFAULT_MAX_BYTES, readPipelines, readPipelineTree } from '@millrace/engine/steps/document.ts'
@@ -15,7 +15,7 @@ export type GivenSteps = { text: string } | { value: unknown }
 export interface ReadSteps {
   /** The documents, or what is wrong with them. */
   outcome: { ok: true; documents: PipelineDocument[] } | { ok: false; message: string }
-  /** What is stored of the text: nothing, where it is too long or holds what the database cannot. */
+  /** The text to store; empty where it is too long or holds characters that the database cannot store. */
   keptText: string
 }
 

@@ -1,4 +1,4 @@
-// Reads the steps that are stored with a pipeline; large ones in a thread, because that takes seconds.
+// Reads a pipeline's configuration; in a thread where it is large, because that takes seconds.
 import { DEFAULT_MAX_BYTES, readPipeline, type ReadPipeline } from '@millrace/engine/steps/document.ts'
 import { compiledModule } from '../lib/package-files.ts'
 import { runInThread, ThreadLimitExceeded } from '../lib/threads.ts'
@@ -25,7 +25,7 @@ export async function readStored(steps: StoredSteps): Promise<ReadPipeline> {
   }
 }
 
-/** As JSON, which is copied from thread to thread in a fraction of the time that objects take. */
+/** Returns JSON, because threads pass a string on much faster than objects. */
 export const readAsJson = (steps: StoredSteps): string => JSON.stringify(read(steps))
 
 const read = ({ text, variables }: StoredSteps): ReadPipeline =>

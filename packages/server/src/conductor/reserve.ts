@@ -1,6 +1,6 @@
-// A stack sets jobs aside while it starts agents for them: nobody else is offered them meanwhile. An agent takes such
-// a job by its name; one that nobody took by its deadline is put back by sweep.ts. Like claim.ts it touches those
-// jobs' rows and nothing else: `reserved` counts like `scheduled` everywhere, so no counter moves.
+// A stack reserves jobs while it starts agents for them; no other agent is offered them meanwhile. An agent acquires such
+// a job by its id. If none does so before the deadline, sweep.ts makes the job scheduled again. Like claim.ts this
+// updates only the rows of these jobs: `reserved` counts like `scheduled` everywhere, so no counter changes.
 import { sql } from 'kysely'
 import type { Context } from '../context.ts'
 
@@ -11,7 +11,7 @@ export interface Reservation {
   seconds: number
 }
 
-/** The jobs that are the stack's now; for those it had already the time begins anew, unless it is over. */
+/** Returns the jobs that the stack has now. For jobs it had already, the time begins again, unless it is over. */
 export async function reserveJobs(
   ctx: Context,
   { organizationId, clusterId, stackId, seconds }: Reservation,
@@ -26,17 +26,17 @@ export async function reserveJobs(
         and (j.state = 'scheduled'
           or (j.state = 'reserved' and j.reserved_by = ${stackId} and j.deadline_at > ${at}))
       for update of j skip locked
-    ), taken as (
+    ), reserved as (
       update jobs j set state = 'reserved', reserved_by = ${stackId},
         deadline_at = ${at}::timestamptz + make_interval(secs => ${seconds})
       from free where j.id = free.id
       returning j.*, free.state as state_before
-    ), told as (
+    ), published as (
       insert into events (organization_id, pipeline_id, build_id, job_id, kind, data, created_at)
       select organization_id, pipeline_id, build_id, id, 'job.state_changed',
         jsonb_build_object('from', state_before, 'to', state, 'step_id', step_id, 'news', '[]'::jsonb), ${at}
-      from taken where state_before <> state
+      from reserved where state_before <> state
     )
-    select id from taken`.execute(ctx.db)
+    select id from reserved`.execute(ctx.db)
   return rows.map(({ id }) => id)
 }

@@ -1,15 +1,15 @@
-// Ends the sessions of agents whose token is revoked. Their jobs end as those of a lost agent do.
+// Ends the sessions of agents whose token is revoked. Their jobs end like those of a lost agent.
 import { sql } from 'kysely'
 import type { Context } from '../context.ts'
 import type { Trx } from '../db/pool.ts'
 import { publishMoved } from '../events/agents.ts'
-import { takeFromAgent, type AgentJob } from './lost-agents.ts'
+import { loseJob, type AgentJob } from './lost-agents.ts'
 import { wakeAgent } from './wake.ts'
 
 /**
- * In the transaction of the revocation: from its commit on, no request of these agents is answered and no job is given
- * to them. `takeJobs` follows after the commit, because builds are locked first; should it not come to that, the
- * watch over lost agents does the same.
+ * Runs in the transaction of the revocation: after its commit, requests of these agents are refused and they get no jobs.
+ * `loseJobs` runs after the commit, because builds are locked first. If the process dies before, the watch over lost
+ * agents does the same.
  */
 export async function endSessions(
   trx: Trx,
@@ -27,7 +27,7 @@ export async function endSessions(
   for (const id of agentIds) await wakeAgent(trx, id)
 }
 
-export async function takeJobs(
+export async function loseJobs(
   ctx: Context,
   organizationId: string,
   agentIds: readonly string[],
@@ -36,5 +36,5 @@ export async function takeJobs(
     select j.id, j.build_id as "buildId" from jobs j
     where j.organization_id = ${organizationId} and j.agent_id = any (${agentIds}::uuid[])
       and j.state in ('assigned', 'accepted', 'running', 'timing_out', 'canceling')`.execute(ctx.db)
-  for (const job of rows) await takeFromAgent(ctx, organizationId, job)
+  for (const job of rows) await loseJob(ctx, organizationId, job)
 }

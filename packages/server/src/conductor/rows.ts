@@ -1,4 +1,4 @@
-// How the engine's rows lie in tables: the engine's field names, the columns' names and types.
+// The mapping of the engine's rows to tables: field names, column names and types.
 import { sql, type RawBuilder } from 'kysely'
 import type { BuildRow, JobRow, StepRow } from '@millrace/engine/rows.ts'
 import { prepared, type Statement } from '../db/statement.ts'
@@ -27,7 +27,7 @@ const tally = {
 /** Counted under the build's lock, in build_tallies. */
 export const tallyColumns: ColumnTypes<Pick<BuildRow, keyof typeof tally>> = tally
 
-/** What people see of a build's progress, in builds. */
+/** The visible state of a build, in builds. */
 export const buildColumns: ColumnTypes<Omit<BuildRow, keyof typeof tally | 'id'>> = {
   state: 'text',
   blockedState: 'text',
@@ -119,19 +119,19 @@ export const selectFields = (table: string, columns: object): RawBuilder<unknown
     sql`, `,
   )
 
-/** Takes these fields out of such a row. */
+/** Returns a function that picks these fields of a row. */
 export function picker<Row>(columns: ColumnTypes<Row>): (row: object) => Row {
   const fields = Object.keys(columns)
   return (row) => Object.fromEntries(fields.map((field) => [field, Reflect.get(row, field)])) as Row
 }
 
-/** So many rows are written out as values; the planner knows then how many they are. */
+/** Up to this many rows are sent as values, so that the planner knows their number. */
 const mostValues = 4
 
 /**
- * A statement on objects, which it finds as rows of that name with these fields. Few are given one value at a time, for
- * which there is a statement for each number of them; more come as one piece of JSON, of which the planner expects a
- * hundred. Each is written once.
+ * A statement that takes objects and sees them as rows called `name` with these fields. Few objects are sent as single
+ * values, with a statement for each number of them; more are sent as one JSON value, for which the planner expects a
+ * hundred rows. Every statement is prepared once.
  */
 export function onRows<Args extends unknown[]>(
   name: string,
@@ -168,7 +168,7 @@ export function onRows<Args extends unknown[]>(
 
 const cast = (value: unknown, type = 'text') => sql`${value}::${sql.raw(type)}`
 
-/** As the driver takes it: of arrays it makes arrays, whatever they are for. */
+/** The driver sends arrays as PostgreSQL arrays, so JSON is converted here. */
 function valueOf(object: object, { field, type }: { field: string; type: string }): unknown {
   const value: unknown = Reflect.get(object, field) ?? null
   return type === 'jsonb' && value !== null ? JSON.stringify(value) : value

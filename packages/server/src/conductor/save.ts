@@ -8,7 +8,7 @@ import type { Statement } from '../db/statement.ts'
 import { insertJobs } from './insert-jobs.ts'
 import { buildColumns, columnName, jobColumns, onRows, stepColumns, tallyColumns } from './rows.ts'
 import type { Inherited, Scope } from './scope.ts'
-import { TallyChange } from './tallies.ts'
+import { TallyUpdate } from './tallies.ts'
 import { deadlineIn, waits, type Entering, type Waits } from './timers.ts'
 
 export interface JobMove {
@@ -41,12 +41,12 @@ export function* saveChanges(changes: Changes, saving: Saving): Generator<Statem
   // create-build.ts inserts a new build.
   if (changes.build !== null && buildBefore.state !== 'creating')
     yield updateBuild(scope.buildId, changes.build)
-  yield count(changes, saving).write(scope.pipelineId)
+  yield count(changes, saving).save(scope.pipelineId)
 }
 
 /** The change of the pipeline's counts. */
-function count(changes: Changes, { buildBefore, moves, jobsBefore }: Saving): TallyChange {
-  const tally = new TallyChange()
+function count(changes: Changes, { buildBefore, moves, jobsBefore }: Saving): TallyUpdate {
+  const tally = new TallyUpdate()
   const added = new Map(changes.newJobs.map(({ row }) => [row.id, row]))
   const known = (jobId: string) => {
     const job = added.get(jobId) ?? jobsBefore.get(jobId)
@@ -127,14 +127,14 @@ const jobUpdates = byFields((fields, state?: JobState) =>
     (rows, at: string, expiryMinutes: number, acceptSeconds: number, cancelGraceSeconds: number) => {
       const entering = { at, waits: [expiryMinutes, acceptSeconds, cancelGraceSeconds] as Waits, job: sql`t` }
       return sql`
-        update jobs t set ${assignments(fields)}${state === undefined ? sql`` : follows(state, entering)}
+        update jobs t set ${assignments(fields)}${state === undefined ? sql`` : columnsOf(state, entering)}
         from ${rows} where t.id = p.id`
     },
   ),
 )
 
-/** What changes with a job's state beside what the engine knows of. */
-function follows(state: JobState, entering: Entering): RawBuilder<unknown> {
+/** The columns outside of the engine that change with a job's state. */
+function columnsOf(state: JobState, entering: Entering): RawBuilder<unknown> {
   const at = sql`${entering.at}::timestamptz`
   const columns = {
     deadline_at: deadlineIn(state, entering),

@@ -1,4 +1,4 @@
-// What the conductor knows of a build beside the engine's rows: to whom it belongs and what its jobs inherit.
+// The columns of a build that the conductor needs beside the engine's rows: its owner, and values its jobs inherit.
 import { sql } from 'kysely'
 import type { TimeLimits } from '@millrace/engine/timeouts.ts'
 import { prepared } from '../db/statement.ts'
@@ -9,11 +9,11 @@ export interface Scope {
   pipelineId: string
   /** Set when a trigger step made the build. */
   triggeredFromJobId: string | null
-  /** Whether a build of the pipeline may make older ones of its branch superfluous. */
+  /** Whether new builds of the pipeline may skip or cancel older ones of their branch. */
   supersedes: boolean
 }
 
-/** What new jobs take from their pipeline, its cluster and its organization. */
+/** Values that new jobs inherit from their pipeline, its cluster and its organization. */
 export interface Inherited {
   clusterId: string | null
   defaultQueueId: string | null
@@ -28,7 +28,7 @@ const pipelineFields = sql`
 export const scopeFields = sql`
   b.id as "buildId", b.triggered_from_job_id as "triggeredFromJobId", ${pipelineFields}`
 
-/** All of it that is the same for every build of the pipeline. */
+/** The part that is the same for every build of the pipeline. */
 export type PipelineScope = Omit<Scope, 'buildId' | 'triggeredFromJobId'> & Inherited
 
 export const selectPipelineScope = prepared(

@@ -17,7 +17,7 @@ interface Newest {
 
 const isForMergeQueue = sql`coalesce(b.host_event -> 'mergeQueue' <> 'null', false)`
 
-/** Skips or cancels the older builds of a branch that a new one makes superfluous, as the pipeline says. */
+/** Skips or cancels the older builds of a branch when a new one starts, as the pipeline's settings say. */
 export async function supersede(
   ctx: Context,
   { organizationId, buildId }: { organizationId: string; buildId: string },
@@ -48,7 +48,7 @@ export async function supersede(
   return followUps
 }
 
-/** A build that has moved on in the meantime refuses, and is left alone. */
+/** A build whose state has changed meanwhile refuses the event and stays as it is. */
 async function end(
   ctx: Context,
   organizationId: string,

@@ -12,7 +12,7 @@ const later = (seconds: number): Context => ({ ...app.ctx, now: () => new Date(D
 const days = 24 * 60 * 60
 
 describe('a passed deadline', () => {
-  it('expires a job that nobody took for 30 days, and with it the build', async () => {
+  it('expires a job that no agent took for 30 days, and with it the build', async () => {
     const org = await anOrganization(app)
     const build = await aBuild(app, org, await aPipeline(app, org, '[{command: a}, wait, {command: b}]'))
     await sweep(later(29 * days))
@@ -33,7 +33,7 @@ describe('a passed deadline', () => {
     expect(await statesOf(app, build)).toEqual({ a: 'expired' })
   })
 
-  it('puts a job back that was offered and never accepted', async () => {
+  it('makes a job scheduled again that was assigned and never accepted', async () => {
     const org = await anOrganization(app)
     const admin = await anAdmin(app, org)
     const cluster = await aCluster(app, org, admin)
@@ -60,7 +60,7 @@ describe('a passed deadline', () => {
     expect(await buildState(app, build)).toBe('failed')
   })
 
-  it('is acted upon once, however many workers see it', async () => {
+  it('is handled once, however many workers see it', async () => {
     const org = await anOrganization(app)
     const build = await aBuild(app, org, await aPipeline(app, org, '[{command: a, timeout_in_minutes: 5}]'))
     await startJob(app, build, 'a')
@@ -73,7 +73,7 @@ describe('a passed deadline', () => {
   })
 })
 
-describe('what a dying process left undone', () => {
+describe('follow-ups that a dead process left undone', () => {
   it('a trigger job without its build gets one, and only one', async () => {
     const org = await anOrganization(app)
     const child = await aPipeline(app, org, '[{command: c}]')
@@ -95,7 +95,7 @@ describe('what a dying process left undone', () => {
     expect(job?.triggered_build_id).toBe(children[0]?.id)
   })
 
-  it('a parent that was not told of its child is told', async () => {
+  it('reports the state of a child to its parent', async () => {
     const org = await anOrganization(app)
     const child = await aPipeline(app, org, '[{command: c}]')
     const build = await aBuild(

@@ -1,5 +1,5 @@
-// The counts shown with a pipeline: how many of its builds and jobs are in which phase. Each change adds its
-// difference, in its own transaction; nothing is ever recounted.
+// The counts of a pipeline's builds and jobs in each phase. Every change adds its difference, in its own transaction;
+// nothing is ever recounted.
 import { sql } from 'kysely'
 import type { BuildState, JobState } from '@millrace/engine/states.ts'
 import { prepared, type Statement } from '../db/statement.ts'
@@ -15,8 +15,8 @@ export interface PipelineTally {
 type Counter = keyof PipelineTally
 
 /**
- * Each pipeline's counts are the sum of so many rows. A connection always adds to the same one, so that those who
- * change the same pipeline at once do not wait for each other.
+ * A pipeline's counts are the sum of this many rows. Each connection adds to one of them, so that concurrent changes of a
+ * pipeline do not wait for each other.
  */
 const slots = 64
 
@@ -41,8 +41,8 @@ const add = prepared(
       waiting_jobs = t.waiting_jobs + excluded.waiting_jobs`,
 )
 
-export class TallyChange {
-  private readonly change = new Map<Counter, number>()
+export class TallyUpdate {
+  private readonly differences = new Map<Counter, number>()
 
   job(from: JobState | null, to: JobState | null): void {
     this.move(from === null ? null : jobPhase(from), to === null ? null : jobPhase(to))
@@ -52,11 +52,11 @@ export class TallyChange {
     this.move(from === null ? null : buildPhase(from), buildPhase(to))
   }
 
-  /** The last statement of a transaction, so that the row is held for as short as possible. */
-  write(pipelineId: string): Statement[] {
-    const changed = [...this.change].filter(([, by]) => by !== 0)
+  /** The last statement of a transaction, so that the row is locked as briefly as possible. */
+  save(pipelineId: string): Statement[] {
+    const changed = [...this.differences].filter(([, by]) => by !== 0)
     if (changed.length === 0) return []
-    const by = (counter: Counter) => this.change.get(counter) ?? 0
+    const by = (counter: Counter) => this.differences.get(counter) ?? 0
     return [
       add(
         pipelineId,
@@ -71,8 +71,8 @@ export class TallyChange {
 
   private move(from: Counter | null, to: Counter | null): void {
     if (from === to) return
-    if (from !== null) this.change.set(from, (this.change.get(from) ?? 0) - 1)
-    if (to !== null) this.change.set(to, (this.change.get(to) ?? 0) + 1)
+    if (from !== null) this.differences.set(from, (this.differences.get(from) ?? 0) - 1)
+    if (to !== null) this.differences.set(to, (this.differences.get(to) ?? 0) + 1)
   }
 }
 
@@ -81,7 +81,7 @@ function buildPhase(state: BuildState): Counter | null {
   return state === 'running' || state === 'failing' || state === 'canceling' ? 'running_builds' : null
 }
 
-/** A job that an agent holds but has not started counts as scheduled: handing it out then changes no count. */
+/** A job that an agent has but did not start counts as scheduled, so that assigning it changes no count. */
 function jobPhase(state: JobState): Counter | null {
   switch (state) {
     case 'pending':

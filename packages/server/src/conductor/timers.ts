@@ -1,4 +1,4 @@
-// When time itself becomes an event for a job. The deadline is kept in the job's row and moves with its state.
+// Deadlines of jobs. The deadline is in the job's row and changes with its state.
 import { sql, type RawBuilder } from 'kysely'
 import type { JobState } from '@millrace/engine/states.ts'
 import type { Timers } from '../config.ts'
@@ -6,10 +6,10 @@ import type { Timers } from '../config.ts'
 /** How long an agent that accepted a job may take to start it. */
 export const startSeconds = 120
 
-/** How long a job stays set aside for a stack that does not say how long it needs. */
+/** How long a job stays reserved for a stack that does not say how long it needs. */
 export const reservationSeconds = 900
 
-/** How long jobs may take for what; organizations may say how long theirs may wait for an agent. */
+/** The default limits; organizations may set how long their jobs may wait for an agent. */
 export const waits = (timers: Timers): Waits => [
   timers.jobExpiryDays * 24 * 60,
   timers.acceptSeconds,
@@ -25,11 +25,11 @@ export interface Entering {
   job: RawBuilder<unknown>
 }
 
-/** The deadline of a job that enters this state; null where nothing is awaited. */
+/** The deadline of a job that enters this state; null where it has none. */
 export const deadlineIn = (state: JobState, entering: Entering): RawBuilder<unknown> =>
   deadlines(entering)[state] ?? sql`null`
 
-/** The same where the state stands in a row. */
+/** The same for a state in a row. */
 export function deadline(state: RawBuilder<unknown>, entering: Entering): RawBuilder<unknown> {
   const cases = Object.entries(deadlines(entering)).map(([name, at]) => sql`when ${sql.lit(name)} then ${at}`)
   return sql`case ${state} ${sql.join(cases, sql` `)} end`

@@ -1,13 +1,13 @@
-// Whoever opens a pull request from a fork decides what its jobs run, so these get nothing that others could not have.
-// A commit that is not known to be the repository's own counts as a fork's.
+// The author of a pull request from a fork decides what its jobs run, so these jobs get nothing that is not public. A
+// commit counts as a fork's unless it is known to be the repository's own.
 import { sql } from 'kysely'
 import type { NotifyEntry, PipelineDocument, StepDefinition } from '@millrace/engine/steps/types.ts'
 import type { Db } from '../db/pool.ts'
 
-/** Whose commit is built. There is no default: everything that makes builds decides it. */
+/** Whose commit is built. There is no default: every code path that creates builds decides it. */
 export type CommitOrigin = 'own' | 'fork'
 
-/** A build that such a build triggered, or a repetition of either, is no more to be trusted. */
+/** Builds that an untrusted build triggered, and rebuilds of either, are untrusted too. */
 export async function isUntrusted(
   db: Db,
   organizationId: string,
@@ -29,7 +29,7 @@ export interface Origins {
   isMergeQueue: boolean
 }
 
-/** What a build is for, or any of those it was triggered by or repeats, whatever is trusted. */
+/** Whether a build, or a build it was triggered by or rebuilds, is for a fork, a pull request or a merge queue. */
 export async function originsOf(db: Db, organizationId: string, buildId: string): Promise<Origins> {
   const { rows } = await sql<Origins>`
     with recursive ${lineOf(organizationId, [buildId])}
@@ -40,10 +40,10 @@ export async function originsOf(db: Db, organizationId: string, buildId: string)
   return rows[0] ?? { isFork: true, isPullRequest: true, isMergeQueue: true }
 }
 
-/** Earlier versions kept it in the pull request only. */
+/** Earlier versions stored it in the pull request only. */
 const isFork = sql`(b.from_fork is true or coalesce(b.pull_request ->> 'fork' = 'true', false))`
 
-/** The builds themselves, and all that they come from. */
+/** The builds, the builds that triggered them and the builds they rebuild. */
 const lineOf = (organizationId: string, buildIds: readonly string[]) => sql`
   line (id, pipeline_id, from_trigger, from_rebuild) as (
     select id, pipeline_id, triggered_from ->> 'build_id', rebuilt_from ->> 'id'
@@ -54,8 +54,8 @@ const lineOf = (organizationId: string, buildIds: readonly string[]) => sql`
       and b.id in (line.from_trigger::uuid, line.from_rebuild::uuid)
   )`
 
-/** Steps that such a build uploads may say how it went where its commit is, and nowhere else in the organization's name. */
-export function tellingOnlyItsHost(document: PipelineDocument): PipelineDocument {
+/** Steps that an untrusted build uploads may notify the host of its commit, and nobody else. */
+export function notifyingOnlyItsHost(document: PipelineDocument): PipelineDocument {
   const withoutOthers = <Step extends StepDefinition>(step: Step): Step => ({
     ...step,
     ...('notify' in step ? { notify: step.notify.filter(isForHost) } : {}),

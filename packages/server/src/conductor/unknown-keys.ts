@@ -5,7 +5,7 @@ import type { Trx } from '../db/pool.ts'
 
 const mostNamed = 10
 
-/** Which keys the documents wait for that no step of the build has so far; null: none. A later upload may bring them. */
+/** Describes the keys that the documents depend on and no step of the build has; null: none. A later upload may add them. */
 export async function describeUnknownKeys(
   trx: Trx,
   buildId: string,

@@ -58,7 +58,7 @@ const applied = (createdJobs: number) => ({
 })
 
 describe('an upload of steps', () => {
-  it('adds them behind the uploading step, and what waits there waits for them too', async () => {
+  it('adds them behind the uploading step, and later steps wait for them too', async () => {
     const { build, jobId } = await aRunningBuild()
     expect(await upload(build, jobId, 'steps: [{ command: x, parallelism: 2 }, { command: y }]')).toEqual(
       applied(3),
@@ -98,7 +98,7 @@ describe('an upload of steps', () => {
     expect(JSON.stringify(notify)).toMatch(/a@example.com.*b@example.com/)
   })
 
-  it('judges its conditions by the build as it is and by variables of its own and of earlier uploads', async () => {
+  it('evaluates its conditions with the current build and the variables of this and earlier uploads', async () => {
     const { build, jobId } = await aRunningBuild()
     await upload(build, jobId, 'env: { ONE: "1" }\nsteps: []')
     await upload(
@@ -113,7 +113,7 @@ steps:
     expect(await statesOf(app, build)).toMatchObject({ yes: 'waiting', no: 'broken', running: 'waiting' })
   })
 
-  it('replaces what has not started', async () => {
+  it('replaces steps that have not started', async () => {
     const { build, jobId } = await aRunningBuild()
     expect(await upload(build, jobId, '[{ command: instead }]', { replace: true })).toEqual(applied(1))
     expect(await statesOf(app, build)).toEqual({ up: 'running', instead: 'waiting' })
@@ -202,7 +202,7 @@ steps:
     })
   })
 
-  it('is told again what came of it, whatever the second request holds', async () => {
+  it('answers the stored outcome again, whatever the second request holds', async () => {
     const { build, jobId } = await aRunningBuild()
     const uploadId = newId()
     const first = await upload(build, jobId, '[{ command: x }]', { uploadId })
@@ -213,7 +213,7 @@ steps:
     expect(await upload(build, jobId, '[{ command: x }]', { uploadId: rejected })).toEqual(refusal)
   })
 
-  it('is done once however many ask at once', async () => {
+  it('is applied once, however many requests send it at once', async () => {
     const { build, jobId } = await aRunningBuild()
     const uploadId = newId()
     const outcomes = await Promise.all(
@@ -244,7 +244,7 @@ steps:
     expect(Object.keys(row.uploaded_env as object)).toHaveLength(6)
   })
 
-  it('does not reveal what came of an upload of another job', async () => {
+  it('does not reveal the outcome of an upload of another job', async () => {
     const [mine, other] = [await aRunningBuild(), await aRunningBuild()]
     const uploadId = newId()
     await upload(other.build, other.jobId, '[{ command: x }]', { uploadId })
@@ -256,7 +256,7 @@ steps:
     expect(await upload(mine.build, newId(), '[{ command: x }]')).toBeUndefined()
   })
 
-  it('makes the builds of its trigger steps', async () => {
+  it('creates the builds of its trigger steps', async () => {
     const { org, build, jobId } = await aRunningBuild()
     const target = await aPipeline(app, org, '[{ command: c }]')
     await upload(build, jobId, `[{ trigger: ${target.slug}, depends_on: [] }]`)

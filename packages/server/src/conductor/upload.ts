@@ -1,6 +1,7 @@
-// Steps that a running job adds to its own build. The upload's id makes asking twice the same as asking once: what
-// came of it is kept, and whoever asks again, or at the same time, is told the same.
+// Steps that a running job adds to its own build. An upload is idempotent by its id: the outcome is stored, and a
+// repeated or concurrent request with the same id gets the same outcome.
 import { sql } from 'kysely'
+import type { RefusalReason } from '@millrace/engine/advance/refusal.ts'
 import type { PipelineDocument } from '@millrace/engine/steps/types.ts'
 import type { Context } from '../context.ts'
 import type { Trx } from '../db/pool.ts'
@@ -10,16 +11,16 @@ import { advanceIn, type FollowUp } from './advance.ts'
 import { conditionFacts, findBuild } from './build.ts'
 import { lockBuild } from './load.ts'
 import { readSteps, type GivenSteps, type ReadSteps } from './read-steps.ts'
-import { isUntrusted, tellingOnlyItsHost } from './trust.ts'
+import { isUntrusted, notifyingOnlyItsHost } from './trust.ts'
 import { describeUnknownKeys } from './unknown-keys.ts'
 
 export interface StepUpload {
-  /** Chosen by whoever uploads. */
+  /** Chosen by the agent. */
   uploadId: string
   jobId: string
-  /** Variables have been filled in where the job runs. */
+  /** The agent has filled in the variables. */
   steps: GivenSteps | ReadSteps
-  /** Clear away what has not started first. */
+  /** Delete the steps that have not started first. */
   replace: boolean
 }
 
@@ -27,8 +28,8 @@ export interface UploadOutcome {
   state: 'applied' | 'rejected'
   createdJobs: number
   /** Why it was rejected, for programs. */
-  rejectionType: string | null
-  /** Why it was rejected, or what is odd about what was applied; for people. */
+  rejectionType: RefusalReason | 'id_taken' | null
+  /** Why it was rejected, or a warning about what was applied; for people. */
   message: string | null
 }
 
@@ -43,10 +44,10 @@ export async function uploadSteps(
     const buildId = await findBuildId(trx, organizationId, upload.jobId)
     if (buildId === undefined) return undefined
     if (!(await register(trx, organizationId, buildId, upload, steps.keptText))) {
-      return { outcome: await recall(trx, organizationId, upload), followUps: [] }
+      return { outcome: await findOutcome(trx, organizationId, upload), followUps: [] }
     }
     const applied = await applyAll(trx, ctx, { organizationId, buildId, upload, steps })
-    await record(trx, upload.uploadId, applied.outcome)
+    await saveOutcome(trx, upload.uploadId, applied.outcome)
     return applied
   })
   if (done === undefined) return undefined
@@ -84,12 +85,14 @@ async function applyDocuments(
 ): Promise<Applied> {
   await lockBuild(trx, organizationId, buildId)
   const build = await findBuild(trx, organizationId, buildId)
-  if (build === undefined) throw new Error('A build vanished while its job uploaded steps.')
-  const taken = (await isUntrusted(trx, organizationId, [buildId])) ? given.map(tellingOnlyItsHost) : given
+  if (build === undefined) throw new Error('A build disappeared while its job uploaded steps.')
+  const documents = (await isUntrusted(trx, organizationId, [buildId]))
+    ? given.map(notifyingOnlyItsHost)
+    : given
   const followUps: FollowUp[] = []
   const uploadedEnv = { ...build.uploadedEnv }
   let createdJobs = 0
-  for (const [index, document] of taken.entries()) {
+  for (const [index, document] of documents.entries()) {
     Object.assign(uploadedEnv, Object.fromEntries(document.env))
     const advanced = await advanceIn(trx, ctx, organizationId, buildId, {
       type: 'upload',
@@ -102,15 +105,15 @@ async function applyDocuments(
     followUps.push(...advanced.followUps)
     createdJobs += advanced.newJobs.length
   }
-  const notify = taken.flatMap((document) => document.notify)
+  const notify = documents.flatMap((document) => document.notify)
   await sql`
     update builds set uploaded_env = ${JSON.stringify(uploadedEnv)}::jsonb, notify = notify || ${JSON.stringify(notify)}::jsonb
     where organization_id = ${organizationId} and id = ${buildId}`.execute(trx)
-  const message = await describeUnknownKeys(trx, buildId, taken)
+  const message = await describeUnknownKeys(trx, buildId, documents)
   return { outcome: { state: 'applied', createdJobs, rejectionType: null, message }, followUps }
 }
 
-const reject = (rejectionType: string, message: string): Applied => ({
+const reject = (rejectionType: UploadOutcome['rejectionType'], message: string): Applied => ({
   outcome: { state: 'rejected', createdJobs: 0, rejectionType, message },
   followUps: [],
 })
@@ -125,7 +128,7 @@ async function findBuildId(trx: Trx, organizationId: string, jobId: string): Pro
   return row?.build_id
 }
 
-/** Whether the id is new. While another request with the same id is at work, this waits for it. */
+/** Whether the id is new. Waits for another request with the same id that is under way. */
 async function register(
   trx: Trx,
   organizationId: string,
@@ -149,7 +152,7 @@ async function register(
   return inserted.numInsertedOrUpdatedRows === 1n
 }
 
-async function record(trx: Trx, uploadId: string, outcome: UploadOutcome): Promise<void> {
+async function saveOutcome(trx: Trx, uploadId: string, outcome: UploadOutcome): Promise<void> {
   await trx
     .updateTable('step_uploads')
     .set({
@@ -163,7 +166,7 @@ async function record(trx: Trx, uploadId: string, outcome: UploadOutcome): Promi
     .execute()
 }
 
-async function recall(
+async function findOutcome(
   trx: Trx,
   organizationId: string,
   { uploadId, jobId }: StepUpload,

@@ -2,7 +2,7 @@
 // ones. It only writes rows; start.ts and stop.ts act on them. One replica plans at a time.
 import { sql } from 'kysely'
 import type { HostedSettings } from '../../hosted-settings.ts'
-import { giveJob } from '../../conductor/claim.ts'
+import { assignJob } from '../../conductor/claim.ts'
 import { wakeAgent } from '../../conductor/wake.ts'
 import type { Context } from '../../context.ts'
 import type { Trx } from '../../db/pool.ts'
@@ -68,7 +68,7 @@ export async function offerJob(
   ctx: Context,
   { id, jobId, agentId }: { id: string; jobId: string; agentId: string },
 ): Promise<boolean> {
-  if (!(await giveJob(trx, ctx, { jobId, agentId, mostMinutes }))) return false
+  if (!(await assignJob(trx, ctx, { jobId, agentId, mostMinutes }))) return false
   const now = ctx.now().getTime()
   await sql`
     update hosted_agents set job_id = ${jobId}, assigned_at = ${new Date(now).toISOString()},

@@ -1,6 +1,6 @@
 // Registration of a hosted agent: with its own token, once, for its own queue and job.
 import { sql } from 'kysely'
-import { passOn } from '../../conductor/claim.ts'
+import { reassignJob } from '../../conductor/claim.ts'
 import type { Context } from '../../context.ts'
 import type { Trx } from '../../db/pool.ts'
 import { unauthorized } from '../../lib/errors.ts'
@@ -48,7 +48,7 @@ export async function registerHosted(
   }
   await sql`update hosted_agents set agent_id = ${agentId} where id = ${hostedAgentId}`.execute(trx)
   if (row.earlier !== null) {
-    await passOn(trx, row.earlier, agentId)
+    await reassignJob(trx, row.earlier, agentId)
     await sql`delete from agents where id = ${row.earlier}`.execute(trx)
   }
   if (row.jobId !== null) await offerJob(trx, ctx, { id: hostedAgentId, jobId: row.jobId, agentId })

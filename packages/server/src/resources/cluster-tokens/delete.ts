@@ -1,6 +1,6 @@
 import { byCaller, recordAudit } from '../../audit/record.ts'
 import type { Caller, Organization } from '../../auth/caller.ts'
-import { endSessions, takeJobs } from '../../conductor/revoke-agents.ts'
+import { endSessions, loseJobs } from '../../conductor/revoke-agents.ts'
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import * as clusterTokens from './queries.ts'
@@ -26,5 +26,5 @@ export async function deleteClusterToken(
     })
     return revoked
   })
-  await takeJobs(ctx, org.id, agentIds)
+  await loseJobs(ctx, org.id, agentIds)
 }

@@ -1,6 +1,6 @@
 import { byCaller, changedAttributes, recordAudit } from '../../audit/record.ts'
 import type { Caller, Organization } from '../../auth/caller.ts'
-import { endSessions, takeJobs } from '../../conductor/revoke-agents.ts'
+import { endSessions, loseJobs } from '../../conductor/revoke-agents.ts'
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { isInRanges } from '../../lib/ip-ranges.ts'
@@ -36,7 +36,7 @@ export async function updateClusterToken(
     })
     return { token: after, revoked: ended }
   })
-  await takeJobs(ctx, org.id, revoked)
+  await loseJobs(ctx, org.id, revoked)
   return token
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { removeBuilds } from '../../conductor/remove-builds.ts'
+import { deleteBuilds } from '../../conductor/delete-builds.ts'
 import { useApp } from '../../../test/app.ts'
 import { aCluster, anAdmin, anOrganization, aPipeline } from '../../../test/builders.ts'
 import { aBuild, applyEvent } from '../../../test/runs.ts'
@@ -39,7 +39,7 @@ describe('the counts of a pipeline', () => {
     const pipeline = await aPipeline(app, org, 'steps:\n  - command: a\n')
     const build = await aBuild(app, org, pipeline)
     expect((await app.request('DELETE', pipeline.path, { token: admin.token })).status).toBe(204)
-    await removeBuilds(app.ctx)
+    await deleteBuilds(app.ctx)
     for (const table of ['builds', 'jobs', 'pipeline_tallies'] as const) {
       const left = app.db.selectFrom(table).select('pipeline_id').where('pipeline_id', '=', pipeline.id)
       expect(await left.execute()).toEqual([])

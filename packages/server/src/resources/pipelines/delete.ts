@@ -1,7 +1,7 @@
 import { byCaller, recordAudit } from '../../audit/record.ts'
 import type { Caller, Organization } from '../../auth/caller.ts'
 import { carryOut } from '../../conductor/act.ts'
-import { stopBuilds } from '../../conductor/remove-builds.ts'
+import { stopBuilds } from '../../conductor/delete-builds.ts'
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { notFound } from '../../lib/errors.ts'

@@ -1,6 +1,5 @@
-// What becomes of the builds when their pipeline is deleted. None of their jobs goes on, from that moment; the rows
-// go later, in batches small enough for any statement. Until then nothing shows them: who has no pipeline has no
-// address.
+// Deletes the builds of a deleted pipeline. Their jobs are canceled in the pipeline's transaction; the rows are deleted
+// later, in small batches. Until then no endpoint shows them, because all of them find builds through the pipeline.
 import { sql } from 'kysely'
 import type { Context } from '../context.ts'
 import type { Db, Trx } from '../db/pool.ts'
@@ -8,14 +7,14 @@ import { inTransaction } from '../db/transaction.ts'
 import type { FollowUp } from './advance.ts'
 import { wakeAgent } from './wake.ts'
 
-/** In the transaction that deletes the pipeline, after its row: nobody can add a build to it any more. */
+/** Runs in the transaction that deletes the pipeline, after its row, so that no build can be added any more. */
 export async function stopBuilds(
   trx: Trx,
   at: string,
   organizationId: string,
   pipelineId: string,
 ): Promise<FollowUp[]> {
-  // Whoever is moving one of these builds on finishes first; who comes later finds no pipeline, and stops there.
+  // Waits for transactions that change one of these builds. Later ones find no pipeline and stop.
   await sql`
     select from build_tallies where build_id in (${openBuilds(pipelineId)}) order by build_id for update`.execute(
     trx,
@@ -37,22 +36,22 @@ const openBuilds = (pipelineId: string) => sql`
 
 const mostMs = 5000
 const mostBuilds = 200
-/** A build takes along all that its jobs have left. */
+/** All rows of a build's jobs are deleted with it. */
 const mostJobs = 2000
 
-/** Goes on where another left off, and stops after a while to go on in the next round. */
-export async function removeBuilds(ctx: Context): Promise<void> {
+/** Continues where the last run stopped, and stops after `mostMs`. */
+export async function deleteBuilds(ctx: Context): Promise<void> {
   const until = Date.now() + mostMs
   const { rows } = await sql<{ pipeline_id: string }>`
     select pipeline_id from removed_pipelines order by removed_at`.execute(ctx.db)
   for (const { pipeline_id } of rows) {
-    while (await removeSome(ctx.db, pipeline_id)) if (Date.now() > until) return
+    while (await deleteSome(ctx.db, pipeline_id)) if (Date.now() > until) return
     await sql`delete from removed_pipelines where pipeline_id = ${pipeline_id}`.execute(ctx.db)
   }
 }
 
-/** The newest first. False: there are none left. */
-async function removeSome(db: Db, pipelineId: string): Promise<boolean> {
+/** The newest first. False: none is left. */
+async function deleteSome(db: Db, pipelineId: string): Promise<boolean> {
   return inTransaction(db, async (trx) => {
     const { rows } = await sql`
       delete from builds where id in (

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { useApp } from '../../test/app.ts'
 import { anAdmin, anOrganization, aPipeline } from '../../test/builders.ts'
 import { aBuild, jobNamed, startJob, statesOf } from '../../test/runs.ts'
-import { removeBuilds } from './remove-builds.ts'
+import { deleteBuilds } from './delete-builds.ts'
 import { sweep } from './sweep.ts'
 
 const app = useApp()
@@ -24,27 +24,27 @@ describe('deleting a pipeline', () => {
       org,
       admin,
       pipeline,
-      remove: () => app.request('DELETE', pipeline.path, { token: admin.token }),
+      deletePipeline: () => app.request('DELETE', pipeline.path, { token: admin.token }),
     }
   }
 
   it('frees its slots in concurrency groups at once', async () => {
     const limited = '[{command: a, concurrency: 1, concurrency_group: gate}]'
-    const { org, pipeline, remove } = await deleted(limited)
+    const { org, pipeline, deletePipeline } = await deleted(limited)
     const holder = await aBuild(app, org, pipeline)
     await startJob(app, holder, 'a')
     const waiting = await aBuild(app, org, await aPipeline(app, org, limited))
     expect(await statesOf(app, waiting)).toEqual({ a: 'limited' })
-    expect((await remove()).status).toBe(204)
+    expect((await deletePipeline()).status).toBe(204)
     expect(await statesOf(app, waiting)).toEqual({ a: 'scheduled' })
     expect(await statesOf(app, holder)).toEqual({ a: 'canceled' })
   })
 
-  it('hides its builds and jobs at once, and lets nothing go on in them', async () => {
-    const { org, admin, pipeline, remove } = await deleted('[{command: a}, wait, {command: b}]')
+  it('hides its builds and jobs at once, and cancels their jobs', async () => {
+    const { org, admin, pipeline, deletePipeline } = await deleted('[{command: a}, wait, {command: b}]')
     const build = await aBuild(app, org, pipeline)
     const jobId = await jobNamed(app, build, 'a')
-    await remove()
+    await deletePipeline()
     expect(await statesOf(app, build)).toEqual({ a: 'canceled', waiter: 'canceled', b: 'canceled' })
     for (const path of [
       `${pipeline.path}/builds/${build.number}`,
@@ -60,18 +60,20 @@ describe('deleting a pipeline', () => {
     expect(await statesOf(app, build)).toMatchObject({ a: 'canceled' })
   })
 
-  it('tells the trigger jobs that wait for its builds', async () => {
-    const { org, pipeline, remove } = await deleted('[{command: c}]')
+  it('reports to the trigger jobs that wait for its builds', async () => {
+    const { org, pipeline, deletePipeline } = await deleted('[{command: c}]')
     const build = await aBuild(app, org, await aPipeline(app, org, `[{trigger: ${pipeline.slug}}]`))
-    await remove()
+    await deletePipeline()
     await sweep(app.ctx)
     expect(await statesOf(app, build)).toEqual({ [pipeline.slug]: 'canceled' })
   })
 
-  it('removes the rows by and by, many builds and large ones, and nothing of other pipelines', async () => {
-    while ((await count('removed_pipelines')) !== 0) await removeBuilds(app.ctx)
+  it('deletes the rows in batches, many builds and large ones, and nothing of other pipelines', async () => {
+    while ((await count('removed_pipelines')) !== 0) await deleteBuilds(app.ctx)
     const before = await count('builds')
-    const { org, pipeline, remove } = await deleted('[{command: a, key: a}, {command: b, depends_on: a}]')
+    const { org, pipeline, deletePipeline } = await deleted(
+      '[{command: a, key: a}, {command: b, depends_on: a}]',
+    )
     const kept = await aBuild(app, org, await aPipeline(app, org, '[{command: kept}]'))
     const template = await aBuild(app, org, pipeline)
     await sql`
@@ -81,9 +83,9 @@ describe('deleting a pipeline', () => {
         scheduled_at, now()
       from builds, generate_series(1, 1000) n where id = ${template.id}`.execute(app.db)
     await sql`update build_tallies set jobs = 4000 where build_id = ${template.id}`.execute(app.db)
-    await remove()
+    await deletePipeline()
     expect(await count('builds')).toBe((before ?? 0) + 1002)
-    while ((await count('removed_pipelines')) !== 0) await removeBuilds(app.ctx)
+    while ((await count('removed_pipelines')) !== 0) await deleteBuilds(app.ctx)
     expect(await count('builds')).toBe((before ?? 0) + 1)
     expect(await statesOf(app, kept)).toEqual({ kept: 'scheduled' })
     const { rows } = await sql`
