@@ -171,7 +171,7 @@ async function writePipelines(
     const own = places.filter((place) => place.organization_id === org.id)
     if (own.length === 0) continue
     const ids = [...new Set(own.map((place) => place.pipeline_id))]
-    for (const row of await pipelines.findManyInOrg(ctx.db, org, caller, ids)) {
+    for (const row of await pipelines.listById(ctx.db, org, caller, ids)) {
       texts.set(
         row.id,
         JSON.stringify(await presentPipeline(ctx.config.url, org.slug, row, { caller, keys: ctx.keys })),

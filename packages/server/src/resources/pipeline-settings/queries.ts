@@ -22,15 +22,15 @@ export interface SettingsRow extends SettingsFields {
   advanced_queue_metrics_enabled_by: Person
 }
 
-export type Switch = 'hosted_agents_ssh' | 'public_pipelines' | 'advanced_queue_metrics'
+export type Toggle = 'hosted_agents_ssh' | 'public_pipelines' | 'advanced_queue_metrics'
 
-export type SettingsChange = Partial<SettingsFields> & Partial<Record<`${Switch}_enabled_by`, string | null>>
+export type SettingsChange = Partial<SettingsFields> & Partial<Record<`${Toggle}_enabled_by`, string | null>>
 
-const person = (column: `${Switch}_enabled_by`) => sql`
+const person = (column: `${Toggle}_enabled_by`) => sql`
   (select json_build_object('id', u.id, 'name', u.name) from users u where u.id = ${sql.ref(`s.${column}`)})
     as ${sql.ref(column)}`
 
-/** An organization that never changed anything has no row, and every setting at null. */
+/** An organization without a row has null for every setting. */
 export async function getOfOrg(db: Db, orgId: string): Promise<SettingsRow> {
   const { rows } = await sql<SettingsRow>`
     select s.default_branch, s.default_cluster_id, s.default_timeout_in_minutes, s.maximum_timeout_in_minutes,
@@ -41,19 +41,18 @@ export async function getOfOrg(db: Db, orgId: string): Promise<SettingsRow> {
     from organizations o left join organization_pipeline_settings s on s.organization_id = o.id
     where o.id = ${orgId}`.execute(db)
   const [row] = rows
-  if (row === undefined) throw new Error('An organization vanished while its settings were read.')
+  if (row === undefined) throw new Error('The organization does not exist.')
   return row
 }
 
-/** Holds the settings against change until the transaction ends, and shows them as they then are. */
+/** Until the transaction ends, no other transaction updates the settings. */
 export async function lockOfOrg(trx: Trx, orgId: string): Promise<SettingsRow> {
   await sql`
     insert into organization_pipeline_settings (organization_id) values (${orgId})
     on conflict (organization_id) do nothing`.execute(trx)
   await sql`
-    select from organization_pipeline_settings where organization_id = ${orgId} for no key update`.execute(
-    trx,
-  )
+    select from organization_pipeline_settings
+    where organization_id = ${orgId} for no key update`.execute(trx)
   return getOfOrg(trx, orgId)
 }
 

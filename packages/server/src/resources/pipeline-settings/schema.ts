@@ -57,3 +57,4 @@ export const EnableBuildExport = Type.Object(
 )
 
 export type UpdatePipelineSettingsBody = Static<typeof UpdatePipelineSettings>
+export type EnableBuildExportBody = Static<typeof EnableBuildExport>

@@ -8,8 +8,8 @@ import { validationFailed } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/ids.ts'
 import * as clusters from '../clusters/queries.ts'
 import * as pipelineSettings from './queries.ts'
-import type { SettingsChange, SettingsFields, SettingsRow, Switch } from './queries.ts'
-import type { UpdatePipelineSettingsBody } from './schema.ts'
+import type { SettingsChange, SettingsFields, SettingsRow, Toggle } from './queries.ts'
+import type { EnableBuildExportBody, UpdatePipelineSettingsBody } from './schema.ts'
 
 const minutes = [
   'default_timeout_in_minutes',
@@ -28,13 +28,13 @@ const audited = [
   'build_export_strategy_id',
 ] as const satisfies ReadonlyArray<keyof SettingsFields>
 
-export const updateSettings = (
+export const updatePipelineSettings = (
   ctx: Context,
   org: Organization,
   caller: Caller,
   body: UpdatePipelineSettingsBody,
 ): Promise<SettingsRow> =>
-  change(ctx, org, caller, 'ORGANIZATION_UPDATED', async (trx, before) => {
+  update(ctx, org, caller, 'ORGANIZATION_UPDATED', async (trx, before) => {
     const { default_branch: branch, default_cluster_id: cluster } = body
     const wanted: SettingsChange = {
       ...Object.fromEntries(minutes.flatMap((key) => (body[key] === undefined ? [] : [[key, body[key]]]))),
@@ -48,43 +48,44 @@ export const updateSettings = (
     return wanted
   })
 
-/** Turning on what is on changes nothing, not even who did it first. */
-export const switchOn = (
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
-  name: Switch,
-): Promise<SettingsRow> =>
-  change(ctx, org, caller, 'ORGANIZATION_UPDATED', async (_trx, before) =>
+/** Does nothing when it is enabled already, so that it keeps who enabled it first. */
+export const enable = (ctx: Context, org: Organization, caller: Caller, name: Toggle): Promise<SettingsRow> =>
+  update(ctx, org, caller, 'ORGANIZATION_UPDATED', async (_trx, before) =>
     before[`${name}_enabled_at`] === null
       ? { [`${name}_enabled_at`]: ctx.now().toISOString(), [`${name}_enabled_by`]: caller.user.id }
       : {},
   )
 
-export const switchOff = (
+export const disable = (
   ctx: Context,
   org: Organization,
   caller: Caller,
-  name: Switch,
+  name: Toggle,
 ): Promise<SettingsRow> =>
-  change(ctx, org, caller, 'ORGANIZATION_UPDATED', async () => ({
+  update(ctx, org, caller, 'ORGANIZATION_UPDATED', async () => ({
     [`${name}_enabled_at`]: null,
     [`${name}_enabled_by`]: null,
   }))
 
-/** Null turns it off. */
-export const setBuildExport = (
+export const enableBuildExport = (
   ctx: Context,
   org: Organization,
   caller: Caller,
-  to: { location: string; strategy_id: string } | null,
+  { location, strategy_id }: EnableBuildExportBody,
 ): Promise<SettingsRow> =>
-  change(ctx, org, caller, 'ORGANIZATION_BUILD_EXPORT_UPDATED', async () => ({
-    build_export_location: to?.location ?? null,
-    build_export_strategy_id: to?.strategy_id ?? null,
+  update(ctx, org, caller, 'ORGANIZATION_BUILD_EXPORT_UPDATED', async () => ({
+    build_export_location: location,
+    build_export_strategy_id: strategy_id,
   }))
 
-async function change(
+export const disableBuildExport = (ctx: Context, org: Organization, caller: Caller): Promise<SettingsRow> =>
+  update(ctx, org, caller, 'ORGANIZATION_BUILD_EXPORT_UPDATED', async () => ({
+    build_export_location: null,
+    build_export_strategy_id: null,
+  }))
+
+/** `decide` runs while the settings are locked. */
+async function update(
   ctx: Context,
   org: Organization,
   caller: Caller,

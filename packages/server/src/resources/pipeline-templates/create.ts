@@ -32,9 +32,7 @@ export async function createTemplate(
       subject: { type: 'PipelineTemplate', uuid: id, name },
       data: { name, description: fields.description, available: fields.available },
     })
-    const template = await templates.findVisible(trx, org, id)
-    if (template === undefined) throw new Error('A template vanished in the transaction that made it.')
-    return template
+    return templates.getVisible(trx, org, id)
   })
 }
 

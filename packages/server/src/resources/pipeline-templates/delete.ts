@@ -2,7 +2,7 @@ import { byCaller, recordAudit } from '../../audit/record.ts'
 import type { Caller, Organization } from '../../auth/caller.ts'
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
-import { notFound, refused } from '../../lib/errors.ts'
+import { refused } from '../../lib/errors.ts'
 import * as pipelines from '../pipelines/queries.ts'
 import * as templates from './queries.ts'
 
@@ -13,9 +13,7 @@ export async function deleteTemplate(
   id: string,
 ): Promise<void> {
   await inTransaction(ctx.db, async (trx) => {
-    await templates.lockInOrg(trx, org.id, id)
-    const template = await templates.findVisible(trx, org, id)
-    if (template === undefined) throw notFound('No pipeline template found')
+    const template = await templates.lockVisible(trx, org, id)
     const count = await pipelines.countWithTemplate(trx, org.id, id)
     if (count > 0) {
       const some = count === 1 ? '1 pipeline uses' : `${count} pipelines use`

@@ -2,10 +2,10 @@ import { sql } from 'kysely'
 import type { Organization } from '../../auth/caller.ts'
 import type { Db, Trx } from '../../db/pool.ts'
 import { violatedUnique } from '../../db/transaction.ts'
-import { validationFailed } from '../../lib/errors.ts'
+import { notFound, validationFailed } from '../../lib/errors.ts'
 import { userJson, type UserRow } from '../user/queries.ts'
 
-export interface TemplateFields {
+interface TemplateFields {
   name: string
   description: string
   configuration: string
@@ -27,7 +27,7 @@ const select = sql`
   left join users creator on creator.id = t.created_by
   left join users updater on updater.id = t.updated_by`
 
-/** Administrators see all, other members those they may use. */
+/** Administrators see all templates, members those that are available. */
 const isVisible = (org: Organization) => (org.role === 'admin' ? sql`true` : sql`t.available`)
 
 export async function listVisible(
@@ -41,35 +41,33 @@ export async function listVisible(
   return rows
 }
 
-export async function findVisible(db: Db, org: Organization, id: string): Promise<TemplateRow | undefined> {
+export async function getVisible(db: Db, org: Organization, id: string): Promise<TemplateRow> {
   const { rows } = await sql<TemplateRow>`${select}
     where t.organization_id = ${org.id} and t.id = ${id} and ${isVisible(org)}`.execute(db)
-  return rows[0]
+  const [template] = rows
+  if (template === undefined) throw notFound('No pipeline template found')
+  return template
 }
 
-export interface AssignableTemplate {
+export interface HeldTemplate {
   id: string
   configuration: string
   available: boolean
 }
 
-/** The template as a pipeline gets it: it neither changes nor goes until the transaction ends. */
-export async function holdToAssign(
-  trx: Trx,
-  orgId: string,
-  id: string,
-): Promise<AssignableTemplate | undefined> {
-  const { rows } = await sql<AssignableTemplate>`
+/** Until the transaction ends, no other transaction updates or deletes the template. */
+export async function holdInOrg(trx: Trx, orgId: string, id: string): Promise<HeldTemplate | undefined> {
+  const { rows } = await sql<HeldTemplate>`
     select id, configuration, available from pipeline_templates
     where organization_id = ${orgId} and id = ${id} for share`.execute(trx)
   return rows[0]
 }
 
-/** Whether it exists; if so, no pipeline gets it and nobody changes it until the transaction ends. */
-export async function lockInOrg(trx: Trx, orgId: string, id: string): Promise<boolean> {
-  const { rows } = await sql`
-    select from pipeline_templates where organization_id = ${orgId} and id = ${id} for update`.execute(trx)
-  return rows.length > 0
+/** Like `getVisible`. Until the transaction ends, no other transaction updates, deletes or refers to the template. */
+export async function lockVisible(trx: Trx, org: Organization, id: string): Promise<TemplateRow> {
+  await sql`
+    select from pipeline_templates where organization_id = ${org.id} and id = ${id} for update`.execute(trx)
+  return getVisible(trx, org, id)
 }
 
 export async function insert(

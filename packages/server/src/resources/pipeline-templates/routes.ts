@@ -3,7 +3,6 @@ import { created, noContent, ok } from '../../http/answer.ts'
 import { pageAnswer, readPage } from '../../http/paging.ts'
 import { uuid } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
-import { notFound } from '../../lib/errors.ts'
 import { createTemplate } from './create.ts'
 import { deleteTemplate } from './delete.ts'
 import { presentTemplate } from './present.ts'
@@ -11,7 +10,7 @@ import * as templates from './queries.ts'
 import { CreatePipelineTemplate, PipelineTemplate, UpdatePipelineTemplate } from './schema.ts'
 import { updateTemplate } from './update.ts'
 
-/** A configuration of a mebibyte, written as a JSON string. */
+/** A configuration of 1 MiB may be longer as a JSON string. */
 const bodyLimitBytes = 4 * 1024 * 1024
 
 const listTemplatesRoute = route({
@@ -38,8 +37,7 @@ const getTemplateRoute = route({
   params: { template: uuid('pipeline template') },
   answers: { 200: PipelineTemplate },
   async handler({ ctx, org, params }) {
-    const template = await templates.findVisible(ctx.db, org, params.template)
-    if (template === undefined) throw notFound('No pipeline template found')
+    const template = await templates.getVisible(ctx.db, org, params.template)
     return ok(presentTemplate(ctx.config.url, org.slug, template))
   },
 })
@@ -55,7 +53,8 @@ const createTemplateRoute = route({
   answers: { 201: PipelineTemplate },
   errors: { 422: 'The body is not valid, the configuration cannot be read, or the name is taken.' },
   async handler({ ctx, org, caller, body }) {
-    return created(presentTemplate(ctx.config.url, org.slug, await createTemplate(ctx, org, caller, body)))
+    const template = await createTemplate(ctx, org, caller, body)
+    return created(presentTemplate(ctx.config.url, org.slug, template))
   },
 })
 

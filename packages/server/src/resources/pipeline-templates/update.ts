@@ -2,13 +2,12 @@ import { byCaller, changedAttributes, recordAudit } from '../../audit/record.ts'
 import type { Caller, Organization } from '../../auth/caller.ts'
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
-import { notFound } from '../../lib/errors.ts'
 import * as pipelines from '../pipelines/queries.ts'
 import { refuseUnreadable } from './create.ts'
 import * as templates from './queries.ts'
 import type { UpdatePipelineTemplateBody } from './schema.ts'
 
-/** The pipelines that have the template change with it. */
+/** Updates the pipelines that use the template too. */
 export async function updateTemplate(
   ctx: Context,
   org: Organization,
@@ -18,9 +17,7 @@ export async function updateTemplate(
 ): Promise<templates.TemplateRow> {
   if (body.configuration !== undefined) await refuseUnreadable(body.configuration)
   return inTransaction(ctx.db, async (trx) => {
-    await templates.lockInOrg(trx, org.id, id)
-    const before = await templates.findVisible(trx, org, id)
-    if (before === undefined) throw notFound('No pipeline template found')
+    const before = await templates.lockVisible(trx, org, id)
     await templates.updateInOrg(trx, org.id, id, {
       name: body.name ?? before.name,
       configuration: body.configuration ?? before.configuration,
@@ -29,10 +26,9 @@ export async function updateTemplate(
       updated_at: ctx.now().toISOString(),
       updated_by: caller.user.id,
     })
-    const after = await templates.findVisible(trx, org, id)
-    if (after === undefined) throw new Error('A template vanished while it was locked.')
+    const after = await templates.getVisible(trx, org, id)
     const isRewritten = after.configuration !== before.configuration
-    if (isRewritten) await pipelines.followTemplate(trx, org.id, id, after.configuration)
+    if (isRewritten) await pipelines.updateFromTemplate(trx, org.id, id, after.configuration)
     await recordAudit(trx, byCaller(caller), {
       organizationId: org.id,
       type: 'PIPELINE_TEMPLATE_UPDATED',

@@ -2,10 +2,10 @@ import { changedAttributes } from '../../audit/record.ts'
 import { withoutUserinfo } from '../../lib/userinfo.ts'
 import { fieldNames, type PipelineFields } from './queries.ts'
 
-const unsaid = ['configuration', 'env', 'provider_id'] as const
-const attributes = fieldNames.filter((name) => !unsaid.some((other) => other === name))
+const unaudited = ['configuration', 'env', 'provider_id'] as const
+const attributes = fieldNames.filter((name) => !unaudited.some((other) => other === name))
 
-/** What an audit event says of a new pipeline. Steps and variables are long and may hold secrets: they stay out. */
+/** Audit events leave out steps and variables, which are long and may contain secrets. */
 export const auditedAttributes = (pipeline: PipelineFields): Record<string, unknown> =>
   Object.fromEntries(attributes.map((key) => [key, safe(pipeline)[key]]))
 
@@ -17,7 +17,7 @@ export function auditedChanges(before: PipelineFields, after: PipelineFields): R
   }
 }
 
-/** The address of a repository may carry a password, where an earlier version has kept it. */
+/** Earlier versions stored passwords in repository URLs. */
 const safe = (pipeline: PipelineFields): PipelineFields => ({
   ...pipeline,
   repository: withoutUserinfo(pipeline.repository),

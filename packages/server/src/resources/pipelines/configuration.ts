@@ -1,4 +1,4 @@
-// The steps of a pipeline as text: whether it can be read, and how the API shows it.
+// Checks a pipeline's configuration, and converts it to and from the API's list of steps.
 import { setImmediate } from 'node:timers/promises'
 import { describeProblem } from '@millrace/engine/problem.ts'
 import { viewConfiguration } from '@millrace/engine/steps/configuration-view.ts'
@@ -14,31 +14,31 @@ export async function problemsOf(configuration: string): Promise<string[]> {
 export const checkConfiguration = async (configuration: string): Promise<FieldError[]> =>
   (await problemsOf(configuration)).map((code) => ({ field: 'configuration', code }))
 
-// Every list of builds shows the steps of its pipelines, and reading text costs far more than comparing it.
+// Cache of parsed configurations. Every list of builds shows the steps of its pipelines.
 const views = new Map<string, ConfigurationStep[]>()
 const mostCharacters = 16 * 1024 * 1024
-let keptCharacters = 0
+let cachedCharacters = 0
 
-/** Variables stay as they are written. Shared by all who ask, so nobody may change it. */
+/** Variables are not interpolated. The result is cached and must not be modified. */
 export async function viewSteps(configuration: string): Promise<ConfigurationStep[]> {
   const known = views.get(configuration)
   if (known !== undefined) return known
   const result = await readStored({ text: configuration })
   const view = result.ok ? (viewConfiguration(result.document) as ConfigurationStep[]) : []
-  keptCharacters += configuration.length
-  if (keptCharacters > mostCharacters) {
+  cachedCharacters += configuration.length
+  if (cachedCharacters > mostCharacters) {
     views.clear()
-    keptCharacters = configuration.length
+    cachedCharacters = configuration.length
   }
   views.set(configuration, view)
-  // A list may have many that nobody has read yet; others get a turn between them.
+  // A list may have many configurations to parse, so let other requests run in between.
   await setImmediate()
   return view
 }
 
 const start = '{\n  "steps": ['
 
-/** A list of steps is kept as the document it stands for. JSON is YAML. */
+/** A list of steps is stored as a JSON document, which is also YAML. */
 export const writeSteps = (steps: readonly VisualStep[]): string =>
   JSON.stringify({ steps: steps.map(toStep) }, null, 2)
 

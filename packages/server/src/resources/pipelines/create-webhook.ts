@@ -13,7 +13,7 @@ import { hostOf, locate } from './provider.ts'
 import type { PipelineRow } from './queries.ts'
 import { openWebhookToken } from './sealed.ts'
 
-/** It is done in the name of the organization, and reaches as far as its token does: administrators only. */
+/** Uses the organization's token at the host, so only administrators may do it. */
 export async function createWebhook(
   ctx: Context,
   org: Organization,

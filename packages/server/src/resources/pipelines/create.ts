@@ -9,7 +9,7 @@ import { auditedAttributes } from './audited.ts'
 import * as pipelines from './queries.ts'
 import type { CreatePipelineBody } from './schema.ts'
 import { newAddress, sealUserinfo, sealWebhookToken, withPlainRepository } from './sealed.ts'
-import { settleNew } from './fields.ts'
+import { resolveNewFields } from './fields.ts'
 import { teamsOfNew } from './teams.ts'
 
 export async function createPipeline(
@@ -20,7 +20,7 @@ export async function createPipeline(
 ): Promise<pipelines.PipelineRow> {
   return inTransaction(ctx.db, async (trx) => {
     const teams = await teamsOfNew(trx, org, caller, body)
-    const fields = await settleNew(trx, org, caller, withPlainRepository(body))
+    const fields = await resolveNewFields(trx, org, caller, withPlainRepository(body))
     const id = newId()
     await pipelines.insert(trx, {
       ...fields,
@@ -38,8 +38,6 @@ export async function createPipeline(
       data: auditedAttributes(fields),
     })
     await replaceTeams(trx, org, caller, { id, name: fields.name }, teams)
-    const pipeline = await pipelines.findInOrg(trx, org, caller, id)
-    if (pipeline === undefined) throw new Error('A pipeline vanished in the transaction that made it.')
-    return pipeline
+    return pipelines.getInOrg(trx, org, caller, id)
   })
 }

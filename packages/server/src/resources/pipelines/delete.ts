@@ -7,7 +7,7 @@ import { inTransaction } from '../../db/transaction.ts'
 import { notFound } from '../../lib/errors.ts'
 import * as pipelines from './queries.ts'
 
-/** Gone at once for everybody, and its jobs with it; what its builds have left is removed by and by. */
+/** Deletes the pipeline and cancels its jobs. Background tasks delete what its builds stored. */
 export async function deletePipeline(
   ctx: Context,
   org: Organization,

@@ -1,5 +1,4 @@
-// What a pipeline will be: what it was, changed by what a body says. Create and update both ask here, so that
-// nothing can be reached by one that the other refuses.
+// Resolves a request body to the columns of a pipeline. Create and update share it, so both refuse the same input.
 import type { Caller, Organization } from '../../auth/caller.ts'
 import { mayManageCluster } from '../../auth/permissions.ts'
 import type { Trx } from '../../db/pool.ts'
@@ -17,7 +16,7 @@ import { checkMirrorUrl, checkTimeouts, readEnv, readPlainFields, slugOf } from 
 import type { CreatePipelineBody, UpdatePipelineBody } from './schema.ts'
 import { mayCreatePipelines } from './teams.ts'
 
-export async function settleNew(
+export async function resolveNewFields(
   trx: Trx,
   org: Organization,
   caller: Caller,
@@ -33,24 +32,18 @@ export async function settleNew(
   const cluster_id = body.cluster_id
     ? await enterCluster(trx, org, caller, body.cluster_id)
     : await getDefaultCluster(trx, org)
-  return settle(trx, org, null, { ...blank, cluster_id }, body)
+  return resolveFields(trx, org, null, { ...blank, cluster_id }, body)
 }
 
-export async function settleChange(
+export async function resolveUpdatedFields(
   trx: Trx,
   org: Organization,
   caller: Caller,
   before: PipelineFields,
   body: UpdatePipelineBody,
 ): Promise<PipelineFields> {
-  const { cluster_id } = before
-  return settle(
-    trx,
-    org,
-    before,
-    { ...before, cluster_id: await changedCluster(trx, org, caller, cluster_id, body) },
-    body,
-  )
+  const cluster_id = await changedCluster(trx, org, caller, before.cluster_id, body)
+  return resolveFields(trx, org, before, { ...before, cluster_id }, body)
 }
 
 const newPipeline: Omit<PipelineFields, 'name' | 'repository'> = {
@@ -79,7 +72,7 @@ const newPipeline: Omit<PipelineFields, 'name' | 'repository'> = {
   provider_settings: {},
 }
 
-async function settle(
+async function resolveFields(
   trx: Trx,
   org: Organization,
   before: PipelineFields | null,
@@ -97,7 +90,7 @@ async function settle(
     provider_id: await readProvider(trx, org, plain.repository),
     provider_settings: { ...base.provider_settings, ...writableSettings(body.provider_settings ?? {}) },
   }
-  // A pipeline written in YAML keeps its variables there.
+  // YAML contains its own variables.
   const env = body.env === undefined ? base.env : readEnv(body.env)
   fields.env = isStepList(fields.configuration) ? env : {}
   const problems = [
@@ -118,7 +111,7 @@ async function readProvider(trx: Trx, org: Organization, repository: string): Pr
     : hostOfType(connection.type).providerOf(connection.host)
 }
 
-/** A new name without a slug makes a new slug; sending the old name back changes nothing. */
+/** A new name without a slug makes a new slug; repeating the old name does not. */
 function readSlug(before: PipelineFields | null, name: string, given: string | null | undefined): string {
   if (given) return given
   if (before?.name === name) return before.slug
@@ -130,7 +123,7 @@ function readSlug(before: PipelineFields | null, name: string, given: string | n
 async function readConfiguration(
   before: PipelineFields | null,
   body: UpdatePipelineBody,
-  template: templates.AssignableTemplate | null,
+  template: templates.HeldTemplate | null,
 ): Promise<string> {
   const given = body.configuration?.trim() ? body.configuration : undefined
   if (template !== null) {
@@ -188,8 +181,8 @@ async function checkVisibility(
 }
 
 /**
- * The jobs of a pipeline read the secrets of its cluster, so only those who manage a cluster put pipelines into it. The
- * default cluster is open to all who may create pipelines.
+ * A pipeline's jobs can read the secrets of its cluster, so only those who manage the cluster may add pipelines to it.
+ * Everyone who may create pipelines may use the default cluster.
  */
 async function enterCluster(trx: Trx, org: Organization, caller: Caller, given: string): Promise<string> {
   const id = given.toLowerCase()
@@ -208,7 +201,7 @@ async function getDefaultCluster(trx: Trx, org: Organization): Promise<string> {
   throw invalidFields([{ field: 'cluster_id', code: 'is required: the organization has no default cluster' }])
 }
 
-/** An organization with a single cluster needs no setting. */
+/** The organization's setting, or its only cluster. */
 async function findDefaultCluster(trx: Trx, org: Organization): Promise<string | null> {
   const { default_cluster_id: chosen } = await pipelineSettings.getOfOrg(trx, org.id)
   if (chosen !== null) return chosen
@@ -227,16 +220,16 @@ async function changedCluster(
   return wanted ? enterCluster(trx, org, caller, wanted) : null
 }
 
-/** A template that members may not use is to them as if it did not exist, unless the pipeline has it already. */
+/** Members may use available templates, and keep the one that the pipeline has. */
 async function readTemplate(
   trx: Trx,
   org: Organization,
   current: string | null,
   wanted: string | null | undefined,
-): Promise<templates.AssignableTemplate | null> {
+): Promise<templates.HeldTemplate | null> {
   const id = wanted === undefined ? current : wanted
   if (!id) return null
-  const template = isUuid(id) ? await templates.holdToAssign(trx, org.id, id) : undefined
+  const template = isUuid(id) ? await templates.holdInOrg(trx, org.id, id) : undefined
   if (template !== undefined && (template.available || org.role === 'admin' || id === current))
     return template
   throw invalidFields([{ field: 'pipeline_template_uuid', code: 'is not a template that you may use' }])

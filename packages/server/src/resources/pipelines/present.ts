@@ -14,13 +14,13 @@ import type { GithubWebhooks, Pipeline } from './schema.ts'
 export const pipelineUrl = (url: string, orgSlug: string, slug: string): string =>
   `${url}/v2/organizations/${orgSlug}/pipelines/${slug}`
 
-/** Who reads it, and what its secrets are opened with. */
-export interface PipelineReader {
+/** The caller, and the keys that decrypt the pipeline's secrets. */
+interface PipelineReader {
   caller: Caller
   keys: Keyring
 }
 
-/** For nobody in particular (`reader` null) it has no secrets. */
+/** Without a reader, the result has no secrets. */
 export async function presentPipeline(
   url: string,
   orgSlug: string,

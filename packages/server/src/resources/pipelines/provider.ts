@@ -1,5 +1,5 @@
-// Where a repository is hosted, and what a pipeline may be told about the events that come from there. Only what
-// somebody set is stored; the rest is filled in from the defaults of the host.
+// The host of a repository, and the settings for that host's events. The table stores only settings that a user set;
+// the host's defaults fill in the others.
 import { checkCondition } from '@millrace/engine/conditions/check.ts'
 import { nearestName } from '@millrace/engine/nearest-name.ts'
 import type { FieldError } from '../../lib/errors.ts'
@@ -28,7 +28,7 @@ const common = {
   ignore_default_branch_pull_requests: false,
 }
 
-/** What every host can do that speaks of pull requests the way GitHub does. */
+/** For hosts whose pull request events are like GitHub's. */
 const detailed = {
   trigger_mode: 'code',
   build_pull_request_forks: false,
@@ -96,7 +96,7 @@ export type HostSettings = {
     : string | null
 }
 
-/** What counts when a host tells of something: whatever is set, on whichever host, and the defaults of the rest. */
+/** All settings, for reading a host's events: those that are set, and defaults for the others. */
 export const hostSettings = (set: Settings): HostSettings => ({ ...everything, ...set })
 
 const choices: Readonly<Record<string, readonly string[]>> = {
@@ -110,20 +110,20 @@ export function providerOf(repository: string): ProviderId {
   return (Object.hasOwn(hosts, host) ? hosts[host] : undefined) ?? 'private'
 }
 
-/** As the database has it in `repository_host`: names that lead to the same host count as one. */
+/** Aliases of a host count as one, as in the column `repository_host`. */
 export function hostOf(repository: string): string | null {
   const host = locate(repository)?.host.toLowerCase() ?? null
   return host?.replace(/^(?:www|ssh|altssh)\.(github\.com|gitlab\.com|bitbucket\.org)$/, '$1') ?? null
 }
 
-/** What is shown: the defaults of the host, what was set, and the repository's name there. */
+/** The settings that the API shows: the host's defaults, the stored settings, and the repository's name. */
 export function showSettings(provider: string, repository: string, set: Settings): Record<string, Setting> {
   const name = locate(repository)?.path ?? null
   const host = (Object.hasOwn(defaults, provider) ? defaults[provider as ProviderId] : undefined) ?? {}
   return { ...host, ...set, ...(provider === 'private' ? {} : { repository: name }) }
 }
 
-/** Every setting is known to every host, so that a repository may move to another without losing any. */
+/** Every host accepts every setting, so a repository can move to another host without losing any. */
 export function checkSettings(given: Readonly<Record<string, unknown>>): FieldError[] {
   return Object.entries(given).flatMap(([name, value]) => {
     const code = problemOf(name, value)
@@ -131,7 +131,7 @@ export function checkSettings(given: Readonly<Record<string, unknown>>): FieldEr
   })
 }
 
-/** What is read only may be sent back as it was read. */
+/** `repository` is read-only; bodies may repeat it. */
 export const writableSettings = (given: Readonly<Record<string, Setting>>): Record<string, Setting> =>
   Object.fromEntries(Object.entries(given).filter(([name]) => name !== 'repository'))
 

@@ -3,7 +3,7 @@ import type { Caller, Organization } from '../../auth/caller.ts'
 import { accessColumn, visiblePipelines, type PipelineAccess } from '../../auth/pipeline-access.ts'
 import type { Db, Trx } from '../../db/pool.ts'
 import { violatedUnique } from '../../db/transaction.ts'
-import { invalidFields } from '../../lib/errors.ts'
+import { invalidFields, notFound } from '../../lib/errors.ts'
 import { userJson, type UserRow } from '../user/queries.ts'
 import type { Settings } from './provider.ts'
 import type { SealedUserinfo, sealWebhookToken } from './sealed.ts'
@@ -32,10 +32,10 @@ export interface PipelineFields {
   tags: string[]
   emoji: string | null
   color: string | null
-  /** How often the repository is asked for news; null: never. */
+  /** How often the repository is polled; null: never. */
   poll_interval_seconds: number | null
   provider_id: string
-  /** Only what somebody set. */
+  /** Without the defaults of the host. */
   provider_settings: Settings
 }
 
@@ -78,9 +78,9 @@ export interface PipelineRow extends PipelineFields {
   created_at: string
   created_by: UserRow | null
   archived_at: string | null
-  /** Why the repository could not be asked the last time. */
+  /** Why the last poll of the repository failed. */
   poll_error: string | null
-  /** What the caller who asked may do with it. */
+  /** What the caller may do with the pipeline. */
   access: PipelineAccess
   scheduled_builds: number
   running_builds: number
@@ -89,8 +89,8 @@ export interface PipelineRow extends PipelineFields {
   waiting_jobs: number
 }
 
-/** What of the caller's organization decides about pipelines. */
-export type PipelineOwner = Pick<Organization, 'id' | 'role' | 'teams_enabled'>
+/** The fields of the caller's organization that decide about access. */
+type PipelineOwner = Pick<Organization, 'id' | 'role' | 'teams_enabled'>
 
 const columns = (access: RawBuilder<PipelineAccess>) => sql`
   p.id, ${sql.join(fieldNames.map((name) => sql.ref(`p.${name}`)))}, p.webhook_token, p.webhook_token_sealed,
@@ -134,36 +134,33 @@ export async function listWithoutCaller(
   return rows
 }
 
-/** For routes whose permission has asked already whether the caller may know of it. */
-export async function findBySlug(
+/** Does not check access: the permission of the route has. */
+export async function getBySlug(
   db: Db,
   org: PipelineOwner,
   caller: Caller,
   slug: string,
-): Promise<PipelineRow | undefined> {
-  const [row] = await select(db, org, caller, sql`p.slug = ${slug}`)
-  return row
+): Promise<PipelineRow> {
+  const [pipeline] = await select(db, org, caller, sql`p.slug = ${slug}`)
+  if (pipeline === undefined) throw notFound('No pipeline found')
+  return pipeline
 }
 
-export async function findInOrg(
-  db: Db,
-  org: PipelineOwner,
-  caller: Caller,
-  id: string,
-): Promise<PipelineRow | undefined> {
-  const [row] = await select(db, org, caller, sql`p.id = ${id}`)
-  return row
+export async function getInOrg(db: Db, org: PipelineOwner, caller: Caller, id: string): Promise<PipelineRow> {
+  const [pipeline] = await select(db, org, caller, sql`p.id = ${id}`)
+  if (pipeline === undefined) throw notFound('No pipeline found')
+  return pipeline
 }
 
-/** For lists of what belongs to pipelines, in no order. */
-export const findManyInOrg = (
+/** In no particular order. */
+export const listById = (
   db: Db,
   org: PipelineOwner,
   caller: Caller,
   ids: readonly string[],
 ): Promise<PipelineRow[]> => select(db, org, caller, sql`p.id = any (${ids}::uuid[])`)
 
-export interface PipelineFilter {
+interface PipelineFilter {
   name: string | undefined
   repository: string | undefined
   includeArchived: boolean
@@ -190,7 +187,6 @@ export async function listVisible(
   return rows
 }
 
-/** Who is meant by a slug, for what lies below a pipeline. */
 export function findIdBySlug(
   db: Db,
   orgId: string,
@@ -204,7 +200,7 @@ export function findIdBySlug(
     .executeTakeFirst()
 }
 
-/** The pipeline, which cannot be deleted until the transaction ends. */
+/** Until the transaction ends, no other transaction deletes the pipeline. */
 export async function holdInOrg(
   trx: Trx,
   orgId: string,
@@ -215,13 +211,14 @@ export async function holdInOrg(
   return rows[0]
 }
 
-/** Holds the pipeline against change and deletion until the transaction ends; its builds go on. */
-export async function lockBySlug(trx: Trx, orgId: string, slug: string): Promise<string | undefined> {
+/** Until the transaction ends, no other transaction updates or deletes the pipeline. Returns its id. */
+export async function lockBySlug(trx: Trx, orgId: string, slug: string): Promise<string> {
   const { rows } = await sql<{ id: string }>`
-    select id from pipelines where organization_id = ${orgId} and slug = ${slug} for no key update`.execute(
-    trx,
-  )
-  return rows[0]?.id
+    select id from pipelines
+    where organization_id = ${orgId} and slug = ${slug} for no key update`.execute(trx)
+  const [pipeline] = rows
+  if (pipeline === undefined) throw notFound('No pipeline found')
+  return pipeline.id
 }
 
 export async function countInCluster(db: Db, orgId: string, clusterId: string): Promise<number> {
@@ -288,8 +285,8 @@ export async function updateInOrg(
     .catch(refuseTaken)
 }
 
-/** What a template says, its pipelines do. */
-export async function followTemplate(
+/** Copies a template's configuration to the pipelines that use it. */
+export async function updateFromTemplate(
   trx: Trx,
   orgId: string,
   templateId: string,
@@ -303,7 +300,7 @@ export async function followTemplate(
     .execute()
 }
 
-/** Its builds, schedules and rules go with it. */
+/** Deletes its builds, schedules and rules too. */
 export function deleteBySlug(
   trx: Trx,
   orgId: string,

@@ -3,7 +3,6 @@ import { created, noContent, ok } from '../../http/answer.ts'
 import { pageAnswer, readPage } from '../../http/paging.ts'
 import { text } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
-import { notFound } from '../../lib/errors.ts'
 import { createPipeline } from './create.ts'
 import { createWebhook } from './create-webhook.ts'
 import { deletePipeline } from './delete.ts'
@@ -12,13 +11,14 @@ import * as pipelines from './queries.ts'
 import { CreatePipeline, GithubWebhooks, Pipeline, UpdatePipeline } from './schema.ts'
 import {
   archivePipeline,
+  disableGithubWebhooks,
+  enableGithubWebhooks,
   requireGithub,
-  switchWebhooks,
   unarchivePipeline,
   updatePipeline,
 } from './update.ts'
 
-/** A configuration of a mebibyte, written as a JSON string. */
+/** A configuration of 1 MiB may be longer as a JSON string. */
 const bodyLimitBytes = 4 * 1024 * 1024
 
 const listPipelinesRoute = route({
@@ -40,8 +40,9 @@ const listPipelinesRoute = route({
     const filter = { name, repository, includeArchived, ...page }
     const rows = await pipelines.listVisible(ctx.db, org, caller, filter)
     const shown = new Map<string, unknown>()
-    for (const row of rows.slice(0, page.perPage))
+    for (const row of rows.slice(0, page.perPage)) {
       shown.set(row.id, await presentPipeline(ctx.config.url, org.slug, row, { caller, keys: ctx.keys }))
+    }
     return pageAnswer(page, rows, (row) => shown.get(row.id))
   },
 })
@@ -55,8 +56,7 @@ const getPipelineRoute = route({
   params: { pipeline: text('pipeline') },
   answers: { 200: Pipeline },
   async handler({ ctx, org, caller, params }) {
-    const pipeline = await pipelines.findBySlug(ctx.db, org, caller, params.pipeline)
-    if (pipeline === undefined) throw notFound('No pipeline found')
+    const pipeline = await pipelines.getBySlug(ctx.db, org, caller, params.pipeline)
     return ok(await presentPipeline(ctx.config.url, org.slug, pipeline, { caller, keys: ctx.keys }))
   },
 })
@@ -157,8 +157,7 @@ const createWebhookRoute = route({
     422: 'No connection with a token belongs to the host of the repository, or the host refused.',
   },
   async handler({ ctx, org, caller, params }) {
-    const pipeline = await pipelines.findBySlug(ctx.db, org, caller, params.pipeline)
-    if (pipeline === undefined) throw notFound('No pipeline found')
+    const pipeline = await pipelines.getBySlug(ctx.db, org, caller, params.pipeline)
     await createWebhook(ctx, org, caller, pipeline)
     return created(await presentPipeline(ctx.config.url, org.slug, pipeline, { caller, keys: ctx.keys }))
   },
@@ -173,8 +172,7 @@ const getGithubWebhooksRoute = route({
   params: { pipeline: text('pipeline') },
   answers: { 200: GithubWebhooks },
   async handler({ ctx, org, caller, params }) {
-    const pipeline = await pipelines.findBySlug(ctx.db, org, caller, params.pipeline)
-    if (pipeline === undefined) throw notFound('No pipeline found')
+    const pipeline = await pipelines.getBySlug(ctx.db, org, caller, params.pipeline)
     requireGithub(pipeline)
     return ok(presentGithubWebhooks(ctx.config.url, org.slug, pipeline))
   },
@@ -189,7 +187,7 @@ const enableGithubWebhooksRoute = route({
   params: { pipeline: text('pipeline') },
   answers: { 200: GithubWebhooks },
   async handler({ ctx, org, caller, params }) {
-    const pipeline = await switchWebhooks(ctx, org, caller, params.pipeline, 'enabled')
+    const pipeline = await enableGithubWebhooks(ctx, org, caller, params.pipeline)
     return ok(presentGithubWebhooks(ctx.config.url, org.slug, pipeline))
   },
 })
@@ -203,7 +201,7 @@ const disableGithubWebhooksRoute = route({
   params: { pipeline: text('pipeline') },
   answers: { 200: GithubWebhooks },
   async handler({ ctx, org, caller, params }) {
-    const pipeline = await switchWebhooks(ctx, org, caller, params.pipeline, 'disabled')
+    const pipeline = await disableGithubWebhooks(ctx, org, caller, params.pipeline)
     return ok(presentGithubWebhooks(ctx.config.url, org.slug, pipeline))
   },
 })

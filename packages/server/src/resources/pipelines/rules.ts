@@ -15,7 +15,7 @@ export const slugOf = (name: string): string =>
     .slice(0, longestSlug)
     .replace(/-$/, '')
 
-const switches = ['skip_queued_branch_builds', 'cancel_running_branch_builds', 'allow_rebuilds'] as const
+const booleans = ['skip_queued_branch_builds', 'cancel_running_branch_builds', 'allow_rebuilds'] as const
 const emptyIsNull = [
   'branch_configuration',
   'skip_queued_branch_builds_filter',
@@ -30,21 +30,21 @@ const numbers = [
   'poll_interval_seconds',
 ] as const
 
-/** The columns that a body sets as they are. What must be looked up or agree with something else is not here. */
+/** The columns that a body sets directly, without a lookup or a cross-check. */
 export function readPlainFields(body: UpdatePipelineBody): Partial<PipelineFields> {
   const given = <Key extends keyof UpdatePipelineBody, Value>(
     keys: readonly Key[],
     read: (value: NonNullable<UpdatePipelineBody[Key]> | null) => Value,
   ) => keys.flatMap((key) => (body[key] === undefined ? [] : [[key, read(body[key] ?? null)] as const]))
   return Object.fromEntries([
-    ...given(['name', 'repository', 'visibility', ...switches, ...numbers], (value) => value),
+    ...given(['name', 'repository', 'visibility', ...booleans, ...numbers], (value) => value),
     ...given(emptyIsNull, (value) => value || null),
     ...given(['description'], (value) => value ?? ''),
     ...given(['tags'], (value) => value ?? []),
   ]) as Partial<PipelineFields>
 }
 
-/** Variables are text, whatever they were written as. */
+/** Numbers and booleans become texts. */
 export const readEnv = (env: UpdatePipelineBody['env']): Record<string, string> =>
   Object.fromEntries(Object.entries(env ?? {}).map(([name, value]) => [name, String(value ?? '')]))
 
@@ -54,7 +54,7 @@ export function checkTimeouts(fields: PipelineFields): FieldError[] {
   return [{ field: 'default_command_step_timeout', code: 'must not exceed maximum_command_step_timeout' }]
 }
 
-/** Agents clone from it without asking anybody, so it is an address and nothing else. */
+/** Agents clone from this URL, so it must not carry credentials or a query. */
 export function checkMirrorUrl(text: string | null): FieldError[] {
   if (text === null) return []
   const code = mirrorProblem(text)
@@ -66,7 +66,7 @@ function mirrorProblem(text: string): string | null {
   if (url === null || !['https:', 'http:', 'ssh:', 'git:'].includes(url.protocol) || url.hostname === '') {
     return 'must be a URL such as https://git.example.com/app.git'
   }
-  // `ssh://git@host/` names the account that everybody uses.
+  // The `git` in `ssh://git@host/` is a shared account, not a credential.
   const hasCredentials = url.password !== '' || (url.username !== '' && url.protocol !== 'ssh:')
   if (hasCredentials) return 'must not contain credentials'
   return url.search === '' && url.hash === '' && !/[?#]/.test(text)

@@ -154,7 +154,7 @@ export type AccessLevel = Static<typeof AccessLevel>
 const Name = Type.String({ maxLength: 255, pattern: '\\S', description: 'must not be blank' })
 const Repository = Type.String({
   maxLength: 2000,
-  // What begins with a dash would be an option to git.
+  // Git would read a leading dash as an option.
   pattern: '^[^\\s-]\\S*$',
   description: 'must be the URL of a git repository',
   examples: ['git@github.com:acme/app.git'],

@@ -1,5 +1,5 @@
-// Seals what earlier versions kept as it is. It runs every hour and not at the start: a server of the version before, which
-// reads only what is not sealed, may still be running then.
+// Encrypts secrets that earlier versions stored as plain text. It runs every hour and not at startup, because a server of
+// the previous version, which reads only plain text, may still run then.
 import { sql } from 'kysely'
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
@@ -15,10 +15,10 @@ interface PlainRow {
   webhook_token: string | null
 }
 
-/** Addresses with userinfo, except those of ssh that only name an account. */
+/** Matches URLs with userinfo, except ssh URLs that only name an account. */
 const hasUserinfo = sql`(repository ~* '^[a-z][a-z0-9+.-]*://[^/?#]*@' and repository !~* '^[a-z0-9+.-]*ssh://[^:/?#]+@')`
 
-/** How many pipelines there were. */
+/** Returns how many pipelines it changed. */
 export async function sealPlainSecrets(ctx: Context): Promise<number> {
   let count = 0
   for (;;) {
@@ -47,7 +47,7 @@ const sealSome = (ctx: Context): Promise<number> =>
         .where('organization_id', '=', orgId)
         .where('id', '=', id)
         .execute()
-      // Polling begins anew when the two differ, and would pass over what is pushed in between.
+      // If the two addresses differed, polling would start over and miss pushes.
       await trx
         .updateTable('pipeline_polls')
         .set({ repository: address })

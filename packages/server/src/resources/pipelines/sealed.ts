@@ -1,11 +1,11 @@
-// The secrets of a pipeline, sealed: the token in the address of its webhook, and the userinfo of its repository.
+// The encrypted secrets of a pipeline: the token in its webhook URL, and the userinfo of its repository URL.
 import { randomBytes } from 'node:crypto'
 import type { Keyring } from '../../auth/keyring.ts'
 import { hashToken } from '../../lib/ids.ts'
 import { splitUserinfo, withoutUserinfo } from '../../lib/userinfo.ts'
 
-export interface SealedToken {
-  /** As earlier versions kept it. */
+interface SealedToken {
+  /** Unencrypted, from earlier versions. */
   webhook_token: string | null
   webhook_token_sealed: Buffer | null
   webhook_token_key_id: string | null
@@ -13,7 +13,7 @@ export interface SealedToken {
 
 export const newAddress = (): string => randomBytes(25).toString('hex')
 
-/** The columns of a token; deliveries are found by its hash. */
+/** The columns of a webhook token. Incoming webhooks are found by its hash. */
 export function sealWebhookToken(keys: Keyring, token: string) {
   const { sealed, keyId } = keys.seal(token)
   return {
@@ -43,8 +43,8 @@ export function sealUserinfo(keys: Keyring, userinfo: string | null): SealedUser
 }
 
 /**
- * What becomes of the userinfo when a body names a repository. The address as it is shown keeps it; another address
- * without any has none, so that a password goes only to the repository it was meant for.
+ * The userinfo columns to update when a body names a repository. The same address keeps its userinfo; another address
+ * without userinfo gets none, so a password is only used for the repository it was given for.
  */
 export function changedUserinfo(
   keys: Keyring,
@@ -59,6 +59,6 @@ export function changedUserinfo(
   return kept.userinfo === null ? {} : sealUserinfo(keys, kept.userinfo)
 }
 
-/** A body whose repository is only an address. */
+/** The body with its repository stripped of userinfo. */
 export const withPlainRepository = <Body extends { repository?: string }>(body: Body): Body =>
   body.repository === undefined ? body : { ...body, repository: withoutUserinfo(body.repository) }

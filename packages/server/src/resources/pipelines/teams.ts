@@ -6,7 +6,7 @@ import { isUuid } from '../../lib/ids.ts'
 import * as teamPipelines from '../team-pipelines/queries.ts'
 import type { AccessLevel, UpdatePipelineBody } from './schema.ts'
 
-/** Where teams decide, whoever creates a pipeline must keep it within a team that lets them. */
+/** Where teams grant access, a member must give a new pipeline to a team that lets them create pipelines. */
 export async function teamsOfNew(
   trx: Trx,
   org: Organization,
@@ -23,8 +23,8 @@ export async function teamsOfNew(
 export const mayCreatePipelines = async (trx: Trx, org: Organization, caller: Caller): Promise<boolean> =>
   mayEverything(org) || teamPipelines.mayCreate(trx, org, caller)
 
-/** Null when the body says nothing about teams. */
-export async function teamsOfChange(
+/** Null when the body names no teams. */
+export async function teamsOfUpdate(
   trx: Trx,
   org: Organization,
   caller: Caller,

@@ -8,11 +8,11 @@ import { notFound, refused } from '../../lib/errors.ts'
 import { splitUserinfo } from '../../lib/userinfo.ts'
 import { replaceTeams } from '../team-pipelines/access.ts'
 import { auditedChanges } from './audited.ts'
+import { resolveUpdatedFields } from './fields.ts'
 import * as pipelines from './queries.ts'
 import type { UpdatePipelineBody } from './schema.ts'
 import { changedUserinfo, withPlainRepository } from './sealed.ts'
-import { settleChange } from './fields.ts'
-import { teamsOfChange } from './teams.ts'
+import { teamsOfUpdate } from './teams.ts'
 
 export const updatePipeline = (
   ctx: Context,
@@ -21,38 +21,27 @@ export const updatePipeline = (
   slug: string,
   body: UpdatePipelineBody,
 ): Promise<pipelines.PipelineRow> =>
-  change(ctx, org, caller, slug, async (trx, before) => {
+  update(ctx, org, caller, slug, async (trx, before) => {
     if (before.archived_at !== null) {
       throw refused('The pipeline is archived and cannot be changed; unarchive it first.')
     }
-    const teams = await teamsOfChange(trx, org, caller, body)
+    const teams = await teamsOfUpdate(trx, org, caller, body)
     const plain = withPlainRepository(fieldsOf(before))
-    const fields = await settleChange(trx, org, caller, plain, withPlainRepository(body))
+    const fields = await resolveUpdatedFields(trx, org, caller, plain, withPlainRepository(body))
     const userinfo = changedUserinfo(ctx.keys, before, body.repository)
     await pipelines.updateInOrg(trx, org.id, before.id, { ...fields, ...userinfo })
-    await audit(
-      trx,
-      org,
-      caller,
-      'PIPELINE_UPDATED',
-      { ...before, name: fields.name },
-      { ...auditedChanges(before, fields), ...(isNew(body.repository) ? { credentials_changed: true } : {}) },
-    )
-    if (fields.visibility !== before.visibility) {
-      const { visibility } = fields
-      await audit(
-        trx,
-        org,
-        caller,
-        'PIPELINE_VISIBILITY_CHANGED',
-        { ...before, name: fields.name },
-        { visibility },
-      )
+    const { name, visibility } = fields
+    const pipeline = { id: before.id, name }
+    const changes = auditedChanges(before, fields)
+    if (hasUserinfo(body.repository)) changes['credentials_changed'] = true
+    await audit(trx, org, caller, 'PIPELINE_UPDATED', pipeline, changes)
+    if (visibility !== before.visibility) {
+      await audit(trx, org, caller, 'PIPELINE_VISIBILITY_CHANGED', pipeline, { visibility })
     }
-    if (teams !== null) await replaceTeams(trx, org, caller, { id: before.id, name: fields.name }, teams)
+    if (teams !== null) await replaceTeams(trx, org, caller, pipeline, teams)
   })
 
-const isNew = (repository: string | undefined) =>
+const hasUserinfo = (repository: string | undefined) =>
   repository !== undefined && splitUserinfo(repository).userinfo !== null
 
 const fieldsOf = (pipeline: pipelines.PipelineRow) =>
@@ -66,9 +55,9 @@ export const archivePipeline = (
   caller: Caller,
   slug: string,
 ): Promise<pipelines.PipelineRow> =>
-  change(ctx, org, caller, slug, async (trx, before) => {
+  update(ctx, org, caller, slug, async (trx, before) => {
     if (before.archived_at !== null) throw refused('Pipeline could not be archived.')
-    await setArchived(trx, org, caller, before, ctx.now().toISOString())
+    await updateArchived(trx, org, caller, before, ctx.now().toISOString())
   })
 
 export const unarchivePipeline = (
@@ -77,12 +66,12 @@ export const unarchivePipeline = (
   caller: Caller,
   slug: string,
 ): Promise<pipelines.PipelineRow> =>
-  change(ctx, org, caller, slug, async (trx, before) => {
+  update(ctx, org, caller, slug, async (trx, before) => {
     if (before.archived_at === null) throw refused('Pipeline could not be unarchived.')
-    await setArchived(trx, org, caller, before, null)
+    await updateArchived(trx, org, caller, before, null)
   })
 
-async function setArchived(
+async function updateArchived(
   trx: Trx,
   org: Organization,
   caller: Caller,
@@ -93,30 +82,51 @@ async function setArchived(
   await audit(trx, org, caller, 'PIPELINE_UPDATED', pipeline, { archived_at: at })
 }
 
-/** Asking for what is so already changes nothing. */
-export const switchWebhooks = (
+/** Does nothing when they are enabled already. */
+export const enableGithubWebhooks = (
   ctx: Context,
   org: Organization,
   caller: Caller,
   slug: string,
-  to: 'enabled' | 'disabled',
 ): Promise<pipelines.PipelineRow> =>
-  change(ctx, org, caller, slug, async (trx, before) => {
+  update(ctx, org, caller, slug, async (trx, before) => {
     requireGithub(before)
-    if ((before.webhooks_disabled_at === null) === (to === 'enabled')) return
-    const at = to === 'enabled' ? null : ctx.now().toISOString()
-    await pipelines.updateInOrg(trx, org.id, before.id, {
-      webhooks_disabled_at: at,
-      webhooks_disabled_by: at === null ? null : caller.user.id,
-    })
-    await audit(trx, org, caller, 'PIPELINE_UPDATED', before, { webhooks_disabled_at: at })
+    if (before.webhooks_disabled_at !== null) await updateWebhooks(trx, org, caller, before, null)
   })
+
+/** Does nothing when they are disabled already. */
+export const disableGithubWebhooks = (
+  ctx: Context,
+  org: Organization,
+  caller: Caller,
+  slug: string,
+): Promise<pipelines.PipelineRow> =>
+  update(ctx, org, caller, slug, async (trx, before) => {
+    requireGithub(before)
+    if (before.webhooks_disabled_at !== null) return
+    await updateWebhooks(trx, org, caller, before, ctx.now().toISOString())
+  })
+
+async function updateWebhooks(
+  trx: Trx,
+  org: Organization,
+  caller: Caller,
+  pipeline: pipelines.PipelineRow,
+  at: string | null,
+): Promise<void> {
+  await pipelines.updateInOrg(trx, org.id, pipeline.id, {
+    webhooks_disabled_at: at,
+    webhooks_disabled_by: at === null ? null : caller.user.id,
+  })
+  await audit(trx, org, caller, 'PIPELINE_UPDATED', pipeline, { webhooks_disabled_at: at })
+}
 
 export function requireGithub(pipeline: pipelines.PipelineRow): void {
   if (pipeline.provider_id !== 'github') throw notFound('No GitHub webhooks found')
 }
 
-async function change(
+/** `work` runs while the pipeline is locked. */
+async function update(
   ctx: Context,
   org: Organization,
   caller: Caller,
@@ -125,12 +135,8 @@ async function change(
 ): Promise<pipelines.PipelineRow> {
   return inTransaction(ctx.db, async (trx) => {
     const id = await pipelines.lockBySlug(trx, org.id, slug)
-    const before = id === undefined ? undefined : await pipelines.findInOrg(trx, org, caller, id)
-    if (before === undefined) throw notFound('No pipeline found')
-    await work(trx, before)
-    const after = await pipelines.findInOrg(trx, org, caller, before.id)
-    if (after === undefined) throw new Error('A pipeline vanished while it was locked.')
-    return after
+    await work(trx, await pipelines.getInOrg(trx, org, caller, id))
+    return pipelines.getInOrg(trx, org, caller, id)
   })
 }
 
