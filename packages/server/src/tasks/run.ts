@@ -116,7 +116,9 @@ function cronItems(cron: Partial<typeof schedule>) {
 
 function logTo(log: Pino): Logger {
   const levels = { error: 'error', warning: 'warn', info: 'debug', debug: 'trace' } as const
-  return new Logger(({ taskIdentifier, jobId }) => (level, message) => {
+  return new Logger(({ taskIdentifier, jobId }) => (level, message, meta) => {
+    // A warning that there are more tasks than connections: tasks hold none while they wait for the network.
+    if (meta?.['concurrency'] === concurrentTasks) return
     log[levels[level]]({ task: taskIdentifier, task_id: jobId }, message)
   })
 }
