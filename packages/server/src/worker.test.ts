@@ -16,8 +16,8 @@ afterEach(async () => {
   running = undefined
 })
 
-describe('background work', () => {
-  it('is carried out by the handler of its kind', async () => {
+describe('a background task', () => {
+  it('is run by the handler of its kind', async () => {
     const org = await anOrganization(app)
     const admin = await anAdmin(app, org)
     const [old, fresh] = [unique('key'), unique('key')]
@@ -47,7 +47,7 @@ describe('background work', () => {
     expect(limits).toEqual([{ key: 'future' }])
   })
 
-  it('is tried again when it fails', async () => {
+  it('is retried when it fails', async () => {
     const seen: string[] = []
     running = await runWith(seen, {
       expire_rate_limits: async () => {
@@ -104,11 +104,11 @@ describe('background work', () => {
     finish()
     await stopped
     expect(isFinished).toBe(true)
-    // That it is done may be written down a moment later; the pool does not close before.
+    // Its completion may be committed a moment later.
     await eventually('it is off the list', async () => (await tasks()).length === 0)
   })
 
-  it('does not begin when the database cuts the connection that it begins with', async () => {
+  it('does not start when the database cuts the first connection', async () => {
     const other = openDatabase(pool().options, { maxConnections: 1 })
     await other.pool.query('begin; lock table graphile_worker._private_tasks')
     const cut = eventually('it waits', async () => {
@@ -121,7 +121,7 @@ describe('background work', () => {
     await other.close()
   })
 
-  it('begins anew after the database cut every connection', async () => {
+  it('runs again after the database cut every connection', async () => {
     const seen: number[] = []
     running = await runWith(null, {
       expire_rate_limits: async () => seen.push(1),

@@ -16,11 +16,11 @@ const events = [
   'cluster_token.registration_blocked',
 ]
 
-const told = (service: TestService, count: number) =>
+const eventsOf = (service: TestService, count: number) =>
   eventually(`${count} events`, async () => service.events().length >= count && service.events())
 
 describe('a webhook that listens to agents', () => {
-  it('hears that they connect, stop, stop at last, and disconnect, in order', async () => {
+  it('gets events when agents connect, are stopping, have stopped and disconnect, in order', async () => {
     const world = await anAgentWorld(app)
     const service = await aService(world.org, world.admin, { settings: { events } })
     const stopped = await anAgent(app, world.token, { name: 'one' })
@@ -28,30 +28,30 @@ describe('a webhook that listens to agents', () => {
     await app.request('PUT', `${path}/stop`, { token: world.admin.token, body: {} })
     await stopped.call('POST', 'disconnect')
     await stopped.call('POST', 'disconnect')
-    const bodies = await told(service, 3)
+    const bodies = await eventsOf(service, 3)
     expect(bodies.map(({ event }) => event)).toEqual(['agent.connected', 'agent.stopping', 'agent.stopped'])
     expect(bodies[0]?.agent).toMatchObject({ id: stopped.id, name: 'one', hostname: 'ci-host-1' })
     expect(bodies[0]?.sender).toMatchObject({ id: world.admin.id })
 
     const leaving = await anAgent(app, world.token)
     await leaving.call('POST', 'disconnect')
-    expect((await told(service, 5)).slice(3).map(({ event }) => event)).toEqual([
+    expect((await eventsOf(service, 5)).slice(3).map(({ event }) => event)).toEqual([
       'agent.connected',
       'agent.disconnected',
     ])
   })
 
-  it('hears of those that are lost', async () => {
+  it('gets an event when an agent is lost', async () => {
     const world = await anAgentWorld(app)
     const service = await aService(world.org, world.admin, { settings: { events: ['agent.lost'] } })
     const agent = await anAgent(app, world.token)
     const ahead = new Date(Date.now() + 24 * 60 * 60 * 1000)
     await watchAgents({ ...app.ctx, now: () => ahead })
-    const [lost] = await told(service, 1)
+    const [lost] = await eventsOf(service, 1)
     expect(lost).toMatchObject({ event: 'agent.lost', agent: { id: agent.id, connection_state: 'lost' } })
   })
 
-  it('hears of those who speak from where they may not, once a minute', async () => {
+  it('gets an event for a blocked address, once a minute', async () => {
     const world = await anAgentWorld(app)
     const service = await aService(world.org, world.admin, { settings: { events } })
     const agent = await anAgent(app, world.token)
@@ -64,7 +64,7 @@ describe('a webhook that listens to agents', () => {
       expect((await agent.ping()).status).toBe(403)
       expect((await call(app, world.token, 'POST', 'register', { body: registerBody() })).status).toBe(403)
     }
-    const bodies = await told(service, 4)
+    const bodies = await eventsOf(service, 4)
     expect(bodies.map(({ event }) => String(event)).sort()).toEqual([
       'agent.blocked',
       'agent.connected',
@@ -79,7 +79,7 @@ describe('a webhook that listens to agents', () => {
     expect(JSON.stringify(bodies)).not.toContain(world.token)
   })
 
-  it('hears only of the clusters in its scope, whatever its branches are', async () => {
+  it('gets only events of clusters in its scope, whatever its branch filter is', async () => {
     const [ours, theirs] = [await anAgentWorld(app), await anAgentWorld(app)]
     const settings = { events: ['agent.connected'] }
     const scoped = await aService(ours.org, ours.admin, {
@@ -90,6 +90,6 @@ describe('a webhook that listens to agents', () => {
     })
     await anAgent(app, theirs.token)
     await anAgent(app, ours.token)
-    expect((await told(scoped, 1)).map(({ agent }) => String(agent.name))).toEqual(['tester'])
+    expect((await eventsOf(scoped, 1)).map(({ agent }) => String(agent.name))).toEqual(['tester'])
   })
 })

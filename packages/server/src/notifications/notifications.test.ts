@@ -9,18 +9,18 @@ import { useNotifications, type TestService } from '../../test/notifications.ts'
 const notifications = useNotifications()
 const { app, anOrg, aService } = notifications
 
-/** What the service has been told when it has been told of the build's end. */
-async function toldUntilEnd(service: TestService, build: TestBuild) {
+/** All events of the service, once it has got the end of the build. */
+async function eventsUntilEnd(service: TestService, build: TestBuild) {
   await eventually('the end of the build', async () =>
     service
       .events()
-      .some(({ event, build: told }) => String(event) === 'build.finished' && String(told.id) === build.id),
+      .some(({ event, build: shown }) => String(event) === 'build.finished' && String(shown.id) === build.id),
   )
   return service.events()
 }
 
 describe('a webhook', () => {
-  it('is pinged when it is made and when its settings change, and not otherwise', async () => {
+  it('is pinged only when it is created and when its settings change', async () => {
     const { org, admin } = await anOrg()
     const { receiver, id, path, body } = await aService(org, admin, { settings: { events: [] } })
     const patch = (change: object) => app.request('PATCH', path, { token: admin.token, body: change })
@@ -38,7 +38,7 @@ describe('a webhook', () => {
     )
   })
 
-  it('is sent the events it chose, in order, with the objects of the REST API', async () => {
+  it('gets its events in order, with the objects of the REST API', async () => {
     const { org, admin } = await anOrg()
     const events = [
       'build.scheduled',
@@ -56,8 +56,8 @@ describe('a webhook', () => {
       metaData: { release: '1' },
     })
     await runJob(app, build, 'turn')
-    const told = await toldUntilEnd(service, build)
-    expect(told.map(({ event }) => event)).toEqual([
+    const received = await eventsUntilEnd(service, build)
+    expect(received.map(({ event }) => event)).toEqual([
       'job.scheduled',
       'build.scheduled',
       'job.started',
@@ -65,7 +65,7 @@ describe('a webhook', () => {
       'job.finished',
       'build.finished',
     ])
-    for (const { build: shown, pipeline: of, sender } of told) {
+    for (const { build: shown, pipeline: of, sender } of received) {
       expect(shown).toMatchObject({ id: build.id, number: build.number, meta_data: { release: '1' } })
       expect(Object.keys(shown)).not.toEqual(expect.arrayContaining(['env']))
       expect(shown).not.toHaveProperty('jobs')
@@ -73,7 +73,7 @@ describe('a webhook', () => {
       expect(sender).toEqual({ id: admin.id, name: admin.name })
     }
     const states = Object.fromEntries(
-      told.map(({ event, job, build: shown }) => [
+      received.map(({ event, job, build: shown }) => [
         event,
         String(event).startsWith('job') ? job.state : shown.state,
       ]),
@@ -86,11 +86,11 @@ describe('a webhook', () => {
       'job.finished': 'passed',
       'build.finished': 'passed',
     })
-    const finished = told.find(({ event }) => String(event) === 'job.finished')
+    const finished = received.find(({ event }) => String(event) === 'job.finished')
     expect(finished?.job).toMatchObject({ type: 'script', name: 'Turn', exit_status: 0 })
   })
 
-  it('hears of failing builds, blocked ones, and people who unblock them', async () => {
+  it('gets failing and blocked builds, and unblocked steps with the person', async () => {
     const { org, admin } = await anOrg()
     const events = ['build.failing', 'build.finished', 'job.activated', 'job.promised_exit_status']
     const service = await aService(org, admin, { settings: { events } })
@@ -109,25 +109,25 @@ describe('a webhook', () => {
     })
     await runJob(app, build, 'b')
     await eventually('all of it', async () => service.events().length >= 5)
-    const told = service.events()
-    expect(told.map(({ event }) => event)).toEqual([
+    const received = service.events()
+    expect(received.map(({ event }) => event)).toEqual([
       'build.finished',
       'job.activated',
       'build.failing',
       'job.promised_exit_status',
       'build.finished',
     ])
-    expect(told[0]?.build).toMatchObject({ blocked: true, state: 'passed' })
-    expect(told[1]).toMatchObject({ job: { type: 'manual' }, sender: { id: admin.id } })
-    expect(told[3]).toMatchObject({
+    expect(received[0]?.build).toMatchObject({ blocked: true, state: 'passed' })
+    expect(received[1]).toMatchObject({ job: { type: 'manual' }, sender: { id: admin.id } })
+    expect(received[3]).toMatchObject({
       promised_exit_status_reason: 'no disk',
       job: { promised_exit_status: 9 },
     })
-    expect(told[2]?.build).toMatchObject({ state: 'failing', blocked: false })
-    expect(told[4]?.build).toMatchObject({ state: 'failed' })
+    expect(received[2]?.build).toMatchObject({ state: 'failing', blocked: false })
+    expect(received[4]?.build).toMatchObject({ state: 'failed' })
   })
 
-  it('hears of skipped builds', async () => {
+  it('gets skipped builds', async () => {
     const { org, admin } = await anOrg()
     const service = await aService(org, admin, { settings: { events: ['build.skipped'] } })
     const pipeline = await aPipeline(app, org, 'steps: [{command: a}]', { skip_queued_branch_builds: true })
@@ -140,7 +140,7 @@ describe('a webhook', () => {
     })
   })
 
-  it('is signed with its token where it asks for that', async () => {
+  it('gets a signature with token_mode signature', async () => {
     const { org, admin } = await anOrg()
     const settings = { token_mode: 'signature', token: 's3cr3t-webhook-token' }
     const { receiver, id } = await aService(org, admin, { settings })
@@ -156,7 +156,7 @@ describe('a webhook', () => {
     expect(Math.abs(Date.now() / 1000 - Number(seconds))).toBeLessThan(60)
   })
 
-  it('gets its token in a header otherwise', async () => {
+  it('gets its token in a header with token_mode token', async () => {
     const { org, admin } = await anOrg()
     const { receiver, id } = await aService(org, admin, { settings: { token: 'plain-token' } })
     await notifications.untilDelivered({ id })
@@ -169,7 +169,7 @@ describe('a webhook', () => {
     expect(receiver.received[0]?.headers).not.toHaveProperty('x-buildkite-signature')
   })
 
-  it('of an older version has the times and names of its day', async () => {
+  it('of an older version gets the times and names of that version', async () => {
     const { org, admin } = await anOrg()
     const services = []
     for (const version of [1, 2, 3]) services.push(await aService(org, admin, { settings: { version } }))
@@ -178,7 +178,7 @@ describe('a webhook', () => {
     const build = await aBuild(app, org, pipeline, { metaData: { released_at: at } })
     await runJob(app, build, 'a')
     const [first, second, third] = await Promise.all(
-      services.map(async (service) => (await toldUntilEnd(service, build))[0]),
+      services.map(async (service) => (await eventsUntilEnd(service, build))[0]),
     )
     const old = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/
     expect(third?.build.created_at).toMatch(/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/)
@@ -198,7 +198,7 @@ describe('a chat', () => {
   const chat = { provider: 'chat' as const }
   const texts = ({ receiver }: TestService) => receiver.received.map(({ body }) => String(body.text))
 
-  it('is told of the states it chose, with a link and the jobs that failed', async () => {
+  it('gets the states it chose, with a link and the failed jobs', async () => {
     const { org, admin } = await anOrg()
     const pipeline = await aPipeline(app, org, 'steps: [{command: a, label: "Unit <tests> | all"}]', {
       name: 'App',
@@ -220,14 +220,14 @@ describe('a chat', () => {
     await run(0)
     await eventually('two messages', async () => texts(service).length === 2 && texts(pretty).length === 2)
     const page = `http://millrace.test/${org.slug}/${pipeline.slug}/builds`
-    // In order within a build; those of two builds may overtake each other.
-    const [fixed, told] = texts(service).toSorted(
+    // Messages of two builds may arrive in any order.
+    const [fixed, received] = texts(service).toSorted(
       (a, b) => Number(b.includes('fixed')) - Number(a.includes('fixed')),
     )
-    expect(told).toContain(`<${page}/2|App #2> failed (main · 0123456789)`)
-    expect(told).toContain('&lt;!channel&gt; &amp; friends')
-    expect(told).not.toContain('More.')
-    expect(told).toContain(
+    expect(received).toContain(`<${page}/2|App #2> failed (main · 0123456789)`)
+    expect(received).toContain('&lt;!channel&gt; &amp; friends')
+    expect(received).not.toContain('More.')
+    expect(received).toContain(
       `<${page}/2#${await jobNamed(app, broken, 'a')}|Unit &lt;tests&gt; ¦ all> failed with exit status 1`,
     )
     expect(fixed).toContain(`<${page}/3|App #3> is fixed`)
@@ -237,7 +237,7 @@ describe('a chat', () => {
 })
 
 describe('build_fixed', () => {
-  it('looks at the branch, past canceled builds, and at the build’s own first verdict', async () => {
+  it('compares with the branch, ignoring canceled builds, and with an earlier end of the same build', async () => {
     const { org, admin } = await anOrg()
     const service = await aService(org, admin, { provider: 'chat', build_states: { build_fixed: true } })
     const pipeline = await aPipeline(app, org, 'steps: [{command: a}]')
@@ -261,14 +261,14 @@ describe('build_fixed', () => {
     await runJob(app, retried, 'a')
     await eventually('two that were fixed', async () => service.receiver.received.length >= 2)
     await notifications.untilDelivered(service)
-    const told = service.receiver.received.map(({ body }) => /#(\d+)>/.exec(String(body.text))?.[1])
-    expect(new Set(told)).toEqual(new Set(['4', '6']))
-    expect(told).toHaveLength(2)
+    const received = service.receiver.received.map(({ body }) => /#(\d+)>/.exec(String(body.text))?.[1])
+    expect(new Set(received)).toEqual(new Set(['4', '6']))
+    expect(received).toHaveLength(2)
   })
 })
 
-describe('who is told', () => {
-  it('is decided by scope, branch filter and enabled', async () => {
+describe('the recipients of an event', () => {
+  it('depend on scope, branch filter and enabled', async () => {
     const { org, admin } = await anOrg()
     const cluster = await aCluster(app, org, admin)
     const team = await aTeam(app, org, admin)
@@ -302,7 +302,7 @@ describe('who is told', () => {
     const [release, old] = [await run(other, 'release/1'), await run(other, 'release/old')]
     await eventually('all four', async () => services.all.events().length === 4)
     for (const service of Object.values(services)) await notifications.untilDelivered(service)
-    const told = Object.fromEntries(
+    const received = Object.fromEntries(
       Object.entries(services).map(([name, service]) => [
         name,
         service
@@ -311,7 +311,7 @@ describe('who is told', () => {
           .sort(),
       ]),
     )
-    expect(told).toEqual({
+    expect(received).toEqual({
       all: [main, elsewhere, release, old].sort(),
       pipeline: [main],
       team: [main],
@@ -321,13 +321,13 @@ describe('who is told', () => {
     })
   })
 
-  it('is nobody of another organization', async () => {
+  it('do not include another organization', async () => {
     const [ours, theirs] = [await anOrg(), await anOrg()]
     const service = await aService(ours.org, ours.admin)
     const other = await aService(theirs.org, theirs.admin)
     const pipeline = await aPipeline(app, theirs.org, 'steps: [{command: a}]')
     await runJob(app, await aBuild(app, theirs.org, pipeline), 'a')
-    await eventually('told there', async () => other.events().length === 1)
+    await eventually('the other organization has got it', async () => other.events().length === 1)
     await notifications.untilDelivered(service)
     expect(service.events()).toEqual([])
   })

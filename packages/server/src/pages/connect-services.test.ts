@@ -43,7 +43,7 @@ async function aPerson(org?: TestOrganization): Promise<Person> {
   return { org: into, user, browser }
 }
 
-/** Where they are sent. */
+/** The address of the redirect. */
 async function begin({ org, browser }: Person, provider = 'chat_workspace', choice = '#builds') {
   await browser.get(connectPath(org))
   const answer = await browser.submit(`${connectPath(org)}/${provider}`, { choice })
@@ -71,7 +71,7 @@ describe('connecting a service', () => {
   it.each([
     ['chat_workspace', '#builds', { workspace_id: 'T0ACME', workspace_name: 'Acme', channel: '#builds' }],
     ['issue_tracker', 'eng', { workspace_id: 'W0', workspace_name: 'Acme', team_id: teamId }],
-  ])('of the provider %s ends with a service that tells of failures', async (provider, choice, settings) => {
+  ])('of the provider %s ends with a service for failed builds', async (provider, choice, settings) => {
     const person = await aPerson()
     site.expiresIn = 3600
     const back = await site.agree(await begin(person, provider, choice))
@@ -100,7 +100,7 @@ describe('connecting a service', () => {
     expect(app.logLines.join('')).not.toMatch(new RegExp(`${access}|${back.searchParams.get('code')}`))
   })
 
-  it('again, to the same place, renews the credentials of the service that is there', async () => {
+  it('again, to the same place, replaces the credentials of the existing service', async () => {
     const person = await aPerson()
     for (const _ of [1, 2]) await comeBack(person, await site.agree(await begin(person)))
     const [service, ...others] = await servicesOf(person)
@@ -110,14 +110,14 @@ describe('connecting a service', () => {
     expect(await servicesOf(person)).toHaveLength(2)
   })
 
-  it('connects nothing where the site does not know what was chosen', async () => {
+  it('connects nothing when the choice does not exist at the site', async () => {
     const person = await aPerson()
     const answer = await comeBack(person, await site.agree(await begin(person, 'issue_tracker', 'NOPE')))
     expect([answer.status, await servicesOf(person)]).toEqual([422, []])
     expect(answer.text).toContain('has no team NOPE')
   })
 
-  it('connects nothing where the person says no, and says so', async () => {
+  it('connects nothing when the person declines, and says so', async () => {
     const person = await aPerson()
     const state = new URL(await begin(person)).searchParams.get('state')
     const answer = await person.browser.get(
@@ -140,7 +140,7 @@ describe('connecting a service', () => {
     expect((await comeBack(person, await site.agree(await begin(person)))).status).toBe(303)
   })
 
-  it('offers nothing that the operator has named no site for', async () => {
+  it('offers only sites that the operator has configured', async () => {
     expect((await (await aPerson()).browser.get('/oauth/webhook/callback')).status).toBe(404)
     const person = await aPerson()
     await person.browser.get(connectPath(person.org))
@@ -156,7 +156,7 @@ describe('connecting a service', () => {
 })
 
 describe('an attack on connecting', () => {
-  it('with a state that nobody was given ends with 400', async () => {
+  it('with an unknown state ends with 400', async () => {
     const person = await aPerson()
     const back = await site.agree(await begin(person))
     for (const state of ['', 'guess', `${back.searchParams.get('state')}x`]) {
@@ -168,7 +168,7 @@ describe('an attack on connecting', () => {
     expect([site.grants, await servicesOf(person)]).toEqual([[], []])
   })
 
-  it('with a return that was used before ends with 400, and one with a code that was used with 422', async () => {
+  it('with a used callback ends with 400, and with a used code with 422', async () => {
     const person = await aPerson()
     const back = await site.agree(await begin(person))
     expect((await comeBack(person, back)).status).toBe(303)
@@ -180,7 +180,7 @@ describe('an attack on connecting', () => {
     expect(await servicesOf(person)).toHaveLength(1)
   })
 
-  it('with the code of somebody else’s flow fails for want of the verifier', async () => {
+  it('with the code of another person’s flow fails because of the verifier', async () => {
     const [victim, attacker] = [await aPerson(), await aPerson()]
     const stolen = await site.agree(await begin(victim))
     const own = await site.agree(await begin(attacker))
@@ -189,22 +189,22 @@ describe('an attack on connecting', () => {
     expect(await servicesOf(attacker)).toEqual([])
   })
 
-  it('by sending somebody else one’s own return connects nothing, neither theirs nor one’s own', async () => {
+  it('by sending one’s own callback to another person connects nothing for either of them', async () => {
     const attacker = await aPerson()
     const back = await site.agree(await begin(attacker))
     for (const victim of [await aPerson(), await aPerson(attacker.org)]) {
       expect((await comeBack(victim, back)).status).toBe(400)
       expect(await servicesOf(victim)).toEqual([])
     }
-    // Not even another session of the same person's.
+    // Another session of the same person is refused too.
     const again = aBrowser(app)
     await again.signIn(attacker.user.token)
     expect((await comeBack({ browser: again }, back)).status).toBe(400)
-    // Nobody's attempt has spoilt it.
+    // The original session can still finish.
     expect((await comeBack(attacker, back)).status).toBe(303)
   })
 
-  it('with the return of one provider at the address of another ends with 400', async () => {
+  it('with the callback of one provider at the address of another ends with 400', async () => {
     const person = await aPerson()
     const back = await site.agree(await begin(person))
     back.pathname = '/oauth/issue_tracker/callback'
@@ -233,7 +233,7 @@ describe('an attack on connecting', () => {
     ).toEqual([])
   })
 
-  it('from another organization ends with 404, as if there were none', async () => {
+  it('from another organization ends with 404', async () => {
     const [ours, theirs] = [await aPerson(), await aPerson()]
     expect((await ours.browser.get(connectPath(theirs.org))).status).toBe(404)
     await ours.browser.get(connectPath(ours.org))
@@ -246,7 +246,7 @@ describe('an attack on connecting', () => {
     expect(posted.status).toBe(404)
   })
 
-  it('by whoever may not manage services ends with 403, also when the right is lost on the way', async () => {
+  it('without the permission to manage services ends with 403, also when it is lost meanwhile', async () => {
     const { org, user, browser } = await aPerson()
     const member = await aMember(app, org)
     const theirs = aBrowser(app)
@@ -272,7 +272,7 @@ describe('an attack on connecting', () => {
     ])
   })
 
-  it('finds no verifier in the database, and one return too late is none', async () => {
+  it('finds no plain verifier in the database, and a late callback is refused', async () => {
     const person = await aPerson()
     const back = await site.agree(await begin(person))
     const set = { expires_at: new Date(0).toISOString() }
@@ -284,7 +284,7 @@ describe('an attack on connecting', () => {
 })
 
 describe('DELETE /organizations/{org.slug}/services/{uuid}', () => {
-  it('gives the token back at the site first', async () => {
+  it('revokes the token at the site first', async () => {
     const person = await aPerson()
     site.expiresIn = 3600
     await comeBack(person, await site.agree(await begin(person, 'issue_tracker', 'ENG')))
@@ -321,7 +321,7 @@ describe('DELETE /organizations/{org.slug}/services/{uuid}', () => {
     expect((await remove()).status).toBe(204)
   })
 
-  it('keeps the token of a workspace that another service still uses', async () => {
+  it('does not revoke the token of a workspace that another service uses', async () => {
     const person = await aPerson()
     for (const channel of ['#builds', '#alerts']) {
       await comeBack(person, await site.agree(await begin(person, 'chat_workspace', channel)))

@@ -25,7 +25,7 @@ beforeAll(async () => {
 const connectPath = () => `/organizations/${org.slug}/services/connect`
 
 describe('GET /sign-in', () => {
-  it('shows a form that no script, frame or other site can touch', async () => {
+  it('shows a form that scripts, frames and other sites cannot use', async () => {
     const shown = await aBrowser(app).get('/sign-in')
     expect(shown.status).toBe(200)
     expect(shown.headers.get('content-security-policy')).toMatch(
@@ -39,7 +39,7 @@ describe('GET /sign-in', () => {
     expect(shown.headers.getSetCookie().join()).toMatch(/HttpOnly; SameSite=Lax/)
   })
 
-  it('shows as text what stands in its address', async () => {
+  it('escapes the query in its address', async () => {
     const shown = await aBrowser(app).get(
       `/sign-in?next=${encodeURIComponent('/"><script>alert(1)</script>')}`,
     )
@@ -64,7 +64,7 @@ describe('POST /sign-in', () => {
     expect(app.logLines.join('')).not.toContain(value)
   })
 
-  it('refuses what is no valid token with 422, and sets no session', async () => {
+  it('refuses an invalid token with 422, and sets no session', async () => {
     for (const token of ['mrt_nope', '', 'a b', `${admin.token}x`]) {
       const browser = aBrowser(app)
       const answer = await browser.signIn(token)
@@ -73,7 +73,7 @@ describe('POST /sign-in', () => {
     }
   })
 
-  it('refuses a token that may not be used from there', async () => {
+  it('refuses a token that is not allowed from that address', async () => {
     const elsewhere = await aToken(app, admin, { allowedIpAddresses: '192.0.2.0/24' })
     expect((await aBrowser(app).signIn(elsewhere)).status).toBe(422)
   })
@@ -109,11 +109,11 @@ describe('POST /sign-in', () => {
     ['/\t/evil.example/', '/sign-in'],
     ['javascript:alert(1)', '/sign-in'],
     ['/organizations/acme/services/connect?a=b', '/organizations/acme/services/connect?a=b'],
-  ])('leads afterwards only to a page of its own: next=%j', async (next, expected) => {
+  ])('redirects only to a page of this server: next=%j', async (next, expected) => {
     expect((await aBrowser(app).signIn(admin.token, next)).location).toBe(expected)
   })
 
-  it('takes forms alone', async () => {
+  it('accepts only forms', async () => {
     const answer = await app.request('POST', '/sign-in', { body: { token: admin.token } })
     expect(answer.status).toBe(415)
   })
@@ -133,7 +133,7 @@ describe('a session', () => {
     ])
   })
 
-  it('ends when its time is up, and is forgotten', async () => {
+  it('ends when it expires, and is deleted', async () => {
     const browser = aBrowser(app)
     await browser.signIn(admin.token)
     await app.db
@@ -145,7 +145,7 @@ describe('a session', () => {
     expect(await app.db.selectFrom('web_sessions').select('id').execute()).toEqual([])
   })
 
-  it('ends when its owner signs out; a form of another site signs nobody out', async () => {
+  it('ends when its owner signs out; a form of another site does not sign out', async () => {
     const browser = aBrowser(app)
     await browser.signIn(admin.token)
     const value = browser.cookies.get('millrace_session') ?? ''
@@ -157,13 +157,13 @@ describe('a session', () => {
     expect((await browser.get(connectPath())).status).toBe(303)
   })
 
-  it('is not kept by whoever had one before in that browser', async () => {
+  it('ends when another person signs in with the same browser', async () => {
     const browser = aBrowser(app)
     await browser.signIn(admin.token)
     const before = browser.cookies.get('millrace_session') ?? ''
     const other = await anAdmin(app, org)
     await browser.get('/sign-in')
-    // The page offers to sign out; somebody signs in all the same.
+    // The page offers only to sign out; the request signs in all the same.
     const code = /name="form_code" value="(\w+)"/.exec((await browser.get('/sign-in')).text)?.[1] ?? ''
     await browser.post('/sign-in', { form_code: code, token: other.token })
     expect(browser.cookies.get('millrace_session')).not.toBe(before)
@@ -172,7 +172,7 @@ describe('a session', () => {
     expect((await old.get(connectPath())).status).toBe(303)
   })
 
-  it('is no way into the API', async () => {
+  it('does not give access to the API', async () => {
     const browser = aBrowser(app)
     await browser.signIn(admin.token)
     expect((await browser.get(`${org.path}/services`)).status).toBe(401)

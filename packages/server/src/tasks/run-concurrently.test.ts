@@ -3,14 +3,14 @@ import { runConcurrently } from './run-concurrently.ts'
 
 const never = new AbortController().signal
 
-describe('a runConcurrently', () => {
-  it('goes on until nothing is left, also when all that was going ends at once', async () => {
+describe('runConcurrently', () => {
+  it('continues until nothing is left, also when all running work ends at once', async () => {
     const left = [1, 2, 3, 4, 5, 6, 7]
     const done: number[] = []
     await runConcurrently({
       most: 16,
       stopping: never,
-      // As where only two of one owner may be under way.
+      // At most two of one owner may run.
       claim: async () => left.splice(0, 2),
       work: async (item) => void done.push(item),
       failed: () => {},
@@ -18,7 +18,7 @@ describe('a runConcurrently', () => {
     expect(done).toEqual([1, 2, 3, 4, 5, 6, 7])
   })
 
-  it('has no more under way than it may', async () => {
+  it('runs no more than `most` at once', async () => {
     let [going, most, left] = [0, 0, 20]
     await runConcurrently({
       most: 3,
@@ -35,7 +35,7 @@ describe('a runConcurrently', () => {
     expect([most, left]).toEqual([3, 0])
   })
 
-  it('claims nothing more when it is to stop, and ends what it has begun', async () => {
+  it('claims nothing after a stop, and finishes what it has begun', async () => {
     const stopping = new AbortController()
     let [claims, ended] = [0, 0]
     await runConcurrently({
@@ -55,7 +55,7 @@ describe('a runConcurrently', () => {
     expect([claims, ended]).toEqual([1, 2])
   })
 
-  it('says what failed, and does the rest', async () => {
+  it('reports failures and continues', async () => {
     const left = [1, 2, 3]
     const errors: unknown[] = []
     await runConcurrently({

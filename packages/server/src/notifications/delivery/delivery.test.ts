@@ -22,7 +22,7 @@ const refusing: Answering = (response, { headers }) => {
 const toldEvents = (service: TestService) => service.events().map(({ event }) => String(event))
 
 describe('a delivery that fails', () => {
-  it('is tried again, later and later, for a day', () => {
+  it('is retried with growing pauses for a day', () => {
     const waits = Array.from({ length: 10 }, (_, n) => backoffMs(n + 1, () => 0.5))
     expect(waits.slice(0, 4)).toEqual([2000, 6000, 18_000, 54_000])
     expect(waits.slice(7)).toEqual([hour, hour, hour])
@@ -66,7 +66,7 @@ describe('a delivery that fails', () => {
     expect(new Set(first.map(({ raw }) => raw.toString())).size).toBe(1)
   })
 
-  it('is on record, attempt by attempt', async () => {
+  it('has a record of every attempt', async () => {
     const { org, admin } = await anOrg()
     const service = await aService(org, admin, { settings: { token: 'hush-hush-hush' } })
     await notifications.untilDelivered(service)
@@ -110,7 +110,7 @@ describe('a delivery that fails', () => {
     expect(got.text).not.toContain('hush-hush')
   })
 
-  it('is a dead letter after a day, and the next in line gets its attempt', async () => {
+  it('is a dead letter after a day, and the next delivery of the queue is attempted', async () => {
     const { org, admin } = await anOrg()
     const service = await aService(org, admin, { settings: jobEvents, answering: refusing })
     const build = await aBuild(app, org, await aPipeline(app, org, 'steps: [{command: a}]'))
@@ -130,7 +130,7 @@ describe('a delivery that fails', () => {
     expect([...new Set(toldEvents(service))]).toEqual(jobEvents.events)
   })
 
-  it('is dead at once where the address may not be reached, or the receiver is gone', async () => {
+  it('is dead at once when the address is not allowed or the receiver answers 410', async () => {
     const { org, admin } = await anOrg()
     for (const [settings, answering] of [
       [{ url: 'http://169.254.169.254/latest/meta-data/' }, refusing],
@@ -149,7 +149,7 @@ describe('a delivery that fails', () => {
 })
 
 describe('a service', () => {
-  it('is not held up by another whose receiver hangs', async () => {
+  it('does not wait for another one whose receiver hangs', async () => {
     const { org, admin } = await anOrg()
     const hanging = await aService(org, admin, { settings: jobEvents, answering: () => {} })
     const healthy = await aService(org, admin, { settings: jobEvents })
@@ -160,10 +160,10 @@ describe('a service', () => {
     await app.request('DELETE', hanging.path, { token: admin.token })
   })
 
-  it('is not held up by however many others whose receivers hang', async () => {
+  it('does not wait for many others whose receivers hang', async () => {
     const { org, admin } = await anOrg()
     const usual = app.ctx.outbound
-    // Those that hang do so until the test is over.
+    // They hang until the end of the test.
     const patient = outboundClient({ allow: '127.0.0.0/8', timeoutMs: 600_000 })
     app.ctx.outbound = patient
     const hanging: TestService[] = []
@@ -185,7 +185,7 @@ describe('a service', () => {
     await patient.close()
   }, 180_000)
 
-  it('that is disabled is sent nothing more, and begins anew when it is enabled', async () => {
+  it('that is disabled gets nothing, and only new events when it is enabled again', async () => {
     const { org, admin } = await anOrg()
     const service = await aService(org, admin, { settings: jobEvents, answering: refusing })
     const pipeline = await aPipeline(app, org, 'steps: [{command: a}]')
@@ -213,7 +213,7 @@ describe('a service', () => {
     ).toEqual(new Set([last.id]))
   })
 
-  it('that is deleted in mid-flight takes its deliveries along', async () => {
+  it('that is deleted during an attempt loses its deliveries', async () => {
     const { org, admin } = await anOrg()
     let letGo = () => {}
     const service = await aService(org, admin, {
@@ -229,7 +229,7 @@ describe('a service', () => {
       app.db,
     )
     expect(rows).toEqual([])
-    await eventually('no lane is left', async () => {
+    await eventually('no ordered queue is left', async () => {
       const lanes = app.db.selectFrom('notification_lanes').select('lane').where('owner_id', '=', service.id)
       return (await lanes.execute()).length === 0
     })
@@ -256,7 +256,7 @@ describe('a service', () => {
     await notifications.untilDelivered(service)
     const get = () => app.request('GET', service.path, { token: admin.token })
     expect((await get()).body.enabled).toBe(true)
-    // One that arrives begins the count anew.
+    // A delivery that arrives resets the count.
     service.receiver.answering = null
     await test()
     await notifications.untilDelivered(service)
@@ -305,7 +305,7 @@ describe('POST …/deliveries/{id}/redeliver', () => {
     expect(got.body).toMatchObject({ state: 'delivered', attempts_count: 2, next_attempt_at: null })
   })
 
-  it('does not wait for the time of the next attempt', async () => {
+  it('does not wait for the next attempt', async () => {
     const { org, admin } = await anOrg()
     const service = await aService(org, admin, {
       answering: (response, _, n) => {
@@ -339,7 +339,7 @@ describe('POST …/deliveries/{id}/redeliver', () => {
 })
 
 describe('POST …/services/{uuid}/test', () => {
-  it('answers 201 with a delivery that can be followed', async () => {
+  it('answers 201 with a delivery that can be read', async () => {
     const { org, admin } = await anOrg()
     const service = await aService(org, admin, { provider: 'chat' })
     const answer = await app.request('POST', `${service.path}/test`, { token: admin.token })

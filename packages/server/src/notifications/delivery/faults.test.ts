@@ -1,5 +1,5 @@
-// Receivers that fail in the middle: whatever they do, everything arrives afterwards, in order, under the same id, and
-// nobody else waits for it.
+// Receivers with faults: once a fault is over, all deliveries arrive in order and with the same id, and other receivers do not
+// wait meanwhile.
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
@@ -21,19 +21,19 @@ const gibibyte = 1024 ** 3
 interface Faulty {
   url: string
   isDown: boolean
-  /** Attempts that were made while it was down. */
+  /** Attempts while it was down. */
   failed: number
-  /** What got through afterwards. */
-  heard: Array<{ event: string; delivery: string }>
+  /** Deliveries that arrived afterwards. */
+  received: Array<{ event: string; delivery: string }>
   /** Ids that were seen while it was down, where a request came so far. */
   seen: Set<string>
-  /** Of bodies that nobody wants to read. */
+  /** Of endless bodies. */
   bytesSent: number
 }
 
 type Fault = 'answers with 1 GiB' | 'closes TLS in mid-handshake' | 'resets the connection' | 'hangs'
 
-// Whoever hangs does so until this is over.
+// Aborted at the end of the test, which ends all hanging responses.
 const impatient = outboundClient({ allow: '127.0.0.0/8', timeoutMs: 2500 })
 beforeAll(async () => {
   await app.ctx.outbound.close()
@@ -44,13 +44,16 @@ const closing: Array<() => void> = []
 afterEach(() => closing.splice(0).forEach((close) => close()))
 
 async function aFaulty(fault: Fault): Promise<Faulty> {
-  const faulty: Faulty = { url: '', isDown: true, failed: 0, heard: [], seen: new Set(), bytesSent: 0 }
+  const faulty: Faulty = { url: '', isDown: true, failed: 0, received: [], seen: new Set(), bytesSent: 0 }
   const idOf = ({ headers }: IncomingMessage) => String(headers['x-millrace-delivery'])
   const answer = (request: IncomingMessage, response: ServerResponse) => {
     if (!faulty.isDown) {
       text(request).then(
         () => {
-          faulty.heard.push({ event: String(request.headers['x-buildkite-event']), delivery: idOf(request) })
+          faulty.received.push({
+            event: String(request.headers['x-buildkite-event']),
+            delivery: idOf(request),
+          })
           response.end()
         },
         () => response.destroy(),
@@ -69,7 +72,7 @@ async function aFaulty(fault: Fault): Promise<Faulty> {
     sockets.add(socket)
     socket.on('error', () => {})
     if (!isTls || !faulty.isDown) return void server.emit('connection', socket)
-    // The client has said hello, and waits to be answered.
+    // The client has sent its hello and waits for the response.
     socket.once('data', () => {
       faulty.failed += 1
       socket.end()
@@ -115,22 +118,24 @@ describe('a receiver that', () => {
         async () => healthy.events().length === events.length,
         60_000,
       )
-      expect(faulty.heard).toEqual([])
+      expect(faulty.received).toEqual([])
       await notifications.passUntil(service, 'a second attempt', () => faulty.failed >= 2)
       faulty.isDown = false
       await notifications.passUntil(service, 'the end', () =>
-        faulty.heard.some(({ event }) => event === 'build.finished'),
+        faulty.received.some(({ event }) => event === 'build.finished'),
       )
       await notifications.untilDelivered(service)
-      const news = faulty.heard.filter(({ event }) => event !== 'ping')
-      const firsts = news.filter(({ event }, n) => news.findIndex((one) => one.event === event) === n)
+      const delivered = faulty.received.filter(({ event }) => event !== 'ping')
+      const firsts = delivered.filter(
+        ({ event }, n) => delivered.findIndex((one) => one.event === event) === n,
+      )
       expect(firsts.map(({ event }) => event)).toEqual(events)
       const { list } = await app.request('GET', `${service.path}/deliveries`, { token: admin.token })
       const ids = new Map(list.map(({ event, id }) => [String(event), String(id)]))
-      for (const { event, delivery } of faulty.heard) expect(delivery).toBe(ids.get(event))
+      for (const { event, delivery } of faulty.received) expect(delivery).toBe(ids.get(event))
       for (const id of faulty.seen) expect([...ids.values()]).toContain(id)
       expect(list.map(({ state }) => state)).toEqual(list.map(() => 'delivered'))
-      // What the two ends buffer, and no more, is ever sent of a gibibyte.
+      // No more of the gibibyte is sent than the two ends buffer.
       expect(faulty.bytesSent).toBeLessThan(faulty.failed * 32 * 1024 ** 2 + 1)
     },
     120_000,

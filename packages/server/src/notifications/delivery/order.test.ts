@@ -34,11 +34,11 @@ async function failAndFix(org: TestOrganization, notify = '', branches = ['main'
   return { pipeline, failed, fixed }
 }
 
-/** Somebody else has been told of the end of the second build, so it was time for everybody. */
+/** Another service has got the end of the second build, so the tested one could have got it too. */
 const toldElsewhere = (service: { events(): unknown[] }) =>
-  eventually('another service is told of both', async () => service.events().length >= 2)
+  eventually('another service has got both', async () => service.events().length >= 2)
 
-/** Refuses the first that comes, and takes the rest. */
+/** Rejects the first request and accepts the others. */
 const refuseFirst = (receiver: Receiver) => {
   receiver.answering = (response, _, n) => {
     response.statusCode = n === 0 ? 500 : 200
@@ -49,8 +49,8 @@ const refuseFirst = (receiver: Receiver) => {
 const saidTo = (receiver: Receiver) =>
   receiver.received.map(({ body }) => /(failed|passed|fixed)/i.exec(String(body.text ?? body.content))?.[1])
 
-describe('what a chat is told of two builds of one branch', () => {
-  it('comes in order, although the first is not taken at once', async () => {
+describe('messages to a chat about two builds of one branch', () => {
+  it('arrive in order, although the first one is rejected once', async () => {
     const { org, admin } = await anOrg()
     const chat = await aService(org, admin, { provider: 'chat', ...chatStates })
     const other = await aService(org, admin, { settings: { events: ['build.finished'] } })
@@ -62,7 +62,7 @@ describe('what a chat is told of two builds of one branch', () => {
     expect(saidTo(chat.receiver)).toEqual(['failed', 'failed', 'fixed'])
   })
 
-  it('comes in order, although the first is answered late', async () => {
+  it('arrive in order, although the first response is late', async () => {
     const { org, admin } = await anOrg()
     const chat = await aService(org, admin, { provider: 'chat', ...chatStates })
     const other = await aService(org, admin, { settings: { events: ['build.finished'] } })
@@ -79,7 +79,7 @@ describe('what a chat is told of two builds of one branch', () => {
     expect(saidTo(chat.receiver)).toEqual(['failed', 'fixed'])
   })
 
-  it('goes on after a message that the chat does not take', async () => {
+  it('continue after a message that the chat rejects for good', async () => {
     const { org, admin } = await anOrg()
     const chat = await aService(org, admin, { provider: 'chat', ...chatStates })
     chat.receiver.answering = (response, _, n) => {
@@ -87,11 +87,11 @@ describe('what a chat is told of two builds of one branch', () => {
       response.end()
     }
     await failAndFix(org)
-    await eventually('both are told', async () => chat.receiver.received.length === 2)
+    await eventually('both have arrived', async () => chat.receiver.received.length === 2)
     expect(saidTo(chat.receiver)).toEqual(['failed', 'fixed'])
   })
 
-  it('does not wait for another branch', async () => {
+  it('do not wait for another branch', async () => {
     const { org, admin } = await anOrg()
     const states = { build_states: { build_failed: true, build_passed: true } }
     const chat = await aService(org, admin, { provider: 'chat', ...states })
@@ -101,7 +101,7 @@ describe('what a chat is told of two builds of one branch', () => {
     expect(new Set(saidTo(chat.receiver))).toEqual(new Set(['failed', 'passed']))
   })
 
-  it('comes in order in a connected workspace', async () => {
+  it('arrive in order in a connected workspace', async () => {
     const { org, admin } = await anOrg()
     site.tokens.add('access-first')
     const settings = {
@@ -125,7 +125,7 @@ describe('what a chat is told of two builds of one branch', () => {
     expect(site.posts.map(({ text }) => /failed|fixed/.exec(text)?.[0])).toEqual(['failed', 'fixed'])
   })
 
-  it('comes in order where `notify` asks for it, and is found by its build', async () => {
+  it('arrive in order for `notify`, and are listed with their build', async () => {
     const { org, admin } = await anOrg()
     const other = await aService(org, admin, { settings: { events: ['build.finished'] } })
     const receiver = await aReceiver()
@@ -154,19 +154,19 @@ describe('what a chat is told of two builds of one branch', () => {
     }
   })
 
-  it('holds up no other chat, however long one hangs', async () => {
+  it('delay no other chat while one hangs', async () => {
     const { org, admin } = await anOrg()
     const dead = await aService(org, admin, { provider: 'chat', ...chatStates })
     const alive = await aService(org, admin, { provider: 'chat', ...chatStates })
     dead.receiver.answering = () => {}
     for (const _ of [1, 2, 3]) await failAndFix(org)
-    await eventually('the other is told of all', async () => alive.receiver.received.length === 6)
+    await eventually('the other one has got all', async () => alive.receiver.received.length === 6)
     expect(dead.receiver.received.length).toBeLessThanOrEqual(3)
   })
 })
 
-describe('what a webhook is told of two builds of one branch', () => {
-  it('comes in order for each build, and one build does not wait for another', async () => {
+describe('events to a webhook about two builds of one branch', () => {
+  it('arrive in order for each build, and one build does not wait for another', async () => {
     const { org, admin } = await anOrg()
     const hook = await aService(org, admin, { settings: { events: ['build.finished'] } })
     await notifications.untilDelivered(hook)

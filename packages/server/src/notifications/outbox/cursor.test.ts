@@ -12,7 +12,7 @@ const org = newId()
 const append = (trx: Trx, kind: string) =>
   sql`insert into events (organization_id, kind, created_at) values (${org}, ${kind}, now())`.execute(trx)
 
-/** Takes until nothing is left, so many at a time; the kinds, in order. */
+/** Takes all events, `most` at a time, and returns their kinds in order. */
 async function readAll(most = 100): Promise<string[]> {
   const kinds: string[] = []
   for (;;) {
@@ -76,7 +76,7 @@ describe('the cursor of the outbox', () => {
     expect(await hasUnread(app.db)).toBe(false)
   })
 
-  it('does not pass over a transaction that took its id early and commits late', async () => {
+  it('does not skip a transaction that took its id early and commits late', async () => {
     const slow = await aTransaction((trx) => append(trx, 'slow'))
     await app.db.transaction().execute((trx) => append(trx, 'fast'))
     expect(await readAll()).toEqual([])
@@ -85,7 +85,7 @@ describe('the cursor of the outbox', () => {
   })
 
   it('keeps the order in which they were written, also when the older transaction wrote last', async () => {
-    // It has its number, as one has that waits for a lock, and has written nothing yet.
+    // It has a transaction number but has written nothing, like one that waits for a lock.
     const older = await aTransaction((trx) => sql`select pg_current_xact_id()`.execute(trx))
     await app.db.transaction().execute((trx) => append(trx, 'first'))
     await append(older.trx, 'second')
@@ -120,7 +120,7 @@ describe('the cursor of the outbox', () => {
     await elsewhere.close()
   })
 
-  it('does not wait for others either where it may look at nothing but its own', async () => {
+  it('does not wait for other databases either when the role may not see them', async () => {
     const role = `plain_${newId().replaceAll('-', '')}`
     const elsewhere = openDatabase(
       { ...app.database.pool.options, ...passwordOf(app.database.pool.options), database: 'postgres' },
@@ -144,7 +144,7 @@ describe('the cursor of the outbox', () => {
     await elsewhere.close()
   })
 
-  it('forgets nothing that a reader took without committing', async () => {
+  it('loses no event that a reader took without committing', async () => {
     await app.db.transaction().execute((trx) => append(trx, 'a'))
     await eventually('a reader took it and died', () =>
       app.db

@@ -39,7 +39,7 @@ afterAll(async () => {
 
 const mailsTo = (address: string) => smtp.mails.filter(({ to }) => to.includes(address))
 
-/** What became of deliveries that no service asked for, oldest first. */
+/** The deliveries without a service, oldest first. */
 const deliveries = (orgId: string) =>
   app.db
     .selectFrom('notification_deliveries')
@@ -77,7 +77,7 @@ describe('`notify` of a pipeline', () => {
     expect(failed?.source).toContain('&lt;b&gt;Turn')
   })
 
-  it('goes by the condition of each entry, with the state that the build has come to', async () => {
+  it('evaluates the condition of each entry with the state of the build at the event', async () => {
     const { org } = await anOrg()
     const pipeline = await aPipeline(
       app,
@@ -136,7 +136,7 @@ describe('`notify` of a pipeline', () => {
     expect(last?.raw.toString()).not.toContain('SECRET')
   })
 
-  it('tries a mail again that the server could not take yet, and gives up one that it never will', async () => {
+  it('retries a mail that the server deferred, and gives up one that it rejected', async () => {
     const { org } = await anOrg()
     smtp.refusing = (to, n) => {
       if (to === 'nobody@example.com') return { code: 550, message: 'No such user' }
@@ -183,7 +183,7 @@ const ended = (orgId: string, count: number) =>
     60_000,
   )
 
-/** Without links, in an order of its own: channels are lanes of their own. */
+/** Without links and sorted, since channels are different recipients. */
 const posts = () =>
   site.posts
     .map(({ channel, text }) => [channel, text.split('\n')[0]?.replace(/<[^|]*\||>/g, '')])
@@ -219,7 +219,7 @@ describe('`notify: slack`', () => {
     expect(alert?.text).toMatch(/\nLook &lt;!channel&gt;$/)
   })
 
-  it('goes to the workspace that is named, and never to one of another organization', async () => {
+  it('goes to the named workspace, and never to one of another organization', async () => {
     const { org } = await anOrg()
     const other = await anOrg()
     await aWorkspace(other.org, 'Foreign')
@@ -248,7 +248,7 @@ describe('`notify: slack`', () => {
     ])
   })
 
-  it('of a step tells of that step alone, as its condition says', async () => {
+  it('of a step publishes only that step, when its condition holds', async () => {
     const { org } = await anOrg()
     await aWorkspace(org, 'Acme')
     const receiver = await aReceiver()
@@ -296,7 +296,7 @@ describe('`notify: slack`', () => {
 })
 
 describe('`notify` to campfires and pagers', () => {
-  it('tells a campfire the whole course of a build, without showing its address in the record', async () => {
+  it('posts the whole course of a build to a Campfire room, and the record hides the address', async () => {
     const { org } = await anOrg()
     const receiver = await aReceiver()
     receivers.push(receiver)
@@ -310,8 +310,8 @@ describe('`notify` to campfires and pagers', () => {
     await runJob(app, build, 'turn')
     await applyEvent(app, build, { type: 'cancel_build', reason: null })
     await ended(org.id, 4)
-    const told = receiver.received.map(({ body }) => String(body.content).replace(/<a [^>]*>|<\/a>/g, ''))
-    expect(told).toEqual(
+    const lines = receiver.received.map(({ body }) => String(body.content).replace(/<a [^>]*>|<\/a>/g, ''))
+    expect(lines).toEqual(
       ['was created', 'is running', 'waits to be unblocked', 'was canceled'].map(
         (says) => `A &#38; B #1 ${says} (x&#60;y · HEAD)`,
       ),
@@ -321,7 +321,7 @@ describe('`notify` to campfires and pagers', () => {
     expect(JSON.stringify(rows)).not.toContain(receiver.url)
   })
 
-  it('sends a pager one change event, when the build has ended', async () => {
+  it('sends PagerDuty one change event when the build has ended', async () => {
     const { org } = await anOrg()
     const configuration = '{notify: [{pagerduty_change_event: R0UTE}], steps: [{command: turn}]}'
     const pipeline = await aPipeline(app, org, configuration, { name: 'App' })

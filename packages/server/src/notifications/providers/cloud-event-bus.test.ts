@@ -46,7 +46,7 @@ beforeEach(() => {
 const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest('hex')
 const hmac = (key: string | Buffer, data: string) => createHmac('sha256', key).update(data).digest()
 
-/** Version 4 of the cloud's signatures, as its documentation has it. */
+/** AWS Signature Version 4, written after its documentation. */
 function expectedSignature({ method, path, headers, raw }: Received, names: string[], scope: string): string {
   const canonical = [
     method,
@@ -81,7 +81,7 @@ const ended = () =>
   )
 
 describe('a bus of a cloud account', () => {
-  it('is put every event of a build, in order, signed with the credentials of the installation', async () => {
+  it('gets every event of a build, in order, signed with the credentials of the installation', async () => {
     const { org, admin } = await anOrg()
     await withFeature(app, org, 'include_build_meta_data')
     await aBus(org, admin, { include_build_meta_data: true })
@@ -135,7 +135,7 @@ describe('a bus of a cloud account', () => {
     expect(details[3]?.build).toMatchObject({ state: 'started' })
   })
 
-  it('is asked again when it refuses an event in an answer that is otherwise well', async () => {
+  it('gets the event again when it rejects it in a response with status 200', async () => {
     const { org, admin } = await anOrg()
     const service = await aBus(org, admin)
     bus.answering = (response, received, n) => {

@@ -1,4 +1,4 @@
-// What holds for every provider, whatever it is: for its settings, and for what it sends.
+// The conformance suite of all providers: their settings and their deliveries.
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { eventually } from '../../../test/app.ts'
 import {
@@ -36,7 +36,7 @@ afterAll(async () => {
   await Promise.all([site.close(), receiver.close()])
 })
 
-/** All settings of a provider, each with a value of its own. */
+/** A value for every setting of each provider. */
 const whole: Readonly<Record<ProviderId, Record<string, unknown>>> = {
   webhook: {
     url: 'https://hooks.example.com/builds',
@@ -93,7 +93,7 @@ beforeAll(async () => {
   }
 })
 
-/** By REST, or as a web page leaves it behind. */
+/** By REST, or as the web page would store it. */
 async function make(id: ProviderId, settings: Record<string, unknown>): Promise<string> {
   if (providers[id].madeBy === 'rest') {
     const body = { provider: id, settings }
@@ -122,7 +122,7 @@ describe.each(providerIds)('the provider %s', (id) => {
     expect(Object.keys(whole[id]).sort()).toEqual(Object.keys(providers[id].fields).sort())
   })
 
-  it('keeps everything through a get and an update with what was got', async () => {
+  it('keeps all settings when a response is sent back as an update', async () => {
     const service = await make(id, whole[id])
     expect(await kept(service)).toEqual(whole[id])
     const path = `${org.path}/services/${service}`
@@ -156,7 +156,7 @@ describe.each(providerIds)('the provider %s', (id) => {
     expect((await ask('DELETE')).status).toBe(204)
   })
 
-  it.runIf(providers[id].madeBy === 'rest')('is not made with a setting that it does not have', async () => {
+  it.runIf(providers[id].madeBy === 'rest')('is not created with an unknown setting', async () => {
     const body = { provider: id, settings: { ...whole[id], unheard_of: 1 } }
     const answer = await app.request('POST', `${org.path}/services`, { token: admin.token, body })
     expect([answer.status, answer.body.message]).toEqual([
@@ -166,7 +166,7 @@ describe.each(providerIds)('the provider %s', (id) => {
   })
 })
 
-/** Settings that lead to a counterpart of this test, with a secret where there can be one. */
+/** Settings that lead to a receiver of this test, with a secret where possible. */
 const reaching: Readonly<Record<Exclude<ProviderId, 'event_log_api'>, Record<string, unknown>>> = {
   webhook: { url: receiver.url, token: 'hush-token' },
   chat: { url: `${receiver.url}/hush`, theme: 'text' },
@@ -183,7 +183,7 @@ const reaching: Readonly<Record<Exclude<ProviderId, 'event_log_api'>, Record<str
 }
 
 describe.each(Object.keys(reaching) as Array<keyof typeof reaching>)('the sender of %s', (id) => {
-  it('tells of a failed build, again under the same id after a failure, and on record without secrets', async () => {
+  it('delivers a failed build, retries with the same id, and records no secrets', async () => {
     site.tokens.add('hush-access')
     isDown = true
     site.answering = (_, response) => {
@@ -198,7 +198,7 @@ describe.each(Object.keys(reaching) as Array<keyof typeof reaching>)('the sender
     await app.request('PATCH', path, { token: admin.token, body: { build_states: states } })
     const pipeline = await aPipeline(app, org, 'steps: [{command: a}]')
     await runJob(app, await aBuild(app, org, pipeline), 'a', 1)
-    // Of a provider that hears of jobs as well, the first in line.
+    // A provider may also get events of jobs; the first one counts.
     const ofBuild = async () => {
       const { list } = await app.request('GET', `${path}/deliveries`, { token: admin.token })
       return list.findLast(({ event }) => String(event) !== 'ping')
@@ -229,7 +229,7 @@ describe.each(Object.keys(reaching) as Array<keyof typeof reaching>)('the sender
     await app.request('DELETE', path, { token: admin.token })
   }, 60_000)
 
-  it('can be tested, and what came of it is on record', async () => {
+  it('can be tested, and records the result', async () => {
     site.tokens.add('hush-access')
     site.answering = null
     isDown = false

@@ -23,7 +23,7 @@ beforeEach(() => {
 
 const failedAndFixed: readonly BuildStateName[] = ['build_failed', 'build_fixed']
 
-/** Connected with a token that the site has given out. */
+/** Connected with a valid token of the site. */
 async function aWorkspace(org: TestOrganization, settings: object = {}) {
   site.tokens.add('access-first')
   const given = {
@@ -71,7 +71,7 @@ const lastError = async ({ path }: { path: string }, token: string) => {
 }
 
 describe('a chat workspace', () => {
-  it('is told in its channel what failed and what was fixed, with its token, which the record hides', async () => {
+  it('gets failed and fixed builds in its channel, and the record hides the token', async () => {
     const { org, admin } = await anOrg()
     const service = await aWorkspace(org)
     const pipeline = await aPipeline(app, org, 'steps: [{command: a, label: "Unit <tests>"}]', {
@@ -88,7 +88,7 @@ describe('a chat workspace', () => {
     expect(text).not.toContain('access-first')
   })
 
-  it('that does not know the channel is asked again, until it does', async () => {
+  it('that does not know the channel gets retries until it does', async () => {
     const { org, admin } = await anOrg()
     const service = await aWorkspace(org, { channel: '#late' })
     const pipeline = await aPipeline(app, org, 'steps: [{command: a}]')
@@ -99,7 +99,7 @@ describe('a chat workspace', () => {
     })
     expect((await lastError(service, admin.token)).error).toMatch(/channel_not_found\. Is the name right/)
     site.channels.push('#late')
-    await notifications.passUntil(service, 'it is told', () => site.posts.length === 1)
+    await notifications.passUntil(service, 'it is delivered', () => site.posts.length === 1)
     const delivered = await untilDelivered(service, 1)
     expect(site.posts[0]?.delivery).toBe(delivered[0]?.id)
   })
@@ -112,7 +112,7 @@ describe('a chat workspace', () => {
     expect(site.posts[0]?.text).toContain('Millrace can write here')
   })
 
-  it('whose token the site has taken back is a dead letter that says what to do', async () => {
+  it('whose token was revoked ends in a dead letter that says what to do', async () => {
     const { org, admin } = await anOrg()
     const service = await aWorkspace(org)
     site.tokens.clear()
@@ -139,7 +139,7 @@ describe('the access token of a service', () => {
     return { settings, lease: row.refresh_leased_until }
   }
 
-  /** Whose time is up, with a refresh token that is good once. */
+  /** With an expired access token, and a refresh token that works once. */
   async function anExpired(org: TestOrganization) {
     site.expiresIn = 3600
     const answer = await fetch(`${site.origin}/seed`, { method: 'POST' })
@@ -152,11 +152,11 @@ describe('the access token of a service', () => {
     })
   }
 
-  it('is renewed when its time is up, once however many deliveries need it', async () => {
+  it('is refreshed when it has expired, once for all deliveries', async () => {
     const { org } = await anOrg()
     const service = await anExpired(org)
     const pipeline = await aPipeline(app, org, 'steps: [{command: a}]')
-    // Lanes of their own, so all at once.
+    // In different ordered queues, so all at once.
     await Promise.all(Array.from({ length: 8 }, (_, n) => run(org, pipeline, 1, `branch-${n}`)))
     expect((await untilDelivered(service, 8)).map(({ state }) => state)).toEqual(Array(8).fill('delivered'))
     expect(site.grants).toEqual([{ type: 'refresh_token', outcome: 'granted' }])
@@ -165,7 +165,7 @@ describe('the access token of a service', () => {
     expect(Date.parse(kept.settings['token_expires_at'] ?? '')).toBeGreaterThan(Date.now() + 3_000_000)
   })
 
-  it('is renewed when the site refuses it before its time', async () => {
+  it('is refreshed when the site rejects it before it expires', async () => {
     const { org } = await anOrg()
     const service = await anExpired(org)
     await app.db
@@ -178,7 +178,7 @@ describe('the access token of a service', () => {
     expect(site.grants).toEqual([{ type: 'refresh_token', outcome: 'granted' }])
   })
 
-  it('is not lost while the site cannot renew it', async () => {
+  it('is not lost while the site cannot refresh it', async () => {
     const { org, admin } = await anOrg()
     const service = await anExpired(org)
     site.answering = (path, response) => {
@@ -194,10 +194,10 @@ describe('the access token of a service', () => {
     })
     expect((await secretsOf(service.id)).lease).toBeNull()
     site.answering = null
-    await notifications.passUntil(service, 'it is told', () => site.posts.length === 1)
+    await notifications.passUntil(service, 'it is delivered', () => site.posts.length === 1)
   })
 
-  it('that nobody finished renewing is renewed by another when the lease runs out', async () => {
+  it('is refreshed by another process when the lease of the first one ends', async () => {
     const { org } = await anOrg()
     const service = await anExpired(org)
     const lease = { refresh_leased_until: new Date(Date.now() + 1500).toISOString() }
@@ -241,7 +241,7 @@ describe('an issue tracker', () => {
     expect(open()).toHaveLength(2)
   })
 
-  it('gets one issue for a failure whose first answer was lost', async () => {
+  it('gets one issue for a failure whose first response was lost', async () => {
     const { org, admin } = await anOrg()
     const service = await aTracker(org)
     site.losesAnswer = true
@@ -254,7 +254,7 @@ describe('an issue tracker', () => {
     expect([site.issues.size, site.losesAnswer]).toEqual([1, false])
   })
 
-  it('leaves alone what people have closed or removed', async () => {
+  it('keeps issues as they are that people have closed or deleted', async () => {
     const { org } = await anOrg()
     const service = await aTracker(org)
     const pipeline = await aPipeline(app, org, 'steps: [{command: a}]')
@@ -273,7 +273,7 @@ describe('an issue tracker', () => {
     expect((await untilDelivered(service, 4)).map(({ state }) => state)).toEqual(Array(4).fill('delivered'))
   })
 
-  it('whose team is not there is a dead letter that says so; a test opens no issue', async () => {
+  it('whose team does not exist ends in a dead letter that says so; a test opens no issue', async () => {
     const { org, admin } = await anOrg()
     const service = await aTracker(org, { team_id: 'NOPE' })
     await app.request('POST', `${service.path}/test`, { token: admin.token })

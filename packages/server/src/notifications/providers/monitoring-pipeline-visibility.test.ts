@@ -88,7 +88,7 @@ describe('a monitoring site', () => {
     for (const one of sent) expect(Date.parse(String(one.end)) >= Date.parse(String(one.start))).toBe(true)
   })
 
-  it('is told of a build that waits, and again when it has gone on, as a run of its own', async () => {
+  it('gets one run for a blocked build, and another one when it has continued', async () => {
     const { org, admin } = await anOrg()
     const { receiver } = await aSite(org, admin)
     const pipeline = await aPipeline(app, org, 'steps: [{command: one}, {block: Go}, {command: two}]')

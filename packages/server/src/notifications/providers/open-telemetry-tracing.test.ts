@@ -32,7 +32,7 @@ interface Decoded {
   }>
 }
 
-// The messages as OpenTelemetry's own library reads them; it has no types for this part.
+// Decodes the messages with OpenTelemetry's own library, which has no types for this part.
 const root = createRequire(import.meta.url)('@opentelemetry/otlp-transformer/build/src/generated/root') as {
   opentelemetry: {
     proto: {
@@ -164,7 +164,7 @@ describe('a tracing service', () => {
     }
   })
 
-  it('links a retry to what it repeats, and the builds of a trigger to each other', async () => {
+  it('links a retry to the job it retries, and the builds of a trigger to each other', async () => {
     const { org, admin } = await anOrg()
     const { receiver } = await aTracer(org, admin)
     const child = await aPipeline(app, org, 'steps: [{command: below}]')
@@ -213,7 +213,7 @@ describe('a tracing service', () => {
     expect(linksOf(rootSpan(below.id))).toEqual([['triggered_by', trace(build), jobSpan(triggerId)?.spanId]])
   })
 
-  it('adds a stage to the trace each time a build goes on, and sends no span twice', async () => {
+  it('adds a stage to the trace each time a build continues, and sends no span twice', async () => {
     const { org, admin } = await anOrg()
     const { receiver } = await aTracer(org, admin)
     const pipeline = await aPipeline(app, org, 'steps: [{command: one}, {block: Go}, {command: two}]')
@@ -240,7 +240,7 @@ describe('a tracing service', () => {
     expect(before?.[0]?.parentSpanId).toBe(after?.[0]?.spanId)
   })
 
-  it('counts as undelivered when the receiver takes the request but refuses spans', async () => {
+  it('counts as failed when the receiver answers 200 but rejects spans', async () => {
     const { org, admin } = await anOrg()
     const { receiver, id } = await aTracer(org, admin)
     receiver.answering = (response) => {

@@ -16,7 +16,7 @@ const token = { id: 't', created_at: at }
 const ofBuild = { build, pipeline }
 const ofJob = { job, build, pipeline }
 
-/** What a body has besides `event` and `sender`, and the message it is made from. */
+/** The fields of the body beside `event` and `sender`, and the message it is made from. */
 const bodies: Readonly<Record<EventName, { keys: string[]; data: Partial<Omit<Message, 'event'>> }>> = {
   ping: { keys: ['service', 'organization'], data: {} },
   'build.scheduled': { keys: ['build', 'pipeline'], data: ofBuild },
@@ -117,7 +117,7 @@ describe.each(eventNames)('the body of %s', (event) => {
     }
   })
 
-  it('writes times as its version does, and leaves alone what people wrote', () => {
+  it('has times in the format of its version, and leaves values of users unchanged', () => {
     const text = (version: number) =>
       JSON.stringify(bodyOf(event, version)).replaceAll(`"seen_at":"${at}"`, '')
     expect(text(3)).not.toContain('03:04:05 UTC')
@@ -131,7 +131,7 @@ describe.each(eventNames)('the body of %s', (event) => {
 
 describe('a request', () => {
   it('is signed like the published vector', async () => {
-    // HMAC-SHA256 of "1700000000." and the body, as any other implementation would make it.
+    // HMAC-SHA256 of "1700000000." and the body.
     const request = await sent(aService(), aMessage('build.finished'), new Date(1_700_000_000_000))
     const code = createHmac('sha256', 's3cr3t-webhook-token')
       .update(`1700000000.${String(request.body)}`)
@@ -143,7 +143,7 @@ describe('a request', () => {
     expect(vector).toBe('1ed44939e4dd4517a6c34e36deee92e7557b4a1fd6993c94eb8911403ae8a780')
   })
 
-  it('has the same body each time, whoever sends it when', async () => {
+  it('has the same body for every attempt', async () => {
     const message = aMessage('job.finished', { id: 'v', name: 'Bob' })
     const [first, second] = [
       await sent(aService(), message, new Date(0)),
@@ -154,7 +154,7 @@ describe('a request', () => {
     expect(second.headers['X-Millrace-Delivery']).toBe(first.headers['X-Millrace-Delivery'])
   })
 
-  it('does not look at certificates when told not to', async () => {
+  it('does not verify certificates when `tls_verify` is false', async () => {
     expect((await sent(aService({ tls_verify: false }), aMessage('ping'), new Date())).tlsVerify).toBe(false)
     expect((await sent(aService(), aMessage('ping'), new Date())).tlsVerify).toBe(true)
   })

@@ -32,13 +32,13 @@ async function aToldBuild(notify: string): Promise<string> {
 const get = (path: string, token = admin.token) => app.request('GET', path, { token })
 
 const untilDelivered = (path: string, count: number) =>
-  eventually('all are settled', async () => {
+  eventually('none is pending', async () => {
     const { list } = await get(path)
     return list.length === count && list.every(({ state }) => String(state) !== 'pending') && list
   })
 
 describe('GET /v2/organizations/{org.slug}/pipelines/{slug}/builds/{number}/deliveries', () => {
-  it('lists what notify asked for, oldest first, and why something did not arrive', async () => {
+  it('lists the deliveries of notify, oldest first, with the errors', async () => {
     smtp.refusing = () => ({ code: 550, message: 'No such user here' })
     const path = await aToldBuild('{email: dev@example.com}')
     const [mail] = await untilDelivered(path, 1)
@@ -72,7 +72,7 @@ describe('GET /v2/organizations/{org.slug}/pipelines/{slug}/builds/{number}/deli
     expect((await get(`${path}?state=lost`)).status).toBe(400)
   })
 
-  it('masks what may be a secret', async () => {
+  it('masks possible secrets', async () => {
     const url = `${receiver.url}/services/T0/very-secret-part`
     const path = await aToldBuild(
       `{webhook: "${url}"}, {slack: "ours#builds"}, {pagerduty_change_event: "0123456789abcdef0123456789abcdef"}`,
@@ -91,7 +91,7 @@ describe('GET /v2/organizations/{org.slug}/pipelines/{slug}/builds/{number}/deli
 })
 
 describe('GET /v2/organizations/{org.slug}/pipelines/{slug}/builds/{number}/deliveries/{id}', () => {
-  it('shows every attempt, and nothing of what the receiver said', async () => {
+  it('shows every attempt, without the responses', async () => {
     receiver.answering = (response) => response.writeHead(410).end('internal matters')
     const path = await aToldBuild(`{webhook: "${receiver.url}", if: build.state == "passed"}`)
     const [one] = await untilDelivered(path, 1)
@@ -108,7 +108,7 @@ describe('GET /v2/organizations/{org.slug}/pipelines/{slug}/builds/{number}/deli
     expect(got.text).not.toContain('internal matters')
   })
 
-  it('answers 404 to a delivery of another build, and to one of a service', async () => {
+  it('answers 404 for a delivery of another build, and for one of a service', async () => {
     const [path, other] = [
       await aToldBuild(`{webhook: "${receiver.url}"}`),
       await aToldBuild(`{webhook: "${receiver.url}"}`),
@@ -127,7 +127,7 @@ describe('GET /v2/organizations/{org.slug}/pipelines/{slug}/builds/{number}/deli
 })
 
 describe('POST /v2/organizations/{org.slug}/pipelines/{slug}/builds/{number}/deliveries/{id}/redeliver', () => {
-  it('sends a mail again that was given up', async () => {
+  it('resends a mail that was given up', async () => {
     smtp.refusing = () => ({ code: 550, message: 'No such user here' })
     const path = await aToldBuild('{email: dev@example.com}')
     const [mail] = await untilDelivered(path, 1)

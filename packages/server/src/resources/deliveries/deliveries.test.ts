@@ -10,10 +10,10 @@ import {
   type TestUser,
 } from '../../../test/builders.ts'
 
-// No worker runs here, so what is to be sent stays pending.
+// No worker runs here, so deliveries stay pending.
 const app = useApp()
 
-const nobody = '01885682-55a7-44f5-84f3-0402fb452e66'
+const unknownId = '01885682-55a7-44f5-84f3-0402fb452e66'
 
 async function aServiceOf(org: TestOrganization, admin: TestUser): Promise<string> {
   const body = { provider: 'webhook', settings: { url: 'https://hooks.example.com/' } }
@@ -63,7 +63,7 @@ describe('GET /v2/organizations/{org.slug}/services/{uuid}/deliveries', () => {
 })
 
 describe('GET /v2/organizations/{org.slug}/services/{uuid}/deliveries/{id}', () => {
-  it('shows what is going to be sent before it is', async () => {
+  it('shows the payload before it is sent', async () => {
     const { ask } = await aScene()
     const [{ id } = {}] = (await ask('GET', '/deliveries')).list
     const { body } = await ask('GET', `/deliveries/${id}`)
@@ -71,11 +71,11 @@ describe('GET /v2/organizations/{org.slug}/services/{uuid}/deliveries/{id}', () 
     expect(body.attempts).toEqual([])
   })
 
-  it('answers 404 to what is not there, or belongs to another service', async () => {
+  it('answers 404 for unknown deliveries and those of another service', async () => {
     const { org, admin, ask } = await aScene()
     const other = await aServiceOf(org, admin)
     const [foreign] = (await app.request('GET', `${other}/deliveries`, { token: admin.token })).list
-    for (const id of [nobody, 'x', foreign?.id]) {
+    for (const id of [unknownId, 'x', foreign?.id]) {
       const answer = await ask('GET', `/deliveries/${id}`)
       expect([answer.status, answer.body]).toEqual([404, { message: 'No delivery found' }])
     }
@@ -103,7 +103,7 @@ describe('deliveries', () => {
     }
   })
 
-  it('cannot be asked of a provider that sends nothing', async () => {
+  it('are refused for a provider that sends nothing', async () => {
     const { org, admin } = await aScene()
     await withFeature(app, org, 'event_log_api')
     const made = await app.request('POST', `${org.path}/services`, {

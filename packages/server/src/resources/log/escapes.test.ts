@@ -24,18 +24,18 @@ describe('removeEscapes', () => {
     ['a\x1b', 'a', 'a\x1b'],
     ['a\x1b[3', 'a3', 'a\x1b[3'],
     ['50% [ok] _x_', '50% [ok] _x_', '50% [ok] _x_'],
-  ])('makes of %j %j, and %j with colours', (text, plain, ansi) => {
+  ])('turns %j into %j, and into %j with colours', (text, plain, ansi) => {
     expect(remove('plain', text)).toBe(plain)
     expect(remove('ansi', text)).toBe(ansi)
   })
 
-  it('swallows no text after a sequence that never ends', () => {
+  it('keeps text after a sequence that never ends', () => {
     const rest = 'x'.repeat(10_000)
     expect(remove('plain', `\x1b_${rest}`)).toBe(rest)
     expect(remove('ansi', `\x1b_${rest}`, rest)).toBe(rest + rest)
   })
 
-  it('says the same wherever the text is cut', () => {
+  it('gives the same result wherever the text is cut', () => {
     const part = fc.constantFrom(
       time,
       '\x1b[31m',

@@ -29,12 +29,12 @@ const chunksOf = async (jobId: string) => {
 const blobOf = (jobId: string) =>
   app.db.selectFrom('job_logs').select(['blob_key', 'size']).where('job_id', '=', jobId).executeTakeFirst()
 
-/** The two lives of a log: in chunks, and in the blob store. */
+/** A log is stored in chunks first, and in the blob store after compaction. */
 const lives = [
-  { life: 'a running job', settle: async () => {} },
+  { life: 'a running job', prepare: async () => {} },
   {
     life: 'a finished log',
-    settle: async ({ run }: RunningScene) => {
+    prepare: async ({ run }: RunningScene) => {
       await endLongAgo(app, run)
       await compactLogs(app.ctx)
       expect(await chunksOf(run.id)).toBe(0)
@@ -42,14 +42,14 @@ const lives = [
   },
 ]
 
-describe.each(lives)('GET …/jobs/{job.id}/log of $life', ({ settle }) => {
+describe.each(lives)('GET …/jobs/{job.id}/log of $life', ({ prepare }) => {
   const content =
     '\x1b_bk;t=1700000000123\x07--- Setup\r\nnaïve "€" \\ <b>\r\n\x1b_bk;t=1700000001456\x07\x1b[31m+++ Tests\x1b[0m\r\nok'
 
   it('answers on both routes with url, content, size and header_times', async () => {
     const scene = await aJob()
     await sendLog(app, scene.run, content)
-    await settle(scene)
+    await prepare(scene)
     const withoutTimes = '--- Setup\r\nnaïve "€" \\ <b>\r\n\x1b[31m+++ Tests\x1b[0m\r\nok'
     const requests = [
       { path: `${scene.short}/log`, shown: withoutTimes },
@@ -76,7 +76,7 @@ describe.each(lives)('GET …/jobs/{job.id}/log of $life', ({ settle }) => {
       const scene = await aJob()
       const bytes = Buffer.concat([Buffer.from(content), Buffer.from([0xff, 0x00, 0xc3])])
       await sendLog(app, scene.run, bytes)
-      await settle(scene)
+      await prepare(scene)
       for (const form of [scene.short, scene.long]) {
         const response = await fetch(`${app.address}${form}${path}`, {
           headers: { ...plain, Authorization: `Bearer ${scene.admin.token}` },
@@ -96,7 +96,7 @@ describe.each(lives)('GET …/jobs/{job.id}/log of $life', ({ settle }) => {
     async ({ query, text }) => {
       const scene = await aJob()
       await sendLog(app, scene.run, content)
-      await settle(scene)
+      await prepare(scene)
       const { token } = scene.admin
       const size = Buffer.byteLength(text)
       for (const path of [`${scene.short}/log.txt${query}`, `${scene.long}/log.txt${query}`]) {
@@ -111,10 +111,10 @@ describe.each(lives)('GET …/jobs/{job.id}/log of $life', ({ settle }) => {
     },
   )
 
-  it('answers as a page that can do nothing, by Accept and by suffix', async () => {
+  it('answers with a page without scripts, by Accept and by suffix', async () => {
     const scene = await aJob()
     await sendLog(app, scene.run, content)
-    await settle(scene)
+    await prepare(scene)
     const requests = [
       { path: `${scene.short}/log.html`, headers: {} },
       { path: `${scene.long}/log`, headers: { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } },
@@ -132,7 +132,7 @@ describe.each(lives)('GET …/jobs/{job.id}/log of $life', ({ settle }) => {
   it('answers bytes=-N of the text with 206 and says which bytes they are', async () => {
     const scene = await aJob()
     await sendLog(app, scene.run, '0123456789')
-    await settle(scene)
+    await prepare(scene)
     const last = (range: string, path = '/log') =>
       app.request('GET', `${scene.long}${path}`, {
         token: scene.admin.token,
@@ -154,7 +154,7 @@ describe.each(lives)('GET …/jobs/{job.id}/log of $life', ({ settle }) => {
   it('answers HEAD with the size', async () => {
     const scene = await aJob()
     await sendLog(app, scene.run, '0123456789')
-    await settle(scene)
+    await prepare(scene)
     for (const path of [scene.short, scene.long]) {
       const answer = await app.request('HEAD', `${path}/log`, { token: scene.admin.token })
       expect([answer.status, answer.text]).toEqual([200, ''])
@@ -178,7 +178,7 @@ describe('GET …/jobs/{job.id}/log', () => {
     },
   )
 
-  it('refuses a range with 400 where not the text is asked for, and with 416 where the log is empty', async () => {
+  it('refuses a range with 400 unless the text is requested, and with 416 for an empty log', async () => {
     const { long, admin } = await aJob()
     const headers = { Range: 'bytes=-3' }
     expect((await app.request('GET', `${long}/log`, { token: admin.token, headers })).status).toBe(400)
@@ -189,7 +189,7 @@ describe('GET …/jobs/{job.id}/log', () => {
     expect([empty.status, empty.body]).toEqual([416, { message: 'The log is empty.' }])
   })
 
-  it('is empty for a job that has not begun, whose HEAD is 404; other kinds of jobs have none', async () => {
+  it('is empty for a job that has not started, whose HEAD is 404; other kinds of jobs have no log', async () => {
     const { org, admin, build, buildPath } = await aRunningJob(
       app,
       '{steps: [{command: one}, {command: two}, {wait: }]}',
@@ -203,7 +203,7 @@ describe('GET …/jobs/{job.id}/log', () => {
     expect((await app.request('DELETE', wait, { token: admin.token })).status).toBe(404)
   })
 
-  it('takes the header times that an agent reports before those in the output', async () => {
+  it('prefers the header times that an agent reports to those in the output', async () => {
     const scene = await aJob()
     await sendLog(app, scene.run, '--- One\nx\n--- Two\n')
     const report = (times: object) =>
@@ -235,10 +235,10 @@ describe('GET …/jobs/{job.id}/log', () => {
 })
 
 describe('DELETE …/jobs/{job.id}/log', () => {
-  it.each(lives)('of $life answers 204, and nothing of it is left', async ({ settle }) => {
+  it.each(lives)('of $life answers 204 and deletes everything', async ({ prepare }) => {
     const scene = await aRunningJob(app)
     await sendLog(app, scene.run, 'secret')
-    await settle(scene)
+    await prepare(scene)
     const before = await blobOf(scene.run.id)
     expect((await app.request('DELETE', `${scene.short}/log`, { token: scene.admin.token })).status).toBe(204)
     expect(await auditTrail(app, scene.org, 'JOB_LOG_DELETED')).toMatchObject([
@@ -279,7 +279,7 @@ describe('POST /v3/jobs/:id/chunks', () => {
     expect(await textOf(scene)).toBe('one two three')
   })
 
-  it('says what was lost when the job has ended with a gap', async () => {
+  it('notes the lost bytes when the job has ended with a gap', async () => {
     const scene = await aJob()
     await sendChunk(app, scene.run, { sequence: 1, offset: 0, text: 'one ' })
     await sendChunk(app, scene.run, { sequence: 3, offset: 8, text: 'three' })
@@ -290,7 +290,7 @@ describe('POST /v3/jobs/:id/chunks', () => {
     expect(await textOf(scene)).toBe(text)
   })
 
-  it('takes the same chunk once, also when it is sent at the same time', async () => {
+  it('stores a chunk once, also when it is sent several times at once', async () => {
     const scene = await aJob()
     const chunk = { sequence: 1, offset: 0, text: 'once' }
     const answers = await Promise.all(Array.from({ length: 8 }, () => sendChunk(app, scene.run, chunk)))
@@ -298,7 +298,7 @@ describe('POST /v3/jobs/:id/chunks', () => {
     expect(await textOf(scene)).toBe('once')
   })
 
-  it('takes chunks without compression, and those that begin with sequence 0', async () => {
+  it('accepts chunks without compression, and the sequence 0', async () => {
     const scene = await aJob()
     const answer = await fetch(`${app.address}/v3/jobs/${scene.run.id}/chunks?sequence=0&offset=0&size=5`, {
       method: 'POST',
@@ -308,7 +308,7 @@ describe('POST /v3/jobs/:id/chunks', () => {
     expect([answer.status, await textOf(scene)]).toEqual([200, 'plain'])
   })
 
-  it('keeps what lies within the limit, says in the last line that there was more, and answers 200', async () => {
+  it('stores bytes within the limit, adds a last line that says so, and answers 200', async () => {
     const scene = await aJob()
     const half = 'x'.repeat(60_000)
     const lastLine = '\r\n[This log is longer than 100000 bytes: the rest was not kept]\r\n'
@@ -320,7 +320,7 @@ describe('POST /v3/jobs/:id/chunks', () => {
     expect(await textOf(scene)).toBe('x'.repeat(100_000) + lastLine)
   })
 
-  it('stops keeping what overlaps itself without end', async () => {
+  it('stops storing chunks that overlap endlessly', async () => {
     const scene = await aJob()
     const rows = Array.from({ length: 5 }, (_, sequence) => ({
       job_id: scene.run.id,
@@ -331,7 +331,7 @@ describe('POST /v3/jobs/:id/chunks', () => {
     }))
     await app.db.insertInto('job_log_chunks').values(rows).execute()
     const send = (sequence: number) => sendChunk(app, scene.run, { sequence, offset: 0, text: 'x' })
-    // It is looked at now and then: this time.
+    // The check is random: force it.
     const chance = vi.spyOn(Math, 'random').mockReturnValue(0)
     expect((await send(1000)).status).toBe(200)
     chance.mockRestore()
@@ -351,7 +351,7 @@ describe('POST /v3/jobs/:id/chunks', () => {
     expect((await run.call('POST', `jobs/${run.id}/chunks?${query}`, { body: 'x' })).status).toBe(status)
   })
 
-  it('refuses a body that is not the gzip it says, and one that inflates without end', async () => {
+  it('refuses a body that is not gzip, and one that inflates endlessly', async () => {
     const { run } = await aJob()
     const post = (body: Buffer) =>
       fetch(`${app.address}/v3/jobs/${run.id}/chunks?sequence=1&offset=0&size=1`, {
@@ -363,7 +363,7 @@ describe('POST /v3/jobs/:id/chunks', () => {
     expect((await post(gzipSync(Buffer.alloc(9 * 1024 * 1024)))).status).toBe(413)
   })
 
-  it('is taken for a while after the job has ended, and then answered but not kept', async () => {
+  it('is accepted for a while after the end of the job, and then answered but not stored', async () => {
     const scene = await aJob()
     await sendChunk(app, scene.run, { sequence: 1, offset: 0, text: 'in time, ' })
     await scene.run.finish()
@@ -374,7 +374,7 @@ describe('POST /v3/jobs/:id/chunks', () => {
     expect(await textOf(scene)).toBe('in time, late')
   })
 
-  it('takes no chunk for the job of another', async () => {
+  it('refuses chunks for the job of another agent', async () => {
     const [ours, theirs] = [await aRunningJob(app), await aRunningJob(app)]
     const answer = await sendChunk(
       app,
@@ -389,8 +389,8 @@ describe('POST /v3/jobs/:id/chunks', () => {
   })
 })
 
-describe('putting logs together', () => {
-  it('leaves the logs of jobs that run, or ended just now', async () => {
+describe('log compaction', () => {
+  it('ignores jobs that run or have just ended', async () => {
     const [running, ended] = [await aJob(), await aJob()]
     await sendLog(app, running.run, 'a')
     await sendLog(app, ended.run, 'b')
@@ -399,9 +399,9 @@ describe('putting logs together', () => {
     expect([await chunksOf(running.run.id), await chunksOf(ended.run.id)]).toEqual([1, 1])
   })
 
-  it('is done once by workers that meet, and tried again where one died', async () => {
+  it('runs once for concurrent workers, and again when one died', async () => {
     const scene = await aJob()
-    await sendLog(app, scene.run, 'together')
+    await sendLog(app, scene.run, 'whole')
     await endLongAgo(app, scene.run)
     await sql`insert into job_logs (job_id, organization_id, compacting_until)
       values (${scene.run.id}, ${scene.org.id}, now() + interval '1 minute')`.execute(app.db)
@@ -411,7 +411,7 @@ describe('putting logs together', () => {
       app.db,
     )
     await Promise.all([compactLogs(app.ctx), compactLogs(app.ctx), compactLogs(app.ctx)])
-    expect([await chunksOf(scene.run.id), await textOf(scene)]).toEqual([0, 'together'])
+    expect([await chunksOf(scene.run.id), await textOf(scene)]).toEqual([0, 'whole'])
     const { rows } = await sql`select from unclaimed_blobs where key like ${`%${scene.run.id}%`}`.execute(
       app.db,
     )
@@ -432,7 +432,7 @@ describe('putting logs together', () => {
     expect([await chunksOf(scene.run.id), await textOf(scene)]).toEqual([0, 'kept'])
   })
 
-  it('loses nothing that came while the object was written, and nothing when it all fails after that', async () => {
+  it('loses no chunks that arrive while the object is written, also when the transaction fails', async () => {
     const scene = await aJob()
     await sendLog(app, scene.run, 'one ')
     await endLongAgo(app, scene.run)
@@ -453,7 +453,7 @@ describe('putting logs together', () => {
     expect([await chunksOf(scene.run.id), await textOf(scene)]).toEqual([0, 'one two'])
   })
 
-  it('sweeps away the chunks of jobs that are gone, and the object when a finished one goes', async () => {
+  it('deletes the chunks of deleted jobs, and the object of a deleted compacted log', async () => {
     const [early, late] = [await aJob(), await aJob()]
     await sendLog(app, early.run, 'x')
     await sendLog(app, late.run, 'y')
@@ -473,7 +473,7 @@ describe('GET …/jobs/{job.id}/log/lines', () => {
   const content =
     '\x1b_bk;t=1700000000123\x07one\r\ntwo\n\n\x1b_bk;t=1700000001000\x07fo\x1b_bk;t=1700000002000\x07ur'
 
-  it('gives lines with their offsets and times, and where to go on', async () => {
+  it('returns lines with their offsets and times, and the next offset', async () => {
     const scene = await aJob()
     await sendLog(app, scene.run, content)
     const lines = (query = '') =>
@@ -500,7 +500,7 @@ describe('GET …/jobs/{job.id}/log/lines', () => {
 })
 
 describe('GET …/jobs/{job.id}/log/stream', () => {
-  /** The events as they come; `more` waits until there are so many. */
+  /** Collects the events; `more` waits until there are that many. */
   async function follow(scene: RunningScene, headers: Record<string, string> = {}) {
     const leaving = new AbortController()
     const response = await fetch(`${app.address}${scene.long}/log/stream`, {
@@ -528,7 +528,7 @@ describe('GET …/jobs/{job.id}/log/stream', () => {
     }
   }
 
-  it('is over at once for HEAD, although the job goes on', async () => {
+  it('ends at once for HEAD, although the job runs', async () => {
     const scene = await aJob()
     await sendLog(app, scene.run, 'one\n')
     const head = await app.request('HEAD', `${scene.long}/log/stream`, { token: scene.admin.token })
@@ -536,7 +536,7 @@ describe('GET …/jobs/{job.id}/log/stream', () => {
     expect(head.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
   })
 
-  it('gives what is there, then what comes, and ends with the job', async () => {
+  it('sends existing output, then new output, and ends with the job', async () => {
     const scene = await aJob()
     await sendLog(app, scene.run, 'one\n')
     const stream = await follow(scene)
@@ -555,16 +555,16 @@ describe('GET …/jobs/{job.id}/log/stream', () => {
     expect((await stream.until(5)).slice(3)).toEqual(['id: 10\nevent: end\ndata: {"size":10}'])
   })
 
-  it.each(lives)('goes on where a reader of $life was, by Last-Event-ID', async ({ settle }) => {
+  it.each(lives)('continues a reader of $life at Last-Event-ID', async ({ prepare }) => {
     const scene = await aJob()
     await sendLog(app, scene.run, 'one two')
-    await settle(scene)
+    await prepare(scene)
     const stream = await follow(scene, { 'Last-Event-ID': '4' })
     expect((await stream.until(1))[0]).toBe('id: 7\ndata: {"text":"two"}')
     stream.leave()
   })
 
-  it('tells a reader when the log is deleted', async () => {
+  it('sends an event when the log is deleted', async () => {
     const scene = await aJob()
     await sendLog(app, scene.run, 'x')
     const stream = await follow(scene)
@@ -573,7 +573,7 @@ describe('GET …/jobs/{job.id}/log/stream', () => {
     expect((await stream.until(3)).at(-1)).toBe('event: deleted\ndata: {}')
   })
 
-  it('refuses a Last-Event-ID that is none, and needs read_build_logs', async () => {
+  it('refuses an invalid Last-Event-ID, and needs read_build_logs', async () => {
     const scene = await aJob()
     const bad = await follow(scene, { 'Last-Event-ID': 'x' })
     expect(bad.response.status).toBe(400)

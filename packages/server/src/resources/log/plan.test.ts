@@ -6,7 +6,7 @@ import { cut, planLog, type Piece, type StoredChunk } from './plan.ts'
 
 const app = useApp()
 
-/** A way to send `length` bytes: cut somewhere, some parts again under other numbers and bounds, in any order. */
+/** Chunks of `length` bytes: cut anywhere, some parts repeated with other numbers and bounds, in any order. */
 const sendings = (length: number) =>
   fc
     .tuple(
@@ -49,7 +49,7 @@ describe('planLog', () => {
     )
   })
 
-  it('shows of a log that grows a beginning that never changes, whatever has come so far', () => {
+  it('never changes the beginning of a growing log, whatever chunks arrive', () => {
     fc.assert(
       fc.property(sendings(source.length), fc.nat(12), fc.nat(40), (chunks, count, from) => {
         const come = chunks.slice(0, count)
@@ -62,7 +62,7 @@ describe('planLog', () => {
     )
   })
 
-  it('cuts out exactly the bytes that are asked for', () => {
+  it('returns exactly the requested bytes', () => {
     fc.assert(
       fc.property(sendings(source.length), fc.nat(40), fc.nat(40), (chunks, one, other) => {
         const [start, end] = [Math.min(one, other), Math.max(one, other)]
@@ -74,7 +74,7 @@ describe('planLog', () => {
 })
 
 describe('a log over HTTP', () => {
-  it('has every byte once, whatever order chunks come in and however often', async () => {
+  it('has every byte once, however often and in whatever order chunks arrive', async () => {
     const scenario = fc.sample(sendings(source.length), { numRuns: 8, seed: 42 })
     for (const chunks of scenario) {
       const { run, long, admin } = await aRunningJob(app)

@@ -8,7 +8,7 @@ function render(...pieces: string[]): string {
   return pieces.map((piece) => screen.write(piece)).join('') + screen.end()
 }
 
-/** What a reader sees: the markup taken away again. */
+/** The visible text, without markup. */
 const seen = (html: string) =>
   html
     .replace(/<[^>]*>/g, '')
@@ -70,7 +70,7 @@ describe('what a terminal shows', () => {
     }
   })
 
-  it('wraps lines without end, and takes no more memory for them', () => {
+  it('wraps very long lines in constant memory', () => {
     const lines = look('x'.repeat(10_000), '\x1b[99999999999C', 'y\n').split('\n')
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(4096)
   })
@@ -93,7 +93,7 @@ describe('hostile output (abuse case 11)', () => {
     ).not.toMatch(/[<>"']/)
   })
 
-  it('never does, whatever is written', () => {
+  it('random output brings no markup', () => {
     const scraps = fc.constantFrom(
       '\x1b[',
       '\x1b]',

@@ -23,11 +23,11 @@ async function aLog(org: TestOrganization, admin: TestUser, events: string[]) {
   return { id: String(answer.body.id), path: `${org.path}/services/${answer.body.id}/events` }
 }
 
-/** The rest of a link, for the address that the test speaks to. */
+/** The path of a link. */
 const pathOf = (link: Json | undefined) => String(link).replace(/^https?:\/\/[^/]+/, '')
 
 describe('GET /v2/organizations/{org.slug}/services/{uuid}/events', () => {
-  it('reads the chosen events of the organization in order, page by page, and goes on where it ended', async () => {
+  it('returns the chosen events in order, page by page, and continues at the last cursor', async () => {
     const { org, admin } = await anOrg()
     const log = await aLog(org, admin, ['build.scheduled', 'job.finished', 'build.finished'])
     const read = (path: string) => app.request('GET', path, { token: admin.token })
@@ -72,7 +72,7 @@ describe('GET /v2/organizations/{org.slug}/services/{uuid}/events', () => {
     expect((await read(log.path)).list).toEqual([])
   })
 
-  it('keeps what happened while the service was disabled to itself', async () => {
+  it('does not contain events from while the service was disabled', async () => {
     const { org, admin } = await anOrg()
     const log = await aLog(org, admin, ['build.finished'])
     const other = await aLog(org, admin, ['build.finished'])

@@ -1,4 +1,4 @@
-// How the REST API draws what services are told of.
+// Renders builds, jobs and agents for messages as the REST API shows them.
 import { sql } from 'kysely'
 import type { ConditionFacts } from '@millrace/engine/conditions/facts.ts'
 import { stepOutcomeOf, stepStateOf } from '@millrace/engine/outcome.ts'

@@ -22,7 +22,7 @@ async function aService(provider: string, settings: object) {
 }
 
 describe('abuse case R10: PATCH of the address of a service', () => {
-  it('is 422 without the headers of traces, which nobody is shown', async () => {
+  it('is 422 without the headers of traces, which are never shown', async () => {
     const { patch } = await aService('open_telemetry_tracing', {
       endpoint: 'https://traces.example.com',
       headers: { 'x-api-key': 'secret' },
@@ -40,7 +40,7 @@ describe('abuse case R10: PATCH of the address of a service', () => {
     expect((await patch({ endpoint: 'https://fourth.example.com' })).status).toBe(200)
   })
 
-  it('is 422 with a key as it is shown, which is not the key', async () => {
+  it('is 422 with the masked key', async () => {
     const { shown, patch } = await aService('monitoring_pipeline_visibility', { api_key: 'abcdefghijkl' })
     const site = { monitoring_site: 'https://evil.example.com' }
     expect((await patch(site)).status).toBe(422)
@@ -48,14 +48,14 @@ describe('abuse case R10: PATCH of the address of a service', () => {
     expect((await patch({ ...site, api_key: 'abcdefghijkl' })).status).toBe(200)
   })
 
-  it('is taken where the secret is shown to whoever may change the address', async () => {
+  it('is accepted when the secret is shown to those who may change the address', async () => {
     const { patch } = await aService('webhook', { url: 'https://hooks.example.com/a' })
     expect((await patch({ url: 'https://hooks.example.com/b' })).status).toBe(200)
   })
 })
 
 describe('abuse case R10: PATCH of the address of a repository connection', () => {
-  it('is 422 without the webhook secret, which the host is told', async () => {
+  it('is 422 without the webhook secret, which is sent to the host', async () => {
     const made = await app.request('POST', `${org.path}/repository_connections`, {
       token,
       body: { type: 'gitea', url: 'https://git.example.com', webhook_secret: 'a webhook secret' },

@@ -18,7 +18,7 @@ import { graphqlId, newId } from '../../lib/ids.ts'
 
 const app = useApp()
 
-const nobody = '01885682-55a7-44f5-84f3-0402fb452e66'
+const unknownId = '01885682-55a7-44f5-84f3-0402fb452e66'
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
 async function anOrg() {
@@ -31,7 +31,7 @@ const url = 'https://hooks.example.com/builds'
 const post = (org: TestOrganization, token: string, body: unknown) =>
   app.request('POST', `${org.path}/services`, { token, body })
 
-/** Made over HTTP; `{ path, … }` and what the API answered. */
+/** Created over HTTP; returns `{ path, … }` and the response. */
 async function aService(org: TestOrganization, admin: TestUser, given: object = {}) {
   const answer = await post(org, admin.token, { provider: 'webhook', settings: { url }, ...given })
   if (answer.status !== 201) throw new Error(`Could not make a service: ${answer.text}`)
@@ -40,7 +40,7 @@ async function aService(org: TestOrganization, admin: TestUser, given: object = 
   return { path, id: String(answer.body.id), made: answer.body, patch }
 }
 
-/** As a web page leaves it behind: OAuth providers are never made by REST. */
+/** As the web page stores it: REST cannot create services of OAuth providers. */
 async function aConnected(org: TestOrganization, provider: string, settings: object, secrets: object) {
   const id = newId()
   const { sealed, keyId } = app.ctx.keys.seal(JSON.stringify(secrets))
@@ -98,7 +98,7 @@ describe('GET /v2/organizations/{org.slug}/services', () => {
     },
   )
 
-  it('shows only the services of the organization, and takes no cursor of another', async () => {
+  it('shows only the services of the organization, and refuses cursors of another', async () => {
     const [ours, theirs] = [await anOrg(), await anOrg()]
     for (const _ of [1, 2]) await aService(theirs.org, theirs.admin)
     const list = (path: string, token: string) => app.request('GET', path, { token })
@@ -152,7 +152,7 @@ describe('who may use notification services', () => {
     async (operation) => {
       const [ours, theirs] = [await anOrg(), await anOrg()]
       const foreign = await aService(theirs.org, theirs.admin)
-      for (const id of [nobody, 'x', foreign.id]) {
+      for (const id of [unknownId, 'x', foreign.id]) {
         const answer = await ask(operation, `${ours.org.path}/services/${id}`, ours.admin.token)
         expect([answer.status, answer.body]).toEqual([404, { message: 'No notification service found' }])
       }
@@ -291,7 +291,7 @@ describe('POST /v2/organizations/{org.slug}/services', () => {
       'build_states.build_exploded is not a state',
     ],
     ['unknown: an event', { settings: { url, events: ['build.exploded'] } }, 'settings.events[0] must be'],
-    ['read-only: id', { id: nobody }, 'id is read-only'],
+    ['read-only: id', { id: unknownId }, 'id is read-only'],
     ['read-only: enabled', { enabled: false }, 'use the enable and disable operations'],
     ['read-only: created_at', { created_at: '2026-01-01T00:00:00.000Z' }, 'created_at is read-only'],
     ['invalid: no settings', { settings: {} }, 'settings.url is required'],
@@ -329,12 +329,12 @@ describe('POST /v2/organizations/{org.slug}/services', () => {
     ],
     [
       'invalid: ids without a scope',
-      { scope_uuids: [nobody] },
+      { scope_uuids: [unknownId] },
       'scope_uuids must be left out when scope is all',
     ],
     [
       'invalid: ids of nothing',
-      { scope: 'some_teams', scope_uuids: [nobody] },
+      { scope: 'some_teams', scope_uuids: [unknownId] },
       'none of the organization’s teams',
     ],
     [
@@ -553,7 +553,7 @@ describe('PATCH /v2/organizations/{org.slug}/services/{uuid}', () => {
     expect([all.body.scope, all.body.scope_uuids]).toEqual(['all', []])
   })
 
-  it('takes back a scope whose pipelines are all gone', async () => {
+  it('accepts a scope whose pipelines are all deleted', async () => {
     const { org, admin } = await anOrg()
     const pipeline = await aPipeline(app, org, 'steps: []')
     const { path, patch } = await aService(org, admin, { scope: 'some_projects', scope_uuids: [pipeline.id] })
@@ -690,7 +690,7 @@ describe('PATCH /v2/organizations/{org.slug}/services/{uuid}', () => {
     expect(events.map(({ data }) => data)).toEqual([{ description: 'New' }, { settings: 'a secret setting' }])
   })
 
-  it('loses neither of two changes made at once', async () => {
+  it('loses neither of two concurrent updates', async () => {
     const { org, admin } = await anOrg()
     const { path, patch } = await aService(org, admin)
     await Promise.all([
@@ -708,7 +708,7 @@ describe('PATCH /v2/organizations/{org.slug}/services/{uuid}', () => {
 })
 
 describe('DELETE /v2/organizations/{org.slug}/services/{uuid}', () => {
-  it('answers 204, once, and takes deliveries with it', async () => {
+  it('answers 204, once, and deletes its deliveries', async () => {
     const { org, admin } = await anOrg()
     const { id, path } = await aService(org, admin)
     const answers = await Promise.all(
@@ -725,7 +725,7 @@ describe('DELETE /v2/organizations/{org.slug}/services/{uuid}', () => {
 })
 
 describe('PUT /v2/organizations/{org.slug}/services/{uuid}/enable and /disable', () => {
-  it('set the flag, and say so once in the audit log', async () => {
+  it('set the flag, with one audit event each', async () => {
     const { org, admin } = await anOrg()
     const { id, path, made } = await aService(org, admin)
     const put = (verb: string) => app.request('PUT', `${path}/${verb}`, { token: admin.token })
