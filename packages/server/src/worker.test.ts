@@ -147,6 +147,8 @@ const refuse = async () => {
 }
 const refusing: Handlers<unknown> = {
   expire_invitations: refuse,
+  report_commit_statuses: refuse,
+  report_overdue_statuses: refuse,
   revoke_inactive_tokens: refuse,
   expire_agents: refuse,
   expire_idempotency_keys: refuse,

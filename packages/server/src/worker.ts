@@ -12,8 +12,8 @@ import { logEngineOutage } from './hosted/agents/engine-outage.ts'
 import { reconcile, tidyEngine } from './hosted/agents/reconcile.ts'
 import { sharedVolumeReconciler } from './hosted/agents/shared-volumes.ts'
 import { deleteUnusedBlobs, expireArtifacts } from './resources/artifacts/expire.ts'
-import { publishStatuses } from './resources/commit-statuses/report.ts'
-import { settleStatuses } from './resources/commit-statuses/update-statuses.ts'
+import { enqueueOverdueReports, reportStatuses } from './resources/commit-statuses/report.ts'
+import { updateStatuses } from './resources/commit-statuses/update-statuses.ts'
 import { pollRepositories } from './source-hosts/incoming/poll.ts'
 import { expireWebhookDeliveries } from './source-hosts/incoming/queries.ts'
 import * as invitations from './resources/invitations/queries.ts'
@@ -41,6 +41,8 @@ export const handlers: Handlers<Context> = {
   expire_rate_limits: (ctx) => inLongTransaction(ctx.db, deleteSeconds, expireRateLimits),
   expire_sessions: (ctx) => inLongTransaction(ctx.db, deleteSeconds, expireSessions),
   expire_webhook_deliveries: (ctx) => inLongTransaction(ctx.db, deleteSeconds, expireWebhookDeliveries),
+  report_commit_statuses: reportStatuses,
+  report_overdue_statuses: enqueueOverdueReports,
   revoke_inactive_tokens: (ctx) => revokeInactiveTokens(ctx.db),
   seal_plain_secrets: sealPlainSecrets,
   update_git_mirror: updateMirror,
@@ -51,17 +53,17 @@ export const startNotifications = (ctx: Context): Notifications =>
   startRelayAndDelivery(ctx, loadSnapshots(ctx.config.url))
 
 /**
- * Work that is no queue of tasks. The sweep, lost agents, schedules, statuses and images are looked for more often than
- * cron can. The database itself notes deleted pipelines, so no code could enqueue their builds. Reconciling compares whole
- * lists. Volumes, artifacts and objects are deleted in batches of any number, and a poller runs only once at a time.
+ * Work that is no queue of tasks. The sweep, lost agents, schedules, polls of repositories and images are looked for more
+ * often than cron can. Statuses follow from the outbox, whose cursor must move in the same transaction. The database itself
+ * notes deleted pipelines, so no code could enqueue their builds. Reconciling compares whole lists. Volumes, artifacts and
+ * objects are deleted in batches of any number, and a poller runs only once at a time.
  */
 export const pollers: Readonly<Record<string, Poller<Context>>> = {
   sweep: { everySeconds: 1, run: sweep },
   agents: { everySeconds: 2, run: agentWatcher() },
   remove_builds: { everySeconds: 2, run: deleteBuilds },
   fire_schedules: { everySeconds: 5, run: fireDueSchedules },
-  settle_statuses: { everySeconds: 1, run: settleStatuses },
-  publish_statuses: { everySeconds: 1, run: publishStatuses },
+  update_statuses: { everySeconds: 1, run: updateStatuses },
   poll_repositories: { everySeconds: 2, run: pollRepositories },
   enqueue_compactions: { everySeconds: 10, run: enqueueCompactions },
   reconcile_hosted: { everySeconds: 5, run: logEngineOutage(reconcile) },

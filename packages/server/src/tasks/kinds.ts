@@ -14,6 +14,8 @@ export interface Kinds {
   expire_rate_limits: NoPayload
   expire_sessions: NoPayload
   expire_webhook_deliveries: NoPayload
+  report_commit_statuses: { pipeline_id: string }
+  report_overdue_statuses: NoPayload
   revoke_inactive_tokens: NoPayload
   seal_plain_secrets: NoPayload
   update_git_mirror: { git_mirror_id: string }
@@ -40,6 +42,7 @@ export const schedule: Readonly<Record<CronKind, string>> = {
   expire_rate_limits: '*/5 * * * *',
   expire_sessions: '*/15 * * * *',
   expire_webhook_deliveries: '23 * * * *',
+  report_overdue_statuses: '* * * * *',
   revoke_inactive_tokens: '7 * * * *',
   seal_plain_secrets: '52 * * * *',
 }

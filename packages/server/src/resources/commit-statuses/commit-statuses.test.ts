@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { eventually, startApp, useApp, type Json } from '../../../test/app.ts'
 import {
@@ -10,12 +9,14 @@ import {
   type TestUser,
 } from '../../../test/builders.ts'
 import { commitOf } from '../../../test/deliveries.ts'
+import { reportDue, updateAll } from '../../../test/commit-statuses.ts'
 import { aReceiver, type Receiver } from '../../../test/receiver.ts'
 import { aBuild, runJob, startJob, applyEvent, type TestBuild } from '../../../test/runs.ts'
 import type { BuildRequest } from '../../conductor/build.ts'
-import { publishStatuses } from './report.ts'
+import { runTasks } from '../../tasks/run.ts'
+import { handlers } from '../../worker.ts'
 import * as statuses from './queries.ts'
-import { settleStatuses } from './update-statuses.ts'
+import { updateStatuses } from './update-statuses.ts'
 
 const app = useApp({ env: { MILLRACE_OUTBOUND_ALLOW: '127.0.0.0/8' } })
 const never = new AbortController().signal
@@ -25,7 +26,7 @@ let org: TestOrganization
 let admin: TestUser
 let host: Receiver
 beforeAll(async () => {
-  await settleStatuses(app.ctx, never)
+  await updateStatuses(app.ctx, never)
   host = await aReceiver()
 })
 afterAll(() => host.close())
@@ -64,23 +65,12 @@ const aPublished = (steps: string, settings: object = {}, given: object = {}) =>
 const build = (pipeline: { id: string }, given: Partial<BuildRequest> = {}) =>
   aBuild(app, org, pipeline, { commit: commitOf('head'), ...given })
 
-/** Until all is read: a transaction of the server itself, such as one that gathers statistics, may be open for a moment. */
-const settle = (ctx = app.ctx) =>
-  eventually('the outbox is read', async () => {
-    await settleStatuses(ctx, never)
-    const { rows } = await sql<{ is_read: boolean }>`
-      select c.xid > coalesce((select max(xid) from events), 0) as is_read from commit_status_cursor c`.execute(
-      app.db,
-    )
-    return rows[0]?.is_read
-  })
-
 async function publish(ctx = app.ctx) {
-  await settle(ctx)
-  await publishStatuses(ctx, never)
+  await updateAll(ctx)
+  await reportDue(ctx)
 }
 
-const told = () =>
+const reported = () =>
   host.received.map(({ body }) => [String(body.context), String(body.state), String(body.description)])
 
 /** Of several pipelines or contexts nobody knows which comes first. */
@@ -171,7 +161,7 @@ describe('a commit status', () => {
     await runJob(app, one, 'b', 1)
     await publish()
     const context = `millrace/${pipeline.slug}`
-    expect(told()).toEqual([
+    expect(reported()).toEqual([
       [context, 'pending', 'Build #1 waits for an agent'],
       [context, 'pending', 'Build #1 is running'],
       [context, 'failure', 'Build #1 failed'],
@@ -197,7 +187,7 @@ describe('a commit status', () => {
     const pipeline = await aPublished('steps: [{ command: a }]')
     await applyEvent(app, await build(pipeline), { type: 'cancel_build', reason: null })
     await publish()
-    expect(told()).toEqual([[`millrace/${pipeline.slug}`, 'error', 'Build #1 was canceled']])
+    expect(reported()).toEqual([[`millrace/${pipeline.slug}`, 'error', 'Build #1 was canceled']])
   })
 
   it('needs a commit that is known by its name, and a connection with a token', async () => {
@@ -208,7 +198,7 @@ describe('a commit status', () => {
     const pipeline = await aPublished('steps: [{ command: a }]')
     const head = await build(pipeline, { commit: 'HEAD' })
     await publish()
-    expect(told()).toEqual([])
+    expect(reported()).toEqual([])
     // The first job finds out what HEAD is.
     await app.db
       .updateTable('builds')
@@ -224,7 +214,7 @@ describe('a commit status', () => {
     await connect('gitea')
     await build(await aPublished('steps: [{ command: a }]', { publish_commit_status: false }))
     await publish()
-    expect(told()).toEqual([])
+    expect(reported()).toEqual([])
   })
 
   it('publish_blocked_as_pending', async () => {
@@ -255,7 +245,7 @@ describe('a commit status', () => {
       await runJob(app, one, 'b', 1)
       await publish()
       const strip = (context = '') => context.replace(`millrace/${pipeline.slug}`, '')
-      return inOrder(told().map(([context, state = '']) => [strip(context), state]))
+      return inOrder(reported().map(([context, state = '']) => [strip(context), state]))
     }
     expect(await contexts({})).toEqual([
       ['', 'failure'],
@@ -279,7 +269,7 @@ describe('a commit status', () => {
     await build(pipeline, { pullRequest })
     await publish()
     expect(
-      told()
+      reported()
         .map(([context = '']) => context)
         .toSorted(),
     ).toEqual([`millrace/${pipeline.slug}`, `millrace/${pipeline.slug}/pr`])
@@ -301,10 +291,10 @@ steps:
     const pipeline = await aPublished(steps, { publish_commit_status: false })
     const one = await build(pipeline)
     await publish()
-    expect(told()).toEqual([])
+    expect(reported()).toEqual([])
     await runJob(app, one, 'a', 1)
     await publish()
-    expect(inOrder(told())).toEqual([
+    expect(inOrder(reported())).toEqual([
       ['ours/all', 'failure', 'Build #1 failed'],
       ['ours/main', 'failure', 'Build #1 failed'],
       ['ours/step', 'failure', 'Failed'],
@@ -351,7 +341,7 @@ steps:
     await runJob(app, one, 'b', 1)
     await publish()
     const slug = `millrace/${pipeline.slug}`
-    expect(inOrder(told())).toEqual(
+    expect(inOrder(reported())).toEqual(
       inOrder([
         ['Whole', 'failure', 'Build #1 failed'],
         [slug, 'failure', 'Build #1 failed'],
@@ -372,7 +362,7 @@ steps:
         'a',
       )
       await publish()
-      return told()
+      return reported()
         .map(([context = '']) => context)
         .toSorted()
     }
@@ -388,7 +378,7 @@ steps:
     await publish()
     await runJob(app, older, 'a', 1)
     await publish()
-    expect(told().map(([, , description]) => description)).toEqual(['Build #2 passed'])
+    expect(reported().map(([, , description]) => description)).toEqual(['Build #2 passed'])
   })
 
   it('is not missed when the transaction that made the build commits late', async () => {
@@ -398,12 +388,12 @@ steps:
       await aBuild({ ...app, ctx: { ...app.ctx, db: trx } }, org, pipeline, { commit: commitOf('late') })
       // Another build begins and commits in the meantime, and everybody looks.
       await build(await aPublished('steps: [{ command: a }]'))
-      await settleStatuses(app.ctx, never)
-      await publishStatuses(app.ctx, never)
-      expect(told()).toEqual([])
+      await updateStatuses(app.ctx, never)
+      await reportDue(app.ctx)
+      expect(reported()).toEqual([])
     })
     await publish()
-    expect(told()).toHaveLength(2)
+    expect(reported()).toHaveLength(2)
   })
 
   it('is not missed where transactions are numbered anew, as in a restored backup', async () => {
@@ -414,8 +404,8 @@ steps:
       .set({ xid: 2 ** 52 })
       .execute()
     const one = await build(pipeline)
-    await settleStatuses(app.ctx, never)
-    await settle()
+    await updateStatuses(app.ctx, never)
+    await updateAll(app.ctx)
     expect(await listed(pipeline, one)).toHaveLength(1)
   })
 })
@@ -473,7 +463,7 @@ describe('a commit status that is not taken', () => {
     host.answering = null
     await runJob(app, one, 'a')
     await publish()
-    expect(told().map(([, state]) => state)).toEqual(['pending', 'success'])
+    expect(reported().map(([, state]) => state)).toEqual(['pending', 'success'])
   })
 
   it('was taken, when GitLab says that it knows already', async () => {
@@ -510,7 +500,7 @@ describe('POST …/builds/{number}/commit-statuses/{id}/redeliver', () => {
     const one = await build(pipeline)
     host.answering = (response) => response.writeHead(403).end('{"message":"no"}')
     await publish()
-    await publishStatuses(later(2 * 24 * 60 * 60), never)
+    await reportDue(later(2 * 24 * 60 * 60))
     const [given] = await listed(pipeline, one)
     expect(given).toMatchObject({ next_attempt_at: null, error: expect.stringMatching(/^Given up: /) })
     host.answering = null
@@ -522,19 +512,19 @@ describe('POST …/builds/{number}/commit-statuses/{id}/redeliver', () => {
       { id: given?.id, attempts: 0, error: null, next_attempt_at: expect.any(String) },
     ])
     await publish()
-    expect(told()).toHaveLength(1)
+    expect(reported()).toHaveLength(1)
     expect(await listed(pipeline, one)).toMatchObject([{ error: null, next_attempt_at: null }])
     // One that has arrived, too.
     await app.request('POST', path, { token: admin.token })
     await publish()
-    expect(told()).toHaveLength(2)
+    expect(reported()).toHaveLength(2)
   })
 
   it('answers 404 to a status of another build, and 403 without the scope', async () => {
     await connect('gitea')
     const pipeline = await aPublished('steps: [{ command: a }]')
     const [one, other] = [await build(pipeline), await build(pipeline, { commit: commitOf('other') })]
-    await settle()
+    await updateAll(app.ctx)
     const [status] = await listed(pipeline, one)
     const path = (of: TestBuild) =>
       `${pipeline.path}/builds/${of.number}/commit-statuses/${status?.id}/redeliver`
@@ -546,29 +536,49 @@ describe('POST …/builds/{number}/commit-statuses/{id}/redeliver', () => {
 })
 
 describe('publishing', () => {
+  it('follows the update at once, by a task of the queue', async () => {
+    await connect('gitea')
+    const pipeline = await aPublished('steps: [{ command: a }]')
+    const running = await runTasks(app.database.pool, app.ctx.log, app.ctx, handlers, {})
+    try {
+      const one = await build(pipeline)
+      await updateAll(app.ctx)
+      await eventually('the host has the first state', async () => host.received.length === 1)
+      host.answering = (response) => response.writeHead(500).end()
+      await runJob(app, one, 'a')
+      await updateAll(app.ctx)
+      await eventually('the host has refused', async () => host.received.length === 2)
+      host.answering = null
+      await eventually('the host has the last state', async () => host.received.length === 3, 20_000)
+      expect(reported().map(([, state]) => state)).toEqual(['pending', 'success', 'success'])
+    } finally {
+      await running.stop()
+    }
+  })
+
   it('goes on where a killed process left off, and keeps the order of states', async () => {
     await connect('gitea')
     const pipeline = await aPublished('steps: [{ command: a }]')
     const one = await build(pipeline)
-    await settle()
+    await updateAll(app.ctx)
     // Somebody claims the first state and is never heard of again.
-    const claimed = await statuses.claimDue(app.db, new Date().toISOString(), 10)
+    const claimed = await statuses.claimDue(app.db, pipeline.id, new Date().toISOString())
     expect(claimed).toHaveLength(1)
     await runJob(app, one, 'a')
     await publish()
-    expect(told()).toEqual([])
+    expect(reported()).toEqual([])
     await publish(later(61))
-    expect(told().map(([, state]) => state)).toEqual(['success'])
+    expect(reported().map(([, state]) => state)).toEqual(['success'])
   })
 
   it('is done once by several workers', async () => {
     await connect('gitea')
     const pipelines = await Promise.all([1, 2, 3, 4, 5].map(() => aPublished('steps: [{ command: a }]')))
     await Promise.all(pipelines.map((pipeline) => build(pipeline)))
-    await Promise.all([1, 2, 3, 4].map(() => settle()))
-    await Promise.all([1, 2, 3, 4].map(() => publishStatuses(app.ctx, never)))
+    await Promise.all([1, 2, 3, 4].map(() => updateAll(app.ctx)))
+    await Promise.all([1, 2, 3, 4].map(() => reportDue(app.ctx)))
     expect(
-      told()
+      reported()
         .map(([context = '']) => context)
         .toSorted(),
     ).toEqual(pipelines.map(({ slug }) => `millrace/${slug}`).toSorted())
@@ -584,18 +594,16 @@ describe('publishing', () => {
       { repository: 'git@silent.example.com:acme/app.git' },
     )
     for (const name of ['a', 'b', 'c', 'd', 'e']) await build(stuck, { commit: commitOf(name) })
-    await settle()
-    const stopping = new AbortController()
-    const publishing = publishStatuses(app.ctx, stopping.signal)
+    await updateAll(app.ctx)
+    const reporting = reportDue(app.ctx)
     await eventually('the silent host is asked', async () => silent.received.length > 0)
     await build(await aPublished('steps: [{ command: a }]'))
-    await settle()
-    await eventually('the other host is told', async () => host.received.length === 1)
+    await publish()
+    await eventually('the other host has the status', async () => host.received.length === 1)
     // And of the silent one's only so many are waited for at once.
     expect(silent.received.length).toBeLessThanOrEqual(2)
-    stopping.abort()
     await silent.close()
-    await publishing
+    await reporting
   })
 
   it('leaves no token in answers or in the log', async () => {

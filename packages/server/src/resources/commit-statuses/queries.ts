@@ -4,6 +4,7 @@ import type { StepDefinition, NotifyEntry } from '@millrace/engine/steps/types.t
 import { selectFields, stepColumns } from '../../conductor/rows.ts'
 import type { Db, Trx } from '../../db/pool.ts'
 import { oldestOpen } from '../../events/oldest-open.ts'
+import { isFree, leaseEnd } from '../../tasks/lease.ts'
 import type { Settings } from '../pipelines/provider.ts'
 import type { Credentials } from '../../source-hosts/host.ts'
 import type { Status, StatusState } from '../../source-hosts/status.ts'
@@ -36,28 +37,28 @@ export async function listOfBuild(
   return rows
 }
 
-/** Tells it once more, for another day; undefined: it is not, or no longer, a status of the build. */
-export async function setDue(
-  db: Db,
+/** Undefined: the build has no such status, or a newer build has it. */
+export async function updateDue(
+  trx: Trx,
   orgId: string,
   buildId: string,
   id: string,
   at: string,
 ): Promise<StatusRow | undefined> {
-  // Another version, so that an attempt that is under way does not count for this one.
+  // With a new version, an attempt that is being made does not count for this one.
   const { rows } = await sql<StatusRow>`
     update commit_statuses s set version = s.version + 1, changed_at = ${at}, next_attempt_at = ${at}, attempts = 0,
       error = null
     where s.organization_id = ${orgId} and s.build_id = ${buildId} and s.id = ${id}
     returning s.id, s.context, s.state, s.description, s.commit, s.changed_at, s.delivered_at, s.attempts,
-      s.next_attempt_at, s.error`.execute(db)
+      s.next_attempt_at, s.error`.execute(trx)
   return rows[0]
 }
 
-/** How many events are looked at together; all of one transaction are. */
+/** How many events are read at a time; those of one transaction are read together. */
 const mostEvents = 2000
 
-/** Asked every second, and to take them writes, even where there are none. */
+/** Runs every second. It only reads, while taking the builds writes even if there are none. */
 export async function hasTouchedBuilds(db: Db): Promise<boolean> {
   const { rows } = await sql<{ has: boolean }>`
     select xid > ${oldestOpen} or exists (select from events e where e.xid >= c.xid) as has
@@ -66,9 +67,8 @@ export async function hasTouchedBuilds(db: Db): Promise<boolean> {
 }
 
 /**
- * The builds of which something was told since the last time, where their commits are published. A window of
- * transactions ends where the oldest one still open begins, so that none that commits late is passed over. Null:
- * another worker is at it.
+ * The builds with events since the last call whose hosts get statuses. A window of transactions ends where the oldest open
+ * one begins, so none that commits late is missed. Null: another worker is reading.
  */
 export async function takeTouchedBuilds(trx: Trx): Promise<{ ids: string[]; isMore: boolean } | null> {
   await sql`insert into commit_status_cursor (xid) values (${oldestOpen}) on conflict do nothing`.execute(trx)
@@ -76,7 +76,7 @@ export async function takeTouchedBuilds(trx: Trx): Promise<{ ids: string[]; isMo
     select xid, ${oldestOpen} as oldest from commit_status_cursor for update skip locked`.execute(trx)
   const [cursor] = rows
   if (cursor === undefined) return null
-  // Transactions are numbered anew where a backup was restored. Looking at a build again does no harm.
+  // A restored backup numbers transactions from the start again. Reading events twice is safe.
   const from = cursor.xid > cursor.oldest ? 0 : cursor.xid
   const { rows: ends } = await sql<{ xid: number }>`
     select xid from events where xid > ${from} and xid < ${cursor.oldest}
@@ -97,13 +97,13 @@ export interface PublishedBuild {
   pipeline_id: string
   id: string
   number: number
-  /** Of a pull request that is built as it would merge, its newest commit. */
+  /** For a pull request that is built as merged, its newest commit. */
   commit: string
   provider_settings: Settings
   notify: readonly NotifyEntry[]
 }
 
-/** Only those whose commit is known by its name. */
+/** Undefined: the commit of the build is not known yet. */
 export async function findPublished(db: Db, id: string): Promise<PublishedBuild | undefined> {
   const { rows } = await sql<PublishedBuild>`
     select b.organization_id, b.pipeline_id, b.id, b.number, coalesce(b.pull_request ->> 'head', b.commit) as commit,
@@ -128,15 +128,15 @@ export async function listSteps(
   return rows
 }
 
-/** A newer build of the same commit takes over its contexts; an older one does not get them back. */
-export async function keep(
+/** A newer build of the same commit takes over its contexts for good. Returns whether a status changed. */
+export async function upsert(
   trx: Trx,
   build: PublishedBuild,
   statuses: ReadonlyArray<Status & { id: string }>,
   at: string,
-): Promise<void> {
-  if (statuses.length === 0) return
-  await sql`
+): Promise<boolean> {
+  if (statuses.length === 0) return false
+  const { numAffectedRows } = await sql`
     insert into commit_statuses (id, organization_id, pipeline_id, build_id, build_number, commit, context, state,
       description, output, changed_at, next_attempt_at)
     select n.id, ${build.organization_id}, ${build.pipeline_id}, ${build.id}, ${build.number}, ${build.commit},
@@ -151,6 +151,7 @@ export async function keep(
     where commit_statuses.build_number <= excluded.build_number
       and (commit_statuses.build_id, commit_statuses.state, commit_statuses.description)
         is distinct from (excluded.build_id, excluded.state, excluded.description)`.execute(trx)
+  return (numAffectedRows ?? 0n) > 0n
 }
 
 export interface DueStatus extends Status {
@@ -174,29 +175,25 @@ type ClaimedRow = Omit<DueStatus, 'connection'> &
     api_url: string | null
   }
 
-/** So many of one pipeline at once, so that a host that does not answer holds up nobody else's. */
+/** Few per pipeline, so that a host that does not answer does not delay the statuses of others. */
 const mostOfOnePipeline = 2
 /** Longer than a request may take. */
 const leaseSeconds = 60
 
-export async function claimDue(db: Db, now: string, most: number): Promise<DueStatus[]> {
+/** A task may run a moment before its time by the clock of this process, hence the second. */
+export async function claimDue(db: Db, pipelineId: string, now: string): Promise<DueStatus[]> {
   const { rows } = await sql<ClaimedRow>`
     with due as (
-      select picked.id
-      from (select distinct pipeline_id from commit_statuses where next_attempt_at <= ${now}) waiting
-      cross join lateral (
-        select s.id, s.next_attempt_at from commit_statuses s
-        where s.pipeline_id = waiting.pipeline_id and s.next_attempt_at <= ${now}
-          and (s.leased_until is null or s.leased_until <= ${now})
-        order by s.next_attempt_at, s.id
-        limit greatest(0, ${mostOfOnePipeline} - (
-          select count(*) from commit_statuses f
-          where f.pipeline_id = waiting.pipeline_id and f.leased_until > ${now}))
-        for update skip locked
-      ) picked
-      order by picked.next_attempt_at limit ${most}
+      select s.id from commit_statuses s
+      where s.pipeline_id = ${pipelineId} and s.next_attempt_at <= ${now}::timestamptz + interval '1 second'
+        and ${isFree('s.leased_until', now)}
+      order by s.next_attempt_at, s.id
+      limit greatest(0, ${mostOfOnePipeline} - (
+        select count(*) from commit_statuses f
+        where f.pipeline_id = ${pipelineId} and f.leased_until > ${now}))
+      for update skip locked
     )
-    update commit_statuses s set leased_until = ${now}::timestamptz + make_interval(secs => ${leaseSeconds})
+    update commit_statuses s set leased_until = ${leaseEnd(now, leaseSeconds)}
     from due, pipelines p join organizations o on o.id = p.organization_id
     left join repository_connections c on c.organization_id = p.organization_id and c.host = p.repository_host
     where s.id = due.id and p.id = s.pipeline_id
@@ -210,7 +207,21 @@ export async function claimDue(db: Db, now: string, most: number): Promise<DueSt
   }))
 }
 
-/** What came up meanwhile is due at once. */
+export async function findNextAttempt(db: Db, pipelineId: string, now: string): Promise<string | null> {
+  const { rows } = await sql<{ at: string | null }>`
+    select min(next_attempt_at) as at from commit_statuses s
+    where s.pipeline_id = ${pipelineId} and ${isFree('s.leased_until', now)}`.execute(db)
+  return rows[0]?.at ?? null
+}
+
+export async function listPipelinesWithDue(db: Db, now: string): Promise<string[]> {
+  const { rows } = await sql<{ pipeline_id: string }>`
+    select distinct s.pipeline_id from commit_statuses s
+    where s.next_attempt_at <= ${now} and ${isFree('s.leased_until', now)}`.execute(db)
+  return rows.map(({ pipeline_id }) => pipeline_id)
+}
+
+/** A state that changed during the attempt is due at once. */
 export async function recordDelivered(
   db: Db,
   { id, organization_id, version }: DueStatus,
@@ -222,7 +233,7 @@ export async function recordDelivered(
     where organization_id = ${organization_id} and id = ${id}`.execute(db)
 }
 
-/** `next` null: given up. */
+/** `next` null: no further attempt is made. */
 export async function recordFailed(
   db: Db,
   { id, organization_id, version }: DueStatus,
@@ -237,8 +248,8 @@ export async function recordFailed(
     where organization_id = ${organization_id} and id = ${id}`.execute(db)
 }
 
-/** Written only where it changes: many statuses go through one connection. */
-export async function noteProblem(
+/** Writes only a change, since many statuses go through one connection. */
+export async function recordProblem(
   db: Db,
   orgId: string,
   connectionId: string,

@@ -1,36 +1,56 @@
-// Tells hosts what is due. Each status is claimed for a while and told outside any transaction; one that a dying
-// process leaves behind is claimed again when its time is up.
+// Reports commit statuses to source hosts. The rows of `commit_statuses` say what is due; a task per pipeline sends it. Each
+// status is leased and sent outside of a transaction. When a process dies, its leases end and a cron task enqueues again.
 import type { Context } from '../../context.ts'
+import type { Db } from '../../db/pool.ts'
 import { OutboundError } from '../../lib/outbound.ts'
 import { backoffMs } from '../../notifications/delivery/backoff.ts'
-import { runConcurrently } from '../../tasks/run-concurrently.ts'
-import { locate } from '../pipelines/provider.ts'
+import { requestTo } from '../../source-hosts/api.ts'
 import { TokenRefused } from '../../source-hosts/host.ts'
 import { hostOfType } from '../../source-hosts/hosts.ts'
-import { requestTo } from '../../source-hosts/api.ts'
+import { enqueue, enqueueAll } from '../../tasks/enqueue.ts'
+import type { Kinds } from '../../tasks/kinds.ts'
+import { locate } from '../pipelines/provider.ts'
 import * as statuses from './queries.ts'
 import type { DueStatus } from './queries.ts'
 
-const mostAtOnce = 16
 const givenUpMs = 24 * 60 * 60 * 1000
 const longestWaitSeconds = 3600
 
-/** One round: while there is something to tell. */
-export const publishStatuses = (ctx: Context, stopping: AbortSignal): Promise<void> =>
-  runConcurrently({
-    most: mostAtOnce,
-    stopping,
-    claim: (room) => statuses.claimDue(ctx.db, ctx.now().toISOString(), room),
-    work: (status) => tell(ctx, status),
-    failed: (error) => ctx.log.error({ err: error }, 'A commit status could not be recorded.'),
-  })
+export const enqueueReports = (db: Db, pipelineIds: readonly string[]): Promise<void> =>
+  enqueueAll(
+    db,
+    'report_commit_statuses',
+    pipelineIds.map((id) => ({ payload: { pipeline_id: id }, key: id })),
+  )
 
-async function tell(ctx: Context, status: DueStatus): Promise<void> {
+export async function enqueueOverdueReports(ctx: Context): Promise<void> {
+  await enqueueReports(ctx.db, await statuses.listPipelinesWithDue(ctx.db, ctx.now().toISOString()))
+}
+
+/** Reports a few statuses and enqueues the next task, so that no task takes long. Returns how many it reported. */
+export async function reportStatuses(
+  ctx: Context,
+  { pipeline_id: pipelineId }: Kinds['report_commit_statuses'],
+): Promise<number> {
+  const due = await statuses.claimDue(ctx.db, pipelineId, ctx.now().toISOString())
+  // Otherwise another task reports them, and enqueues the next one itself.
+  if (due.length === 0) return 0
+  await Promise.all(due.map((status) => report(ctx, status)))
+  const next = await statuses.findNextAttempt(ctx.db, pipelineId, ctx.now().toISOString())
+  if (next !== null) {
+    // With another key than the task of a new state, whose time it must not replace.
+    const options = { key: `${pipelineId} again`, runAt: next }
+    await enqueue(ctx.db, 'report_commit_statuses', { pipeline_id: pipelineId }, options)
+  }
+  return due.length
+}
+
+async function report(ctx: Context, status: DueStatus): Promise<void> {
   const problem = await send(ctx, status)
   const at = ctx.now()
   const { connection, organization_id: orgId } = status
   if (connection !== null) {
-    await statuses.noteProblem(ctx.db, orgId, connection.id, problem?.message ?? null, at.toISOString())
+    await statuses.recordProblem(ctx.db, orgId, connection.id, problem?.message ?? null, at.toISOString())
   }
   if (problem === null) return statuses.recordDelivered(ctx.db, status, at.toISOString())
   const next = at.getTime() + Math.max(backoffMs(status.attempts + 1), problem.waitSeconds * 1000)

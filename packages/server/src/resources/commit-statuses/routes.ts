@@ -7,6 +7,7 @@ import { notFound } from '../../lib/errors.ts'
 import * as builds from '../builds/queries.ts'
 import { presentStatus } from './present.ts'
 import * as statuses from './queries.ts'
+import { redeliver } from './redeliver.ts'
 import { CommitStatus } from './schema.ts'
 
 const listStatuses = route({
@@ -37,8 +38,7 @@ const postRedeliver = route({
   answers: { 200: CommitStatus },
   async handler({ ctx, org, params }) {
     const build = await builds.findInPipeline(ctx.db, org.id, params.pipeline, params.build)
-    const at = ctx.now().toISOString()
-    const status = build && (await statuses.setDue(ctx.db, org.id, build.id, params.commit_status, at))
+    const status = build && (await redeliver(ctx, org.id, build, params.commit_status))
     if (status === undefined) throw notFound('No commit status found')
     return ok(presentStatus(status))
   },

@@ -1,4 +1,5 @@
-// From the outbox to what is to be published: whatever happened to a build, its statuses follow from how it is now.
+// Reads the outbox and updates the statuses of every build that had an event. Statuses follow from the present state of the
+// build, so it does not matter which events there were.
 import { evaluateCondition } from '@millrace/engine/conditions/evaluate.ts'
 import { stepOutcomeOf, stepStateOf } from '@millrace/engine/outcome.ts'
 import { conditionFacts, findBuild } from '../../conductor/build.ts'
@@ -8,24 +9,31 @@ import { inTransaction } from '../../db/transaction.ts'
 import { newId } from '../../lib/ids.ts'
 import { hostSettings } from '../pipelines/provider.ts'
 import * as statuses from './queries.ts'
+import { enqueueReports } from './report.ts'
 import { statusesOf, type Holds } from './rules.ts'
 
-/** One round: until nothing is left to look at, or another worker looks. */
-export async function settleStatuses(ctx: Context, stopping: AbortSignal): Promise<void> {
+/** Ends when no events are left, or when another worker reads them. */
+export async function updateStatuses(ctx: Context, stopping: AbortSignal): Promise<void> {
   let isMore = await statuses.hasTouchedBuilds(ctx.db)
   while (isMore && !stopping.aborted) {
     isMore = await inTransaction(ctx.db, async (trx) => {
       const touched = await statuses.takeTouchedBuilds(trx)
-      for (const id of touched?.ids ?? []) await settleBuild(trx, ctx, id)
+      const changed = new Set<string>()
+      for (const id of touched?.ids ?? []) {
+        const pipelineId = await updateBuild(trx, ctx, id)
+        if (pipelineId !== null) changed.add(pipelineId)
+      }
+      await enqueueReports(trx, [...changed])
       return touched?.isMore ?? false
     })
   }
 }
 
-async function settleBuild(trx: Trx, ctx: Context, id: string): Promise<void> {
+/** The pipeline of the build; null: no status changed. */
+async function updateBuild(trx: Trx, ctx: Context, id: string): Promise<string | null> {
   const published = await statuses.findPublished(trx, id)
   const build = published && (await findBuild(trx, published.organization_id, id))
-  if (published === undefined || build === undefined) return
+  if (published === undefined || build === undefined) return null
   const settings = hostSettings(published.provider_settings)
   const which = settings.publish_commit_status_per_step ? 'all' : 'notifying'
   const steps = await statuses.listSteps(trx, published.organization_id, id, which)
@@ -40,7 +48,7 @@ async function settleBuild(trx: Trx, ctx: Context, id: string): Promise<void> {
       state: stepStateOf(step),
       outcome: stepOutcomeOf(step),
     }
-    // A mistake silences the one notification.
+    // An entry whose condition cannot be evaluated has no status.
     const judged = evaluateCondition(condition, known === null ? facts : { ...facts, step: known })
     return judged.ok && judged.value
   }
@@ -58,5 +66,6 @@ async function settleBuild(trx: Trx, ctx: Context, id: string): Promise<void> {
     holds,
   )
   const rows = wanted.map((status) => ({ id: newId(), ...status }))
-  await statuses.keep(trx, published, rows, ctx.now().toISOString())
+  const hasChanged = await statuses.upsert(trx, published, rows, ctx.now().toISOString())
+  return hasChanged ? published.pipeline_id : null
 }

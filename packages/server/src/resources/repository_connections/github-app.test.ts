@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { eventually, startApp, useApp, type Json, type TestApp } from '../../../test/app.ts'
+import { startApp, useApp, type Json, type TestApp } from '../../../test/app.ts'
 import {
   aCluster,
   anAdmin,
@@ -11,12 +10,11 @@ import {
   type TestOrganization,
   type TestUser,
 } from '../../../test/builders.ts'
+import { reportDue, updateAll } from '../../../test/commit-statuses.ts'
 import { commitOf } from '../../../test/deliveries.ts'
 import { aGitHub, anAppKey, type AppKey, type GitHubHost } from '../../../test/github-host.ts'
 import { aBuild, runJob, startJob } from '../../../test/runs.ts'
 import { outboundClient } from '../../lib/outbound.ts'
-import { publishStatuses } from '../commit-statuses/report.ts'
-import { settleStatuses } from '../commit-statuses/update-statuses.ts'
 import { pollRepositories } from '../../source-hosts/incoming/poll.ts'
 
 const app = useApp({ env: { MILLRACE_OUTBOUND_ALLOW: '127.0.0.0/8' } })
@@ -27,7 +25,7 @@ let admin: TestUser
 let host: GitHubHost
 let key: AppKey
 beforeAll(async () => {
-  await settleStatuses(app.ctx, never)
+  await updateAll(app.ctx)
   key = anAppKey()
 })
 beforeEach(async () => {
@@ -66,19 +64,9 @@ const aPublished = (steps = 'steps: [{ command: a }]', given: object = {}) =>
 const build = (pipeline: { id: string }, commit = 'head') =>
   aBuild(app, org, pipeline, { commit: commitOf(commit) })
 
-const settle = () =>
-  eventually('the outbox is read', async () => {
-    await settleStatuses(app.ctx, never)
-    const { rows } = await sql<{ is_read: boolean }>`
-      select c.xid > coalesce((select max(xid) from events), 0) as is_read from commit_status_cursor c`.execute(
-      app.db,
-    )
-    return rows[0]?.is_read
-  })
-
 async function publish(ctx = app.ctx) {
-  await settle()
-  await publishStatuses(ctx, never)
+  await updateAll(app.ctx)
+  await reportDue(ctx)
 }
 
 const after = (seconds: number, ctx = app.ctx) => ({
@@ -355,9 +343,9 @@ describe('a commit status by a GitHub App', () => {
     const one = await build(pipeline)
     await publish()
     await runJob(app, one, 'a')
-    await settle()
+    await updateAll(app.ctx)
     await call('DELETE', id)
-    await publishStatuses(app.ctx, never)
+    await reportDue(app.ctx)
     expect(host.done(/\/statuses\//)).toHaveLength(1)
   })
 
