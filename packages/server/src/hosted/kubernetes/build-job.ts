@@ -7,18 +7,9 @@
 import type { V1Container, V1Job } from '@kubernetes/client-node'
 import { HostedRefused, type ImageBuild } from '../driver.ts'
 import { labels } from '../labels.ts'
-import type { Registry } from '../registry/registry.ts'
 import type { Cluster } from './cluster.ts'
 import { shortHash } from './image-records.ts'
 import { isolated, pullSecrets } from './pod-spec.ts'
-
-export interface BuildSettings {
-  registry: Registry
-  registrySecret: string | null
-  /** Rootless, with buildctl-daemonless.sh. */
-  buildkitImage: string
-  buildSeconds: number
-}
 
 export const buildSteps = ['base', 'build', 'push'] as const
 export type BuildStep = (typeof buildSteps)[number]
@@ -34,7 +25,7 @@ const mostDockerfileBytes = 250_000
 const keptSeconds = 600
 const user = 1000
 
-export function describeBuild(cluster: Cluster, settings: BuildSettings, build: ImageBuild): V1Job {
+export function describeBuild(cluster: Cluster, build: ImageBuild): V1Job {
   const { clusterId, ref } = build
   const marks = labels(cluster, 'build', clusterId, shortHash(ref))
   const { base, instructions } = split(build.dockerfile)
@@ -46,19 +37,19 @@ export function describeBuild(cluster: Cluster, settings: BuildSettings, build: 
   const annotations = Object.fromEntries(
     buildSteps.map((step) => [dockerfileOf(step), dockerfiles[step]] as const),
   )
-  const { registrySecret } = settings
-  const container = (step: BuildStep) => describeStep(settings, ref, step)
+  const { registrySecret, buildSeconds } = cluster.settings
+  const container = (step: BuildStep) => describeStep(cluster, ref, step)
   return {
     metadata: { name: buildName(ref), labels: marks },
     spec: {
       backoffLimit: 0,
-      activeDeadlineSeconds: settings.buildSeconds,
+      activeDeadlineSeconds: buildSeconds,
       ttlSecondsAfterFinished: keptSeconds,
       template: {
         metadata: { labels: marks, annotations },
         spec: {
           ...isolated,
-          ...pullSecrets(registrySecret),
+          ...pullSecrets(cluster),
           terminationGracePeriodSeconds: 1,
           securityContext: { runAsUser: user, runAsGroup: user, fsGroup: user },
           initContainers: [container('base'), container('build')],
@@ -104,8 +95,8 @@ function split(dockerfile: string): { base: string; instructions: string } {
   return { base, instructions: dockerfile.slice(line.length + 1) }
 }
 
-function describeStep(settings: BuildSettings, ref: string, step: BuildStep): V1Container {
-  const { registry, registrySecret, buildkitImage } = settings
+function describeStep({ registry, settings }: Cluster, ref: string, step: BuildStep): V1Container {
+  const { registrySecret, buildkitImage } = settings
   const hasCredentials = registrySecret !== null && step !== 'build'
   const flags = registry.isInsecure ? ' --config /tmp/buildkitd.toml' : ''
   return {

@@ -16,9 +16,10 @@ import {
   type RequestContext,
   type V1ObjectMeta,
 } from '@kubernetes/client-node'
-import { HostedError, HostedNotFound, HostedRefused, HostedUnavailable } from '../driver.ts'
+import { HostedError, HostedNotFound, HostedRefused, HostedUnavailable, type Runner } from '../driver.ts'
 import { ignoreNotFound, nullIfNotFound, withTimeLimit } from '../engine-request.ts'
 import { isOurs, label, type Kind } from '../labels.ts'
+import { openRegistry, type Registry } from '../registry/registry.ts'
 
 export interface Cluster {
   namespace: string
@@ -27,39 +28,103 @@ export interface Cluster {
   batch: BatchV1Api
   networking: NetworkingV1Api
   custom: CustomObjectsApi
+  registry: Registry
+  settings: Required<KubernetesSettings>
+  /** Aborts requests to the registry. */
+  closing: AbortController
   /** Sends one request, with a time limit, and throws its failure as a HostedError. */
   ask<T>(work: (options: ConfigurationOptions) => Promise<T>): Promise<T>
 }
 
-export interface ClusterSettings {
+export interface KubernetesSettings {
   namespace: string
   installationId: string
   /** A path; null: the service account of the pod that this process runs in. */
   kubeconfig: string | null
-  /** The time limit of one request. */
+  /** The prefix of the names of built images. */
+  registry: string
+  isRegistryInsecure: boolean
+  /** A secret of type kubernetes.io/dockerconfigjson. */
+  registrySecret: string | null
+  /** Nodes may use their own copy of it without asking the registry. */
+  baseImage: string
+  /** Rootless, with buildctl-daemonless.sh. */
+  buildkitImage: string
+  buildSeconds: number
+  runner: Runner | null
+  /** For a stronger sandbox such as gVisor; null: the cluster's default. */
+  runtimeClass: string | null
+  /** null: the cluster's default. */
+  storageClass: string | null
+  /** null: claims serve as snapshots. */
+  snapshotClass: string | null
+  /** A class whose volumes many nodes can mount at once; null: there is none. */
+  sharedStorageClass: string | null
+  sharedMb: number
+  /** Private ranges that pods may reach. */
+  outboundAllow: readonly string[]
+  /** Run jobs even if the network does not isolate them. */
+  isNetworkOpen: boolean
+  /** Receives what makes jobs slow or unsafe. */
+  warn(error: unknown, message: string): void
+  /** The time limit of one request to the API server. */
   answerSeconds?: number
+  /** From the request to the start of the command, including a new node and the pull of the image. */
+  startSeconds?: number
+  /** How long a node may take to kill a pod before it counts as dead. */
+  stopSeconds?: number
+  /** How long storage may take for a snapshot. */
+  snapshotSeconds?: number
+  /** How long to wait until a deleted shared claim is gone. A claim that a pod uses stays longer. */
+  leavingSeconds?: number
 }
 
-export function openCluster(settings: ClusterSettings): Cluster {
-  const { namespace, installationId, answerSeconds = 30 } = settings
+const defaults = {
+  answerSeconds: 30,
+  // Shorter than the lifetime of the pod's token, which is five minutes.
+  startSeconds: 240,
+  stopSeconds: 30,
+  snapshotSeconds: 300,
+  leavingSeconds: 5,
+}
+
+export function openCluster(given: KubernetesSettings): Cluster {
+  const settings = { ...defaults, ...given }
+  const { namespace, installationId, kubeconfig, answerSeconds } = settings
   const config = new SharedAgentConfig()
-  if (settings.kubeconfig === null) config.loadFromCluster()
-  else config.loadFromFile(settings.kubeconfig)
-  const ask: Cluster['ask'] = (work) =>
-    withTimeLimit(answerSeconds, 'The Kubernetes API', (signal) => work(optionsOf(signal))).catch(
-      (error: unknown) => {
-        throw toHostedError(error)
-      },
-    )
-  return {
+  if (kubeconfig === null) config.loadFromCluster()
+  else config.loadFromFile(kubeconfig)
+  const closing = new AbortController()
+  const cluster: Cluster = {
     namespace,
     installationId,
+    settings,
+    closing,
     core: config.makeApiClient(CoreV1Api),
     batch: config.makeApiClient(BatchV1Api),
     networking: config.makeApiClient(NetworkingV1Api),
     custom: config.makeApiClient(CustomObjectsApi),
-    ask,
+    registry: openRegistry({
+      prefix: settings.registry,
+      isInsecure: settings.isRegistryInsecure,
+      readCredentials: () => readCredentials(cluster),
+      closing: closing.signal,
+    }),
+    ask: (work) =>
+      withTimeLimit(answerSeconds, 'The Kubernetes API', (signal) => work(optionsOf(signal))).catch(
+        (error: unknown) => {
+          throw toHostedError(error)
+        },
+      ),
   }
+  return cluster
+}
+
+async function readCredentials({ ask, core, namespace, settings }: Cluster): Promise<string | null> {
+  const { registrySecret: name } = settings
+  if (name === null) return null
+  const { data } = await ask((options) => core.readNamespacedSecret({ namespace, name }, options))
+  return Buffer.from(data?.['.dockerconfigjson'] ?? '', 'base64').toString('utf8') || null
 }
 
 /** Requests with the same credentials share connections. By default the client opens one for each request. */

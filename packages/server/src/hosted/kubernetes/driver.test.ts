@@ -22,7 +22,8 @@ import {
   type HostedDriver,
   type ImageBuild,
 } from '../driver.ts'
-import { openKubernetes, type KubernetesSettings } from './driver.ts'
+import type { KubernetesSettings } from './cluster.ts'
+import { openKubernetes } from './driver.ts'
 
 const plurals: Plural[] = ['pods', 'jobs', 'persistentvolumeclaims', 'configmaps', 'volumesnapshots']
 

@@ -1,20 +1,12 @@
 // Hosted clusters on Kubernetes, where each container is a pod in one namespace.
 import type { HostedDriver, SharedKind } from '../driver.ts'
-import { openRegistry } from '../registry/registry.ts'
-import type { BuildSettings } from './build-job.ts'
-import { openCluster, type Cluster, type ClusterSettings } from './cluster.ts'
-import {
-  listContainers,
-  readOutput,
-  startContainer,
-  stopContainer,
-  type StartSettings,
-} from './containers.ts'
+import { openCluster, type KubernetesSettings } from './cluster.ts'
+import { listContainers, readOutput, startContainer, stopContainer } from './containers.ts'
 import { buildImage, deleteImage, listImages } from './images.ts'
 import { openNetworkIsolation } from './network-isolation.ts'
 import { openPreparedImages } from './prepared-images.ts'
 import { deleteOldRunners } from './runner-image.ts'
-import { createShared, deleteShared, listSharedVolumes, type SharedSettings } from './shared-volumes.ts'
+import { createShared, deleteShared, listSharedVolumes } from './shared-volumes.ts'
 import {
   attachVolume,
   deleteSnapshot,
@@ -22,98 +14,47 @@ import {
   listVolumes,
   snapshotVolume,
   tidyVolumes,
-  type VolumeSettings,
 } from './volumes.ts'
 
-export interface KubernetesSettings
-  extends
-    ClusterSettings,
-    Omit<StartSettings, 'registry' | 'preparedImages' | 'startSeconds' | 'stopSeconds'>,
-    Omit<BuildSettings, 'registry'>,
-    Omit<VolumeSettings, 'snapshotSeconds'>,
-    Omit<SharedSettings, 'leavingSeconds'> {
-  /** The prefix of the names of built images. */
-  registry: string
-  isRegistryInsecure: boolean
-  /** Private ranges that pods may reach. */
-  outboundAllow: readonly string[]
-  /** Run jobs even if the network does not isolate them. */
-  isNetworkOpen: boolean
-  /** Receives what makes jobs slow or unsafe. */
-  warn(error: unknown, message: string): void
-  startSeconds?: number
-  stopSeconds?: number
-  snapshotSeconds?: number
-  leavingSeconds?: number
-}
-
-export function openKubernetes(given: KubernetesSettings): HostedDriver {
-  const cluster = openCluster(given)
-  const closing = new AbortController()
-  const registry = openRegistry({
-    prefix: given.registry,
-    isInsecure: given.isRegistryInsecure,
-    readCredentials: () => readCredentials(cluster, given.registrySecret),
-    closing: closing.signal,
-  })
-  const { runner } = given
-  const preparedImages = runner === null ? null : openPreparedImages(cluster, { ...given, registry, runner })
-  const settings = {
-    ...given,
-    registry,
-    preparedImages,
-    // Shorter than the lifetime of the pod's token, which is five minutes.
-    startSeconds: given.startSeconds ?? 240,
-    stopSeconds: given.stopSeconds ?? 30,
-    snapshotSeconds: given.snapshotSeconds ?? 300,
-    leavingSeconds: given.leavingSeconds ?? 5,
-  }
-  const isolation = openNetworkIsolation(cluster, settings)
+export function openKubernetes(settings: KubernetesSettings): HostedDriver {
+  const cluster = openCluster(settings)
+  const { runner } = settings
+  const prepared = runner === null ? null : openPreparedImages(cluster, runner)
+  const isolation = openNetworkIsolation(cluster)
   const setShared = (kind: SharedKind) => (clusterId: string, enabled: boolean) =>
-    enabled
-      ? createShared(cluster, settings, clusterId, kind)
-      : deleteShared(cluster, settings, clusterId, kind)
+    enabled ? createShared(cluster, clusterId, kind) : deleteShared(cluster, clusterId, kind)
   return {
     check: async () => void (await listContainers(cluster)),
     async startContainer(container) {
       await isolation.ensure()
-      await startContainer(cluster, settings, container)
+      await startContainer(cluster, prepared, container)
     },
-    stopContainer: (id) => stopContainer(cluster, settings, id),
+    stopContainer: (id) => stopContainer(cluster, id),
     listContainers: () => listContainers(cluster),
     readOutput: (id) => readOutput(cluster, id),
     async buildImage(build) {
       await isolation.ensure()
-      await buildImage(cluster, settings, build)
+      await buildImage(cluster, prepared, build)
     },
-    deleteImage: (ref) => deleteImage(cluster, settings, ref),
+    deleteImage: (ref) => deleteImage(cluster, prepared, ref),
     listImages: () => listImages(cluster),
-    attachVolume: (volume) => attachVolume(cluster, settings, volume),
-    snapshotVolume: (id) => snapshotVolume(cluster, settings, id),
+    attachVolume: (volume) => attachVolume(cluster, volume),
+    snapshotVolume: (id) => snapshotVolume(cluster, id),
     detachVolume: (id) => detachVolume(cluster, id),
-    deleteSnapshot: (id) => deleteSnapshot(cluster, settings, id),
-    listVolumes: () => listVolumes(cluster, settings),
+    deleteSnapshot: (id) => deleteSnapshot(cluster, id),
+    listVolumes: () => listVolumes(cluster),
     setGitMirror: setShared('git_mirror'),
     setContainerCache: setShared('container_cache'),
     listSharedVolumes: () => listSharedVolumes(cluster),
     async tidy() {
       isolation.recheck()
-      await tidyVolumes(cluster, settings)
-      await preparedImages?.tidy()
-      if (runner !== null) await deleteOldRunners(cluster, registry, runner)
+      await tidyVolumes(cluster)
+      await prepared?.tidy()
+      if (runner !== null) await deleteOldRunners(cluster, runner)
     },
     async close() {
-      closing.abort(new Error('The driver is closed.'))
-      await preparedImages?.whenIdle()
+      cluster.closing.abort(new Error('The driver is closed.'))
+      await prepared?.whenIdle()
     },
   }
-}
-
-async function readCredentials(cluster: Cluster, name: string | null): Promise<string | null> {
-  if (name === null) return null
-  const { namespace } = cluster
-  const { data } = await cluster.ask((options) =>
-    cluster.core.readNamespacedSecret({ namespace, name }, options),
-  )
-  return Buffer.from(data?.['.dockerconfigjson'] ?? '', 'base64').toString('utf8') || null
 }

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { V1ContainerState, V1ContainerStateTerminated, V1Pod } from '@kubernetes/client-node'
 import { HostedInUse, HostedRefused, HostedUnavailable, type ImageBuild } from '../driver.ts'
-import type { Registry } from '../registry/registry.ts'
-import { buildName, buildSteps, describeBuild, type BuildSettings, type BuildStep } from './build-job.ts'
+import { buildName, buildSteps, describeBuild, type BuildStep } from './build-job.ts'
 import { deleteObject, find, poll, type Cluster } from './cluster.ts'
 import { deleteRecord, findRecord, listRecords, saveRecord, shortHash } from './image-records.ts'
 import { podLog, type PodLog } from './pod-log.ts'
@@ -15,12 +14,12 @@ const goneSeconds = 60
 
 export async function buildImage(
   cluster: Cluster,
-  settings: BuildSettings & { preparedImages: PreparedImages | null },
+  prepared: PreparedImages | null,
   build: ImageBuild,
 ): Promise<void> {
   const { ref, clusterId, signal } = build
   signal.throwIfAborted()
-  const body = describeBuild(cluster, settings, build)
+  const body = describeBuild(cluster, build)
   const replaced = await findRecord(cluster, 'image', ref)
   // A build left by a process that died could push after this one.
   await deleteBuild(cluster, ref)
@@ -30,10 +29,10 @@ export async function buildImage(
     const digest = await follow(cluster, build)
     await saveRecord(cluster, 'image', clusterId, { ref, digest })
     // Prepares the image before its first job. If that fails, the job tries again.
-    await settings.preparedImages?.find(ref, digest).catch(() => null)
+    await prepared?.find(ref, digest).catch(() => null)
     // If deleting the replaced image fails, the registry's own garbage collection has to do it.
     if (replaced !== null && replaced.digest !== digest) {
-      await deleteFromRegistry(settings.registry, replaced).catch(() => {})
+      await deleteFromRegistry(cluster, replaced).catch(() => {})
     }
   } catch (error) {
     signal.throwIfAborted()
@@ -124,7 +123,7 @@ async function deleteBuild(cluster: Cluster, ref: string): Promise<void> {
 
 export async function deleteImage(
   cluster: Cluster,
-  { registry, preparedImages }: { registry: Registry; preparedImages: PreparedImages | null },
+  prepared: PreparedImages | null,
   ref: string,
 ): Promise<void> {
   const record = await findRecord(cluster, 'image', ref)
@@ -134,13 +133,13 @@ export async function deleteImage(
   if (isUsed) {
     throw new HostedInUse(`A container is made from the image ${ref}; it can be deleted when that has ended.`)
   }
-  await preparedImages?.deleteCopies(ref)
-  await deleteFromRegistry(registry, record)
+  await prepared?.deleteCopies(ref)
+  await deleteFromRegistry(cluster, record)
   await deleteRecord(cluster, 'image', ref)
 }
 
 const deleteFromRegistry = (
-  registry: Registry,
+  { registry }: Cluster,
   { ref, digest }: { ref: string; digest: string },
 ): Promise<void> => registry.deleteImage(ref.replace(/:[^:/]*$/, ''), digest)
 

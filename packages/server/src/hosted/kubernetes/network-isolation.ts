@@ -1,10 +1,8 @@
 // Ensures that the network policy exists and is enforced before any pod of a job or a build is created.
-import { HostedUnavailable, type Runner } from '../driver.ts'
-import type { Registry } from '../registry/registry.ts'
+import { HostedUnavailable } from '../driver.ts'
 import type { Cluster } from './cluster.ts'
 import { ensurePolicy } from './network-policy.ts'
 import { isPolicyEnforced } from './policy-probe.ts'
-import { ensureRunner } from './runner-image.ts'
 
 export interface NetworkIsolation {
   /** Throws if pods would not be isolated. */
@@ -13,31 +11,21 @@ export interface NetworkIsolation {
   recheck(): void
 }
 
-export interface IsolationSettings {
-  registry: Registry
-  /** null: the policy is created, and whether the network enforces it is not checked. */
-  runner: Runner | null
-  registrySecret: string | null
-  outboundAllow: readonly string[]
-  isNetworkOpen: boolean
-  warn(error: unknown, message: string): void
-}
-
 const notEnforced =
   'The network of the Kubernetes cluster ignores network policies, so jobs could reach each other and the cluster. ' +
   'Install a network plugin that enforces them, such as Cilium or Calico, or accept that with MILLRACE_HOSTED_OPEN_NETWORK=on.'
 
 type Result = 'isolated' | 'open' | 'unknown'
 
-export function openNetworkIsolation(cluster: Cluster, settings: IsolationSettings): NetworkIsolation {
-  const { registry, runner, registrySecret, outboundAllow, isNetworkOpen, warn } = settings
+export function openNetworkIsolation(cluster: Cluster): NetworkIsolation {
+  const { runner, isNetworkOpen, warn } = cluster.settings
   let hasPolicy = false
   let checked: Promise<Result> | null = null
   const check = async (): Promise<Result> => {
+    // The probe needs the runner's Node.
     if (runner === null || isNetworkOpen) return 'isolated'
     try {
-      const runnerImage = await ensureRunner(cluster, registry, runner)
-      return (await isPolicyEnforced(cluster, { runner, runnerImage, registrySecret })) ? 'isolated' : 'open'
+      return (await isPolicyEnforced(cluster, runner)) ? 'isolated' : 'open'
     } catch (error) {
       // A failed check, say for lack of room, proves nothing about the network, so jobs may run.
       warn(error, 'Whether the network of the Kubernetes cluster enforces policies could not be seen.')
@@ -46,7 +34,7 @@ export function openNetworkIsolation(cluster: Cluster, settings: IsolationSettin
   }
   return {
     async ensure() {
-      if (!hasPolicy) await ensurePolicy(cluster, outboundAllow)
+      if (!hasPolicy) await ensurePolicy(cluster)
       hasPolicy = true
       if ((await (checked ??= check())) === 'open') throw new HostedUnavailable(notEnforced)
     },

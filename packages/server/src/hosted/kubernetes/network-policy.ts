@@ -23,9 +23,9 @@ export const endpointLabel = 'millrace.endpoint'
 const nameOf = ({ installationId }: Cluster) => `millrace-${installationId}`
 
 /** Creates the policy, and undoes changes to an existing one. */
-export async function ensurePolicy(cluster: Cluster, outboundAllow: readonly string[]): Promise<void> {
+export async function ensurePolicy(cluster: Cluster): Promise<void> {
   const { namespace } = cluster
-  const policy = describePolicy(cluster, outboundAllow)
+  const policy = describePolicy(cluster)
   await cluster
     .ask((options) => cluster.networking.createNamespacedNetworkPolicy({ namespace, body: policy }, options))
     .catch(ignoreExisting)
@@ -37,12 +37,12 @@ export async function ensurePolicy(cluster: Cluster, outboundAllow: readonly str
   )
 }
 
-function describePolicy(cluster: Cluster, outboundAllow: readonly string[]): V1NetworkPolicy {
+function describePolicy(cluster: Cluster): V1NetworkPolicy {
   const everywhere = [
     { ipBlock: { cidr: '0.0.0.0/0', except: privateRanges } },
     { ipBlock: { cidr: '::/0', except: privateRanges6 } },
   ]
-  const allowed = outboundAllow.map((range) => ({ ipBlock: { cidr: asRange(range) } }))
+  const allowed = cluster.settings.outboundAllow.map((range) => ({ ipBlock: { cidr: asRange(range) } }))
   const millrace = {
     namespaceSelector: {},
     podSelector: { matchLabels: { [endpointLabel]: 'true' } },

@@ -1,16 +1,15 @@
 // The Kubernetes pod of a container.
-import type { V1Container, V1Pod, V1SecurityContext, V1Volume, V1VolumeMount } from '@kubernetes/client-node'
-import { runnerPath, type Container, type Runner } from '../driver.ts'
+import type {
+  V1Container,
+  V1Pod,
+  V1PodSpec,
+  V1SecurityContext,
+  V1Volume,
+  V1VolumeMount,
+} from '@kubernetes/client-node'
+import { runnerPath, type Container } from '../driver.ts'
 import { labels } from '../labels.ts'
 import type { Cluster } from './cluster.ts'
-
-export interface PodSettings {
-  /** Of type kubernetes.io/dockerconfigjson. */
-  registrySecret: string | null
-  /** For a stronger sandbox such as gVisor; null: the cluster's default. */
-  runtimeClass: string | null
-  runner: Runner | null
-}
 
 /** Ends the pods of an installation that no longer exists. All other pods end earlier. */
 const mostSeconds = 24 * 60 * 60
@@ -32,7 +31,6 @@ export interface PodParts {
 
 export function describePod(
   cluster: Cluster,
-  settings: PodSettings,
   container: Container,
   { image, alwaysPull, claims, runnerImage }: PodParts,
 ): V1Pod {
@@ -48,7 +46,7 @@ export function describePod(
     mountPath: mount.path,
     readOnly: mount.kind !== 'volume' && mount.readOnly,
   }))
-  const { runner } = settings
+  const { runner, runtimeClass } = cluster.settings
   // Pods have no process limit, so the runner sets it.
   const ownLimits = runner === null ? {} : { MILLRACE_RUNNER_PROCESSES: String(limits.processes) }
   const initContainers: V1Container[] = []
@@ -67,8 +65,8 @@ export function describePod(
     metadata: { name: podName(id), labels: labels(cluster, 'container', clusterId, id) },
     spec: {
       ...isolated,
-      ...pullSecrets(settings.registrySecret),
-      ...(settings.runtimeClass === null ? {} : { runtimeClassName: settings.runtimeClass }),
+      ...pullSecrets(cluster),
+      ...(runtimeClass === null ? {} : { runtimeClassName: runtimeClass }),
       activeDeadlineSeconds: mostSeconds,
       terminationGracePeriodSeconds: 1,
       volumes,
@@ -101,7 +99,7 @@ export const isolated = {
   hostIPC: false,
 } as const
 
-export const pullSecrets = (registrySecret: string | null): { imagePullSecrets?: Array<{ name: string }> } =>
+export const pullSecrets = ({ settings: { registrySecret } }: Cluster): Pick<V1PodSpec, 'imagePullSecrets'> =>
   registrySecret === null ? {} : { imagePullSecrets: [{ name: registrySecret }] }
 
 /** Root, which package managers need, with Docker's default capabilities except raw packets, devices and audit. */

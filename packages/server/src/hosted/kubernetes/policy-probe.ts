@@ -7,14 +7,8 @@ import { labels } from '../labels.ts'
 import { poll, type Cluster } from './cluster.ts'
 import { isolated, pullSecrets, securityContext } from './pod-spec.ts'
 import { whyFailed } from './pod-status.ts'
+import { ensureRunner } from './runner-image.ts'
 import { deletePod, findPod, listPods, readPodLog } from './pods.ts'
-
-export interface ProbeSettings {
-  runner: Runner
-  /** An image with the runner's Node. */
-  runnerImage: string
-  registrySecret: string | null
-}
 
 /** How long a plugin may need to apply the policy to a new pod. */
 const graceSeconds = 15
@@ -40,13 +34,14 @@ const attempt = () => {
 }
 attempt()`
 
-export async function isPolicyEnforced(cluster: Cluster, settings: ProbeSettings): Promise<boolean> {
+export async function isPolicyEnforced(cluster: Cluster, runner: Runner): Promise<boolean> {
+  const image = await ensureRunner(cluster, runner)
   await deleteOldProbes(cluster)
   const names: string[] = []
   const run = async (script: string) => {
     const name = `millrace-probe-${randomUUID()}`
     names.push(name)
-    const body = describeProbe(cluster, settings, name, script)
+    const body = describeProbe(cluster, { name, image, command: [...runner.node, '-e', script] })
     const { namespace } = cluster
     await cluster.ask((options) => cluster.core.createNamespacedPod({ namespace, body }, options))
     return name
@@ -92,22 +87,20 @@ async function until<T>(
 
 function describeProbe(
   cluster: Cluster,
-  { runner, runnerImage, registrySecret }: ProbeSettings,
-  name: string,
-  script: string,
+  { name, image, command }: { name: string; image: string; command: string[] },
 ): V1Pod {
   return {
     metadata: { name, labels: labels(cluster, 'probe', '', '') },
     spec: {
       ...isolated,
-      ...pullSecrets(registrySecret),
+      ...pullSecrets(cluster),
       activeDeadlineSeconds: 2 * startSeconds + graceSeconds,
       terminationGracePeriodSeconds: 0,
       containers: [
         {
           name: probeContainer,
-          image: runnerImage,
-          command: [...runner.node, '-e', script],
+          image,
+          command,
           securityContext,
           resources: { requests: { cpu: '10m', memory: '64Mi' }, limits: { cpu: '1', memory: '256Mi' } },
         },

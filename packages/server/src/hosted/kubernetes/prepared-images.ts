@@ -22,13 +22,6 @@ export interface PreparedImages {
   whenIdle(): Promise<void>
 }
 
-export interface PreparedSettings {
-  registry: Registry
-  runner: Runner
-  baseImage: string
-  warn(error: unknown, message: string): void
-}
-
 const suffix = '-runner-'
 
 /** Whether a pod of `image` runs what was built as `ref`. */
@@ -38,8 +31,9 @@ export const isMadeFrom = (image: string, ref: string): boolean =>
 export const isPrepared = (registry: Registry, image: string): boolean =>
   registry.holds(image) && image.includes(suffix)
 
-export function openPreparedImages(cluster: Cluster, settings: PreparedSettings): PreparedImages {
-  const { registry, runner, baseImage, warn } = settings
+export function openPreparedImages(cluster: Cluster, runner: Runner): PreparedImages {
+  const { registry, settings, closing } = cluster
+  const { baseImage, warn } = settings
   const base = `${registry.prefix}/base:${shortHash(baseImage)}`
   const nameFor = (ref: string) => `${ref}${suffix}${runner.digest}`
   const making = new Map<string, Promise<void>>()
@@ -48,7 +42,7 @@ export function openPreparedImages(cluster: Cluster, settings: PreparedSettings)
 
   const make = async (ref: string, source: string, from: string) => {
     const name = nameFor(ref)
-    const upper = await ensureRunner(cluster, registry, runner)
+    const upper = await ensureRunner(cluster, runner)
     const replaced = await findRecord(cluster, 'equipped', name)
     const digest = await registry.stackImages(source, upper, name)
     await saveRecord(cluster, 'equipped', '', { ref: name, digest, from })
@@ -62,7 +56,7 @@ export function openPreparedImages(cluster: Cluster, settings: PreparedSettings)
     const made = work()
       .catch((error: unknown) => {
         failed.add(ref)
-        if (registry.isClosed()) return
+        if (closing.signal.aborted) return
         warn(error, `The runner could not be put into ${ref}. Jobs with that image start more slowly.`)
       })
       .finally(() => making.delete(ref))

@@ -4,18 +4,17 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import tar from 'tar-stream'
 import { runnerPath, type Runner } from '../driver.ts'
-import type { Registry } from '../registry/registry.ts'
 import type { Cluster } from './cluster.ts'
 import { deleteRecord, findRecord, listRecords, saveRecord } from './image-records.ts'
 
-const repositoryOf = ({ prefix }: Registry) => `${prefix}/runner`
+const repositoryOf = ({ registry }: Cluster) => `${registry.prefix}/runner`
 
 /** Returns the name of the image. */
-export async function ensureRunner(cluster: Cluster, registry: Registry, runner: Runner): Promise<string> {
-  const ref = `${repositoryOf(registry)}:${runner.digest}`
+export async function ensureRunner(cluster: Cluster, runner: Runner): Promise<string> {
+  const ref = `${repositoryOf(cluster)}:${runner.digest}`
   const found = await findRecord(cluster, 'runner', ref)
   if (found !== null) return `${ref}@${found.digest}`
-  const digest = await registry.pushLayer(ref, layerOf(runner))
+  const digest = await cluster.registry.pushLayer(ref, layerOf(runner))
   await saveRecord(cluster, 'runner', '', { ref, digest })
   return `${ref}@${digest}`
 }
@@ -35,10 +34,10 @@ function layerOf(runner: Runner): Readable {
 }
 
 /** Deletes the images of other versions. Running pods have their own copy. */
-export async function deleteOldRunners(cluster: Cluster, registry: Registry, current: Runner): Promise<void> {
+export async function deleteOldRunners(cluster: Cluster, current: Runner): Promise<void> {
   const records = await listRecords(cluster, 'runner')
   for (const { ref, digest } of records.filter((one) => !one.ref.endsWith(`:${current.digest}`))) {
-    await registry.deleteImage(repositoryOf(registry), digest)
+    await cluster.registry.deleteImage(repositoryOf(cluster), digest)
     await deleteRecord(cluster, 'runner', ref)
   }
 }

@@ -10,22 +10,10 @@ import { labels, readSharedVolumes } from '../labels.ts'
 import { deleteClaim, ensureClaim, findClaim, isTerminating, listClaims } from './claims.ts'
 import { poll, type Cluster } from './cluster.ts'
 
-export interface SharedSettings {
-  /** A class whose volumes many nodes can mount at once; null: there is none. */
-  sharedStorageClass: string | null
-  sharedMb: number
-  /** How long to wait until a deleted claim is gone. A claim that a pod uses stays longer. */
-  leavingSeconds: number
-}
-
 const nameOf = (clusterId: string, kind: SharedKind) => `millrace-${clusterId}-${kind.replace('_', '-')}`
 
-export async function createShared(
-  cluster: Cluster,
-  { sharedStorageClass, sharedMb }: SharedSettings,
-  clusterId: string,
-  kind: SharedKind,
-): Promise<void> {
+export async function createShared(cluster: Cluster, clusterId: string, kind: SharedKind): Promise<void> {
+  const { sharedStorageClass, sharedMb } = cluster.settings
   if (sharedStorageClass === null) {
     throw new HostedRefused(
       'What clusters share needs volumes that many nodes can mount: MILLRACE_HOSTED_SHARED_STORAGE_CLASS names none.',
@@ -46,16 +34,13 @@ export async function createShared(
   }
 }
 
-export async function deleteShared(
-  cluster: Cluster,
-  { leavingSeconds }: SharedSettings,
-  clusterId: string,
-  kind: SharedKind,
-): Promise<void> {
+export async function deleteShared(cluster: Cluster, clusterId: string, kind: SharedKind): Promise<void> {
   const name = nameOf(clusterId, kind)
   if ((await findClaim(cluster, name)) === null) return
   await deleteClaim(cluster, name)
-  await poll(leavingSeconds, async () => ((await findClaim(cluster, name)) === null ? true : undefined))
+  await poll(cluster.settings.leavingSeconds, async () =>
+    (await findClaim(cluster, name)) === null ? true : undefined,
+  )
 }
 
 export async function findSharedClaim(

@@ -18,34 +18,28 @@ import type { Cluster } from './cluster.ts'
 import { csiSnapshots } from './csi-snapshots.ts'
 import type { SnapshotStore } from './snapshot-store.ts'
 
-export interface VolumeSettings {
-  /** null: the cluster's default. */
-  storageClass: string | null
-  /** null: claims serve as snapshots. */
-  snapshotClass: string | null
-  /** How long storage may take for a snapshot. */
-  snapshotSeconds: number
-}
-
 const claimName = (id: string): string => `millrace-${id}`
 
-const openSnapshots = (cluster: Cluster, { snapshotClass, snapshotSeconds }: VolumeSettings): SnapshotStore =>
-  snapshotClass === null ? claimSnapshots(cluster) : csiSnapshots(cluster, snapshotClass, snapshotSeconds)
+const openSnapshots = (cluster: Cluster): SnapshotStore => {
+  const { snapshotClass, snapshotSeconds } = cluster.settings
+  return snapshotClass === null
+    ? claimSnapshots(cluster)
+    : csiSnapshots(cluster, snapshotClass, snapshotSeconds)
+}
 
 export async function attachVolume(
   cluster: Cluster,
-  settings: VolumeSettings,
   { id, clusterId, from, sizeMb }: AttachedVolume,
 ): Promise<void> {
   const existing = await findClaim(cluster, claimName(id))
   if (existing !== null && isAttached(existing)) return
-  const parent = from === null ? null : await openSnapshots(cluster, settings).find(claimName(from))
+  const parent = from === null ? null : await openSnapshots(cluster).find(claimName(from))
   if (from !== null && parent === null) throw new HostedNotFound(`There is no kept volume ${from}.`)
   await ensureClaim(cluster, {
     name: claimName(id),
     labels: { ...labels(cluster, 'volume', clusterId, id), ...attachedLabels },
     accessMode: 'ReadWriteOnce',
-    storageClass: settings.storageClass,
+    storageClass: cluster.settings.storageClass,
     // A copy cannot be smaller than its original.
     sizeMb: Math.max(sizeMb, parent?.sizeMb ?? 1),
     source: parent?.source ?? null,
@@ -59,12 +53,8 @@ export async function findVolumeClaim(cluster: Cluster, id: string): Promise<str
   throw new HostedNotFound(`There is no attached volume ${id}.`)
 }
 
-export async function snapshotVolume(
-  cluster: Cluster,
-  settings: VolumeSettings,
-  id: string,
-): Promise<{ sizeMb: number }> {
-  const snapshots = openSnapshots(cluster, settings)
+export async function snapshotVolume(cluster: Cluster, id: string): Promise<{ sizeMb: number }> {
+  const snapshots = openSnapshots(cluster)
   const claim = await findClaim(cluster, claimName(id))
   if (claim !== null && isAttached(claim)) await snapshots.create(claim)
   const snapshot = await snapshots.find(claimName(id))
@@ -78,12 +68,12 @@ export async function detachVolume(cluster: Cluster, id: string): Promise<void> 
   await updateOrDelete(cluster, claim, detachedLabels)
 }
 
-export const deleteSnapshot = (cluster: Cluster, settings: VolumeSettings, id: string): Promise<void> =>
-  openSnapshots(cluster, settings).delete(claimName(id))
+export const deleteSnapshot = (cluster: Cluster, id: string): Promise<void> =>
+  openSnapshots(cluster).delete(claimName(id))
 
-export async function listVolumes(cluster: Cluster, settings: VolumeSettings): Promise<VolumeStatus[]> {
+export async function listVolumes(cluster: Cluster): Promise<VolumeStatus[]> {
   const claims = await listClaims(cluster, 'volume')
-  const snapshots = await openSnapshots(cluster, settings).list()
+  const snapshots = await openSnapshots(cluster).list()
   const attached = claims.filter(isAttached).map(({ metadata }) => ({
     id: metadata?.labels?.[label.id] ?? '',
     clusterId: metadata?.labels?.[label.cluster] ?? '',
@@ -97,7 +87,7 @@ export async function listVolumes(cluster: Cluster, settings: VolumeSettings): P
   }))
 }
 
-export async function tidyVolumes(cluster: Cluster, settings: VolumeSettings): Promise<void> {
+export async function tidyVolumes(cluster: Cluster): Promise<void> {
   await deleteUnusedClaims(cluster)
-  await openSnapshots(cluster, settings).tidy()
+  await openSnapshots(cluster).tidy()
 }

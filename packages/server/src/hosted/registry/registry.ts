@@ -13,7 +13,6 @@ export interface Registry {
   prefix: string
   host: string
   isInsecure: boolean
-  isClosed(): boolean
   /** Whether the name has our prefix. */
   holds(image: string): boolean
   /** Does nothing if the registry does not support deletion. */
@@ -37,7 +36,6 @@ export function openRegistry({ prefix, ...access }: RegistrySettings): Registry 
     prefix,
     host: ownHost,
     isInsecure,
-    isClosed: () => access.closing.aborted,
     holds: (image) => image.startsWith(`${prefix}/`),
     async deleteImage(image, digest) {
       const { at, name } = find(image)
