@@ -1,7 +1,7 @@
 import type { HostedSettings } from '../hosted-settings.ts'
 import type { Db } from '../db/pool.ts'
+import { newId } from '../lib/ids.ts'
 import type { HostedDriver, Runner } from './driver.ts'
-import { getInstallationId } from './installation.ts'
 
 /** Imports the driver on demand, since most installations have none. Sends no request to the engine. */
 export async function openHosted(
@@ -18,4 +18,15 @@ export async function openHosted(
   }
   const { openDocker } = await import('./docker/driver.ts')
   return openDocker({ ...engine, installationId, registry, helperImage: baseImage, allowed, runner })
+}
+
+/** Labels the installation's own objects in an engine that others share. Created at first use. */
+async function getInstallationId(db: Db): Promise<string> {
+  await db
+    .insertInto('installation')
+    .values({ id: newId() })
+    .onConflict((taken) => taken.doNothing())
+    .execute()
+  const { id } = await db.selectFrom('installation').select('id').executeTakeFirstOrThrow()
+  return id
 }

@@ -2,7 +2,7 @@
 import { runnerPath, type Container, type Mount } from '../driver.ts'
 import type { OwnVolume } from '../../resources/cache_volumes/queries.ts'
 import type { HostedAgent } from './queries.ts'
-import { readRunnableShape } from './instance-shape.ts'
+import { readRunnableShape } from './rules.ts'
 
 export const runnerCommand = `${runnerPath}/run`
 

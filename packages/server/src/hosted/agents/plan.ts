@@ -19,6 +19,7 @@ import {
   loadWarmQueues,
   type IdleAgent,
   type RunnableJob,
+  type WarmQueue,
 } from './plan-queries.ts'
 import {
   cacheTag,
@@ -26,9 +27,9 @@ import {
   containerCacheMb,
   containerCacheTag,
   matchesHosted,
+  readRunnableShape,
   type ImagesOfCluster,
 } from './rules.ts'
-import { readRunnableShape } from './instance-shape.ts'
 import { hostedTokenHash } from './token.ts'
 
 /** The longest time a job of a hosted queue may run. */
@@ -103,6 +104,7 @@ class Planning {
   private readonly unrunnable: UnrunnableJob[] = []
   private idle: IdleAgent[] = []
   private free = 0
+  private images: ReadonlyMap<string, ImagesOfCluster> = new Map()
 
   constructor(trx: Trx, ctx: Context, settings: HostedSettings) {
     this.trx = trx
@@ -117,12 +119,12 @@ class Planning {
     this.idle = await loadIdle(this.trx)
     if (jobs.length + queues.length + this.idle.length === 0) return []
     this.free = this.settings.mostCpus - (await this.usedCpus())
-    const images = await loadImages(this.trx, this.settings, [
+    this.images = await loadImages(this.trx, this.settings, [
       ...jobs.map((job) => job.cluster_id),
       ...queues.map((queue) => queue.cluster_id),
     ])
-    await this.serveJobs(jobs, images)
-    await this.keepWarm(queues, images)
+    await this.serveJobs(jobs)
+    await this.keepWarm(queues)
     return this.unrunnable
   }
 
@@ -134,13 +136,10 @@ class Planning {
     return rows.reduce((sum, { shape, count }) => sum + (readRunnableShape(shape)?.cpus ?? 0) * count, 0)
   }
 
-  private async serveJobs(
-    jobs: readonly RunnableJob[],
-    images: ReadonlyMap<string, ImagesOfCluster>,
-  ): Promise<void> {
+  private async serveJobs(jobs: readonly RunnableJob[]): Promise<void> {
     for (const job of jobs) {
       const shape = readRunnableShape(job.instance_shape)
-      const known = images.get(job.cluster_id)
+      const known = this.images.get(job.cluster_id)
       if (shape === null || known === undefined || !matchesHosted(job.rules, shape.tags)) continue
       const image = chooseImage({ image: job.image, rules: job.rules, queueImage: job.queue_image }, known)
       if (image.kind === 'refuse') this.unrunnable.push({ ...job, reason: image.reason })
@@ -232,14 +231,11 @@ class Planning {
     )
   }
 
-  private async keepWarm(
-    queues: Awaited<ReturnType<typeof loadWarmQueues>>,
-    images: ReadonlyMap<string, ImagesOfCluster>,
-  ): Promise<void> {
+  private async keepWarm(queues: readonly WarmQueue[]): Promise<void> {
     const wanted = new Set<IdleAgent>()
     for (const queue of queues) {
       const shape = readRunnableShape(queue.instance_shape)
-      const known = images.get(queue.cluster_id)
+      const known = this.images.get(queue.cluster_id)
       if (shape === null || known === undefined) continue
       const image = chooseImage({ image: null, rules: [], queueImage: queue.queue_image }, known)
       if (image.kind !== 'run') continue

@@ -1,5 +1,7 @@
 // Pure decisions about hosted agents, such as the image of a job.
 import { matchesAgent } from '@millrace/engine/agents.ts'
+import { hostedTags, isRunnable, limitsOf, readShape } from '../../resources/queues/rules.ts'
+import type { Limits } from '../driver.ts'
 import { isImageName } from '../image-name.ts'
 
 export interface ImageRequest {
@@ -72,3 +74,17 @@ export const containerCacheTag = (pipelineId: string): string => `${pipelineId}/
 
 /** The requested size of a container cache. */
 export const containerCacheMb = 50 * 1024
+
+export interface RunnableShape {
+  cpus: number
+  limits: Limits
+  /** The tags of the agent. */
+  tags: string[]
+}
+
+/** null: this installation cannot start such a machine. */
+export function readRunnableShape(name: string): RunnableShape | null {
+  const shape = readShape(name)
+  if (!isRunnable(shape)) return null
+  return { cpus: shape.cpu, limits: limitsOf(shape), tags: hostedTags(shape) }
+}

@@ -9,7 +9,6 @@ import {
   type Container,
   type ContainerStatus,
   type Mount,
-  type Runner,
 } from '../driver.ts'
 import { badCommand, nullIfNotFound } from '../engine-request.ts'
 import { isOurs, label, labels } from '../labels.ts'
@@ -21,22 +20,13 @@ import { ensureRunner } from './runner-volume.ts'
 import { findSharedMount } from './shared-volumes.ts'
 import { findVolumeMount } from './volumes.ts'
 
-export interface ContainerSettings {
-  registry: string
-  runner: Runner | null
-}
-
 const nameOf = (id: string) => `millrace-${id}`
 
-export async function startContainer(
-  engine: Engine,
-  settings: ContainerSettings,
-  container: Container,
-): Promise<void> {
+export async function startContainer(engine: Engine, container: Container): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const [found, prepared] = await Promise.all([
       findContainer(engine, container.id),
-      prepare(engine, settings, container).catch((error: unknown) => ({ error })),
+      prepare(engine, container).catch((error: unknown) => ({ error })),
     ])
     if (found !== null && found.State.Status !== 'created') return
     if (found === null) {
@@ -57,10 +47,10 @@ interface Prepared {
 }
 
 /** Each request takes the engine a few milliseconds, so independent ones are sent in parallel. */
-async function prepare(engine: Engine, settings: ContainerSettings, container: Container): Promise<Prepared> {
-  const image = ensureImage(engine, container.image, settings.registry)
+async function prepare(engine: Engine, container: Container): Promise<Prepared> {
+  const image = ensureImage(engine, container.image)
   const [mounts, network] = await Promise.all([
-    findMounts(engine, settings, container, image),
+    findMounts(engine, container, image),
     joinNetwork(engine, container),
     image,
   ])
@@ -126,7 +116,6 @@ async function createContainer(
 
 async function findMounts(
   engine: Engine,
-  { runner }: ContainerSettings,
   container: Container,
   image: Promise<void>,
 ): Promise<Docker.MountSettings[]> {
@@ -141,6 +130,7 @@ async function findMounts(
     // Do not copy the image's files at that path into the volume.
     VolumeOptions: { NoCopy: true, Labels: {}, DriverConfig: { Name: 'local', Options: {} } },
   })
+  const { runner } = engine.settings
   const hasRunner = runner === null ? null : ensureRunner(engine, runner, container.image, image)
   const [source, ...mounts] = await Promise.all([hasRunner, ...container.mounts.map(find)])
   if (source === null) return mounts

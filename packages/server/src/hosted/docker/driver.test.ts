@@ -11,7 +11,8 @@ import { startGate, type Gate } from '../../../../../testbed/src/gate.ts'
 import { acquireEngines, type TestEngine } from '../../../../../testbed/src/test-engines.ts'
 import { eventually } from '../../../test/eventually.ts'
 import { newId } from '../../lib/ids.ts'
-import { openDocker, type DockerSettings } from './driver.ts'
+import { openDocker } from './driver.ts'
+import type { DockerSettings } from './engine.ts'
 import { HostedRefused, HostedUnavailable, type Container, type HostedDriver } from '../driver.ts'
 
 const run = promisify(execFile)

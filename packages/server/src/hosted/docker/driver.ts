@@ -1,14 +1,8 @@
 // Hosted clusters on Docker, or on Podman through the same API.
 import type { HostedDriver, SharedKind } from '../driver.ts'
-import {
-  listContainers,
-  readOutput,
-  startContainer,
-  stopContainer,
-  type ContainerSettings,
-} from './containers.ts'
-import { openEngine } from './engine.ts'
-import { applyFirewall, type AllowedAddresses } from './firewall.ts'
+import { listContainers, readOutput, startContainer, stopContainer } from './containers.ts'
+import { openEngine, type DockerSettings } from './engine.ts'
+import { applyFirewall } from './firewall.ts'
 import { deleteOldHelpers } from './helper.ts'
 import { buildImage, deleteImage, deleteOldSteps, ensureImage, listImages } from './images.ts'
 import { deleteEmptyNetworks } from './networks.ts'
@@ -16,24 +10,13 @@ import { deleteOldRunners } from './runner-volume.ts'
 import { createShared, deleteShared, listSharedVolumes } from './shared-volumes.ts'
 import { attachVolume, deleteSnapshot, detachVolume, listVolumes, snapshotVolume } from './volumes.ts'
 
-export interface DockerSettings extends ContainerSettings {
-  socketPath: string
-  installationId: string
-  /** For work on volumes and the firewall. Needs a shell, chroot, cp and du. */
-  helperImage: string
-  /** What containers can reach on the engine's machine; null: all of it, without a firewall. */
-  allowed: AllowedAddresses | null
-  /** A time limit for all requests but builds and pulls. */
-  answerSeconds?: number
-}
-
 export function openDocker(settings: DockerSettings): HostedDriver {
-  const { socketPath, installationId, helperImage, registry, allowed, answerSeconds = 60 } = settings
-  const engine = openEngine(socketPath, installationId, answerSeconds)
+  const engine = openEngine(settings)
+  const { helperImage, allowed } = settings
   const createFirewall = async () => {
     if (allowed === null) return
-    await ensureImage(engine, helperImage, registry)
-    await applyFirewall(engine, helperImage, allowed)
+    await ensureImage(engine, helperImage)
+    await applyFirewall(engine, allowed)
   }
   let firewall: Promise<void> | null = null
   /** Before every start of a container. Once per process is enough, since `tidy` renews the rules. */
@@ -50,21 +33,21 @@ export function openDocker(settings: DockerSettings): HostedDriver {
     check: async () => void (await engine.ask((docker) => docker.ping())),
     async startContainer(container) {
       await ensureFirewall()
-      await startContainer(engine, settings, container)
+      await startContainer(engine, container)
     },
     stopContainer: (id) => stopContainer(engine, id),
     listContainers: () => listContainers(engine),
     readOutput: (id) => readOutput(engine, id),
     async buildImage(build) {
       await ensureFirewall()
-      await buildImage(engine, build, { hasFirewall: allowed !== null })
+      await buildImage(engine, build)
     },
     deleteImage: (ref) => deleteImage(engine, ref),
     listImages: () => listImages(engine),
     attachVolume: (volume) => attachVolume(engine, volume),
     async snapshotVolume(id) {
-      await ensureImage(engine, helperImage, registry)
-      return snapshotVolume(engine, id, helperImage)
+      await ensureImage(engine, helperImage)
+      return snapshotVolume(engine, id)
     },
     detachVolume: (id) => detachVolume(engine, id),
     deleteSnapshot: (id) => deleteSnapshot(engine, id),

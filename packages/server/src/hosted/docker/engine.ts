@@ -4,13 +4,27 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import Docker from 'dockerode'
 import { Semaphore } from '../../lib/semaphore.ts'
-import { HostedError, HostedNotFound, HostedRefused, HostedUnavailable } from '../driver.ts'
+import { HostedError, HostedNotFound, HostedRefused, HostedUnavailable, type Runner } from '../driver.ts'
 import { withTimeLimit } from '../engine-request.ts'
 import { label, type Kind, type Labels } from '../labels.ts'
 
-export interface Engine {
-  docker: Docker
+export interface DockerSettings {
+  socketPath: string
   installationId: string
+  /** The prefix of the names of built images. */
+  registry: string
+  /** For work on volumes and the firewall. Needs a shell, chroot, cp and du. */
+  helperImage: string
+  /** `host:port` on the engine's machine that containers can reach; null: all of it, without a firewall. */
+  allowed: readonly string[] | null
+  runner: Runner | null
+  /** A time limit for all requests but builds and pulls. */
+  answerSeconds?: number
+}
+
+export interface Engine {
+  installationId: string
+  settings: DockerSettings
   isPodman: () => Promise<boolean>
   /** Sends one request, with a time limit, and throws its failure as a HostedError. */
   ask<T>(work: (docker: Docker, signal: AbortSignal) => Promise<T>, limitSeconds?: number): Promise<T>
@@ -19,7 +33,8 @@ export interface Engine {
 /** Engines slow down under parallel requests: more at once take longer in total. Waiting here does not count as late. */
 const mostAtOnce = 6
 
-export function openEngine(socketPath: string, installationId: string, answerSeconds: number): Engine {
+export function openEngine(settings: DockerSettings): Engine {
+  const { socketPath, installationId, answerSeconds = 60 } = settings
   // The engine may close an idle connection just before the next request uses it.
   const agent = new Agent({ keepAlive: false })
   // dockerode formats its options, with this agent and all its sockets, for a debug log at every request.
@@ -36,8 +51,8 @@ export function openEngine(socketPath: string, installationId: string, answerSec
     limitSeconds === undefined ? semaphore.run(() => askNow(work)) : askNow(work, limitSeconds)
   let isPodman: Promise<boolean> | null = null
   return {
-    docker,
     installationId,
+    settings,
     ask,
     isPodman() {
       isPodman ??= ask(hasPodmanHeader).catch((error: unknown) => {

@@ -14,9 +14,6 @@ import { HostedUnavailable } from '../driver.ts'
 import type { Engine } from './engine.ts'
 import { runHelper } from './helper.ts'
 
-/** `host:port` on the engine's machine that containers can reach. */
-export type AllowedAddresses = readonly string[]
-
 const shortHash = (text: string, length: number) =>
   createHash('sha256').update(text).digest('hex').slice(0, length)
 
@@ -25,9 +22,9 @@ const bridgePrefix = (engine: Engine) => `mr${shortHash(engine.installationId, 6
 export const bridgeName = (engine: Engine, networkName: string): string =>
   bridgePrefix(engine) + shortHash(networkName, 7)
 
-export async function applyFirewall(engine: Engine, image: string, allowed: AllowedAddresses): Promise<void> {
+export async function applyFirewall(engine: Engine, allowed: readonly string[]): Promise<void> {
   const script = firewallScript(bridgePrefix(engine), await resolveAll(allowed))
-  await runHelper(engine, image, 'firewall', script, [], {
+  await runHelper(engine, 'firewall', script, [], {
     NetworkMode: 'host',
     CapAdd: ['NET_ADMIN', 'NET_RAW'],
     SecurityOpt: ['label=disable'],
@@ -48,7 +45,7 @@ interface Endpoint {
   port: string
 }
 
-async function resolveAll(allowed: AllowedAddresses): Promise<Endpoint[]> {
+async function resolveAll(allowed: readonly string[]): Promise<Endpoint[]> {
   const resolved = await Promise.all(
     allowed.map(async (place) => {
       const { hostname, port } = new URL(`tcp://${place}`)

@@ -14,10 +14,9 @@ export interface HelperMount {
 
 const helperSeconds = 600
 
-/** Returns the script's output. */
+/** Returns the script's output. The engine must have the helper image. */
 export async function runHelper(
   engine: Engine,
-  image: string,
   /** The id of the volume it works on, for `deleteHelpers`. */
   id: string,
   script: string,
@@ -27,7 +26,7 @@ export async function runHelper(
   const container = await engine.ask((docker) =>
     docker.createContainer({
       name: `millrace-helper-${randomUUID()}`,
-      Image: image,
+      Image: engine.settings.helperImage,
       Entrypoint: ['/bin/sh', '-c', script],
       Cmd: [],
       User: '0',

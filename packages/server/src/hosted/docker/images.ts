@@ -30,21 +30,12 @@ interface BuildMessage {
   aux?: unknown
 }
 
-interface BuildOptions {
-  /** Builds must run in a network that the firewall covers. */
-  hasFirewall: boolean
-}
-
-export async function buildImage(
-  engine: Engine,
-  build: ImageBuild,
-  { hasFirewall }: BuildOptions,
-): Promise<void> {
+export async function buildImage(engine: Engine, build: ImageBuild): Promise<void> {
   const { ref, signal } = build
   signal.throwIfAborted()
   const buildId = randomUUID()
   try {
-    await follow(await sendBuild(engine, build, { buildId, hasFirewall }), build)
+    await follow(await sendBuild(engine, build, buildId), build)
     const made = await findImage(engine, ref)
     if (made?.Config.Labels?.[buildLabel] !== buildId) {
       throw new HostedUnavailable('The engine ended the build without an image.')
@@ -58,11 +49,9 @@ export async function buildImage(
   }
 }
 
-async function sendBuild(
-  engine: Engine,
-  build: ImageBuild,
-  { buildId, hasFirewall }: BuildOptions & { buildId: string },
-): Promise<Readable> {
+async function sendBuild(engine: Engine, build: ImageBuild, buildId: string): Promise<Readable> {
+  // With a firewall, builds must run in a network that it covers.
+  const hasFirewall = engine.settings.allowed !== null
   const marks = { ...labels(engine, 'image', build.clusterId, build.ref), [buildLabel]: buildId }
   const isPodman = await engine.isPodman()
   const isClassic = hasFirewall && !isPodman
@@ -240,10 +229,10 @@ const findImage = (engine: Engine, ref: string) =>
   engine.ask((docker) => docker.getImage(ref).inspect()).catch(nullIfNotFound)
 
 /** Pulls the image unless the engine has it. Images that were built here cannot be pulled. */
-export async function ensureImage(engine: Engine, ref: string, registry: string): Promise<void> {
+export async function ensureImage(engine: Engine, ref: string): Promise<void> {
   if (!isImageName(ref)) throw new HostedRefused(`"${ref}" is not the name of an image.`)
   if ((await findImage(engine, ref)) !== null) return
-  if (ref.startsWith(`${registry}/`) || ref.startsWith('localhost/')) {
+  if (ref.startsWith(`${engine.settings.registry}/`) || ref.startsWith('localhost/')) {
     throw new HostedNotFound(`There is no image ${ref}.`)
   }
   await engine.ask(async (docker) => {

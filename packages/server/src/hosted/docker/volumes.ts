@@ -68,11 +68,7 @@ const mountOf = (attached: NamedVolume): string => {
   return below === undefined ? top : attached.name
 }
 
-export async function snapshotVolume(
-  engine: Engine,
-  id: string,
-  helperImage: string,
-): Promise<{ sizeMb: number }> {
+export async function snapshotVolume(engine: Engine, id: string): Promise<{ sizeMb: number }> {
   const already = await findOurs(engine, id, 'kept')
   if (already !== null) return { sizeMb: Number(already.labels[sizeLabel]) }
   const attached = await findOurs(engine, id, 'attached')
@@ -85,10 +81,10 @@ export async function snapshotVolume(
   if (layers.length >= mostLayers) {
     const merged = await ensureNamed(engine, nameOf(id, 'merged'), mark('merged'))
     const to = { volume: merged.name, path: '/to', readOnly: false }
-    output = await runHelper(engine, helperImage, id, 'cp -a /from/. /to/ && du -sm /to', [from, to])
+    output = await runHelper(engine, id, 'cp -a /from/. /to/ && du -sm /to', [from, to])
     layers = [merged.name]
   } else {
-    output = await runHelper(engine, helperImage, id, 'du -sm /from', [from])
+    output = await runHelper(engine, id, 'du -sm /from', [from])
   }
   const sizeMb = Number.parseInt(output, 10)
   if (Number.isNaN(sizeMb)) throw new HostedUnavailable(`The size of a volume could not be read: ${output}`)

@@ -7,7 +7,7 @@ export interface Connection {
   host: string
   /** The API's URL of a repository. */
   pathOf(name: string): string
-  send: Send
+  send(url: string, init: RequestInit, expected: readonly number[], seconds?: number): Promise<Response>
 }
 
 export interface Access {
@@ -24,14 +24,7 @@ export function connect(host: string, access: Access): Connection {
   return { host, pathOf: (name) => `${base}/v2/${name}`, send: sender(host, access) }
 }
 
-export type Send = (
-  url: string,
-  init: RequestInit,
-  expected: readonly number[],
-  seconds?: number,
-) => Promise<Response>
-
-function sender(host: string, { readCredentials, closing }: Access): Send {
+function sender(host: string, { readCredentials, closing }: Access): Connection['send'] {
   return async (url, init, expected, seconds = answerSeconds) => {
     const signal = AbortSignal.any([closing, AbortSignal.timeout(seconds * 1000)])
     try {

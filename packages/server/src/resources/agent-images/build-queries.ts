@@ -92,12 +92,11 @@ export async function appendLog(
   )
 }
 
+type StuckDeletion = Pick<LeasedBuild, 'id' | 'organizationId' | 'clusterId' | 'ref'>
+
 /** Deletions that a process began and did not finish. */
-export async function listStuckDeletions(
-  db: Db,
-  olderThanSeconds: number,
-): Promise<Array<{ id: string; organizationId: string; clusterId: string; ref: string }>> {
-  const { rows } = await sql<{ id: string; organizationId: string; clusterId: string; ref: string }>`
+export async function listStuckDeletions(db: Db, olderThanSeconds: number): Promise<StuckDeletion[]> {
+  const { rows } = await sql<StuckDeletion>`
     select id, organization_id as "organizationId", cluster_id as "clusterId", ref from agent_images
     where deleting_at < now() - make_interval(secs => ${olderThanSeconds})`.execute(db)
   return rows

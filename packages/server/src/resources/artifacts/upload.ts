@@ -1,6 +1,6 @@
 // Receives files. Every attempt writes its own object; the first that matches the announcement becomes the artifact's file. So
 // concurrent attempts do not disturb each other.
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { SizeMismatch } from '../../blobs/store.ts'
 import { announce, claim, release, deleteReleased } from '../../blobs/unclaimed.ts'
@@ -9,7 +9,12 @@ import { inTransaction } from '../../db/transaction.ts'
 import { badRequest, notFound, refused } from '../../lib/errors.ts'
 import * as artifacts from './queries.ts'
 import type { StoredArtifact } from './queries.ts'
-import { HashMismatch, verified } from './verify.ts'
+
+class HashMismatch extends Error {
+  constructor(which: string) {
+    super(`The file does not have the ${which} it was announced with.`)
+  }
+}
 
 /** Receives a whole file. Reads the body to its end even if the artifact has a file already. */
 export async function receiveFile(ctx: Context, id: string, body: AsyncIterable<Buffer>): Promise<void> {
@@ -97,4 +102,20 @@ async function getUploadable(ctx: Context, id: string): Promise<StoredArtifact> 
 
 async function drain(body: AsyncIterable<Buffer>): Promise<void> {
   for await (const _ of body);
+}
+
+/** Passes the bytes on. Fails at the end if a hash differs from the announced one. */
+async function* verified(
+  body: AsyncIterable<Buffer>,
+  { sha1sum, sha256sum }: Pick<StoredArtifact, 'sha1sum' | 'sha256sum'>,
+): AsyncGenerator<Buffer> {
+  const sha1 = createHash('sha1')
+  const sha256 = sha256sum === null ? null : createHash('sha256')
+  for await (const piece of body) {
+    sha1.update(piece)
+    sha256?.update(piece)
+    yield piece
+  }
+  if (sha1.digest('hex') !== sha1sum) throw new HashMismatch('SHA-1')
+  if (sha256 !== null && sha256.digest('hex') !== sha256sum) throw new HashMismatch('SHA-256')
 }

@@ -29,24 +29,25 @@ const longestExpansion = 16_000
 
 /** null: not a result. */
 export function readResult(given: unknown): TestResult | null {
-  const name = nameIn(given)
+  const name = textIn(given, 'name')
   const history = fieldIn(given, 'history')
   if (name === null || typeof fieldIn(history, 'start_at') !== 'number') return null
   const id = fieldIn(given, 'id')
-  return {
-    id: typeof id === 'string' && isUuid(id) ? id : newId(),
-    scope: textIn(given, 'scope', longestName) ?? '',
+  const result = makeResult({
+    scope: textIn(given, 'scope') ?? '',
     name,
-    location: textIn(given, 'location', longestName),
-    fileName: textIn(given, 'file_name', longestName),
+    location: textIn(given, 'location'),
+    fileName: textIn(given, 'file_name'),
     result: resultIn(given),
-    failureReason: textIn(given, 'failure_reason', longestReason),
-    failureExpanded: boundParts(partsIn(fieldIn(given, 'failure_expanded'))),
+    failureReason: textIn(given, 'failure_reason'),
+    failureExpanded: partsIn(fieldIn(given, 'failure_expanded')),
     durationSeconds: secondsIn(fieldIn(history, 'duration')),
-  }
+  })
+  if (result.name.trim() === '') return null
+  return typeof id === 'string' && isUuid(id) ? { ...result, id } : result
 }
 
-/** A result whose sender gave no id. */
+/** Limits the lengths, and gives the result an id. */
 export function makeResult(
   given: Omit<TestResult, 'id' | 'failureExpanded'> & { failureExpanded: readonly FailurePart[] },
 ): TestResult {
@@ -62,11 +63,6 @@ export function makeResult(
     failureExpanded: boundParts(given.failureExpanded),
     durationSeconds: secondsIn(given.durationSeconds),
   }
-}
-
-function nameIn(given: unknown): string | null {
-  const name = textIn(given, 'name', longestName)
-  return name === null || name.trim() === '' ? null : name
 }
 
 function resultIn(given: unknown): TestResult['result'] {
@@ -106,9 +102,9 @@ function boundParts(parts: readonly FailurePart[]): FailurePart[] {
     .filter(({ expanded, backtrace }) => expanded.length + backtrace.length > 0)
 }
 
-function textIn(given: unknown, key: string, longest: number): string | null {
+function textIn(given: unknown, key: string): string | null {
   const value = fieldIn(given, key)
-  return typeof value === 'string' ? clean(value, longest) : null
+  return typeof value === 'string' ? value : null
 }
 
 const fieldIn = (given: unknown, key: string): unknown =>
