@@ -7,12 +7,10 @@ export interface BlobStore {
   put(key: string, body: Readable, size: number): Promise<void>
   /** null: the object does not exist. The range includes both ends, which must be inside the object. */
   get(key: string, range?: ByteRange): Promise<Readable | null>
-  /** null: the object does not exist. */
   head(key: string): Promise<{ size: number } | null>
   /** Does nothing if the object does not exist. */
   delete(key: string): Promise<void>
 
-  /** Begins an upload in parts, and returns its id. */
   startParts(key: string): Promise<string>
   /** In any order; a repeated part replaces the earlier one. Returns its ETag. */
   putPart(key: string, uploadId: string, part: number, body: Readable, size: number): Promise<string>
@@ -36,7 +34,6 @@ export interface FinishedPart {
   etag: string
 }
 
-/** Presigned URLs. */
 export interface DirectAccess {
   getUrl(
     key: string,
@@ -60,7 +57,6 @@ export function checkKey(key: string): string {
   return key
 }
 
-/** Passes exactly `size` bytes through, or fails with SizeMismatch. */
 export function exactly(size: number): Transform {
   let seen = 0
   return new Transform({

@@ -21,7 +21,6 @@ export async function claim(trx: Trx, key: string): Promise<boolean> {
   return rows.length > 0
 }
 
-/** Lists keys for deletion now. */
 export async function release(db: Db, keys: readonly string[]): Promise<void> {
   if (keys.length === 0) return
   await sql`
@@ -39,7 +38,6 @@ export async function deleteReleased(db: Db, blobs: BlobStore, keys: readonly st
 
 const batch = 200
 
-/** Deletes all objects that are due. */
 export async function deleteUnclaimed(db: Db, blobs: BlobStore): Promise<void> {
   for (;;) {
     const { rows } = await sql<{ key: string }>`

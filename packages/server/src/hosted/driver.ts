@@ -20,7 +20,6 @@ export interface HostedDriver {
   buildImage(build: ImageBuild): Promise<void>
   /** Throws HostedInUse while a container uses the image. */
   deleteImage(ref: string): Promise<void>
-  /** The names of the images that were built. */
   listImages(): Promise<string[]>
 
   /** Creates a volume for one container to write to: empty, or a copy-on-write copy of a snapshot. */

@@ -40,7 +40,6 @@ const bundlePath = async (program: readonly RunnerFile[]) =>
 const packages = dirname(packageFolder)
 const agent = '@millrace/agent'
 
-/** The agent package of this checkout. */
 export const agentFolder = join(packages, 'agent')
 
 const byName = (a: RunnerFile, b: RunnerFile) => a.name.localeCompare(b.name)

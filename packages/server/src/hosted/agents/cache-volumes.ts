@@ -9,7 +9,6 @@ import type { HostedAgent } from './queries.ts'
 
 const unusedDays = 14
 
-/** A copy of the tag's newest snapshot, or an empty volume. */
 export async function attachVolume(
   ctx: Context,
   driver: HostedDriver,

@@ -1,4 +1,3 @@
-// The container of a hosted agent: its environment and its mounts.
 import { runnerPath, type Container, type Mount } from '../driver.ts'
 import type { OwnVolume } from '../../resources/cache_volumes/queries.ts'
 import type { HostedAgent } from './queries.ts'

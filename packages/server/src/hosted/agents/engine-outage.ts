@@ -1,7 +1,6 @@
 import type { Context } from '../../context.ts'
 import { HostedUnavailable } from '../driver.ts'
 
-/** Contexts whose engine did not answer the last request. */
 const unreachable = new WeakSet<Context>()
 
 /** For pollers: logs once that the engine is unreachable, and once that it answers again. */

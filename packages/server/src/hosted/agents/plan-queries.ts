@@ -1,4 +1,3 @@
-// Queries of the planner: runnable jobs of hosted queues, idle agents, images.
 import { sql } from 'kysely'
 import type { HostedSettings } from '../../hosted-settings.ts'
 import type { Trx } from '../../db/pool.ts'
@@ -68,7 +67,6 @@ export interface WarmQueue {
   queue_image: string | null
 }
 
-/** Hosted queues that have had a job since then. */
 export async function loadWarmQueues(trx: Trx, since: string): Promise<WarmQueue[]> {
   const { rows } = await sql<WarmQueue>`
     select q.organization_id, q.cluster_id, q.id as queue_id, q.instance_shape, q.agent_image_ref as queue_image

@@ -15,7 +15,6 @@ export async function reconcile(ctx: Context): Promise<void> {
   await reconcileVolumes(ctx, driver)
 }
 
-/** Deletes what interrupted operations left in the engine. */
 export async function tidyEngine(ctx: Context): Promise<void> {
   await ctx.hosted?.tidy()
 }

@@ -1,4 +1,3 @@
-// Pure decisions about hosted agents, such as the image of a job.
 import { matchesAgent } from '@millrace/engine/agents.ts'
 import { hostedTags, isRunnable, limitsOf, readShape } from '../../resources/queues/rules.ts'
 import type { Limits } from '../driver.ts'
@@ -9,14 +8,12 @@ export interface ImageRequest {
   image: string | null
   /** `key=value`; `image=` names an agent image of the cluster. */
   rules: readonly string[]
-  /** The queue's default. */
   queueImage: string | null
 }
 
 export interface ImagesOfCluster {
   /** References of the images that can be run, by name. */
   ready: ReadonlyMap<string, string>
-  /** Names of the images that are being built. */
   building: ReadonlySet<string>
   /** The prefix of the references of built images. */
   registry: string
@@ -56,7 +53,6 @@ export function chooseImage(
     : { kind: 'refuse', reason: `"${ref}" is not the name of an image.` }
 }
 
-/** Whether agents with these tags match the rules, apart from queue and image. */
 export function matchesHosted(rules: readonly string[], tags: readonly string[]): boolean {
   return matchesAgent(
     rules.filter((rule) => !/^(queue|image)(=|$)/.test(rule)),
@@ -64,7 +60,6 @@ export function matchesHosted(rules: readonly string[], tags: readonly string[])
   )
 }
 
-/** The wait before the next attempt. */
 export const retrySeconds = (attempts: number): number => Math.min(30, 2 ** Math.min(attempts, 5))
 
 export const cacheTag = (pipelineId: string, name: string): string => `${pipelineId}/${name}`
@@ -72,13 +67,11 @@ export const cacheTag = (pipelineId: string, name: string): string => `${pipelin
 /** A step cannot name this cache, because names of caches have no semicolon. */
 export const containerCacheTag = (pipelineId: string): string => `${pipelineId}/container-cache;layers`
 
-/** The requested size of a container cache. */
 export const containerCacheMb = 50 * 1024
 
 export interface RunnableShape {
   cpus: number
   limits: Limits
-  /** The tags of the agent. */
   tags: string[]
 }
 

@@ -74,7 +74,6 @@ async function startWithOrWithoutMirror(driver: HostedDriver, container: Contain
   }
 }
 
-/** Fails the agent's job and stops the agent. */
 export async function failAgent(
   ctx: Context,
   { id, organization_id, job_id }: Pick<hosted.HostedAgent, 'id' | 'organization_id' | 'job_id'>,

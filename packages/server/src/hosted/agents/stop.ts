@@ -12,7 +12,6 @@ const disconnectSeconds = 10
 /** How long a started container may take until its agent registers. */
 const registerSeconds = 120
 
-/** How long an agent may take to accept its job. */
 const acceptSeconds = 300
 
 /** Sets agents to `stopping` whose job has ended, whose agent has left, or whose time is up. */

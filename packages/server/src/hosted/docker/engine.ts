@@ -1,7 +1,6 @@
 // A client of the Docker Engine API, which Podman serves too, with time limits and translated errors.
 import { Agent, IncomingMessage } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import { inspect } from 'node:util'
 import Docker from 'dockerode'
 import { Semaphore } from '../../lib/semaphore.ts'
 import { HostedError, HostedNotFound, HostedRefused, HostedUnavailable, type Runner } from '../driver.ts'
@@ -37,8 +36,6 @@ export function openEngine(settings: DockerSettings): Engine {
   const { socketPath, installationId, answerSeconds = 60 } = settings
   // The engine may close an idle connection just before the next request uses it.
   const agent = new Agent({ keepAlive: false })
-  // dockerode formats its options, with this agent and all its sockets, for a debug log at every request.
-  Object.assign(agent, { [inspect.custom]: () => 'agent' })
   const options = { socketPath, agent }
   const docker = new Docker(options)
   const semaphore = new Semaphore(mostAtOnce)
@@ -123,6 +120,5 @@ function toHostedError(error: unknown): unknown {
   return new HostedUnavailable(reason, cause)
 }
 
-/** The HTTP status of the engine's answer behind a HostedError. */
 export const causeStatus = (error: unknown): number | null =>
   error instanceof Error ? statusOf(error.cause) : null

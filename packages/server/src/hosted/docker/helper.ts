@@ -65,7 +65,6 @@ export async function deleteHelpers(engine: Engine, id: string): Promise<void> {
   await deleteWhere(engine, (helper) => helper.Labels[label.id] === id)
 }
 
-/** Deletes helpers that are older than their time limit allows. */
 export async function deleteOldHelpers(engine: Engine): Promise<void> {
   await deleteWhere(engine, ({ Created }) => Created * 1000 < Date.now() - 2 * helperSeconds * 1000)
 }

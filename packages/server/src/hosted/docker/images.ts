@@ -221,7 +221,6 @@ export async function deleteOldSteps(engine: Engine): Promise<void> {
 const listUnnamed = (engine: Engine) =>
   engine.ask((docker) => docker.listImages({ filters: { ...ours(engine), dangling: ['true'] } }))
 
-/** Deletes the steps before it too. */
 const deleteUnnamed = (engine: Engine, id: string) =>
   engine.ask((docker) => docker.getImage(id).remove()).catch(ignoreNotFound)
 

@@ -26,7 +26,6 @@ const read = ({ Name, Mountpoint, Labels: marks }: Docker.VolumeInspectInfo): Na
   labels: marks ?? {},
 })
 
-/** Creates it unless it exists. */
 export async function ensureNamed(
   engine: Engine,
   name: string,

@@ -1,4 +1,3 @@
-// Volumes that the containers of one cluster share.
 import { HostedNotFound, type SharedKind, type SharedVolumes } from '../driver.ts'
 import { labels, readSharedVolumes } from '../labels.ts'
 import type { Engine } from './engine.ts'

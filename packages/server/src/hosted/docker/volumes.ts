@@ -55,7 +55,6 @@ export async function attachVolume(engine: Engine, { id, clusterId, from }: Atta
   await ensureNamed(engine, nameOf(id, 'attached'), attached, overlay)
 }
 
-/** The name of the volume to mount. */
 export async function findVolumeMount(engine: Engine, id: string): Promise<string> {
   const attached = await findOurs(engine, id, 'attached')
   if (attached === null) throw new HostedNotFound(`There is no attached volume ${id}.`)

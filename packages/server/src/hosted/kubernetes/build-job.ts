@@ -84,7 +84,6 @@ export function describeBuild(cluster: Cluster, build: ImageBuild): V1Job {
   }
 }
 
-/** Our own first line names the base image. */
 function split(dockerfile: string): { base: string; instructions: string } {
   const [line = ''] = dockerfile.split('\n', 1)
   const [, base] = /^FROM (\S+)\s*$/.exec(line) ?? []

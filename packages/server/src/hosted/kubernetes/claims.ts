@@ -54,7 +54,6 @@ export const deleteClaim = (cluster: Cluster, name: string): Promise<void> =>
 export const isTerminating = ({ metadata }: V1PersistentVolumeClaim): boolean =>
   metadata?.deletionTimestamp !== undefined
 
-/** Its capacity. Storage reports it in any unit: 1Gi, 1073741824, 1G. */
 export function capacityMb({ status, spec }: V1PersistentVolumeClaim): number {
   const text = status?.capacity?.['storage'] ?? spec?.resources?.requests?.['storage'] ?? ''
   return quantityMb(text)

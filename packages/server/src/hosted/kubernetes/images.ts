@@ -108,7 +108,6 @@ async function findBuildPod(cluster: Cluster, ref: string): Promise<V1Pod | null
   return pod ?? null
 }
 
-/** Deletes the job and its pod. */
 async function deleteBuild(cluster: Cluster, ref: string): Promise<void> {
   if ((await findBuild(cluster, ref)) === null) return
   const request = { namespace: cluster.namespace, name: buildName(ref), propagationPolicy: 'Foreground' }

@@ -5,7 +5,6 @@ import { readPodLog } from './pods.ts'
 
 export interface PodLog {
   read(): Promise<void>
-  /** The end of the text so far. */
   tail(): string
 }
 

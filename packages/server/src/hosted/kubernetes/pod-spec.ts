@@ -1,4 +1,3 @@
-// The Kubernetes pod of a container.
 import type {
   V1Container,
   V1Pod,
@@ -23,7 +22,6 @@ export interface PodParts {
   image: string
   /** Always ask the registry, because the node may have the image from another tenant's pod. */
   alwaysPull: boolean
-  /** The claims of the mounts, in the same order. */
   claims: readonly string[]
   /** The image to copy the runner from; null: no runner is used, or the image contains it. */
   runnerImage: string | null

@@ -14,11 +14,9 @@ export interface PreparedImages {
   findBase(): Promise<string | null>
   /** Makes the copy again at its next use, because a node could not pull it. */
   invalidate(image: string): Promise<void>
-  /** Deletes all copies of a built image. */
   deleteCopies(ref: string): Promise<void>
   /** Deletes copies with other runners or of deleted images, and updates the copy of the base image. */
   tidy(): Promise<void>
-  /** Waits for the work in the background. */
   whenIdle(): Promise<void>
 }
 

@@ -46,7 +46,6 @@ export async function attachVolume(
   })
 }
 
-/** The name of an attached volume's claim. */
 export async function findVolumeClaim(cluster: Cluster, id: string): Promise<string> {
   const claim = await findClaim(cluster, claimName(id))
   if (claim !== null && isAttached(claim)) return claimName(id)

@@ -1,4 +1,3 @@
-// Authenticated requests to image registries.
 import { HostedUnavailable } from '../driver.ts'
 
 const answerSeconds = 30

@@ -21,7 +21,6 @@ const accepting = {
 /** Also the architecture of the nodes, because they run this process's Node. */
 const architecture = process.arch === 'x64' ? 'amd64' : process.arch
 
-/** An image in a registry. */
 export interface ImageLocation {
   at: Connection
   /** The repository, without its host. */
@@ -120,7 +119,6 @@ export async function stackImages(lower: Image, upper: Image, target: ImageLocat
   return putImage(target, { ...config, rootfs }, [...lower.layers, ...upper.layers])
 }
 
-/** Creates an image of one layer. */
 export async function putLayerImage(target: ImageLocation, layer: Readable): Promise<string> {
   const { digest, size } = await upload(target, await startUpload(target), layer)
   const rootfs = { type: 'layers', diff_ids: [digest] }

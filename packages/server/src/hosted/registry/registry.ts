@@ -13,7 +13,6 @@ export interface Registry {
   prefix: string
   host: string
   isInsecure: boolean
-  /** Whether the name has our prefix. */
   holds(image: string): boolean
   /** Does nothing if the registry does not support deletion. */
   deleteImage(name: string, digest: string): Promise<void>

@@ -61,7 +61,6 @@ export async function retryLater(db: Db, { id, leaseId }: LeasedBuild, seconds: 
     where id = ${id} and build_lease_id = ${leaseId}`.execute(db)
 }
 
-/** False: the lease was lost. */
 export async function finishBuild(
   db: Db,
   { id, leaseId }: LeasedBuild,
@@ -78,7 +77,6 @@ export async function deleteLog(db: Db, imageId: string): Promise<void> {
   await db.deleteFrom('agent_image_log_chunks').where('image_id', '=', imageId).execute()
 }
 
-/** Does nothing if the lease is lost. */
 export async function appendLog(
   db: Db,
   { id, leaseId }: LeasedBuild,

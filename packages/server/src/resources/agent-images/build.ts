@@ -36,7 +36,6 @@ export async function buildImages(ctx: Context): Promise<void> {
   }
 }
 
-/** Waits until this process builds nothing. */
 export async function waitForBuilds(ctx: Context): Promise<void> {
   const builds = running.get(ctx)
   if (builds !== undefined) await Promise.all(builds)
@@ -124,7 +123,6 @@ const storable = (text: string) => text.replaceAll('\0', '\ufffd')
 
 interface BuildLog {
   write(text: string): void
-  /** The last lines of the output. */
   lastLines(): string
   end(): Promise<void>
 }

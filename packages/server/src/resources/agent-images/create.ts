@@ -11,7 +11,6 @@ import { callDriver, notRunning } from './hosted-driver.ts'
 
 const mostImages = 100
 
-/** The next free worker builds the image. */
 export async function createAgentImage(
   ctx: Context,
   org: Organization,

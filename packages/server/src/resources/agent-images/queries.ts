@@ -62,7 +62,6 @@ export async function countInCluster(trx: Trx, orgId: string, clusterId: string)
   return rows[0]?.count ?? 0
 }
 
-/** The keys of the queues that use it. */
 export async function listQueueKeys(
   trx: Trx,
   orgId: string,

@@ -64,7 +64,6 @@ function splitFirst(text: string): Instruction {
   return { keyword, rest }
 }
 
-/** Directives are comments at the top. */
 function hasDirective(dockerfile: string): boolean {
   for (const line of dockerfile.split(/\r\n|\r|\n/)) {
     const comment = /^\s*(?:#|\/\/)(.*)$/su.exec(line.replace(/^\uFEFF/, ''))?.[1]
@@ -83,7 +82,6 @@ const letters = 'abcdefghijklmnopqrstuvwxyz0123456789'
 export const newImageId = (): string =>
   Array.from({ length: 13 }, () => letters[randomInt(letters.length)]).join('')
 
-/** The image's name in the engine. */
 export const imageRef = (registry: string, clusterId: string, imageId: string, version: number): string =>
   `${registry}/${clusterId}/${imageId}:v${version}`
 

@@ -13,7 +13,6 @@ export interface ArtifactRow {
   sha1sum: string
 }
 
-/** With the fields that uploads and downloads need. */
 export interface StoredArtifact extends ArtifactRow {
   organization_id: string
   sha256sum: string | null
@@ -101,7 +100,6 @@ export interface NewArtifact {
   external_url: string | null
 }
 
-/** Adds nothing if the batch exists. */
 export async function insertBatch(
   db: Db,
   { organizationId, buildId, jobId }: { organizationId: string; buildId: string; jobId: string },
@@ -138,7 +136,6 @@ export async function listBatch(
   return rows
 }
 
-/** The number and size of the job's artifacts so far. */
 export async function countOfJob(
   db: Db,
   orgId: string,

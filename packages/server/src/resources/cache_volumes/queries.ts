@@ -17,7 +17,6 @@ export interface CacheVolumeRow {
 
 export type Purpose = 'cache' | 'container_cache'
 
-/** A job's own copy. */
 export interface OwnVolume {
   id: string
   organization_id: string
@@ -83,7 +82,6 @@ export async function setTagDropping(
   return { dropping, attached: rows.length - dropping.length }
 }
 
-/** After a deletion that failed. */
 export const restore = (db: Db, orgId: string, dropping: ReadonlyArray<{ id: string }>): Promise<void> =>
   setStates(db, orgId, dropping, 'detached')
 
@@ -228,7 +226,6 @@ export async function expireUnused(db: Db, before: string): Promise<void> {
     where state = 'detached' and greatest(used_at, detached_at) < ${before}`.execute(db)
 }
 
-/** Volumes that are `dropping`, and copies whose hosted agent is gone. */
 export async function listToDelete(db: Db): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select v.id from cache_volumes v
@@ -250,7 +247,6 @@ export async function listKnown(db: Db): Promise<Array<{ id: string; hasSnapshot
   return rows
 }
 
-/** Deletes the rows of snapshots that the engine has lost. */
 export async function deleteDetached(db: Db, ids: readonly string[]): Promise<void> {
   await sql`delete from cache_volumes where state = 'detached' and id = any (${[...ids]}::text[])`.execute(db)
 }

@@ -12,7 +12,6 @@ interface Case {
 /** null in place of a test without `classname` or `name`. Throws what xml.ts throws. */
 export function* readJunit(source: string): Generator<TestResult | null> {
   let test: Case | null = null
-  /** The failure that is being read. */
   let text: { message: string | null; pieces: string[] } | null = null
   for (const piece of readXml(source)) {
     if (piece.kind === 'text') text?.pieces.push(piece.text)

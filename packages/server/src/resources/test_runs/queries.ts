@@ -39,7 +39,6 @@ interface ShownFailures {
   expanded: boolean
 }
 
-/** For lists. */
 const outline: ShownFailures = { most: 20, expanded: false }
 const details: ShownFailures = { most: 200, expanded: true }
 

@@ -13,7 +13,6 @@ export interface RunEnv {
   jobId: string | null
 }
 
-/** Returns the id of the run. */
 export async function storeResults(
   ctx: Context,
   suite: SendingSuite,
