@@ -2,1123 +2,969 @@
 import type { ColumnType, Generated } from 'kysely'
 
 export interface Tables {
-  agent_image_log_chunks: AgentImageLogChunks
-  agent_image_versions: AgentImageVersions
-  agent_images: AgentImages
-  agents: Agents
-  annotations: Annotations
-  api_access_tokens: ApiAccessTokens
-  artifacts: Artifacts
-  audit_events: AuditEvents
-  build_edges: BuildEdges
-  build_meta_data: BuildMetaData
-  build_refs: BuildRefs
-  build_steps: BuildSteps
-  build_tallies: BuildTallies
-  builds: Builds
-  cache_entries: CacheEntries
-  cache_registries: CacheRegistries
-  cache_volumes: CacheVolumes
-  cluster_maintainers: ClusterMaintainers
-  cluster_queues: ClusterQueues
-  cluster_secrets: ClusterSecrets
-  cluster_tokens: ClusterTokens
-  clusters: Clusters
-  commit_status_cursor: CommitStatusCursor
-  commit_statuses: CommitStatuses
-  events: Events
-  git_mirrors: GitMirrors
-  hosted_agents: HostedAgents
-  idempotency_keys: IdempotencyKeys
-  installation: Installation
-  job_log_chunks: JobLogChunks
-  job_logs: JobLogs
-  jobs: Jobs
-  migration_contracts: MigrationContracts
-  migrations: Migrations
-  notification_attempts: NotificationAttempts
-  notification_cursor: NotificationCursor
-  notification_deliveries: NotificationDeliveries
-  notification_lanes: NotificationLanes
-  notification_log_entries: NotificationLogEntries
-  notification_memories: NotificationMemories
-  notification_messages: NotificationMessages
-  notification_oauth_starts: NotificationOauthStarts
-  notification_service_targets: NotificationServiceTargets
-  notification_services: NotificationServices
-  oidc_keys: OidcKeys
-  organization_invitations: OrganizationInvitations
-  organization_members: OrganizationMembers
-  organization_pipeline_settings: OrganizationPipelineSettings
-  organizations: Organizations
-  pipeline_polls: PipelinePolls
-  pipeline_schedules: PipelineSchedules
-  pipeline_tallies: PipelineTallies
-  pipeline_templates: PipelineTemplates
-  pipelines: Pipelines
-  polled_refs: PolledRefs
-  pull_requests: PullRequests
-  rate_limits: RateLimits
-  removed_pipelines: RemovedPipelines
-  repository_commits: RepositoryCommits
-  repository_connections: RepositoryConnections
-  rules: Rules
-  sealing_keys: SealingKeys
-  stack_notifications: StackNotifications
-  stacks: Stacks
-  step_updates: StepUpdates
-  step_uploads: StepUploads
-  team_members: TeamMembers
-  team_pipelines: TeamPipelines
-  teams: Teams
-  test_results: TestResults
-  test_runs: TestRuns
-  test_suites: TestSuites
-  unclaimed_blobs: UnclaimedBlobs
-  users: Users
-  web_sessions: WebSessions
-  webhook_deliveries: WebhookDeliveries
-  workflow_token_requests: WorkflowTokenRequests
-}
-
-export interface AgentImageLogChunks {
-  image_id: string
-  sequence: number
-  body: string
-}
-
-export interface AgentImageVersions {
-  cluster_id: string
-  name: string
-  version: number
-}
-
-export interface AgentImages {
-  id: string
-  organization_id: string
-  cluster_id: string
-  name: string
-  version: number
-  status: Generated<string>
-  dockerfile: string
-  base_image: string
-  ref: string
-  last_build_error: string | null
-  build_lease_until: string | null
-  build_lease_id: string | null
-  build_attempts: Generated<number>
-  build_started_at: string | null
-  deleting_at: string | null
-  created_at: Generated<string>
-  created_by: string | null
-  finished_at: string | null
-}
-
-export interface Agents {
-  id: string
-  organization_id: string
-  cluster_id: string
-  queue_id: string | null
-  cluster_token_id: string | null
-  name: string
-  hostname: Generated<string>
-  os: Generated<string>
-  arch: Generated<string>
-  version: Generated<string>
-  build: Generated<string>
-  pid: number | null
-  machine_id: string | null
-  priority: number | null
-  tags: Generated<string[]>
-  features: Generated<string[]>
-  session_hash: Buffer
-  connection_state: Generated<string>
-  ignore_in_dispatches: Generated<boolean>
-  ip_address: string | null
-  user_agent: string | null
-  created_at: Generated<string>
-  connected_at: string | null
-  disconnected_at: string | null
-  lost_at: string | null
-  stopped_at: string | null
-  last_seen_at: string | null
-  last_job_finished_at: string | null
-  last_job_passed_at: string | null
-  paused_at: string | null
-  paused_by: string | null
-  paused_note: string | null
-  paused_timeout_in_minutes: number | null
-  resume_at: string | null
-  is_hosted: Generated<boolean>
-  job_heard_at: string | null
-  stream_opened_at: string | null
-}
-
-export interface Annotations {
-  id: string
-  organization_id: string
-  build_id: string
-  job_id: string | null
-  context: string
-  style: string | null
-  priority: Generated<number>
-  body: string
-  created_at: Generated<string>
-  updated_at: Generated<string>
-  body_html: string | null
-  body_html_of: string | null
-}
-
-export interface ApiAccessTokens {
-  id: string
-  user_id: string
-  token_hash: Buffer
-  description: Generated<string>
-  scopes: string[]
-  organization_ids: string[] | null
-  allowed_ip_addresses: string | null
-  created_at: Generated<string>
-  expires_at: string | null
-  revoked_at: string | null
-  last_used_at: string | null
-  last_used_ip: string | null
-}
-
-export interface Artifacts {
-  id: string
-  organization_id: string
-  build_id: string
-  job_id: string
-  batch_id: string
-  batch_index: number
-  path: string
-  absolute_path: Generated<string>
-  file_size: number
-  sha1sum: string
-  sha256sum: string | null
-  mime_type: string
-  state: Generated<string>
-  upload_destination: Generated<string>
-  external_url: string | null
-  blob_key: string | null
-  upload: ColumnType<unknown, string | null | undefined, string | null>
-  created_at: Generated<string>
-  finished_at: string | null
-  expires_at: string | null
-}
-
-export interface AuditEvents {
-  id: string
-  organization_id: string
-  type: string
-  occurred_at: string
-  actor: ColumnType<unknown, string | null | undefined, string | null>
-  subject: ColumnType<unknown, string, string>
-  context: ColumnType<unknown, string | null | undefined, string | null>
-  data: ColumnType<unknown, string | undefined, string>
-}
-
-export interface BuildEdges {
-  build_id: string
-  from_step: string
-  to_step: string
-  kind: string
-  allow_failure: boolean
-  whole: boolean
-}
-
-export interface BuildMetaData {
-  build_id: string
-  key: string
-  value: string
-  organization_id: string
-  created_at: string
-}
-
-export interface BuildRefs {
-  build_id: string
-  step_id: string
-  ref: string
-  allow_failure: boolean
-}
-
-export interface BuildSteps {
-  id: string
-  organization_id: string
-  build_id: string
-  kind: string
-  key: string | null
-  position: string
-  group_id: string | null
-  uploader_id: string | null
-  upload_path: Generated<string[]>
-  barrier: string | null
-  continue_on_failure: boolean
-  phase: string
-  missing: number
-  impossible: boolean
-  total: number
-  open: number
-  on_agent: number
-  broken: number
-  soft_failed: number
-  hard_failed: number
-  canceled: number
-  timed_out: number
-  not_run: number
-  promised: number
-  unmet: number
-  held: number
-  failed: number
-  cut: number
-  tolerated: number
-  uploads_open: number
-  uploads_held: number
-  uploads_failed: number
-  uploads_cut: number
-  definition: ColumnType<unknown, string, string>
-}
-
-export interface BuildTallies {
-  build_id: string
-  active: number
-  on_agent: number
-  hard_failed: number
-  promised: number
-  cut_short: number
-  waiting: number
-  wanted: number
-  fail_fast: number
-  manual_passed: number
-  manual_failed: number
-  manual_running: number
-  jobs: number
-  uploads: number
-  impossible: number
-  ever_started: boolean
-  cancel_requested: boolean
-}
-
-export interface Builds {
-  id: string
-  organization_id: string
-  pipeline_id: string
-  number: number
-  state: string
-  blocked_state: string | null
-  shown_state: Generated<string>
-  message: string | null
-  commit: string
-  branch: string
-  tag: string | null
-  env: ColumnType<unknown, string | undefined, string>
-  stored_env: ColumnType<unknown, string | undefined, string>
-  uploaded_env: ColumnType<unknown, string | undefined, string>
-  notify: ColumnType<unknown, string | undefined, string>
-  source: string
-  creator_id: string | null
-  author: ColumnType<unknown, string | null | undefined, string | null>
-  pull_request: ColumnType<unknown, string | null | undefined, string | null>
-  clean_checkout: Generated<boolean>
-  rebuilt_from: ColumnType<unknown, string | null | undefined, string | null>
-  triggered_from: ColumnType<unknown, string | null | undefined, string | null>
-  triggered_from_job_id: string | null
-  is_superseded: Generated<boolean>
-  cancel_reason: string | null
-  canceled_by: string | null
-  created_at: string
-  scheduled_at: string
-  started_at: string | null
-  failing_at: string | null
-  finished_at: string | null
-  host_event: ColumnType<unknown, string | null | undefined, string | null>
-  from_fork: boolean | null
-}
-
-export interface CacheEntries {
-  id: string
-  organization_id: string
-  registry_id: string
-  target_paths: string[]
-  paths_hash: Buffer
-  cache_key: ColumnType<unknown, string, string>
-  key_values: string[]
-  blobs: ColumnType<unknown, string, string>
-  platform: string
-  created_at: Generated<string>
-  committed_at: string | null
-  expires_at: string
-}
-
-export interface CacheRegistries {
-  id: string
-  organization_id: string
-  cluster_id: string
-  slug: string
-  name: string
-  created_at: Generated<string>
-}
-
-export interface CacheVolumes {
-  id: string
-  organization_id: string
-  cluster_id: string
-  tag: string
-  state: string
-  size_mb: Generated<number>
-  parent_id: string | null
-  hosted_agent_id: string | null
-  created_at: Generated<string>
-  attached_at: string | null
-  detached_at: string | null
-  used_at: string | null
-  deleted_at: string | null
-  purpose: Generated<string>
-  requested_mb: Generated<number>
-}
-
-export interface ClusterMaintainers {
-  id: string
-  organization_id: string
-  cluster_id: string
-  user_id: string | null
-  team_id: string | null
-  created_at: Generated<string>
-}
-
-export interface ClusterQueues {
-  id: string
-  organization_id: string
-  cluster_id: string
-  key: string
-  description: string | null
-  retry_agent_affinity: Generated<string>
-  instance_shape: string | null
-  agent_image_ref: string | null
-  dispatch_paused_at: string | null
-  dispatch_paused_by: string | null
-  dispatch_paused_note: string | null
-  created_at: Generated<string>
-  created_by: string | null
-  hosted_used_at: string | null
-}
-
-export interface ClusterSecrets {
-  id: string
-  organization_id: string
-  cluster_id: string
-  key: string
-  description: Generated<string>
-  policy: Generated<string>
-  value_sealed: Buffer
-  value_key_id: string
-  created_at: Generated<string>
-  created_by: string | null
-  updated_at: Generated<string>
-  updated_by: string | null
-  last_read_at: string | null
-}
-
-export interface ClusterTokens {
-  id: string
-  organization_id: string
-  cluster_id: string
-  token_hash: Buffer
-  description: string
-  allowed_ip_addresses: Generated<string>
-  expires_at: string | null
-  created_at: Generated<string>
-  created_by: string | null
-}
-
-export interface Clusters {
-  id: string
-  organization_id: string
-  name: string
-  description: Generated<string>
-  emoji: string | null
-  color: string | null
-  hosted: Generated<boolean>
-  hosted_git_mirror_enabled: Generated<boolean>
-  hosted_container_cache_enabled: Generated<boolean>
-  default_queue_id: string | null
-  created_at: Generated<string>
-  created_by: string | null
-}
-
-export interface CommitStatusCursor {
-  single: Generated<boolean>
-  xid: number
-}
-
-export interface CommitStatuses {
-  id: string
-  organization_id: string
-  pipeline_id: string
-  build_id: string
-  build_number: number
-  commit: string
-  context: string
-  state: string
-  description: string
-  version: Generated<number>
-  changed_at: string
-  delivered_at: string | null
-  attempts: Generated<number>
-  next_attempt_at: string | null
-  leased_until: string | null
-  error: string | null
-  output: ColumnType<unknown, string | null | undefined, string | null>
-}
-
-export interface Events {
-  id: number
-  xid: Generated<number>
-  organization_id: string
-  pipeline_id: string | null
-  build_id: string | null
-  job_id: string | null
-  kind: string
-  data: ColumnType<unknown, string | undefined, string>
-  created_at: string
-}
-
-export interface GitMirrors {
-  id: string
-  organization_id: string
-  cluster_id: string
-  repository: string
-  lease_until: string | null
-  updated_at: string | null
-  used_at: string | null
-  last_error: string | null
-  created_at: Generated<string>
-}
-
-export interface HostedAgents {
-  id: string
-  organization_id: string
-  cluster_id: string
-  queue_id: string
-  image_ref: string
-  instance_shape: string
-  state: Generated<string>
-  job_id: string | null
-  token_hash: Buffer
-  token_expires_at: string
-  agent_id: string | null
-  start_attempts: Generated<number>
-  lease_until: string | null
-  created_at: Generated<string>
-  started_at: string | null
-  assigned_at: string | null
-  ends_at: string
-  last_error: string | null
-}
-
-export interface IdempotencyKeys {
-  user_id: string
-  key: string
-  fingerprint: Buffer
-  status: number
-  headers: ColumnType<unknown, string, string>
-  body: string | null
-  created_at: Generated<string>
-}
-
-export interface Installation {
-  is_only: Generated<boolean>
-  id: string
-}
-
-export interface JobLogChunks {
-  job_id: string
-  sequence: number
-  byte_offset: number
-  size: number
-  data: Buffer
-}
-
-export interface JobLogs {
-  job_id: string
-  organization_id: string
-  size: Generated<number>
-  header_times: ColumnType<unknown, string | undefined, string>
-  blob_key: string | null
-  is_truncated: Generated<boolean>
-  is_full: Generated<boolean>
-  compacting_until: string | null
-  finished_at: string | null
-  deleted_at: string | null
-}
-
-export interface Jobs {
-  id: string
-  organization_id: string
-  pipeline_id: string
-  build_id: string
-  step_id: string
-  kind: string
-  state: string
-  slot: number
-  position: string
-  policy: ColumnType<unknown, string, string>
-  work: ColumnType<unknown, string, string>
-  step_key: string | null
-  group_key: string | null
-  cluster_id: string | null
-  queue_id: string | null
-  agent_query_rules: Generated<string[]>
-  priority: Generated<number>
-  timeout_minutes: number | null
-  agent_id: string | null
-  concurrency_group: string | null
-  concurrency_limit: number | null
-  concurrency_method: string | null
-  limited_at: string | null
-  concurrency_wait_ms: number | null
-  fail_fast: boolean
-  blocked_state: string | null
-  unblockable: boolean
-  soft_failed: boolean
-  cut_short: boolean
-  reason: string | null
-  exit_status: number | null
-  signal: string | null
-  signal_reason: string | null
-  promised_exit_status: number | null
-  promised_at: string | null
-  promised_hard: boolean
-  retried_in_job_id: string | null
-  retry_type: string | null
-  retried_by: string | null
-  retry_source_job_id: string | null
-  retry_source_type: string | null
-  retries_count: number
-  rule_uses: number[]
-  triggered_build_id: string | null
-  unblocked_by: string | null
-  unblocked_at: string | null
-  created_at: string
-  scheduled_at: string
-  runnable_at: string | null
-  started_at: string | null
-  finished_at: string | null
-  expired_at: string | null
-  deadline_at: string | null
-  env_overrides: ColumnType<unknown, string | undefined, string>
-  chunks_failed_count: Generated<number>
-  reserved_by: string | null
-}
-
-export interface MigrationContracts {
-  name: string
-  needs: string
-}
-
-export interface Migrations {
-  name: string
-  sha256: string
-  applied_at: Generated<string>
-}
-
-export interface NotificationAttempts {
-  delivery_id: string
-  number: number
-  organization_id: string
-  started_at: string
-  duration_ms: number
-  error: string | null
-  exchanges: ColumnType<unknown, string, string>
-}
-
-export interface NotificationCursor {
-  is_only: Generated<boolean>
-  from_xid: number
-  to_xid: number
-  last_event_id: number
-}
-
-export interface NotificationDeliveries {
-  id: string
-  seq: number
-  organization_id: string
-  message_id: string
-  service_id: string | null
-  target: ColumnType<unknown, string | null | undefined, string | null>
-  owner_id: string
-  lane: string
-  state: Generated<string>
-  attempts: Generated<number>
-  give_up_at: string
-  created_at: string
-  finished_at: string | null
-  build_id: string | null
-}
-
-export interface NotificationLanes {
-  owner_id: string
-  lane: string
-  organization_id: string
-  due_at: string
-  leased_until: string | null
-}
-
-export interface NotificationLogEntries {
-  service_id: string
-  id: number
-  organization_id: string
-  message_id: string
-  created_at: string
-}
-
-export interface NotificationMemories {
-  service_id: string
-  key: string
-  organization_id: string
-  data: ColumnType<unknown, string, string>
-  updated_at: Generated<string>
-}
-
-export interface NotificationMessages {
-  id: string
-  organization_id: string
-  event_id: number | null
-  event: string
-  occurred_at: string
-  data: ColumnType<unknown, string, string>
-}
-
-export interface NotificationOauthStarts {
-  state_hash: Buffer
-  organization_id: string
-  user_id: string
-  provider: string
-  verifier_sealed: Buffer
-  verifier_key_id: string
-  created_at: Generated<string>
-  expires_at: string
-  session_id: string
-  settings: ColumnType<unknown, string | undefined, string>
-}
-
-export interface NotificationServiceTargets {
-  organization_id: string
-  service_id: string
-  position: number
-  pipeline_id: string | null
-  team_id: string | null
-  cluster_id: string | null
-}
-
-export interface NotificationServices {
-  id: string
-  organization_id: string
-  provider: string
-  description: Generated<string>
-  scope: Generated<string>
-  branch_configuration: Generated<string>
-  build_states: Generated<string[]>
-  settings: ColumnType<unknown, string | undefined, string>
-  secrets_sealed: Buffer | null
-  secrets_key_id: string | null
-  is_connected: Generated<boolean>
-  disabled_at: string | null
-  broken_at: string | null
-  broken_reason: string | null
-  dead_letters_in_a_row: Generated<number>
-  listening_since: Generated<string>
-  created_at: Generated<string>
-  created_by: string | null
-  refresh_leased_until: string | null
-}
-
-export interface OidcKeys {
-  id: string
-  private_key_sealed: Buffer
-  private_key_id: string
-  public_jwk: ColumnType<unknown, string, string>
-  created_at: Generated<string>
-  retired_at: string | null
-}
-
-export interface OrganizationInvitations {
-  id: string
-  organization_id: string
-  email: string
-  state: Generated<string>
-  role: string
-  sso_mode: string
-  teams: ColumnType<unknown, string | undefined, string>
-  created_at: Generated<string>
-  created_by: string | null
-  expires_at: string
-  accepted_at: string | null
-  accepted_by: string | null
-  revoked_at: string | null
-  revoked_by: string | null
-  expired_at: string | null
-}
-
-export interface OrganizationMembers {
-  organization_id: string
-  user_id: string
-  role: string
-  sso_mode: Generated<string>
-  created_at: Generated<string>
-}
-
-export interface OrganizationPipelineSettings {
-  organization_id: string
-  default_branch: string | null
-  default_cluster_id: string | null
-  default_timeout_in_minutes: number | null
-  maximum_timeout_in_minutes: number | null
-  scheduled_job_expiry_in_minutes: number | null
-  hosted_agents_ssh_enabled_at: string | null
-  hosted_agents_ssh_enabled_by: string | null
-  public_pipelines_enabled_at: string | null
-  public_pipelines_enabled_by: string | null
-  advanced_queue_metrics_enabled_at: string | null
-  advanced_queue_metrics_enabled_by: string | null
-  build_export_location: string | null
-  build_export_strategy_id: string | null
-}
-
-export interface Organizations {
-  id: string
-  slug: string
-  name: string
-  features: Generated<string[]>
-  allowed_ip_addresses: string | null
-  revoke_inactive_tokens_after_days: number | null
-  restrict_user_api_token_creation: Generated<boolean>
-  teams_enabled_at: string | null
-  created_at: Generated<string>
-  features_off: Generated<string[]>
-}
-
-export interface PipelinePolls {
-  pipeline_id: string
-  organization_id: string
-  repository: string
-  next_poll_at: string
-  claim: string | null
-  polled_at: string | null
-  error: string | null
-}
-
-export interface PipelineSchedules {
-  id: string
-  organization_id: string
-  pipeline_id: string
-  label: Generated<string>
-  cronline: string
-  message: string | null
-  commit: Generated<string>
-  branch: string | null
-  env: ColumnType<unknown, string | undefined, string>
-  enabled: Generated<boolean>
-  next_build_at: string | null
-  failed_message: string | null
-  failed_at: string | null
-  created_at: Generated<string>
-  created_by: string | null
-}
-
-export interface PipelineTallies {
-  pipeline_id: string
-  slot: number
-  scheduled_builds: Generated<number>
-  running_builds: Generated<number>
-  scheduled_jobs: Generated<number>
-  running_jobs: Generated<number>
-  waiting_jobs: Generated<number>
-}
-
-export interface PipelineTemplates {
-  id: string
-  organization_id: string
-  name: string
-  description: Generated<string>
-  configuration: string
-  available: Generated<boolean>
-  created_at: Generated<string>
-  created_by: string | null
-  updated_at: Generated<string>
-  updated_by: string | null
-}
-
-export interface Pipelines {
-  id: string
-  organization_id: string
-  cluster_id: string | null
-  pipeline_template_id: string | null
-  slug: string
-  name: string
-  description: Generated<string>
-  repository: string
-  clone_mirror_url: string | null
-  default_branch: Generated<string>
-  configuration: string
-  env: ColumnType<unknown, string | undefined, string>
-  branch_configuration: string | null
-  skip_queued_branch_builds: Generated<boolean>
-  skip_queued_branch_builds_filter: string | null
-  cancel_running_branch_builds: Generated<boolean>
-  cancel_running_branch_builds_filter: string | null
-  allow_rebuilds: Generated<boolean>
-  default_command_step_timeout: number | null
-  maximum_command_step_timeout: number | null
-  visibility: Generated<string>
-  tags: Generated<string[]>
-  emoji: string | null
-  color: string | null
-  provider_id: Generated<string>
-  provider_settings: ColumnType<unknown, string | undefined, string>
-  webhook_token: string | null
-  badge_token: string
-  webhooks_disabled_at: string | null
-  webhooks_disabled_by: string | null
-  last_build_number: Generated<number>
-  created_at: Generated<string>
-  created_by: string | null
-  archived_at: string | null
-  repository_host: Generated<string | null>
-  poll_interval_seconds: number | null
-  webhook_token_hash: Buffer | null
-  webhook_token_sealed: Buffer | null
-  webhook_token_key_id: string | null
-  repository_userinfo_sealed: Buffer | null
-  repository_userinfo_key_id: string | null
-}
-
-export interface PolledRefs {
-  pipeline_id: string
-  ref: string
-  commit: string
-}
-
-export interface PullRequests {
-  pipeline_id: string
-  number: string
-  organization_id: string
-  branch: string
-  is_fork: boolean
-  data: ColumnType<unknown, string, string>
-  updated_at: string
-}
-
-export interface RateLimits {
-  key: string
-  points: Generated<number>
-  expire: number | null
-}
-
-export interface RemovedPipelines {
-  pipeline_id: string
-  organization_id: string
-  removed_at: Generated<string>
-}
-
-export interface RepositoryCommits {
-  pipeline_id: string
-  commit: string
-  organization_id: string
-  seen_at: Generated<string>
-}
-
-export interface RepositoryConnections {
-  id: string
-  organization_id: string
-  type: string
-  url: string
-  api_url: string
-  host: string
-  token_sealed: Buffer | null
-  token_key_id: string | null
-  token_hint: string | null
-  webhook_secret_sealed: Buffer | null
-  webhook_secret_key_id: string | null
-  webhook_secret_hint: string | null
-  problem: string | null
-  problem_at: string | null
-  created_at: Generated<string>
-  created_by: string | null
-  app_id: string | null
-  installation_id: string | null
-  private_key_sealed: Buffer | null
-  private_key_id: string | null
-  private_key_hint: string | null
-}
-
-export interface Rules {
-  id: string
-  organization_id: string
-  type: string
-  source_pipeline_id: string
-  target_pipeline_id: string
-  conditions: Generated<string[]>
-  created_at: Generated<string>
-  created_by: string | null
-}
-
-export interface SealingKeys {
-  key_id: string
-  last_used_at: Generated<string>
-}
-
-export interface StackNotifications {
-  id: string
-  organization_id: string
-  stack_id: string
-  job_id: string
-  detail: string
-  occurred_at: string
-  created_at: Generated<string>
-}
-
-export interface Stacks {
-  id: string
-  organization_id: string
-  cluster_id: string
-  queue_id: string | null
-  key: string
-  type: string
-  metadata: ColumnType<unknown, string | undefined, string>
-  created_at: Generated<string>
-  last_connected_at: string
-  disconnected_at: string | null
-}
-
-export interface StepUpdates {
-  id: string
-  step_id: string
-}
-
-export interface StepUploads {
-  id: string
-  organization_id: string
-  build_id: string
-  source_job_id: string
-  source: Generated<string>
-  state: string
-  replace_existing_steps: Generated<boolean>
-  created_jobs_count: Generated<number>
-  rejection_type: string | null
-  message: string | null
-  definition_yaml: string
-  created_at: Generated<string>
-  processed_at: string | null
-}
-
-export interface TeamMembers {
-  organization_id: string
-  team_id: string
-  user_id: string
-  role: Generated<string>
-  created_at: Generated<string>
-}
-
-export interface TeamPipelines {
-  organization_id: string
-  team_id: string
-  pipeline_id: string
-  access_level: string
-  created_at: Generated<string>
-}
-
-export interface Teams {
-  id: string
-  organization_id: string
-  name: string
-  slug: string
-  description: Generated<string>
-  privacy: Generated<string>
-  is_default_team: Generated<boolean>
-  default_member_role: Generated<string>
-  members_can_create_pipelines: Generated<boolean>
-  members_can_create_suites: Generated<boolean>
-  members_can_create_registries: Generated<boolean>
-  members_can_destroy_registries: Generated<boolean>
-  members_can_destroy_packages: Generated<boolean>
-  created_at: Generated<string>
-  created_by: string | null
-}
-
-export interface TestResults {
-  run_id: string
-  id: string
-  scope: string
-  name: string
-  location: string | null
-  file_name: string | null
-  result: string
-  failure_reason: string | null
-  failure_expanded: ColumnType<unknown, string | undefined, string>
-  duration_seconds: number | null
-  created_at: string
-}
-
-export interface TestRuns {
-  id: string
-  organization_id: string
-  suite_id: string
-  key: string
-  build_id: string | null
-  branch: string | null
-  commit_sha: string | null
-  passed_count: Generated<number>
-  failed_count: Generated<number>
-  skipped_count: Generated<number>
-  unknown_count: Generated<number>
-  duration_seconds: Generated<number>
-  created_at: string
-  updated_at: string
-}
-
-export interface TestSuites {
-  id: string
-  organization_id: string
-  name: string
-  slug: string
-  default_branch: string | null
-  token_hash: Buffer
-  created_at: Generated<string>
-  created_by: string | null
-}
-
-export interface UnclaimedBlobs {
-  key: string
-  delete_after: string
-}
-
-export interface Users {
-  id: string
-  email: string
-  name: string
-  password_hash: string | null
-  created_at: Generated<string>
-}
-
-export interface WebSessions {
-  id: string
-  token_hash: Buffer
-  access_token_id: string
-  created_at: string
-  expires_at: string
-}
-
-export interface WebhookDeliveries {
-  pipeline_id: string
-  delivery_id: string
-  organization_id: string
-  answer: ColumnType<unknown, string | null | undefined, string | null>
-  received_at: string
-}
-
-export interface WorkflowTokenRequests {
-  job_id: string
-  organization_id: string
-  asked_at: string[]
+  agent_image_log_chunks: {
+    image_id: string
+    sequence: number
+    body: string
+  }
+  agent_image_versions: {
+    cluster_id: string
+    name: string
+    version: number
+  }
+  agent_images: {
+    id: string
+    organization_id: string
+    cluster_id: string
+    name: string
+    version: number
+    status: Generated<string>
+    dockerfile: string
+    base_image: string
+    ref: string
+    last_build_error: string | null
+    build_lease_until: string | null
+    build_lease_id: string | null
+    build_attempts: Generated<number>
+    build_started_at: string | null
+    deleting_at: string | null
+    created_at: Generated<string>
+    created_by: string | null
+    finished_at: string | null
+  }
+  agents: {
+    id: string
+    organization_id: string
+    cluster_id: string
+    queue_id: string | null
+    cluster_token_id: string | null
+    name: string
+    hostname: Generated<string>
+    os: Generated<string>
+    arch: Generated<string>
+    version: Generated<string>
+    build: Generated<string>
+    pid: number | null
+    machine_id: string | null
+    priority: number | null
+    tags: Generated<string[]>
+    features: Generated<string[]>
+    session_hash: Buffer
+    connection_state: Generated<string>
+    ignore_in_dispatches: Generated<boolean>
+    ip_address: string | null
+    user_agent: string | null
+    created_at: Generated<string>
+    connected_at: string | null
+    disconnected_at: string | null
+    lost_at: string | null
+    stopped_at: string | null
+    last_seen_at: string | null
+    last_job_finished_at: string | null
+    last_job_passed_at: string | null
+    paused_at: string | null
+    paused_by: string | null
+    paused_note: string | null
+    paused_timeout_in_minutes: number | null
+    resume_at: string | null
+    is_hosted: Generated<boolean>
+    job_heard_at: string | null
+    stream_opened_at: string | null
+  }
+  annotations: {
+    id: string
+    organization_id: string
+    build_id: string
+    job_id: string | null
+    context: string
+    style: string | null
+    priority: Generated<number>
+    body: string
+    created_at: Generated<string>
+    updated_at: Generated<string>
+    body_html: string | null
+    body_html_of: string | null
+  }
+  api_access_tokens: {
+    id: string
+    user_id: string
+    token_hash: Buffer
+    description: Generated<string>
+    scopes: string[]
+    organization_ids: string[] | null
+    allowed_ip_addresses: string | null
+    created_at: Generated<string>
+    expires_at: string | null
+    revoked_at: string | null
+    last_used_at: string | null
+    last_used_ip: string | null
+  }
+  artifacts: {
+    id: string
+    organization_id: string
+    build_id: string
+    job_id: string
+    batch_id: string
+    batch_index: number
+    path: string
+    absolute_path: Generated<string>
+    file_size: number
+    sha1sum: string
+    sha256sum: string | null
+    mime_type: string
+    state: Generated<string>
+    upload_destination: Generated<string>
+    external_url: string | null
+    blob_key: string | null
+    upload: ColumnType<unknown, string | null | undefined, string | null>
+    created_at: Generated<string>
+    finished_at: string | null
+    expires_at: string | null
+  }
+  audit_events: {
+    id: string
+    organization_id: string
+    type: string
+    occurred_at: string
+    actor: ColumnType<unknown, string | null | undefined, string | null>
+    subject: ColumnType<unknown, string, string>
+    context: ColumnType<unknown, string | null | undefined, string | null>
+    data: ColumnType<unknown, string | undefined, string>
+  }
+  build_edges: {
+    build_id: string
+    from_step: string
+    to_step: string
+    kind: string
+    allow_failure: boolean
+    whole: boolean
+  }
+  build_meta_data: {
+    build_id: string
+    key: string
+    value: string
+    organization_id: string
+    created_at: string
+  }
+  build_refs: {
+    build_id: string
+    step_id: string
+    ref: string
+    allow_failure: boolean
+  }
+  build_steps: {
+    id: string
+    organization_id: string
+    build_id: string
+    kind: string
+    key: string | null
+    position: string
+    group_id: string | null
+    uploader_id: string | null
+    upload_path: Generated<string[]>
+    barrier: string | null
+    continue_on_failure: boolean
+    phase: string
+    missing: number
+    impossible: boolean
+    total: number
+    open: number
+    on_agent: number
+    broken: number
+    soft_failed: number
+    hard_failed: number
+    canceled: number
+    timed_out: number
+    not_run: number
+    promised: number
+    unmet: number
+    held: number
+    failed: number
+    cut: number
+    tolerated: number
+    uploads_open: number
+    uploads_held: number
+    uploads_failed: number
+    uploads_cut: number
+    definition: ColumnType<unknown, string, string>
+  }
+  build_tallies: {
+    build_id: string
+    active: number
+    on_agent: number
+    hard_failed: number
+    promised: number
+    cut_short: number
+    waiting: number
+    wanted: number
+    fail_fast: number
+    manual_passed: number
+    manual_failed: number
+    manual_running: number
+    jobs: number
+    uploads: number
+    impossible: number
+    ever_started: boolean
+    cancel_requested: boolean
+  }
+  builds: {
+    id: string
+    organization_id: string
+    pipeline_id: string
+    number: number
+    state: string
+    blocked_state: string | null
+    shown_state: Generated<string>
+    message: string | null
+    commit: string
+    branch: string
+    tag: string | null
+    env: ColumnType<unknown, string | undefined, string>
+    stored_env: ColumnType<unknown, string | undefined, string>
+    uploaded_env: ColumnType<unknown, string | undefined, string>
+    notify: ColumnType<unknown, string | undefined, string>
+    source: string
+    creator_id: string | null
+    author: ColumnType<unknown, string | null | undefined, string | null>
+    pull_request: ColumnType<unknown, string | null | undefined, string | null>
+    clean_checkout: Generated<boolean>
+    rebuilt_from: ColumnType<unknown, string | null | undefined, string | null>
+    triggered_from: ColumnType<unknown, string | null | undefined, string | null>
+    triggered_from_job_id: string | null
+    is_superseded: Generated<boolean>
+    cancel_reason: string | null
+    canceled_by: string | null
+    created_at: string
+    scheduled_at: string
+    started_at: string | null
+    failing_at: string | null
+    finished_at: string | null
+    host_event: ColumnType<unknown, string | null | undefined, string | null>
+    from_fork: boolean | null
+  }
+  cache_entries: {
+    id: string
+    organization_id: string
+    registry_id: string
+    target_paths: string[]
+    paths_hash: Buffer
+    cache_key: ColumnType<unknown, string, string>
+    key_values: string[]
+    blobs: ColumnType<unknown, string, string>
+    platform: string
+    created_at: Generated<string>
+    committed_at: string | null
+    expires_at: string
+  }
+  cache_registries: {
+    id: string
+    organization_id: string
+    cluster_id: string
+    slug: string
+    name: string
+    created_at: Generated<string>
+  }
+  cache_volumes: {
+    id: string
+    organization_id: string
+    cluster_id: string
+    tag: string
+    state: string
+    size_mb: Generated<number>
+    parent_id: string | null
+    hosted_agent_id: string | null
+    created_at: Generated<string>
+    attached_at: string | null
+    detached_at: string | null
+    used_at: string | null
+    deleted_at: string | null
+    purpose: Generated<string>
+    requested_mb: Generated<number>
+  }
+  cluster_maintainers: {
+    id: string
+    organization_id: string
+    cluster_id: string
+    user_id: string | null
+    team_id: string | null
+    created_at: Generated<string>
+  }
+  cluster_queues: {
+    id: string
+    organization_id: string
+    cluster_id: string
+    key: string
+    description: string | null
+    retry_agent_affinity: Generated<string>
+    instance_shape: string | null
+    agent_image_ref: string | null
+    dispatch_paused_at: string | null
+    dispatch_paused_by: string | null
+    dispatch_paused_note: string | null
+    created_at: Generated<string>
+    created_by: string | null
+    hosted_used_at: string | null
+  }
+  cluster_secrets: {
+    id: string
+    organization_id: string
+    cluster_id: string
+    key: string
+    description: Generated<string>
+    policy: Generated<string>
+    value_sealed: Buffer
+    value_key_id: string
+    created_at: Generated<string>
+    created_by: string | null
+    updated_at: Generated<string>
+    updated_by: string | null
+    last_read_at: string | null
+  }
+  cluster_tokens: {
+    id: string
+    organization_id: string
+    cluster_id: string
+    token_hash: Buffer
+    description: string
+    allowed_ip_addresses: Generated<string>
+    expires_at: string | null
+    created_at: Generated<string>
+    created_by: string | null
+  }
+  clusters: {
+    id: string
+    organization_id: string
+    name: string
+    description: Generated<string>
+    emoji: string | null
+    color: string | null
+    hosted: Generated<boolean>
+    hosted_git_mirror_enabled: Generated<boolean>
+    hosted_container_cache_enabled: Generated<boolean>
+    default_queue_id: string | null
+    created_at: Generated<string>
+    created_by: string | null
+  }
+  commit_status_cursor: {
+    single: Generated<boolean>
+    xid: number
+  }
+  commit_statuses: {
+    id: string
+    organization_id: string
+    pipeline_id: string
+    build_id: string
+    build_number: number
+    commit: string
+    context: string
+    state: string
+    description: string
+    version: Generated<number>
+    changed_at: string
+    delivered_at: string | null
+    attempts: Generated<number>
+    next_attempt_at: string | null
+    leased_until: string | null
+    error: string | null
+    output: ColumnType<unknown, string | null | undefined, string | null>
+  }
+  events: {
+    id: number
+    xid: Generated<number>
+    organization_id: string
+    pipeline_id: string | null
+    build_id: string | null
+    job_id: string | null
+    kind: string
+    data: ColumnType<unknown, string | undefined, string>
+    created_at: string
+  }
+  git_mirrors: {
+    id: string
+    organization_id: string
+    cluster_id: string
+    repository: string
+    lease_until: string | null
+    updated_at: string | null
+    used_at: string | null
+    last_error: string | null
+    created_at: Generated<string>
+  }
+  hosted_agents: {
+    id: string
+    organization_id: string
+    cluster_id: string
+    queue_id: string
+    image_ref: string
+    instance_shape: string
+    state: Generated<string>
+    job_id: string | null
+    token_hash: Buffer
+    token_expires_at: string
+    agent_id: string | null
+    start_attempts: Generated<number>
+    lease_until: string | null
+    created_at: Generated<string>
+    started_at: string | null
+    assigned_at: string | null
+    ends_at: string
+    last_error: string | null
+  }
+  idempotency_keys: {
+    user_id: string
+    key: string
+    fingerprint: Buffer
+    status: number
+    headers: ColumnType<unknown, string, string>
+    body: string | null
+    created_at: Generated<string>
+  }
+  installation: {
+    is_only: Generated<boolean>
+    id: string
+  }
+  job_log_chunks: {
+    job_id: string
+    sequence: number
+    byte_offset: number
+    size: number
+    data: Buffer
+  }
+  job_logs: {
+    job_id: string
+    organization_id: string
+    size: Generated<number>
+    header_times: ColumnType<unknown, string | undefined, string>
+    blob_key: string | null
+    is_truncated: Generated<boolean>
+    is_full: Generated<boolean>
+    compacting_until: string | null
+    finished_at: string | null
+    deleted_at: string | null
+  }
+  jobs: {
+    id: string
+    organization_id: string
+    pipeline_id: string
+    build_id: string
+    step_id: string
+    kind: string
+    state: string
+    slot: number
+    position: string
+    policy: ColumnType<unknown, string, string>
+    work: ColumnType<unknown, string, string>
+    step_key: string | null
+    group_key: string | null
+    cluster_id: string | null
+    queue_id: string | null
+    agent_query_rules: Generated<string[]>
+    priority: Generated<number>
+    timeout_minutes: number | null
+    agent_id: string | null
+    concurrency_group: string | null
+    concurrency_limit: number | null
+    concurrency_method: string | null
+    limited_at: string | null
+    concurrency_wait_ms: number | null
+    fail_fast: boolean
+    blocked_state: string | null
+    unblockable: boolean
+    soft_failed: boolean
+    cut_short: boolean
+    reason: string | null
+    exit_status: number | null
+    signal: string | null
+    signal_reason: string | null
+    promised_exit_status: number | null
+    promised_at: string | null
+    promised_hard: boolean
+    retried_in_job_id: string | null
+    retry_type: string | null
+    retried_by: string | null
+    retry_source_job_id: string | null
+    retry_source_type: string | null
+    retries_count: number
+    rule_uses: number[]
+    triggered_build_id: string | null
+    unblocked_by: string | null
+    unblocked_at: string | null
+    created_at: string
+    scheduled_at: string
+    runnable_at: string | null
+    started_at: string | null
+    finished_at: string | null
+    expired_at: string | null
+    deadline_at: string | null
+    env_overrides: ColumnType<unknown, string | undefined, string>
+    chunks_failed_count: Generated<number>
+    reserved_by: string | null
+  }
+  migration_contracts: {
+    name: string
+    needs: string
+  }
+  migrations: {
+    name: string
+    sha256: string
+    applied_at: Generated<string>
+  }
+  notification_attempts: {
+    delivery_id: string
+    number: number
+    organization_id: string
+    started_at: string
+    duration_ms: number
+    error: string | null
+    exchanges: ColumnType<unknown, string, string>
+  }
+  notification_cursor: {
+    is_only: Generated<boolean>
+    from_xid: number
+    to_xid: number
+    last_event_id: number
+  }
+  notification_deliveries: {
+    id: string
+    seq: number
+    organization_id: string
+    message_id: string
+    service_id: string | null
+    target: ColumnType<unknown, string | null | undefined, string | null>
+    owner_id: string
+    lane: string
+    state: Generated<string>
+    attempts: Generated<number>
+    give_up_at: string
+    created_at: string
+    finished_at: string | null
+    build_id: string | null
+  }
+  notification_lanes: {
+    owner_id: string
+    lane: string
+    organization_id: string
+    due_at: string
+    leased_until: string | null
+  }
+  notification_log_entries: {
+    service_id: string
+    id: number
+    organization_id: string
+    message_id: string
+    created_at: string
+  }
+  notification_memories: {
+    service_id: string
+    key: string
+    organization_id: string
+    data: ColumnType<unknown, string, string>
+    updated_at: Generated<string>
+  }
+  notification_messages: {
+    id: string
+    organization_id: string
+    event_id: number | null
+    event: string
+    occurred_at: string
+    data: ColumnType<unknown, string, string>
+  }
+  notification_oauth_starts: {
+    state_hash: Buffer
+    organization_id: string
+    user_id: string
+    provider: string
+    verifier_sealed: Buffer
+    verifier_key_id: string
+    created_at: Generated<string>
+    expires_at: string
+    session_id: string
+    settings: ColumnType<unknown, string | undefined, string>
+  }
+  notification_service_targets: {
+    organization_id: string
+    service_id: string
+    position: number
+    pipeline_id: string | null
+    team_id: string | null
+    cluster_id: string | null
+  }
+  notification_services: {
+    id: string
+    organization_id: string
+    provider: string
+    description: Generated<string>
+    scope: Generated<string>
+    branch_configuration: Generated<string>
+    build_states: Generated<string[]>
+    settings: ColumnType<unknown, string | undefined, string>
+    secrets_sealed: Buffer | null
+    secrets_key_id: string | null
+    is_connected: Generated<boolean>
+    disabled_at: string | null
+    broken_at: string | null
+    broken_reason: string | null
+    dead_letters_in_a_row: Generated<number>
+    listening_since: Generated<string>
+    created_at: Generated<string>
+    created_by: string | null
+    refresh_leased_until: string | null
+  }
+  oidc_keys: {
+    id: string
+    private_key_sealed: Buffer
+    private_key_id: string
+    public_jwk: ColumnType<unknown, string, string>
+    created_at: Generated<string>
+    retired_at: string | null
+  }
+  organization_invitations: {
+    id: string
+    organization_id: string
+    email: string
+    state: Generated<string>
+    role: string
+    sso_mode: string
+    teams: ColumnType<unknown, string | undefined, string>
+    created_at: Generated<string>
+    created_by: string | null
+    expires_at: string
+    accepted_at: string | null
+    accepted_by: string | null
+    revoked_at: string | null
+    revoked_by: string | null
+    expired_at: string | null
+  }
+  organization_members: {
+    organization_id: string
+    user_id: string
+    role: string
+    sso_mode: Generated<string>
+    created_at: Generated<string>
+  }
+  organization_pipeline_settings: {
+    organization_id: string
+    default_branch: string | null
+    default_cluster_id: string | null
+    default_timeout_in_minutes: number | null
+    maximum_timeout_in_minutes: number | null
+    scheduled_job_expiry_in_minutes: number | null
+    hosted_agents_ssh_enabled_at: string | null
+    hosted_agents_ssh_enabled_by: string | null
+    public_pipelines_enabled_at: string | null
+    public_pipelines_enabled_by: string | null
+    advanced_queue_metrics_enabled_at: string | null
+    advanced_queue_metrics_enabled_by: string | null
+    build_export_location: string | null
+    build_export_strategy_id: string | null
+  }
+  organizations: {
+    id: string
+    slug: string
+    name: string
+    features: Generated<string[]>
+    allowed_ip_addresses: string | null
+    revoke_inactive_tokens_after_days: number | null
+    restrict_user_api_token_creation: Generated<boolean>
+    teams_enabled_at: string | null
+    created_at: Generated<string>
+    features_off: Generated<string[]>
+  }
+  pipeline_polls: {
+    pipeline_id: string
+    organization_id: string
+    repository: string
+    next_poll_at: string
+    claim: string | null
+    polled_at: string | null
+    error: string | null
+  }
+  pipeline_schedules: {
+    id: string
+    organization_id: string
+    pipeline_id: string
+    label: Generated<string>
+    cronline: string
+    message: string | null
+    commit: Generated<string>
+    branch: string | null
+    env: ColumnType<unknown, string | undefined, string>
+    enabled: Generated<boolean>
+    next_build_at: string | null
+    failed_message: string | null
+    failed_at: string | null
+    created_at: Generated<string>
+    created_by: string | null
+  }
+  pipeline_tallies: {
+    pipeline_id: string
+    slot: number
+    scheduled_builds: Generated<number>
+    running_builds: Generated<number>
+    scheduled_jobs: Generated<number>
+    running_jobs: Generated<number>
+    waiting_jobs: Generated<number>
+  }
+  pipeline_templates: {
+    id: string
+    organization_id: string
+    name: string
+    description: Generated<string>
+    configuration: string
+    available: Generated<boolean>
+    created_at: Generated<string>
+    created_by: string | null
+    updated_at: Generated<string>
+    updated_by: string | null
+  }
+  pipelines: {
+    id: string
+    organization_id: string
+    cluster_id: string | null
+    pipeline_template_id: string | null
+    slug: string
+    name: string
+    description: Generated<string>
+    repository: string
+    clone_mirror_url: string | null
+    default_branch: Generated<string>
+    configuration: string
+    env: ColumnType<unknown, string | undefined, string>
+    branch_configuration: string | null
+    skip_queued_branch_builds: Generated<boolean>
+    skip_queued_branch_builds_filter: string | null
+    cancel_running_branch_builds: Generated<boolean>
+    cancel_running_branch_builds_filter: string | null
+    allow_rebuilds: Generated<boolean>
+    default_command_step_timeout: number | null
+    maximum_command_step_timeout: number | null
+    visibility: Generated<string>
+    tags: Generated<string[]>
+    emoji: string | null
+    color: string | null
+    provider_id: Generated<string>
+    provider_settings: ColumnType<unknown, string | undefined, string>
+    webhook_token: string | null
+    badge_token: string
+    webhooks_disabled_at: string | null
+    webhooks_disabled_by: string | null
+    last_build_number: Generated<number>
+    created_at: Generated<string>
+    created_by: string | null
+    archived_at: string | null
+    repository_host: Generated<string | null>
+    poll_interval_seconds: number | null
+    webhook_token_hash: Buffer | null
+    webhook_token_sealed: Buffer | null
+    webhook_token_key_id: string | null
+    repository_userinfo_sealed: Buffer | null
+    repository_userinfo_key_id: string | null
+  }
+  polled_refs: {
+    pipeline_id: string
+    ref: string
+    commit: string
+  }
+  pull_requests: {
+    pipeline_id: string
+    number: string
+    organization_id: string
+    branch: string
+    is_fork: boolean
+    data: ColumnType<unknown, string, string>
+    updated_at: string
+  }
+  rate_limits: {
+    key: string
+    points: Generated<number>
+    expire: number | null
+  }
+  removed_pipelines: {
+    pipeline_id: string
+    organization_id: string
+    removed_at: Generated<string>
+  }
+  repository_commits: {
+    pipeline_id: string
+    commit: string
+    organization_id: string
+    seen_at: Generated<string>
+  }
+  repository_connections: {
+    id: string
+    organization_id: string
+    type: string
+    url: string
+    api_url: string
+    host: string
+    token_sealed: Buffer | null
+    token_key_id: string | null
+    token_hint: string | null
+    webhook_secret_sealed: Buffer | null
+    webhook_secret_key_id: string | null
+    webhook_secret_hint: string | null
+    problem: string | null
+    problem_at: string | null
+    created_at: Generated<string>
+    created_by: string | null
+    app_id: string | null
+    installation_id: string | null
+    private_key_sealed: Buffer | null
+    private_key_id: string | null
+    private_key_hint: string | null
+  }
+  rules: {
+    id: string
+    organization_id: string
+    type: string
+    source_pipeline_id: string
+    target_pipeline_id: string
+    conditions: Generated<string[]>
+    created_at: Generated<string>
+    created_by: string | null
+  }
+  sealing_keys: {
+    key_id: string
+    last_used_at: Generated<string>
+  }
+  stack_notifications: {
+    id: string
+    organization_id: string
+    stack_id: string
+    job_id: string
+    detail: string
+    occurred_at: string
+    created_at: Generated<string>
+  }
+  stacks: {
+    id: string
+    organization_id: string
+    cluster_id: string
+    queue_id: string | null
+    key: string
+    type: string
+    metadata: ColumnType<unknown, string | undefined, string>
+    created_at: Generated<string>
+    last_connected_at: string
+    disconnected_at: string | null
+  }
+  step_updates: {
+    id: string
+    step_id: string
+  }
+  step_uploads: {
+    id: string
+    organization_id: string
+    build_id: string
+    source_job_id: string
+    source: Generated<string>
+    state: string
+    replace_existing_steps: Generated<boolean>
+    created_jobs_count: Generated<number>
+    rejection_type: string | null
+    message: string | null
+    definition_yaml: string
+    created_at: Generated<string>
+    processed_at: string | null
+  }
+  team_members: {
+    organization_id: string
+    team_id: string
+    user_id: string
+    role: Generated<string>
+    created_at: Generated<string>
+  }
+  team_pipelines: {
+    organization_id: string
+    team_id: string
+    pipeline_id: string
+    access_level: string
+    created_at: Generated<string>
+  }
+  teams: {
+    id: string
+    organization_id: string
+    name: string
+    slug: string
+    description: Generated<string>
+    privacy: Generated<string>
+    is_default_team: Generated<boolean>
+    default_member_role: Generated<string>
+    members_can_create_pipelines: Generated<boolean>
+    members_can_create_suites: Generated<boolean>
+    members_can_create_registries: Generated<boolean>
+    members_can_destroy_registries: Generated<boolean>
+    members_can_destroy_packages: Generated<boolean>
+    created_at: Generated<string>
+    created_by: string | null
+  }
+  test_results: {
+    run_id: string
+    id: string
+    scope: string
+    name: string
+    location: string | null
+    file_name: string | null
+    result: string
+    failure_reason: string | null
+    failure_expanded: ColumnType<unknown, string | undefined, string>
+    duration_seconds: number | null
+    created_at: string
+  }
+  test_runs: {
+    id: string
+    organization_id: string
+    suite_id: string
+    key: string
+    build_id: string | null
+    branch: string | null
+    commit_sha: string | null
+    passed_count: Generated<number>
+    failed_count: Generated<number>
+    skipped_count: Generated<number>
+    unknown_count: Generated<number>
+    duration_seconds: Generated<number>
+    created_at: string
+    updated_at: string
+  }
+  test_suites: {
+    id: string
+    organization_id: string
+    name: string
+    slug: string
+    default_branch: string | null
+    token_hash: Buffer
+    created_at: Generated<string>
+    created_by: string | null
+  }
+  unclaimed_blobs: {
+    key: string
+    delete_after: string
+  }
+  users: {
+    id: string
+    email: string
+    name: string
+    password_hash: string | null
+    created_at: Generated<string>
+  }
+  web_sessions: {
+    id: string
+    token_hash: Buffer
+    access_token_id: string
+    created_at: string
+    expires_at: string
+  }
+  webhook_deliveries: {
+    pipeline_id: string
+    delivery_id: string
+    organization_id: string
+    answer: ColumnType<unknown, string | null | undefined, string | null>
+    received_at: string
+  }
+  workflow_token_requests: {
+    job_id: string
+    organization_id: string
+    asked_at: string[]
+  }
 }
