@@ -1,5 +1,5 @@
-// An agent as the server sees one: the calls that public agents make, with their headers, over real HTTP. It runs no
-// commands; a test decides what it says and when.
+// A fake agent: it makes the HTTP calls of public agents, with their headers, and runs no commands. The test decides what
+// it sends and when.
 import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { STREAM_PINGS_PATH } from '@millrace/protocol/pings.ts'
@@ -70,10 +70,10 @@ function answerOf({ statusCode = 0, headers }: IncomingMessage, text: string): A
   return { status: statusCode, headers, text, body: (isJson ? JSON.parse(text) : {}) as Json }
 }
 
-/** As agents escape a segment of a path: the dot too. */
+/** Agents escape the dot too. */
 export const segment = (text: string): string => encodeURIComponent(text).replaceAll('.', '%2E')
 
-/** Made over HTTP, by an administrator; the text of the token. */
+/** Created over HTTP by an administrator. Returns the token's value. */
 export async function aClusterToken(
   app: TestApp,
   cluster: { path: string },

@@ -1,5 +1,5 @@
-// A whole server on a database of its own, spoken to over real HTTP. Every answer is checked against the schema
-// that its route declares, so a test of one field is a test of all the others too.
+// A server on its own database, called over real HTTP. Every response is checked against the schema of its route, so
+// each test also tests the fields that it does not name.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -27,9 +27,9 @@ export { eventually }
 export interface TestApp {
   ctx: Context
   db: Db
-  /** To start a second server on: `startApp({}, app.database)`. */
+  /** For a second server on the same database: `startApp({}, app.database)`. */
   database: Database
-  /** Where it listens. Links in answers begin with `ctx.config.url` instead. */
+  /** The address it listens on. Links in responses begin with `ctx.config.url` instead. */
   address: string
   logLines: string[]
   request(method: string, path: string, options?: RequestOptions): Promise<TestAnswer>
@@ -142,7 +142,7 @@ function readAnswer({ status, headers, text }: Exchanged): TestAnswer {
     text,
     body,
     list,
-    // Few tests look at them.
+    // Built lazily, because few tests read them.
     get headers() {
       return asHeaders(headers)
     },
@@ -203,7 +203,7 @@ function answerChecker(app: FastifyInstance): (answer: TestAnswer) => void {
     const schema = request === undefined ? undefined : declared.get(request.endpoint)?.[status]
     if (request === undefined || status >= 400 || !schema) return
     const isJson = String(headers.get('content-type')).includes('json')
-    // Some answer in another form to who asks for it; what is declared is the JSON.
+    // Some routes have other formats on request; their schema describes the JSON.
     if (!isJson && !('contentMediaType' in schema)) return
     const [wrong] = checkOf(schema).Errors(isJson ? body : text)
     if (wrong !== undefined) {
@@ -213,7 +213,7 @@ function answerChecker(app: FastifyInstance): (answer: TestAnswer) => void {
   }
 }
 
-// To compile them all takes longer than most tests do, so that is done for those that are answered, once a worker.
+// Compiling all schemas takes longer than most tests, so compile each on first use.
 const compiled = new WeakMap<object, ReturnType<typeof Compile>>()
 
 /** A check that also refuses fields which the schema does not name. */
@@ -236,7 +236,7 @@ function closed(schema: object): object {
   return isOpen ? copy : { ...copy, additionalProperties: false }
 }
 
-/** Until a statement of this app waits for a lock that another transaction holds; the watch of access often does. */
+/** Waits until a statement of this app waits for a lock, other than the shared locks of the access watch. */
 export async function untilBlocked(app: TestApp): Promise<void> {
   await eventually('a statement waits for a lock', async () => {
     const { rows } = await sql`
@@ -247,6 +247,6 @@ export async function untilBlocked(app: TestApp): Promise<void> {
   })
 }
 
-/** The statuses of answers to simultaneous requests, which come in no order of their own. */
+/** The statuses of simultaneous requests, whose order is not defined. */
 export const sortedStatuses = (answers: ReadonlyArray<{ status: number }>): number[] =>
   answers.map(({ status }) => status).sort((a, b) => a - b)

@@ -1,5 +1,4 @@
-// As much of a browser as forms and cookies need: it keeps cookies, follows no redirect by itself, and sends the forms
-// that it was shown.
+// A minimal browser: it stores cookies and submits the forms of the last page. It does not follow redirects.
 import type { TestApp } from './app.ts'
 
 export interface Shown {

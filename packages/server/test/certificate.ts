@@ -1,4 +1,4 @@
-// A key and a certificate that nobody vouches for, for hooks.example; good for a hundred years.
+// A key and a self-signed certificate for hooks.example, valid for a hundred years.
 export const key = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgw07PWCXhA5uv2diG
 MVeOhgFH/PH1A7GPB4G6VyOXk5mhRANCAAQKf+EL5Zh/kiQyOgSLy5RpLTRQl9L0

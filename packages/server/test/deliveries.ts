@@ -1,4 +1,4 @@
-// Deliveries as the hosts send them: their headers, and of their payloads what a reader could stumble over.
+// Webhooks as the source hosts send them: their headers, and the parts of their payloads that readers depend on.
 import { createHash, createHmac, randomUUID } from 'node:crypto'
 import { openWebhookToken } from '../src/resources/pipelines/sealed.ts'
 import type { TestApp, TestAnswer } from './app.ts'
@@ -11,7 +11,7 @@ export interface TestDelivery {
 export const hosts = ['github', 'gitea', 'forgejo', 'gitlab', 'bitbucket'] as const
 export type Host = (typeof hosts)[number]
 
-/** Of the repository that the deliveries of a host are about. */
+/** The URL of the repository in a host's webhooks. */
 export const domains: Readonly<Record<Host, string>> = {
   github: 'github.com',
   gitea: 'git.example.com',
@@ -20,7 +20,7 @@ export const domains: Readonly<Record<Host, string>> = {
   bitbucket: 'bitbucket.org',
 }
 
-/** A commit that is different for every name, and the same for the same. */
+/** A commit id derived from the name. */
 export const commitOf = (name: string): string => createHash('sha1').update(name).digest('hex')
 
 export const noCommit = '0'.repeat(40)
@@ -52,7 +52,7 @@ export async function webhookPath(app: TestApp, pipeline: { id: string }): Promi
   return `/deliver/${openWebhookToken(app.ctx.keys, row)}`
 }
 
-/** As each host signs, told by its headers. */
+/** The signature of each host, chosen by the headers. */
 export function sign(headers: Record<string, string>, text: string, secret: string): Record<string, string> {
   const hex = createHmac('sha256', secret).update(text).digest('hex')
   if ('X-Forgejo-Event' in headers) return { 'X-Forgejo-Signature': hex }

@@ -1,5 +1,5 @@
-// GitHub as an App meets it, over real HTTP: it checks the signature and the claims of the App by itself, gives out tokens that
-// are good for what was asked and for an hour, and takes no other. Its clock is its own.
+// A fake of GitHub's API for Apps, over real HTTP. It checks the App's signature and claims, issues tokens that are valid
+// for an hour and for the requested permissions, and accepts no others. It has its own clock.
 import { createPublicKey, generateKeyPairSync, randomBytes, verify, type KeyObject } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -36,12 +36,12 @@ type Trouble = (response: ServerResponse) => void
 
 export class GitHubHost {
   url = ''
-  /** Those of the App that are valid. */
+  /** The App's valid keys. */
   keys: KeyObject[] = []
   appId = '123456'
   installation = '7890'
   account = 'acme'
-  /** What the installation includes, and may do. */
+  /** The repositories and permissions of the installation. */
   repositories = ['app', 'other']
   permissions: Record<string, string> = {
     contents: 'write',
@@ -57,9 +57,9 @@ export class GitHubHost {
   readonly requests: GitHubRequest[] = []
   /** By name and commit. */
   readonly workflows = new Map<string, string>()
-  /** Instead of an answer to whoever wants a token. */
+  /** Replaces the response to requests for a token. */
   trouble: Trouble | null = null
-  /** Told when somebody wants a token, and waited for before it is given. */
+  /** Runs before a token is issued. */
   beforeToken: (() => Promise<unknown>) | null = null
   close: () => Promise<void> = async () => {}
 
@@ -68,7 +68,7 @@ export class GitHubHost {
     return this.requests.filter((request) => path.test(request.path) && request.status < 300)
   }
 
-  /** No token that was given out is any good. */
+  /** Revokes all issued tokens. */
   revoke(): void {
     for (const one of this.minted) one.endsAt = 0
   }

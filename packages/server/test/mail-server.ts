@@ -1,4 +1,4 @@
-// An SMTP server: it keeps what came, and refuses whom the test says.
+// An SMTP server. It records mails and refuses the recipients that the test names.
 import type { AddressInfo } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 

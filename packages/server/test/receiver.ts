@@ -1,4 +1,4 @@
-// A receiver of webhooks, over real HTTP: it keeps what came and answers what the test says.
+// A receiver of webhooks, over real HTTP. It records requests and answers as the test says.
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
@@ -9,7 +9,7 @@ export interface Received {
   method: string
   path: string
   headers: IncomingHttpHeaders
-  /** As it came, for whoever checks a signature. */
+  /** The raw body, for checking a signature. */
   raw: Buffer
   body: Json
 }

@@ -1,5 +1,5 @@
-// An organization with one of everything, for tests that walk all endpoints. Its ids are kept by the names the
-// URLs give them; an endpoint with a placeholder nobody filled in makes those tests fail until it is considered.
+// An organization with one row of every kind, for tests that walk all endpoints. Its ids are stored by the name of the
+// URL placeholder. A placeholder without an id makes those tests fail.
 import type { Route } from '../src/http/route.ts'
 import { hashToken, newId } from '../src/lib/ids.ts'
 import type { TestApp } from './app.ts'
@@ -191,7 +191,7 @@ export async function aWorld(app: TestApp): Promise<World> {
   return { org, admin, ids }
 }
 
-/** The route's URL in a world; `swapped` takes the ids of those placeholders from another world. */
+/** The route's URL with the ids of this world; `swapped` replaces ids by placeholder. */
 export function urlIn(world: World, route: Pick<Route, 'url'>, swapped: Record<string, string> = {}): string {
   return route.url.replace(/:(\w+)/g, (_, name: string) => {
     if (name === 'org') return world.org.slug
@@ -202,7 +202,7 @@ export function urlIn(world: World, route: Pick<Route, 'url'>, swapped: Record<s
   })
 }
 
-/** A body that passes the shape check, so that what is refused is the id. */
+/** A body that passes the schema check, so that only the id can be refused. */
 export function exampleOf(schema: object | undefined): unknown {
   const [example]: unknown[] = (Reflect.get(schema ?? {}, 'examples') as unknown[] | undefined) ?? []
   return example ?? {}

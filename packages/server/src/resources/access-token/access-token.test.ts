@@ -46,7 +46,7 @@ describe('DELETE /v2/access-token', () => {
     await second.close()
   })
 
-  it('is done once when asked for several times at once', async () => {
+  it('revokes once when several requests arrive at once', async () => {
     const org = await anOrganization(app)
     const user = await aMember(app, org)
     const token = await aToken(app, user)
@@ -64,7 +64,7 @@ describe('DELETE /v2/access-token', () => {
     expect(events).toHaveLength(1)
   })
 
-  it('is an audit event of every organization the token reached', async () => {
+  it('writes an audit event in every organization that the token covered', async () => {
     const org = await anOrganization(app)
     const admin = await anAdmin(app, org)
     const token = await aToken(app, admin)

@@ -14,7 +14,7 @@ import { revokeInactiveTokens } from './revoke-inactive.ts'
 
 const app = useApp()
 
-/** Tokens unused for longer than `days` lose it; null: never. */
+/** Tokens unused for longer than `days` lose access to the organization; null: never. */
 async function aStrictOrganization(days: number | null) {
   const org = await anOrganization(app)
   await app.db
@@ -66,8 +66,8 @@ const eventsOf = (org: TestOrganization, tokenId: string) =>
     .where('type', '!=', 'API_ACCESS_TOKEN_CREATED')
     .execute()
 
-describe('tokens that are not used', () => {
-  it('are revoked when the only organization they reach no longer trusts them', async () => {
+describe('revokeInactiveTokens', () => {
+  it('revokes a token that has been idle too long for its only organization', async () => {
     const org = await aStrictOrganization(30)
     const user = await aUserOf([org])
     const idle = await anIdleToken(user, { days: 31 })
@@ -89,7 +89,7 @@ describe('tokens that are not used', () => {
     ])
   })
 
-  it('lose only the organizations whose rule they break', async () => {
+  it('takes away only the organizations that allow less idle time', async () => {
     const [strict, patient, open] = [
       await aStrictOrganization(30),
       await aStrictOrganization(365),
@@ -111,7 +111,7 @@ describe('tokens that are not used', () => {
     expect(await eventsOf(open, everywhere.id)).toEqual([])
   })
 
-  it('do not count organizations their owner has left', async () => {
+  it('ignores organizations that the owner has left', async () => {
     const [strict, left] = [await aStrictOrganization(90), await aStrictOrganization(null)]
     const user = await aUserOf([strict, left])
     const idle = await anIdleToken(user, { days: 91, organizations: [strict, left] })
@@ -120,14 +120,14 @@ describe('tokens that are not used', () => {
     expect((await stateOf(idle.id)).revoked_at).not.toBeNull()
   })
 
-  it('are left alone where no organization asks for it', async () => {
+  it('changes no token when no organization limits idle time', async () => {
     const org = await anOrganization(app)
     const idle = await anIdleToken(await aMember(app, org), { days: 900 })
     await revokeInactiveTokens(app.db)
     expect(await stateOf(idle.id)).toEqual({ organization_ids: null, revoked_at: null })
   })
 
-  it('are dealt with once when two workers look at the same time', async () => {
+  it('changes each token once when two workers run at the same time', async () => {
     const org = await aStrictOrganization(30)
     const idle = await anIdleToken(await aUserOf([org]), { days: 31 })
     await Promise.all([revokeInactiveTokens(app.db), revokeInactiveTokens(app.db)])

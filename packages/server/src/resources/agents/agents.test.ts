@@ -11,8 +11,8 @@ const get = (world: AgentWorld, path: string) =>
 const put = (world: AgentWorld, agent: TestAgent, verb: string, body: object = {}) =>
   app.request('PUT', `${world.org.path}/agents/${agent.id}/${verb}`, { token: world.admin.token, body })
 
-describe('GET /organizations/{org.slug}/agents', () => {
-  it('lists those that are connected or stopping, oldest first, in pages', async () => {
+describe('GET /v2/organizations/{org.slug}/agents', () => {
+  it('lists connected and stopping agents, oldest first, in pages', async () => {
     const world = await anAgentWorld(app)
     const [first, second, third] = [
       await anAgent(app, world.token),
@@ -49,7 +49,7 @@ describe('GET /organizations/{org.slug}/agents', () => {
   })
 })
 
-describe('GET /organizations/{org.slug}/agents/{id}', () => {
+describe('GET /v2/organizations/{org.slug}/agents/{id}', () => {
   it('shows the agent with the job it runs, in any state', async () => {
     const world = await anAgentWorld(app)
     await aBuild(app, world.org, await aPipeline(app, world.org, 'steps: [{ command: one }]'))
@@ -101,7 +101,7 @@ describe('GET /organizations/{org.slug}/agents/{id}', () => {
     expect([shown.status, shown.body.job]).toEqual([200, null])
   })
 
-  it('is 404 for the agent of another organization, and for what is no id', async () => {
+  it('answers 404 for the agent of another organization and for a malformed id', async () => {
     const [world, other] = [await anAgentWorld(app), await anAgentWorld(app)]
     const agent = await anAgent(app, other.token)
     for (const id of [agent.id, 'nope']) {
@@ -110,8 +110,8 @@ describe('GET /organizations/{org.slug}/agents/{id}', () => {
   })
 })
 
-describe('PUT /organizations/{org.slug}/agents/{id}/stop', () => {
-  it('cancels the job and its build, and is repeatable', async () => {
+describe('PUT /v2/organizations/{org.slug}/agents/{id}/stop', () => {
+  it('cancels the job and its build, and can be repeated', async () => {
     const world = await anAgentWorld(app)
     const build = await aBuild(app, world.org, await aPipeline(app, world.org, 'steps: [{ command: one }]'))
     const agent = await anAgent(app, world.token)
@@ -123,7 +123,7 @@ describe('PUT /organizations/{org.slug}/agents/{id}/stop', () => {
     expect((await agent.ping()).body.action).toBe('disconnect')
   })
 
-  it('without force lets the job end', async () => {
+  it('lets the job finish when force is false', async () => {
     const world = await anAgentWorld(app)
     await aBuild(app, world.org, await aPipeline(app, world.org, 'steps: [{ command: one }]'))
     const agent = await anAgent(app, world.token)
@@ -132,7 +132,7 @@ describe('PUT /organizations/{org.slug}/agents/{id}/stop', () => {
     expect(await run.state()).toBe('running')
   })
 
-  it('is 400 for an agent that is not connected', async () => {
+  it('answers 400 for an agent that is not connected', async () => {
     const world = await anAgentWorld(app)
     const agent = await anAgent(app, world.token)
     await agent.call('POST', 'disconnect')
@@ -141,8 +141,8 @@ describe('PUT /organizations/{org.slug}/agents/{id}/stop', () => {
   })
 })
 
-describe('PUT /organizations/{org.slug}/agents/{id}/pause and …/resume', () => {
-  it('show who paused it, why and for how long', async () => {
+describe('PUT /v2/organizations/{org.slug}/agents/{id}/pause and …/resume', () => {
+  it('show who paused the agent, why and for how long', async () => {
     const world = await anAgentWorld(app)
     const agent = await anAgent(app, world.token)
     expect((await put(world, agent, 'pause', { note: 'Disk is full', timeout_in_minutes: 60 })).status).toBe(
@@ -163,7 +163,7 @@ describe('PUT /organizations/{org.slug}/agents/{id}/pause and …/resume', () =>
     })
   })
 
-  it('refuse what is the case already, and agents that are gone', async () => {
+  it('answer 422 when nothing would change, and for disconnected agents', async () => {
     const world = await anAgentWorld(app)
     const agent = await anAgent(app, world.token)
     const said = async (verb: string) => {
@@ -178,7 +178,7 @@ describe('PUT /organizations/{org.slug}/agents/{id}/pause and …/resume', () =>
     expect(await said('pause')).toEqual([422, 'Only connected agents may be paused'])
   })
 
-  it('let one of two simultaneous pauses through', async () => {
+  it('accept one of two simultaneous pauses', async () => {
     const world = await anAgentWorld(app)
     const agent = await anAgent(app, world.token)
     expect(
@@ -187,8 +187,8 @@ describe('PUT /organizations/{org.slug}/agents/{id}/pause and …/resume', () =>
   })
 })
 
-describe('who may change an agent', () => {
-  it('is an administrator or a maintainer of its cluster', async () => {
+describe('PUT /v2/organizations/{org.slug}/agents/{id}/{action}', () => {
+  it('is for administrators and maintainers of the cluster', async () => {
     const world = await anAgentWorld(app)
     const agent = await anAgent(app, world.token)
     const member = await aMember(app, world.org)
@@ -202,7 +202,7 @@ describe('who may change an agent', () => {
     expect((await pause()).status).toBe(204)
   })
 
-  it('is nobody of another organization', async () => {
+  it('answers 404 to callers of another organization', async () => {
     const world = await anAgentWorld(app)
     const agent = await anAgent(app, world.token)
     const stranger = await anAdmin(app, await anOrganization(app))
@@ -217,8 +217,8 @@ describe('who may change an agent', () => {
   })
 })
 
-describe('DELETE /organizations/{org.slug}/clusters/{id}', () => {
-  it('is refused while agents are connected', async () => {
+describe('DELETE /v2/organizations/{org.slug}/clusters/{id}', () => {
+  it('answers 422 while agents are connected', async () => {
     const world = await anAgentWorld(app)
     const agent = await anAgent(app, world.token)
     const remove = () => app.request('DELETE', world.cluster.path, { token: world.admin.token })

@@ -109,7 +109,7 @@ describe('PATCH /v2/organizations/{org.slug}/api-settings', () => {
     expect(own.status).toBe(200)
   })
 
-  it('has a way back for the operator', async () => {
+  it('lets the operator change the ranges without an allowed address', async () => {
     const { org, admin } = await anAdministered()
     await patch(org, admin, { allowed_ip_addresses: '10.0.0.0/8', force: true })
     expect((await get(org, admin)).status).toBe(403)

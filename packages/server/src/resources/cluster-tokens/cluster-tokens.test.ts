@@ -4,7 +4,7 @@ import { aCluster, aMember, anAdmin, anOrganization, aToken, auditTrail } from '
 import { hashToken } from '../../lib/ids.ts'
 
 const app = useApp()
-const nobody = '01885682-55a7-44f5-84f3-0402fb452e66'
+const unknownId = '01885682-55a7-44f5-84f3-0402fb452e66'
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
 async function aPlace() {
@@ -65,7 +65,7 @@ describe('GET /v2/organizations/{org.slug}/clusters/{cluster.id}/tokens/{id}', (
 
   it('answers 404 for an unknown token, a malformed id and the token of another cluster', async () => {
     const [mine, theirs] = [await aPlace(), await aClusterToken()]
-    for (const id of [nobody, 'x', theirs.id]) {
+    for (const id of [unknownId, 'x', theirs.id]) {
       const answer = await app.request('GET', `${mine.path}/${id}`, { token: mine.admin.token })
       expect([answer.status, answer.body]).toEqual([404, { message: 'No token found' }])
     }
@@ -73,7 +73,7 @@ describe('GET /v2/organizations/{org.slug}/clusters/{cluster.id}/tokens/{id}', (
 })
 
 describe('POST /v2/organizations/{org.slug}/clusters/{cluster.id}/tokens', () => {
-  it('answers 201 with the value, shown only here and kept only as a hash', async () => {
+  it('answers 201 with the value, which only this response has; the table has its hash', async () => {
     const { org, cluster, create } = await aPlace()
     const answer = await create({
       description: 'Agents',
@@ -135,7 +135,7 @@ describe('POST /v2/organizations/{org.slug}/clusters/{cluster.id}/tokens', () =>
     expect(answer.body.message).toContain(reason)
   })
 
-  it('takes null and empty strings as nothing', async () => {
+  it('treats null and empty strings as absent', async () => {
     const { create } = await aPlace()
     for (const nothing of [null, '']) {
       const answer = await create({ description: 'A', allowed_ip_addresses: nothing, expires_at: nothing })
@@ -148,11 +148,11 @@ describe('POST /v2/organizations/{org.slug}/clusters/{cluster.id}/tokens', () =>
     const body = { description: 'A' }
     expect((await create(body, (await aMember(app, org)).token)).status).toBe(403)
     expect((await create(body, await aToken(app, admin, { scopes: ['read_clusters'] }))).status).toBe(403)
-    const elsewhere = `${org.path}/clusters/${nobody}/tokens`
+    const elsewhere = `${org.path}/clusters/${unknownId}/tokens`
     expect((await app.request('POST', elsewhere, { token: admin.token, body })).status).toBe(404)
   })
 
-  it('gives the same value again to the same Idempotency-Key, and keeps it sealed', async () => {
+  it('repeats the value for the same Idempotency-Key, and stores it encrypted', async () => {
     const { maintainer, path } = await aPlace()
     const create = () =>
       app.request('POST', path, {
@@ -188,7 +188,7 @@ describe('PUT /v2/organizations/{org.slug}/clusters/{cluster.id}/tokens/{id}', (
     ])
   })
 
-  it('takes a time in the past, so that what a get answered can be sent back', async () => {
+  it('accepts a time in the past, so that a client can send back what it got', async () => {
     const { maintainer, self } = await aClusterToken()
     const body = { expires_at: '2020-01-01T00:00:00.000Z' }
     expect((await app.request('PUT', self, { token: maintainer.token, body })).body).toMatchObject(body)

@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import * as clusterTokens from './queries.ts'
 
-/** Ends the sessions of the agents that registered with the token, and returns their jobs to the queue. */
+/** Ends the sessions of the agents that registered with the token, and ends their jobs as those of lost agents. */
 export async function deleteClusterToken(
   ctx: Context,
   org: Organization,

@@ -10,7 +10,10 @@ import type { UpdateClusterTokenBody } from './schema.ts'
 
 const audited = ['description', 'allowed_ip_addresses', 'expires_at'] as const
 
-/** Ends the sessions of agents that the changed token no longer admits, and returns their jobs to the queue. */
+/**
+ * Ends the sessions of agents that the changed token no longer admits, and ends their jobs as
+ * those of lost agents.
+ */
 export async function updateClusterToken(
   ctx: Context,
   org: Organization,

@@ -19,7 +19,7 @@ async function anOrg() {
   return { org, admin: await anAdmin(app, org) }
 }
 
-const nobody = '01885682-55a7-44f5-84f3-0402fb452e66'
+const unknownId = '01885682-55a7-44f5-84f3-0402fb452e66'
 const graphqlId = (type: string, id: string) => Buffer.from(`${type}---${id}`).toString('base64')
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
@@ -146,7 +146,7 @@ describe('GET /v2/organizations/{org.slug}/clusters/{id}', () => {
     const { org, admin } = await anOrg()
     const other = await anOrg()
     const foreign = await aCluster(app, other.org, other.admin)
-    for (const id of [nobody, 'x', foreign.id]) {
+    for (const id of [unknownId, 'x', foreign.id]) {
       const answer = await app.request('GET', `${org.path}/clusters/${id}`, { token: admin.token })
       expect(answer.status).toBe(404)
       expect(answer.body).toEqual({ message: 'No cluster found' })
@@ -192,7 +192,11 @@ describe('PUT /v2/organizations/{org.slug}/clusters/{id}', () => {
       'hosted_container_cache_enabled can only be changed on a hosted cluster',
     ],
     ['other validation failure', { name: null }, 'name must be a string'],
-    ['other validation failure, an unknown queue', { default_queue_id: nobody }, 'default_queue_id must be'],
+    [
+      'other validation failure, an unknown queue',
+      { default_queue_id: unknownId },
+      'default_queue_id must be',
+    ],
   ])('Update cluster 422: %s', async (_, body, reason) => {
     const { org, admin } = await anOrg()
     const cluster = await aCluster(app, org, admin)
@@ -226,7 +230,9 @@ describe('PUT /v2/organizations/{org.slug}/clusters/{id}', () => {
     const put = (path: string, token: string) => app.request('PUT', path, { token, body: { name: 'X' } })
     expect((await put(cluster.path, token)).status).toBe(403)
     for (const who of [token, admin.token]) {
-      expect((await put(`${org.path}/clusters/${nobody}`, who)).body).toEqual({ message: 'No cluster found' })
+      expect((await put(`${org.path}/clusters/${unknownId}`, who)).body).toEqual({
+        message: 'No cluster found',
+      })
       expect((await put(`${org.path}/clusters/${foreign.id}`, who)).status).toBe(404)
     }
   })
@@ -249,7 +255,7 @@ describe('PUT /v2/organizations/{org.slug}/clusters/{id}', () => {
 })
 
 describe('DELETE /v2/organizations/{org.slug}/clusters/{id}', () => {
-  it('answers 204 and takes queues, tokens, secrets and maintainers with it', async () => {
+  it('answers 204 and deletes its queues, tokens, secrets and maintainers', async () => {
     const { org, admin } = await anOrg()
     const cluster = await aCluster(app, org, admin, { maintainers: [{ user: admin.id }] })
     const queue = await aQueue(app, cluster, admin)
@@ -273,7 +279,7 @@ describe('DELETE /v2/organizations/{org.slug}/clusters/{id}', () => {
     }
   })
 
-  it('is done once when asked twice at the same time, and audited once', async () => {
+  it('deletes and audits once when two requests arrive at the same time', async () => {
     const { org, admin } = await anOrg()
     const cluster = await aCluster(app, org, admin)
     const answers = await Promise.all(
@@ -307,7 +313,7 @@ describe('DELETE /v2/organizations/{org.slug}/clusters/{id}', () => {
     expect((await remove()).status).toBe(204)
   })
 
-  it('never leaves a pipeline behind that is made at the same time', async () => {
+  it('leaves no pipeline that is created at the same time', async () => {
     for (let round = 0; round < 5; round++) {
       const { org, admin } = await anOrg()
       const cluster = await aCluster(app, org, admin)

@@ -18,7 +18,7 @@ async function anOrg() {
   return { org, admin: await anAdmin(app, org) }
 }
 
-const nobody = '01885682-55a7-44f5-84f3-0402fb452e66'
+const unknownId = '01885682-55a7-44f5-84f3-0402fb452e66'
 
 describe('POST /v2/organizations/{org.slug}/clusters', () => {
   const create = (org: { path: string }, token: string, body: unknown) =>
@@ -78,14 +78,18 @@ describe('POST /v2/organizations/{org.slug}/clusters', () => {
     ['a wrong color', { name: 'A', color: 'red' }, 'color must be a hex color'],
     ['a description that is not a string', { name: 'A', description: 1 }, 'description must be'],
     ['maintainers that are no list', { name: 'A', maintainers: {} }, 'maintainers must be an array'],
-    ['a maintainer of both kinds', { name: 'A', maintainers: [{ user: nobody, team: nobody }] }, 'not both'],
+    [
+      'a maintainer of both kinds',
+      { name: 'A', maintainers: [{ user: unknownId, team: unknownId }] },
+      'not both',
+    ],
     [
       'a maintainer of no kind',
       { name: 'A', maintainers: [{}] },
       'maintainers[0] must name a user or a team',
     ],
     ['a maintainer that is no UUID', { name: 'A', maintainers: [{ user: 'x' }] }, 'user must be a UUID'],
-    ['a maintainer nobody knows', { name: 'A', maintainers: [{ team: nobody }] }, 'no team with the id'],
+    ['an unknown maintainer', { name: 'A', maintainers: [{ team: unknownId }] }, 'no team with the id'],
     ['hosted without a driver', { name: 'A', hosted: true }, 'runs no hosted clusters'],
   ])('Create cluster 422: validation failure, %s', async (_, body, reason) => {
     const { org, admin } = await anOrg()
@@ -96,7 +100,7 @@ describe('POST /v2/organizations/{org.slug}/clusters', () => {
     expect((await app.request('GET', `${org.path}/clusters`, { token: admin.token })).list).toEqual([])
   })
 
-  it('Create cluster 422: a maintainer of another organization, and nothing is made', async () => {
+  it('Create cluster 422: a maintainer of another organization, and nothing is created', async () => {
     const { org, admin } = await anOrg()
     const other = await anOrg()
     const maintainers = [{ user: admin.id }, { user: other.admin.id }]

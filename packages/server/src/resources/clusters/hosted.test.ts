@@ -1,4 +1,4 @@
-// What only hosted clusters have: the cache switches, who sees them, and a hosted-agent service that may refuse.
+// The cache fields of hosted clusters: who sees them, and what happens when the hosted-agent service refuses.
 import { beforeEach, describe, expect, it } from 'vitest'
 import { useApp } from '../../../test/app.ts'
 import {
@@ -27,7 +27,7 @@ async function aHostedCluster() {
   const org = await anOrganization(app)
   const admin = await anAdmin(app, org)
   const cluster = await aCluster(app, org, admin, { hosted: true })
-  /** What the service does for this cluster. */
+  /** The caches that the service has turned on for this cluster. */
   const applied = async () => {
     const switches = await service.listSharedVolumes()
     const { gitMirror = false, containerCache = false } =
@@ -69,7 +69,7 @@ describe('hosted_git_mirror_enabled and hosted_container_cache_enabled', () => {
     },
   )
 
-  it('are shown to a member nowhere', async () => {
+  it('are never shown to a member', async () => {
     const { org, people, cluster } = await everybody()
     const { token } = people.member
     const got = (await app.request('GET', cluster.path, { token })).body
@@ -89,7 +89,7 @@ describe('hosted_git_mirror_enabled and hosted_container_cache_enabled', () => {
     )
   })
 
-  it('are not in the answer to a create', async () => {
+  it('are not in the response of create', async () => {
     const org = await anOrganization(app)
     const { token } = await anAdmin(app, org)
     const answer = await app.request('POST', `${org.path}/clusters`, {
@@ -104,7 +104,7 @@ describe('hosted_git_mirror_enabled and hosted_container_cache_enabled', () => {
 })
 
 describe('PUT /v2/organizations/{org.slug}/clusters/{id} of a hosted cluster', () => {
-  it('tells the service, writes the switches down and audits them', async () => {
+  it('calls the service, stores the fields and audits them', async () => {
     const { org, admin, cluster, applied } = await aHostedCluster()
     const answer = await app.request('PUT', cluster.path, { token: admin.token, body: both })
     expect(answer.status).toBe(200)
@@ -131,7 +131,7 @@ describe('PUT /v2/organizations/{org.slug}/clusters/{id} of a hosted cluster', (
     },
   )
 
-  it('takes back the first switch when the service refuses the second', async () => {
+  it('undoes the first change when the service refuses the second', async () => {
     const { admin, cluster, applied } = await aHostedCluster()
     engine.fail('not reached', 'setContainerCache')
     expect((await app.request('PUT', cluster.path, { token: admin.token, body: both })).status).toBe(503)
@@ -139,14 +139,14 @@ describe('PUT /v2/organizations/{org.slug}/clusters/{id} of a hosted cluster', (
     expect((await app.request('GET', cluster.path, { token: admin.token })).body).toMatchObject(neither)
   })
 
-  it('does not ask the service when no switch changes', async () => {
+  it('does not call the service when no cache field changes', async () => {
     const { admin, cluster } = await aHostedCluster()
     engine.fail('not reached', 'setGitMirror')
     const body = { name: 'Renamed', ...neither }
     expect((await app.request('PUT', cluster.path, { token: admin.token, body })).status).toBe(200)
   })
 
-  it('asks the service only after the rest of the body was found valid', async () => {
+  it('calls the service only after it has checked the rest of the body', async () => {
     const { admin, cluster, applied } = await aHostedCluster()
     const other = await aHostedCluster()
     const foreign = await aQueue(app, other.cluster, other.admin)
@@ -155,7 +155,7 @@ describe('PUT /v2/organizations/{org.slug}/clusters/{id} of a hosted cluster', (
     expect(await applied()).toEqual({ gitMirror: false, containerCache: false })
   })
 
-  it('answers the same again to the same Idempotency-Key, and tries again after a 503', async () => {
+  it('repeats the response for the same Idempotency-Key, and tries again after a 503', async () => {
     const { org, admin, cluster } = await aHostedCluster()
     const put = () =>
       app.request('PUT', cluster.path, {

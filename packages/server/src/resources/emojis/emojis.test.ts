@@ -5,7 +5,7 @@ import { aMember, anOrganization, aToken } from '../../../test/builders.ts'
 const app = useApp()
 
 describe('GET /v2/organizations/{org.slug}/emojis', () => {
-  it('lists them all, unpaged, to any member with any token', async () => {
+  it('lists all emojis, unpaged, to any member with any token', async () => {
     const org = await anOrganization(app)
     const token = await aToken(app, await aMember(app, org), { scopes: [] })
     const answer = await app.request('GET', `${org.path}/emojis?per_page=1`, { token })
@@ -37,7 +37,7 @@ describe('GET /emojis/{name}.svg', () => {
     ['+1', '👍'],
     ['thumbsup', '👍'],
     ['e-mail', '📧'],
-  ])('draws %s as %s, without a token', async (name, character) => {
+  ])('renders %s as %s, without a token', async (name, character) => {
     const answer = await app.request('GET', `/emojis/${name}.svg`)
     expect(answer.status).toBe(200)
     expect(answer.headers.get('content-type')).toBe('image/svg+xml')

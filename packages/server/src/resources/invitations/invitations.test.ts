@@ -1,4 +1,4 @@
-// Long, because every endpoint is held to its whole contract: fields, refusals, access, and simultaneous requests.
+// Long, because it tests the whole contract of every endpoint: fields, refusals, access and simultaneous requests.
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { baseUrl, sortedStatuses, useApp } from '../../../test/app.ts'
@@ -19,7 +19,7 @@ import * as invitations from './queries.ts'
 
 const app = useApp()
 
-const nobody = '01890000-0000-7000-8000-000000000000'
+const unknownId = '01890000-0000-7000-8000-000000000000'
 const address = () => `${unique('guest')}@example.com`
 
 async function setUp() {
@@ -96,7 +96,7 @@ describe('POST /v2/organizations/{org.slug}/invitations', () => {
     )
   })
 
-  it('invites as a member with single sign-on required, into no team, unless told otherwise', async () => {
+  it('defaults to a member with single sign-on required and no team', async () => {
     const { admin, path } = await setUp()
     const answer = await app.request('POST', path, { token: admin.token, body: { emails: [address()] } })
     expect(answer.list[0]).toMatchObject({ role: 'member', sso_mode: 'required', teams: [] })
@@ -113,7 +113,7 @@ describe('POST /v2/organizations/{org.slug}/invitations', () => {
     expect(row.isAWeek).toBe(true)
   })
 
-  it('takes an address that is given several times once, in any case of letters', async () => {
+  it('invites a repeated address once, compared without case', async () => {
     const { admin, path } = await setUp()
     const email = address()
     const emails = [email, email.toUpperCase(), email]
@@ -140,19 +140,19 @@ describe('POST /v2/organizations/{org.slug}/invitations', () => {
     ],
     [
       'no such team',
-      { emails: ['a@b.c'], teams: [{ id: nobody }] },
+      { emails: ['a@b.c'], teams: [{ id: unknownId }] },
       'teams[0] is no team of this organization',
     ],
     ['a team by name', { emails: ['a@b.c'], teams: [{ id: 'x' }] }, 'teams[0].id must be the UUID of a team'],
     ['a team without id', { emails: ['a@b.c'], teams: [{}] }, 'teams[0].id is required'],
     [
       'a team twice',
-      { emails: ['a@b.c'], teams: [{ id: nobody }, { id: nobody, role: 'maintainer' }] },
+      { emails: ['a@b.c'], teams: [{ id: unknownId }, { id: unknownId, role: 'maintainer' }] },
       'teams[1] names a team for the second time',
     ],
     [
       'an unknown role in a team',
-      { emails: ['a@b.c'], teams: [{ id: nobody, role: 'admin' }] },
+      { emails: ['a@b.c'], teams: [{ id: unknownId, role: 'admin' }] },
       'teams[0].role must be "member" or "maintainer"',
     ],
   ])('refuses %s with 422', async (_what, body, reason) => {
@@ -169,7 +169,7 @@ describe('POST /v2/organizations/{org.slug}/invitations', () => {
     expect((await app.request('POST', path, { token: admin.token, body })).status).toBe(422)
   })
 
-  it('refuses members and those invited already with 422, naming the address, and then invites nobody', async () => {
+  it('refuses members and those invited already with 422, naming the address, and creates no invitation', async () => {
     const { org, admin, path } = await setUp()
     const member = await aMember(app, org)
     const first = await invited(org, admin)
@@ -213,7 +213,7 @@ describe('POST /v2/organizations/{org.slug}/invitations', () => {
     ).toBe(422)
   })
 
-  it('never passes 20 pending, however many ask at the same moment', async () => {
+  it('allows at most 20 pending when many requests arrive at once', async () => {
     const { admin, path } = await setUp()
     const answers = await Promise.all(
       Array.from({ length: 12 }, () =>
@@ -228,7 +228,7 @@ describe('POST /v2/organizations/{org.slug}/invitations', () => {
     expect((await app.request('GET', path, { token: admin.token })).list).toHaveLength(18)
   })
 
-  it('invites an address once when several ask at the same moment', async () => {
+  it('invites an address once when several requests arrive at once', async () => {
     const { admin, path } = await setUp()
     const body = { emails: [address()] }
     const answers = await Promise.all(
@@ -237,7 +237,7 @@ describe('POST /v2/organizations/{org.slug}/invitations', () => {
     expect(sortedStatuses(answers)).toEqual([201, 422, 422, 422, 422, 422])
   })
 
-  it('leaves no pending invitation to somebody who becomes a member at the same moment', async () => {
+  it('leaves no pending invitation for a user who becomes a member at the same time', async () => {
     const { org, admin, path } = await setUp()
     const emails = Array.from({ length: 8 }, address)
     await Promise.all(
@@ -387,7 +387,7 @@ describe('GET /v2/organizations/{org.slug}/invitations/{uuid}', () => {
     expect(after.body).toEqual(before.body)
   })
 
-  it('leaves out teams that were deleted since', async () => {
+  it('leaves out teams that have been deleted', async () => {
     const { org, admin } = await setUp()
     const [gone, kept] = [await aTeam(app, org, admin), await aTeam(app, org, admin)]
     const invitation = await invited(org, admin, { teams: [{ id: gone.id }, { id: kept.id }] })
@@ -398,11 +398,11 @@ describe('GET /v2/organizations/{org.slug}/invitations/{uuid}', () => {
     ])
   })
 
-  it('answers 404 for none, for one of another organization and for what is no UUID', async () => {
+  it('answers 404 for an unknown id, for another organization and for a malformed id', async () => {
     const { admin, path } = await setUp()
     const other = await setUp()
     const theirs = await invited(other.org, other.admin)
-    for (const id of [nobody, theirs.id, 'x']) {
+    for (const id of [unknownId, theirs.id, 'x']) {
       for (const method of ['GET', 'DELETE']) {
         const answer = await app.request(method, `${path}/${id}`, { token: admin.token })
         expect([answer.status, answer.body.message]).toEqual([404, 'No invitation found'])
@@ -428,7 +428,7 @@ describe('DELETE /v2/organizations/{org.slug}/invitations/{uuid}', () => {
     ])
   })
 
-  it('refuses with 422 what is not pending any more', async () => {
+  it('answers 422 when the invitation is no longer pending', async () => {
     const { org, admin } = await setUp()
     const [revoked, expired, accepted] = [
       await invited(org, admin),
@@ -451,7 +451,7 @@ describe('DELETE /v2/organizations/{org.slug}/invitations/{uuid}', () => {
     }
   })
 
-  it('is done once when asked for several times at the same moment', async () => {
+  it('revokes once when several requests arrive at once', async () => {
     const { org, admin } = await setUp()
     const invitation = await invited(org, admin)
     const answers = await Promise.all(
@@ -472,8 +472,8 @@ describe('DELETE /v2/organizations/{org.slug}/invitations/{uuid}', () => {
   })
 })
 
-describe('An invited person who becomes a member', () => {
-  it('accepts, joins the teams of the invitation, and takes its single-sign-on mode', async () => {
+describe('createMember for an invited user', () => {
+  it('accepts the invitation, joins its teams and takes its single-sign-on mode', async () => {
     const { org, admin } = await setUp()
     const isDefault = { is_default_team: true }
     const [named, both, byDefault] = [
@@ -503,7 +503,7 @@ describe('An invited person who becomes a member', () => {
     ])
   })
 
-  it('joins no team that was deleted since', async () => {
+  it('joins no team that has been deleted', async () => {
     const { org, admin } = await setUp()
     const [gone, kept] = [await aTeam(app, org, admin), await aTeam(app, org, admin)]
     const invitation = await invited(org, admin, { teams: [{ id: gone.id }, { id: kept.id }] })

@@ -12,7 +12,7 @@ import {
 } from '../../../test/builders.ts'
 
 const app = useApp()
-const nobody = '01885682-55a7-44f5-84f3-0402fb452e66'
+const unknownId = '01885682-55a7-44f5-84f3-0402fb452e66'
 const graphqlId = (type: string, id: string) => Buffer.from(`${type}---${id}`).toString('base64')
 
 async function aPlace() {
@@ -71,13 +71,13 @@ describe('GET /v2/organizations/{org.slug}/clusters/{cluster.id}/maintainers', (
 })
 
 describe('GET /v2/organizations/{org.slug}/clusters/{cluster.id}/maintainers/{id}', () => {
-  it('answers the maintainer, and 404 elsewhere', async () => {
+  it('answers the maintainer, and 404 for any other id', async () => {
     const { org, admin, path, add } = await aPlace()
     const added = (await add({ user: admin.id })).body
     const { token } = await aMember(app, org)
     expect((await app.request('GET', `${path}/${added.id}`, { token })).body).toEqual(added)
     const other = await aCluster(app, org, admin)
-    for (const missing of [`${path}/${nobody}`, `${path}/x`, `${other.path}/maintainers/${added.id}`]) {
+    for (const missing of [`${path}/${unknownId}`, `${path}/x`, `${other.path}/maintainers/${added.id}`]) {
       const answer = await app.request('GET', missing, { token })
       expect([answer.status, answer.body]).toEqual([404, { message: 'No maintainer found' }])
     }
@@ -116,11 +116,11 @@ describe('POST /v2/organizations/{org.slug}/clusters/{cluster.id}/maintainers', 
 
   it.each([
     ['nothing', {}, 'must name a user or a team'],
-    ['a user and a team', { user: nobody, team: nobody }, 'must name a user or a team, not both'],
+    ['a user and a team', { user: unknownId, team: unknownId }, 'must name a user or a team, not both'],
     ['a user that is no UUID', { user: 'ada' }, 'user must be a UUID'],
     ['a user that is no string', { user: 7 }, 'user must be a string'],
-    ['an unknown user', { user: nobody }, `no user with the id ${nobody} in this organization`],
-    ['an unknown team', { team: nobody }, `no team with the id ${nobody} in this organization`],
+    ['an unknown user', { user: unknownId }, `no user with the id ${unknownId} in this organization`],
+    ['an unknown team', { team: unknownId }, `no team with the id ${unknownId} in this organization`],
   ])('answers 422 for %s', async (_, body, reason) => {
     const { add } = await aPlace()
     const answer = await add(body)
@@ -134,7 +134,7 @@ describe('POST /v2/organizations/{org.slug}/clusters/{cluster.id}/maintainers', 
     expect((await add({ team: (await aTeam(app, theirs.org, theirs.admin)).id })).status).toBe(422)
   })
 
-  it('adds a user once when asked twice at the same time', async () => {
+  it('adds a user once when two requests arrive at the same time', async () => {
     const { org, admin, add } = await aPlace()
     const answers = await Promise.all([1, 2, 3].map(() => add({ user: admin.id })))
     expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([201, 422, 422])
@@ -151,7 +151,7 @@ describe('POST /v2/organizations/{org.slug}/clusters/{cluster.id}/maintainers', 
 })
 
 describe('DELETE /v2/organizations/{org.slug}/clusters/{cluster.id}/maintainers/{id}', () => {
-  it('answers 204, takes the right away, and is audited once', async () => {
+  it('answers 204, ends the right to manage, and is audited once', async () => {
     const { org, admin, cluster, path, add } = await aPlace()
     const member = await aMember(app, org)
     const added = (await add({ user: member.id })).body
@@ -166,7 +166,7 @@ describe('DELETE /v2/organizations/{org.slug}/clusters/{cluster.id}/maintainers/
     ])
   })
 
-  it('is refused to members, and 404 for the maintainer of another cluster', async () => {
+  it('answers 403 to members and 404 for the maintainer of another cluster', async () => {
     const { org, admin, path, add } = await aPlace()
     const added = (await add({ user: admin.id })).body
     const member = await aMember(app, org)

@@ -15,7 +15,7 @@ import {
 
 const app = useApp()
 
-const nobody = '01890000-0000-7000-8000-000000000000'
+const unknownId = '01890000-0000-7000-8000-000000000000'
 
 async function setUp() {
   const org = await anOrganization(app)
@@ -55,7 +55,7 @@ describe('GET /v2/organizations/{org.slug}/members', () => {
     expect(second.headers.get('link')).not.toContain('rel="next"')
   })
 
-  it('lists nobody of another organization', async () => {
+  it('lists no members of another organization', async () => {
     const { org, admin } = await setUp()
     const other = await setUp()
     const answer = await app.request('GET', `${org.path}/members`, { token: admin.token })
@@ -99,10 +99,10 @@ describe('GET /v2/organizations/{org.slug}/members/{user.uuid}', () => {
     })
   })
 
-  it('answers 404 for nobody, for members of another organization and for what is no UUID', async () => {
+  it('answers 404 for an unknown id, members of another organization and a malformed id', async () => {
     const { admin, pathOf } = await setUp()
     const other = await setUp()
-    for (const id of [nobody, other.member.id, 'ada', admin.email]) {
+    for (const id of [unknownId, other.member.id, 'ada', admin.email]) {
       const answer = await app.request('GET', pathOf({ id }), { token: admin.token })
       expect([answer.status, answer.body.message]).toEqual([404, 'No member found'])
     }
@@ -171,7 +171,7 @@ describe('PATCH /v2/organizations/{org.slug}/members/{user.uuid}', () => {
     expect(got.body).toMatchObject({ role: 'member', sso_mode: 'optional' })
   })
 
-  it('refuses one’s own membership with 403, in whatever case the id is written', async () => {
+  it('answers 403 for the caller’s own membership, with the id in any case', async () => {
     const { org, admin, pathOf } = await setUp()
     await anAdmin(app, org)
     for (const id of [admin.id, admin.id.toUpperCase()]) {
@@ -182,7 +182,7 @@ describe('PATCH /v2/organizations/{org.slug}/members/{user.uuid}', () => {
     }
   })
 
-  it('refuses with 403 whoever is no administrator or whose token lacks write_organizations', async () => {
+  it('answers 403 to callers who are not administrators and to tokens without write_organizations', async () => {
     const { org, admin, member, pathOf } = await setUp()
     const another = await aMember(app, org)
     const body = { role: 'admin' }
@@ -198,7 +198,7 @@ describe('PATCH /v2/organizations/{org.slug}/members/{user.uuid}', () => {
     ])
   })
 
-  it('answers 404 for an unknown organization, one of others, nobody, and members of others', async () => {
+  it('answers 404 for unknown and foreign organizations, unknown users and members of others', async () => {
     const { org, admin, member, pathOf } = await setUp()
     const other = await setUp()
     const body = { role: 'admin' }
@@ -206,7 +206,7 @@ describe('PATCH /v2/organizations/{org.slug}/members/{user.uuid}', () => {
       const answer = await app.request('PATCH', path, { token: admin.token, body })
       expect([answer.status, answer.body.message]).toEqual([404, 'No organization found'])
     }
-    for (const id of [nobody, other.member.id, 'x']) {
+    for (const id of [unknownId, other.member.id, 'x']) {
       const answer = await app.request('PATCH', pathOf({ id }), { token: admin.token, body })
       expect([answer.status, answer.body.message]).toEqual([404, 'No member found'])
     }
@@ -240,7 +240,7 @@ describe('DELETE /v2/organizations/{org.slug}/members/{user.uuid}', () => {
     ])
   })
 
-  it('takes them out of teams and from among maintainers', async () => {
+  it('deletes their team memberships and maintainer rows', async () => {
     const { org, admin, member, pathOf } = await setUp()
     const team = await aTeam(app, org, admin)
     await inTeam(app, team, admin, member)
@@ -281,7 +281,7 @@ describe('DELETE /v2/organizations/{org.slug}/members/{user.uuid}', () => {
     expect(await auditTrail(app, org, 'ORGANIZATION_MEMBER_DELETED')).toEqual([])
   })
 
-  it('refuses with 403 whoever is no administrator or whose token lacks write_organizations', async () => {
+  it('answers 403 to callers who are not administrators and to tokens without write_organizations', async () => {
     const { org, admin, member, pathOf } = await setUp()
     const another = await aMember(app, org)
     const byMember = await app.request('DELETE', pathOf(another), { token: member.token })
@@ -291,12 +291,12 @@ describe('DELETE /v2/organizations/{org.slug}/members/{user.uuid}', () => {
     expect((await app.request('GET', pathOf(member), { token: admin.token })).status).toBe(200)
   })
 
-  it('answers 404 for an unknown organization, nobody, and members of others', async () => {
+  it('answers 404 for an unknown organization, unknown users and members of others', async () => {
     const { admin, member, pathOf } = await setUp()
     const other = await setUp()
     const nowhere = `/v2/organizations/nowhere/members/${member.id}`
     expect((await app.request('DELETE', nowhere, { token: admin.token })).status).toBe(404)
-    for (const id of [nobody, other.member.id, 'x']) {
+    for (const id of [unknownId, other.member.id, 'x']) {
       const answer = await app.request('DELETE', pathOf({ id }), { token: admin.token })
       expect([answer.status, answer.body.message]).toEqual([404, 'No member found'])
     }

@@ -85,7 +85,7 @@ describe('PATCH /v2/organizations/{org.slug}/pipeline-settings', () => {
     })
   })
 
-  it('leaves alone what has endpoints of its own', async () => {
+  it('does not change settings that have their own endpoints', async () => {
     const { ask } = await aPlace()
     const body = { public_pipelines_enabled_at: '2026-01-01T00:00:00Z', build_export_location: 'x' }
     expect((await ask('PATCH', '', body)).body).toMatchObject({

@@ -4,7 +4,7 @@ import { aCluster, aMember, anAdmin, anOrganization, auditTrail, unique } from '
 import { graphqlId } from '../../lib/ids.ts'
 
 const app = useApp()
-const nobody = '01885682-55a7-44f5-84f3-0402fb452e66'
+const unknownId = '01885682-55a7-44f5-84f3-0402fb452e66'
 const configuration = 'steps:\n  - command: make\n'
 
 async function aPlace() {
@@ -111,7 +111,7 @@ describe('PATCH /v2/organizations/{org.slug}/pipeline-templates/{uuid}', () => {
     const made = (await mine.post()).body
     const foreign = (await theirs.post()).body
     expect((await mine.ask('PATCH', made.uuid, { configuration: '[' })).status).toBe(422)
-    for (const uuid of [foreign.uuid, nobody, 'x']) {
+    for (const uuid of [foreign.uuid, unknownId, 'x']) {
       for (const method of ['GET', 'PATCH', 'DELETE']) {
         const answer = await mine.ask(method, uuid, method === 'PATCH' ? {} : undefined)
         expect([answer.status, answer.body]).toEqual([404, { message: 'No pipeline template found' }])

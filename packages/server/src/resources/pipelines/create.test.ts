@@ -12,7 +12,7 @@ import {
 import { graphqlId } from '../../lib/ids.ts'
 
 const app = useApp()
-const nobody = '01885682-55a7-44f5-84f3-0402fb452e66'
+const unknownId = '01885682-55a7-44f5-84f3-0402fb452e66'
 const configuration = 'steps:\n  - command: make\n'
 const repository = 'git@github.com:acme/app.git'
 
@@ -125,7 +125,7 @@ describe('POST /v2/organizations/{org.slug}/pipelines', () => {
     })
   })
 
-  it("takes the organization's default cluster and branch, and asks for a cluster where there is no telling", async () => {
+  it("takes the organization's default cluster and branch, and requires a cluster when there is no default", async () => {
     const { org, admin, post } = await anOrg()
     const second = await aCluster(app, org, admin)
     const without = await post({})
@@ -153,18 +153,18 @@ describe('POST /v2/organizations/{org.slug}/pipelines', () => {
     expect([own.status, own.body.cluster_id]).toEqual([201, cluster.id])
     const moved = await patch(own.body.slug, { cluster_id: other.id.toUpperCase() }, member.token)
     expect([moved.status, moved.body]).toEqual(refusal)
-    // Sent back unchanged, it is not asked for.
+    // An unchanged cluster needs no permission.
     const same = await patch(own.body.slug, { cluster_id: cluster.id.toUpperCase() }, member.token)
     expect([same.status, same.body.cluster_id]).toEqual([200, cluster.id])
     for (const { token } of [maintainer, admin]) {
       expect((await post({ cluster_id: other.id }, token)).body.cluster_id).toBe(other.id)
     }
-    // Back to the default cluster leads for whoever may create pipelines.
+    // Everyone who may create pipelines may move one to the default cluster.
     expect((await patch(own.body.slug, { cluster_id: other.id }, maintainer.token)).status).toBe(200)
     expect((await patch(own.body.slug, { cluster_id: cluster.id }, member.token)).status).toBe(200)
   })
 
-  it('shows the way out where the configuration is missing', async () => {
+  it('suggests a configuration when it is missing', async () => {
     const { post } = await anOrg()
     const answer = await post({ configuration: undefined })
     const lines = 'steps:\n  - command: buildkite-agent pipeline upload'
@@ -179,7 +179,7 @@ describe('POST /v2/organizations/{org.slug}/pipelines', () => {
 
   it('answers 422 without a cluster of this organization', async () => {
     const [mine, theirs] = [await anOrg(), await anOrg()]
-    for (const cluster_id of [theirs.cluster.id, nobody, 'x']) {
+    for (const cluster_id of [theirs.cluster.id, unknownId, 'x']) {
       const answer = await mine.post({ cluster_id })
       expect([answer.status, answer.body]).toEqual(
         invalid('cluster_id', 'is not the id of a cluster of this organization'),
@@ -197,7 +197,7 @@ describe('POST /v2/organizations/{org.slug}/pipelines', () => {
     }
   })
 
-  it('answers 422 to a configuration that cannot be read, saying line, column and cause', async () => {
+  it('answers 422 to a configuration that cannot be read, with line, column and cause', async () => {
     const { post } = await anOrg()
     const answer = await post({
       configuration: 'steps:\n  - comand: make\n  - command: make\n    parralelism: 2\n',
@@ -254,8 +254,12 @@ describe('POST /v2/organizations/{org.slug}/pipelines', () => {
       'is not a provider setting; did you mean build_tags?',
     ],
     [{ skip_queued_branch_builds: 'yes' }, 'skip_queued_branch_builds', 'must be a boolean'],
-    [{ pipeline_template_uuid: nobody }, 'pipeline_template_uuid', 'is not a template that you may use'],
-    [{ teams: { [nobody]: 'read_only' } }, 'teams', `has "${nobody}", which is no team of this organization`],
+    [{ pipeline_template_uuid: unknownId }, 'pipeline_template_uuid', 'is not a template that you may use'],
+    [
+      { teams: { [unknownId]: 'read_only' } },
+      'teams',
+      `has "${unknownId}", which is no team of this organization`,
+    ],
   ])('answers 422 to %o', async (body, field, code) => {
     const { post } = await anOrg()
     const answer = await post(body)
@@ -291,7 +295,7 @@ describe('POST /v2/organizations/{org.slug}/pipelines', () => {
     expect(written.body).toMatchObject({ configuration, env: {} })
   })
 
-  it('answers 422 to a list of steps that cannot be', async () => {
+  it('answers 422 to an invalid list of steps', async () => {
     const { post } = await anOrg()
     const answer = await post({ configuration: undefined, steps: [{ type: 'trigger', label: 'Deploy' }] })
     expect([answer.status, answer.body]).toMatchObject(invalid('steps', expect.stringContaining('trigger')))

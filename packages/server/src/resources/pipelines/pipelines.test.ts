@@ -12,7 +12,7 @@ import {
 } from '../../../test/builders.ts'
 
 const app = useApp()
-const nobody = '01885682-55a7-44f5-84f3-0402fb452e66'
+const unknownId = '01885682-55a7-44f5-84f3-0402fb452e66'
 const configuration = 'steps:\n  - command: make\n'
 const repository = 'git@github.com:acme/app.git'
 
@@ -73,10 +73,10 @@ describe('GET /v2/organizations/{org.slug}/pipelines/{slug}', () => {
     expect((await get(made.slug)).body).toEqual(made)
   })
 
-  it('answers 404 elsewhere', async () => {
+  it('answers 404 for any other slug', async () => {
     const [mine, theirs] = [await anOrg(), await anOrg()]
     const foreign = (await theirs.post({})).body
-    for (const slug of [foreign.slug, foreign.id, nobody, '%20', '..%2f']) {
+    for (const slug of [foreign.slug, foreign.id, unknownId, '%20', '..%2f']) {
       const answer = await mine.get(slug)
       expect([answer.status, answer.body]).toEqual([404, { message: 'No pipeline found' }])
     }
@@ -106,14 +106,14 @@ describe('PATCH /v2/organizations/{org.slug}/pipelines/{slug}', () => {
     expect(put.body).toEqual({ ...made, description: 'New', emoji: null, tags: [], allow_rebuilds: false })
   })
 
-  it('takes back what get answered, and changes nothing', async () => {
+  it('accepts the response of get and changes nothing', async () => {
     const { post, patch } = await anOrg()
     const made = (await post({ provider_settings: { build_tags: true } })).body
     const again = await patch(made.slug, { ...made, provider_settings: made.provider.settings })
     expect([again.status, again.body]).toEqual([200, made])
   })
 
-  it('makes a new slug of a new name, unless one is given', async () => {
+  it('derives a new slug from a new name, unless one is given', async () => {
     const { post, patch, get } = await anOrg()
     const made = (await post({ name: 'First', slug: 'Custom' })).body
     expect((await patch('Custom', { name: 'First', description: 'x' })).body.slug).toBe('Custom')

@@ -88,9 +88,9 @@ export const Pipeline = Type.Object(
     default_command_step_timeout: IntegerOrNull,
     maximum_command_step_timeout: IntegerOrNull,
     poll_interval_seconds: orNull(
-      Type.Integer({ description: 'How often the repository is asked for news; null: never.' }),
+      Type.Integer({ description: 'How often the repository is polled; null: never.' }),
     ),
-    poll_error: orNull(Type.String({ description: 'Why the repository could not be asked the last time.' })),
+    poll_error: orNull(Type.String({ description: 'Why the last poll of the repository failed.' })),
     configuration: Type.String({ description: 'YAML.' }),
     steps: Type.Array(ConfigurationStep),
   },
@@ -102,7 +102,7 @@ export const GithubWebhooks = Type.Object(
     url: Text,
     enabled: Type.Boolean(),
     disabled_at: orNull(Timestamp),
-    disabled_by: orNull(Type.String({ description: 'The name of whoever did it.' })),
+    disabled_by: orNull(Type.String({ description: 'The name of the user who disabled them.' })),
   },
   { title: 'GithubWebhooks' },
 )
@@ -194,7 +194,7 @@ const optionalFields = {
     Type.Integer({
       minimum: 30,
       maximum: 86_400,
-      description: 'Ask the repository for news this often, for hosts that send no webhooks.',
+      description: 'Poll the repository this often, for hosts that send no webhooks.',
     }),
   ),
   clone_mirror_url: optional(Type.String({ maxLength: 2000 })),

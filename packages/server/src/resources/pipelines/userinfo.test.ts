@@ -1,4 +1,4 @@
-// Abuse case R10: a password in the address of a repository is for agents that run trusted builds, and for nobody else.
+// Abuse case R10: only agents that run trusted builds get a password from the URL of a repository.
 import { describe, expect, it } from 'vitest'
 import { anAgent, anAgentWorld, type AgentWorld } from '../../../test/agent-client.ts'
 import { useApp } from '../../../test/app.ts'

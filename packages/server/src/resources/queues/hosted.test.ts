@@ -1,4 +1,4 @@
-// What only hosted queues have: a machine of a certain size, and an image on it.
+// Hosted queues: the size of their machine, and its image.
 import { describe, expect, it } from 'vitest'
 import { useApp } from '../../../test/app.ts'
 import { aCluster, anAdmin, anOrganization, aQueue } from '../../../test/builders.ts'

@@ -11,7 +11,7 @@ import {
 } from '../../../test/builders.ts'
 
 const app = useApp()
-const nobody = '01885682-55a7-44f5-84f3-0402fb452e66'
+const unknownId = '01885682-55a7-44f5-84f3-0402fb452e66'
 const graphqlId = (type: string, id: string) => Buffer.from(`${type}---${id}`).toString('base64')
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
@@ -79,7 +79,7 @@ describe('GET /v2/organizations/{org.slug}/clusters/{cluster.id}/queues/{id}', (
   it('answers 404 for an unknown queue, a malformed id and the queue of another cluster', async () => {
     const [mine, theirs] = [await aPlace(), await aPlace()]
     const foreign = await aQueue(app, theirs.cluster, theirs.admin)
-    for (const id of [nobody, 'x', foreign.id]) {
+    for (const id of [unknownId, 'x', foreign.id]) {
       const answer = await app.request('GET', `${mine.path}/${id}`, { token: mine.admin.token })
       expect([answer.status, answer.body]).toEqual([404, { message: 'No queue found' }])
     }
@@ -130,7 +130,7 @@ describe('POST /v2/organizations/{org.slug}/clusters/{cluster.id}/queues', () =>
     expect(answer.body.message).toContain(reason)
   })
 
-  it('makes one queue of a key when asked twice at the same time', async () => {
+  it('creates one queue per key when two requests arrive at the same time', async () => {
     const { create } = await aPlace()
     const answers = await Promise.all([1, 2, 3].map(() => create({ key: 'default' })))
     expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([201, 422, 422])
@@ -168,7 +168,7 @@ describe('POST /v2/organizations/{org.slug}/clusters/{cluster.id}/queues', () =>
 
   it('answers 404 in a cluster that does not exist, or is another organization’s', async () => {
     const [mine, theirs] = [await aPlace(), await aPlace()]
-    for (const id of [nobody, theirs.cluster.id]) {
+    for (const id of [unknownId, theirs.cluster.id]) {
       const path = `${mine.org.path}/clusters/${id}/queues`
       const answer = await app.request('POST', path, { token: mine.admin.token, body: { key: 'a' } })
       expect([answer.status, answer.body]).toEqual([404, { message: 'No cluster found' }])
@@ -244,7 +244,7 @@ describe('DELETE /v2/organizations/{org.slug}/clusters/{cluster.id}/queues/{id}'
     expect((await app.request('DELETE', queue.path, { token })).status).toBe(204)
   })
 
-  it('never leaves a cluster with a default queue that is gone', async () => {
+  it('never leaves a cluster with a deleted default queue', async () => {
     const { maintainer, cluster } = await aPlace()
     const { token } = maintainer
     for (let round = 0; round < 5; round++) {
@@ -288,7 +288,7 @@ describe('POST /v2/organizations/{org.slug}/clusters/{cluster.id}/queues/{id}/pa
     ])
   })
 
-  it('has one winner when two pause at the same time', async () => {
+  it('accepts one of two simultaneous pauses', async () => {
     const { org, admin, maintainer, cluster } = await aPlace()
     const { path } = await aQueue(app, cluster, maintainer)
     const answers = await Promise.all(
@@ -310,13 +310,15 @@ describe('POST /v2/organizations/{org.slug}/clusters/{cluster.id}/queues/{id}/pa
     const queue = await aQueue(app, cluster, maintainer)
     const { token } = await aMember(app, org)
     expect((await app.request('POST', `${queue.path}/pause_dispatch`, { token })).status).toBe(403)
-    const missing = await app.request('POST', `${path}/${nobody}/pause_dispatch`, { token: maintainer.token })
+    const missing = await app.request('POST', `${path}/${unknownId}/pause_dispatch`, {
+      token: maintainer.token,
+    })
     expect([missing.status, missing.body]).toEqual([404, { message: 'No queue found' }])
   })
 })
 
 describe('POST /v2/organizations/{org.slug}/clusters/{cluster.id}/queues/{id}/resume_dispatch', () => {
-  it('resumes once, and forgets who paused and why', async () => {
+  it('resumes once, and clears who paused and why', async () => {
     const { maintainer, cluster } = await aPlace()
     const { path } = await aQueue(app, cluster, maintainer)
     const { token } = maintainer

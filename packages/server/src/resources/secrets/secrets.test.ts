@@ -3,7 +3,7 @@ import { baseUrl, useApp } from '../../../test/app.ts'
 import { aCluster, aMember, anAdmin, anOrganization, aToken, auditTrail } from '../../../test/builders.ts'
 
 const app = useApp()
-const nobody = '01885682-55a7-44f5-84f3-0402fb452e66'
+const unknownId = '01885682-55a7-44f5-84f3-0402fb452e66'
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 const value = 'correct horse battery staple'
 
@@ -52,7 +52,7 @@ describe('GET /v2/organizations/{org.slug}/clusters/{cluster.id}/secrets', () =>
       { message: "Your access token doesn't have the read_secrets_details scope" },
     ])
     expect((await app.request('GET', path, { token: (await aMember(app, org)).token })).status).toBe(403)
-    const elsewhere = `${org.path}/clusters/${nobody}/secrets`
+    const elsewhere = `${org.path}/clusters/${unknownId}/secrets`
     expect((await app.request('GET', elsewhere, { token: admin.token })).status).toBe(404)
   })
 })
@@ -87,7 +87,7 @@ describe('GET /v2/organizations/{org.slug}/clusters/{cluster.id}/secrets/{id}', 
 
   it('answers 404 for an unknown secret, a malformed id and the secret of another cluster', async () => {
     const [mine, theirs] = [await aPlace(), await aSecret()]
-    for (const id of [nobody, 'x', theirs.id]) {
+    for (const id of [unknownId, 'x', theirs.id]) {
       const answer = await app.request('GET', `${mine.path}/${id}`, { token: mine.admin.token })
       expect([answer.status, answer.body]).toEqual([404, { message: 'No secret found' }])
     }
@@ -95,7 +95,7 @@ describe('GET /v2/organizations/{org.slug}/clusters/{cluster.id}/secrets/{id}', 
 })
 
 describe('POST /v2/organizations/{org.slug}/clusters/{cluster.id}/secrets', () => {
-  it('answers 201 and keeps the value sealed, out of answers, audit and log', async () => {
+  it('answers 201, stores the value encrypted, and keeps it out of responses, audit and log', async () => {
     const { org, cluster, create } = await aPlace()
     const answer = await create({ key: 'DEPLOY_KEY', value, description: 'D' })
     expect(answer.status).toBe(201)
@@ -133,12 +133,12 @@ describe('POST /v2/organizations/{org.slug}/clusters/{cluster.id}/secrets', () =
     expect(answer.body.message).toContain(reason)
   })
 
-  it('takes the longest key and the largest value', async () => {
+  it('accepts the longest key and the largest value', async () => {
     const { create } = await aPlace()
     expect((await create({ key: 'A'.repeat(255), value: 'x'.repeat(8191) })).status).toBe(201)
   })
 
-  it('makes one secret of a key when asked twice at the same time', async () => {
+  it('creates one secret per key when two requests arrive at the same time', async () => {
     const { create } = await aPlace()
     const answers = await Promise.all([1, 2, 3].map(() => create({ key: 'A', value })))
     expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([201, 422, 422])
@@ -155,7 +155,7 @@ describe('POST /v2/organizations/{org.slug}/clusters/{cluster.id}/secrets', () =
     expect((await create(body, await aToken(app, admin, { scopes: ['write_clusters'] }))).status).toBe(403)
   })
 
-  it('keeps nothing that tells the value when an Idempotency-Key is sent', async () => {
+  it('stores nothing that reveals the value when an Idempotency-Key is sent', async () => {
     const { maintainer, path } = await aPlace()
     const answer = await app.request('POST', path, {
       token: maintainer.token,

@@ -13,7 +13,7 @@ import {
 
 const app = useApp()
 
-const nobody = '01890000-0000-7000-8000-000000000000'
+const unknownId = '01890000-0000-7000-8000-000000000000'
 
 async function setUp(given: Record<string, unknown> = {}) {
   const org = await anOrganization(app)
@@ -44,7 +44,7 @@ describe('GET /v2/organizations/{org.slug}/teams/{team.uuid}/members', () => {
   it('answers 404 for no team, one of another organization, and a secret one to outsiders', async () => {
     const { org, admin, member, team, path, pathOf } = await setUp({ privacy: 'secret' })
     const other = await setUp()
-    for (const id of [nobody, other.team.id, 'x']) {
+    for (const id of [unknownId, other.team.id, 'x']) {
       for (const rest of ['members', `members/${member.id}`]) {
         const answer = await app.request('GET', `${org.path}/teams/${id}/${rest}`, { token: admin.token })
         expect([answer.status, answer.body.message]).toEqual([404, 'No team found'])
@@ -84,9 +84,9 @@ describe('GET /v2/organizations/{org.slug}/teams/{team.uuid}/members/{user.uuid}
     })
   })
 
-  it('answers 404 for whoever is not in the team', async () => {
+  it('answers 404 for users who are not in the team', async () => {
     const { admin, pathOf } = await setUp()
-    for (const id of [admin.id, nobody, 'x']) {
+    for (const id of [admin.id, unknownId, 'x']) {
       const answer = await app.request('GET', pathOf({ id }), { token: admin.token })
       expect([answer.status, answer.body.message]).toEqual([404, 'No team member found'])
     }
@@ -124,10 +124,10 @@ describe('POST /v2/organizations/{org.slug}/teams/{team.uuid}/members', () => {
   })
 
   it.each([
-    ['nobody', { user_id: nobody }, 'user_id must be the UUID of a member of the organization'],
+    ['an unknown user', { user_id: unknownId }, 'user_id must be the UUID of a member of the organization'],
     ['what is no UUID', { user_id: 'ada' }, 'user_id must be the UUID of a member of the organization'],
     ['no user', { role: 'member' }, 'user_id is required'],
-    ['an unknown role', { user_id: nobody, role: 'admin' }, 'role must be "member" or "maintainer"'],
+    ['an unknown role', { user_id: unknownId, role: 'admin' }, 'role must be "member" or "maintainer"'],
   ])('refuses %s with 422', async (_what, body, reason) => {
     const { admin, path } = await setUp()
     const answer = await app.request('POST', path, { token: admin.token, body })
@@ -143,7 +143,7 @@ describe('POST /v2/organizations/{org.slug}/teams/{team.uuid}/members', () => {
     expect(await auditTrail(app, org, 'TEAM_MEMBER_CREATED')).toEqual([])
   })
 
-  it('refuses whoever is in the team already with 422, also at the same moment', async () => {
+  it('answers 422 for a user who is in the team already, also when two requests arrive at once', async () => {
     const { org, admin, member, path, pathOf } = await setUp()
     const add = (role: string) =>
       app.request('POST', path, { token: admin.token, body: { user_id: member.id, role } })
@@ -177,7 +177,7 @@ describe('POST /v2/organizations/{org.slug}/teams/{team.uuid}/members', () => {
   it('answers 404 for no team, and for one of another organization', async () => {
     const { org, admin, member } = await setUp()
     const other = await setUp()
-    for (const id of [nobody, other.team.id]) {
+    for (const id of [unknownId, other.team.id]) {
       const url = `${org.path}/teams/${id}/members`
       const answer = await app.request('POST', url, { token: admin.token, body: { user_id: member.id } })
       expect([answer.status, answer.body.message]).toEqual([404, 'No team found'])
@@ -244,7 +244,7 @@ describe('PATCH /v2/organizations/{org.slug}/teams/{team.uuid}/members/{user.uui
     }
   })
 
-  it('answers 404 for whoever is not in the team, and 403 to whoever may not manage it', async () => {
+  it('answers 404 for users who are not in the team, and 403 to callers who may not manage it', async () => {
     const { admin, member, team, pathOf } = await setUp()
     const body = { role: 'maintainer' }
     const absent = await app.request('PATCH', pathOf(member), { token: admin.token, body })
@@ -289,7 +289,7 @@ describe('DELETE /v2/organizations/{org.slug}/teams/{team.uuid}/members/{user.uu
     ])
   })
 
-  it('answers 404 for whoever is not in the team, and 403 to whoever may not manage it', async () => {
+  it('answers 404 for users who are not in the team, and 403 to callers who may not manage it', async () => {
     const { admin, member, team, pathOf } = await setUp()
     const absent = await app.request('DELETE', pathOf(member), { token: admin.token })
     expect([absent.status, absent.body.message]).toEqual([404, 'No team member found'])
@@ -299,7 +299,7 @@ describe('DELETE /v2/organizations/{org.slug}/teams/{team.uuid}/members/{user.uu
     expect((await app.request('DELETE', pathOf(member), { token })).status).toBe(403)
   })
 
-  it('is done once when asked for several times at the same moment', async () => {
+  it('deletes once when several requests arrive at once', async () => {
     const { org, admin, member, team, pathOf } = await setUp()
     await inTeam(app, team, admin, member)
     const answers = await Promise.all(

@@ -11,7 +11,7 @@ import {
 } from '../../../test/builders.ts'
 
 const app = useApp()
-const nobody = '01885682-55a7-44f5-84f3-0402fb452e66'
+const unknownId = '01885682-55a7-44f5-84f3-0402fb452e66'
 
 async function aPlace() {
   const org = await anOrganization(app)
@@ -83,7 +83,7 @@ describe('/v2/organizations/{org.slug}/teams/{team.uuid}/pipelines', () => {
 
   it('answer 422 to what is not a pipeline here, or not a level', async () => {
     const [mine, theirs] = [await aPlace(), await aPlace()]
-    for (const pipeline_id of [theirs.pipeline.id, nobody]) {
+    for (const pipeline_id of [theirs.pipeline.id, unknownId]) {
       const answer = await mine.add({ pipeline_id, access_level: 'read_only' })
       expect([answer.status, answer.body]).toEqual([
         422,

@@ -1,4 +1,4 @@
-// Long, because every endpoint is held to its whole contract: fields, refusals, access, and simultaneous requests.
+// Long, because it tests the whole contract of every endpoint: fields, refusals, access and simultaneous requests.
 import { describe, expect, it } from 'vitest'
 import { baseUrl, sortedStatuses, useApp } from '../../../test/app.ts'
 import {
@@ -17,7 +17,7 @@ import { graphqlId, newId } from '../../lib/ids.ts'
 
 const app = useApp()
 
-const nobody = '01890000-0000-7000-8000-000000000000'
+const unknownId = '01890000-0000-7000-8000-000000000000'
 
 async function setUp() {
   const org = await anOrganization(app)
@@ -50,7 +50,7 @@ describe('GET /v2/organizations/{org.slug}/teams', () => {
       (await app.request('GET', `${path}?user_id=${userId}`, { token: admin.token })).list.map(({ id }) => id)
     expect(await list(member.id)).toEqual([hers.id])
     expect(await list(admin.id)).toEqual([])
-    expect(await list(nobody)).toEqual([])
+    expect(await list(unknownId)).toEqual([])
     expect(await list('')).toHaveLength(2)
   })
 
@@ -136,11 +136,11 @@ describe('GET /v2/organizations/{org.slug}/teams/{team.uuid}', () => {
     })
   })
 
-  it('answers 404 for no team, for one of another organization and for what is no UUID', async () => {
+  it('answers 404 for an unknown team, one of another organization and a malformed id', async () => {
     const { admin, path } = await setUp()
     const other = await setUp()
     const theirs = await aTeam(app, other.org, other.admin)
-    for (const id of [nobody, theirs.id, theirs.slug]) {
+    for (const id of [unknownId, theirs.id, theirs.slug]) {
       const answer = await app.request('GET', `${path}/${id}`, { token: admin.token })
       expect([answer.status, answer.body.message]).toEqual([404, 'No team found'])
     }
@@ -242,7 +242,7 @@ describe('POST /v2/organizations/{org.slug}/teams', () => {
     )
   })
 
-  it('gives one name to one team when several ask at the same moment', async () => {
+  it('creates one team per name when several requests arrive at once', async () => {
     const { admin, path } = await setUp()
     const answers = await Promise.all(
       Array.from({ length: 6 }, () =>
@@ -303,7 +303,7 @@ describe('PATCH /v2/organizations/{org.slug}/teams/{team.uuid}', () => {
     expect(answer.body).toEqual(before.body)
   })
 
-  it('refuses what cannot be, and a taken name, with 422', async () => {
+  it('answers 422 to invalid fields and to a taken name', async () => {
     const { org, admin } = await setUp()
     const team = await aTeam(app, org, admin)
     const taken = await aTeam(app, org, admin, { name: 'Taken' })
@@ -318,7 +318,7 @@ describe('PATCH /v2/organizations/{org.slug}/teams/{team.uuid}', () => {
     expect(itself.body).toMatchObject({ name: 'TAKEN', slug: 'taken' })
   })
 
-  it('leaves to administrators what a team lets its members do', async () => {
+  it('lets only administrators set what the members may do', async () => {
     const org = await anOrganization(app)
     const admin = await anAdmin(app, org)
     const maintainer = await aMember(app, org)
@@ -354,7 +354,7 @@ describe('PATCH /v2/organizations/{org.slug}/teams/{team.uuid}', () => {
     const theirs = await aTeam(app, other.org, other.admin)
     const secret = await aTeam(app, org, admin, { privacy: 'secret' })
     for (const method of ['PATCH', 'DELETE']) {
-      for (const id of [nobody, theirs.id]) {
+      for (const id of [unknownId, theirs.id]) {
         for (const { token } of [admin, member]) {
           const answer = await app.request(method, `${path}/${id}`, { token, body: {} })
           expect([answer.status, answer.body.message]).toEqual([404, 'No team found'])
@@ -367,7 +367,7 @@ describe('PATCH /v2/organizations/{org.slug}/teams/{team.uuid}', () => {
 })
 
 describe('DELETE /v2/organizations/{org.slug}/teams/{team.uuid}', () => {
-  it('answers 204 with no body; the team, its places and what it maintained are gone', async () => {
+  it('answers 204 with no body, and deletes its memberships and maintainer rows', async () => {
     const { org, admin, member } = await setUp()
     const team = await aTeam(app, org, admin)
     await inTeam(app, team, admin, member)
@@ -398,7 +398,7 @@ describe('DELETE /v2/organizations/{org.slug}/teams/{team.uuid}', () => {
     expect((await app.request('DELETE', team.path, { token: maintainer.token })).status).toBe(204)
   })
 
-  it('is done once when asked for several times at the same moment', async () => {
+  it('deletes once when several requests arrive at once', async () => {
     const { org, admin } = await setUp()
     const team = await aTeam(app, org, admin)
     const answers = await Promise.all(

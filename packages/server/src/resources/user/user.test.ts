@@ -30,7 +30,7 @@ describe('GET /v2/user', () => {
 })
 
 describe('GET /avatars/{user.uuid}', () => {
-  it('leads from avatar_url to a picture, without a token', async () => {
+  it('answers an image at avatar_url, without a token', async () => {
     const user = await aMember(app, await anOrganization(app))
     const { avatar_url: url } = (await app.request('GET', '/v2/user', { token: user.token })).body
     const answer = await app.request('GET', String(url).slice(baseUrl.length))
@@ -44,14 +44,14 @@ describe('GET /avatars/{user.uuid}', () => {
     })
   })
 
-  it('draws the same for the same id and does not tell whether the user exists', async () => {
+  it('renders the same image for the same id and does not reveal whether the user exists', async () => {
     const id = newId()
-    const pictures = await Promise.all(
+    const images = await Promise.all(
       [id, id.toUpperCase(), newId()].map((each) => app.request('GET', `/avatars/${each}`)),
     )
-    expect(pictures.map(({ status }) => status)).toEqual([200, 200, 200])
-    expect(pictures[0].text).toBe(pictures[1].text)
-    expect(pictures[0].text).not.toBe(pictures[2].text)
+    expect(images.map(({ status }) => status)).toEqual([200, 200, 200])
+    expect(images[0].text).toBe(images[1].text)
+    expect(images[0].text).not.toBe(images[2].text)
   })
 
   it('answers 404 to what is not a UUID', async () => {
