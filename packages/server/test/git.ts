@@ -8,11 +8,11 @@ import { promisify } from 'node:util'
 const execute = promisify(execFile)
 
 export interface TestRepository {
-  /** Where all repositories of the test lie. */
+  /** The folder of all repositories of the test. */
   directory: string
   bare: string
   git(...args: string[]): Promise<string>
-  /** Commits something new on the branch that is checked out; returns the commit. */
+  /** Makes an empty commit on the current branch and returns its id. */
   commit(message: string): Promise<string>
   hook(script: string): Promise<void>
   remove(): Promise<void>

@@ -1,5 +1,5 @@
-// A site that services are connected to, over real HTTP: an OAuth 2 server with PKCE, written from the RFCs and sharing
-// nothing with ours, and behind it the APIs of a chat workspace and of an issue tracker, which look at the token.
+// A fake site for connected services, over real HTTP: an OAuth 2 server with PKCE, implemented from the RFCs and
+// independent of our client, and the APIs of a chat workspace and an issue tracker, which check the token.
 import { createHash, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -23,9 +23,9 @@ export interface SiteIssue {
 
 export interface OAuthSite {
   origin: string
-  /** Settings that make it the site of both providers. */
+  /** The environment that makes it the site of both providers. */
   env: Record<string, string>
-  /** Addresses that the app is registered with. */
+  /** The redirect URIs of the registered app. */
   redirectUris: string[]
   channels: string[]
   posts: SitePost[]
@@ -33,15 +33,15 @@ export interface OAuthSite {
   /** Token requests, by grant type and outcome. */
   grants: Array<{ type: string; outcome: string }>
   revoked: string[]
-  /** Access tokens that are good. */
+  /** Valid access tokens. */
   tokens: Set<string>
-  /** Of new access tokens; null: for good, and without a refresh token. */
+  /** The lifetime of new access tokens; null: they never expire and have no refresh token. */
   expiresIn: number | null
-  /** Answers instead of the site while it is set. */
+  /** Replaces the site's responses while it is set. */
   answering: ((path: string, response: ServerResponse) => boolean) | null
-  /** Whether the tracker breaks off the connection once it has opened the next issue. */
+  /** Whether the tracker closes the connection after it has created the next issue. */
   losesAnswer: boolean
-  /** What a person who agrees is sent back with. */
+  /** The URL that the user is redirected to after agreeing. */
   agree(authorizeUrl: string): Promise<URL>
   close(): Promise<void>
 }
@@ -54,8 +54,8 @@ interface Code {
 
 export const teamId = 'd6b7a5e2-0c43-4c5e-9a51-1f0e2f3b7a10'
 
-/** `isOutspoken`: whether errors of the token endpoint come with status 400, as the RFC says, or with `ok: false`. */
-export async function anOAuthSite({ isOutspoken = true } = {}): Promise<OAuthSite> {
+/** `hasErrorStatus`: whether errors of the token endpoint have status 400, as in the RFC, or 200 with `ok: false`. */
+export async function anOAuthSite({ hasErrorStatus = true } = {}): Promise<OAuthSite> {
   const client = { id: `client-${randomUUID()}`, secret: `secret-${randomUUID()}` }
   const codes = new Map<string, Code>()
   const refreshTokens = new Set<string>()
@@ -89,7 +89,7 @@ export async function anOAuthSite({ isOutspoken = true } = {}): Promise<OAuthSit
     if (form.get('client_id') !== client.id || form.get('client_secret') !== client.secret)
       return 'invalid_client'
     if (form.get('grant_type') === 'refresh_token') {
-      // Good for one use.
+      // Valid for one use.
       return refreshTokens.delete(form.get('refresh_token') ?? '') ? issue() : 'invalid_grant'
     }
     const code = codes.get(form.get('code') ?? '')
@@ -110,7 +110,7 @@ export async function anOAuthSite({ isOutspoken = true } = {}): Promise<OAuthSit
       outcome: typeof outcome === 'string' ? outcome : 'granted',
     })
     if (typeof outcome !== 'string') return json(response, 200, { ok: true, ...outcome })
-    if (isOutspoken) return json(response, 400, { error: outcome, error_description: 'No.' })
+    if (hasErrorStatus) return json(response, 400, { error: outcome, error_description: 'No.' })
     return json(response, 200, { ok: false, error: outcome })
   }
 
@@ -217,7 +217,7 @@ function json(response: ServerResponse, status: number, body: unknown): void {
   response.end(JSON.stringify(body))
 }
 
-/** As much of a tracker's schema as issues and teams need. */
+/** The part of a tracker's schema for issues and teams. */
 const trackerSchema = buildSchema(`
   input IdComparator { eq: ID, in: [ID!] }
   input StringComparator { eq: String, in: [String!] }
