@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import { tokenFinder } from './auth/find-tokens.ts'
 import { keyring, type Keyring } from './auth/keyring.ts'
 import { rateLimits, type RateLimits } from './auth/rate-limits.ts'
-import { rememberTokens, type TokenMemory } from './auth/token-memory.ts'
+import { cacheTokens, type TokenCache } from './auth/token-cache.ts'
 import { trackTokenUse, type TokenUse } from './auth/token-use.ts'
 import { openBlobs } from './blobs/open.ts'
 import type { BlobStore } from './blobs/store.ts'
@@ -12,7 +12,7 @@ import type { Config } from './config.ts'
 import type { Db } from './db/pool.ts'
 import type { HostedDriver } from './hosted/driver.ts'
 import { outboundClient, type OutboundClient } from './lib/outbound.ts'
-import { shortLived, type ShortLived } from './lib/short-lived.ts'
+import { expiringCache, type ExpiringCache } from './lib/expiring-cache.ts'
 
 export interface Context {
   config: Config
@@ -22,13 +22,13 @@ export interface Context {
   /** The database's time, which is the same for all replicas. */
   now: () => Date
   keys: Keyring
-  tokens: TokenMemory
+  tokens: TokenCache
   tokenUse: TokenUse
   limits: RateLimits
   /** For all URLs that users set. */
   outbound: OutboundClient
   /** Repository tokens of GitHub Apps. */
-  appTokens: ShortLived<string>
+  appTokens: ExpiringCache<string>
   /** null: this installation has no hosted clusters. */
   hosted: HostedDriver | null
   /**
@@ -58,13 +58,13 @@ export function createContext(parts: Parts): Context {
     log,
     now,
     keys: keyring(secretKeys),
-    tokens: rememberTokens(tokenFinder(db), { now: nowMs, monotonicNow: () => performance.now() }),
+    tokens: cacheTokens(tokenFinder(db), { now: nowMs, monotonicNow: () => performance.now() }),
     tokenUse: trackTokenUse(db, nowMs, (error) =>
       log.warn({ err: error }, 'Could not record when tokens were used.'),
     ),
     limits: rateLimits(config.rateLimits, pool),
     outbound: outboundClient({ allow: config.outboundAllow.join(' ') }),
-    appTokens: shortLived({ marginMs: 10 * 60_000, most: 5000 }),
+    appTokens: expiringCache({ marginMs: 10 * 60_000, most: 5000 }),
     hosted,
     afterCommit: null,
   }

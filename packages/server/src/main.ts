@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { hash } from '@node-rs/argon2'
 import type { Origin } from './audit/record.ts'
-import { settleAccess } from './auth/access-watch.ts'
+import { flushTokenCaches } from './auth/access-watch.ts'
 import type { MemberRole } from './auth/caller.ts'
 import { scopes } from './auth/scopes.ts'
 import { restoreBackup, type Restored } from './backup/restore.ts'
@@ -167,7 +167,7 @@ const administer = <T>(env: Environment, verb: (db: Db) => Promise<T>): Promise<
   withExistingDatabase(readSettings(env), async ({ db, pool }) => {
     await migrateOrRefuse(pool)
     const done = await verb(db)
-    await settleAccess(db)
+    await flushTokenCaches(db)
     return done
   })
 

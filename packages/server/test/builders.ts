@@ -10,7 +10,7 @@ import { hashToken, newId, newToken } from '../src/lib/ids.ts'
 import { createAccessToken } from '../src/resources/access-token/create.ts'
 import { createMember } from '../src/resources/members/create.ts'
 import { createOrganization } from '../src/resources/organizations/create.ts'
-import { settleAccess } from '../src/auth/access-watch.ts'
+import { flushTokenCaches } from '../src/auth/access-watch.ts'
 import { disableFeature, enableFeature } from '../src/resources/organizations/enable-feature.ts'
 import type { TestApp } from './app.ts'
 
@@ -37,12 +37,12 @@ export async function anOrganization(
 
 export async function withFeature(app: TestApp, org: TestOrganization, feature: Feature): Promise<void> {
   await enableFeature(app.db, operator, org.slug, feature)
-  await settleAccess(app.db)
+  await flushTokenCaches(app.db)
 }
 
 export async function withoutFeature(app: TestApp, org: TestOrganization, feature: Feature): Promise<void> {
   await disableFeature(app.db, operator, org.slug, feature)
-  await settleAccess(app.db)
+  await flushTokenCaches(app.db)
 }
 
 export interface TestUser {

@@ -1,5 +1,5 @@
-// The regular expressions conditions may use: what a finite automaton can decide. Groups, classes, alternation,
-// quantifiers, anchors and word boundaries; no backreferences and nothing that looks around.
+// Parses the regular expressions of conditions: groups, classes, alternation, quantifiers, anchors and word boundaries.
+// Backreferences and lookaround are refused, because a finite automaton cannot match them.
 
 export type RegexNode =
   | { kind: 'empty' }
@@ -106,7 +106,7 @@ class RegexParser {
     const bounds = this.quantifier()
     if (!bounds) return item
     if (item.kind === 'assert' && !isGroup) throw new Refusal('an anchor cannot be repeated')
-    // Whether a repetition is lazy changes what is matched, never whether something is.
+    // A lazy repetition changes what is matched, not whether the expression matches.
     this.take('?')
     if (this.peek() === '+') throw new Refusal('possessive quantifiers are not supported')
     if (this.quantifier()) throw new Refusal('a quantifier cannot follow another')

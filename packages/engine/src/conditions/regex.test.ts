@@ -155,7 +155,7 @@ describe('searchRegex', () => {
     )
   })
 
-  it('answers any expression', () => {
+  it('accepts or refuses any expression', () => {
     const unit = fc.constantFrom(...'()[]{}?*+\\^$|-:a1,'.split(''))
     fc.assert(
       fc.property(fc.string({ unit, maxLength: 30 }), (source) => {

@@ -1,16 +1,17 @@
-// Matching in time proportional to text × expression, whatever the expression: all states of the automaton
-// advance together, one character at a time, so nothing is ever tried twice.
+// Matches in time proportional to text × expression: all states of a nondeterministic automaton advance together, one
+// character at a time. The steps of one condition are limited, so that it cannot block the event loop; regular expression
+// libraries offer no such limit.
 
 import { parseRegex } from './regex-syntax.ts'
 import type { Assertion, Range, RegexNode } from './regex-syntax.ts'
 
-/** An expression known to be usable; what runs it is built when it is first needed. */
+/** A valid expression. Its automaton is built when it is used. */
 export interface Regex {
   readonly node: RegexNode
   readonly ignoreCase: boolean
 }
 
-/** How many states may still be visited; shared by all searches of one condition. */
+/** The number of steps left, shared by all searches of one condition. */
 export interface SearchBudget {
   left: number
 }
@@ -86,7 +87,7 @@ function run(regex: Regex, text: string, isWhole: boolean, budget: SearchBudget)
   }
 }
 
-/** A set of instruction numbers that remembers the order of insertion and clears in constant time. */
+/** A set of instruction numbers in order of insertion, which is cleared in constant time. */
 class States {
   count = 0
   private readonly dense: Int32Array
@@ -166,7 +167,7 @@ function contains(ranges: readonly Range[], code: number): boolean {
   return false
 }
 
-/** Sorted and without overlaps, as the binary search needs them. */
+/** Sorts and merges ranges for the binary search. */
 function orderRanges(ranges: readonly Range[]): Range[] {
   const ordered: Range[] = []
   for (const [from, to] of ranges.toSorted((a, b) => a[0] - b[0])) {
@@ -186,7 +187,7 @@ function everyCase(code: number): number[] {
   return [code, ...others]
 }
 
-/** How many instructions the expression becomes. */
+/** The number of instructions of the expression. */
 function sizeOf(node: RegexNode): number {
   switch (node.kind) {
     case 'empty':

@@ -10,7 +10,7 @@ import type { RawQuery } from '../http/query.ts'
 import { allowSlowBody } from '../http/slow-bodies.ts'
 import { badRequest, notFound, unauthorized } from '../lib/errors.ts'
 import { isUuid } from '../lib/ids.ts'
-import { otherJob, type AgentRoute, type AgentRequest, type Speakers, type TokenKind } from './route.ts'
+import { otherJob, type AgentRoute, type AgentRequest, type TokenOwners, type TokenKind } from './route.ts'
 import { findSuite } from './suite-token.ts'
 import * as tokens from './tokens.ts'
 import { requireTrust } from './trust.ts'
@@ -20,14 +20,14 @@ export function agentEndpoints(
   dispatcher: Dispatcher,
   routes: readonly AgentRoute[],
 ): Endpoint[] {
-  const speakers = new WeakMap<FastifyRequest, Speakers[TokenKind]>()
+  const owners = new WeakMap<FastifyRequest, TokenOwners[TokenKind]>()
   return routes.map((route) => ({
     methods: [route.method],
     url: route.url,
     body: 'bytes',
     bodyLimitBytes: route.bodyLimitBytes,
     async admit(request) {
-      speakers.set(request, await findSpeaker(ctx, route, request))
+      owners.set(request, await authenticate(ctx, route, request))
       if (route.token !== 'none') allowSlowBody(request)
     },
     async handle(request, reply) {
@@ -38,7 +38,7 @@ export function agentEndpoints(
         params: request.params as Record<string, string>,
         query: request.query as RawQuery,
       }
-      return sendAnswer(reply, await route.run(input, speakers.get(request) ?? {}))
+      return sendAnswer(reply, await route.run(input, owners.get(request) ?? {}))
     },
   }))
 }
@@ -60,11 +60,11 @@ function untilGone({ raw }: FastifyReply): AbortSignal {
   return leaving.signal
 }
 
-async function findSpeaker(
+async function authenticate(
   ctx: Context,
   route: AgentRoute,
   request: FastifyRequest,
-): Promise<Speakers[TokenKind]> {
+): Promise<TokenOwners[TokenKind]> {
   if (/%00/.test(request.url)) throw badRequest('The URL contains a NUL character.')
   if (route.token === 'none') return {}
   const token = readToken(request.headers.authorization)

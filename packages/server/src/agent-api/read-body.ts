@@ -3,7 +3,7 @@ import { checker } from '../lib/check.ts'
 import { parseBody } from '../http/json-body.ts'
 import { refused } from '../lib/errors.ts'
 
-/** Reads bodies of one shape; a body that is missing is an empty one. */
+/** A missing body counts as an empty object. */
 export function bodyReader<S extends TSchema>(schema: S, mostValues?: number): (bytes: Buffer) => Static<S> {
   const check = checker(schema)
   return (bytes) => {

@@ -1,5 +1,5 @@
-// One endpoint of the agent API: whose token it takes, what it takes, what it answers. `token` is a required field,
-// so an endpoint that anybody may call says so.
+// One endpoint of the agent API: whose token it needs, its input and its answer. `token` is a required field, so an
+// endpoint that needs none says so.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Static, TSchema } from 'typebox'
 import type { Dispatcher } from '../conductor/dispatch.ts'
@@ -11,36 +11,36 @@ import type { SendingSuite } from '../resources/suites/queries.ts'
 import { bodyReader } from './read-body.ts'
 import type { Agent, Joining, Registration, RunningJob } from './tokens.ts'
 
-/** Who may call, by the token they show. */
-export interface Speakers {
-  /** A cluster's token, with which agents register. */
+/** The owner of a token, by the kind of the token. */
+export interface TokenOwners {
+  /** A cluster's token. Agents register with it. */
   registration: { registration: Registration }
-  /** The same, or that of a container which was started for one agent. */
+  /** The same, or the token of a container that was started for one agent. */
   joining: { joining: Joining }
-  /** The token an agent got when it registered. */
+  /** The token that an agent got when it registered. */
   session: { agent: Agent }
   /** The same, also when the session is over. */
   ended_session: { agent: Agent }
-  /** The token of the job in the URL as `:job`; where there is none, of any job. */
+  /** The token of the job named in the URL as `:job`, or of any job where the URL names none. */
   job: { job: RunningJob }
   /** The same, also when the job has ended. */
   ended_job: { job: RunningJob }
-  /** An agent, or a job that speaks for its agent. */
+  /** The token of an agent, or of a job in the name of its agent. */
   session_or_job: { agent: Agent }
   /** The token of a test suite. */
   suite: { suite: SendingSuite }
   none: object
 }
 
-export type TokenKind = keyof Speakers
+export type TokenKind = keyof TokenOwners
 
 /**
- * What a job of a fork may do with the route. `own_job` and `own_build`: the same as others, since nothing beyond that
- * can be reached, or the handler looks for itself. `reads_shared`: reads what all jobs of the cluster share.
+ * What a job that runs the code of a fork may do. `own_job` and `own_build`: the same as other jobs, because the route
+ * reaches nothing else or its handler checks. `reads_shared`: it may read what all jobs of the cluster share.
  */
 export type ForkAccess = 'own_job' | 'own_build' | 'reads_shared' | { refused: string }
 
-/** Every route that takes the token of a job says it: forgetting it does not compile. */
+/** A required field of every route that takes the token of a job. */
 type ForkRule<Kind extends TokenKind> = Kind extends 'job' | 'ended_job' | 'session_or_job'
   ? { forks: ForkAccess }
   : { forks?: never }
@@ -49,16 +49,16 @@ interface Definition<Kind extends TokenKind, Body extends TSchema> {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   url: string
   token: Kind
-  /** Where the URL names another job than the token's: `build` lets it through if both are of one build. */
+  /** `build`: the URL may name another job of the same build. Default: only the token's own job. */
   reach?: 'build'
-  /** The job's last word, after which nobody asks whether it was heard. */
+  /** The last request of a job, which is not recorded as a sign of life. */
   isLast?: true
   body?: Body
   /** Default 1 MiB. */
   bodyLimitBytes?: number
-  /** In the JSON; default 10,000. */
+  /** How many values the JSON may have. Default 10,000. */
   mostValues?: number
-  handler(input: Input<Body> & Speakers[Kind]): Promise<Answer>
+  handler(input: Input<Body> & TokenOwners[Kind]): Promise<Answer>
 }
 
 interface Input<Body extends TSchema> {
@@ -75,7 +75,6 @@ export interface AgentRequest {
   ip: string
   headers: IncomingHttpHeaders
   userAgent: string | null
-  /** As it came. */
   body: Buffer
   /** Aborted when the connection closes. */
   gone(): AbortSignal
@@ -87,12 +86,12 @@ export interface AgentRoute {
   url: string
   token: TokenKind
   reach: 'build' | 'job'
-  /** Null: it takes no token of a job. */
+  /** null: the route takes no token of a job. */
   forks: ForkAccess | null
   isLast: boolean
   body: TSchema | undefined
   bodyLimitBytes: number
-  run(input: Omit<Input<TSchema>, 'body'>, speaker: Speakers[TokenKind]): Promise<Answer>
+  run(input: Omit<Input<TSchema>, 'body'>, owner: TokenOwners[TokenKind]): Promise<Answer>
 }
 
 export function agentRoute<const Kind extends TokenKind, Body extends TSchema = TSchema>(
@@ -109,20 +108,20 @@ export function agentRoute<const Kind extends TokenKind, Body extends TSchema = 
     isLast,
     body: definition.body,
     bodyLimitBytes,
-    async run(input, speaker) {
+    async run(input, owner) {
       const body = readBody?.(input.request.body)
-      // The check above and the look at the token before it are what makes this true.
-      const checked = { ...input, ...speaker, body } as unknown
-      return definition.handler(checked as Input<Body> & Speakers[Kind])
+      // The check above and the token guarantee the types.
+      const checked = { ...input, ...owner, body } as unknown
+      return definition.handler(checked as Input<Body> & TokenOwners[Kind])
     },
   }
 }
 
-/** Agents read the answers of some calls whether there is anything to say or not. */
+/** An empty object, because agents parse the body of every answer. */
 export const done = (): Answer => ({ status: 200, body: {} })
 
 export const otherJob = () => forbidden('The token belongs to another job.')
 
-/** The last of several, as `?key=a&key=b` gives them. */
+/** The last value of a parameter that occurs several times, as in `?key=a&key=b`. */
 export const lastOf = (value: string | string[] | undefined): string | undefined =>
   Array.isArray(value) ? value.at(-1) : value

@@ -11,7 +11,7 @@ import {
   type TestUser,
 } from '../../test/builders.ts'
 import { aBuild, jobNamed, runJob, type TestBuild } from '../../test/runs.ts'
-import { settleAccess } from '../auth/access-watch.ts'
+import { flushTokenCaches } from '../auth/access-watch.ts'
 
 const app = useApp()
 
@@ -378,7 +378,7 @@ describe('GET …/suites/:suite/test_runs', () => {
       .set({ teams_enabled_at: new Date().toISOString() })
       .where('id', '=', org.id)
       .execute()
-    await settleAccess(app.db)
+    await flushTokenCaches(app.db)
     expect(await count()).toBe(1)
     const path = `${org.path}/suites/hidden/test_runs/${body.run_id}`
     expect((await app.request('GET', path, { token: member.token })).status).toBe(404)

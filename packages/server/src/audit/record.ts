@@ -1,4 +1,4 @@
-// Writes audit events. Always called with the transaction of the change, so that neither exists without the other.
+// Writes audit events in the transaction of the change, so that neither exists without the other.
 import { sql } from 'kysely'
 import type { Caller } from '../auth/caller.ts'
 import type { Trx } from '../db/pool.ts'
@@ -8,7 +8,7 @@ import type { AuditType } from './types.ts'
 
 export type Origin =
   | { kind: 'caller'; caller: Caller }
-  /** An operator at the command line, who is nobody in the database. */
+  /** An operator at the command line, who has no user in the database. */
   | { kind: 'operator'; command: string }
   /** A job, through the agent that runs it. */
   | { kind: 'agent'; agent: AgentContext }
@@ -21,7 +21,7 @@ export interface AgentContext {
   connectionState: string
   organizationId: string
   requestIp: string
-  /** From where it registered. */
+  /** The address it registered from. */
   sessionIp: string | null
 }
 
@@ -83,7 +83,7 @@ function contextOf(origin: Origin): object | null {
   }
 }
 
-/** The attributes of `after` that differ from `before`: what an update event says. */
+/** The attributes of `after` that differ from `before`, for the event of an update. */
 export function changedAttributes<T extends object>(
   before: T,
   after: T,

@@ -1,5 +1,4 @@
-// The closed list of audit event types this installation writes, by their search names. Those marked as ours are
-// not known to clients of other services of this kind.
+// All types of audit events. Those marked as ours are unknown to clients of other services of this kind.
 
 export const auditTypes = [
   'AGENT_IMAGE_CREATED', // ours

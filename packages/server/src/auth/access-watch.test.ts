@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually, startApp, useApp, type TestApp } from '../../test/app.ts'
 import { aMember, anAdmin, anOrganization, aToken } from '../../test/builders.ts'
 import { revokeAccessToken } from '../resources/access-token/revoke.ts'
-import { settleAccess } from './access-watch.ts'
+import { flushTokenCaches } from './access-watch.ts'
 
 const app = useApp()
 let second: TestApp
@@ -15,7 +15,7 @@ afterAll(async () => second.close())
 const statusOn = async (server: TestApp, token: string, path = '/v2/access-token') =>
   (await server.request('GET', path, { token })).status
 
-/** A change that nobody announces. */
+/** A change without a notification. */
 const revokeSilently = (id: string) =>
   app.db.transaction().execute(async (trx) => {
     await sql`set local session_replication_role = replica`.execute(trx)
@@ -36,22 +36,22 @@ async function aKnownToken() {
 }
 
 describe('a server', () => {
-  it('remembers a token, until it is told to forget', async () => {
+  it('caches a token until it is notified of a change', async () => {
     const { token, id } = await aKnownToken()
     await revokeSilently(id)
     expect(await statusOn(second, token)).toBe(200)
-    await settleAccess(app.db)
+    await flushTokenCaches(app.db)
     expect(await statusOn(second, token)).toBe(401)
   })
 
-  it('forgets when somebody changes the tables by hand', async () => {
+  it('clears its cache when somebody changes the tables by hand', async () => {
     const { token, id } = await aKnownToken()
     await sql`update api_access_tokens set revoked_at = now() where id = ${id}`.execute(app.db)
     const refused = await eventually('is refused', async () => (await statusOn(second, token)) === 401)
     expect(refused).toBe(true)
   })
 
-  it('asks for every token while the connection that hears of changes is cut, and remembers again afterwards', async () => {
+  it('queries every token while its listening connection is cut, and caches again afterwards', async () => {
     const { token, id } = await aKnownToken()
     await sql`
       select pg_terminate_backend(l.pid) from pg_locks l
@@ -68,7 +68,7 @@ describe('a server', () => {
   })
 })
 
-describe('a change of access counts on every server before it is answered', () => {
+describe('a change of access takes effect on every server before its response', () => {
   it('when a token revokes itself', async () => {
     for (let n = 0; n < 10; n++) {
       const { token } = await aKnownToken()
@@ -80,7 +80,7 @@ describe('a change of access counts on every server before it is answered', () =
   it('when an operator revokes a token', async () => {
     const { token, id } = await aKnownToken()
     await revokeAccessToken(app.db, { kind: 'operator', command: 'token revoke' }, id)
-    await settleAccess(app.db)
+    await flushTokenCaches(app.db)
     expect(await statusOn(second, token)).toBe(401)
   })
 
@@ -126,18 +126,18 @@ describe('a change of access counts on every server before it is answered', () =
     )
   })
 
-  it('and a server that does not let go is cut off instead of being waited for', async () => {
+  it('and the connection of a server that does not release the lock is terminated', async () => {
     const deaf = await app.database.pool.connect()
     const { rows } = await deaf.query<{ pid: number }>(
       'select pg_backend_pid() as pid, pg_advisory_lock_shared(4872001131)',
     )
-    await settleAccess(app.db, 200)
+    await flushTokenCaches(app.db, 200)
     const isGone = await eventually('its connection is gone', async () => {
       const found = await sql`select from pg_stat_activity where pid = ${rows[0]?.pid}`.execute(app.db)
       return found.rows.length === 0
     })
     expect(isGone).toBe(true)
     deaf.release(true)
-    await settleAccess(app.db)
+    await flushTokenCaches(app.db)
   })
 })

@@ -1,38 +1,38 @@
 /*
- * What makes it safe to remember tokens: a change of access counts on every server before whoever made it gets an
- * answer. Three things together do that.
+ * Makes it safe to cache tokens: a change of access takes effect on every server before the caller who made it gets a
+ * response.
  *
- * The database announces each change (a trigger on the tables). A server that remembers holds a lock, shared with the
- * other servers; when it hears of a change it forgets, lets go of the lock and takes it again. Whoever made the change
- * waits, after the commit, until that lock could be had alone: then everybody has forgotten.
+ * A trigger on the tables notifies all servers of each change. A server with a cache holds a shared advisory lock. When it
+ * is notified, it clears the cache, releases the lock and takes it again. The server that made the change waits, after the
+ * commit, until it gets the lock exclusively: then every cache has been cleared.
  *
- * A server that hears nothing any more (its connection hangs, or it was stopped for a while) must not be waited for
- * forever. It may trust its memory only for `trustMs` after the database answered last, and the wait is longer.
+ * A server that receives no notifications (its connection hangs, or it was suspended) must not block the others forever.
+ * It may use its cache only for `trustMs` after the last response of the database, and the others wait longer than that.
  */
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
 import pg from 'pg'
 import type { Db } from '../db/pool.ts'
-import type { TokenMemory } from './token-memory.ts'
+import type { TokenCache } from './token-cache.ts'
 
 const channel = 'access_changed'
-/** Any number that no other lock of this program uses. */
+/** No other advisory lock of this program has this key. */
 const lock = 4_872_001_131
 const beatMs = 1000
 const trustMs = 2500
 const waitMs = 5000
 const reconnectAfterMs = 250
-const askAgainMs = 20
+const notifyAgainMs = 20
 
 export interface AccessWatch {
   stop(): Promise<void>
 }
 
-/** Returns when the memory is in use. */
+/** Returns when this server listens for changes. */
 export async function watchAccess(
   pool: pg.Pool,
-  memory: TokenMemory,
+  cache: TokenCache,
   onError: (error: unknown) => void,
 ): Promise<AccessWatch> {
   const stopping = new AbortController()
@@ -41,12 +41,12 @@ export async function watchAccess(
     for (let client: pg.PoolClient | null = first; !signal.aborted;) {
       try {
         client ??= await connect(pool)
-        await vouch(client, memory, signal)
+        await enableCache(client, cache, signal)
       } catch (error) {
         if (!signal.aborted) onError(error)
       } finally {
-        memory.forget()
-        // A connection that has listened is not given back for others to use.
+        cache.clear()
+        // A connection that has listened must not be reused.
         client?.release(true)
         client = null
       }
@@ -73,15 +73,15 @@ async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   }
 }
 
-/** Holds the lock and lets the memory be trusted, until the connection breaks or `signal` says stop. */
-async function vouch(client: pg.PoolClient, memory: TokenMemory, signal: AbortSignal): Promise<void> {
+/** Holds the lock and keeps the cache enabled, until the connection breaks or `signal` aborts. */
+async function enableCache(client: pg.PoolClient, cache: TokenCache, signal: AbortSignal): Promise<void> {
   let changed = new AbortController()
-  const forget = () => {
-    memory.forget()
+  const onChange = () => {
+    cache.clear()
     changed.abort()
   }
-  client.on('notification', forget)
-  client.on('end', forget)
+  client.on('notification', onChange)
+  client.on('end', onChange)
   while (!signal.aborted) {
     changed = new AbortController()
     const over = AbortSignal.any([signal, changed.signal])
@@ -90,41 +90,41 @@ async function vouch(client: pg.PoolClient, memory: TokenMemory, signal: AbortSi
       const askedAt = performance.now()
       await ask(client, 'select $1::bigint')
       if (over.aborted) break
-      memory.trustUntil(askedAt + trustMs)
+      cache.trustUntil(askedAt + trustMs)
       await delay(beatMs, undefined, { signal: over }).catch(() => {})
     }
     await ask(client, 'select pg_advisory_unlock_shared($1)')
   }
 }
 
-/** A connection that does not answer in time is as good as broken. */
+/** A connection that does not respond in time counts as broken. */
 async function ask(client: pg.PoolClient, text: string): Promise<void> {
   const timeout = AbortSignal.timeout(waitMs * 2)
   const late = once(timeout, 'abort').then(() => {
-    throw new Error('The connection that hears of changed access does not answer.')
+    throw new Error('The connection that is notified of changed access does not respond.')
   })
   await Promise.race([client.query(text, [lock]), late])
 }
 
 /**
- * To be called after the commit of whatever takes a right away: returns when no server remembers what was before.
- * A server that has not let go by then has lost its right to remember, and its connection is cut.
+ * To be called after the commit of a change that takes access away. Returns when no server has the old access cached. The
+ * connection of a server that still holds the lock after `patienceMs` is terminated: its cache is no longer in use.
  */
-export async function settleAccess(db: Db, patienceMs = waitMs): Promise<void> {
-  const settled = new AbortController()
-  const locked = lockAlone(db, patienceMs).finally(() => settled.abort())
-  await Promise.all([locked, askToLetGo(db, settled.signal)])
+export async function flushTokenCaches(db: Db, patienceMs = waitMs): Promise<void> {
+  const done = new AbortController()
+  const locked = lockExclusively(db, patienceMs).finally(() => done.abort())
+  await Promise.all([locked, notifyUntil(db, done.signal)])
 }
 
-/** Again and again: who let go before the lock was asked for has it again already. */
-async function askToLetGo(db: Db, settled: AbortSignal): Promise<void> {
-  while (!settled.aborted) {
+/** Repeated, because a server that released the lock before we queued for it holds it again. */
+async function notifyUntil(db: Db, done: AbortSignal): Promise<void> {
+  while (!done.aborted) {
     await sql`select pg_notify(${channel}, '')`.execute(db)
-    await delay(askAgainMs, undefined, { signal: settled }).catch(() => {})
+    await delay(notifyAgainMs, undefined, { signal: done }).catch(() => {})
   }
 }
 
-async function lockAlone(db: Db, patienceMs: number): Promise<void> {
+async function lockExclusively(db: Db, patienceMs: number): Promise<void> {
   try {
     await db.transaction().execute(async (trx) => {
       await sql`set local lock_timeout = ${sql.lit(patienceMs)}`.execute(trx)

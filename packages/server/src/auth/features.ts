@@ -1,4 +1,4 @@
-// What an organization may have switched on or off.
+// Features that an operator switches on or off for an organization.
 
 export const features = [
   'custom_agent_images',

@@ -1,4 +1,4 @@
-// Finds access tokens in the database, with their owner and one organization. token-memory.ts caches what is found.
+// Finds access tokens in the database, with their owner and one organization. token-cache.ts caches what is found.
 import { sql } from 'kysely'
 import type { Db } from '../db/pool.ts'
 import { hashToken } from '../lib/ids.ts'

@@ -1,5 +1,5 @@
-// Secrets at rest: AES-256-GCM. Each sealed value names the key that made it, so that a new first key can be
-// added in front of the old ones and both stay readable.
+// Encrypts secrets at rest with AES-256-GCM. Each sealed value names its key, so that a new key can be added in front of
+// the old ones and values of both can be read.
 import {
   createCipheriv,
   createDecipheriv,
@@ -12,7 +12,7 @@ import {
 export interface Keyring {
   seal(plain: string): { sealed: Buffer; keyId: string }
   open(sealed: Buffer, keyId: string): string
-  /** A short code that only this installation can make; for cursors and links that must not be forged. */
+  /** A short code that only this installation can make, for cursors and links that must not be forged. */
   sign(purpose: string, message: string): Buffer
   verify(purpose: string, message: string, code: Buffer): boolean
 }
@@ -56,7 +56,7 @@ export function keyring(secrets: readonly string[]): Keyring {
   }
 }
 
-/** Says which key it is, and nothing about it. */
+/** Identifies a key without revealing anything about it. */
 export const keyId = (secret: string): string => deriveKey(secret).id
 
 function deriveKey(secret: string): Key {

@@ -1,13 +1,13 @@
-// What beyond its scope a token's owner must hold. Each name is a field of the routes that ask for it.
+// Permissions: what the owner of a token must hold beyond its scope. Every route names one.
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db/pool.ts'
 import { hasFeature, type Caller, type Organization } from './caller.ts'
 import { findPipeline, type PipelineAccess } from './pipeline-access.ts'
 
 export type Permission =
-  /** Nobody needs to say who they are. */
+  /** No token needed. */
   | 'anonymous'
-  /** Any valid token; for what belongs to the token or its owner. */
+  /** Any valid token, for what belongs to the token or its owner. */
   | 'token'
   /** Any member of the organization. */
   | 'member'
@@ -21,11 +21,11 @@ export type Permission =
   | 'manage_cluster'
   /** Administrators, and the maintainers of the team named in the URL as `:team`. */
   | 'manage_team'
-  /** Those who may know of the pipeline named in the URL as `:pipeline`. */
+  /** Members who may read the pipeline named in the URL as `:pipeline`. */
   | 'read_pipeline'
-  /** Those who may also make, cancel and unblock its builds. */
+  /** Members who may also create, cancel and unblock its builds. */
   | 'build_pipeline'
-  /** Those who may also change the pipeline itself. */
+  /** Members who may also change the pipeline itself. */
   | 'edit_pipeline'
 
 export type Verdict =
@@ -41,8 +41,8 @@ interface Ids {
   pipeline?: string | undefined
 }
 
-/** Whether a member of the organization may. The ids come from the URL: nothing, or a thing of others, may have them. */
-export async function judge(
+/** For members of the organization. The ids come from the URL; they may not exist or belong to another organization. */
+export async function checkPermission(
   db: Db,
   permission: Permission,
   org: Organization,
@@ -141,7 +141,7 @@ async function maySeeTeam(
   return rows.length > 0
 }
 
-/** For queries with `teams t`: a secret team does not exist for those who are neither in it nor administrators. */
+/** For queries with `teams t`: a secret team is visible to its members and to administrators only. */
 export const teamIsVisible = (org: Organization, caller: Caller): RawBuilder<boolean> =>
   org.role === 'admin'
     ? sql`true`

@@ -1,5 +1,5 @@
-// What a member may do with a pipeline. Without teams, everything; with teams, what their best team may, and
-// reading where the pipeline is public. Administrators may everything.
+// What a member may do with a pipeline: everything without teams; with teams, the highest access of their teams, and
+// reading where the pipeline is public. Administrators may do everything.
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db/pool.ts'
 import type { Caller, Organization } from './caller.ts'
@@ -8,12 +8,12 @@ export type PipelineAccess = 'none' | 'read' | 'build' | 'manage'
 
 type Membership = Pick<Organization, 'role' | 'teams_enabled'>
 
-/** Nothing is hidden from them. */
-export const mayEverything = ({ role, teams_enabled }: Membership) => role === 'admin' || !teams_enabled
+/** Whether the member has full access to every pipeline. */
+export const hasFullAccess = ({ role, teams_enabled }: Membership) => role === 'admin' || !teams_enabled
 
-/** For queries with `pipelines p`: whether the caller may know of it. */
+/** For queries with `pipelines p`: whether the caller may read it. */
 export const visiblePipelines = (org: Membership, caller: Caller): RawBuilder<boolean> =>
-  mayEverything(org)
+  hasFullAccess(org)
     ? sql`true`
     : sql`(p.visibility = 'public' or exists (
         select from team_pipelines tp join team_members own on own.team_id = tp.team_id
@@ -21,7 +21,7 @@ export const visiblePipelines = (org: Membership, caller: Caller): RawBuilder<bo
 
 /** For queries with `pipelines p`: what the caller may do with it. */
 export const accessColumn = (org: Membership, caller: Caller): RawBuilder<PipelineAccess> =>
-  mayEverything(org) ? sql`'manage'` : accessOfMember(caller.user.id)
+  hasFullAccess(org) ? sql`'manage'` : accessOfMember(caller.user.id)
 
 const accessOfMember = (userId: string): RawBuilder<PipelineAccess> => sql`coalesce((
   select case max(case tp.access_level when 'manage_build_and_read' then 3 when 'build_and_read' then 2 else 1 end)
@@ -30,7 +30,7 @@ const accessOfMember = (userId: string): RawBuilder<PipelineAccess> => sql`coale
   where tp.pipeline_id = p.id and own.user_id = ${userId}),
   case p.visibility when 'public' then 'read' else 'none' end)`
 
-/** For queries with `pipelines p`: whether that person may know of it. */
+/** For queries with `pipelines p`: whether the user may read it. */
 export const readableBy = (
   userId: RawBuilder<unknown>,
 ): RawBuilder<boolean> => sql`(p.visibility = 'public' or exists (
@@ -40,7 +40,7 @@ export const readableBy = (
       select from team_pipelines tp join team_members own_team on own_team.team_id = tp.team_id
       where tp.pipeline_id = p.id and own_team.user_id = m.user_id))))`
 
-/** For queries with `pipelines p`: whether some team may know of it and of that other pipeline. */
+/** For queries with `pipelines p`: whether one team may read both it and the given pipeline. */
 export const readableWith = (
   pipelineId: RawBuilder<unknown>,
 ): RawBuilder<boolean> => sql`(p.visibility = 'public'
@@ -51,7 +51,7 @@ export const readableWith = (
 
 const isToBuild = sql`in ('build_and_read', 'manage_build_and_read')`
 
-/** For queries with `pipelines p`: whether that person may make builds of it. */
+/** For queries with `pipelines p`: whether the user may create builds of it. */
 export const buildableBy = (userId: string | RawBuilder<unknown>): RawBuilder<boolean> => sql`exists (
   select from organization_members m join organizations org on org.id = m.organization_id
   where m.organization_id = p.organization_id and m.user_id = ${userId}
@@ -59,7 +59,7 @@ export const buildableBy = (userId: string | RawBuilder<unknown>): RawBuilder<bo
       select from team_pipelines tp join team_members own on own.team_id = tp.team_id
       where tp.pipeline_id = p.id and own.user_id = m.user_id and tp.access_level ${isToBuild})))`
 
-/** For queries with `pipelines p`: whether some team may make builds of it and of that other pipeline. */
+/** For queries with `pipelines p`: whether one team may create builds of both it and the given pipeline. */
 export const buildableWith = (pipelineId: string): RawBuilder<boolean> => sql`(
   exists (select from organizations org where org.id = p.organization_id and org.teams_enabled_at is null)
   or exists (
@@ -67,7 +67,7 @@ export const buildableWith = (pipelineId: string): RawBuilder<boolean> => sql`(
     where here.pipeline_id = ${pipelineId} and here.access_level ${isToBuild}
       and there.pipeline_id = p.id and there.access_level ${isToBuild}))`
 
-/** A pipeline that does not exist, or is another organization's, gives none. */
+/** 'none' for a pipeline that does not exist or belongs to another organization. */
 export async function pipelineAccess(
   db: Db,
   org: Organization,
@@ -85,7 +85,7 @@ export interface FoundPipeline {
   access: PipelineAccess
 }
 
-/** undefined: there is none by that slug. */
+/** undefined: no pipeline has that slug. */
 export async function findPipeline(
   db: Db,
   org: Organization,

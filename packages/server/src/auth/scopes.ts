@@ -1,4 +1,4 @@
-// Every scope a token may carry, those of later families included: tokens outlive releases.
+// Every scope a token may carry, including those that no endpoint needs yet: tokens outlive releases.
 
 export const scopes = [
   'read_agents',

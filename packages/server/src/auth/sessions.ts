@@ -1,4 +1,4 @@
-// Web sessions: what a browser holds instead of an access token. Only the hash of a session's value is kept.
+// Web sessions, which browsers hold instead of access tokens. Only the hash of a session's value is stored.
 import type { Db } from '../db/pool.ts'
 import { hashToken, newId, newToken } from '../lib/ids.ts'
 

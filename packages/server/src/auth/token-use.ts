@@ -1,5 +1,5 @@
-// When and from where a token was last used. Written in batches beside the requests, at most once a minute for a
-// token and address: nobody waits for it, and a busy token does not rewrite its row thousands of times.
+// Records when and from where tokens were last used: in batches outside of requests, and at most once a minute per token
+// and address.
 import { sql } from 'kysely'
 import type { Db } from '../db/pool.ts'
 

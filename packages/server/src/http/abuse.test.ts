@@ -1,4 +1,4 @@
-// What others were broken with, tried on the REST API and the pages. The numbers are those of docs/abuse-cases.md.
+// Attacks that worked on other systems, tried on the REST API and the pages. docs/abuse-cases.md has the numbers.
 import { writeFile } from 'node:fs/promises'
 import { request as httpRequest } from 'node:http'
 import { join } from 'node:path'
@@ -13,11 +13,11 @@ import { slices } from '../app.ts'
 import { openSession } from '../auth/sessions.ts'
 import { newId } from '../lib/ids.ts'
 
-// The receiver of case 15 listens on this machine, so that nothing but our own restraint keeps it from being asked.
+// The receiver of case 15 listens on this machine and is reachable.
 const app = useApp({ env: { MILLRACE_OUTBOUND_ALLOW: '127.0.0.0/8' } })
 
 let world: World
-/** What nobody without a token may read. */
+/** May not be read without a token. */
 let secrets: string[]
 beforeAll(async () => {
   world = await aWorld(app)
@@ -108,7 +108,7 @@ describe('abuse case 3: a token minted by somebody without one', () => {
       ),
     )
 
-  it('is made by none of the routes that need no token, which are these', async () => {
+  it('is not possible: these are the routes that need no token, and none creates one', async () => {
     const names = open.flatMap(({ methods, url }) => methods.map((method) => `${method} ${url}`))
     expect(names.toSorted()).toEqual([
       'GET /',
@@ -133,7 +133,7 @@ describe('abuse case 3: a token minted by somebody without one', () => {
   })
 
   it.each(guarded.flatMap(({ methods, url }) => methods.map((method) => [method, url] as const)))(
-    '%s %s answers 401 to whoever shows none, and to what only looks like one',
+    '%s %s answers 401 without a token and with an invalid one',
     async (method, url) => {
       const path = urlIn(world, { url })
       expect((await app.request(method, path)).status).toBe(401)
@@ -167,7 +167,7 @@ describe('abuse case 4: a file read through a query parameter', () => {
 })
 
 describe('abuse case 7: a stream opened by another site', () => {
-  it('needs a token, which no browser adds by itself; a session counts for nothing', async () => {
+  it('needs a token, which no browser adds by itself; a session cookie is not enough', async () => {
     const { token } = world.admin
     const session = await openSession(app.db, await tokenId(app, token), new Date())
     const headers = {
@@ -210,7 +210,7 @@ describe('abuse case 7: a stream opened by another site', () => {
 })
 
 describe('abuse case 11: scripts in names and messages', () => {
-  it('come out as JSON that no browser takes for a page, and as text in pages', async () => {
+  it('are sent as JSON that no browser renders as a page, and escaped in pages', async () => {
     const org = await anOrganization(app, { name: '<img src=x onerror=alert(1)>' })
     const admin = await anAdmin(app, org, { name: '"><script>alert(1)</script>' })
     const pipeline = await aPipeline(app, org, 'steps: [{ label: "<script>alert(1)</script>", command: a }]')
@@ -231,7 +231,7 @@ describe('abuse case 11: scripts in names and messages', () => {
 })
 
 describe('abuse case 13: finding out who has an account', () => {
-  it('is not possible by signing in: whatever is wrong, the answer is the same', async () => {
+  it('is not possible by signing in: every failure has the same answer', async () => {
     const known = await aMember(app, world.org)
     const answers: Array<{ status: number; text: string }> = []
     for (const form of [
@@ -249,7 +249,7 @@ describe('abuse case 13: finding out who has an account', () => {
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
   })
 
-  it('is not possible by pictures: there is one for every id', async () => {
+  it('is not possible by avatars: there is one for every id', async () => {
     for (const id of [world.admin.id, newId()]) {
       expect((await app.request('GET', `/avatars/${id}`)).status).toBe(200)
     }
@@ -257,7 +257,7 @@ describe('abuse case 13: finding out who has an account', () => {
 })
 
 describe('abuse case 15: a pipeline that is read makes the server fetch', () => {
-  it('fetches nothing, whatever the pipeline names, and reads none for whoever shows no token', async () => {
+  it('fetches nothing, whatever the pipeline names, and reads no pipeline without a token', async () => {
     const receiver = await aReceiver()
     const { org, admin } = world
     const { url } = receiver
@@ -303,7 +303,7 @@ describe('abuse case 18: an approval by somebody who only says who they are', ()
 })
 
 describe('abuse case 19: a build that runs as somebody else', () => {
-  it('is made by whoever asks, also when they name an author or repeat the build of another', async () => {
+  it('has the caller as its creator, also when the caller names an author or rebuilds the build of another user', async () => {
     const { org, admin, member } = await aTeamOfApprovers()
     const pipeline = await aPipeline(app, org, 'steps: [{ command: a }]')
     const ask = (token: string, method: string, path: string, body?: object) =>

@@ -10,7 +10,7 @@ import {
   type TestUser,
 } from '../../test/builders.ts'
 import { slices } from '../app.ts'
-import { settleAccess } from '../auth/access-watch.ts'
+import { flushTokenCaches } from '../auth/access-watch.ts'
 import { scopes } from '../auth/scopes.ts'
 import { newId } from '../lib/ids.ts'
 import { revokeAccessToken } from '../resources/access-token/revoke.ts'
@@ -88,7 +88,7 @@ describe('a token', () => {
   })
 
   it.each(['', 'Bearer', 'Bearer x', 'Basic YTpi', `Bearer ${'x'.repeat(600)}`, "Bearer ' or 1=1"])(
-    'that is none is refused with 401: %.30s',
+    'that is malformed is refused with 401: %.30s',
     async (authorization) => {
       expect(await status(authorization)).toBe(401)
     },
@@ -105,10 +105,10 @@ describe('a token', () => {
     expect(await status(`Bearer ${await aToken(app, admin, { expiresAt: past })}`)).toBe(401)
   })
 
-  it('that has been revoked is refused with 401, and no other of the same request', async () => {
+  it('that has been revoked is refused with 401, and others are not', async () => {
     const token = await aToken(app, admin)
     await revokeAccessToken(app.db, operator, await tokenId(app, token))
-    await settleAccess(app.db)
+    await flushTokenCaches(app.db)
     const statuses = await Promise.all([status(`Bearer ${token}`), status(`Bearer ${admin.token}`)])
     expect(statuses).toEqual([401, 200])
   })
@@ -125,7 +125,7 @@ describe('a token', () => {
     expect(answer.body).toEqual({ message: 'Your access token may not be used from 192.0.3.1' })
   })
 
-  it('that is limited to some organizations does not know of the others', async () => {
+  it('that is limited to some organizations answers 404 for the others', async () => {
     const other = await anOrganization(app)
     const token = await aToken(app, admin, { organizations: [org] })
     expect((await app.request('GET', org.path, { token })).status).toBe(200)
@@ -134,15 +134,15 @@ describe('a token', () => {
     })
   })
 
-  it('of somebody who left the organization no longer opens it', async () => {
+  it('of a former member answers 404', async () => {
     const member = await aMember(app, org)
     expect((await app.request('GET', org.path, { token: member.token })).status).toBe(200)
     await app.db.deleteFrom('organization_members').where('user_id', '=', member.id).execute()
-    await settleAccess(app.db)
+    await flushTokenCaches(app.db)
     expect((await app.request('GET', org.path, { token: member.token })).status).toBe(404)
   })
 
-  it('remembers when and from where it was last used', async () => {
+  it('records when and from where it was last used', async () => {
     const token = await aToken(app, admin)
     const id = await tokenId(app, token)
     const lastUse = () =>
@@ -163,7 +163,7 @@ describe('a token', () => {
 })
 
 describe('the address of a caller', () => {
-  it('is believed from a trusted proxy and nobody behind it', async () => {
+  it('is read from the headers of a trusted proxy only', async () => {
     const token = await aToken(app, admin, { allowedIpAddresses: '192.0.2.1' })
     const headers = { 'X-Forwarded-For': '192.0.2.1, 198.51.100.7' }
     expect((await app.request('GET', '/v2/user', { token, headers })).body.message).toBe(

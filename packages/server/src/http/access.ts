@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import { hasFeature, hasFeatureWhereHosted, type Caller, type Organization } from '../auth/caller.ts'
 import type { FoundToken } from '../auth/find-tokens.ts'
-import { judge } from '../auth/permissions.ts'
+import { checkPermission } from '../auth/permissions.ts'
 import type { Spent } from '../auth/rate-limits.ts'
 import type { Context } from '../context.ts'
 import { ApiError, forbidden, notFound, unauthorized } from '../lib/errors.ts'
@@ -101,7 +101,11 @@ export async function admit(
   requireScope(route, found.scopes)
   requireNames(route, params)
   const { cluster, team, pipeline } = params
-  const verdict = await judge(ctx.db, route.permission, organization, caller, { cluster, team, pipeline })
+  const verdict = await checkPermission(ctx.db, route.permission, organization, caller, {
+    cluster,
+    team,
+    pipeline,
+  })
   if (verdict === 'no') throw forbidden()
   if (verdict !== 'yes' && 'missing' in verdict) throw notFound(`No ${verdict.missing} found`)
   const has = ctx.config.hosted === null ? hasFeature : hasFeatureWhereHosted

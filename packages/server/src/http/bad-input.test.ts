@@ -1,4 +1,4 @@
-// Every field of every body, with everything a field should not be. Wrong is 4xx with a sentence; never 5xx.
+// Sends every field of every body with all kinds of wrong values. The answer must be 4xx with a message, never 5xx.
 import { describe, expect, it } from 'vitest'
 import { Compile } from 'typebox/compile'
 import { useApp } from '../../test/app.ts'
@@ -8,8 +8,8 @@ import type { Route } from './route.ts'
 
 const app = useApp()
 
-// What adds to an organization shares a world, and so does what changes it, unless a body, taken as it is, may lock
-// everybody out, end the build or move the pipeline.
+// Endpoints share one test organization, except those whose valid bodies may lock everybody out, end the build or move
+// the pipeline.
 const worlds = new Map<string, Promise<World>>()
 const worldOf = ({ methods, url, changesAccess }: Route, field = ''): Promise<World> => {
   const adds = methods[0] === 'POST'
@@ -57,7 +57,7 @@ const sendJson = (world: World, route: Route, text: string) =>
   })
 
 describe('every body', () => {
-  it.each(bodies)('$endpoint answers 4xx to what is no object of JSON', async ({ route }) => {
+  it.each(bodies)('$endpoint answers 4xx to a body that is not a JSON object', async ({ route }) => {
     const world = await worldOf(route)
     for (const text of [
       '{',
@@ -79,10 +79,10 @@ describe('every body', () => {
   })
 
   it.each(fields)(
-    '$endpoint answers 4xx to a $field it cannot take, and never 5xx',
+    '$endpoint answers 4xx to a wrong $field, and never 5xx',
     async ({ route, schema, check, field }) => {
       const world = await worldOf(route, field)
-      // What a pipeline is called would change where it is found.
+      // The slug of a pipeline would change its URL.
       const slug = route.url.endsWith('/pipelines/:pipeline') ? { slug: world.ids['pipeline'] } : {}
       const [example] = (Reflect.get(schema, 'examples') as object[] | undefined) ?? [{}]
       const amiss: unknown[] = []

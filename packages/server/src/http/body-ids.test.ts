@@ -1,5 +1,5 @@
-// Every id in a body is judged like one in a path. The properties of all request bodies are walked, so one that names
-// something of ours and that nobody has considered fails here.
+// Every id in a body is authorized like an id in a path. This test walks the properties of all request bodies, and fails
+// on one that refers to a resource and is not listed here.
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { TSchema } from 'typebox'
 import { useApp } from '../../test/app.ts'
@@ -20,12 +20,12 @@ import { newId } from '../lib/ids.ts'
 
 const app = useApp()
 
-/** What a caller names in a body, by what it is. */
+/** The kinds of ids in bodies. */
 type Kind = 'cluster' | 'queue' | 'team' | 'user' | 'template' | 'pipeline'
 
 interface Property {
   kind: Kind
-  /** A body whose only fault can be the id. */
+  /** A body in which only the id can be wrong. */
   body(id: string): object
   /**
    * Whether there are ids of the caller's own organization that a caller who may use the endpoint may not name. An
@@ -157,7 +157,7 @@ const properties: Record<string, Property> = {
   },
 }
 
-/** They sound like names of something of ours. Why they are not, or where they are judged instead. */
+/** Properties that sound like ids of resources: why they are not, or where they are authorized. */
 const others: Record<string, string> = {
   'POST /pipelines/:pipeline/builds pull_request_id': 'a number of the source host',
   'POST /pipelines/:pipeline/builds author': 'a text that is shown; the creator is the caller',
@@ -195,7 +195,7 @@ const routes = Object.values(slices).flat()
 const nouns = new Set(routes.flatMap(({ url }) => [...url.matchAll(/:(\w+)/g)].map(([, name]) => name)))
 const words = /^(id|uuid|slug|ref|unblocker|creator|author|owner|by)$/
 
-/** Whether a property sounds like the name of something: `team_uuids`, `agentImageRef`, `source_pipeline`. */
+/** Whether a property sounds like the id of a resource: `team_uuids`, `agentImageRef`, `source_pipeline`. */
 function soundsLikeName(property: string): boolean {
   const last =
     property
@@ -213,7 +213,7 @@ interface Schema {
   anyOf?: Schema[]
 }
 
-/** What has fields of its own is walked on; a record may have names as its keys. */
+/** Walks into objects. The keys of a record may be ids. */
 const maybeName = (schema: Schema) => schema.type !== 'boolean' && schema.properties === undefined
 
 function pathsOf(schema: Schema, above: readonly string[] = []): string[] {
@@ -234,7 +234,7 @@ const found = routes.flatMap((route) =>
 
 let ours: World
 let theirs: World
-/** What the member may use, and of each kind one that they may not. */
+/** One id of each kind that the member may use, and one that they may not. */
 let open: Record<Kind | 'target', string>
 let closed: Record<Kind, string>
 let member: TestUser
@@ -283,7 +283,7 @@ async function aPipelineOf(teamPath: string): Promise<{ id: string; slug: string
   return pipeline
 }
 
-/** Places of the member's own, in which to name things. */
+/** The member's own resources, whose endpoints the test calls. */
 async function placesOfMember(): Promise<Record<string, string>> {
   const { org, admin } = ours
   const cluster = await aCluster(app, org, admin, { maintainers: [{ user: member.id }] })
@@ -315,7 +315,7 @@ const considered = found.flatMap(({ name, route }) => {
 })
 
 describe('abuse case R2: every id in a request body', () => {
-  it('is considered here, and nothing else is', () => {
+  it('is listed here, and nothing else is', () => {
     const names = found.map(({ name }) => name)
     expect([...Object.keys(properties), ...Object.keys(others)].toSorted()).toEqual(
       [...new Set(names)].toSorted(),
@@ -340,7 +340,7 @@ describe('abuse case R2: every id in a request body', () => {
   )
 
   it.each(considered.filter(({ property }) => property.limited))(
-    '$name refuses what the caller may not use',
+    '$name refuses an id that the caller may not use',
     async ({ route, property: { kind, body } }) => {
       // Administrators may use everything, so theirs are not limited.
       expect(route.permission).not.toBe('admin')
@@ -352,7 +352,7 @@ describe('abuse case R2: every id in a request body', () => {
   )
 
   it.each(considered)(
-    '$name takes what the caller may use',
+    '$name accepts an id that the caller may use',
     async ({ name, route, property: { kind, body } }) => {
       const [method = 'POST'] = route.methods
       const { token } = route.permission === 'admin' ? ours.admin : member
@@ -363,7 +363,7 @@ describe('abuse case R2: every id in a request body', () => {
     },
   )
 
-  /** The queue must be the cluster's, and who is added must not be there yet. */
+  /** The queue must belong to the cluster, and an added user must not be a member yet. */
   async function ownOf(kind: Kind, name: string, { cluster = '' }: Record<string, string>): Promise<string> {
     if (name.includes('/members') || name.includes('/maintainers user')) return closed.user
     if (kind !== 'queue') return open[kind]

@@ -1,4 +1,4 @@
-// A build is found by its UUID wherever its number is taken. Every registered route with a build is walked.
+// Every route that takes the number of a build also takes its UUID. This test walks all registered routes.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { useApp } from '../../test/app.ts'
 import { aWorld, exampleOf, urlIn, type World } from '../../test/world.ts'
@@ -36,14 +36,14 @@ describe('every endpoint of a build', () => {
       const byNumber = await get(urlIn(ours, route))
       for (const build of [ourBuild, ourBuild.toUpperCase()]) {
         const { status, text } = await get(urlIn(ours, route, { build }))
-        // A list says under which address it was asked for.
+        // The links of a list contain the requested URL.
         const isSame = [status, text.replaceAll(`/builds/${build}/`, `/builds/${ours.ids['build']}/`)]
         expect(isSame).toEqual([byNumber.status, byNumber.text])
       }
     },
   )
 
-  /** A stream goes on for as long as the job; that it begins is enough. */
+  /** A stream lasts as long as the job, so the test reads only its beginning. */
   async function get(url: string): Promise<{ status: number; text: string }> {
     const { token } = ours.admin
     if (!url.endsWith('/stream')) return app.request('GET', url, { token })
@@ -65,7 +65,7 @@ describe('every endpoint of a build', () => {
       const body = method === 'DELETE' ? {} : { body: exampleOf(route.body) }
       const url = urlIn(ours, route, { build: ourBuild })
       const answer = await app.request(method, url, { token: ours.admin.token, ...body })
-      // What is deleted in one of them is not there for the next; the build always is.
+      // One endpoint may delete what the next one needs, but not the build.
       expect(answer.body.message ?? '').not.toMatch(/^No (build|pipeline) found$/)
       expect(answer.status).toBeLessThan(500)
     },

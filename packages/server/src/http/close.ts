@@ -1,5 +1,5 @@
-// Stops a server that has been listening, in this order: it says that it is not ready and asks clients to connect anew, while
-// it still takes requests; it takes none any more; what is under way ends.
+// Stops a listening server in this order: it reports that it is not ready and asks clients to reconnect while it still
+// takes requests; it stops taking requests; requests in flight finish.
 import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
@@ -11,13 +11,13 @@ declare module 'fastify' {
 }
 
 export interface Closer {
-  /** Gives balancers that ask `/readyz` this time to send their requests elsewhere. */
+  /** Gives load balancers that poll `/readyz` time to send requests to other servers. */
   drain(ms: number): Promise<void>
-  /** Cuts off whoever takes longer than the time given to `closer`. */
+  /** Closes connections whose requests take longer than the time given to `closer`. */
   close(): Promise<void>
 }
 
-/** A connection is opened for a request, which is then at most this far behind. */
+/** A client that opens a connection for a request sends it within this time. */
 const firstBytesMs = 1000
 
 /** To be called before the server listens. */
@@ -34,8 +34,8 @@ export function closer(app: FastifyInstance, finishMs: number): Closer {
     },
     async close() {
       app.lifecycle.isStopping = true
-      // A connection kept alive becomes idle when its last answer ends, and then nobody closes it but us. One that a
-      // client opened ahead of need never counts as idle.
+      // A kept-alive connection becomes idle after its last response, and Node does not close it then. A connection
+      // that a client opened in advance never counts as idle.
       const sweeping = setInterval(() => {
         app.server.closeIdleConnections()
         const before = performance.now() - firstBytesMs

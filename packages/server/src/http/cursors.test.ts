@@ -11,7 +11,7 @@ interface Body {
   links: { self: string; first?: string; prev?: string; next?: string }
 }
 
-/** What a query with the request's bounds would return from `rows`. */
+/** The result of a query with the request's bounds on `rows`. */
 function find({ after, before, limit }: CursorRequest) {
   const index = (place: { id: string }) => rows.findIndex(({ id }) => id === place.id)
   if (before) return rows.slice(0, index(before)).toReversed().slice(0, limit)

@@ -1,5 +1,5 @@
-// Lists by cursor: `after` or `before` in, `{ items, links }` out, the same links in the Link header. A cursor is
-// the place of one row in one list, signed, so that it cannot be made up or carried to another list.
+// Lists by cursor: `after` or `before` in, `{ items, links }` out, the same links in the Link header. A cursor is the
+// signed position of one row in one list, so that it cannot be forged or used for another list.
 import { Type } from 'typebox'
 import type { Keyring } from '../auth/keyring.ts'
 import { badRequest } from '../lib/errors.ts'
@@ -7,23 +7,23 @@ import type { Answer } from './answer.ts'
 import { linkHeader, withQuery, type RequestUrl } from './links.ts'
 import { defaultPerPage, mostPerPage } from './paging.ts'
 
-/** Where a row stands in a list ordered by time and id. */
+/** The position of a row in a list ordered by time and id. */
 export interface Place {
   at: string
   id: string
 }
 
 export interface CursorRequest {
-  /** Rows behind this place in the list's order, or before it; both null: the first page. */
+  /** The page begins after this position, or ends before it. Both null: the first page. */
   after: Place | null
   before: Place | null
   perPage: number
-  /** One more than asked for: whether that row exists tells whether there is a further page. */
+  /** One more than `perPage`, to find out whether there is a further page. */
   limit: number
   url: RequestUrl
   list: string
   keys: Keyring
-  /** The list goes on growing at its end: `next` is there even when nothing follows yet. */
+  /** The list grows at its end, so there is a `next` link even when nothing follows yet. */
   isEndless?: true
 }
 
@@ -44,7 +44,7 @@ export const CursorQuery = {
   ),
 }
 
-/** `list` names the list and its owner; a cursor of another list is invalid here. */
+/** `list` identifies the list and its owner. A cursor of another list is invalid. */
 export function readCursor(url: RequestUrl, list: string, keys: Keyring): CursorRequest {
   const [after, before, perPageText] = ['after', 'before', 'per_page'].map(
     (key) => [url.query[key]].flat().at(-1) || null,
@@ -58,10 +58,7 @@ export function readCursor(url: RequestUrl, list: string, keys: Keyring): Cursor
   return { after: read(after), before: read(before), perPage, limit: perPage + 1, url, list, keys }
 }
 
-/**
- * `rows` is what the query returned: in list order, or in reverse order when `before` was asked for, and at most
- * `limit` of them.
- */
+/** `rows`: at most `limit` rows, in the order of the list; with `before`, in reverse order. */
 export function cursorAnswer<T>(
   request: CursorRequest,
   rows: readonly T[],
@@ -107,9 +104,9 @@ export function encodePlace(place: Place, list: string, keys: Keyring): string {
 export function decodePlace(cursor: string, list: string, keys: Keyring): Place {
   const bytes = Buffer.from(cursor, 'base64url')
   const text = bytes.subarray(16).toString('utf8')
-  // Several texts decode to the same bytes; only the one we made is ours.
-  const isOurs = bytes.toString('base64url') === cursor
-  if (!isOurs || !keys.verify(`cursor ${list}`, text, bytes.subarray(0, 16))) {
+  // Several texts decode to the same bytes. Only the canonical one is valid.
+  const isCanonical = bytes.toString('base64url') === cursor
+  if (!isCanonical || !keys.verify(`cursor ${list}`, text, bytes.subarray(0, 16))) {
     throw badRequest('The cursor is invalid; follow the links of an answer instead of making one.')
   }
   const [at, id] = JSON.parse(text) as [string, string]

@@ -1,4 +1,4 @@
-// What callers see while the database restarts or is read-only: 503 with Retry-After and never 500, and one line in the log.
+// While the database restarts or is read-only, callers get 503 with Retry-After and never 500, and the log has one line.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-// The API's own description, and a page that renders it without asking any other host for anything.
+// The API's OpenAPI document, and a page that renders it without loading anything from other hosts.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
@@ -6,15 +6,15 @@ import { packageFolder, resolveDependency } from '../lib/package-files.ts'
 import { openApiDocument, type Examples } from './openapi.ts'
 import type { Slices } from './route.ts'
 
-// The only files ever served from disk, by name: nothing in a URL becomes a path.
+// The only files served from disk. No part of a URL becomes a path.
 const assets = {
   'swagger-ui.css': 'text/css',
   'swagger-ui-bundle.js': 'text/javascript',
 } as const
 
 /**
- * What the description refers to is among its components, and none of them is in itself. The library would read all of it anew, as any description, when
- * the page is opened and with each operation: a second of a page that does not answer.
+ * All references of our document lead to its components, and none of these contains itself. Swagger UI's general resolver
+ * would process the whole document for each operation, which blocks the page for a second; this one follows references.
  */
 const startScript = `const find = (document, path) => path.reduce((whole, key) => whole?.[key], document)
 
@@ -56,7 +56,7 @@ const page = `<!doctype html>
 const readExamples = async (): Promise<Examples> =>
   JSON.parse(await readFile(join(packageFolder, 'examples.json'), 'utf8')) as Examples
 
-/** A wheel of eight spokes in a race of water. Browsers go by the type of the answer, not by the name. */
+/** A wheel with eight spokes above water. Browsers use the Content-Type and ignore the file extension. */
 const favicon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
 <rect width="32" height="32" rx="6" fill="#1f4f6b"/>
 <g fill="none" stroke="#fff" stroke-width="2" stroke-linecap="round">
@@ -71,9 +71,9 @@ const policy =
   "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'"
 
 export function serveDocs(app: FastifyInstance, baseUrl: string, slices: Slices): void {
-  // Made when it is first asked for, which spares a start about 50 ms.
+  // Made on the first request, which saves about 50 ms of the start.
   let document: string | undefined
-  // The second address is where generic tools look for a description.
+  // Generic tools look for the document at the second URL.
   for (const address of ['/v2/openapi.json', '/openapi.json']) {
     app.get(address, async (_request, reply) => {
       document ??= JSON.stringify(openApiDocument(baseUrl, slices, await readExamples()))

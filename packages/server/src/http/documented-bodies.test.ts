@@ -1,5 +1,5 @@
-// The document and the server agree on what a body may be: bodies that differ in one value from a good one are judged by
-// the document and by the server.
+// The OpenAPI document and the server agree on valid bodies: this test changes one value of a valid body, and compares the
+// schema of the document with the answer of the server.
 import { Compile } from 'typebox/compile'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { useApp, type Json } from '../../test/app.ts'
@@ -20,7 +20,7 @@ const endpoints = Object.values(slices)
   .filter(({ body }) => body !== undefined)
   .flatMap((route) => route.methods.map((method) => ({ endpoint: `${method} ${route.url}`, method, route })))
 
-/** One of each kind, and those at the edges that schemas draw. */
+/** One value of each type, and values at the limits of schemas. */
 const odd: readonly unknown[] = [
   null,
   true,
@@ -42,7 +42,7 @@ const odd: readonly unknown[] = [
   { key: 1 },
 ]
 
-describe('what the document says of a body', () => {
+describe('the documented schema of a body', () => {
   it.each(endpoints)('$endpoint holds', async ({ method, route }) => {
     const path = route.url.replace(/:(\w+)/g, '{$1}')
     const content = document.paths[path]?.[method.toLowerCase()]?.requestBody?.content?.['application/json']
@@ -53,7 +53,7 @@ describe('what the document says of a body', () => {
     const wrong: unknown[] = []
     for (const body of variations(example, content?.schema ?? {})) {
       const isDocumented = documented.Check(body)
-      // The check is what the server runs first: what it refuses is refused.
+      // The server runs the same check first.
       if (isDocumented && !own.Check(body)) wrong.push({ refused: body })
       if (isDocumented || !own.Check(body)) continue
       const answer = await app.request(method, urlIn(world, route), { token: world.admin.token, body })
@@ -84,7 +84,7 @@ function* variations(example: Json | undefined, schema: Json): Generator {
   }
 }
 
-/** With what it refers to put in place. */
+/** The schema with its references resolved. */
 function inPlace(part: unknown): unknown {
   if (Array.isArray(part)) return part.map(inPlace)
   if (typeof part !== 'object' || part === null) return part

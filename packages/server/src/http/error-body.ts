@@ -6,10 +6,10 @@ export const errorBody = (error: ApiError): Record<string, unknown> => ({
   ...error.details,
 })
 
-/** Many clients print only the message, so it names the first of the errors. */
+/** Many clients print only the message, so it includes the first error. */
 const messageOf = ({ message, errors: [first] = [] }: ApiError): string =>
   first === undefined ? message : `${message}: ${reasonOf(first)}`
 
-/** A code is a whole sentence, or goes on where the name of the field ends. */
+/** A code is a whole sentence, or continues the name of the field. */
 const reasonOf = ({ field, code }: FieldError): string =>
   field === '' || /^[A-Z]/.test(code) ? code : `${field} ${code}`

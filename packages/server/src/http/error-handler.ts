@@ -1,5 +1,5 @@
-// Everything thrown ends here. The caller's errors are said as they are; the world's become 503; ours become 500
-// with nothing but the request's id, and are logged.
+// Turns everything thrown into a response. The caller's errors are sent as they are, failures of the database become 503.
+// All other errors are bugs: they are logged, and the response is a 500 that contains only the request's id.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isDatabaseAway, isDatabaseBusy } from '../db/away.ts'
 import { ApiError, unavailable } from '../lib/errors.ts'
@@ -28,13 +28,13 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
 
 const retryAfterSeconds = 2
 
-/** null: a bug of ours. */
+/** null: the error is a bug. */
 export function toApiError(error: unknown): ApiError | null {
   if (error instanceof ApiError) return error
   if (!(error instanceof Error)) return null
   if (isDatabaseAway(error)) return unavailable('The database does not answer. Asking again is safe.', error)
   if (isDatabaseBusy(error)) return unavailable('The database is too busy. Asking again is safe.', error)
-  // Fastify's own refusals: a body that is too large, cut short, of a wrong length.
+  // Fastify's own errors, such as a body that is too large, truncated or of the wrong length.
   const status: unknown = Reflect.get(error, 'statusCode')
   if (typeof status === 'number' && status >= 400 && status < 500)
     return new ApiError(status, sentence(error))

@@ -1,6 +1,6 @@
-// What the fields of requests and answers mean, by their names, for the API's description. A schema that describes a
-// field itself wins. `fields` holds what is true wherever a field of that name occurs; where a name means something
-// else in one schema, `fieldsOf` says so, by the schema's title and the field's path in it.
+// Descriptions of the fields of requests and answers, for the OpenAPI document. `fields` applies wherever a field of that
+// name occurs. `fieldsOf` overrides it for one schema, by the schema's title and the field's path. A description in the
+// schema itself overrides both.
 
 export const fields: Readonly<Record<string, string>> = {
   // Identity and addresses
@@ -510,7 +510,7 @@ export const fieldsOf: Readonly<Record<string, string>> = {
   'WebhookSettings.version': 'Version of the payload; it can be raised and not lowered.',
 }
 
-/** What stands in a URL, by the name of the placeholder. */
+/** Placeholders of URLs by name. */
 export const pathParameters: Readonly<Record<string, string>> = {
   org: 'Slug of the organization.',
   agent: 'UUID of the agent.',
@@ -547,7 +547,7 @@ export const pathParameters: Readonly<Record<string, string>> = {
   webhook: 'The code in the `webhook_url` of a pipeline.',
 }
 
-/** What the operations of a folder are about. */
+/** Tags: one per folder of routes. */
 export const tagDescriptions: Readonly<Record<string, string>> = {
   'access-token': 'The token that a request is made with.',
   'agent-images': 'Images that the agents of hosted clusters run in.',

@@ -1,10 +1,10 @@
-// What load balancers and supervisors ask: whether the process lives, and whether it should get requests.
+// For load balancers and supervisors: whether the process runs, and whether it should get requests.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
 
-/** Balancers give up earlier or later; a database that takes longer is no use to callers either. */
-const answerMs = 3000
+/** A server whose database takes longer to respond is not ready. */
+const mostWaitMs = 3000
 
 export function serveHealth(app: FastifyInstance, pool: pg.Pool): void {
   app.get('/healthz', async () => ({ status: 'ok' }))
@@ -19,13 +19,13 @@ export function serveHealth(app: FastifyInstance, pool: pg.Pool): void {
 }
 
 async function findObstacle(pool: pg.Pool): Promise<string | null> {
-  const waiting = new AbortController()
-  const late = delay(answerMs, 'The database does not answer.', { signal: waiting.signal })
+  const over = new AbortController()
+  const timeout = delay(mostWaitMs, 'The database does not answer.', { signal: over.signal })
   const asked = pool.query('select from organizations limit 1').then(
     () => null,
     (error: unknown) => (error instanceof Error ? error.message : 'unknown'),
   )
-  const obstacle = await Promise.race([asked, late.catch(() => null)])
-  waiting.abort()
+  const obstacle = await Promise.race([asked, timeout.catch(() => null)])
+  over.abort()
   return obstacle
 }

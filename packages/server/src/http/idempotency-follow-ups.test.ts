@@ -1,4 +1,4 @@
-// What follows from a keyed change happens after its commit, in transactions of its own.
+// Follow-ups of a change with an Idempotency-Key run after its commit, in transactions of their own.
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { untilBlocked, useApp } from '../../test/app.ts'

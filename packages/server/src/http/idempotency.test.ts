@@ -27,7 +27,7 @@ const countClusters = async () =>
   (await app.db.selectFrom('clusters').select('id').where('organization_id', '=', org.id).execute()).length
 
 describe('Idempotency-Key', () => {
-  it('gives the first answer again, and does the thing once', async () => {
+  it('repeats the first answer, and runs the request once', async () => {
     const before = await countClusters()
     const key = unique('key')
     const first = await create(key, { name: 'Once' })
@@ -38,7 +38,7 @@ describe('Idempotency-Key', () => {
     expect(await countClusters()).toBe(before + 1)
   })
 
-  it('keeps a refusal too, even when it would be accepted later', async () => {
+  it('stores a refusal too, even when the request would be accepted later', async () => {
     const key = unique('key')
     const first = await create(key, { name: '' })
     const second = await create(key, { name: '' })
@@ -64,7 +64,7 @@ describe('Idempotency-Key', () => {
     expect(others[0]?.body.message).toMatch(/^This Idempotency-Key was used with another request/)
   })
 
-  it('answers 409 while the first request is in flight, and does the thing once', async () => {
+  it('answers 409 while the first request is in flight, and runs the request once', async () => {
     const before = await countClusters()
     const key = unique('key')
     const answers = await Promise.all(Array.from({ length: 20 }, () => create(key, { name: 'Busy' })))
@@ -72,7 +72,7 @@ describe('Idempotency-Key', () => {
     expect(await countClusters()).toBe(before + 1)
   })
 
-  it('belongs to one user: the same key of another is another', async () => {
+  it('belongs to one user: another user may use the same key', async () => {
     const other = await anAdmin(app, org)
     const key = unique('key')
     const [mine, theirs] = [await create(key, { name: 'A' }), await create(key, { name: 'A' }, other.token)]
@@ -80,12 +80,12 @@ describe('Idempotency-Key', () => {
     expect(mine.body.id).not.toEqual(theirs.body.id)
   })
 
-  it('does not open to a member what is closed to them', async () => {
+  it('does not give a member access', async () => {
     const member = await aMember(app, org)
     expect((await create(unique('key'), { name: 'A' }, member.token)).status).toBe(403)
   })
 
-  it('is forgotten after 24 hours', async () => {
+  it('expires after 24 hours', async () => {
     const key = unique('key')
     const first = await create(key, { name: 'Daily' })
     await sql`update idempotency_keys set created_at = now() - interval '25 hours' where key = ${key}`.execute(
@@ -108,7 +108,7 @@ describe('Idempotency-Key', () => {
     expect(second.body).toEqual(first.body)
   })
 
-  it('works for what talks to the outside as well', async () => {
+  it('works for endpoints that call other systems', async () => {
     const cluster = await aCluster(app, org, admin)
     const rename = () =>
       app.request('PUT', cluster.path, {
@@ -127,7 +127,7 @@ describe('Idempotency-Key', () => {
     expect(events).toHaveLength(1)
   })
 
-  it.each(['', 'x'.repeat(256), 'ümlaut'])('answers 400 to a key that is none: %.10s', async (key) => {
+  it.each(['', 'x'.repeat(256), 'ümlaut'])('answers 400 to an invalid key: %.10s', async (key) => {
     const headers = { 'Idempotency-Key': Buffer.from(key).toString('latin1') }
     const answer = await app.request('POST', `${org.path}/clusters`, {
       token: admin.token,
@@ -140,7 +140,7 @@ describe('Idempotency-Key', () => {
     ])
   })
 
-  it('keeps no secret in the clear', async () => {
+  it('stores no secret in plain text', async () => {
     const cluster = await aCluster(app, org, admin)
     const key = unique('key')
     const answer = await app.request('POST', `${cluster.path}/tokens`, {

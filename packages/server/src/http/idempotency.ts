@@ -1,7 +1,7 @@
-// `Idempotency-Key`: the first answer is kept for a day and given again to the same request. The key, the change
-// and the answer are one transaction, so a process that dies in between leaves none of them; an advisory lock
-// held by that transaction tells a second request that the first is still in flight. Answers may carry tokens and
-// requests secrets, so the answer is kept sealed, and of the request only a keyed code.
+// `Idempotency-Key`: the first answer is stored for a day and sent again for the same request. The key, the change and
+// the answer are one transaction, so a process that dies leaves none of them. That transaction holds an advisory lock,
+// by which a second request finds out that the first is still in flight. Answers may contain tokens and requests may
+// contain secrets, so the answer is stored encrypted, and the request as a keyed hash.
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Caller } from '../auth/caller.ts'
@@ -16,7 +16,7 @@ import { errorBody } from './error-body.ts'
 export interface KeyedRequest {
   key: string
   caller: Caller
-  /** Method, path, query and body: what must be the same for the key to be the same request. */
+  /** A hash of method, path, query and body. A request with the same key must have the same one. */
   fingerprint: Buffer
 }
 
@@ -37,8 +37,8 @@ export const fingerprint = (method: string, url: string, body: unknown): Buffer 
     .digest()
 
 /**
- * Runs `work` once for this key. `work` gets the context whose database is the key's transaction. What follows from it happens
- * after the commit: inside, the locks it takes would be taken in the wrong order.
+ * Runs `work` once for this key, with a context whose database is the key's transaction. Follow-ups in other builds run
+ * after the commit, because inside of the transaction they would take locks in the wrong order.
  */
 export async function once(
   ctx: Context,
@@ -49,19 +49,19 @@ export async function once(
   const afterCommit = (follow: (ctx: Context) => Promise<void>) => void following.push(follow)
   const answer = await inTransaction(ctx.db, async (trx) => {
     following.length = 0
-    const kept = await claim(trx, ctx.keys, request)
-    if (kept !== null) return kept
+    const stored = await claim(trx, ctx.keys, request)
+    if (stored !== null) return stored
     await sql`savepoint work`.execute(trx)
     try {
       const answer = await work({ ...ctx, db: trx, afterCommit })
-      await keep(trx, ctx.keys, request, answer)
+      await store(trx, ctx.keys, request, answer)
       return answer
     } catch (error) {
       if (!(error instanceof ApiError) || error.status >= 500) throw error
       following.length = 0
       await sql`rollback to savepoint work`.execute(trx)
       const answer = { status: error.status, body: errorBody(error) }
-      await keep(trx, ctx.keys, request, answer)
+      await store(trx, ctx.keys, request, answer)
       return answer
     }
   })
@@ -70,8 +70,8 @@ export async function once(
 }
 
 /**
- * The same for work that talks to something outside and so cannot be part of the transaction: the lock is held
- * beside it. A process that dies in between leaves no answer, and the operation, which is safe to repeat, runs again.
+ * The same for work that calls other systems and so cannot run in the transaction: another connection holds the lock. If
+ * the process dies, no answer is stored, and the operation, which is safe to repeat, runs again.
  */
 export async function onceOutside(
   ctx: Context,
@@ -83,10 +83,10 @@ export async function onceOutside(
       select pg_try_advisory_lock(${lockKey(request)}) as locked`.execute(connection)
     if (locked.rows[0]?.locked !== true) throw inFlight()
     try {
-      const kept = await findKept(connection, ctx.keys, request)
-      if (kept !== null) return kept
+      const stored = await findStored(connection, ctx.keys, request)
+      if (stored !== null) return stored
       const answer = await work()
-      await keep(connection, ctx.keys, request, answer)
+      await store(connection, ctx.keys, request, answer)
       return answer
     } finally {
       await sql`select pg_advisory_unlock(${lockKey(request)})`.execute(connection)
@@ -98,36 +98,36 @@ async function claim(trx: Trx, keys: Keyring, request: KeyedRequest): Promise<An
   const { rows } = await sql<{ locked: boolean }>`
     select pg_try_advisory_xact_lock(${lockKey(request)}) as locked`.execute(trx)
   if (rows[0]?.locked !== true) throw inFlight()
-  return findKept(trx, keys, request)
+  return findStored(trx, keys, request)
 }
 
 const inFlight = () =>
   conflict('A request with this Idempotency-Key is still in flight. Ask again in a moment.')
 
-async function findKept(
+async function findStored(
   db: Db,
   keys: Keyring,
   { key, caller, fingerprint }: KeyedRequest,
 ): Promise<Answer | null> {
-  const kept = await db
+  const stored = await db
     .selectFrom('idempotency_keys')
     .select(['fingerprint', 'status', 'headers', 'body'])
     .where('user_id', '=', caller.user.id)
     .where('key', '=', key)
     .where('created_at', '>', sql<string>`now() - interval '24 hours'`)
     .executeTakeFirst()
-  if (kept === undefined) return null
-  if (!keys.verify(purpose, fingerprint.toString('hex'), kept.fingerprint)) {
+  if (stored === undefined) return null
+  if (!keys.verify(purpose, fingerprint.toString('hex'), stored.fingerprint)) {
     throw refused('This Idempotency-Key was used with another request. Use a new key for a new request.')
   }
   return {
-    status: kept.status,
-    headers: { ...(kept.headers as Record<string, string>), 'Idempotency-Replayed': 'true' },
-    ...(kept.body === null ? {} : { json: openBody(keys, kept.body) }),
+    status: stored.status,
+    headers: { ...(stored.headers as Record<string, string>), 'Idempotency-Replayed': 'true' },
+    ...(stored.body === null ? {} : { json: openBody(keys, stored.body) }),
   }
 }
 
-async function keep(
+async function store(
   db: Db,
   keys: Keyring,
   { key, caller, fingerprint }: KeyedRequest,
@@ -155,8 +155,8 @@ function sealBody(keys: Keyring, body: string): string {
   return `${keyId} ${sealed.toString('base64')}`
 }
 
-function openBody(keys: Keyring, kept: string): string {
-  const [keyId = '', sealed = ''] = kept.split(' ')
+function openBody(keys: Keyring, stored: string): string {
+  const [keyId = '', sealed = ''] = stored.split(' ')
   return keys.open(Buffer.from(sealed, 'base64'), keyId)
 }
 

@@ -1,8 +1,8 @@
-// Every whole number a request may carry has its range, so that none is stored that its column cannot hold.
+// Every integer in a request has a range, so that its column can store it.
 import { describe, expect, it } from 'vitest'
 import { agentApiRoutes, slices } from '../app.ts'
 
-/** The places of numbers without both bounds, as paths into the schema. */
+/** The paths of numbers without both bounds. */
 function unboundedIntegers(schema: unknown, path: string): string[] {
   if (typeof schema !== 'object' || schema === null) return []
   const own = Reflect.get(schema, 'type') === 'integer' && !hasRange(schema) ? [path] : []

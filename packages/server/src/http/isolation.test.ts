@@ -1,4 +1,4 @@
-// Tenants by construction: every registered route is walked, so an endpoint that nobody thought of fails here.
+// Tenant isolation: this test walks every registered route, so a new endpoint without isolation fails here.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { useApp } from '../../test/app.ts'
 import { aToken, tokenId } from '../../test/builders.ts'
@@ -31,7 +31,7 @@ const placeholders = endpoints.flatMap(({ endpoint, method, route }) =>
     .map((name) => ({ endpoint, method, route, name })),
 )
 
-// Both worlds have a first build and no image, so these name what only the others could have.
+// Both organizations have a build with number 1 and no image, so these ids belong to the other one only.
 const named: Record<string, string> = { image: 'zzz999zzz9999', build: '999' }
 
 describe('every endpoint', () => {

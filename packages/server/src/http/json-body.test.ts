@@ -24,7 +24,7 @@ describe('a request body', () => {
     expect((await post('{"name":"A"}', { 'Content-Type': type })).status).toBe(201)
   })
 
-  it('is read as JSON when nothing says what it is', async () => {
+  it('is read as JSON without a Content-Type', async () => {
     const response = await fetch(`${app.address}${org.path}/clusters`, {
       method: 'POST',
       headers: { Authorization: `Bearer ${token}` },
@@ -65,7 +65,7 @@ describe('a request body', () => {
     },
   )
 
-  it('that is empty asks for nothing', async () => {
+  it('that is empty counts as an empty object', async () => {
     for (const headers of [json, {}, { 'Content-Type': 'text/plain' }]) {
       const answer = await app.request('POST', `${org.path}/clusters`, { token, headers })
       expect(answer.status).toBe(422)
@@ -109,7 +109,7 @@ describe('a request body', () => {
     expect(answer.body.name).toBe('🛠 \\u0000')
   })
 
-  it('is not read before the caller is known', async () => {
+  it('is not read before the caller is authorized', async () => {
     const answer = await app.request('POST', `${org.path}/clusters`, { text: '{', headers: json })
     expect(answer.status).toBe(401)
   })

@@ -1,5 +1,5 @@
-// Absolute links back to us, in the exact bytes that public clients parse: query keys sorted, `per_page` behind
-// `page`, nothing in the URL that a naive split on `,`, `;` or `>` would trip over.
+// Absolute links to this server, in the exact form that public clients parse: query keys sorted, `per_page` after
+// `page`, and no `,`, `;` or `>` in the URL, because some clients split the header at these characters.
 import type { RawQuery } from './query.ts'
 
 export interface RequestUrl {
@@ -24,8 +24,4 @@ export function linkHeader(links: Record<string, string>): Record<string, string
 
 const encode = (text: string) => encodeURIComponent(text.toWellFormed())
 
-/** Nearly every path is plain, and is spared the work. */
-const path = (url: RequestUrl) =>
-  /^(\/[\w~-][\w.~-]*)+$/.test(url.path)
-    ? url.path
-    : new URL(url.path, 'http://x').pathname.replace(/[,;]/g, encodeURIComponent)
+const path = (url: RequestUrl) => new URL(url.path, 'http://x').pathname.replace(/[,;]/g, encodeURIComponent)

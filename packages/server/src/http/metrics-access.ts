@@ -1,18 +1,18 @@
-// Who may read the metrics: whoever shows the token, or, where no token is set, programs on the same machine while the
-// server listens to nobody else. A proxy on the same machine speaks for others, and says so in its headers.
+// Access to the metrics: with the token; if no token is set, from the same machine while the server listens on a loopback
+// address only. A proxy on the same machine forwards requests of others, so its headers are refused.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { unauthorized } from '../lib/errors.ts'
 import { isInRanges } from '../lib/ip-ranges.ts'
 
 export interface MetricsAccess {
-  /** Where the server listens. */
+  /** The address that the server listens on. */
   host: string
   token: string | undefined
 }
 
 const loopback = '127.0.0.0/8 ::1/128'
-const ofProxies = ['x-forwarded-for', 'forwarded', 'x-real-ip', 'x-forwarded-host', 'via']
+const proxyHeaders = ['x-forwarded-for', 'forwarded', 'x-real-ip', 'x-forwarded-host', 'via']
 
 export function requireMetricsAccess({ host, token }: MetricsAccess, { headers, raw }: FastifyRequest): void {
   if (token !== undefined) {
@@ -20,7 +20,7 @@ export function requireMetricsAccess({ host, token }: MetricsAccess, { headers, 
     throw unauthorized('The metrics need "Authorization: Bearer …" with the value of MILLRACE_METRICS_TOKEN.')
   }
   const isLocal = isLoopback(host) && isLoopback(raw.socket.remoteAddress ?? '')
-  if (isLocal && ofProxies.every((name) => headers[name] === undefined)) return
+  if (isLocal && proxyHeaders.every((name) => headers[name] === undefined)) return
   throw unauthorized(
     'The metrics are shown to the same machine only. Set MILLRACE_METRICS_TOKEN and send it as "Authorization: Bearer …".',
   )

@@ -1,4 +1,4 @@
-// The headers of answers, for the API's description.
+// The response headers in the OpenAPI document.
 import type { Route } from './route.ts'
 
 interface Header {
@@ -39,7 +39,7 @@ const ofUser = [
   'RateLimit-User-Reset',
 ]
 
-/** Names of the headers that an answer of this status has. */
+/** The names of the headers that a response with this status has. */
 export function headerNames(route: Route, status: number): string[] {
   const counts = route.permission !== 'anonymous' && status !== 401
   return [

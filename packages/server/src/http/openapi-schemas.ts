@@ -1,15 +1,14 @@
-// Schemas as the API's description shows them: those with a title become components, alternatives of constants become
-// enumerations, and every field has a text.
+// Schemas as the OpenAPI document shows them: those with a title become components, unions of constants become
+// enumerations, and every field has a description.
 import { fields, fieldsOf } from './field-descriptions.ts'
 
 export interface Json {
   [key: string]: unknown
 }
 
-/** Where components are gathered. */
 export type Components = Record<string, Json>
 
-/** `at`: the title and the path of fields that led here, as `fieldsOf` spells them. */
+/** `at`: the title and the path of fields to this schema, as the keys of `fieldsOf` are written. */
 export function publishSchema(schema: unknown, components: Components, at = ''): Json {
   const { title, ...own } = asObject(schema)
   if (typeof title !== 'string') return publishParts(own, components, at)
@@ -40,7 +39,7 @@ function publishParts(schema: Json, components: Components, at: string): Json {
   return Array.isArray(anyOf) ? publishAlternatives(published, anyOf, components, at) : published
 }
 
-/** A record is an object with any keys; few generators understand patterns of keys. */
+/** A record becomes an object with any keys, because few generators understand patterns of keys. */
 function publishRecord({ patternProperties, ...rest }: Json, components: Components, at: string): Json {
   const [values] = Object.values(asObject(patternProperties))
   return { ...rest, type: 'object', additionalProperties: publishSchema(values, components, at) }
@@ -64,7 +63,7 @@ function publishAlternatives(
   return published.length === 1 && only !== undefined ? { ...only, ...rest } : { ...rest, anyOf: published }
 }
 
-/** A text of the schema itself that says what is demanded ("must be …") follows what the field means. */
+/** A description in the schema that begins with "must" is appended to the field's general description. */
 function describeField(field: Json, name: string, path: string): Json {
   const own = ownText(field)
   const shared = fieldsOf[path] ?? fields[name]
@@ -79,7 +78,7 @@ function ownText({ description, anyOf }: Json): string | undefined {
   return more.length === 0 ? only : undefined
 }
 
-/** What is lifted out of the one alternative beside null is not said there again. */
+/** Removes the description that was lifted out of the one alternative beside null. */
 const withoutText = (field: Json): Json =>
   Array.isArray(field['anyOf'])
     ? {

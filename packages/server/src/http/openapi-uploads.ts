@@ -1,5 +1,5 @@
-// How test collectors send results, for the API's description. The endpoint belongs to the agent API, whose other
-// endpoints only agents call, so it is written out here.
+// The endpoint of test collectors in the OpenAPI document. It belongs to the agent API, which is otherwise not in the
+// document, so it is written by hand.
 import type { Json } from './openapi-schemas.ts'
 
 const text = (description: string) => ({ type: 'string', description })
@@ -76,7 +76,7 @@ const answer = {
   },
 }
 
-/** `errorOf` refers to the answer of that status. */
+/** `errorOf` makes a reference to the error response with that status. */
 export const uploadPath = (errorOf: (status: number, description: string) => Json): Json => ({
   post: {
     operationId: 'post_v1_uploads',

@@ -10,7 +10,7 @@ const app = useApp()
 const routes = Object.values(slices).flat()
 
 describe('GET /v2/openapi.json', () => {
-  it('is also where generic tools look for it', async () => {
+  it('is also at /openapi.json, where generic tools look for it', async () => {
     const [own, generic] = await Promise.all(
       ['/v2/openapi.json', '/openapi.json'].map((path) => app.request('GET', path)),
     )
@@ -35,7 +35,7 @@ describe('GET /v2/openapi.json', () => {
     })
   })
 
-  it('refers only to what it has, of which nothing is in itself: /docs puts it in place', async () => {
+  it('has only references to its own components, and no cycles, because /docs resolves them', async () => {
     const { body, text } = await app.request('GET', '/v2/openapi.json')
     const namesIn = (json: string) =>
       [...json.matchAll(/"\$ref":"#\/components\/(\w+\/[^"/]+)"/g)].map(([, name = '']) => name)
@@ -73,7 +73,7 @@ describe('GET /v2/openapi.json', () => {
     expect(missing).toEqual([])
   })
 
-  it('has a text for no field that does not exist', async () => {
+  it('has no descriptions of fields that do not exist', async () => {
     const { body } = await app.request('GET', '/v2/openapi.json')
     const paths = new Set<string>()
     walkFields(body, (_field, path) => paths.add(path))
@@ -82,7 +82,7 @@ describe('GET /v2/openapi.json', () => {
     expect(Object.keys(fields).filter((name) => !names.has(name))).toEqual([])
   })
 
-  it('gives no two models one name, nor what generators call the fields of models', async () => {
+  it('has unique names of models, which do not clash with names that generators make', async () => {
     const { body } = await app.request('GET', '/v2/openapi.json')
     const names = Object.keys(body.components.schemas)
     const capitalized = (name: string) =>
@@ -113,7 +113,7 @@ describe('GET /v2/openapi.json', () => {
     expect(Object.keys(list.headers)).toEqual(expect.arrayContaining(['Link', 'RateLimit-Remaining']))
   })
 
-  it('declares what may be answered before an endpoint looks at the request', async () => {
+  it('declares the errors that are answered before the handler runs', async () => {
     const { body } = await app.request('GET', '/v2/openapi.json')
     const statuses = (path: string, method: string) => Object.keys(body.paths[path][method].responses)
     const clusters = '/v2/organizations/{org}/clusters'
@@ -133,7 +133,7 @@ describe('GET /v2/openapi.json', () => {
     expect(statuses(`${clusters}/{cluster}`, 'patch')).not.toContain('409')
   })
 
-  it('has a real answer as the example of every JSON answer, which fits the schema as it is now', async () => {
+  it('has a recorded answer as the example of every JSON answer, which fits the current schema', async () => {
     const { body } = await app.request('GET', '/v2/openapi.json')
     const missing: string[] = []
     for (const route of routes) {
@@ -153,7 +153,7 @@ describe('GET /v2/openapi.json', () => {
     expect(missing).toEqual([])
   })
 
-  it('has only examples of endpoints that exist, and none with an id or a time of a real one', async () => {
+  it('has only examples of existing endpoints, without real ids and times', async () => {
     const text = await readFile(new URL('../../examples.json', import.meta.url), 'utf8')
     const names = new Set(
       routes.flatMap(({ methods, url, answers }) =>
@@ -165,7 +165,7 @@ describe('GET /v2/openapi.json', () => {
     expect(uuids.filter((uuid) => !uuid.startsWith('00000000-0000-4000-8000-'))).toEqual([])
   })
 
-  it('has the endpoint of test collectors, as it is', async () => {
+  it('has the endpoint of test collectors', async () => {
     const { body } = await app.request('GET', '/v2/openapi.json')
     const { requestBody, responses } = body.paths['/v1/uploads'].post
     const org = await anOrganization(app)
@@ -185,7 +185,7 @@ describe('GET /v2/openapi.json', () => {
     expect(Object.keys(answer.body).sort()).toEqual(Object.keys(schema.properties).sort())
   })
 
-  it('says of pictures that they are pictures', async () => {
+  it('gives images their media type', async () => {
     const { body } = await app.request('GET', '/v2/openapi.json')
     const answer = body.paths['/avatars/{user}'].get.responses['200']
     expect(answer.content).toHaveProperty('image/svg+xml')
@@ -197,14 +197,14 @@ const operationsOf = (document: Json) =>
     Object.entries(methods).map(([method, operation]) => ({ id: `${method} ${path}`, operation })),
   )
 
-/** What a reference leads to. */
+/** The target of a reference. */
 function resolve(document: Json, part: Json): Json {
   if (typeof part.$ref !== 'string') return part
   const [, ...keys] = String(part.$ref).split('/')
   return keys.reduce((at, key) => at[key] ?? {}, document)
 }
 
-/** Every field of every component, and of what answers hold beside them, by its path. */
+/** Every field of every component and of inline schemas, by its path. */
 function walkFields(document: Json, visit: (field: Json, path: string) => void): void {
   const walk = (schema: Json | undefined, path: string): void => {
     for (const [name, field] of Object.entries(schema?.properties ?? {})) {

@@ -1,4 +1,4 @@
-// The OpenAPI 3.1 document, made from the very schemas that validate.
+// The OpenAPI 3.1 document, made from the schemas that validate requests.
 import type { TSchema } from 'typebox'
 import { pathParameters, tagDescriptions } from './field-descriptions.ts'
 import { headerNames, headers, referTo } from './openapi-headers.ts'
@@ -31,7 +31,7 @@ const sharedErrors: Record<number, string> = {
   429: 'The rate limit is exceeded.',
 }
 
-/** Real answers, as tools/examples.mjs writes them: `GET /v2/organizations/:org 200` and the like. */
+/** Recorded responses by method, URL and status, as tools/examples.mjs writes them: `GET /v2/organizations/:org 200`. */
 export type Examples = Readonly<Record<string, unknown>>
 
 export function openApiDocument(baseUrl: string, slices: Slices, examples: Examples): Json {
@@ -84,7 +84,7 @@ interface Parts {
 
 type ExampleFinder = (route: Route, method: string, status: string) => unknown
 
-/** An endpoint whose own answer was not recorded shows that of another with the same schema. */
+/** An endpoint without a recorded response shows that of another one with the same schema. */
 function exampleFinder(slices: Slices, examples: Examples): ExampleFinder {
   const bySchema = new Map<TSchema | null, unknown>()
   const nameOf = (route: Route, method: string, status: string) => `${method} ${route.url} ${status}`
@@ -184,7 +184,7 @@ function parameters(route: Route, method: string, schemas: Components): Json[] {
   return [...inPath, ...inQuery, ...(takesKey(method) ? [key] : [])]
 }
 
-/** A parameter's text stands beside its schema. */
+/** A parameter has its description beside its schema. */
 const described = ({ description, ...schema }: Json, otherwise?: string): Json => ({
   schema,
   description: typeof description === 'string' ? sentence(description) : otherwise,
@@ -214,7 +214,7 @@ const answerContent = (schema: TSchema, example: unknown, schemas: Components): 
   },
 })
 
-/** JSON, unless the schema is of a text that says what it is. */
+/** JSON, unless the schema has a media type. */
 const mediaType = (schema: TSchema) => String(Reflect.get(schema, 'contentMediaType') ?? 'application/json')
 
 function errors(route: Route, method: string, isOpen: boolean, responses: Components): Json {
@@ -253,7 +253,7 @@ const errorResponse = (names: readonly string[], status: number, description: st
   },
 })
 
-/** Most errors are alike, and are written once. */
+/** Equal error responses are written once. */
 function shareResponse(status: string, response: Json, responses: Components): Json {
   const text = JSON.stringify(response)
   const alike = Object.keys(responses).filter((name) => name.startsWith(`Error${status}_`))
@@ -284,7 +284,7 @@ const errorSchema = {
   },
 }
 
-/** What the server says in the plainest case of each status. */
+/** The most common message of each status. */
 const exampleMessages: Readonly<Record<number, string>> = {
   400: 'The body is not JSON.',
   401: 'Authentication required. Please supply a valid API Access Token: https://millrace.example.com/docs',

@@ -55,7 +55,7 @@ describe('lists by page number', () => {
     expect((await list('?page=99999999999999999999')).names).toEqual([])
   })
 
-  it('repeat the caller’s query with sorted keys and nothing that a naive split trips over', async () => {
+  it('repeat the caller’s query with sorted keys, and without characters at which clients split the header', async () => {
     const { link } = await list('?z=1&state[]=b%3Bc&state[]=a,b&per_page=4&x=%3Ey%3C&e=%F0%9F%9B%A0&b=%22')
     expect(link).toBe(
       `<${at('b=%22&e=%F0%9F%9B%A0&page=2&per_page=4&state%5B%5D=b%3Bc&state%5B%5D=a%2Cb&x=%3Ey%3C&z=1')}>; rel="next"`,
@@ -77,12 +77,12 @@ describe('lists by page number', () => {
     ['per_page=-1', 1, 1],
     ['per_page=5000', 1, 100],
     ['per_page=all', 1, 30],
-  ])('bring ?%s into range', async (query, page, perPage) => {
+  ])('clamp ?%s', async (query, page, perPage) => {
     const expected = names.slice((page - 1) * perPage, page * perPage)
     expect((await list(`?${query}`)).names).toEqual(expected)
   })
 
-  it('follow a trailing slash and keep it in their links', async () => {
+  it('work with a trailing slash and keep it in their links', async () => {
     const answer = await app.request('GET', `${org.path}/clusters/?per_page=4`, { token })
     expect(answer.list).toHaveLength(4)
     expect(answer.headers.get('link')).toBe(`<${baseUrl}${org.path}/clusters/?page=2&per_page=4>; rel="next"`)

@@ -7,7 +7,7 @@ export interface PageRequest {
   page: number
   perPage: number
   offset: number
-  /** One more than asked for: whether that row exists tells whether there is a next page. */
+  /** One more than `perPage`, to find out whether there is a next page. */
   limit: number
   url: RequestUrl
 }
@@ -35,14 +35,14 @@ export const PageQuery = {
   ),
 }
 
-/** Out-of-range and unreadable values are brought into range: old clients send all sorts. */
+/** Out-of-range and unreadable values are clamped, because old clients send them. */
 export function readPage(url: RequestUrl): PageRequest {
   const page = clamp(last(url.query['page']), 1, 1, lastPage)
   const perPage = clamp(last(url.query['per_page']), defaultPerPage, 1, mostPerPage)
   return { page, perPage, offset: (page - 1) * perPage, limit: perPage + 1, url }
 }
 
-/** `rows` is what the query with the request's `limit` and `offset` returned. */
+/** `rows`: the result of a query with the request's `limit` and `offset`. */
 export function pageAnswer<T>(
   request: PageRequest,
   rows: readonly T[],

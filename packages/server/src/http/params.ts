@@ -1,4 +1,4 @@
-// Placeholders of a URL. One that cannot name anything answers 404 with the text of the thing it fails to name.
+// Placeholders of a URL. A value that cannot exist is answered with 404 and the message of a missing thing.
 import { Type, type TSchema } from 'typebox'
 import { isUuid } from '../lib/ids.ts'
 import { isStorable } from '../lib/unstorable.ts'

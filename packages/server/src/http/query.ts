@@ -1,19 +1,16 @@
-// Query strings, read as leniently as public clients write them: unknown keys ignored, booleans in any case,
-// lists as `name=a`, `name=a&name=b` or `name[]=a`, maps as `name[key]=a`, an empty value as an absent one.
+// Reads query strings leniently, as public clients write them: unknown keys are ignored, booleans may have any case,
+// lists are `name=a`, `name=a&name=b` or `name[]=a`, maps are `name[key]=a`, and an empty value counts as absent.
 import type { TSchema } from 'typebox'
 
 export type RawQuery = Record<string, string | string[] | undefined>
 
-/** Of a URL as it stands in the request line. */
+/** The path of a URL as in the request line. */
 export function pathOf(url: string): string {
   const end = url.indexOf('?')
   return end === -1 ? url : url.slice(0, end)
 }
 
-/**
- * Reads the declared parameters, converted to the types their schemas ask for. What does not convert stays text, for the
- * check to refuse. The names are put together once, not for each request.
- */
+/** Converts the declared parameters to the types of their schemas. A value that cannot be converted stays a string. */
 export function queryReader(properties: Record<string, TSchema>): (raw: RawQuery) => Record<string, unknown> {
   const declared = Object.entries(properties).map(([name, schema]) => ({
     name,

@@ -122,7 +122,7 @@ describe('rate limits that are enforced', () => {
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(8)
   })
 
-  it('begin anew when the window has passed', async () => {
+  it('start again when the window has passed', async () => {
     const user = await aMember(app, await anOrganization(app))
     const ask = async () => (await app.request('GET', '/v2/user', { token: user.token })).status
     for (let count = 0; count < 5; count++) await ask()
@@ -135,7 +135,7 @@ describe('rate limits that are enforced', () => {
     expect(await ask()).toBe(200)
   })
 
-  it('are read without being spent twice', async () => {
+  it('are shown without counting twice', async () => {
     const org = await anOrganization(app)
     const { token } = await aMember(app, org)
     await second.request('GET', org.path, { token })
@@ -143,7 +143,7 @@ describe('rate limits that are enforced', () => {
     expect(answer.body.scopes.rest).toMatchObject({ limit: 6, current: 2, enforced: true })
   })
 
-  it('do not concern those who need no token', async () => {
+  it('do not apply to endpoints without a token', async () => {
     for (let count = 0; count < 8; count++) {
       const answer = await app.request('GET', '/v2/meta')
       expect(answer.status).toBe(200)
@@ -152,10 +152,10 @@ describe('rate limits that are enforced', () => {
   })
 })
 
-describe('rate limits that nobody has set', () => {
+describe('default rate limits', () => {
   const app = useApp()
 
-  it('are enforced, and are more than any ordinary client needs', async () => {
+  it('are enforced, and are higher than ordinary clients need', async () => {
     const org = await anOrganization(app)
     const { token } = await aMember(app, org)
     const answer = await app.request('GET', `${org.path}/rate_limit`, { token })

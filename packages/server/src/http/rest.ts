@@ -1,6 +1,6 @@
 // REST routes as endpoints: access before the body is read, then the body, then the handler.
 import type { FastifyRequest } from 'fastify'
-import { settleAccess } from '../auth/access-watch.ts'
+import { flushTokenCaches } from '../auth/access-watch.ts'
 import type { Context } from '../context.ts'
 import { ApiError, badRequest } from '../lib/errors.ts'
 import { anybody, authorize, countUnrouted } from './access.ts'
@@ -30,7 +30,7 @@ const toEndpoint = (ctx: Context, route: Route): Endpoint => ({
   },
   async handle(request, reply) {
     const answer = await run(ctx, route, request)
-    if (route.changesAccess) await settleAccess(ctx.db)
+    if (route.changesAccess) await flushTokenCaches(ctx.db)
     return sendAnswer(reply, answer)
   },
 })

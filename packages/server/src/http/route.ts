@@ -1,5 +1,5 @@
-// One endpoint: who may call it, what it takes, what it answers. `scope` and `permission` are required fields, so
-// an endpoint without an access rule does not compile.
+// One REST endpoint: its access rule, its input and its answers. `scope` and `permission` are required fields, so an
+// endpoint without an access rule does not compile.
 import type { IncomingHttpHeaders } from 'node:http'
 import { Type, type Static, type TSchema } from 'typebox'
 import type { Caller, Organization } from '../auth/caller.ts'
@@ -18,7 +18,7 @@ import { queryReader } from './query.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** The statuses an endpoint answers beside those every endpoint shares, each with the condition. */
+/** Statuses of this endpoint beyond those that every endpoint has, each with its condition. */
 export type Errors = Partial<Record<400 | 403 | 404 | 409 | 422 | 503, string>>
 
 export interface RequiredFeature {
@@ -38,55 +38,52 @@ interface Definition<
   summary: string
   scope: Scope | 'none'
   permission: Access
-  /** What the organization must have switched on, and how the endpoint answers where it has not. */
+  /** A feature that the organization must have, and the error if it does not. */
   feature?: RequiredFeature
   /** Every placeholder but `:org`. */
   params?: Params
   query?: Query
-  /** Lists say which scheme they page by; its parameters are then documented. */
+  /** How a list is paged. Adds the parameters of that scheme to the document. */
   paging?: 'pages' | 'cursor'
   body?: Body
-  /** What the API's description shows instead of `body`, where a handler asks for more than the check of the shape. */
+  /** Shown in the OpenAPI document instead of `body`, where a handler demands more than the schema. */
   documentedBody?: TSchema
-  /**
-   * How a body of the wrong shape is answered: model validation says 422, some operations say 400, and pipelines
-   * and builds name the field in `errors`, with 422.
-   */
+  /** The error for a body that does not fit the schema. `errors`: 422 with the field in `errors`. Default 422. */
   badBody?: 400 | 422 | 'errors'
   /** Default 1 MiB. */
   bodyLimitBytes?: number
-  /** Instead of `body`: the bytes as they came, whatever they say they are, for who has to check a signature. */
+  /** Instead of `body`: the bytes with any Content-Type, for a handler that checks a signature. */
   rawBody?: RawBody<Params>
-  /** It talks to something outside this process, so it cannot run inside the transaction of an Idempotency-Key. */
+  /** It calls other systems, so it cannot run inside the transaction of an Idempotency-Key. */
   callsOut?: true
-  /** It may take away what somebody could do until now: answered when no server remembers it otherwise. */
+  /** It may take access away, so it is answered when no server has the old access cached. */
   changesAccess?: true
   answers: Record<number, TSchema | null>
   errors?: Errors
   handler(input: Input<Url, Access, Params, Query, Body>): Promise<Answer>
 }
 
-/** Whoever the URL does not admit is refused before the body is read. */
+/** `admit` judges the URL before the body is read. */
 interface RawBody<Params> {
   admit(ctx: Context, params: { [Name in keyof Params]: string }): Promise<void>
 }
 
 type Input<Url, Access, Params, Query extends Record<string, TSchema>, Body extends TSchema> = {
   ctx: Context
-  /** A GET may really be a HEAD, whose body nobody reads. */
+  /** `HEAD` is possible where the route has `GET`. */
   method: string
   url: RequestUrl
   headers: IncomingHttpHeaders
   params: { [Name in keyof Params]: string }
   query: { [Name in keyof Query]?: Static<Query[Name]> }
   body: Static<Body>
-  /** Empty unless the route asks for it. */
+  /** Empty unless the route has `rawBody`. */
   rawBody: Buffer
 } & (Url extends `${string}/:org${string}` ? { org: Organization } : unknown) &
   (Access extends 'anonymous' ? unknown : { caller: Caller }) &
   (Access extends `${string}_pipeline` ? { pipelineId: string } : unknown)
 
-/** What the server needs to know of a route, whatever its types were. */
+/** A route without its type parameters. */
 export interface Route {
   methods: readonly Method[]
   url: string
@@ -158,11 +155,11 @@ export function route<
     async run(input) {
       const given = checkQuery(readQuery(input.url.query))
       if (!given.ok) throw badRequest(`Query parameter ${given.reason}.`)
-      // A request without a body asks for nothing; where fields are required, that is what the check then says.
+      // A missing body counts as an empty object, so that the check names the first required field.
       const rawBody = Buffer.isBuffer(input.body) ? input.body : noBytes
       const body = checkBody?.(input.body ?? {})
       if (body?.ok === false) throw refuse(body)
-      // The checks above and the access rules before them are what makes this true.
+      // The checks above and the access rule guarantee the types.
       const checked: unknown = {
         ctx: input.ctx,
         method: input.method,
@@ -181,7 +178,7 @@ export function route<
   }
 }
 
-/** The same endpoint at a second address, for clients that look there. Its placeholders have the same names. */
+/** The same endpoint at a second URL, with the same placeholders, for clients that use that one. */
 export const alsoAt = (url: string, route: Route): Route => ({ ...route, url })
 
 const noBytes = Buffer.alloc(0)

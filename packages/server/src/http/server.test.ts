@@ -170,7 +170,7 @@ describe('a failure', () => {
     return answer
   }
 
-  it('of ours is 500 with the request’s id and no detail, and is logged with all of it', async () => {
+  it('by a bug is 500 with the request’s id and no detail, and is logged in full', async () => {
     const answer = await ask(new Error('the cause, with a password'), 'our-bug')
     expect(answer.statusCode).toBe(500)
     expect(answer.json()).toEqual({
@@ -191,8 +191,8 @@ describe('a failure', () => {
   })
 })
 
-describe('what monitoring reads', () => {
-  it('is there without a token', async () => {
+describe('health checks and metrics', () => {
+  it('need no token', async () => {
     expect((await app.request('GET', '/healthz')).body).toEqual({ status: 'ok' })
     expect((await app.request('GET', '/readyz')).body).toEqual({ status: 'ready' })
     const metrics = await app.request('GET', '/metrics')

@@ -9,12 +9,12 @@ const app = useApp({ env: { MILLRACE_UNKNOWN_BODY_SECONDS: '1', MILLRACE_UNKNOWN
 
 interface Slow {
   socket: Socket
-  /** What the server has said so far. */
+  /** The response so far. */
   text(): string
   closed: Promise<unknown>
 }
 
-/** Sends the headers, and one byte of a body that would be longer. */
+/** Sends the headers and the first byte of a longer body. */
 async function begin(path: string, headers: readonly string[] = [], method = 'POST'): Promise<Slow> {
   const { hostname, port } = new URL(app.address)
   const socket = connect(Number(port), hostname)
@@ -46,13 +46,13 @@ describe('abuse case R12: a body that does not come', () => {
     ['/v3/uploads', ['Content-Type: multipart/form-data; boundary=x'], 408],
     [`/deliver/${'0'.repeat(50)}`, [], 404],
     ['/nowhere', [], 408],
-  ])('at %s is dropped soon when nobody known sends it', async (path, headers, status) => {
+  ])('at %s is dropped soon when the caller is unknown', async (path, headers, status) => {
     const slow = await begin(path, headers)
     await slow.closed
     expect(slow.text()).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
   })
 
-  it('is waited for from only so many strangers at once: the first ones go', async () => {
+  it('is limited in number for unknown callers: the oldest are dropped', async () => {
     const held = await Promise.all([1, 2, 3].map(() => begin('/sign-in', form)))
     const later = [await begin('/sign-in', form), await begin('/sign-in', form)]
     await Promise.all([...held, ...later].map(({ closed }) => closed))
@@ -61,11 +61,11 @@ describe('abuse case R12: a body that does not come', () => {
     expect(later.map(({ text }) => text().slice(9, 12))).toEqual(['408', '408'])
   })
 
-  it('may take its time when it is known who sends it', async () => {
+  it('may take its time when the caller is known', async () => {
     const { run } = await aRunningJob(app)
     const path = `/v3/jobs/${run.id}/data/set`
     const known = await begin(path, [`Authorization: Token ${run.token}`, 'Content-Type: application/json'])
-    // Later than the other, and dropped earlier.
+    // This one starts later and is dropped earlier.
     await (
       await begin('/sign-in', form)
     ).closed

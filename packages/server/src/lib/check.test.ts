@@ -57,7 +57,7 @@ describe('a body', () => {
     expect(check(body)).toMatchObject({ ok: false, reason })
   })
 
-  it('may have keys nobody asked for', () => {
+  it('may have unknown keys', () => {
     const body = { name: 'a', unknown: 1 }
     expect(check(body)).toEqual({ ok: true, value: body })
   })

@@ -1,4 +1,4 @@
-// Checks a value against its schema and says in one sentence what is wrong with it.
+// Checks a value against its schema and describes the first error in one sentence.
 import { Compile } from 'typebox/compile'
 import type { Static, TSchema } from 'typebox'
 
@@ -13,7 +13,7 @@ interface Violation {
   params: object
 }
 
-/** Compiled when it is first asked, since most of them never are and all together they are a tenth of a start. */
+/** Compiled on first use, because compiling all schemas takes a tenth of the start. */
 export function checker<S extends TSchema>(schema: S): Check<S> {
   let made: ReturnType<typeof Compile<S>> | undefined
   return (value) => {
@@ -39,8 +39,8 @@ function explain(violations: readonly Violation[], schema: TSchema): { reason: s
 }
 
 /**
- * A union reports the branches it tried. Where a branch took the value's type and refused something finer, that is
- * what is wrong; otherwise the union as a whole says more than its parts.
+ * A union reports errors of all its branches. If a branch accepts the value's type and refuses something else, that error
+ * is reported; otherwise the error of the union as a whole.
  */
 function mostTelling(violations: readonly Violation[]): Violation | undefined {
   const branch = /\/anyOf\/\d+$/
@@ -89,7 +89,7 @@ function demand({ keyword, params }: Violation, schema: TSchema | undefined): st
   }
 }
 
-/** A schema with a pattern says in its description what it wants: "must be …". */
+/** A schema with a pattern has a description that begins with "must". */
 const description = (schema: TSchema | undefined) => {
   const text = schema === undefined ? undefined : Reflect.get(schema, 'description')
   return typeof text === 'string' && text.startsWith('must ') ? text : undefined
@@ -109,7 +109,7 @@ function alternatives(schema: TSchema | undefined): string {
 const article = (type: string) =>
   type === 'null' ? 'null' : /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`
 
-/** What a path such as `#/properties/name/anyOf/0` names. */
+/** The part of the schema at a path such as `#/properties/name/anyOf/0`. */
 function schemaAt(schema: TSchema, path: string): TSchema | undefined {
   let at: unknown = schema
   for (const part of path.split('/').slice(1)) {

@@ -4,7 +4,7 @@ export interface CommitDetails {
   message: string | null
 }
 
-/** As `git show` and `git log` write it: `commit …`, `Author: …`, then the message, indented by four. */
+/** Reads the output of `git show` and `git log`: `commit …`, `Author: …`, then the message, indented by four spaces. */
 export function readCommitText(text: string): CommitDetails | null {
   const commit = /^commit ([0-9a-f]{40,64})\b/m.exec(text)?.[1]
   if (commit === undefined) return null

@@ -1,4 +1,4 @@
-// The caller's errors. Anything else that is thrown is either the world's (see unavailable) or a bug of ours.
+// Errors that are answered with their own status. Anything else that is thrown is a bug.
 
 export interface FieldError {
   field: string
@@ -29,8 +29,8 @@ export const notFound = (message: string) => new ApiError(404, message)
 export const conflict = (message: string) => new ApiError(409, message)
 export const refused = (message: string) => new ApiError(422, message)
 export const validationFailed = (reason: string) => new ApiError(422, `Validation failed: ${reason}`)
-/** How pipelines and builds say what is wrong with a body: field by field, under another spelling. */
+/** Pipelines and builds report errors field by field, and spell the message differently. */
 export const invalidFields = (errors: FieldError[]) => new ApiError(422, 'Validation Failed', { errors })
 
-/** Something outside this process did not do its part; asking again is safe. */
+/** Another system failed. Retrying is safe. */
 export const unavailable = (message: string, cause?: unknown) => new ApiError(503, message, { cause })

@@ -1,14 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { v7 } from 'uuid'
 
-/** Time-ordered, so that rows made one after the other lie side by side in every index. */
+/** Ordered by time, so that rows created together are close in every index. */
 export const newId = (): string => v7()
 
 export type TokenPrefix = 'mrt_' | 'mrct_' | 'mras_' | 'mrjt_' | 'mrst_' | 'mrws_'
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
-/** The prefix and 40 characters of 62: 238 bits. Bytes past the last whole multiple of 62 are thrown away, so no character is likelier. */
+/** The prefix and 40 characters of 62: 238 bits. Bytes above the last multiple of 62 are skipped, so that all characters are equally likely. */
 export function newToken(prefix: TokenPrefix): string {
   let random = ''
   while (random.length < 40) {

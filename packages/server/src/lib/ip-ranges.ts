@@ -1,9 +1,9 @@
-// Address ranges as people write them: CIDRs (or single addresses) separated by spaces.
+// Address ranges: CIDRs or single addresses, separated by spaces.
 import ipaddr from 'ipaddr.js'
 
 type Range = [ipaddr.IPv4 | ipaddr.IPv6, number]
 
-/** The ranges in canonical form, or the first part that is not one. */
+/** The ranges in canonical form, or the first part that is not a range. */
 export function readRanges(text: string): { ok: true; ranges: string } | { ok: false; bad: string } {
   const parts = text.split(/\s+/).filter((part) => part !== '')
   for (const part of parts) {
@@ -12,14 +12,14 @@ export function readRanges(text: string): { ok: true; ranges: string } | { ok: f
   return { ok: true, ranges: parts.join(' ') }
 }
 
-/** Whether an address lies in one of the ranges. An address that cannot be read lies in none. */
+/** An address that cannot be parsed is in no range. */
 export function isInRanges(address: string, ranges: string): boolean {
   if (!ipaddr.isValid(address)) return false
   const ip = ipaddr.process(address)
   return parseRanges(ranges).some((range) => ip.kind() === range[0].kind() && ip.match(range))
 }
 
-// Asked with every request, of texts that hardly ever change.
+// Every request checks ranges, and they hardly ever change.
 const parsed = new Map<string, Range[]>()
 const mostParsed = 1000
 

@@ -1,11 +1,11 @@
-// One request and the head of its answer, straight on the dispatcher: the streams and signals of the friendlier calls
-// cost more than the request itself.
+// Sends one request and reads the beginning of its response, with undici's dispatcher: the streams and signals of its
+// other calls cost more than the request itself.
 import type { Dispatcher } from 'undici'
 
 export interface ExchangeLimits {
-  /** From the call to the status of the answer. */
+  /** From the call to the status of the response. */
   timeoutMs: number
-  /** From the status to the end of the body's head. */
+  /** From the status to the last byte that is read. */
   bodyMs: number
   keptBytes: number
 }
@@ -48,7 +48,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    // Given up while it was waiting for a connection: nothing is sent.
+    // It timed out while waiting for a connection, so nothing is sent.
     if (this.#isOver) controller.abort(new TooLate('No connection in time'))
   }
 
@@ -57,7 +57,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    // What comes before the answer proper is not it.
+    // Informational responses precede the final one.
     if (status < 200) return
     this.#answer = { status, headers }
     clearTimeout(this.#timer)
@@ -76,7 +76,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    // The status has been heard, and that is what counts; of the rest we keep what came.
+    // After the status has arrived, a failure only truncates the body.
     if (this.#answer === undefined) this.#fail(error)
     else this.#finish(true)
   }

@@ -143,7 +143,7 @@ describe('the client for URLs that users set (abuse case 14)', () => {
     await expect(aClient(loopback).send(url)).rejects.toMatchObject({ kind: 'refused' })
   })
 
-  it('resolves a name once and connects to that address, so that a name that moves gains nothing', async () => {
+  it('resolves a name once and connects to that address, so that changing the DNS entry does not help', async () => {
     const { port, hits } = await aServer((_, response) => response.end())
     const asked: string[] = []
     const answers = [['93.184.216.34'], ['127.0.0.1'], ['127.0.0.1']]
@@ -158,7 +158,7 @@ describe('the client for URLs that users set (abuse case 14)', () => {
     expect(hits()).toBe(0)
   })
 
-  it('takes only the public ones of many addresses, and the next when one does not answer', async () => {
+  it('tries only the public addresses of a name, and the next when one does not respond', async () => {
     const { port, hits } = await aServer((_, response) => response.end())
     const mixed: Resolve = async () => ['10.0.0.1', '169.254.169.254', '::1']
     await expect(aClient({ resolve: mixed }).send(`http://mixed.example:${port}/`)).rejects.toMatchObject({
@@ -169,7 +169,7 @@ describe('the client for URLs that users set (abuse case 14)', () => {
     expect([answer.status, hits()]).toEqual([200, 1])
   })
 
-  it('does not say where a name leads', async () => {
+  it('does not reveal the address of a name', async () => {
     const resolve: Resolve = async () => ['10.20.30.40']
     const sent = aClient({ resolve }).send('http://secret.internal/')
     await expect(sent).rejects.toThrow(/^secret\.internal does not lead to a public address/)
@@ -186,7 +186,7 @@ describe('the client for URLs that users set (abuse case 14)', () => {
     expect(inside.hits()).toBe(0)
   })
 
-  it('reads the head of an endless body and lets go', async () => {
+  it('reads the beginning of an endless body and closes the connection', async () => {
     let hasClosed = false
     const { port } = await aServer((_, response) => {
       response.on('close', () => {
@@ -203,14 +203,14 @@ describe('the client for URLs that users set (abuse case 14)', () => {
     await expect.poll(() => hasClosed).toBe(true)
   })
 
-  it('reads as much as a request asks for, and no more', async () => {
+  it('reads as much as the request allows', async () => {
     const { port } = await aServer((_, response) => response.end(Buffer.alloc(100_000, 'x')))
     const ask = (keptBytes: number) => aClient(loopback).send(`http://127.0.0.1:${port}/`, { keptBytes })
     const [all, part] = [await ask(100_000), await ask(50_000)]
     expect([all.body.length, all.isCut, part.body.length, part.isCut]).toEqual([100_000, false, 50_000, true])
   })
 
-  it('does not unpack what is packed', async () => {
+  it('does not decompress bodies', async () => {
     const bomb = gzipSync(Buffer.alloc(20 * 1024 * 1024))
     const { port } = await aServer((_, response) => {
       response.writeHead(200, { 'Content-Encoding': 'gzip' })
@@ -220,7 +220,7 @@ describe('the client for URLs that users set (abuse case 14)', () => {
     expect(answer.body.equals(bomb.subarray(0, 16_384))).toBe(true)
   })
 
-  it('counts a status that has come, however slowly the body follows', async () => {
+  it('returns the status, however slowly the body follows', async () => {
     const { port } = await aServer((_, response) => {
       response.writeHead(200)
       response.write('drip')
@@ -231,7 +231,7 @@ describe('the client for URLs that users set (abuse case 14)', () => {
     expect(performance.now() - began).toBeLessThan(1900)
   })
 
-  it('uses a connection again that is free, and lets nobody wait for one that is not', async () => {
+  it('reuses idle connections, and never waits for a busy one', async () => {
     const waiting: ServerResponse[] = []
     const sockets = new Set<Socket>()
     const { port } = await aServer((request, response) => {
@@ -250,7 +250,7 @@ describe('the client for URLs that users set (abuse case 14)', () => {
     await Promise.all(hanging)
   })
 
-  it('waits for the answer proper, whatever is said before it', async () => {
+  it('waits for the final response after informational ones', async () => {
     const { port } = await aServer((_, response) => {
       response.writeEarlyHints({ link: '</x>; rel=preload' })
       response.statusCode = 202
@@ -260,7 +260,7 @@ describe('the client for URLs that users set (abuse case 14)', () => {
     expect([answer.status, answer.body.toString()]).toEqual([202, 'done'])
   })
 
-  it('sends nothing when its time is up before there is a connection', async () => {
+  it('sends nothing when it times out before it is connected', async () => {
     const { port, hits } = await aServer((_, response) => response.end())
     let lookUp: (addresses: string[]) => void = () => {}
     const resolve: Resolve = () =>
@@ -274,7 +274,7 @@ describe('the client for URLs that users set (abuse case 14)', () => {
     expect(hits()).toBe(1)
   })
 
-  it('gives up on a server that says nothing, or its headers letter by letter', async () => {
+  it('times out when a server sends nothing, or its headers letter by letter', async () => {
     const silent = await listening(createNetServer(() => {}))
     const slow = await listening(
       createNetServer((socket) => {
@@ -289,7 +289,7 @@ describe('the client for URLs that users set (abuse case 14)', () => {
     }
   })
 
-  it('gives up on headers without end', async () => {
+  it('refuses endless headers', async () => {
     const port = await listening(
       createNetServer((socket) => {
         socket.write('HTTP/1.1 200 OK\r\n')
@@ -301,7 +301,7 @@ describe('the client for URLs that users set (abuse case 14)', () => {
     })
   })
 
-  it('says what a broken connection was', async () => {
+  it('explains connection errors', async () => {
     const reset = await listening(createNetServer((socket) => socket.resetAndDestroy()))
     const closed = await listening(createNetServer((socket) => socket.end()))
     const garbage = await listening(createNetServer((socket) => socket.end('SSH-2.0-OpenSSH\r\n')))
@@ -315,7 +315,7 @@ describe('the client for URLs that users set (abuse case 14)', () => {
 })
 
 describe('a receiver with a certificate', () => {
-  it('is not spoken to when nobody vouches for it, unless the user says so', async () => {
+  it('is refused when the certificate is not trusted, unless the user disables verification', async () => {
     let hits = 0
     const port = await listening(
       createTlsServer({ key, cert }, (_, response) => {

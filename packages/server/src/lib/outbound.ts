@@ -1,6 +1,6 @@
-// The client for every URL that a user can set. It resolves a name once, connects to the address it has judged,
-// follows no redirect, and reads only the head of an answer; a receiver can neither lead it into the operator's network nor
-// fill its memory nor hold it longer than its time.
+// The HTTP client for URLs that users set. It resolves a name once, connects to the address that it has checked, follows
+// no redirects and reads only the beginning of a response. So a receiver cannot redirect it into the operator's network,
+// fill its memory or hold it longer than the timeout.
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import type { Agent, buildConnector } from 'undici'
@@ -12,22 +12,22 @@ export interface OutboundRequest {
   url: string
   headers: Readonly<Record<string, string>>
   body: string | Uint8Array | null
-  /** Whether the receiver must show a certificate that is valid for its name; true unless said. */
+  /** Whether the receiver's certificate must be valid. Default true. */
   tlsVerify?: boolean
-  /** How much of the answer is read, where the usual head is not enough. */
+  /** How much of the response is read, if more than the default. */
   keptBytes?: number
 }
 
 export interface OutboundResponse {
   status: number
   headers: Record<string, string>
-  /** The head of the body, as it came. */
+  /** The beginning of the body. */
   body: Buffer
-  /** There was more of it. */
+  /** Whether the body was longer. */
   isCut: boolean
 }
 
-/** `refused`: the address may not be reached, so asking again is of no use until somebody changes something. */
+/** `refused`: the address is not allowed, so retrying is useless. */
 export class OutboundError extends Error {
   readonly kind: 'refused' | 'failed'
 
@@ -38,7 +38,7 @@ export class OutboundError extends Error {
 }
 
 export interface OutboundClient {
-  /** Answers whatever status the receiver answers; throws an OutboundError when there is none. */
+  /** Returns any status of the receiver. Throws an OutboundError when there is no response. */
   send(request: OutboundRequest): Promise<OutboundResponse>
   close(): Promise<void>
 }
@@ -46,7 +46,7 @@ export interface OutboundClient {
 export type Resolve = (hostname: string) => Promise<string[]>
 
 export interface OutboundOptions extends Partial<ExchangeLimits> {
-  /** Ranges that may be reached although they are not public, separated by spaces. */
+  /** Ranges that are allowed although they are not public, separated by spaces. */
   allow: string
   resolve?: Resolve
 }
@@ -54,7 +54,7 @@ export interface OutboundOptions extends Partial<ExchangeLimits> {
 const resolveName: Resolve = async (hostname) =>
   (await lookup(hostname, { all: true })).map(({ address }) => address)
 
-/** A name may have many addresses; so many are tried. */
+/** How many addresses of a name are tried. */
 const mostAddresses = 3
 
 export function outboundClient({
@@ -64,14 +64,14 @@ export function outboundClient({
   bodyMs = 2000,
   keptBytes = 16_384,
 }: OutboundOptions): OutboundClient {
-  // The library takes a twentieth of a start to load, so the first request does.
+  // Loading undici takes a twentieth of the start, so the first request loads it.
   const makeAgent = async (rejectUnauthorized: boolean): Promise<Agent> => {
     const undici = await import('undici')
     const connect = undici.buildConnector({ rejectUnauthorized, timeout: timeoutMs / 2 })
     return new undici.Agent({
       connect: guarded(connect, resolve, allow),
-      // A connection for each request that is under way: those who share a host, and perhaps nothing else, never wait for
-      // one another. How many there are is for those to bound who send.
+      // One connection per request in flight, so that tenants with the same host never wait for each other. The callers
+      // limit the number of requests.
       connections: null,
       pipelining: 1,
       headersTimeout: timeoutMs,
@@ -112,7 +112,7 @@ export function outboundClient({
   }
 }
 
-/** Whether the client would take it at all; where it leads is judged when it is asked. */
+/** Whether the client accepts the URL. The address is checked when a request is sent. */
 export function isOutboundUrl(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, username, password, hostname } = new URL(text)
@@ -124,7 +124,7 @@ function readUrl(text: string): URL {
   throw new OutboundError('refused', 'The address is not an http or https URL without a user name in it.')
 }
 
-/** Connects to addresses that were judged, never to a name. */
+/** Connects to addresses that were checked, never to a name. */
 function guarded(
   connect: buildConnector.connector,
   resolve: Resolve,
@@ -132,7 +132,7 @@ function guarded(
 ): buildConnector.connector {
   const connectTo = (options: buildConnector.Options, address: string) =>
     new Promise<Outcome>((done) => {
-      // The certificate must still be for the name in `host`.
+      // The certificate is still verified for the name in `host`.
       connect({ ...options, hostname: address }, (...outcome) => done(outcome))
     })
   const find = async (options: buildConnector.Options): Promise<Outcome> => {
@@ -155,13 +155,13 @@ function guarded(
 type Outcome = Parameters<buildConnector.Callback>
 
 async function addressesOf(hostname: string, resolve: Resolve): Promise<string[]> {
-  // URLs write an IPv6 address in brackets.
+  // IPv6 addresses are in brackets in URLs.
   const bare = hostname.replace(/^\[(.*)\]$/, '$1')
   if (isIP(bare) !== 0) return [bare]
   return resolve(hostname)
 }
 
-/** Says nothing of where the name leads: whoever set it is not to learn about the operator's network. */
+/** Does not name the address, so that users learn nothing about the operator's network. */
 const refusal = (hostname: string) =>
   new OutboundError(
     'refused',

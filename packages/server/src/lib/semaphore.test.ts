@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { Semaphore } from './semaphore.ts'
 
-it('lets so many work at once, the others in the order in which they came, whatever became of those before', async () => {
+it('runs at most the limit at once, and the others in order of arrival, also after failures', async () => {
   const semaphore = new Semaphore(2)
   const ends: Array<(isGood: boolean) => void> = []
   const begun: number[] = []

@@ -1,4 +1,4 @@
-// What runs inside of a worker thread of threads.ts.
+// The program of the worker threads of threads.ts.
 import { readlinkSync } from 'node:fs'
 import { parentPort } from 'node:worker_threads'
 import { ApiError } from './errors.ts'
@@ -27,7 +27,7 @@ async function perform({ module, name, input }: ThreadTask): Promise<unknown> {
   return work(input)
 }
 
-/** The operating system's number of this thread, by which its processor time can be read. */
+/** The operating system's id of this thread, for reading its processor time. */
 function findOwnId(): number | null {
   try {
     return Number(/\/task\/(\d+)$/.exec(readlinkSync('/proc/thread-self'))?.[1] ?? NaN) || null

@@ -7,11 +7,11 @@ const run = (code: string, input: unknown = null, cpuMs = 300) =>
   runInThread<(input: unknown) => unknown>(module(`export const work = ${code}`), 'work', input, cpuMs)
 
 describe('work in a thread (abuse case R22)', () => {
-  it('has its result copied back', async () => {
+  it('returns a copy of its result', async () => {
     expect(await run('({ a }) => ({ b: [a + 1] })', { a: 1 })).toEqual({ b: [2] })
   })
 
-  it('ends when it takes more processor time than it may, and the next task is done', async () => {
+  it('is terminated when it exceeds its processor time, and the next task runs', async () => {
     const endless = run('() => { for (;;); }')
     const [outcome, other] = await Promise.allSettled([endless, run('() => 1')])
     expect(outcome.status === 'rejected' && outcome.reason).toBeInstanceOf(ThreadLimitExceeded)
@@ -24,12 +24,12 @@ describe('work in a thread (abuse case R22)', () => {
     expect(await run(waits, null, 200)).toBe('awake')
   })
 
-  it('ends when it takes more memory than it may', async () => {
+  it('is terminated when it exceeds its memory', async () => {
     const greedy = '() => { const all = []; for (;;) all.push(new Array(1e6).fill(all.length)) }'
     await expect(run(greedy, null, 60_000)).rejects.toBeInstanceOf(ThreadLimitExceeded)
   })
 
-  it('fails with the error that was thrown, and with the status of a refusal', async () => {
+  it('fails with the error that was thrown, and with the status of an ApiError', async () => {
     await expect(run('() => { throw new TypeError("why") }')).rejects.toThrow('why')
     const errors = new URL('../../dist/lib/errors.js', import.meta.url)
     const refusal: unknown = await runInThread<(input: null) => unknown>(

@@ -1,26 +1,25 @@
-// Work that may take long on the processor runs in worker threads, so that it never holds the event loop. A thread
-// does one task at a time. A task that exceeds its share of processor time or memory ends with its thread, and the next
-// task gets a new one.
+// Runs CPU-bound work in worker threads, so that it does not block the event loop. A thread runs one task at a time. A
+// thread whose task exceeds its limit of processor time or memory is terminated, and the next task gets a new one.
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { ApiError, unavailable } from './errors.ts'
 import { compiledModule } from './package-files.ts'
 
-/** What a thread is told: which exported function to call, of which module, with what. */
+/** A message to a thread: the module, the name of its exported function, and the argument. */
 export interface ThreadTask {
   module: string
   name: string
   input: unknown
 }
 
-/** What a thread says: first which thread it is, then the result of each task. */
+/** A message from a thread: first its id, then the result of each task. */
 export type ThreadMessage =
   | { kind: 'ready'; threadId: number | null }
   | { kind: 'done'; output: unknown }
   | { kind: 'failed'; message: string; stack: string | undefined; status: number | null }
 
-/** A task took more processor time or memory than it may: the same input would do so again. */
+/** A task exceeded its processor time or memory. The same input would do so again. */
 export class ThreadLimitExceeded extends Error {}
 
 interface Waiting {
@@ -34,7 +33,7 @@ const mostThreads = Math.min(2, availableParallelism())
 const mostWaiting = 500
 const idleMs = 30_000
 const watchMs = 50
-/** Where processor time cannot be read, tasks are given so many times as long by the clock. */
+/** Where processor time cannot be read, tasks get this many times as long by the clock. */
 const clockFactor = 20
 const resourceLimits = { maxOldGenerationSizeMb: 768, maxYoungGenerationSizeMb: 64, stackSizeMb: 4 }
 
@@ -42,10 +41,7 @@ const waiting: Waiting[] = []
 const idle: Thread[] = []
 let threads = 0
 
-/**
- * Calls an exported function of a compiled module in a thread. What goes in and comes out is copied. A refusal of the
- * caller's (`ApiError`) arrives as one.
- */
+/** Calls an exported function of a compiled module in a thread. Input and output are copied; an `ApiError` stays one. */
 export function runInThread<Work extends (input: never) => unknown>(
   module: URL,
   name: string,
@@ -61,11 +57,11 @@ export function runInThread<Work extends (input: never) => unknown>(
       resolve: (output) => resolve(output as Awaited<ReturnType<Work>>),
       reject,
     })
-    assign()
+    startNext()
   })
 }
 
-function assign(): void {
+function startNext(): void {
   while (waiting.length > 0) {
     const thread = idle.pop() ?? (threads < mostThreads ? new Thread() : undefined)
     if (thread === undefined) return
@@ -76,7 +72,7 @@ function assign(): void {
 
 class Thread {
   private readonly worker: Worker
-  /** As the operating system knows it; null where that cannot be told. */
+  /** The operating system's id of the thread. null: unknown on this system. */
   private osId: number | null = null
   private isReady = false
   private current: Waiting | null = null
@@ -88,7 +84,7 @@ class Thread {
     threads += 1
     const main = compiledModule('lib/thread-main.ts')
     this.worker = new Worker(main, { resourceLimits, execArgv: [], env: {} })
-    this.worker.on('message', (message: ThreadMessage) => this.hear(message))
+    this.worker.on('message', (message: ThreadMessage) => this.receive(message))
     this.worker.on('error', (error) => this.fail(error))
     this.worker.on('exit', () => this.end())
   }
@@ -102,7 +98,7 @@ class Thread {
     this.worker.postMessage(next.task, [])
   }
 
-  private hear(message: ThreadMessage): void {
+  private receive(message: ThreadMessage): void {
     if (message.kind === 'ready') {
       this.osId = message.threadId
       this.isReady = true
@@ -111,13 +107,13 @@ class Thread {
     }
     const { current } = this
     if (current === null) return
-    this.rest()
+    this.becomeIdle()
     if (message.kind === 'done') current.resolve(message.output)
     else current.reject(errorOf(message))
-    assign()
+    startNext()
   }
 
-  private rest(): void {
+  private becomeIdle(): void {
     clearInterval(this.watch)
     this.current = null
     this.worker.unref()
@@ -146,7 +142,7 @@ class Thread {
   private end(): void {
     threads -= 1
     this.fail(new Error('A thread ended before its task.'))
-    assign()
+    startNext()
   }
 
   private usedMs(): number {

@@ -1,6 +1,6 @@
-// Text that PostgreSQL cannot keep: NUL, and halves of a surrogate pair.
+// Text that PostgreSQL cannot store: NUL characters and halves of surrogate pairs.
 
-/** Where the first such text stands inside a JSON value, as `maintainers[0].user`; null when there is none. */
+/** The path of the first such text in a JSON value, as `maintainers[0].user`. null: there is none. */
 export function findUnstorable(value: unknown, path = ''): string | null {
   if (typeof value === 'string') return isStorable(value) ? null : path || 'the body'
   if (typeof value !== 'object' || value === null) return null

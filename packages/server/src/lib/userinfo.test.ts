@@ -22,7 +22,7 @@ describe('the address of a repository', () => {
     'ssh://git@host/app',
     '/srv/git/app.git',
     'none',
-  ])('%s stays what it is', (text) => {
+  ])('%s is not changed', (text) => {
     expect(splitUserinfo(text)).toEqual({ address: text, userinfo: null })
   })
 })

@@ -1,15 +1,15 @@
-// The address of a repository may carry a name and a password, or a token. They are kept apart from it, since the
-// address is shown to everybody who may read the pipeline.
+// The URL of a repository may contain a user name and a password, or a token. They are stored separately, because
+// everybody who may read the pipeline sees the URL.
 
 export interface SplitAddress {
   address: string
-  /** `name:password`, as it stood in the address; null: there was none. */
+  /** `name:password` as in the URL. null: the URL has none. */
   userinfo: string | null
 }
 
 const withAuthority = /^([a-z][a-z0-9+.-]*:\/\/)(?:([^/?#]*)@)?(.*)$/is
 
-/** The name of an ssh account is part of the address: `ssh://git@host/` needs a key, which is nowhere in it. */
+/** The user name of an ssh URL is no secret and stays: `ssh://git@host/`. */
 export function splitUserinfo(text: string): SplitAddress {
   const [, scheme = '', userinfo, rest = ''] = withAuthority.exec(text) ?? []
   if (userinfo === undefined) return { address: text, userinfo: null }

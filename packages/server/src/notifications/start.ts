@@ -1,7 +1,7 @@
 // Runs notifications in a worker: one loop reads the outbox, another one sends.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Context } from '../context.ts'
-import { pauses } from '../lib/pauses.ts'
+import { pollInterval } from '../lib/poll-interval.ts'
 import { startDelivering } from './delivery/deliver.ts'
 import { relay } from './outbox/relay.ts'
 import type { Snapshots } from './messages/snapshots.ts'
@@ -18,7 +18,7 @@ export interface Notifications {
 export function startRelayAndDelivery(ctx: Context, snapshots: Snapshots): Notifications {
   const stopping = new AbortController()
   const delivering = startDelivering(ctx)
-  const pause = pauses(relayMs.least, relayMs.most)
+  const pause = pollInterval(relayMs.least, relayMs.most)
   const run = async () => {
     while (!stopping.signal.aborted) {
       const { events, deliveries } = await relay(ctx, snapshots).catch((error: unknown) => {
@@ -26,7 +26,7 @@ export function startRelayAndDelivery(ctx: Context, snapshots: Snapshots): Notif
         return { events: 0, deliveries: 0 }
       })
       if (deliveries > 0) delivering.wake()
-      await delay(pause(events > 0), undefined, { signal: stopping.signal }).catch(() => {})
+      await delay(pause(events), undefined, { signal: stopping.signal }).catch(() => {})
     }
   }
   const running = run()

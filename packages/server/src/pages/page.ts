@@ -1,4 +1,4 @@
-// One web page: who may see it, and what it shows. As with routes, one without an access rule does not compile.
+// One web page: its access rule and its content. As with routes, a page without an access rule does not compile.
 import type { Caller, Organization } from '../auth/caller.ts'
 import type { Permission } from '../auth/permissions.ts'
 import type { Scope } from '../auth/scopes.ts'
@@ -9,20 +9,20 @@ export interface PageAnswer {
   status?: number
   title: string
   content: Html
-  /** Where its forms may lead, beyond this server. */
+  /** Origins beyond this server that its forms may be sent to. */
   formsTo?: readonly string[]
   cookies?: readonly string[]
 }
 
 export interface Redirect {
-  /** Never made of what a visitor sent, unless `localPath` has judged it. */
+  /** Never made of what a visitor sent, unless `localPath` has checked it. */
   to: string
   cookies?: readonly string[]
 }
 
 export interface Session {
   id: string
-  /** What is in the cookie. */
+  /** The value of the cookie. */
   value: string
 }
 
@@ -30,9 +30,9 @@ export interface PageInput {
   ctx: Context
   params: Readonly<Record<string, string>>
   query: URLSearchParams
-  /** Empty unless something was sent, and then from a form of ours. */
+  /** The fields of one of our own forms. Empty for GET. */
   form: URLSearchParams
-  /** Goes into every form, so that what comes back is known to be of a form of ours. */
+  /** A hidden field that every form must contain. It proves that the form is ours. */
   formField: Html
   session: Session | null
   visitor: { ip: string }
@@ -41,7 +41,7 @@ export interface PageInput {
 export interface MemberInput extends PageInput {
   session: Session
   caller: Caller
-  /** The organization by that slug, where the page's scope and the permission hold for the caller in it. */
+  /** The organization with that slug. Throws if the caller lacks the page's scope or the permission in it. */
   enter(slug: string, permission: Member): Promise<Organization>
 }
 
@@ -62,12 +62,12 @@ export type Page = Common &
       }
   )
 
-/** The path, where it is one of this server; otherwise null. */
+/** The path, if it belongs to this server; otherwise null. */
 export function localPath(baseUrl: string, text: string | null): string | null {
-  // A browser takes a backslash for a slash, and drops tabs and line ends.
+  // Browsers read a backslash as a slash, and ignore tabs and line ends.
   if (text === null || !/^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(text)) return null
   const path = pathWithin(baseUrl, text)
-  // Dots are resolved by now, which can leave two slashes in front; the browser reads that as the name of a host.
+  // Resolving dots can leave two slashes at the beginning, which a browser reads as a host name.
   return path !== null && pathWithin(baseUrl, path) === path ? path : null
 }
 

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 
 const log = new URL('../../dist/program/log.js', import.meta.url).href
 
-/** What a program of its own leaves on standard error. */
+/** The standard error of a separate program. */
 function run(end: string): string[] {
   const program = `
     import { openLog } from ${JSON.stringify(log)}

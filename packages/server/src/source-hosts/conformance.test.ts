@@ -88,7 +88,7 @@ const tools: TokenTools = {
   now: () => new Date('2026-01-01T00:00:00Z'),
   keys: { open: (sealed) => sealed.toString() },
   outbound: { send: () => Promise.reject(new TokenRefused('The host is not asked.')) },
-  appTokens: { get: () => Promise.resolve('an-installation-token'), forget() {} },
+  appTokens: { get: () => Promise.resolve('an-installation-token'), delete() {} },
 }
 
 describe('the suite', () => {

@@ -1,7 +1,7 @@
 // A source host keeps repositories. Each host has a folder, and hosts.ts lists them all.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { OutboundClient, OutboundResponse } from '../lib/outbound.ts'
-import type { ShortLived } from '../lib/short-lived.ts'
+import type { ExpiringCache } from '../lib/expiring-cache.ts'
 import type { Fork, HostEvent, Pull } from './events.ts'
 import type { ReportedStatus } from './status.ts'
 
@@ -119,7 +119,7 @@ export interface TokenTools {
   now: () => Date
   keys: { open(sealed: Buffer, keyId: string): string }
   outbound: Pick<OutboundClient, 'send'>
-  appTokens: ShortLived<string>
+  appTokens: ExpiringCache<string>
 }
 
 /** The columns of a repository connection that hold its credentials. */

@@ -4,7 +4,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Context } from '../../context.ts'
 import { groupBy } from '../../lib/group-by.ts'
-import { pauses } from '../../lib/pauses.ts'
+import { pollInterval } from '../../lib/poll-interval.ts'
 import { openMessageCache } from '../messages/message-cache.ts'
 import { attemptDelivery, type AttemptResult, type Verdict } from './attempt.ts'
 import { backoffMs } from './backoff.ts'
@@ -105,7 +105,7 @@ export function startDelivering(ctx: Context): Delivering {
     await recorder.release(queue)
   }
 
-  const pause = pauses(pollMs.least, pollMs.most)
+  const pause = pollInterval(pollMs.least, pollMs.most)
   const run = async () => {
     while (!stopping.signal.aborted) {
       alarm = new AbortController()
@@ -113,7 +113,7 @@ export function startDelivering(ctx: Context): Delivering {
         ctx.log.error({ err: error }, 'Pending deliveries could not be read; trying again.')
         return 0
       })
-      const pauseMs = pause(claimed > 0)
+      const pauseMs = pause(claimed)
       if (claimed === 0) await delay(pauseMs, undefined, { signal: alarm.signal }).catch(() => {})
     }
   }

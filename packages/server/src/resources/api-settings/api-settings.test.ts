@@ -8,7 +8,7 @@ import {
   type TestOrganization,
   type TestUser,
 } from '../../../test/builders.ts'
-import { settleAccess } from '../../auth/access-watch.ts'
+import { flushTokenCaches } from '../../auth/access-watch.ts'
 import { updateAllowedRanges } from './update.ts'
 
 const app = useApp({ env: { MILLRACE_TRUSTED_PROXIES: '127.0.0.1' } })
@@ -117,7 +117,7 @@ describe('PATCH /v2/organizations/{org.slug}/api-settings', () => {
     expect(await updateAllowedRanges(app.db, operator, org.slug, '10.0.0.0/8  127.0.0.1')).toBe(
       '10.0.0.0/8 127.0.0.1',
     )
-    await settleAccess(app.db)
+    await flushTokenCaches(app.db)
     expect((await get(org, admin)).status).toBe(200)
     expect(await updateAllowedRanges(app.db, operator, org.slug, null)).toBeNull()
     await expect(updateAllowedRanges(app.db, operator, org.slug, 'localhost')).rejects.toThrow('"localhost"')

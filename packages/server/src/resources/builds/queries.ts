@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
-import { mayEverything, visiblePipelines } from '../../auth/pipeline-access.ts'
+import { hasFullAccess, visiblePipelines } from '../../auth/pipeline-access.ts'
 import type { Caller, Organization } from '../../auth/caller.ts'
 import type { Author, PullRequest } from '../../conductor/build.ts'
 import type { Db, Trx } from '../../db/pool.ts'
@@ -94,8 +94,8 @@ export async function listRanges(
   caller: Caller,
   reach: number,
 ): Promise<Range[]> {
-  const whole = orgs.filter(mayEverything).map(({ id }) => id)
-  const partial = orgs.filter((org) => !mayEverything(org))
+  const whole = orgs.filter(hasFullAccess).map(({ id }) => id)
+  const partial = orgs.filter((org) => !hasFullAccess(org))
   const [restricted] = partial
   const all: Range = { kind: 'organizations', ids: whole, within: null }
   if (restricted === undefined) return [all]

@@ -1,5 +1,5 @@
 import type { Caller, Organization } from '../../auth/caller.ts'
-import { mayEverything } from '../../auth/pipeline-access.ts'
+import { hasFullAccess } from '../../auth/pipeline-access.ts'
 import type { Trx } from '../../db/pool.ts'
 import { forbidden, invalidFields } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/ids.ts'
@@ -15,13 +15,13 @@ export async function teamsOfNew(
 ): Promise<Map<string, AccessLevel>> {
   if (!(await mayCreatePipelines(trx, org, caller))) throw forbidden()
   const { levels, found } = await readTeams(trx, org, caller, body)
-  if (mayEverything(org) || found.some(({ lets_create }) => lets_create)) return levels
+  if (hasFullAccess(org) || found.some(({ lets_create }) => lets_create)) return levels
   const code = 'must name a team of yours that lets its members create pipelines'
   throw invalidFields([{ field: 'teams', code }])
 }
 
 export const mayCreatePipelines = async (trx: Trx, org: Organization, caller: Caller): Promise<boolean> =>
-  mayEverything(org) || teamPipelines.mayCreate(trx, org, caller)
+  hasFullAccess(org) || teamPipelines.mayCreate(trx, org, caller)
 
 /** Null when the body names no teams. */
 export async function teamsOfUpdate(

@@ -1,5 +1,6 @@
-// XML, read once from front to back: tags and text, nothing else. There are no entities but the five every document
-// has and characters by number, no document types, and nothing is ever fetched.
+// A lenient XML reader for test results: tags and text in one pass. It knows the five predefined entities and numeric
+// characters, refuses document types, and never fetches anything. Files of test tools often contain control characters
+// and bare ampersands, which strict parsers refuse.
 
 export type XmlPiece =
   | { kind: 'open'; name: string; attributes: ReadonlyMap<string, string> }
@@ -10,7 +11,7 @@ export class XmlError extends Error {}
 
 const deepest = 100
 
-/** Every opening piece is followed by its closing one, also for `<a/>`. */
+/** Every `open` has its `close`, also for `<a/>`. */
 export function* readXml(source: string): Generator<XmlPiece> {
   const open: string[] = []
   let at = source.startsWith('\uFEFF') ? 1 : 0
@@ -92,7 +93,7 @@ function skipSpace(source: string, from: number): number {
 
 const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
 
-/** What is no entity of ours stays as it was written. */
+/** Unknown entities stay as they are. */
 function decode(text: string): string {
   let decoded = ''
   let at = 0

@@ -2,7 +2,7 @@
 import { createPrivateKey } from 'node:crypto'
 import { signJwt } from '../../lib/jwt.ts'
 import { OutboundError, type OutboundResponse } from '../../lib/outbound.ts'
-import type { Lasting } from '../../lib/short-lived.ts'
+import type { Expiring } from '../../lib/expiring-cache.ts'
 import { TokenRefused, type Credentials, type Permissions, type TokenTools } from '../host.ts'
 import { apiHeaders } from './api-headers.ts'
 
@@ -61,7 +61,7 @@ export function evictInstallationToken(
   permissions: Permissions,
   holder: string,
 ): void {
-  tools.appTokens.forget(cacheKey(app, repository, permissions, holder))
+  tools.appTokens.delete(cacheKey(app, repository, permissions, holder))
 }
 
 const cacheKey = (app: App, repository: string, permissions: Permissions, holder: string): string =>
@@ -83,7 +83,7 @@ export async function makeInstallationToken(
   app: App,
   repository: string,
   permissions: Permissions,
-): Promise<Lasting<string>> {
+): Promise<Expiring<string>> {
   const [owner = '', name = '', ...more] = repository.split('/')
   if (owner === '' || name === '' || more.length > 0) {
     throw new TokenRefused(`${repository} is not the name of a repository at GitHub, such as acme/app.`)
@@ -114,7 +114,7 @@ async function ask(tools: TokenTools, app: App, body: object): Promise<OutboundR
 }
 
 /** GitHub looks for the repository in the account the App is installed in, which may be another than the owner. */
-function readToken({ body, isCut }: OutboundResponse, repository: string): Lasting<string> {
+function readToken({ body, isCut }: OutboundResponse, repository: string): Expiring<string> {
   const answer = isCut ? null : parse(body)
   const { token, expires_at: expiresAt, repositories } = answer ?? {}
   const endsAt = new Date(typeof expiresAt === 'string' ? expiresAt : Number.NaN)
