@@ -81,17 +81,17 @@ export async function offerJob(
   return true
 }
 
-type WantedVolume = Pick<Parameters<typeof volumes.insertOwn>[1], 'tag' | 'purpose' | 'requestedMb'>
+type WantedVolume = Pick<volumes.OwnVolume, 'tag' | 'purpose' | 'requested_mb'>
 
 function volumesOf({ pipeline_id, pipeline_slug, cache, container_cache }: RunnableJob): WantedVolume[] {
   const wanted: WantedVolume[] = []
   if (cache) {
     const tag = cacheTag(pipeline_id, cache.name ?? pipeline_slug)
-    wanted.push({ tag, purpose: 'cache', requestedMb: cache.sizeGb * 1024 })
+    wanted.push({ tag, purpose: 'cache', requested_mb: cache.sizeGb * 1024 })
   }
   if (container_cache) {
     const tag = containerCacheTag(pipeline_id)
-    wanted.push({ tag, purpose: 'container_cache', requestedMb: containerCacheMb })
+    wanted.push({ tag, purpose: 'container_cache', requested_mb: containerCacheMb })
   }
   return wanted
 }
@@ -196,7 +196,7 @@ class Planning {
 
   private async insertFor(job: RunnableJob, imageRef: string, cpus: number): Promise<void> {
     const id = await this.insert(job, job.id, imageRef, cpus)
-    const place = { organizationId: job.organization_id, clusterId: job.cluster_id, hostedAgentId: id }
+    const place = { organization_id: job.organization_id, cluster_id: job.cluster_id, hosted_agent_id: id }
     for (const volume of volumesOf(job)) await volumes.insertOwn(this.trx, { ...place, ...volume })
     await this.noteUse(job.queue_id)
   }

@@ -23,14 +23,16 @@ const columns = sql`
   h.id, h.organization_id, h.cluster_id, h.queue_id, q.key as queue_key, h.image_ref, h.instance_shape, h.job_id,
   h.agent_id, h.start_attempts, c.hosted_git_mirror_enabled as git_mirror`
 
-export interface NewHostedAgent {
-  id: string
-  organization_id: string
-  cluster_id: string
-  queue_id: string
-  image_ref: string
-  instance_shape: string
-  job_id: string | null
+type Inserted =
+  | 'id'
+  | 'organization_id'
+  | 'cluster_id'
+  | 'queue_id'
+  | 'image_ref'
+  | 'instance_shape'
+  | 'job_id'
+
+export interface NewHostedAgent extends Pick<HostedAgent, Inserted> {
   token_hash: Buffer
   token_expires_at: string
   ends_at: string

@@ -6,12 +6,6 @@ import { label, labels } from '../labels.ts'
 import { deleteContainer } from './delete-container.ts'
 import { isKind, listOurContainers, ulimits, type Engine } from './engine.ts'
 
-export interface HelperMount {
-  volume: string
-  path: string
-  readOnly: boolean
-}
-
 const helperSeconds = 600
 
 /** Returns the script's output. The engine must have the helper image. */
@@ -20,7 +14,7 @@ export async function runHelper(
   /** The id of the volume it works on, for `deleteHelpers`. */
   id: string,
   script: string,
-  mounts: readonly HelperMount[],
+  mounts: Docker.MountSettings[],
   more: Docker.HostConfig = {},
 ): Promise<string> {
   const container = await engine.ask((docker) =>
@@ -37,12 +31,7 @@ export async function runHelper(
         NetworkMode: 'none',
         Ulimits: ulimits,
         LogConfig: { Type: 'json-file', Config: {} },
-        Mounts: mounts.map(({ volume, path, readOnly }) => ({
-          Type: 'volume',
-          Source: volume,
-          Target: path,
-          ReadOnly: readOnly,
-        })),
+        Mounts: mounts,
         ...more,
       },
     }),

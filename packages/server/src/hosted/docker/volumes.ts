@@ -74,12 +74,12 @@ export async function snapshotVolume(engine: Engine, id: string): Promise<{ size
   if (attached === null) throw new HostedNotFound(`There is no attached volume ${id}.`)
   const clusterId = attached.labels[label.cluster] ?? ''
   const mark = (part: Part) => ({ ...labels(engine, 'volume', clusterId, id), [partLabel]: part })
-  const from = { volume: mountOf(attached), path: '/from', readOnly: true }
+  const from = { Type: 'volume', Source: mountOf(attached), Target: '/from', ReadOnly: true } as const
   let layers = layersOf(attached)
   let output: string
   if (layers.length >= mostLayers) {
     const merged = await ensureNamed(engine, nameOf(id, 'merged'), mark('merged'))
-    const to = { volume: merged.name, path: '/to', readOnly: false }
+    const to = { Type: 'volume', Source: merged.name, Target: '/to', ReadOnly: false } as const
     output = await runHelper(engine, id, 'cp -a /from/. /to/ && du -sm /to', [from, to])
     layers = [merged.name]
   } else {

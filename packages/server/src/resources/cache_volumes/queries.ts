@@ -117,27 +117,13 @@ export async function markDeleted(
 
 export async function insertOwn(
   trx: Trx,
-  volume: {
-    organizationId: string
-    clusterId: string
-    hostedAgentId: string
-    tag: string
-    purpose: Purpose
-    requestedMb: number
+  volume: Pick<OwnVolume, 'organization_id' | 'cluster_id' | 'tag' | 'purpose' | 'requested_mb'> & {
+    hosted_agent_id: string
   },
 ): Promise<void> {
   await trx
     .insertInto('cache_volumes')
-    .values({
-      id: newVolumeId(),
-      organization_id: volume.organizationId,
-      cluster_id: volume.clusterId,
-      hosted_agent_id: volume.hostedAgentId,
-      tag: volume.tag,
-      purpose: volume.purpose,
-      requested_mb: volume.requestedMb,
-      state: 'attaching',
-    })
+    .values({ ...volume, id: newVolumeId(), state: 'attaching' })
     .execute()
 }
 
