@@ -147,6 +147,7 @@ const refuse = async () => {
 }
 const refusing: Handlers<unknown> = {
   expire_invitations: refuse,
+  poll_repository: refuse,
   report_commit_statuses: refuse,
   report_overdue_statuses: refuse,
   revoke_inactive_tokens: refuse,

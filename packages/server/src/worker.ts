@@ -14,7 +14,7 @@ import { sharedVolumeReconciler } from './hosted/agents/shared-volumes.ts'
 import { deleteUnusedBlobs, expireArtifacts } from './resources/artifacts/expire.ts'
 import { enqueueOverdueReports, reportStatuses } from './resources/commit-statuses/report.ts'
 import { updateStatuses } from './resources/commit-statuses/update-statuses.ts'
-import { pollRepositories } from './source-hosts/incoming/poll.ts'
+import { enqueuePolls, pollRepository } from './source-hosts/incoming/poll.ts'
 import { expireWebhookDeliveries } from './source-hosts/incoming/queries.ts'
 import * as invitations from './resources/invitations/queries.ts'
 import { revokeInactiveTokens } from './resources/access-token/revoke-inactive.ts'
@@ -41,6 +41,7 @@ export const handlers: Handlers<Context> = {
   expire_rate_limits: (ctx) => inLongTransaction(ctx.db, deleteSeconds, expireRateLimits),
   expire_sessions: (ctx) => inLongTransaction(ctx.db, deleteSeconds, expireSessions),
   expire_webhook_deliveries: (ctx) => inLongTransaction(ctx.db, deleteSeconds, expireWebhookDeliveries),
+  poll_repository: pollRepository,
   report_commit_statuses: reportStatuses,
   report_overdue_statuses: enqueueOverdueReports,
   revoke_inactive_tokens: (ctx) => revokeInactiveTokens(ctx.db),
@@ -64,7 +65,7 @@ export const pollers: Readonly<Record<string, Poller<Context>>> = {
   remove_builds: { everySeconds: 2, run: deleteBuilds },
   fire_schedules: { everySeconds: 5, run: fireDueSchedules },
   update_statuses: { everySeconds: 1, run: updateStatuses },
-  poll_repositories: { everySeconds: 2, run: pollRepositories },
+  enqueue_polls: { everySeconds: 2, run: enqueuePolls },
   enqueue_compactions: { everySeconds: 10, run: enqueueCompactions },
   reconcile_hosted: { everySeconds: 5, run: logEngineOutage(reconcile) },
   reconcile_shared_volumes: { everySeconds: 30, run: logEngineOutage(sharedVolumeReconciler()) },

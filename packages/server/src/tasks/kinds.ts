@@ -14,6 +14,7 @@ export interface Kinds {
   expire_rate_limits: NoPayload
   expire_sessions: NoPayload
   expire_webhook_deliveries: NoPayload
+  poll_repository: { pipeline_id: string; organization_id: string; claim: string }
   report_commit_statuses: { pipeline_id: string }
   report_overdue_statuses: NoPayload
   revoke_inactive_tokens: NoPayload

@@ -13,12 +13,11 @@ import {
 import { reportDue, updateAll } from '../../../test/commit-statuses.ts'
 import { commitOf } from '../../../test/deliveries.ts'
 import { aGitHub, anAppKey, type AppKey, type GitHubHost } from '../../../test/github-host.ts'
+import { pollDue } from '../../../test/polls.ts'
 import { aBuild, runJob, startJob } from '../../../test/runs.ts'
 import { outboundClient } from '../../lib/outbound.ts'
-import { pollRepositories } from '../../source-hosts/incoming/poll.ts'
 
 const app = useApp({ env: { MILLRACE_OUTBOUND_ALLOW: '127.0.0.0/8' } })
-const never = new AbortController().signal
 
 let org: TestOrganization
 let admin: TestUser
@@ -399,11 +398,11 @@ describe('a GitHub App', () => {
     const pipeline = await aPublished('steps: []', { repository: address('gone'), poll_interval_seconds: 30 })
     const pollError = async () =>
       (await app.request('GET', pipeline.path, { token: admin.token })).body.poll_error
-    await pollRepositories(app.ctx, never)
+    await pollDue(app.ctx)
     expect(await pollError()).toMatch(/does not include acme\/gone/)
     const body = { repository: address('app') }
     await app.request('PATCH', pipeline.path, { token: admin.token, body })
-    await pollRepositories(after(40), never)
+    await pollDue(after(40))
     expect(host.minted).toMatchObject([{ repositories: ['app'], permissions: { contents: 'read' } }])
     expect(await pollError()).not.toMatch(/does not include|ghs_/)
   })

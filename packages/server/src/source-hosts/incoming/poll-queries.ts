@@ -1,15 +1,15 @@
 import { sql } from 'kysely'
 import type { Db, Trx } from '../../db/pool.ts'
 import { inTransaction } from '../../db/transaction.ts'
+import type { Kinds } from '../../tasks/kinds.ts'
 
-export interface Claimed {
-  pipeline_id: string
-  organization_id: string
+export type PollClaim = Kinds['poll_repository']
+
+export interface ClaimedPoll extends PollClaim {
   repository: string
   repository_host: string | null
   userinfo_sealed: Buffer | null
   userinfo_key_id: string | null
-  claim: string
   polled_at: string | null
 }
 
@@ -29,25 +29,45 @@ export async function followSettings(db: Db, now: string): Promise<void> {
     on conflict do nothing`.execute(db)
 }
 
-/** The claim lasts until the next poll is due, which is longer than a poll may take. */
-export async function claimDue(db: Db, now: string, claim: string, most: number): Promise<Claimed[]> {
-  const { rows } = await sql<Claimed>`
+/** At most so many polls wait or run, so that hosts that do not answer leave room for other tasks. */
+const mostAtOnce = 8
+
+/** The claim lasts until the next poll is due. Tasks of a process that died count for a minute. */
+export async function claimDue(db: Db, now: string, claim: string): Promise<PollClaim[]> {
+  const { rows } = await sql<PollClaim>`
     with due as (
-      select pipeline_id from pipeline_polls where next_poll_at <= ${now}
-      order by next_poll_at limit ${most} for update skip locked
+      select pipeline_id from pipeline_polls where next_poll_at <= ${now} order by next_poll_at
+      limit greatest(0, ${mostAtOnce} - (
+        select count(*) from graphile_worker.jobs where task_identifier = 'poll_repository'
+          and (locked_at is null or locked_at > now() - interval '1 minute')))
+      for update skip locked
     )
     update pipeline_polls q set claim = ${claim},
       next_poll_at = ${now}::timestamptz + make_interval(secs => coalesce(p.poll_interval_seconds, 30))
     from due, pipelines p where q.pipeline_id = due.pipeline_id and p.id = q.pipeline_id
-    returning q.pipeline_id, q.organization_id, q.repository, p.repository_host, p.repository_userinfo_sealed as userinfo_sealed,
-      p.repository_userinfo_key_id as userinfo_key_id, q.claim, q.polled_at`.execute(db)
+    returning q.pipeline_id, q.organization_id, q.claim`.execute(db)
   return rows
+}
+
+/** Undefined: another task has claimed the poll, or polling was turned off. */
+export async function findClaimed(
+  db: Db,
+  { pipeline_id, organization_id, claim }: PollClaim,
+): Promise<ClaimedPoll | undefined> {
+  const { rows } = await sql<ClaimedPoll>`
+    select q.pipeline_id, q.organization_id, q.claim, q.repository, q.polled_at, p.repository_host,
+      p.repository_userinfo_sealed as userinfo_sealed, p.repository_userinfo_key_id as userinfo_key_id
+    from pipeline_polls q join pipelines p on p.id = q.pipeline_id
+    where q.organization_id = ${organization_id} and q.pipeline_id = ${pipeline_id} and q.claim = ${claim}`.execute(
+    db,
+  )
+  return rows[0]
 }
 
 /** Whether the claim still holds; if so, it does until the transaction ends. */
 export async function holdClaim(
   trx: Trx,
-  { pipeline_id, organization_id, claim }: Claimed,
+  { pipeline_id, organization_id, claim }: PollClaim,
 ): Promise<boolean> {
   const { rows } = await sql`
     select pipeline_id from pipeline_polls
@@ -57,7 +77,7 @@ export async function holdClaim(
   return rows.length > 0
 }
 
-export async function listRefs(db: Db, { pipeline_id }: Claimed): Promise<Map<string, string>> {
+export async function listRefs(db: Db, { pipeline_id }: PollClaim): Promise<Map<string, string>> {
   const { rows } = await sql<{ ref: string; commit: string }>`
     select ref, commit from polled_refs where pipeline_id = ${pipeline_id}`.execute(db)
   return new Map(rows.map(({ ref, commit }) => [ref, commit]))
@@ -65,7 +85,7 @@ export async function listRefs(db: Db, { pipeline_id }: Claimed): Promise<Map<st
 
 export async function keepRef(
   trx: Trx,
-  { pipeline_id }: Claimed,
+  { pipeline_id }: PollClaim,
   ref: string,
   to: string | null,
 ): Promise<void> {
@@ -81,7 +101,7 @@ export async function keepRef(
 /** Refs that exist at the first poll are not built. */
 export async function keepAll(
   db: Db,
-  claimed: Claimed,
+  claimed: PollClaim,
   refs: ReadonlyMap<string, string>,
   at: string,
 ): Promise<void> {
@@ -98,7 +118,7 @@ export async function keepAll(
 
 export async function recordPolled(
   db: Db,
-  { pipeline_id, organization_id, claim }: Claimed,
+  { pipeline_id, organization_id, claim }: PollClaim,
   at: string,
 ): Promise<void> {
   await sql`
@@ -110,7 +130,7 @@ export async function recordPolled(
 
 export async function recordError(
   db: Db,
-  { pipeline_id, organization_id, claim }: Claimed,
+  { pipeline_id, organization_id, claim }: PollClaim,
   error: string,
 ): Promise<void> {
   await sql`

@@ -4,14 +4,17 @@ import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startApp, type TestApp } from '../../../test/app.ts'
+import { eventually, startApp, type TestApp } from '../../../test/app.ts'
 import { aCluster, anAdmin, anOrganization, unique, type TestOrganization } from '../../../test/builders.ts'
 import { aRepository, type TestRepository } from '../../../test/git.ts'
+import { pollDue } from '../../../test/polls.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { newId } from '../../lib/ids.ts'
 import { lsRemote, readRefs } from './ls-remote.ts'
+import { runTasks } from '../../tasks/run.ts'
+import { handlers } from '../../worker.ts'
 import * as polls from './poll-queries.ts'
-import { pollRepositories } from './poll.ts'
+import { enqueuePolls } from './poll.ts'
 
 let repository: TestRepository
 let app: TestApp
@@ -35,8 +38,6 @@ afterAll(async () => {
   await app.close()
   await repository.remove()
 })
-
-const never = new AbortController().signal
 
 async function aPolled(body: object = {}) {
   const made = await app.request('POST', `${org.path}/pipelines`, {
@@ -62,7 +63,7 @@ async function aPolled(body: object = {}) {
 /** As if every interval had passed. */
 const pollNow = async (...apps: TestApp[]) => {
   await sql`update pipeline_polls set next_poll_at = now() - interval '1 second'`.execute(app.db)
-  await Promise.all((apps.length === 0 ? [app] : apps).map(({ ctx }) => pollRepositories(ctx, never)))
+  await Promise.all((apps.length === 0 ? [app] : apps).map(({ ctx }) => pollDue(ctx)))
 }
 
 describe('poll_interval_seconds', () => {
@@ -105,13 +106,13 @@ describe('poll_interval_seconds', () => {
     await pollNow()
     const claim = async () => {
       await sql`update pipeline_polls set next_poll_at = now() - interval '1 second'`.execute(app.db)
-      const claimed = await polls.claimDue(app.db, new Date().toISOString(), newId(), 100)
+      const claimed = await polls.claimDue(app.db, new Date().toISOString(), newId())
       const own = claimed.find(({ pipeline_id: pipeline }) => pipeline === id)
       if (own === undefined) throw new Error('It was not claimed.')
       return own
     }
     const [early, late] = [await claim(), await claim()]
-    const holds = (own: polls.Claimed) => inTransaction(app.db, (trx) => polls.holdClaim(trx, own))
+    const holds = (own: polls.PollClaim) => inTransaction(app.db, (trx) => polls.holdClaim(trx, own))
     expect([await holds(early), await holds(late)]).toEqual([false, true])
     await polls.recordError(app.db, early, 'too late')
     const kept = app.db.selectFrom('pipeline_polls').select('error').where('pipeline_id', '=', id)
@@ -146,6 +147,38 @@ describe('poll_interval_seconds', () => {
     const pipeline = await aPolled()
     const answer = await app.request('PATCH', pipeline.path, { token, body: { poll_interval_seconds } })
     expect([answer.status, answer.body.errors?.[0]?.field]).toEqual([422, 'poll_interval_seconds'])
+  })
+
+  it('is carried out by tasks, of which a few wait at a time', async () => {
+    const made = await Promise.all(Array.from({ length: 9 }, () => aPolled()))
+    await sql`update pipeline_polls set next_poll_at = now() + interval '1 hour'`.execute(app.db)
+    await enqueuePolls(app.ctx)
+    await enqueuePolls(app.ctx)
+    const count = () =>
+      sql<{ count: number }>`
+        select count(*)::int as count from graphile_worker.jobs where task_identifier = 'poll_repository'`.execute(
+        app.db,
+      )
+    expect((await count()).rows).toEqual([{ count: 8 }])
+    const running = await runTasks(app.database.pool, app.ctx.log, app.ctx, handlers, {})
+    try {
+      await eventually('all are polled', async () => {
+        await enqueuePolls(app.ctx)
+        const rows = await app.db
+          .selectFrom('pipeline_polls')
+          .select('pipeline_id')
+          .where(
+            'pipeline_id',
+            'in',
+            made.map(({ id }) => id),
+          )
+          .where('polled_at', 'is not', null)
+          .execute()
+        return rows.length === 9
+      })
+    } finally {
+      await running.stop()
+    }
   })
 })
 

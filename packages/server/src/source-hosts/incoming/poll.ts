@@ -5,7 +5,7 @@ import { carryOut } from '../../conductor/act.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { newId } from '../../lib/ids.ts'
 import { joinUserinfo } from '../../lib/userinfo.ts'
-import { runConcurrently } from '../../tasks/run-concurrently.ts'
+import { enqueueAll } from '../../tasks/enqueue.ts'
 import { locate } from '../../resources/pipelines/provider.ts'
 import * as connections from '../../resources/repository_connections/queries.ts'
 import type { HostEvent } from '../events.ts'
@@ -14,26 +14,29 @@ import { hostOfType } from '../hosts.ts'
 import { isRefName, readRef, unknownRef } from '../fields.ts'
 import { lsRemote, type RemoteRefs } from './ls-remote.ts'
 import * as polls from './poll-queries.ts'
-import type { Claimed } from './poll-queries.ts'
+import type { ClaimedPoll, PollClaim } from './poll-queries.ts'
 import { takeIn } from './receive.ts'
 
-const mostAtOnce = 8
 /** Further moved refs wait for the next poll. */
 const mostMoves = 200
 
-/** One round: all that are due. */
-export async function pollRepositories(ctx: Context, stopping: AbortSignal): Promise<void> {
-  await polls.followSettings(ctx.db, ctx.now().toISOString())
-  await runConcurrently({
-    most: mostAtOnce,
-    stopping,
-    claim: (room) => polls.claimDue(ctx.db, ctx.now().toISOString(), newId(), room),
-    work: (claimed) => poll(ctx, claimed),
-    failed: (error) => ctx.log.error({ err: error }, 'A repository could not be polled.'),
+/** A poller finds the polls that are due, since intervals are shorter than cron's minute. */
+export async function enqueuePolls(ctx: Context): Promise<void> {
+  const now = ctx.now().toISOString()
+  await polls.followSettings(ctx.db, now)
+  await inTransaction(ctx.db, async (trx) => {
+    const due = await polls.claimDue(trx, now, newId())
+    await enqueueAll(
+      trx,
+      'poll_repository',
+      due.map((payload) => ({ payload })),
+    )
   })
 }
 
-async function poll(ctx: Context, claimed: Claimed): Promise<void> {
+export async function pollRepository(ctx: Context, claim: PollClaim): Promise<void> {
+  const claimed = await polls.findClaimed(ctx.db, claim)
+  if (claimed === undefined) return
   const remote = await ask(ctx, claimed)
   if (!remote.ok) return polls.recordError(ctx.db, claimed, remote.reason)
   const refs = new Map(
@@ -48,7 +51,7 @@ async function poll(ctx: Context, claimed: Claimed): Promise<void> {
 }
 
 /** Without a token the repository may still be public. */
-async function ask(ctx: Context, claimed: Claimed): Promise<RemoteRefs> {
+async function ask(ctx: Context, claimed: ClaimedPoll): Promise<RemoteRefs> {
   const found = await credentialsFor(ctx, claimed).catch((error: unknown) => {
     if (error instanceof TokenRefused) return error
     throw error
@@ -62,7 +65,7 @@ async function ask(ctx: Context, claimed: Claimed): Promise<RemoteRefs> {
   return isRefused && !remote.ok ? { ok: false, reason: found.message } : remote
 }
 
-function addressOf({ keys }: Context, claimed: Claimed): string {
+function addressOf({ keys }: Context, claimed: ClaimedPoll): string {
   const { repository, userinfo_sealed: sealed, userinfo_key_id: keyId } = claimed
   return sealed === null || keyId === null ? repository : joinUserinfo(repository, keys.open(sealed, keyId))
 }
@@ -82,7 +85,7 @@ function movesOf(before: ReadonlyMap<string, string>, after: ReadonlyMap<string,
 }
 
 /** False: another process has claimed the poll, or polling was turned off. */
-async function takeMove(ctx: Context, claimed: Claimed, { ref, to }: Move): Promise<boolean> {
+async function takeMove(ctx: Context, claimed: ClaimedPoll, { ref, to }: Move): Promise<boolean> {
   const taken = await inTransaction(ctx.db, async (trx) => {
     if (!(await polls.holdClaim(trx, claimed))) return null
     await polls.keepRef(trx, claimed, ref, to)
@@ -115,7 +118,7 @@ function eventOf(ref: string, to: string | null): HostEvent {
     : { kind: 'pushed', ...named, commit: to, message: null, author: null }
 }
 
-async function credentialsFor(ctx: Context, claimed: Claimed) {
+async function credentialsFor(ctx: Context, claimed: ClaimedPoll) {
   const { organization_id: orgId, repository_host: host } = claimed
   const connection = await connections.findByHost(ctx.db, orgId, host)
   const token = connection && hostOfType(connection.type).token
