@@ -1,4 +1,4 @@
-// What a member may do with a pipeline: everything without teams; with teams, the highest access of their teams, and
+// A member's access to a pipeline: everything without teams; with teams, the highest access of their teams, and
 // reading where the pipeline is public. Administrators may do everything.
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db/pool.ts'

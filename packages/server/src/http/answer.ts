@@ -1,4 +1,4 @@
-// What a handler returns, and how it is sent.
+// The answer of a handler, and how it is sent.
 import type { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'

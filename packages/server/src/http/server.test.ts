@@ -36,7 +36,7 @@ describe('every answer', () => {
     expect(headers.get('x-content-type-options')).toBe('nosniff')
   })
 
-  it('to OPTIONS tells browsers what they may send, without a token', async () => {
+  it('to OPTIONS lists what browsers may send, without a token', async () => {
     for (const path of ['/v2/user', '/v2/organizations/x/clusters', '/nothing']) {
       const answer = await app.request('OPTIONS', path)
       expect([answer.status, answer.text]).toEqual([204, ''])

@@ -1,6 +1,6 @@
 import { sign, type KeyObject } from 'node:crypto'
 
-/** `keyId` tells the receiver which of several keys verifies the signature. */
+/** `keyId` names the key that verifies the signature, where there are several. */
 export function signJwt(claims: object, privateKey: KeyObject, keyId?: string): string {
   const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url')
   const header = { alg: 'RS256', typ: 'JWT', ...(keyId === undefined ? {} : { kid: keyId }) }
