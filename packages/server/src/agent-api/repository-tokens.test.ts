@@ -82,7 +82,7 @@ describe('POST jobs/{id}/repository_access_token', () => {
     run.call('POST', `jobs/${run.id}/${path}`, { body: { repo_url: url } })
 
   it.each(['repository_access_token', 'github_code_access_token'])(
-    'answers %s with a token that reads the repository of the pipeline, and git is told to ask for it',
+    'answers %s with a token that reads the repository of the pipeline, and git asks for it',
     async (path) => {
       const { run } = await aJob()
       expect(run.env).toMatchObject({
@@ -125,7 +125,7 @@ describe('POST jobs/{id}/repository_access_token', () => {
     expect([answer.status, answer.body.message]).toEqual([422, expect.stringMatching(/another account/)])
   })
 
-  it('answers 422 where no GitHub App is connected, and git is not told to ask', async () => {
+  it('answers 422 where no GitHub App is connected, and git does not ask', async () => {
     const { run } = await aJob({ isConnected: false })
     const answer = await ask(run)
     expect([answer.status, String(answer.body.message)]).toEqual([
@@ -161,7 +161,7 @@ describe('POST jobs/{id}/repository_access_token', () => {
     expect((await ask(run)).status).toBe(200)
   })
 
-  it('gives out no token of a connection that is removed or changed while the host is asked', async () => {
+  it('issues no token of a connection that is deleted or changed while the host is asked', async () => {
     const [one, moved, other] = [await aJob(), await aJob(), await aJob()]
     const pathOf = ({ world, connection }: Scene) => `${connections(world)}/${connection}`
     const body = { private_key: anAppKey().pem }

@@ -165,7 +165,7 @@ const withPulls = samples.flatMap(({ type, pull }) => (pull === null ? [] : [{ t
 describe.each(withPulls)('pull requests of $type', ({ type, pull }) => {
   const host: SourceHost = hosts[type]
 
-  it('reads a pull request, and tells forks from branches', () => {
+  it('reads a pull request, and distinguishes forks', () => {
     for (const fork of [false, true]) {
       const opened = { kind: 'pull_request', reason: 'opened', number: '7' }
       const expected = { ...opened, pull: { branch: 'feature', base: 'main', isOpen: true, isFork: fork } }

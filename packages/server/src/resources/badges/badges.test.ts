@@ -18,13 +18,12 @@ async function aBadge(steps: string) {
     .where('id', '=', pipeline.id)
     .executeTakeFirstOrThrow()
   const status = async (query = '') => (await app.request('GET', `/badges/${token}.json${query}`)).body.status
-  const picture = (query = '', headers = {}) =>
-    app.request('GET', `/badges/${token}.svg${query}`, { headers })
-  return { pipeline, status, picture }
+  const image = (query = '', headers = {}) => app.request('GET', `/badges/${token}.svg${query}`, { headers })
+  return { pipeline, status, image }
 }
 
 describe('GET badge_url', () => {
-  it('tells how the newest build that passed or failed ended', async () => {
+  it('says how the newest build that passed or failed ended', async () => {
     const { pipeline, status } = await aBadge('[{ command: a }]')
     expect(await status()).toBe('unknown')
     await runJob(app, await aBuild(app, org, pipeline), 'a')
@@ -58,26 +57,26 @@ describe('GET badge_url', () => {
     expect(await status('?branch=%ED%A0%80')).toBeDefined()
   })
 
-  it('draws a picture that proxies may keep as long as it holds', async () => {
-    const { pipeline, picture } = await aBadge('[{ command: a }]')
-    const before = await picture()
+  it('renders an image that proxies may cache while it is unchanged', async () => {
+    const { pipeline, image } = await aBadge('[{ command: a }]')
+    const before = await image()
     expect([before.status, before.headers.get('content-type')]).toEqual([200, 'image/svg+xml'])
     expect(before.text).toMatch(/^<svg xmlns="http:\/\/www.w3.org\/2000\/svg".*unknown.*<\/svg>$/)
     expect(before.headers.get('cache-control')).toBe('public, max-age=0, must-revalidate')
     const tag = before.headers.get('etag') ?? ''
-    const again = await picture('', { 'If-None-Match': `"x", W/${tag}` })
+    const again = await image('', { 'If-None-Match': `"x", W/${tag}` })
     expect([again.status, again.text]).toEqual([304, ''])
     await runJob(app, await aBuild(app, org, pipeline), 'a')
-    const after = await picture('', { 'If-None-Match': tag })
+    const after = await image('', { 'If-None-Match': tag })
     expect([after.status, after.text.includes('passing')]).toEqual([200, true])
   })
 
-  it('takes styles and themes, and lets nothing else into the picture (abuse case 12)', async () => {
-    const { picture } = await aBadge('[{ command: a }]')
-    expect((await picture()).text).toContain('rx="3"')
-    expect((await picture('?style=flat-square')).text).toContain('rx="0"')
-    expect((await picture('?theme=0f0,f00,%23ABC,123456')).text).toMatch(/#123456.*#abc/)
-    const plain = (await picture()).text
+  it('takes styles and themes, and lets nothing else into the image (abuse case 12)', async () => {
+    const { image } = await aBadge('[{ command: a }]')
+    expect((await image()).text).toContain('rx="3"')
+    expect((await image('?style=flat-square')).text).toContain('rx="0"')
+    expect((await image('?theme=0f0,f00,%23ABC,123456')).text).toMatch(/#123456.*#abc/)
+    const plain = (await image()).text
     for (const evil of [
       '<script>alert(1)</script>',
       '"/><script>',
@@ -88,7 +87,7 @@ describe('GET badge_url', () => {
       const query = ['branch', 'step', 'style', 'theme']
         .map((name) => `${name}=${encodeURIComponent(evil)}`)
         .join('&')
-      const answer = await picture(`?${query}`)
+      const answer = await image(`?${query}`)
       expect([answer.status, answer.text]).toEqual([200, plain])
       expect(answer.headers.get('content-security-policy')).toBe("default-src 'none'; sandbox")
     }
@@ -101,8 +100,8 @@ describe('GET badge_url', () => {
         expect([answer.status, answer.body]).toEqual([404, { message: 'No badge found' }])
       }
     }
-    const { pipeline, picture } = await aBadge('[{ command: a }]')
-    const { text } = await picture()
+    const { pipeline, image } = await aBadge('[{ command: a }]')
+    const { text } = await image()
     expect(text).not.toContain(pipeline.slug)
     // It leads nowhere either.
     expect(text).not.toMatch(/<a\b|href|<script|<image/)

@@ -7,7 +7,7 @@ const label = 'build'
 /** About as wide as the words in the usual fonts. */
 const widthOf = (text: string) => Math.round(text.length * 6.6 + 12)
 
-export function drawBadge(status: BadgeStatus, { isSquare, colors }: Look): string {
+export function renderBadge(status: BadgeStatus, { isSquare, colors }: Look): string {
   const [left, right] = [widthOf(label), widthOf(status)]
   const corner = isSquare ? 0 : radius
   const word = (text: string, x: number, color: string) =>

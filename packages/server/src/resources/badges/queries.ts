@@ -8,7 +8,7 @@ export interface BadgePipeline {
   organization_id: string
 }
 
-/** The token is all that one has to know; it names the organization too. */
+/** The token also identifies the organization. */
 export async function findPipeline(db: Db, badgeToken: string): Promise<BadgePipeline | undefined> {
   const { rows } = await sql<BadgePipeline>`
     select id, organization_id from pipelines where badge_token = ${badgeToken}`.execute(db)

@@ -7,7 +7,7 @@ import type { Param } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
 import { notFound } from '../../lib/errors.ts'
 import { isStorable } from '../../lib/unstorable.ts'
-import { drawBadge } from './present.ts'
+import { renderBadge } from './present.ts'
 import * as badges from './queries.ts'
 import { readLook, statusOfSteps, type BadgeStatus } from './rules.ts'
 
@@ -22,7 +22,7 @@ const filters = {
   step: Type.Optional(Type.String({ description: 'Of the steps with this label or key only.' })),
 }
 
-const getPicture = route({
+const getImage = route({
   method: 'GET',
   url: '/badges/:badge.svg',
   summary: 'Get a picture of how the newest build that passed or failed ended',
@@ -42,8 +42,8 @@ const getPicture = route({
   answers: { 200: Type.String({ contentMediaType: 'image/svg+xml' }) },
   async handler({ ctx, params, query, headers }) {
     const status = await statusOf(ctx, params.badge, query)
-    const picture = drawBadge(status, readLook(query.style, query.theme))
-    return fresh(headers, picture, svg(picture))
+    const image = renderBadge(status, readLook(query.style, query.theme))
+    return fresh(headers, image, svg(image))
   },
 })
 
@@ -82,7 +82,7 @@ async function statusOf(
   return build.state === 'passed' ? 'passing' : 'failing'
 }
 
-/** Proxies of pictures may keep a badge, and must ask each time whether it still holds. */
+/** Proxies may cache a badge, and must revalidate it each time. */
 function fresh(headers: IncomingHttpHeaders, content: string, answer: Answer): Answer {
   const tag = `"${createHash('sha256').update(content).digest('hex').slice(0, 20)}"`
   const caching = { 'Cache-Control': 'public, max-age=0, must-revalidate', ETag: tag }
@@ -93,4 +93,4 @@ function fresh(headers: IncomingHttpHeaders, content: string, answer: Answer): A
   return { ...answer, headers: { ...answer.headers, ...caching } }
 }
 
-export const badgeRoutes = [getPicture, getStatus]
+export const badgeRoutes = [getImage, getStatus]

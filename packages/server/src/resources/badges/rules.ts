@@ -33,7 +33,7 @@ const themes: Readonly<Record<string, Look['colors']>> = {
 
 const places = ['passing', 'failing', 'unknown', 'label', 'labelText', 'statusText'] as const
 
-/** Of what callers say, only names from here and colours in hexadecimal come into a picture. */
+/** Only the names above and hexadecimal colours of a query get into the image. */
 export function readLook(style: string | undefined, theme: string | undefined): Look {
   const isSquare = style === 'square' || style === 'flat-square'
   const named = theme !== undefined && Object.hasOwn(themes, theme) ? themes[theme] : undefined

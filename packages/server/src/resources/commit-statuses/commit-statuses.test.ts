@@ -35,7 +35,7 @@ beforeEach(async () => {
   admin = await anAdmin(app, org)
   host.received.length = 0
   host.answering = null
-  // What the test before could not deliver is not to be heard in this one.
+  // Statuses that the previous test could not deliver must not be sent in this one.
   await app.db.deleteFrom('commit_statuses').execute()
 })
 
@@ -73,10 +73,10 @@ async function publish(ctx = app.ctx) {
 const reported = () =>
   host.received.map(({ body }) => [String(body.context), String(body.state), String(body.description)])
 
-/** Of several pipelines or contexts nobody knows which comes first. */
+/** The order of several pipelines or contexts is not defined. */
 const inOrder = (rows: readonly string[][]) => rows.toSorted((a, b) => (a.join() < b.join() ? -1 : 1))
 
-const later = (seconds: number) => ({ ...app.ctx, now: () => new Date(Date.now() + seconds * 1000) })
+const after = (seconds: number) => ({ ...app.ctx, now: () => new Date(Date.now() + seconds * 1000) })
 
 const listed = async (pipeline: { path: string }, { number }: TestBuild) =>
   (await app.request('GET', `${pipeline.path}/builds/${number}/commit-statuses`, { token: admin.token })).list
@@ -150,7 +150,7 @@ describe('a commit status', () => {
     expect(host.received[0]?.body).toEqual(body(url, `millrace/${pipeline.slug}`))
   })
 
-  it('follows the build, and is told only when it changes', async () => {
+  it('follows the build, and is sent only when it changes', async () => {
     await connect('gitea')
     const pipeline = await aPublished('steps: [{ command: a }, { command: b }]')
     const one = await build(pipeline)
@@ -425,7 +425,7 @@ describe('a commit status that is not taken', () => {
     return { pipeline, one, show, problem }
   }
 
-  it('is tried again, later and later, and the connection says what is wrong', async () => {
+  it('is retried at growing intervals, and the connection says what is wrong', async () => {
     const { show, problem } = await aTroubled(401)
     expect(await show()).toMatchObject({
       attempts: 1,
@@ -435,12 +435,12 @@ describe('a commit status that is not taken', () => {
     expect(await problem()).toMatch(/is the token valid/)
     await publish()
     expect(host.received).toHaveLength(1)
-    await publish(later(3))
+    await publish(after(3))
     const { attempts, next_attempt_at: next } = await show()
     expect([host.received.length, attempts]).toEqual([2, 2])
     expect(Date.parse(String(next)) - Date.now()).toBeGreaterThan(6000)
     host.answering = null
-    await publish(later(30))
+    await publish(after(30))
     expect(await show()).toMatchObject({ error: null, next_attempt_at: null, attempts: 0 })
     expect(await problem()).toBeNull()
   })
@@ -452,9 +452,9 @@ describe('a commit status that is not taken', () => {
 
   it('is given up after a day', async () => {
     const { show } = await aTroubled(500)
-    await publish(later(24 * 60 * 60))
+    await publish(after(24 * 60 * 60))
     expect(await show()).toMatchObject({ next_attempt_at: null, error: expect.stringMatching(/^Given up: /) })
-    await publish(later(48 * 60 * 60))
+    await publish(after(48 * 60 * 60))
     expect(host.received).toHaveLength(2)
   })
 
@@ -494,13 +494,13 @@ describe('a commit status that is not taken', () => {
 })
 
 describe('POST …/builds/{number}/commit-statuses/{id}/redeliver', () => {
-  it('tells the host again, also after it was given up', async () => {
+  it('sends the status again, also after it was given up', async () => {
     await connect('gitea')
     const pipeline = await aPublished('steps: [{ command: a }]')
     const one = await build(pipeline)
     host.answering = (response) => response.writeHead(403).end('{"message":"no"}')
     await publish()
-    await reportDue(later(2 * 24 * 60 * 60))
+    await reportDue(after(2 * 24 * 60 * 60))
     const [given] = await listed(pipeline, one)
     expect(given).toMatchObject({ next_attempt_at: null, error: expect.stringMatching(/^Given up: /) })
     host.answering = null
@@ -561,13 +561,13 @@ describe('publishing', () => {
     const pipeline = await aPublished('steps: [{ command: a }]')
     const one = await build(pipeline)
     await updateAll(app.ctx)
-    // Somebody claims the first state and is never heard of again.
+    // A process claims the first state and dies.
     const claimed = await statuses.claimDue(app.db, pipeline.id, new Date().toISOString())
     expect(claimed).toHaveLength(1)
     await runJob(app, one, 'a')
     await publish()
     expect(reported()).toEqual([])
-    await publish(later(61))
+    await publish(after(61))
     expect(reported().map(([, state]) => state)).toEqual(['success'])
   })
 

@@ -218,17 +218,17 @@ describe('a commit status by a GitHub App', () => {
   it('uses a token until ten minutes before its end, and then another', async () => {
     await connect()
     const pipeline = await aPublished()
-    const told = async (seconds: number, commit: string) => {
+    const reportAfter = async (seconds: number, commit: string) => {
       await build(pipeline, commit)
       host.now = () => Date.now() + seconds * 1000
       await publish(after(seconds))
     }
-    await told(0, 'one')
-    await told(49 * 60, 'two')
+    await reportAfter(0, 'one')
+    await reportAfter(49 * 60, 'two')
     expect(host.minted).toHaveLength(1)
-    await told(51 * 60, 'three')
+    await reportAfter(51 * 60, 'three')
     expect(host.minted).toHaveLength(2)
-    await told(3 * 3600, 'four')
+    await reportAfter(3 * 3600, 'four')
     expect(host.minted).toHaveLength(3)
     expect(host.done(/\/statuses\//)).toHaveLength(4)
   })
@@ -392,7 +392,7 @@ describe('a GitHub App', () => {
   })
 
   it('has repositories polled with a token that may read them', async () => {
-    // Nobody answers for the repository here: what counts is what is asked for before.
+    // No repository answers here; the test looks at the request for a token before it.
     await connect({ type: 'github_enterprise_app', url: 'https://127.0.0.1' })
     const address = (name: string) => `https://127.0.0.1:1/acme/${name}.git`
     const pipeline = await aPublished('steps: []', { repository: address('gone'), poll_interval_seconds: 30 })

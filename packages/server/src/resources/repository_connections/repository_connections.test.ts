@@ -177,7 +177,7 @@ describe('PATCH /organizations/{org.slug}/repository_connections/{id}', () => {
     return row.token_sealed === null ? null : app.ctx.keys.open(row.token_sealed, row.token_key_id ?? '')
   }
 
-  it('keeps a secret that comes back masked, replaces one that is new, and forgets one that is null', async () => {
+  it('keeps a secret that comes back masked, replaces one that is new, and deletes one that is null', async () => {
     const before = await made()
     const id = String(before.id)
     const same = await call('PATCH', id, { token: before.token, webhook_secret: before.webhook_secret })
@@ -212,7 +212,7 @@ describe('PATCH /organizations/{org.slug}/repository_connections/{id}', () => {
 })
 
 describe('DELETE /organizations/{org.slug}/repository_connections/{id}', () => {
-  it('answers 204 and forgets it', async () => {
+  it('answers 204 and deletes it', async () => {
     const { body } = await call('POST', '', { type: 'gitea', url: aHost() })
     expect((await call('DELETE', String(body.id))).status).toBe(204)
     expect((await call('GET', String(body.id))).status).toBe(404)

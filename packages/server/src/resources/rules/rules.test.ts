@@ -4,7 +4,7 @@ import { aMember, anAdmin, anOrganization, aPipeline, auditTrail } from '../../.
 import { graphqlId } from '../../lib/ids.ts'
 
 const app = useApp()
-const nobody = '01885682-55a7-44f5-84f3-0402fb452e66'
+const unknownId = '01885682-55a7-44f5-84f3-0402fb452e66'
 const type = 'pipeline.trigger_build.pipeline'
 
 async function aPlace() {
@@ -56,7 +56,7 @@ describe('POST /v2/organizations/{org.slug}/rules', () => {
       const answer = await mine.post(value)
       return [answer.status, answer.body.message]
     }
-    for (const name of [theirs.source.slug, theirs.source.id, nobody, 'nowhere']) {
+    for (const name of [theirs.source.slug, theirs.source.id, unknownId, 'nowhere']) {
       expect(await message({ target_pipeline: name })).toEqual([
         422,
         `value.target_pipeline "${name}" is not a pipeline of this organization.`,
@@ -124,7 +124,7 @@ describe('GET /v2/organizations/{org.slug}/rules', () => {
   it('answers 404 elsewhere', async () => {
     const [mine, theirs] = [await aPlace(), await aPlace()]
     const foreign = (await theirs.post()).body
-    for (const uuid of [foreign.uuid, nobody, 'x']) {
+    for (const uuid of [foreign.uuid, unknownId, 'x']) {
       for (const method of ['GET', 'DELETE']) {
         const answer = await mine.ask(method, uuid)
         expect([answer.status, answer.body]).toEqual([404, { message: 'No rule found' }])

@@ -185,15 +185,15 @@ describe('POST webhook_url', () => {
 
   it('says what a ping, an unknown event and an unknown action were good for', async () => {
     const pipeline = await aPipelineAt('github')
-    const tell = async (delivery: TestDelivery) => outcomes(await deliver(app, pipeline, delivery))
-    expect(await tell(githubEvent('ping', { zen: 'Keep it logically awesome.' }))).toEqual([
+    const outcomesOf = async (delivery: TestDelivery) => outcomes(await deliver(app, pipeline, delivery))
+    expect(await outcomesOf(githubEvent('ping', { zen: 'Keep it logically awesome.' }))).toEqual([
       'A ping: the webhook works.',
     ])
-    expect(await tell(githubEvent('watch', {}))).toEqual(['The event watch makes no builds.'])
-    expect(await tell(aPullRequest('github', { action: 'assigned' }))).toEqual([
+    expect(await outcomesOf(githubEvent('watch', {}))).toEqual(['The event watch makes no builds.'])
+    expect(await outcomesOf(aPullRequest('github', { action: 'assigned' }))).toEqual([
       'Pull request #7: what changed makes no builds.',
     ])
-    expect(await tell(aPush('github', { ref: 'refs/notes/commits' }))).toEqual([
+    expect(await outcomesOf(aPush('github', { ref: 'refs/notes/commits' }))).toEqual([
       'The ref refs/notes/commits is neither branch nor tag.',
     ])
     expect(await builds(pipeline)).toEqual([])

@@ -259,7 +259,7 @@ describe('lsRemote', () => {
     const at = (name: string) => `http://${name}:${(server.address() as AddressInfo).port}/app.git`
     const local = { allow: '127.0.0.0/8 ::1/128' }
 
-    it('goes to the address that was judged, under the name that was given, and follows nobody elsewhere', async () => {
+    it('connects to the checked address, under the given name, and follows no redirect', async () => {
       seen = []
       answer = () => ({ status: 302, headers: { Location: 'http://169.254.169.254/' } })
       expect(await reasonOf(at('localhost'), local)).toMatch(/git could not ask the repository/)
@@ -270,13 +270,13 @@ describe('lsRemote', () => {
     it('does not let git resolve the name once more', async () => {
       seen = []
       answer = () => ({ status: 404 })
-      // Nobody but this resolver knows the name, so only who is told the address finds the way.
+      // Only this resolver knows the name, so git must have been given the address.
       const resolve = async () => ['10.0.0.1', '127.0.0.1']
       await reasonOf(at('nowhere.invalid'), { ...local, resolve })
       expect(seen.map(({ host }) => host?.split(':')[0])).toContain('nowhere.invalid')
     })
 
-    it('asks nobody for a password, keeps credentials to TLS, and does not repeat them', async () => {
+    it('never prompts for a password, sends credentials only over TLS, and does not repeat them', async () => {
       seen = []
       answer = () => ({ status: 401, headers: { 'WWW-Authenticate': 'Basic realm="x"' } })
       const secret = { username: 'oauth2', password: 'hunter2-hunter2' }

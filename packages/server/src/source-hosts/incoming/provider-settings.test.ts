@@ -55,8 +55,8 @@ const outcomeOf = (answer: { body: Json }) => {
 const sourceIn = ({ body }: TestDelivery) =>
   (body as { pullrequest: { source: { repository: object } } }).pullrequest.source
 
-/** What a pipeline with these settings makes of a delivery: `built`, or why not. */
-async function told(settings: object, delivery: TestDelivery, given: object = {}, host: Host = 'github') {
+/** The outcome of a delivery for a pipeline with these settings: `built`, or the reason why not. */
+async function outcome(settings: object, delivery: TestDelivery, given: object = {}, host: Host = 'github') {
   const pipeline = await aPipelineWith(settings, given, host)
   const { result, reason } = outcomeOf(await deliver(app, pipeline, delivery))
   return reason ?? result
@@ -78,46 +78,46 @@ const fork = (options: PullOptions = {}) => aPullRequest('github', { fork: true,
 
 describe('provider settings', () => {
   it('build_branches', async () => {
-    expect(await told({}, aPush('github'))).toBe('built')
-    expect(await told({ build_branches: false }, aPush('github'))).toBe(
+    expect(await outcome({}, aPush('github'))).toBe('built')
+    expect(await outcome({ build_branches: false }, aPush('github'))).toBe(
       'The branch main is not built: build_branches is off.',
     )
     // What pushes do not build, pull requests do.
     const synchronize = aPullRequest('github', { action: 'synchronize' })
-    expect(await told({ build_branches: false }, synchronize)).toBe('built')
-    expect(await told({}, synchronize)).toBe('Pull request #7: the push to feature is built.')
+    expect(await outcome({ build_branches: false }, synchronize)).toBe('built')
+    expect(await outcome({}, synchronize)).toBe('Pull request #7: the push to feature is built.')
   })
 
   it('build_tags', async () => {
     const push = aPush('github', { ref: 'refs/tags/v1.0' })
-    expect(await told({}, push)).toBe('The tag v1.0 is not built: build_tags is off.')
+    expect(await outcome({}, push)).toBe('The tag v1.0 is not built: build_tags is off.')
     const build = await builtBy({ build_tags: true, build_branches: false }, push)
     expect([build.branch, build.tag]).toEqual(['v1.0', 'v1.0'])
   })
 
   it('build_pull_requests', async () => {
-    expect(await told({ build_pull_requests: false }, aPullRequest('github'))).toBe(
+    expect(await outcome({ build_pull_requests: false }, aPullRequest('github'))).toBe(
       'Pull request #7 is not built: build_pull_requests is off.',
     )
   })
 
   it('branch_configuration filters pushes, and leaves pull requests alone', async () => {
     const filter = { branch_configuration: 'main release/* !release/old' }
-    const push = (name: string) => told({}, aPush('github', { ref: `refs/heads/${name}` }), filter)
+    const push = (name: string) => outcome({}, aPush('github', { ref: `refs/heads/${name}` }), filter)
     expect([await push('main'), await push('release/2')]).toEqual(['built', 'built'])
     expect(await push('release/old')).toBe(
       'release/old does not match the pipeline\'s branch filter "main release/* !release/old".',
     )
-    expect(await told({}, aPullRequest('github'), filter)).toBe('built')
-    expect(await told({}, aPullRequest('github', { action: 'synchronize' }), filter)).toBe('built')
+    expect(await outcome({}, aPullRequest('github'), filter)).toBe('built')
+    expect(await outcome({}, aPullRequest('github', { action: 'synchronize' }), filter)).toBe('built')
   })
 
   it('build_pull_request_forks', async () => {
-    expect(await told({}, fork())).toBe(
+    expect(await outcome({}, fork())).toBe(
       'Pull request #7: it comes from a fork, and build_pull_request_forks is off.',
     )
-    expect(await told({ build_pull_request_forks: true }, fork())).toBe('built')
-    expect(await told({ build_pull_request_forks: true }, fork({ action: 'synchronize' }))).toBe('built')
+    expect(await outcome({ build_pull_request_forks: true }, fork())).toBe('built')
+    expect(await outcome({ build_pull_request_forks: true }, fork({ action: 'synchronize' }))).toBe('built')
     // A fork that was deleted has no repository to compare with.
     const { headers, body } = fork()
     Reflect.set(
@@ -125,7 +125,7 @@ describe('provider settings', () => {
       'repo',
       null,
     )
-    expect(await told({}, { headers, body })).toMatch(/comes from a fork/)
+    expect(await outcome({}, { headers, body })).toMatch(/comes from a fork/)
   })
 
   it.each([
@@ -179,7 +179,7 @@ describe('provider settings', () => {
   ])('build_pull_request_forks of Bitbucket: not one that %s', async (_, repository) => {
     const delivery = aPullRequest('bitbucket', { fork: true })
     Reflect.set(sourceIn(delivery), 'repository', repository)
-    expect(await told({ build_pull_request_forks: true }, delivery, {}, 'bitbucket')).toMatch(
+    expect(await outcome({ build_pull_request_forks: true }, delivery, {}, 'bitbucket')).toMatch(
       /comes from a fork that is gone, and Bitbucket keeps its commits nowhere else/,
     )
   })
@@ -191,7 +191,7 @@ describe('provider settings', () => {
     expect(await branch({ prefix_pull_request_fork_branch_names: false })).toBe('feature')
   })
 
-  it('tells agents where the commits of a fork are', async () => {
+  it('says to agents where the commits of a fork are', async () => {
     const settings = { build_pull_request_forks: true }
     const env = async (host: Host) =>
       (await builtBy(settings, aPullRequest(host, { fork: true }), {}, host)).env?.BUILDKITE_REFSPEC
@@ -203,10 +203,10 @@ describe('provider settings', () => {
   })
 
   it('trigger_mode', async () => {
-    expect(await told({ trigger_mode: 'none' }, aPush('github'))).toBe(
+    expect(await outcome({ trigger_mode: 'none' }, aPush('github'))).toBe(
       'Pushes are not built: trigger_mode is none.',
     )
-    expect(await told({ trigger_mode: 'none' }, aPullRequest('github'))).toMatch(/trigger_mode is none/)
+    expect(await outcome({ trigger_mode: 'none' }, aPullRequest('github'))).toMatch(/trigger_mode is none/)
     const deployment = githubEvent('deployment', {
       deployment: {
         id: 42,
@@ -217,8 +217,10 @@ describe('provider settings', () => {
         payload: { region: 'eu' },
       },
     })
-    expect(await told({}, deployment)).toBe('trigger_mode is code, not deployment.')
-    expect(await told({ trigger_mode: 'deployment' }, aPush('github'))).toMatch(/trigger_mode is deployment/)
+    expect(await outcome({}, deployment)).toBe('trigger_mode is code, not deployment.')
+    expect(await outcome({ trigger_mode: 'deployment' }, aPush('github'))).toMatch(
+      /trigger_mode is deployment/,
+    )
     expect(await builtBy({ trigger_mode: 'deployment' }, deployment)).toMatchObject({
       branch: 'main',
       commit: commitOf('head'),
@@ -241,17 +243,17 @@ describe('provider settings', () => {
     const filter = { pull_request_branch_filter_configuration: 'feature* !feature/x' }
     const on = { pull_request_branch_filter_enabled: true, ...filter }
     const pull = (branch: string) => aPullRequest('github', { branch })
-    expect(await told(filter, pull('other'))).toBe('built')
-    expect(await told(on, pull('feature/y'))).toBe('built')
-    expect(await told(on, pull('feature/x'))).toBe(
+    expect(await outcome(filter, pull('other'))).toBe('built')
+    expect(await outcome(on, pull('feature/y'))).toBe('built')
+    expect(await outcome(on, pull('feature/x'))).toBe(
       'Pull request #7: feature/x does not match the pull request branch filter "feature* !feature/x".',
     )
   })
 
   it('ignore_default_branch_pull_requests', async () => {
     const pull = aPullRequest('github', { branch: 'main' })
-    expect(await told({}, pull)).toBe('built')
-    expect(await told({ ignore_default_branch_pull_requests: true }, pull)).toMatch(
+    expect(await outcome({}, pull)).toBe('built')
+    expect(await outcome({ ignore_default_branch_pull_requests: true }, pull)).toMatch(
       /it is of the default branch/,
     )
   })
@@ -303,8 +305,8 @@ describe('provider settings', () => {
   it('skip_builds_for_closed_pull_requests', async () => {
     const labels = { build_pull_request_labels_changed: true }
     const closed = aPullRequest('github', { action: 'labeled', state: 'closed' })
-    expect(await told(labels, closed)).toBe('Pull request #7: it is closed.')
-    expect(await told({ ...labels, skip_builds_for_closed_pull_requests: false }, closed)).toBe('built')
+    expect(await outcome(labels, closed)).toBe('Pull request #7: it is closed.')
+    expect(await outcome({ ...labels, skip_builds_for_closed_pull_requests: false }, closed)).toBe('built')
   })
 
   it('cancel_deleted_branch_builds', async () => {
@@ -338,18 +340,18 @@ describe('provider settings', () => {
   it('filter_enabled and filter_condition', async () => {
     const filter_condition = 'build.pull_request.draft != true && build.branch != "wip"'
     const on = { filter_enabled: true, filter_condition }
-    expect(await told({ filter_condition }, aPullRequest('github', { draft: true }))).toBe('built')
-    expect(await told(on, aPullRequest('github', { draft: true }))).toBe(
+    expect(await outcome({ filter_condition }, aPullRequest('github', { draft: true }))).toBe('built')
+    expect(await outcome(on, aPullRequest('github', { draft: true }))).toBe(
       `The filter condition does not hold: ${filter_condition}`,
     )
-    expect(await told(on, aPullRequest('github'))).toBe('built')
-    expect(await told(on, aPush('github', { ref: 'refs/heads/wip' }))).toMatch(/filter condition/)
+    expect(await outcome(on, aPullRequest('github'))).toBe('built')
+    expect(await outcome(on, aPush('github', { ref: 'refs/heads/wip' }))).toMatch(/filter condition/)
     const labels = { filter_enabled: true, filter_condition: 'build.pull_request.labels includes "ci"' }
-    expect(await told(labels, aPullRequest('github', { labels: ['ci'] }))).toBe('built')
-    expect(await told(labels, aPullRequest('github'))).toMatch(/does not hold/)
+    expect(await outcome(labels, aPullRequest('github', { labels: ['ci'] }))).toBe('built')
+    expect(await outcome(labels, aPullRequest('github'))).toMatch(/does not hold/)
     const forks = { filter_enabled: true, filter_condition: 'build.pull_request.repository.fork == false' }
-    expect(await told({ ...forks, build_pull_request_forks: true }, fork())).toMatch(/does not hold/)
-    expect(await told({ ...forks, filter_condition: 'build.nonsense == 1' }, aPush('github'))).toMatch(
+    expect(await outcome({ ...forks, build_pull_request_forks: true }, fork())).toMatch(/does not hold/)
+    expect(await outcome({ ...forks, filter_condition: 'build.nonsense == 1' }, aPush('github'))).toMatch(
       /cannot be decided/,
     )
   })
@@ -370,17 +372,17 @@ describe('provider settings', () => {
     ['build_pull_request_stacks', { action: 'stacked' }],
   ])('%s (%j)', async (setting, options) => {
     const delivery = aPullRequest('github', options)
-    expect(await told({}, delivery)).toBe(`Pull request #7: ${setting} is off.`)
+    expect(await outcome({}, delivery)).toBe(`Pull request #7: ${setting} is off.`)
     const pipeline = await aPipelineWith({ [setting]: true })
     await deliver(app, pipeline, aPullRequest('github'))
     // Asked for by name, it is built although the commit has been.
     expect(outcomeOf(await deliver(app, pipeline, delivery)).result).toBe('built')
   })
 
-  it('build_pull_request_labels_changed, as Gitea and GitLab tell it', async () => {
+  it('build_pull_request_labels_changed, as Gitea and GitLab send it', async () => {
     const settings = { build_pull_request_labels_changed: true }
     const gitea = aPullRequest('gitea', { action: 'label_updated', labels: ['bug'] })
-    expect([await told({}, gitea, {}, 'gitea'), await told(settings, gitea, {}, 'gitea')]).toEqual([
+    expect([await outcome({}, gitea, {}, 'gitea'), await outcome(settings, gitea, {}, 'gitea')]).toEqual([
       'Pull request #7: build_pull_request_labels_changed is off.',
       'built',
     ])
@@ -388,13 +390,13 @@ describe('provider settings', () => {
       action: 'update',
       more: { changes: { labels: { current: [] } } },
     })
-    expect([await told({}, gitlab, {}, 'gitlab'), await told(settings, gitlab, {}, 'gitlab')]).toEqual([
+    expect([await outcome({}, gitlab, {}, 'gitlab'), await outcome(settings, gitlab, {}, 'gitlab')]).toEqual([
       'Pull request #7: build_pull_request_labels_changed is off.',
       'built',
     ])
   })
 
-  it('build_pull_request_base_branch_changed, as Gitea, Forgejo and GitLab tell it', async () => {
+  it('build_pull_request_base_branch_changed, as Gitea, Forgejo and GitLab send it', async () => {
     const settings = { build_pull_request_base_branch_changed: true }
     const changed = { action: 'edited', more: { changes: { ref: { from: 'old' } } } }
     const deliveries: Array<[Host, TestDelivery]> = [
@@ -409,23 +411,23 @@ describe('provider settings', () => {
       ],
     ]
     for (const [host, delivery] of deliveries) {
-      expect([await told({}, delivery, {}, host), await told(settings, delivery, {}, host)]).toEqual([
+      expect([await outcome({}, delivery, {}, host), await outcome(settings, delivery, {}, host)]).toEqual([
         'Pull request #7: build_pull_request_base_branch_changed is off.',
         'built',
       ])
     }
   })
 
-  it('build_pull_request_ready_for_review, as GitLab tells it', async () => {
+  it('build_pull_request_ready_for_review, as GitLab sends it', async () => {
     const settings = { build_pull_request_ready_for_review: true }
     const ready = aPullRequest('gitlab', {
       action: 'update',
       more: { changes: { draft: { current: false } } },
     })
-    expect(await told({}, ready, {}, 'gitlab')).toBe(
+    expect(await outcome({}, ready, {}, 'gitlab')).toBe(
       'Pull request #7: build_pull_request_ready_for_review is off.',
     )
-    expect(await told(settings, ready, {}, 'gitlab')).toBe('built')
+    expect(await outcome(settings, ready, {}, 'gitlab')).toBe('built')
   })
 
   it('build_pull_request_review_submitted and build_pull_request_review_dismissed', async () => {
@@ -435,9 +437,9 @@ describe('provider settings', () => {
         action,
         review: { id: 3, state: 'approved' },
       })
-    expect(await told({}, review('submitted'))).toMatch(/build_pull_request_review_submitted is off/)
-    expect(await told({}, review('dismissed'))).toMatch(/build_pull_request_review_dismissed is off/)
-    expect(await told({ build_pull_request_review_dismissed: true }, review('dismissed'))).toBe('built')
+    expect(await outcome({}, review('submitted'))).toMatch(/build_pull_request_review_submitted is off/)
+    expect(await outcome({}, review('dismissed'))).toMatch(/build_pull_request_review_dismissed is off/)
+    expect(await outcome({ build_pull_request_review_dismissed: true }, review('dismissed'))).toBe('built')
     const build = await builtBy({ build_pull_request_review_submitted: true }, review('submitted'))
     expect(build.env).toMatchObject({
       BUILDKITE_GITHUB_REVIEW_ID: '3',
@@ -447,7 +449,7 @@ describe('provider settings', () => {
       ...(aPullRequest('gitea').body as object),
       action: 'reviewed',
     })
-    expect(await told({ build_pull_request_review_submitted: true }, approved, {}, 'gitea')).toBe('built')
+    expect(await outcome({ build_pull_request_review_submitted: true }, approved, {}, 'gitea')).toBe('built')
   })
 
   it('build_issue_comment_created, issue_comment_command_word and issue_comment_match_mode', async () => {
@@ -488,10 +490,12 @@ describe('provider settings', () => {
         comment: { id: 9, body, author_association: 'OWNER' },
       })
     const on = { build_pull_request_review_comment_created: true }
-    expect(await told({}, comment('/bk'))).toMatch(/review_comment_created is off/)
-    expect(await told(on, comment('/bk'))).toBe('built')
-    expect(await told({ ...on, review_comment_command_word: '/go' }, comment('/bk'))).toMatch(/does not ask/)
-    expect(await told({ ...on, review_comment_match_mode: 'contains' }, comment('and /bk'))).toBe('built')
+    expect(await outcome({}, comment('/bk'))).toMatch(/review_comment_created is off/)
+    expect(await outcome(on, comment('/bk'))).toBe('built')
+    expect(await outcome({ ...on, review_comment_command_word: '/go' }, comment('/bk'))).toMatch(
+      /does not ask/,
+    )
+    expect(await outcome({ ...on, review_comment_match_mode: 'contains' }, comment('and /bk'))).toBe('built')
   })
 
   it('build_pull_request_merge_commits', async () => {
@@ -521,9 +525,9 @@ describe('provider settings', () => {
       })
     const on = { build_merge_group_checks_requested: true }
     const filtered = { branch_configuration: 'main' }
-    expect(await told({}, group('checks_requested'))).toBe('build_merge_group_checks_requested is off.')
-    expect(await told({}, aPush('github', { ref: `refs/heads/${branch}` }))).toBe('built')
-    expect(await told(on, aPush('github', { ref: `refs/heads/${branch}` }))).toMatch(
+    expect(await outcome({}, group('checks_requested'))).toBe('build_merge_group_checks_requested is off.')
+    expect(await outcome({}, aPush('github', { ref: `refs/heads/${branch}` }))).toBe('built')
+    expect(await outcome(on, aPush('github', { ref: `refs/heads/${branch}` }))).toMatch(
       /built when its merge group/,
     )
     expect(await builtBy(on, group('checks_requested'), filtered)).toMatchObject({
@@ -555,7 +559,7 @@ describe('provider settings', () => {
       action,
       release: { tag_name: 'v2', name: 'Two', draft: false, prerelease: true },
     })
-    expect(await told({}, release)).toBe(`${setting} is off.`)
+    expect(await outcome({}, release)).toBe(`${setting} is off.`)
     expect(await builtBy({ [setting]: true }, release)).toMatchObject({
       branch: 'v2',
       tag: 'v2',
@@ -576,8 +580,8 @@ describe('provider settings', () => {
           check_suite: { head_branch: 'feature' },
         },
       })
-    expect(await told({}, run('completed'))).toBe('build_check_run_completed is off.')
-    expect(await told({ build_check_run_completed: true }, run('created'))).toMatch(/makes no builds/)
+    expect(await outcome({}, run('completed'))).toBe('build_check_run_completed is off.')
+    expect(await outcome({ build_check_run_completed: true }, run('created'))).toMatch(/makes no builds/)
     expect(await builtBy({ build_check_run_completed: true }, run('completed'))).toMatchObject({
       branch: 'feature',
       env: { BUILDKITE_GITHUB_CHECK_RUN_NAME: 'lint', BUILDKITE_GITHUB_CHECK_RUN_CONCLUSION: 'success' },
@@ -589,7 +593,7 @@ describe('provider settings', () => {
       deployment: { id: 1, sha: commitOf('head'), ref: 'main', environment: 'staging' },
       deployment_status: { state: 'success', environment: 'staging' },
     })
-    expect(await told({}, status)).toBe('build_deployment_status_created is off.')
+    expect(await outcome({}, status)).toBe('build_deployment_status_created is off.')
     const build = await builtBy({ build_deployment_status_created: true }, status)
     expect(build.env).toMatchObject({
       BUILDKITE_GITHUB_DEPLOYMENT_STATUS_STATE: 'success',
@@ -599,7 +603,7 @@ describe('provider settings', () => {
 
   it('build_create_event', async () => {
     const created = githubEvent('create', { ref: 'v3', ref_type: 'tag' })
-    expect(await told({}, created)).toBe('build_create_event is off.')
+    expect(await outcome({}, created)).toBe('build_create_event is off.')
     expect(await builtBy({ build_create_event: true }, created)).toMatchObject({ branch: 'v3', tag: 'v3' })
   })
 })
