@@ -53,7 +53,7 @@ export interface Outcome {
   pending: PendingDelivery
   result: AttemptResult
   verdict: Verdict
-  /** What happens to the lease of the queue. */
+  /** The new state of the queue's lease. */
   lease: 'kept' | 'renewed' | 'released'
 }
 

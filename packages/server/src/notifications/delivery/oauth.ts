@@ -61,9 +61,7 @@ export const exchangeCode = (
   asking(async () => {
     const params = oauth.validateAuthResponse(serverOf(site), clientOf(site), returned, state)
     const response = await oauth.authorizationCodeGrantRequest(
-      serverOf(site),
-      clientOf(site),
-      oauth.ClientSecretPost(site.clientSecret),
+      ...clientAt(site),
       params,
       site.redirectUri,
       verifier,
@@ -77,13 +75,7 @@ export const exchangeCode = (
 
 export const refreshGrant = (site: Site, send: Send, refreshToken: string, now: Date): Promise<Grant> =>
   asking(async () => {
-    const response = await oauth.refreshTokenGrantRequest(
-      serverOf(site),
-      clientOf(site),
-      oauth.ClientSecretPost(site.clientSecret),
-      refreshToken,
-      through(send),
-    )
+    const response = await oauth.refreshTokenGrantRequest(...clientAt(site), refreshToken, through(send))
     const answer = await oauth.processRefreshTokenResponse(serverOf(site), clientOf(site), response, {
       recognizedTokenTypes,
     })
@@ -93,13 +85,7 @@ export const refreshGrant = (site: Site, send: Send, refreshToken: string, now: 
 /** A token that the site does not know counts as revoked. */
 export const revokeToken = (site: Site, send: Send, token: string): Promise<void> =>
   asking(async () => {
-    const response = await oauth.revocationRequest(
-      serverOf(site),
-      clientOf(site),
-      oauth.ClientSecretPost(site.clientSecret),
-      token,
-      through(send),
-    )
+    const response = await oauth.revocationRequest(...clientAt(site), token, through(send))
     await oauth.processRevocationResponse(response).catch((error: unknown) => {
       if (!(error instanceof oauth.ResponseBodyError && unknownToken.has(error.error))) throw error
     })
@@ -127,6 +113,9 @@ const serverOf = ({ issuer, authorizeUrl, tokenUrl, revokeUrl }: Site): oauth.Au
 })
 
 const clientOf = ({ clientId }: Site): oauth.Client => ({ client_id: clientId })
+
+const clientAt = (site: Site) =>
+  [serverOf(site), clientOf(site), oauth.ClientSecretPost(site.clientSecret)] as const
 
 function grantOf(answer: oauth.TokenEndpointResponse, refreshToken: string | null, now: Date): Grant {
   const { access_token: token, refresh_token: next, expires_in: seconds } = answer

@@ -1,4 +1,4 @@
-// Records the outcomes of attempts. Outcomes that arrive while a transaction is under way are written together in the next.
+// Records the outcomes of attempts. Outcomes that arrive during a transaction are written by the next one.
 import { sql } from 'kysely'
 import type { Context } from '../../context.ts'
 import { batch } from '../../db/batch.ts'

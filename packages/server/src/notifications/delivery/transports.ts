@@ -1,4 +1,4 @@
-// What deliveries send with, beside lib/outbound.ts. All deliveries of a process share it.
+// The transports beside lib/outbound.ts, shared by all deliveries of a process.
 import type { Config } from '../../config.ts'
 import type { CloudBus } from '../provider.ts'
 import { cloudBus } from './cloud-bus.ts'

@@ -1,5 +1,5 @@
 // The text of mails about builds.
-import { textIn, type FailedJob, type Message } from './message.ts'
+import { failureOf, textIn, type Message } from './message.ts'
 
 export interface MailText {
   subject: string
@@ -13,7 +13,10 @@ export function mailOf({ event, build = {}, pipeline = {}, failed_jobs: failed =
   const name = `${textIn(pipeline, 'name')} #${textIn(build, 'number')}`
   const place = `${textIn(build, 'branch')}, ${textIn(build, 'commit').slice(0, 10)}`
   const message = textIn(build, 'message').split('\n')[0]?.slice(0, 500) ?? ''
-  const lines = failed.map((job) => ({ label: failure(job), url: job.web_url }))
+  const lines = failed.map((job) => ({
+    label: `${job.name ?? 'A job'}: ${failureOf(job)}`,
+    url: job.web_url,
+  }))
   return {
     subject: `${name} ${status} (${textIn(build, 'branch')})`.replaceAll(/\s+/g, ' ').slice(0, 250),
     text: [
@@ -43,9 +46,6 @@ const statusTexts: Readonly<Record<string, string>> = {
   failed: 'failed',
   canceled: 'was canceled',
 }
-
-const failure = ({ name, state, exit_status: status }: FailedJob) =>
-  `${name ?? 'A job'}: ${state === 'failed' && status !== null ? `exit status ${status}` : state.replaceAll('_', ' ')}`
 
 const escaped = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')

@@ -56,6 +56,10 @@ export interface Message extends MessageData {
 export const branchQueue = ({ pipeline, build }: MessageData): string =>
   build === undefined ? 'ping' : `${String(pipeline?.['id'])} ${String(build['branch'])}`
 
+/** `exit status 2`, or the state where there is none. */
+export const failureOf = ({ state, exit_status: status }: FailedJob): string =>
+  state === 'failed' && status !== null ? `exit status ${status}` : state.replaceAll('_', ' ')
+
 /** A field of an object as text; '' where it has none. */
 export function textIn(thing: Shown, name: string): string {
   const value = thing[name]

@@ -37,44 +37,21 @@ async function renderAll(
   snapshots: Snapshots,
   triggers: readonly EventTrigger[],
 ): Promise<Rendered> {
-  const rows = triggers.map(({ row }) => row)
-  const unique = (ids: ReadonlyArray<string | null | undefined>) => [
-    ...new Set(ids.filter((id) => id !== null && id !== undefined)),
-  ]
-  const orgIds = unique(rows.map((row) => row.organization_id))
-  const render = <T>(by: Render<T>, given: ReadonlyArray<string | null | undefined>) => {
-    const ids = unique(given)
-    return ids.length === 0 ? Promise.resolve(new Map<string, T>()) : by(trx, orgIds, ids)
+  const orgIds = [...new Set(triggers.map(({ row }) => row.organization_id))]
+  const render = <T>(by: Render<T>, idOf: (trigger: EventTrigger) => string | null | undefined) => {
+    const ids = new Set(triggers.flatMap((trigger) => idOf(trigger) ?? []))
+    return ids.size === 0 ? Promise.resolve(new Map<string, T>()) : by(trx, orgIds, [...ids])
   }
   return {
     organizations: await snapshots.organizations(trx, orgIds),
-    builds: await render(
-      snapshots.builds,
-      rows.map((row) => row.build_id),
-    ),
-    pipelines: await render(
-      snapshots.pipelines,
-      rows.map((row) => row.pipeline_id),
-    ),
-    jobs: await render(
-      snapshots.jobs,
-      rows.map((row) => row.job_id),
-    ),
-    failedJobs: await render(
-      snapshots.failedJobs,
-      triggers.filter(hasFailures).map(({ row }) => row.build_id),
-    ),
-    agents: await render(
-      snapshots.agents,
-      rows.map(({ data }) => data.agent_id),
-    ),
-    clusterTokens: await render(
-      snapshots.clusterTokens,
-      rows.map(({ data }) => data.cluster_token_id),
-    ),
-    steps: await render(
-      snapshots.steps,
-      triggers.flatMap(({ event, row }) => (isStepEventName(event) ? [row.data.step_id] : [])),
+    builds: await render(snapshots.builds, ({ row }) => row.build_id),
+    pipelines: await render(snapshots.pipelines, ({ row }) => row.pipeline_id),
+    jobs: await render(snapshots.jobs, ({ row }) => row.job_id),
+    failedJobs: await render(snapshots.failedJobs, (one) => (hasFailures(one) ? one.row.build_id : null)),
+    agents: await render(snapshots.agents, ({ row }) => row.data.agent_id),
+    clusterTokens: await render(snapshots.clusterTokens, ({ row }) => row.data.cluster_token_id),
+    steps: await render(snapshots.steps, ({ event, row }) =>
+      isStepEventName(event) ? row.data.step_id : null,
     ),
   }
 }

@@ -54,7 +54,7 @@ export interface History {
   triggeredBy: { buildId: string; jobId: string } | null
 }
 
-/** Of the build in the message, whose event is its end. */
+/** For a message about the end of a build. */
 export async function getHistory(
   db: Db,
   orgId: string,

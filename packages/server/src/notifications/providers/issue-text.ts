@@ -1,5 +1,5 @@
 // The text of an issue about a failed build, in Markdown.
-import { textIn, type FailedJob, type Message } from '../messages/message.ts'
+import { failureOf, textIn, type Message } from '../messages/message.ts'
 
 export function issueText({ build = {}, pipeline = {}, failed_jobs: failed = [] }: Message): {
   title: string
@@ -10,7 +10,7 @@ export function issueText({ build = {}, pipeline = {}, failed_jobs: failed = [] 
   const lines = [
     `[${escaped(name)}](${textIn(build, 'web_url')}) failed at commit ${code(textIn(build, 'commit').slice(0, 40))}.`,
     quoted(textIn(build, 'message').split('\n')[0] ?? ''),
-    failed.map(failure).join('\n'),
+    failed.map((job) => `- [${escaped(job.name ?? 'A job')}](${job.web_url}): ${failureOf(job)}`).join('\n'),
     'This issue is closed when a build of the branch passes.',
   ]
   return {
@@ -18,9 +18,6 @@ export function issueText({ build = {}, pipeline = {}, failed_jobs: failed = [] 
     description: lines.filter((line) => line !== '').join('\n\n'),
   }
 }
-
-const failure = ({ name, state, exit_status: status, web_url: url }: FailedJob) =>
-  `- [${escaped(name ?? 'A job')}](${url}): ${state === 'failed' && status !== null ? `exit status ${status}` : state.replaceAll('_', ' ')}`
 
 const quoted = (text: string) => (text.trim() === '' ? '' : `> ${escaped(text.slice(0, 500))}`)
 

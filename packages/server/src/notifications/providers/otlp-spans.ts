@@ -1,6 +1,5 @@
-// One end of a build as spans: build -> build.stage -> step (or step.group -> step) -> job. The trace is the build; ids
-// are made of what the spans stand for, so that a second attempt sends the same spans and traces of other builds can
-// be linked to without having been seen.
+// One end of a build as spans: build -> build.stage -> step (or step.group -> step) -> job. The build is the trace. Ids are
+// derived from the build, step or job, so that a retry sends the same spans and other builds can be linked without a lookup.
 import { createHash } from 'node:crypto'
 import { groupBy } from '../../lib/group-by.ts'
 import {
@@ -45,7 +44,7 @@ interface Piece {
   links?: Link[]
 }
 
-/** In the order parent, child. The build's own span comes with its first end that is more than waiting for a person. */
+/** Parents before children. The span of the build itself is sent with its first end that is not a block. */
 export function spansOf(settings: TracingSettings, message: Message, history: History): ReadableSpan[] {
   const { build = {}, pipeline = {}, organization } = message
   const buildId = text(build['id'])
@@ -246,7 +245,7 @@ function time(iso: string): HrTime {
   return [Math.floor(ms / 1000), (ms % 1000) * 1_000_000]
 }
 
-/** null: it has not come to an end. */
+/** null: it has not ended. */
 function buildResult(build: Shown): Result | null {
   if (build['blocked'] === true) return null
   const state = text(build['state'])

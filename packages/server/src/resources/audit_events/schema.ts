@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { orNull, Timestamp, Uuid } from '../schema.ts'
+import { CursorLinks, orNull, Timestamp, Uuid } from '../schema.ts'
 
 export const AuditEvent = Type.Object(
   {
@@ -29,12 +29,7 @@ export const AuditEvent = Type.Object(
 export const AuditEventList = Type.Object(
   {
     items: Type.Array(AuditEvent),
-    links: Type.Object({
-      self: Type.String(),
-      first: Type.Optional(Type.String()),
-      prev: Type.Optional(Type.String()),
-      next: Type.Optional(Type.String()),
-    }),
+    links: CursorLinks,
   },
   { title: 'AuditEventList' },
 )

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { orNull, Timestamp, Uuid } from '../schema.ts'
+import { CursorLinks, orNull, Timestamp, Uuid } from '../schema.ts'
 
 const Headers = Type.Record(Type.String(), Type.String())
 
@@ -79,12 +79,7 @@ export const WholeDelivery = Type.Object(
 export const DeliveryList = Type.Object(
   {
     items: Type.Array(Delivery),
-    links: Type.Object({
-      self: Type.String(),
-      first: Type.Optional(Type.String()),
-      prev: Type.Optional(Type.String()),
-      next: Type.Optional(Type.String()),
-    }),
+    links: CursorLinks,
   },
   { title: 'NotificationDeliveryList' },
 )

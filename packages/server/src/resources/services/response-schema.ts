@@ -2,7 +2,7 @@
 import { Type, type TSchema } from 'typebox'
 import { providers } from '../../notifications/providers/table.ts'
 import type { Provider, Settings } from '../../notifications/provider.ts'
-import { orNull } from '../schema.ts'
+import { CursorLinks, orNull } from '../schema.ts'
 import { serviceFields } from './schema.ts'
 
 function settingsAnswer({ name, fields }: Provider): TSchema {
@@ -28,12 +28,7 @@ export const NotificationService = Type.Object(
 export const NotificationServiceList = Type.Object(
   {
     items: Type.Array(NotificationService),
-    links: Type.Object({
-      self: Type.String(),
-      first: Type.Optional(Type.String()),
-      prev: Type.Optional(Type.String()),
-      next: Type.Optional(Type.String()),
-    }),
+    links: CursorLinks,
   },
   { title: 'NotificationServiceList' },
 )
