@@ -1,15 +1,15 @@
 // One event of one build, from the rows it touches to the rows it changes.
 //
 // The engine never sees a whole build: the end of one job costs the same in a build of ten jobs and of four
-// thousand. A build and its steps carry counters, and an event changes those by small differences. What the
-// engine cannot know in advance it asks for: `advance` is a generator that yields a Need and goes on with the
+// thousand. A build and its steps carry counters, and an event changes those by small differences. The
+// engine asks for rows that it cannot know in advance: `advance` is a generator that yields a Need and goes on with the
 // Answer it is given, and returns the outcome of the event. Its caller holds the build's lock, fetches what
 // each Need describes, and saves the changes in the same transaction:
 //
 //   const steps = advance(build, event, { mint })
-//   let turn = steps.next()
-//   while (!turn.done) turn = steps.next(await fetch(turn.value))
-//   turn.value is the outcome
+//   let step = steps.next()
+//   while (!step.done) step = steps.next(await fetch(step.value))
+//   step.value is the outcome
 //
 // A job's end that does not end its step needs that job and its step. One that does also needs the step's
 // dependents, and the jobs of those that may start now. Only failures, blocks, cancels, uploads and reopening

@@ -1,7 +1,7 @@
 /**
  * Whether an agent may run a job. Both sides are `key=value`; every rule must be met by some tag, and a rule
- * without a value, or with `*`, is met by any value of its key. Whoever calls has already put the default queue
- * on the side that names none.
+ * without a value, or with `*`, is met by any value of its key. The caller has already added the default queue
+ * where none is named.
  */
 export function matchesAgent(rules: readonly string[], tags: readonly string[]): boolean {
   const owned = tags.map(splitPair)

@@ -14,8 +14,8 @@ export interface QueuedJob {
   method: 'ordered' | 'eager'
   priority: number
   /**
-   * Jobs of this queue that must end before this one can start, directly or not. A job that waits for a key nobody
-   * has defined yet waits for every other job of its build that does not: any of them might define it.
+   * Jobs of this queue that must end before this one can start, directly or not. A job that waits for an
+   * undefined key waits for every other job of its build that does not: any of them might define it.
    */
   waitsFor: readonly string[]
 }
@@ -50,8 +50,8 @@ export function decideSlots(queue: readonly QueuedJob[]): SlotDecision {
   return { start: [...started], wait: refused.map((job) => job.id) }
 }
 
-// A job in front that waits for the end of one further back would wait for ever if that one in turn waited for
-// its place. So a job holds up nobody in front of the last queued job it waits for, nor that job itself.
+// A job in front that waits for the end of one further back would deadlock if that one waited for its place. So a
+// job does not hold up the last queued job it waits for, nor any job in front of that.
 function reachIn(queue: readonly QueuedJob[]): (job: QueuedJob) => number {
   const places = new Map(queue.map((job, index) => [job.id, isQueuedForSlot(job.state) ? index : -1]))
   return ({ waitsFor }) => waitsFor.reduce((last, id) => Math.max(last, places.get(id) ?? -1), -1)

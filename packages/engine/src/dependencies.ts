@@ -1,4 +1,4 @@
-// What one step means to another that depends on it.
+// How a step counts for the steps that depend on it.
 //
 // A dependency is judged by how badly its source has gone wrong so far and by whether the source has ended.
 // `failed` covers a hard failure and a step that did not run because of one; `cut` covers a cancel, an expiry
@@ -6,8 +6,8 @@
 // cancel is meant to stop everything behind it.
 //
 // Every function here is pure in the source's row, so a dependent's counters change by the difference between
-// what an edge said about the row before and what it says about the row after. Reopening is the same
-// arithmetic run backwards.
+// the edge's result for the row before and its result for the row after. Reopening is the same arithmetic in
+// reverse.
 
 import type { EdgeRow, EdgeTally, StepRow, UploadTally } from './rows.ts'
 
@@ -48,7 +48,7 @@ export function isManual(step: StepRow): boolean {
   return step.kind === 'block' || step.kind === 'input'
 }
 
-/** What the source of an edge adds to the counters of the edge's target. */
+/** The amounts that the source of an edge adds to the counters of the edge's target. */
 export function edgeTallyOf(source: StepRow, edge: EdgeRow): EdgeTally {
   const judgement = judgeEdge(source, edge)
   const isOpen = judgement === 'wait'
@@ -62,7 +62,7 @@ export function edgeTallyOf(source: StepRow, edge: EdgeRow): EdgeTally {
   }
 }
 
-/** What a step, with everything it uploaded in turn, adds to the counters of its uploader. */
+/** The amounts that a step, with everything it uploaded, adds to the counters of its uploader. */
 export function uploadTallyOf(step: StepRow): UploadTally {
   const severity = treeSeverityOf(step)
   return {
@@ -73,7 +73,7 @@ export function uploadTallyOf(step: StepRow): UploadTally {
   }
 }
 
-/** Whether the steps behind can tell the two rows apart. */
+/** Whether the two rows count the same for dependents. */
 export function looksTheSame(before: StepRow, after: StepRow): boolean {
   return (
     (before.open === 0) === (after.open === 0) &&
@@ -102,8 +102,8 @@ function judgeEdge(source: StepRow, edge: EdgeRow): Judgement {
 }
 
 // A barrier is strict about everything in front of it, but it only looks back as far as the barrier before
-// it. So that earlier barrier must also speak for what stands in front of it: a failure it continues over, or a
-// job that has been retried since it passed. A barrier that did not run is never allowed.
+// it. So the earlier barrier also counts for the steps in front of it: a failure it continues over, or a job that
+// was retried after it passed. A barrier that did not run is never allowed.
 function judgeBarrier(source: StepRow, continuesOnFailure: boolean): Judgement {
   const own = judge(severityOf(source), source.open === 0, false)
   if (own === 'failed' || own === 'cut') return own

@@ -71,7 +71,7 @@ export function jobEnvironment({ stored, build, uploaded, work, standard }: Envi
   return { ...written, ...checkoutVariables(work.checkout, written), ...standardVariables(work, standard) }
 }
 
-/** What `checkout` sets. Switches beat the step's own variables, flags and paths yield to them. */
+/** The variables that `checkout` sets. Switches override the step's own variables; flags and paths do not. */
 export function checkoutVariables(checkout: Checkout | null, written: Env): Env {
   if (checkout === null) return {}
   const { flags, depth } = checkout
@@ -83,9 +83,9 @@ export function checkoutVariables(checkout: Checkout | null, written: Env): Env 
     BUILDKITE_GIT_SPARSE_CHECKOUT_PATHS: checkout.sparsePaths?.join(','),
     BUILDKITE_GIT_COMMIT_VERIFICATION: checkout.commitVerification,
   })
-  const settled: Env = { ...yielding, ...written }
+  const merged: Env = { ...yielding, ...written }
   const deepen = (name: string, fallback: string): string | null =>
-    depth === null ? null : `${settled[name] ?? fallback} --depth=${depth}`
+    depth === null ? null : `${merged[name] ?? fallback} --depth=${depth}`
   const kept = Object.fromEntries(Object.entries(yielding).filter(([name]) => !Object.hasOwn(written, name)))
   return {
     ...kept,

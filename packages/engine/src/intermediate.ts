@@ -1,4 +1,4 @@
-// Which older builds of a branch a new build makes superfluous.
+// Decides which older builds of a branch a new build skips or cancels.
 
 import { matchesBranch } from './branches.ts'
 import type { BuildState } from './states.ts'

@@ -1,4 +1,4 @@
-// Checks what a person filled into the form of a block or input step.
+// Checks the answers to the form of a block or input step.
 
 import { compileRegex, createSearchBudget, matchWhole } from './conditions/regex.ts'
 import type { Field } from './steps/types.ts'

@@ -1,5 +1,5 @@
-// A build held in memory: plans, applies events and answers the engine's needs without a database. It is what
-// runs a pipeline on a laptop. Time comes with every event and ids from whoever makes the build.
+// A build held in memory: plans, applies events and answers the engine's needs without a database. It
+// runs pipelines on a laptop. Events carry the time, and the caller supplies ids.
 
 import { advance } from './advance.ts'
 import type { Outcome } from './advance.ts'

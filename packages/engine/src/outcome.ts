@@ -1,4 +1,4 @@
-// How one job counts once it has ended, and what a step made of such jobs shows.
+// The result of a finished job, and the state of a step with such jobs.
 
 import type { JobRow, StepRow } from './rows.ts'
 import type { StepOutcome, StepState } from './states.ts'

@@ -54,7 +54,7 @@ export function plan(document: PipelineDocument, facts: ConditionFacts, context:
   }
 }
 
-/** The same with pauses, for whoever has something else to do while thousands of jobs are planned. */
+/** The same with pauses, so that the caller can do something else while thousands of jobs are planned. */
 export function* planInParts(
   document: PipelineDocument,
   facts: ConditionFacts,

@@ -8,7 +8,7 @@ export interface Problem {
   column: number
   /** Such as `step 3 ("test")`; null when the problem lies outside the steps. */
   step: string | null
-  /** What would have been accepted. */
+  /** The accepted values. */
   expected?: string
   /** The nearest correct name. */
   suggestion?: string
@@ -16,7 +16,7 @@ export interface Problem {
 
 const MAX_MESSAGE = 400
 
-/** Messages quote what people wrote, which may be a megabyte. */
+/** Messages quote the document, which may be a megabyte. */
 export function createProblem(message: string, at: Position, step: string | null): Problem {
   const text = message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message
   return { message: text, line: at.line, column: at.column, step }

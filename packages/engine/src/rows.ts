@@ -1,12 +1,12 @@
-// The rows the engine works on. They hold what decides a state and nothing a person only looks at: commands,
-// labels and forms travel beside a new row once (see plan.ts) and never come back in.
+// The rows the engine works on. They hold only values that decide a state. Commands, labels and forms are beside a
+// new row (see plan.ts), and the engine never reads them again.
 //
 // Times are ISO 8601 strings, copied from events and never compared.
 
 import type { BuildState, JobState } from './states.ts'
 import type { BlockedState, Field, RetryRules, SoftFail } from './steps/types.ts'
 
-/** Sums over the newest job of every slot; see tally.ts for who counts where. */
+/** Sums over the newest job of every slot; see tally.ts. */
 export interface BuildTally {
   /** Something will still happen to it without a person. */
   active: number
@@ -30,7 +30,7 @@ export interface BuildTally {
 export interface BuildRow extends BuildTally {
   id: string
   state: BuildState
-  /** What the build counts as while it is blocked; null in every other state. */
+  /** The state that the build shows while it is blocked; null in every other state. */
   blockedState: BlockedState | null
   /** Jobs ever made, retries included. */
   jobs: number
@@ -84,8 +84,8 @@ export interface UploadTally {
 export type StepKind = 'command' | 'wait' | 'block' | 'input' | 'trigger' | 'group'
 
 /**
- * Where a step stands towards its dependencies. `ready` never turns back: what ran has run. `not_run` does,
- * when the failure above it is retried.
+ * The state of a step's dependencies. `ready` is final, because jobs may have run. `not_run` is not: the failure
+ * in front of it may be retried.
  */
 export type StepPhase = 'new' | 'waiting' | 'blocked' | 'ready' | 'not_run' | 'ignored'
 
@@ -99,11 +99,11 @@ export interface StepRow extends StepTally, EdgeTally, UploadTally {
   uploaderId: string | null
   /** The uploader, its uploader and so on, outermost first. */
   uploadPath: readonly string[]
-  /** `full`: covers every earlier step of its scope. `named`: a wait or block that lists what it depends on. */
+  /** `full`: covers every earlier step of its scope. `named`: a wait or block that lists its dependencies. */
   barrier: 'full' | 'named' | null
   continueOnFailure: boolean
   phase: StepPhase
-  /** References to keys nobody has defined yet. */
+  /** References to keys that no step has defined yet. */
   missing: number
   impossible: boolean
 }
@@ -134,7 +134,7 @@ export type JobKind = 'script' | 'waiter' | 'manual' | 'trigger'
 
 export type RetryType = 'automatic' | 'manual'
 
-/** What the step's author said about how this job ends. */
+/** The step's settings for the end of this job. */
 export interface JobPolicy {
   softFail: SoftFail
   retry: RetryRules
@@ -156,7 +156,7 @@ export interface JobRow {
   failFast: boolean
   /** Manual jobs only. */
   blockedState: BlockedState | null
-  /** A manual job whose dependencies are met and that nobody has released. */
+  /** A manual job whose dependencies are met and that is not unblocked. */
   unblockable: boolean
   softFailed: boolean
   cutShort: boolean

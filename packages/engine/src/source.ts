@@ -12,7 +12,7 @@ export type SourceNode = SourceScalar | SourceList | SourceMap
 export interface SourceScalar extends Position {
   kind: 'scalar'
   value: string | number | boolean | null
-  /** What the value reads as where text is wanted: numbers keep their digits as written, so 3.10 stays 3.10. */
+  /** The value as text: numbers keep their digits as written, so 3.10 stays 3.10. */
   text: string
 }
 
@@ -46,7 +46,7 @@ export function textScalar(text: string, at: Position): SourceScalar {
   return { kind: 'scalar', value: text, text, line: at.line, column: at.column }
 }
 
-/** What a person would call this value in an error message. */
+/** The name of this value's kind in an error message. */
 export function describeNode(node: SourceNode): string {
   if (node.kind === 'list') return 'a list'
   if (node.kind === 'map') return 'a map'
@@ -70,7 +70,7 @@ export function isUnreadable(text: string): boolean {
   return text.includes('\0') || /\p{Surrogate}/u.test(text)
 }
 
-/** A tree from JSON that was parsed elsewhere; null when it is too deep or too large, or holds what text cannot. */
+/** A tree from JSON that was parsed elsewhere; null when it is too deep or too large, or holds invalid characters. */
 export function sourceFromValue(value: unknown): SourceNode | null {
   return convert(value, 0, { values: 0, characters: 0 })
 }
@@ -80,7 +80,7 @@ interface Amount {
   characters: number
 }
 
-/** Counts what it converts, and stops where that is too much. */
+/** Counts the values it converts, and stops at the limit. */
 function convert(value: unknown, depth: number, total: Amount): SourceNode | null {
   total.values += 1
   if (typeof value === 'string') total.characters += value.length

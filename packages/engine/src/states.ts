@@ -120,7 +120,7 @@ const JOB_TRANSITIONS = {
 export type NextJobState<S extends JobState> = (typeof JOB_TRANSITIONS)[S][number]
 
 // A job ended before any agent took it can end the build straight from `scheduled`, and one event can both
-// end a job and settle everything behind it, so some of these arrows skip states a slower build would show.
+// end a job and finish everything behind it, so some transitions skip states.
 const BUILD_TRANSITIONS = {
   creating: ['scheduled', 'running', 'failing', 'blocked', 'failed', 'canceled', 'skipped', 'not_run'],
   scheduled: [
@@ -157,7 +157,7 @@ export function mayBuildFollow(from: BuildState, to: BuildState): boolean {
   return next.includes(to)
 }
 
-/** Throws on a broken invariant: whoever moves a job has already refused what a caller may not do. */
+/** Throws on a broken invariant: callers refuse invalid requests before they change a job. */
 export function assertTransition(from: JobState, to: JobState): void {
   if (!mayFollow(from, to)) throw new Error(`A job may not go from ${from} to ${to}`)
 }
@@ -213,7 +213,7 @@ export function isFinalBuild(state: BuildState): boolean {
   return FINAL_BUILD_STATES.has(state)
 }
 
-/** Something will still happen to the job without anybody above it moving. */
+/** The job will change its state without a change in front of it. */
 export function isActive(state: JobState): boolean {
   return ACTIVE_JOB_STATES.has(state)
 }
@@ -251,7 +251,7 @@ export function shownJobState(state: JobState): Exclude<JobState, 'limiting' | '
   return state === 'limiting' || state === 'reserved' ? 'scheduled' : state
 }
 
-/** How the REST API spells a build's state; a blocked build shows what its open block counts as. */
+/** The REST API's name of a build's state; a blocked build shows the state that its block sets. */
 export function shownBuildState(
   state: BuildState,
   blockedState: 'passed' | 'failed' | 'running' | null,

@@ -1,4 +1,4 @@
-// Who counts where. Every counter of a build, a step or a group is a sum of these functions over rows, so a
+// Every counter of a build, a step or a group is a sum of these functions over rows, so a
 // change to one row changes a sum by the difference of two small objects and never by a recount.
 
 import { isHardFailure, stepStateOf, verdictOf } from './outcome.ts'
@@ -70,7 +70,7 @@ export function stepTallyOf(job: JobRow): StepTally {
   }
 }
 
-/** What one member step adds to its group; its worst job speaks for it. */
+/** The amounts that a member step adds to its group; its worst job decides. */
 export function memberTallyOf(step: StepRow): StepTally {
   const isOpen = step.open > 0
   const isCanceled = step.canceled > 0

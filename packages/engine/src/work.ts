@@ -1,5 +1,4 @@
-// What a job is to do, as opposed to where it stands. Made once by the planner and handed to whoever stores
-// the job; the engine never reads it again.
+// The work of a job, without its state. The planner creates it once for storage; the engine never reads it again.
 
 import type {
   BlockedState,

@@ -1,4 +1,4 @@
-// Text to source trees, for text nobody vouches for. The YAML library is fed token by token, so that depth and
+// Reads untrusted text into source trees. The YAML library is fed token by token, so that depth and
 // amount are refused while they grow instead of after they have been built; anchors are resolved here and not
 // by the library, whose own look-up visits the whole document for every alias.
 
@@ -73,7 +73,7 @@ function stopAtFirstError(composer: Composer, place: (offset: number) => Positio
   const collect = (source: ErrorSource, _code: string, message: string, isWarning?: boolean) => {
     if (isWarning) return
     const offset = typeof source === 'number' ? source : 'offset' in source ? source.offset : source[0]
-    // The composer catches what is thrown inside a collection and reports it again for the collection.
+    // The composer catches errors inside a collection and reports them again for the collection.
     first ??= new Refusal(sentence(message), place(offset))
     throw first
   }

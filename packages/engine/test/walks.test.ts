@@ -7,7 +7,7 @@ import type { Need } from '../src/advance/needs.ts'
 import { MemoryBuild } from '../src/memory.ts'
 import { answer } from '../src/memory/answer.ts'
 import type { Store } from '../src/memory/store.ts'
-import { settleSlots } from '../src/memory/slots.ts'
+import { decideGroupSlots } from '../src/memory/slots.ts'
 import type { Effect } from '../src/advance/effects.ts'
 import type { BuildRow, JobRow, StepPhase } from '../src/rows.ts'
 import { documentOf, sketches } from './random-documents.ts'
@@ -84,7 +84,7 @@ function snapshot({ store }: MemoryBuild): Snapshot {
 function drain(build: MemoryBuild): void {
   for (let turn = 0; turn < 2000; turn += 1) {
     const at = time(1000 + turn)
-    settleSlots([build], 'g', at)
+    decideGroupSlots([build], 'g', at)
     const next = build.store
       .newestJobs()
       .filter((job) => job.state !== 'limiting' && job.state !== 'limited')

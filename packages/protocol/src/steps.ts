@@ -1,4 +1,4 @@
-// What a job may ask about the steps of its build, and change in them; and the end of the build itself.
+// Requests about the steps of a job's build, and to cancel the build.
 import { Type, type Static } from 'typebox'
 import { maybe } from './maybe.ts'
 

@@ -3,7 +3,7 @@
 import { sql } from 'kysely'
 import type { BuildEvent } from '@millrace/engine/advance/events.ts'
 import { MemoryBuild } from '@millrace/engine/memory.ts'
-import { settleSlots } from '@millrace/engine/memory/slots.ts'
+import { decideGroupSlots } from '@millrace/engine/memory/slots.ts'
 import type { EdgeRow, JobRow, RefRow, StepRow } from '@millrace/engine/rows.ts'
 import { DEFAULT_MAX_BYTES, readPipeline } from '@millrace/engine/steps/document.ts'
 import type { PipelineDocument } from '@millrace/engine/steps/types.ts'
@@ -86,7 +86,7 @@ export class DualBuild {
   }
 
   decideSlots(group: string): void {
-    settleSlots([this.memory], group, time(this.serial))
+    decideGroupSlots([this.memory], group, time(this.serial))
   }
 
   async decide(followUps: readonly FollowUp[]): Promise<void> {

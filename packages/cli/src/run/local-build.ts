@@ -10,7 +10,7 @@ import type { BuildEvent } from '@millrace/engine/advance/events.ts'
 import type { Env } from '@millrace/engine/environment.ts'
 import type { Answers } from '@millrace/engine/manual-fields.ts'
 import { MemoryBuild } from '@millrace/engine/memory.ts'
-import { settleSlots } from '@millrace/engine/memory/slots.ts'
+import { decideGroupSlots } from '@millrace/engine/memory/slots.ts'
 import type { Problem } from '@millrace/engine/problem.ts'
 import type { JobRow } from '@millrace/engine/rows.ts'
 import { isFinalBuild } from '@millrace/engine/states.ts'
@@ -237,7 +237,7 @@ export class LocalBuild implements AgentHost {
 
   /** False if nothing can be done until a process ends or a person answers. */
   private doNext(): boolean {
-    for (const group of this.changedGroups) settleSlots([this.build], group, now())
+    for (const group of this.changedGroups) decideGroupSlots([this.build], group, now())
     this.changedGroups.clear()
     const jobs = this.build.store.newestJobs()
     const trigger = jobs.find((job) => job.kind === 'trigger' && job.state === 'running')

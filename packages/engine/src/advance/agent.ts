@@ -1,4 +1,4 @@
-// What agents and clocks report about one job.
+// Events of agents and deadlines about one job.
 
 import { isSoft } from '../outcome.ts'
 import type { JobRow } from '../rows.ts'

@@ -1,4 +1,4 @@
-// Fetches what is not at hand yet; asks nothing when everything is.
+// Fetches missing rows; yields no need when none is missing.
 
 import type { JobRow, StepRow } from '../rows.ts'
 import type { Draft } from './draft.ts'

@@ -1,4 +1,4 @@
-// What an advance has changed, as rows to write.
+// The changes of an advance, as rows to save.
 
 import type { NewStep } from '../plan.ts'
 import type { NewJob } from '../plan/jobs.ts'

@@ -1,5 +1,5 @@
-// What happens after an event's own change: dependencies are followed to their end, fail-fast jobs are
-// canceled, steps that can never start are given up, and the build's state follows from its counters.
+// The consequences of an event's own change: it propagates to all dependents, fail-fast jobs are canceled, steps
+// that can never start end, and the build's state follows from its counters.
 
 import { hasFinishedAt, isFailing, isStuck, standingOf } from '../build-state.ts'
 import type { StepRow } from '../rows.ts'
@@ -27,8 +27,8 @@ function* cutShort(draft: Draft): Asking<void> {
   }
 }
 
-// A step that names a key nobody defined drags down what depends on it, unless that allows the failure. Only
-// when no such step is left are the others to blame on each other.
+// A step that names an undefined key fails together with its dependents, unless those allow the failure. Only when
+// no such step is left do the remaining ones wait for each other.
 function* giveUp(draft: Draft): Asking<void> {
   draft.take(yield { kind: 'waiting_steps' })
   const waiting = draft.allSteps().filter((step) => isWaiting(step) && step.open > 0)

@@ -1,4 +1,4 @@
-// The few rows one advance works on: as they were, as they are, and what has been asked for so far. Counters
+// The rows of one advance: before, after, and which have been asked for so far. Counters
 // of builds and steps are kept right by the two functions that change jobs; nothing else writes them but
 // propagate.ts, which carries a step's change to the steps that count it.
 
@@ -70,7 +70,7 @@ export class Draft {
 
   step(id: string): StepRow {
     const step = this.findStep(id)
-    if (step === null) throw new Error(`Step ${id} was not handed over`)
+    if (step === null) throw new Error(`Step ${id} was not loaded`)
     return step
   }
 
@@ -84,7 +84,7 @@ export class Draft {
 
   job(id: string): JobRow {
     const job = this.findJob(id)
-    if (job === null) throw new Error(`Job ${id} was not handed over`)
+    if (job === null) throw new Error(`Job ${id} was not loaded`)
     return job
   }
 
@@ -92,7 +92,7 @@ export class Draft {
     return this.fullJobs.has(stepId)
   }
 
-  /** The newest jobs of the step that are at hand. */
+  /** The loaded newest jobs of the step. */
   jobsOf(stepId: string): JobRow[] {
     const rows = [...(this.jobIds.get(stepId) ?? [])].map((id) => this.findJob(id))
     return rows.filter((job) => job !== null).filter((job) => job.retriedInJobId === null)

@@ -37,7 +37,7 @@ type AgentEvent =
       signalReason: string | null
     }
   | { type: 'lose_agent'; jobId: string }
-  /** The reason is for people who are told. */
+  /** The reason is published with the event. */
   | { type: 'promise'; jobId: string; exitStatus: number; reason?: string | null }
 
 type TimeEvent =
@@ -72,7 +72,7 @@ type ChildEvent =
       isSuperseded: boolean
     }
 
-/** What concurrency.ts has decided about jobs of this build. */
+/** The decisions of concurrency.ts about jobs of this build. */
 interface SlotEvent {
   type: 'slots_decided'
   start: readonly string[]

@@ -1,7 +1,7 @@
-// What the engine asks of whoever holds the rows, and how it is answered.
+// The engine's questions to its caller, and their answers.
 //
-// An answer may hold more than was asked; that only saves a question. Wherever a step is handed over, its group
-// and the steps of its upload path come along. A row the engine already has is not overwritten.
+// An answer may hold more than was asked; that only saves a question. A step always comes with its group and
+// the steps of its upload path. A row the engine already has is not overwritten.
 
 import type { EdgeRow, JobRow, RefRow, StepRow } from '../rows.ts'
 
@@ -24,7 +24,7 @@ export type Need =
   | { kind: 'impossible_steps' }
   /** Every newest job that no agent has been offered yet, with its step and the edges out of that step. */
   | { kind: 'unstarted_jobs' }
-  /** Nothing: a large change stops here for a moment, so that whoever runs it can do something else. */
+  /** Nothing: a large change stops here for a moment, so that the caller can do something else. */
   | { kind: 'pause' }
   | SurroundingsNeed
 
@@ -42,7 +42,7 @@ export interface SurroundingsNeed {
   refs: readonly string[]
 }
 
-/** The places refer to steps handed over in the same answer. */
+/** The ids refer to steps of the same answer. */
 export interface Surroundings {
   /** The last barrier outside any group in front of the position. */
   barrierBefore: string | null
@@ -55,7 +55,7 @@ export interface Surroundings {
   barrierAfter: string | null
   /** Steps with one of the keys or refs, and the members of groups among them. */
   keyed: readonly string[]
-  /** Unresolved references to one of the keys, whose steps are handed over too. */
+  /** Unresolved references to one of the keys, whose steps are in the answer too. */
   refs: readonly RefRow[]
 }
 
@@ -71,5 +71,5 @@ export interface Answer {
   surroundings?: Surroundings
 }
 
-/** Part of an advance: asks by yielding, is answered by what the yield returns. */
+/** Part of an advance: it yields a need, and the yield returns the answer. */
 export type Asking<T> = Generator<Need, T, Answer>

@@ -1,13 +1,13 @@
 // Carries a change of some steps to every step it concerns.
 //
-// In turns: each changed step first corrects the counters of its group, its uploader and its dependents by the
-// difference between how they last saw it and how it is now; then each step whose counters changed is judged,
-// and if its phase changes its jobs move with it, which changes that step in turn. A turn asks at most one
-// question for edges and one for jobs, however many steps it handles, and asks nothing for a step whose change
-// nobody behind it can see.
+// In passes: each changed step first corrects the counters of its group, its uploader and its dependents by the
+// difference between its last counted row and its current one; then each step whose counters changed is judged,
+// and if its phase changes its jobs move with it, which changes that step again. A pass yields at most one need for
+// edges and one for jobs, however many steps it handles, and none for a step whose change does not count for its
+// dependents.
 //
-// Being ready is for ever, so no step is set free until everything else has come to rest: on the way there a
-// step may look free that is not.
+// `ready` is final, so steps become ready only when no other change is left: before that, a step may look ready
+// that is not.
 
 import { edgeTallyOf, isManual, looksTheSame, severityOf, uploadTallyOf } from '../dependencies.ts'
 import type { JobRow, StepPhase, StepRow } from '../rows.ts'
@@ -18,8 +18,8 @@ import type { Draft } from './draft.ts'
 import type { Asking } from './needs.ts'
 import { makeReady } from './ready.ts'
 
-/** So many steps are moved before others get a turn. */
-const TOGETHER = 1000
+/** The engine pauses after this many steps. */
+const STEPS_BETWEEN_PAUSES = 1000
 
 export function* propagate(draft: Draft): Asking<void> {
   const free = new Set<string>()
@@ -49,7 +49,7 @@ export function phaseOf(step: StepRow): StepPhase {
   return isManual(step) || step.held > 0 ? 'blocked' : 'waiting'
 }
 
-// Nothing has come of a manual step until a person releases it.
+// A manual step has no result until a person unblocks it.
 function isAwaited(step: StepRow): boolean {
   return isManual(step) && step.open > 0
 }
@@ -69,7 +69,7 @@ function* spread(draft: Draft, changed: readonly string[]): Asking<void> {
     ids.flatMap((id) => draft.edgesFrom(id).map((edge) => edge.to)),
   )
   const isVisible = new Set(ids)
-  // One step's correction may change another of this turn; that change is left for the next turn.
+  // One step's correction may change another of this pass; the next pass handles that.
   for (const after of steps) {
     const before = draft.seenStep(after.id)
     draft.markSeen(after)
@@ -85,7 +85,7 @@ function withGroups(draft: Draft, steps: readonly StepRow[]): string[] {
   return [...steps.map((step) => step.id), ...keyed].filter((id) => mayHaveDependents(draft.step(id)))
 }
 
-// Only a group that can be named has anything behind it; other steps may stand in front of a barrier.
+// A group without a key has no dependents; any other step may be in front of a barrier.
 function mayHaveDependents(step: StepRow): boolean {
   return step.kind !== 'group' || step.key !== null
 }
@@ -120,7 +120,7 @@ function* judge(draft: Draft, touched: readonly string[]): Asking<void> {
   yield* loadJobsOf(draft, moving)
   for (const [index, id] of moving.entries()) {
     enterPhase(draft, draft.step(id), phaseOf(draft.step(id)))
-    if (index % TOGETHER === 0) yield* pause(draft, index)
+    if (index % STEPS_BETWEEN_PAUSES === 0) yield* pause(draft, index)
   }
 }
 
@@ -138,7 +138,7 @@ function enterPhase(draft: Draft, step: StepRow, phase: StepPhase): void {
   }
 }
 
-/** How a job of a step that cannot start yet is shown. */
+/** The state of a job whose step cannot start yet. */
 export function unreadyState(step: StepRow, job: JobRow): 'waiting' | 'blocked' {
   return job.kind === 'manual' || step.held > 0 ? 'blocked' : 'waiting'
 }

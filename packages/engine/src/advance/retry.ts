@@ -21,7 +21,7 @@ export interface JobEnd {
 
 /**
  * The rule that may fire for such an end, or null. The first rule that matches decides alone: when it has no
- * tries left, later rules are not asked.
+ * tries left, later rules are not used.
  */
 export function findRule(job: JobRow, end: JobEnd): number | null {
   const index = job.policy.retry.automatic.findIndex((rule) => matches(rule, end))
@@ -47,7 +47,7 @@ export function* retry(draft: Draft, event: EventOf<'retry'>): Asking<Refusal | 
   const refusal = refuseRetry(draft, job, event.parentCanceled)
   if (refusal !== null) return refusal
   yield* reopen(draft)
-  // Whoever retries a job while the build is failing wants it to run.
+  // A job that is retried while the build is failing must run.
   replaceJob(draft, job, 'manual', { failFast: false })
   return null
 }
@@ -82,8 +82,8 @@ function isRetryable(job: JobRow, permitOnPassed: boolean): boolean {
 }
 
 /**
- * For a build that may have finished. What could never start before may be able to now: the job that runs again may
- * upload the key it waits for.
+ * For a build that may have finished. Steps that could never start may be able to now: the retried job may upload the
+ * key they wait for.
  */
 export function* reopen(draft: Draft): Asking<void> {
   if (draft.build.finishedAt === null) return

@@ -69,8 +69,7 @@ export function* childChanged(draft: Draft, event: EventOf<'child_changed'>): As
   return null
 }
 
-// Only a failure is taken back. What waited behind a job that passed has gone on, and a child that was blocked goes
-// on without being asked for again.
+// Only a failed job can wait again. Steps behind a passed job have run, and a blocked child continues by itself.
 function mayWaitAgain({ build }: Draft, job: JobRow): boolean {
   const isOpen = !build.cancelRequested && build.state !== 'skipped'
   return isOpen && job.state === 'failed' && job.triggeredBuildId !== null && job.retriedInJobId === null

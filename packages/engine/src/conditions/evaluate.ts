@@ -13,7 +13,7 @@ export type EvaluatedCondition = { ok: true; value: boolean } | { ok: false; mes
 
 const MAX_TEXT = 1024 * 1024
 
-/** What is known, and how much work may still be done with it. */
+/** The facts, and the remaining limit of work. */
 interface Context {
   facts: ConditionFacts
   searches: SearchBudget

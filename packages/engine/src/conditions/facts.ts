@@ -1,6 +1,6 @@
 import type { EnvLookup } from '../expansion.ts'
 
-/** What a condition may look at. Times, meta-data and other steps' results are not among it. */
+/** The values that a condition may use. Times, meta-data and other steps' results are not among them. */
 export interface ConditionFacts {
   build: BuildFacts
   pipeline: {

@@ -109,7 +109,7 @@ class ConditionParser {
     return items
   }
 
-  /** Chains become trees as deep as they are long, and what reads them recurses. */
+  /** Chains become trees as deep as they are long, and their readers recurse. */
   private countLink(): void {
     this.links += 1
     if (this.links > MAX_LINKS)

@@ -1,4 +1,4 @@
-// Hands out the slots of concurrency groups among builds held in memory.
+// Decides the slots of concurrency groups for builds in memory.
 
 import { decideSlots } from '../concurrency.ts'
 import type { QueuedJob } from '../concurrency.ts'
@@ -8,8 +8,8 @@ import type { JobRow, StepRow } from '../rows.ts'
 import { isFinal } from '../states.ts'
 import type { Store } from './store.ts'
 
-/** Takes the builds in the order they were made. To be called whenever an advance says a group has changed. */
-export function settleSlots(builds: readonly MemoryBuild[], group: string, at: string): void {
+/** Takes the builds in the order of their creation. Call it after every advance that changed the group. */
+export function decideGroupSlots(builds: readonly MemoryBuild[], group: string, at: string): void {
   const { start, wait } = decideSlots(builds.flatMap((build) => queueOf(build.store, group)))
   for (const build of builds) {
     const isOwn = (id: string): boolean => build.store.jobs.has(id)
@@ -36,7 +36,7 @@ function queueOf(store: Store, group: string): QueuedJob[] {
   })
 }
 
-/** Who still waits for whom; a step that is ready waits for nothing. */
+/** The edges to steps that still wait. */
 function waitingGraph(store: Store): Graph {
   const graph = new Graph()
   for (const step of store.steps.values()) graph.addStep(step)

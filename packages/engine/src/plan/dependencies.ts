@@ -9,14 +9,14 @@ import type { Dependency, GroupStep, LeafStep } from '../steps/types.ts'
 import { isGroup } from './placing.ts'
 import type { Placed, PlacedLeaf } from './placing.ts'
 
-/** What already stands around the place where an upload goes. */
+/** The existing steps around the place of an upload. */
 export interface UploadPlace {
   uploader: StepRow
   /** The uploader, or its group: new steps go behind this one. */
   behind: StepRow
   /** The nearest barrier in front, if it may be waited for. */
   barrier: StepRow | null
-  /** What a barrier uploaded here has to cover. */
+  /** The steps that a barrier uploaded here covers. */
   earlier: readonly StepRow[]
   /** Steps with a key the document defines or names, with the members of groups among them. */
   keyed: readonly StepRow[]

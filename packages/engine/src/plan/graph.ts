@@ -1,4 +1,4 @@
-// Who waits for whom, for finding dependency cycles.
+// The graph of dependencies, for finding cycles.
 //
 // A step has two ends: its own, and the end of everything it uploaded as well. Each is a node here, because a
 // step may wait for its uploader's own end but never for the uploader's whole end, of which it is a part. A group

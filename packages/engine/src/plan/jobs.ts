@@ -10,7 +10,7 @@ import type { PlacedLeaf } from './placing.ts'
 
 export interface NewJob {
   row: JobRow
-  /** A retry does what the job it replaces did. */
+  /** A retry has the work of the job it replaces. */
   work: JobWork | { kind: 'copy'; of: string }
 }
 

@@ -1,4 +1,4 @@
-// Gives every step of a document its id and position, and says which of them are ignored.
+// Gives every step of a document its id and position, and decides which are ignored.
 
 import { evaluateCondition } from '../conditions/evaluate.ts'
 import type { ConditionFacts } from '../conditions/facts.ts'

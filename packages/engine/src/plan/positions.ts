@@ -1,7 +1,7 @@
 // A step's position is a string that sorts bytewise into display order, so that steps can be put between two
 // others without touching either. The steps of a new build are `0001`, `0002` and so on; members of the group
 // at `0002` are `0002-0001`, …; steps uploaded behind `0002` are `0002.998.0001`, …. A dash sorts before a
-// dot, so a group's members come before what is uploaded behind the group, and the middle number counts
+// dot, so a group's members come before steps uploaded behind the group, and the middle number counts
 // down with every upload of the build, so a later batch comes before an earlier one.
 
 const HIGHEST_BATCH = 999

@@ -7,7 +7,7 @@ import { isNull, readText, readTexts, wrong } from './values.ts'
 const MIN_SIZE_GB = 20
 const MAX_NAME = 100
 
-/** A cache as one place wrote it, before the document's default and the step's own are put together. */
+/** A cache as written in one place, before the document's default and the step's own are merged. */
 export interface CacheSetting {
   name: string | null
   paths: string[]

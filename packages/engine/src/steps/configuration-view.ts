@@ -1,4 +1,4 @@
-// The steps of a stored pipeline as the REST API shows them. It knows no groups: their steps stand in their place.
+// The steps of a stored pipeline as the REST API shows them. It has no groups: their steps take their place.
 
 import type { CommandStep, LeafStep, PipelineDocument, TriggerStep } from './types.ts'
 

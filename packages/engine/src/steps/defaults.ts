@@ -1,4 +1,4 @@
-// What a document sets for all of its command steps.
+// The defaults of a document for all of its command steps.
 
 import { findEntry } from '../source.ts'
 import type { SourceMap } from '../source.ts'

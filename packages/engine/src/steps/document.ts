@@ -35,7 +35,7 @@ export type ReadPipelines =
 
 export const DEFAULT_MAX_BYTES = 1024 * 1024
 const START = { line: 1, column: 1 }
-/** What one upload may add, and what a build may hold. */
+/** The limits of an upload and of a build. */
 const MAX_JOBS: Readonly<Record<Origin, number>> = { upload: 500, stored: 4000 }
 
 /** Reads text that holds one pipeline. */

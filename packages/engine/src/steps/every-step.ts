@@ -1,4 +1,4 @@
-// Attributes that every kind of step has: who it is, what it waits for, and when it is left out.
+// Attributes of every kind of step: its key and label, its dependencies, and its conditions.
 
 import { checkCondition } from '../conditions/check.ts'
 import { describeNode } from '../source.ts'

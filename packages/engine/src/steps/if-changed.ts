@@ -1,4 +1,4 @@
-// `if_changed` is decided by whoever uploads, because only they have the checkout to compare. They replace it by
+// The agent that uploads steps decides `if_changed`, because only it has the checkout to compare. It replaces it by
 // `skip`; a server that still sees it on an upload runs the step.
 
 import { compileGlob } from '../globs.ts'

@@ -10,7 +10,7 @@ export interface PlacedStep {
   at: Position
 }
 
-/** Keys are unique in the document, and no step waits for itself; groups and what is in them included. */
+/** Keys are unique in the document, and no step waits for itself; this includes groups and their members. */
 export function checkKeys(placed: readonly PlacedStep[], report: Report): void {
   if (areUnique(placed, report)) checkCycles(placed, report)
   warnOfUnknown(placed, report)

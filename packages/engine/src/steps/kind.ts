@@ -20,7 +20,7 @@ const TYPES: Readonly<Record<string, StepKind>> = {
   group: 'group',
 }
 
-/** The first of these that a map has decides what it is. */
+/** The first of these keys that a map has decides its kind. */
 const TELLING_KEYS: ReadonlyArray<readonly [key: string, kind: StepKind]> = [
   ['command', 'command'],
   ['commands', 'command'],

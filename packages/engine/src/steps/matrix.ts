@@ -37,7 +37,7 @@ export function readMatrix(entry: SourceEntry | undefined, report: Report): Matr
   )
 }
 
-/** The product of the dimensions, and what adjustments add to it. */
+/** The product of the dimensions, and the adjustments' additions. */
 export function countCombinations(matrix: Matrix): number {
   const product = matrix.dimensions.reduce((count, { values }) => count * values.length, 1)
   const added = matrix.adjustments.filter(({ with: combination }) =>

@@ -2,12 +2,12 @@ import { createProblem } from '../problem.ts'
 import type { Problem } from '../problem.ts'
 import type { Position } from '../source.ts'
 
-/** Where the readers write down what is wrong. They go on afterwards, so that all problems are found at once. */
+/** Collects the problems of a document. Readers continue after a problem, so that all are found at once. */
 export interface Report {
   problem(at: Position, message: string, hint?: Hint | (() => Hint)): void
   /** Worth saying, but no reason to refuse the document. */
   warning(at: Position, message: string, hint?: Hint | (() => Hint)): void
-  /** The same report, for what lies inside the named step. */
+  /** The same report, for the inside of the named step. */
   inside(step: string): Report
 }
 

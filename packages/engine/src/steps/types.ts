@@ -1,4 +1,4 @@
-// What the reader hands to the planner: a pipeline document with every alias resolved, every default of the
+// The reader's result and the planner's input: a pipeline document with every alias resolved, every default of the
 // document merged into its steps, and nothing yet decided about a particular build.
 
 export interface PipelineDocument {

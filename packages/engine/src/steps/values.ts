@@ -1,5 +1,5 @@
-// Readers of single values. Each takes an attribute that may be absent, reports what is wrong with it, and
-// returns something usable either way.
+// Readers of single values. Each takes an attribute that may be absent, reports its problems, and returns a
+// usable value either way.
 
 import { nearestName } from '../nearest-name.ts'
 import { describeNode } from '../source.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { matchesAgent } from '../../src/agents.ts'
-import { settleSlots } from '../../src/memory/slots.ts'
+import { decideGroupSlots } from '../../src/memory/slots.ts'
 import { mustRead } from '../reading.ts'
 import { Run } from '../running.ts'
 
@@ -16,7 +16,7 @@ steps:
 function twoBuilds(yaml: string): { one: Run; two: Run; settle: () => void } {
   const one = new Run(mustRead(yaml), {}, 'one-')
   const two = new Run(mustRead(yaml), {}, 'two-')
-  const settle = (): void => settleSlots([one.build, two.build], 'gate', one.now())
+  const settle = (): void => decideGroupSlots([one.build, two.build], 'gate', one.now())
   settle()
   return { one, two, settle }
 }
@@ -65,7 +65,7 @@ steps:
     )
     const order: string[] = []
     for (let turn = 0; turn < 3; turn += 1) {
-      settleSlots([build.build], 'g', build.now())
+      decideGroupSlots([build.build], 'g', build.now())
       const next = build.named().find(([, job]) => job.state === 'scheduled')
       if (next === undefined) throw new Error('Nothing was started')
       order.push(next[0])

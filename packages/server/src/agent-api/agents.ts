@@ -1,4 +1,4 @@
-// The session of an agent: register, connect, show that it lives, be stopped and paused, disconnect.
+// The session of an agent: register, connect, heartbeat, stop, pause, resume, disconnect.
 import { sql } from 'kysely'
 import {
   HeartbeatRequest,
@@ -27,7 +27,7 @@ const register = agentRoute({
       id,
       name,
       access_token: sessionToken,
-      // A ping is held while there is nothing to do, so asking often costs little.
+      // A ping waits while there is no job, so a short interval costs little.
       ping_interval: 1,
       heartbeat_interval: Math.max(1, Math.min(30, Math.floor(ctx.config.timers.agentLostSeconds / 3))),
       job_status_interval: 2,
@@ -70,7 +70,7 @@ const heartbeat = agentRoute({
 const disconnect = agentRoute({
   method: 'POST',
   url: '/v3/disconnect',
-  // An agent that did not hear the answer says it again.
+  // An agent that did not get the answer repeats the request.
   token: 'ended_session',
   async handler({ ctx, agent }) {
     await disconnectAgent(ctx, agent)

@@ -44,7 +44,7 @@ const create = agentRoute({
   },
 })
 
-/** Only what a browser may be sent to. */
+/** Only addresses that a browser may open. */
 function publicAddress({ url }: ArtifactFile): string | null {
   return url && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) ? url : null
 }

@@ -1,5 +1,4 @@
-// What the registries of a cluster know of caches. An entry is found by its paths, in whatever order they are named,
-// and its key, part by part.
+// The entries of a cluster's cache registries. An entry is found by its paths, in any order, and by the parts of its key.
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type {
@@ -29,10 +28,10 @@ export interface CacheEntry {
 }
 
 const defaultSlug = 'default'
-/** Counted from the commit; before it, how long the bytes may be on their way. */
+/** `committed` counts from the commit; `announced` limits the time of the upload. */
 const lifetime = { committed: '30 days', announced: '1 day' }
 
-/** `~` names the cluster's default registry, which is there as soon as somebody asks for it. */
+/** `~` names the cluster's default registry, which the first request creates. */
 export async function getRegistry(
   ctx: Context,
   job: RunningJob,
@@ -56,7 +55,7 @@ export async function getRegistry(
     )
     registry = await find()
   }
-  // Agents know this text, and the one for entries, by heart.
+  // Agents compare this text, and the one for entries.
   if (registry === undefined) throw notFound('Cache registry not found')
   return registry
 }
@@ -104,7 +103,7 @@ async function findBest(
   return rows[0]
 }
 
-/** Its id names it in the commit, once its bytes have arrived. */
+/** Returns the id that the commit names once the bytes are stored. */
 export async function announce(ctx: Context, registry: Registry, given: CacheStoreRequest): Promise<string> {
   const id = newId()
   const at = ctx.now().toISOString()
@@ -119,7 +118,7 @@ export async function announce(ctx: Context, registry: Registry, given: CacheSto
   return id
 }
 
-/** It takes the place of older entries at its address. May be repeated. */
+/** Replaces older entries with the same paths and key. Idempotent. */
 export async function commit(ctx: Context, registry: Registry, uploadId: string): Promise<void> {
   const at = ctx.now().toISOString()
   await inTransaction(ctx.db, async (trx) => {
@@ -138,7 +137,6 @@ export async function commit(ctx: Context, registry: Registry, uploadId: string)
   })
 }
 
-/** Nobody finds it any more. */
 export async function expire(
   ctx: Context,
   registry: Registry,

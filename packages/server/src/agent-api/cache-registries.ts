@@ -1,5 +1,5 @@
-// The index of caches that jobs of a cluster share. Agents keep the bytes themselves, in a store of the operator's
-// choice, under the digest that stands here.
+// The index of caches that jobs of a cluster share. Agents store the bytes themselves, in a store of the operator's
+// choice, under the digest of the entry.
 import {
   CacheCommitRequest,
   CacheLookupRequest,

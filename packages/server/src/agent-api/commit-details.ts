@@ -1,5 +1,5 @@
-// After its checkout, the first job of a build tells what the commit is, under a meta-data key of its own. A build
-// that was made for a branch or a short hash learns its commit from it, and who wrote it, and why.
+// After its checkout, the first job of a build sends the commit under its own meta-data key. A build for a branch or a
+// short hash gets its commit, author and message from it.
 import { sql } from 'kysely'
 import type { Trx } from '../db/pool.ts'
 import { readCommitText } from '../lib/commit-text.ts'
@@ -7,7 +7,7 @@ import type { RunningJob } from './tokens.ts'
 
 export const commitKey = 'buildkite:git:commit'
 
-export async function noteCommit(
+export async function updateCommit(
   trx: Trx,
   { organizationId, buildId }: RunningJob,
   text: string,

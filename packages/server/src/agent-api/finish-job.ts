@@ -10,7 +10,7 @@ import { inTransaction } from '../db/transaction.ts'
 import { refused } from '../lib/errors.ts'
 import type { RunningJob } from './tokens.ts'
 
-/** The job's end, and with it its token's; its agent is free. Said twice, it is done once. */
+/** Ends the job and its token and frees its agent. Idempotent. */
 export async function finishJob(ctx: Context, job: RunningJob, body: FinishRequest): Promise<void> {
   if (isFinal(job.state)) return
   const exitStatus = readExitStatus(body.exit_status)
@@ -33,20 +33,20 @@ export async function finishJob(ctx: Context, job: RunningJob, body: FinishReque
     }
     const retires = body.ignore_agent_in_dispatches ?? false
     await defer(trx, [
-      ...noteOnJob(job, body.chunks_failed_count ?? 0),
-      noteOnAgent(job.organizationId, job.agent.id, ctx.now().toISOString(), exitStatus === 0, retires),
+      ...updateJob(job, body.chunks_failed_count ?? 0),
+      updateAgent(job.organizationId, job.agent.id, ctx.now().toISOString(), exitStatus === 0, retires),
     ])
     return after
   })
   await carryOut(ctx, followUps)
 }
 
-/** Whatever an agent sends ends the job: text that is no number counts as a command that never ran. */
+/** Any text ends the job: text that is no number counts as a command that never ran. */
 function readExitStatus(text: string | null | undefined): number {
   return /^-?\d{1,9}$/.test(text ?? '') ? Number(text) : -1
 }
 
-function noteOnJob(job: RunningJob, chunksFailed: number): Statement[] {
+function updateJob(job: RunningJob, chunksFailed: number): Statement[] {
   if (chunksFailed === 0) return []
   const statement = sql`
     update jobs set chunks_failed_count = ${chunksFailed}
@@ -54,7 +54,7 @@ function noteOnJob(job: RunningJob, chunksFailed: number): Statement[] {
   return [statement]
 }
 
-const noteOnAgent = prepared(
+const updateAgent = prepared(
   (organizationId: string, agentId: string, at: string, passed: boolean, retires: boolean) => sql`
     update agents set last_job_finished_at = ${at},
       last_job_passed_at = case when ${passed} then ${at} else last_job_passed_at end,

@@ -1,4 +1,4 @@
-// What an agent gets to know of a job that it accepts.
+// The answer to an agent that accepts a job.
 import type { CommandStep } from '@millrace/engine/steps/types.ts'
 import type { ScriptWork } from '@millrace/engine/work.ts'
 import type { Job, JobStep } from '@millrace/protocol/jobs.ts'
@@ -36,7 +36,7 @@ export async function jobAnswer(
   }
 }
 
-/** With the name and password that the repository was given with, and only where it is fetched from that place. */
+/** Adds the repository's name and password, but only for the host they were stored for. */
 function withUserinfo({ keys }: Context, { env, repository, userinfo }: Command): Env {
   const address = env['BUILDKITE_REPO']
   if (userinfo === null || address === undefined || placeOf(address) !== placeOf(repository)) return env
@@ -44,7 +44,7 @@ function withUserinfo({ keys }: Context, { env, repository, userinfo }: Command)
   return { ...env, BUILDKITE_REPO: joinUserinfo(address, opened) }
 }
 
-/** Whoever has a fork gets no password: the agent fetches with its own credentials, or without. */
+/** Forks get no password: the agent fetches with its own credentials, or without. */
 const withPlainAddress = (env: Env): Env =>
   env['BUILDKITE_REPO'] === undefined
     ? env
@@ -55,15 +55,15 @@ const placeOf = (address: string): string | null => {
   return url === null ? null : `${url.protocol}//${url.host}`
 }
 
-/** Has git ask the server, when the repository asks who it is; under the name it has now, and the one it had. */
+/** Makes git ask the server for credentials; under the current and the former name of the variable. */
 const askingForCredentials = {
   BUILDKITE_USE_REPOSITORY_PROVIDER_GIT_CREDENTIALS: 'true',
   BUILDKITE_USE_GITHUB_APP_GIT_CREDENTIALS: 'true',
 }
 
 /**
- * The step as its author wrote it, before the matrix is filled in: that is what a signature is about. The agent
- * refuses keys that are null.
+ * The step as its author wrote it, before the matrix is filled in, because a signature covers that. The agent refuses
+ * keys that are null.
  */
 function stepAnswer({ secrets, cache }: ScriptWork, step: CommandStep): JobStep {
   const secretList = Object.entries(secrets).map(([variable, key]) => ({
@@ -85,7 +85,7 @@ function stepAnswer({ secrets, cache }: ScriptWork, step: CommandStep): JobStep 
 }
 
 /**
- * What a signature covers is sent as its author wrote it; the matrix and the checkout only where there is a signature.
+ * The fields that a signature covers are sent as written; the matrix and the checkout only where there is a signature.
  * Secrets of the whole pipeline are not in the step, so they make the signature invalid.
  */
 const signed = (

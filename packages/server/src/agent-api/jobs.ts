@@ -1,4 +1,4 @@
-// A job between its agent and the server: accepted, started, watched for cancellation, finished.
+// A job between its agent and the server: accept, start, read the state, finish.
 import { sql } from 'kysely'
 import {
   AcceptRequest,
@@ -32,7 +32,7 @@ const accept = agentRoute({
       return ok(await (body.start ? acceptAndStart : acceptJob)(ctx, agent, jobId))
     } catch (error) {
       const isRefused = error instanceof ApiError && error.status === 422
-      if (isRefused && agent.job?.id === jobId) await dropRefused(ctx, agent, agent.job)
+      if (isRefused && agent.job?.id === jobId) await endRefused(ctx, agent, agent.job)
       throw error
     }
   },
@@ -58,12 +58,12 @@ const start = agentRoute({
   token: 'job',
   forks: 'own_job',
   async handler({ ctx, job }) {
-    // An agent that did not hear the answer starts again.
+    // An agent that did not get the answer repeats the request.
     if (job.state === 'running') return done()
     const { organizationId, buildId, id: jobId } = job
     const started = await act(ctx, organizationId, buildId, { type: 'start', jobId })
     if (started.ok) return done()
-    await dropUnstartable(ctx, organizationId, buildId, jobId)
+    await endUnstartable(ctx, organizationId, buildId, jobId)
     throw refused(`${started.message}.`)
   },
 })
@@ -82,7 +82,7 @@ const getState = agentRoute({
 const finish = agentRoute({
   method: 'PUT',
   url: '/v3/jobs/:job/finish',
-  // An agent that did not hear the answer says it again.
+  // An agent that did not get the answer repeats the request.
   token: 'ended_job',
   forks: 'own_job',
   isLast: true,
@@ -129,17 +129,17 @@ const promiseFailure = agentRoute({
 })
 
 /**
- * Only an idle agent accepts jobs, and it drops one that it is refused. A job that has just spoken is alive
- * nevertheless: the request was delayed on its way.
+ * Only an idle agent accepts jobs, and it abandons a refused one. A job with a recent request is alive nevertheless:
+ * then the accept arrived late.
  */
-async function dropRefused(ctx: Context, agent: Agent, job: AgentJob): Promise<void> {
+async function endRefused(ctx: Context, agent: Agent, job: AgentJob): Promise<void> {
   if (isJobAlive(ctx, job.heardAt)) return
   if (job.state === 'running') await loseJob(ctx, agent.organizationId, job)
-  else await dropUnstartable(ctx, agent.organizationId, job.buildId, job.id)
+  else await endUnstartable(ctx, agent.organizationId, job.buildId, job.id)
 }
 
-/** The agent drops a job that it may not start, and says no more about it. */
-async function dropUnstartable(
+/** The agent abandons a job that it may not start and sends nothing more about it. */
+async function endUnstartable(
   ctx: Context,
   organizationId: string,
   buildId: string,

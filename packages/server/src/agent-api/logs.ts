@@ -1,5 +1,5 @@
-// What agents send of a job's log. Of a chunk that was refused nothing is left anywhere: an agent sends none again
-// that was answered with 4xx. So everything that can be kept is, also for a while after the job has ended.
+// Chunks of a job's log. Agents never resend a chunk answered with 4xx, so we store what can be stored, also for a while
+// after the job has ended.
 import { HeaderTimesRequest } from '@millrace/protocol/logs.ts'
 import { badRequest } from '../lib/errors.ts'
 import * as logs from '../resources/log/queries.ts'

@@ -14,7 +14,7 @@ import { batch } from '../db/batch.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { ok } from '../http/answer.ts'
 import { notFound, refused } from '../lib/errors.ts'
-import { commitKey, noteCommit } from './commit-details.ts'
+import { commitKey, updateCommit } from './commit-details.ts'
 import { readableBuild } from './other-builds.ts'
 import { agentRoute, done } from './route.ts'
 import type { RunningJob } from './tokens.ts'
@@ -51,7 +51,7 @@ const setBatch = agentRoute({
   },
 })
 
-/** All or none; of the same key twice, the last counts. */
+/** All or none; the last value of a repeated key counts. */
 async function setItems(ctx: Context, job: RunningJob, items: ReadonlyArray<MetaDataItem>): Promise<void> {
   for (const { key, value } of items) {
     if (key.startsWith('buildkite:') && key !== commitKey) {
@@ -67,13 +67,13 @@ async function setItems(ctx: Context, job: RunningJob, items: ReadonlyArray<Meta
     const values = Object.fromEntries(items.map(({ key, value }) => [key, value]))
     await batch(trx, setMetaData(job, values))
     const commit = values[commitKey]
-    if (commit !== undefined) await noteCommit(trx, job, commit)
+    if (commit !== undefined) await updateCommit(trx, job, commit)
   })
 }
 
 type Read = (ctx: Context, buildId: string, key: string) => Promise<unknown>
 
-/** The same question about the job's own build, and about any build of its cluster. */
+/** Two routes: for the job's own build, and for any build it may read. */
 const readRoutes = (jobUrl: string, buildUrl: string, read: Read) => [
   agentRoute({
     method: 'POST',

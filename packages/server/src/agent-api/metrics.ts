@@ -1,4 +1,4 @@
-// How much there is to do and how many are there to do it, for programs that start and stop machines.
+// Counts of jobs and agents, for programs that start and stop machines.
 import { sql } from 'kysely'
 import { ok } from '../http/answer.ts'
 import type { Context } from '../context.ts'

@@ -1,5 +1,5 @@
-// The keys that sign identity tokens. The newest signs; after a month another takes over, and those who checked the
-// old one's tokens still find it for a month more.
+// The keys that sign identity tokens. A key signs for a month and stays published for another, so that its tokens can
+// still be verified.
 import { createPrivateKey, generateKeyPair, type KeyObject } from 'node:crypto'
 import { promisify } from 'node:util'
 import { sql } from 'kysely'
@@ -17,7 +17,7 @@ export interface SigningKey {
   privateKey: KeyObject
 }
 
-/** Makes the first key, and each next one when its time has come. */
+/** Creates the first key, and a new one every month. */
 export async function getSigningKey(ctx: Context): Promise<SigningKey> {
   const current = await findNewest(ctx, ctx.db)
   return current ?? addKey(ctx)
@@ -41,7 +41,7 @@ async function findNewest(ctx: Context, db: Db): Promise<SigningKey | null> {
     : { id: row.id, privateKey: createPrivateKey(ctx.keys.open(row.sealed, row.keyId)) }
 }
 
-/** Of several processes that find none, one makes it. */
+/** Of several processes that find none, one creates it. */
 async function addKey(ctx: Context): Promise<SigningKey> {
   const { privateKey, publicKey } = await generate('rsa', { modulusLength: 2048 })
   return inTransaction(ctx.db, async (trx) => {

@@ -1,4 +1,4 @@
-// Tokens with which a job shows to others what it is: signed here, checked by anybody with the keys published here.
+// Signed tokens that prove a job's identity to other services, which verify them with the keys published here.
 import { sql } from 'kysely'
 import { OidcTokenRequest, type OidcTokenResponse } from '@millrace/protocol/oidc.ts'
 import type { Context } from '../context.ts'

@@ -1,5 +1,5 @@
-// What a job may know of builds other than its own; it may change only its own. A job of a fork reaches nothing else.
-// Other jobs read the builds of their own pipeline; and in their cluster, or where a rule allows it, the builds that
+// Access of a job to builds other than its own, which it may only read. A job of a fork reads none of them. Other jobs
+// read the builds of their own pipeline; and in their cluster, or where a rule allows it, the builds that
 // triggered theirs or were triggered by it, and those of pipelines that the teams let them read.
 import { sql } from 'kysely'
 import { readableBy, readableWith } from '../auth/pipeline-access.ts'
@@ -11,7 +11,7 @@ import type { RunningJob } from './tokens.ts'
 
 export type WhatIsRead = 'artifacts' | 'other'
 
-/** Its own build where none is named. What it may not read is answered as if there were no such build. */
+/** Its own build where none is named. A build that it may not read is answered like one that does not exist. */
 export async function readableBuild(
   ctx: Context,
   job: RunningJob,

@@ -1,5 +1,5 @@
-// How an agent hears what to do: by asking again and again (ping), or on a stream that stays open. Both look at the
-// agent, answer at once when there is something to say, and otherwise wait with dispatch.ts for a job or a change.
+// Sends an agent its instructions: in answers to its pings, or on a stream that stays open. Both read the agent, answer at
+// once when there is an instruction, and otherwise wait in dispatch.ts for a job or a change.
 import { Readable } from 'node:stream'
 import type { PingResponse } from '@millrace/protocol/agents.ts'
 import { STREAM_PINGS_PATH, type StreamPingsResponse } from '@millrace/protocol/pings.ts'
@@ -22,17 +22,17 @@ const ping = agentRoute({
   token: 'session',
   async handler({ ctx, dispatcher, agent, request }) {
     const endsAt = Date.now() + ctx.config.timers.pingHoldSeconds * 1000
-    let asking = await settle(ctx, agent)
-    let told = instructionFor(asking)
-    // What changed may mean nothing to an agent that waits for a job, such as the end of the one it had.
-    for (let isOver = false; told.action === 'resume' && !isOver;) {
+    let asking = await releaseAbandonedJob(ctx, agent)
+    let instruction = instructionFor(asking)
+    // Some changes need no answer, such as the end of the agent's last job.
+    for (let isOver = false; instruction.action === 'resume' && !isOver;) {
       const woken = await waitFor(dispatcher, asking, Math.max(endsAt - Date.now(), 0), request.gone())
       if (woken.kind === 'assigned') return ok(pingAnswer({ action: 'job', job_id: woken.jobId }))
       if (woken.kind === 'changed') asking = await getAgent(ctx.db, asking.organizationId, asking.id)
-      told = instructionFor(asking)
+      instruction = instructionFor(asking)
       isOver = woken.kind === 'nothing'
     }
-    return ok(pingAnswer(told))
+    return ok(pingAnswer(instruction))
   },
 })
 
@@ -48,11 +48,11 @@ const streamPings = agentRoute({
 })
 
 /**
- * An agent asks for work only when it does none. A job that it has started is therefore one it has dropped, unless the
- * job itself has just spoken: an agent that loses its stream may ask once while it works. One that it was only offered
- * is offered again, unless the agent may take none now.
+ * An agent pings only when it is idle. So it has abandoned a job that it started, unless the job sent a request just now:
+ * an agent that loses its stream may ping once while it works. A job that was only offered is offered again, unless the
+ * agent may take none now.
  */
-async function settle(ctx: Context, agent: Agent): Promise<Agent> {
+async function releaseAbandonedJob(ctx: Context, agent: Agent): Promise<Agent> {
   const { job, organizationId } = agent
   if (job === null) return agent
   const hasStarted = job.state !== 'assigned' && job.state !== 'accepted'
@@ -72,15 +72,18 @@ function instructionFor(agent: Agent): StreamPingsResponse {
   return agent.pausedAt === null ? { action: 'resume' } : { action: 'pause', reason: agent.pausedNote ?? '' }
 }
 
-function pingAnswer(told: StreamPingsResponse): PingResponse {
-  switch (told.action) {
+function pingAnswer(instruction: StreamPingsResponse): PingResponse {
+  switch (instruction.action) {
     case 'resume':
       return {}
     case 'job':
-      return { job: { id: told.job_id } }
+      return { job: { id: instruction.job_id } }
     case 'pause':
     case 'disconnect':
-      return { action: told.action, ...(told.reason === '' ? {} : { message: told.reason }) }
+      return {
+        action: instruction.action,
+        ...(instruction.reason === '' ? {} : { message: instruction.reason }),
+      }
   }
 }
 
@@ -91,11 +94,11 @@ const waitFor = (dispatcher: Dispatcher, agent: Agent, ms: number, signal: Abort
 }
 
 /** gRPC sends its status after the last frame. */
-function stream(ctx: Context, agent: Agent, told: AsyncIterable<StreamPingsResponse>): Answer {
+function stream(ctx: Context, agent: Agent, instructions: AsyncIterable<StreamPingsResponse>): Answer {
   let status: string = grpcStatus.ok
   async function* frames(): AsyncGenerator<Buffer> {
     try {
-      for await (const one of told) yield frameOf(one)
+      for await (const instruction of instructions) yield frameOf(instruction)
     } catch (error) {
       ctx.log.warn({ err: error, agent_id: agent.id }, 'The ping stream of an agent broke off.')
       status = grpcStatus.unavailable
@@ -112,10 +115,10 @@ function stream(ctx: Context, agent: Agent, told: AsyncIterable<StreamPingsRespo
 const grpcStatus = { ok: '0', unavailable: '14' } as const
 
 /**
- * The first at once, then each as soon as there is another. An agent that has accepted a job and not started it when it
- * opens its stream, or that has not spoken of its job for long, is offered the same job once more: one that dropped it,
- * because the answer to its accept or start was lost, accepts it again, and then runs it or hears that it is over. One
- * that has the job looks at the offer only after the job's end.
+ * The first instruction at once, then each new one. An agent that has accepted a job and not started it when it opens its
+ * stream, or whose job sent no request for long, is offered the same job once more: if it abandoned the job, because the
+ * answer to its accept or start was lost, it accepts it again, and then runs it or learns that it is over. If it has the
+ * job, it reads the offer only after the job's end.
  */
 async function* instructions(
   ctx: Context,
@@ -125,23 +128,24 @@ async function* instructions(
 ): AsyncGenerator<StreamPingsResponse> {
   const closesAt = Date.now() + streamMs
   let agent = opened
-  let hasSpoken = false
+  let hasBegun = false
   let hasOfferedAgain = false
-  // What it was told last; null: nothing, or it has had a job since.
-  let said: string | null = null
+  // The last instruction; null: none, or the agent has had a job since.
+  let last: string | null = null
   while (!gone.aborted) {
-    // It takes care of a job by itself, and is told the rest afterwards; but no stream may begin with silence.
+    // An agent with a job needs no instruction until its end, but every stream must begin with one.
     const busyWith: AgentJob | null = agent.job !== null && agent.job.state !== 'assigned' ? agent.job : null
-    const isUnstarted = busyWith?.state === 'accepted' && !hasSpoken
+    const isUnstarted = busyWith?.state === 'accepted' && !hasBegun
     const isSilent = busyWith !== null && untilDoubtfulMs(ctx, busyWith) <= 0
     const doubtful = isUnstarted || isSilent ? busyWith : null
     const offersAgain: boolean = doubtful !== null && !hasOfferedAgain
-    const told = busyWith === null ? instructionFor(agent) : busyInstruction(offersAgain ? doubtful : null)
-    if (busyWith === null ? JSON.stringify(told) !== said : !hasSpoken || offersAgain) yield told
-    if (told.action === 'disconnect') return
-    hasSpoken = true
+    const instruction =
+      busyWith === null ? instructionFor(agent) : busyInstruction(offersAgain ? doubtful : null)
+    if (busyWith === null ? JSON.stringify(instruction) !== last : !hasBegun || offersAgain) yield instruction
+    if (instruction.action === 'disconnect') return
+    hasBegun = true
     hasOfferedAgain ||= offersAgain
-    said = busyWith === null ? JSON.stringify(told) : null
+    last = busyWith === null ? JSON.stringify(instruction) : null
     const leftMs = closesAt - Date.now()
     const doubtMs = busyWith === null || hasOfferedAgain ? Infinity : untilDoubtfulMs(ctx, busyWith)
     const waitsUntil = Date.now() + Math.min(leftMs, doubtMs)
@@ -152,7 +156,7 @@ async function* instructions(
     if (woken.kind === 'assigned') {
       const job: StreamPingsResponse = { action: 'job', job_id: woken.jobId }
       yield job
-      said = JSON.stringify(job)
+      last = JSON.stringify(job)
     }
     agent = await getAgent(ctx.db, agent.organizationId, agent.id)
   }
@@ -161,7 +165,7 @@ async function* instructions(
 const busyInstruction = (offered: AgentJob | null): StreamPingsResponse =>
   offered === null ? { action: 'resume' } : { action: 'job', job_id: offered.id }
 
-/** How long until a job that runs has been silent for a third of the time that loses an agent. */
+/** How long until a running job has sent no request for a third of the time that loses an agent. */
 function untilDoubtfulMs(ctx: Context, { state, startedAt, heardAt }: AgentJob): number {
   if (state === 'accepted' || startedAt === null) return Infinity
   const lastSign = new Date(heardAt ?? startedAt).getTime()

@@ -1,5 +1,5 @@
-// Steps that a job adds to its own build. They are applied before the answer goes out, so there is nothing to wait
-// for; the status is there for agents that ask all the same.
+// Steps that a job adds to its own build. They are applied before the answer; the status exists for agents that ask for
+// it nevertheless.
 import type { PipelineUploadStatusResponse } from '@millrace/protocol/pipelines.ts'
 import { uploadSteps } from '../conductor/upload.ts'
 import { ok } from '../http/answer.ts'

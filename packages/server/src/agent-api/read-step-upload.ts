@@ -1,4 +1,4 @@
-// The body of an upload of steps. Reading a large one takes seconds, so that happens in a thread.
+// Reads the body of an upload of steps; in a thread where it is large, because that takes seconds.
 import { MAX_VALUES } from '@millrace/engine/source.ts'
 import { PipelineUploadRequest } from '@millrace/protocol/pipelines.ts'
 import { readSteps, type ReadSteps } from '../conductor/read-steps.ts'
@@ -29,7 +29,7 @@ export async function readStepUpload(bytes: Buffer): Promise<SentSteps> {
   return JSON.parse(text) as SentSteps
 }
 
-/** As JSON, which is copied from thread to thread in a fraction of the time that objects take. */
+/** Returns JSON, because threads pass a string on much faster than objects. */
 export function readAsJson(bytes: Uint8Array): string {
   return JSON.stringify(read(Buffer.from(bytes)))
 }

@@ -1,4 +1,4 @@
-// What a test collector sends: JSON, or a form with a file in it; either may be compressed.
+// Reads uploads of test collectors: JSON, or a form with a file in it; either may be compressed.
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { measureJson } from '../http/json-body.ts'
@@ -12,17 +12,17 @@ import { XmlError } from '../resources/test_runs/xml.ts'
 
 export const mostUploadBytes = 32 * 1024 * 1024
 const mostInflatedBytes = 64 * 1024 * 1024
-/** In all results of an upload together: spans of tests can be many. */
+/** In all results of an upload, because tests can have many spans. */
 const mostValues = 1_000_000
 const mostInlineBytes = 16 * 1024
 const mostCpuMs = 20_000
 
 export interface Upload {
   env: RunEnv
-  /** JSON lists of results, of a size that is sent to the database in a moment. */
+  /** JSON lists of results, each small enough for one statement. */
   batches: string[]
   count: number
-  /** How many were no results. */
+  /** The number of invalid results. */
   skipped: number
 }
 
@@ -32,7 +32,7 @@ export interface SentBody {
   bytes: Uint8Array
 }
 
-/** A small body may be a large one compressed, so only what is not compressed is read here. */
+/** A small compressed body may expand to a large one, so only uncompressed bodies are read here. */
 export async function readUpload(sent: SentBody): Promise<Upload> {
   if (sent.contentEncoding === '' && sent.bytes.length <= mostInlineBytes) return readHere(sent)
   const module = compiledModule('agent-api/read-test-upload.ts')
@@ -88,9 +88,9 @@ async function inflate({ contentEncoding, bytes }: SentBody): Promise<Buffer> {
 
 interface Parts {
   format: string
-  /** Of `run_env`; values that are no text are not kept. */
+  /** The texts of `run_env`. */
   env: Map<string, string>
-  /** Text of the file, or what JSON said. */
+  /** The text of the file, or the parsed JSON. */
   data: unknown
 }
 
@@ -106,7 +106,7 @@ function readJson(bytes: Buffer): Parts {
   }
 }
 
-/** Numbers of builds come as numbers from some. */
+/** Some collectors send build numbers as numbers. */
 const scalar = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 

@@ -1,4 +1,4 @@
-// An agent joins a cluster: which queue it serves, what it is called, and the token it speaks with from now on.
+// Registers an agent in a cluster: its queue, its name, and its session token.
 import { randomInt } from 'node:crypto'
 import type { RegisterRequest } from '@millrace/protocol/agents.ts'
 import type { Context } from '../context.ts'
@@ -48,14 +48,14 @@ export async function registerAgent(
     tags,
     features: body.features ?? [],
     session_hash: hashToken(sessionToken),
-    // A hosted agent is given its job, and is offered no other.
+    // A hosted agent has its job already and is offered no other.
     is_hosted: isHosted,
     ignore_in_dispatches: isHosted || (body.ignore_in_dispatches ?? false),
     ip_address: from.ip,
     user_agent: from.userAgent,
   }
   await inTransaction(ctx.db, async (trx) => {
-    // Of a token that is deleted at this moment, either nothing is left or the deletion finds the agent.
+    // Against a concurrent deletion of the token: either it is gone here, or the deletion finds the agent.
     if (row.cluster_token_id !== null && !(await holdToken(trx, row.cluster_token_id))) {
       throw unauthorized('The agent token is not known: it was revoked, or mistyped.')
     }
@@ -110,7 +110,7 @@ async function chooseQueue(
   return queue
 }
 
-/** `%spawn` has been filled in where the agent runs. */
+/** The agent has filled in `%spawn` itself. */
 function expandName({ name, hostname, pid }: RegisterRequest): string {
   const values: Record<string, () => string> = {
     hostname: () => hostname || 'agent',

@@ -31,7 +31,7 @@ interface SealedSecret {
   keyId: string
 }
 
-/** Keys mean the same in upper and lower case. Every reading is on record. */
+/** Keys are case-insensitive. Every read is audited. */
 async function readSecret(
   ctx: Context,
   job: RunningJob,

@@ -10,7 +10,7 @@ import { notFound, refused } from '../lib/errors.ts'
 import { insertNotifications } from './stack-notifications.ts'
 import type { Stack } from './stack-rows.ts'
 
-/** Said twice, it is done once. */
+/** Idempotent. */
 export async function finishForStack(
   ctx: Context,
   stack: Stack,

@@ -1,4 +1,4 @@
-// Short messages of a stack about jobs that it prepares. Those that are fine are kept, whatever is wrong with others.
+// Short messages of a stack about its jobs. Valid ones are stored even where others are invalid.
 import { sql } from 'kysely'
 import type { StackNotification } from '@millrace/protocol/stacks.ts'
 import type { Context } from '../context.ts'
@@ -18,7 +18,7 @@ export interface Notification {
   occurredAt: string
 }
 
-/** What is wrong, and in which of the messages. */
+/** The errors, each with the places of its messages. */
 export type Mistakes = Array<{ error: string; indexes: number[] }>
 
 export async function storeNotifications(
@@ -90,7 +90,7 @@ function mistakeIn(
   return job.count >= mostPerJob ? 'job stack notification count exceeded' : null
 }
 
-/** Messages of one stack are counted one request after the other. */
+/** Serializes the requests of one stack, so that its messages are counted correctly. */
 async function lockStack(trx: Trx, stack: Stack): Promise<void> {
   await sql`select from stacks where id = ${stack.id} for no key update`.execute(trx)
 }

@@ -1,4 +1,4 @@
-// What stacks ask of the tables. A stack sees the jobs of its cluster, whichever queue they wait in.
+// The queries of stacks. A stack sees the jobs of all queues of its cluster.
 import { sql } from 'kysely'
 import type { JobState } from '@millrace/engine/states.ts'
 import type { Context } from '../context.ts'
@@ -21,7 +21,7 @@ export interface NewStack {
   metadata: Record<string, string>
 }
 
-/** A stack that is known by its key is brought up to date. */
+/** Inserts a stack, or updates the one with the same key. */
 export async function saveStack(
   ctx: Context,
   { organization, cluster }: Registration,
@@ -52,7 +52,6 @@ export async function getStack(
   return stack
 }
 
-/** It asks for work, so it is there. */
 export async function noteConnected(ctx: Context, stack: Stack): Promise<void> {
   await ctx.db
     .updateTable('stacks')

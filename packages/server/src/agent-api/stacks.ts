@@ -1,5 +1,5 @@
-// For programs that start an agent for each job, such as the controller of a Kubernetes cluster: they look at what
-// waits, reserve what they can serve, and start agents that acquire those jobs by name.
+// For programs that start an agent for each job, such as the controller of a Kubernetes cluster: they list
+// the scheduled jobs, reserve some, and start agents that acquire those jobs by id.
 import type { JobState } from '@millrace/engine/states.ts'
 import {
   BatchReserveRequest,
@@ -50,7 +50,7 @@ const deregister = agentRoute({
   url: '/v3/stacks/:stack/deregister',
   token: 'registration',
   async handler({ ctx, registration, params }) {
-    // What it has reserved stays so: agents it has started may be about to acquire those jobs.
+    // Its reservations stay: agents it has started may be about to acquire those jobs.
     await stacks.noteDisconnected(ctx, await stacks.getStack(ctx, registration, params['stack']))
     return noContent()
   },
@@ -162,7 +162,6 @@ function readLimit(text: string | undefined): number {
   return Math.min(1000, Number(text))
 }
 
-/** Stacks do not care how a job's command ended. */
 const shownState = (state: JobState) => (state === 'passed' || state === 'failed' ? 'finished' : state)
 
 export const stackApi = [

@@ -3,7 +3,7 @@ import { stepOutcomeOf, stepStateOf } from '@millrace/engine/outcome.ts'
 import { refused } from '../lib/errors.ts'
 import type { DefinedStep } from './step-rows.ts'
 
-/** Text stands as it is, unless JSON is asked for; lists and maps only exist as JSON. */
+/** Text is returned as it is unless the format is JSON; lists and maps are always JSON. */
 export function exportStep(step: DefinedStep, attribute: string | null, format: string | null): string {
   if (format !== null && format !== 'json' && format !== 'string') {
     throw refused(`The format is string or json, not ${format.slice(0, 100)}.`)

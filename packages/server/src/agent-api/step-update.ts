@@ -1,4 +1,4 @@
-// Attributes of a step that a job may change while the build goes on.
+// Updates attributes of a step while its build runs.
 import { sql } from 'kysely'
 import { sourceFromValue } from '@millrace/engine/source.ts'
 import { readPipelineTree } from '@millrace/engine/steps/document.ts'
@@ -11,11 +11,11 @@ import { getStep, type DefinedStep } from './step-rows.ts'
 import { requireTrust } from './trust.ts'
 
 export interface StepUpdate {
-  /** The same when the same change is asked for again. */
+  /** The same for a repeated request. */
   updateId: string
   attribute: string
   value: string
-  /** Add to what is there; only where there is something to add to. */
+  /** Append to the current value, where there is one. */
   append: boolean
 }
 
@@ -32,7 +32,7 @@ export async function updateStep(
     if (!(await isNew(trx, id, update.updateId))) return
     if (update.attribute === 'notify')
       await requireTrust(trx, { organizationId, buildId }, 'notify of their own')
-    await change(trx, await getStep(trx, organizationId, buildId, id), update)
+    await updateAttribute(trx, await getStep(trx, organizationId, buildId, id), update)
   })
 }
 
@@ -44,7 +44,11 @@ async function isNew(trx: Trx, stepId: string, updateId: string): Promise<boolea
   return rows.length > 0
 }
 
-async function change(trx: Trx, step: DefinedStep, { attribute, value, append }: StepUpdate): Promise<void> {
+async function updateAttribute(
+  trx: Trx,
+  step: DefinedStep,
+  { attribute, value, append }: StepUpdate,
+): Promise<void> {
   const { id, definition } = step
   switch (attribute) {
     case 'label': {

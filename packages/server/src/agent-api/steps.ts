@@ -1,4 +1,4 @@
-// What a job may ask about the steps of its build, and change in them; and the end of the build itself.
+// Reads, updates and cancels steps of a job's build, and cancels the build.
 import { sql } from 'kysely'
 import {
   StepCancelRequest,
@@ -64,7 +64,7 @@ const cancelStep = agentRoute({
     if (!canceled.ok) throw refused(`${canceled.message}.`)
     if (body.force) {
       const until = new Date(ctx.now().getTime() + (body.force_grace_period ?? 10) * 1000).toISOString()
-      // What has not let go by then is ended without it.
+      // Jobs that an agent has not stopped by then end without it.
       await sql`
         update jobs set deadline_at = least(deadline_at, ${until}::timestamptz)
         where organization_id = ${job.organizationId} and step_id = ${stepId} and state = 'canceling'`.execute(
@@ -85,7 +85,7 @@ const cancelBuild = agentRoute({
     const buildId = ownBuild(job, params['build'])
     const event = { type: 'cancel_build', reason: 'A job of the build asked for it' } as const
     const canceled = await act(ctx, job.organizationId, buildId, event)
-    // Asking again is asking for what is already happening.
+    // A repeated request succeeds.
     if (!canceled.ok && canceled.reason !== 'build_canceled') throw refused(`${canceled.message}.`)
     const answer: BuildCancelResponse = { uuid: buildId }
     return ok(answer)

@@ -1,5 +1,4 @@
-// The bytes of the ping stream. Its messages have so few fields that they are written and read here by hand; see
-// protocol/pings.ts for what they mean.
+// Encodes and decodes the ping stream by hand, because its messages have few fields; protocol/pings.ts describes them.
 import { STREAM_PINGS_FIELDS, type StreamPingsResponse } from '@millrace/protocol/pings.ts'
 
 /** A message with its frame: a zero byte, the length in four bytes, the message. */

@@ -1,5 +1,5 @@
-// An agent takes a job: the one it was offered (accept), or one it names (acquire). Either can be repeated: an agent
-// that did not hear the answer gets the same one again, with the same token.
+// An agent takes a job: the one it was offered (accept), or one it names (acquire). Both are idempotent: an
+// agent that did not get the answer gets the same one again, with the same token.
 import { sql } from 'kysely'
 import type { JobState } from '@millrace/engine/states.ts'
 import type { Job } from '@millrace/protocol/jobs.ts'
@@ -27,18 +27,18 @@ export async function acceptJob(ctx: Context, agent: Agent, jobId: string): Prom
   const token = jobToken(ctx, agent.id, jobId)
   const answer = answerMeanwhile(ctx, agent, jobId, token)
   if (await acceptAssigned(ctx, agent, jobId)) return answer
-  await take(ctx, agent, jobId, (job) => {
+  await moveJob(ctx, agent, jobId, (job) => {
     if (job.agentId !== agent.id) throw refused('The job is not assigned to this agent.')
     return job.state === 'accepted' || isRepeated(agent, job) ? [] : ['accept']
   })
   return answer
 }
 
-/** Both at once, for agents that have nothing to do in between. */
+/** Accepts and starts in one request. */
 export async function acceptAndStart(ctx: Context, agent: Agent, jobId: string): Promise<Job> {
   const token = jobToken(ctx, agent.id, jobId)
   const answer = answerMeanwhile(ctx, agent, jobId, token)
-  await take(ctx, agent, jobId, (job) => {
+  await moveJob(ctx, agent, jobId, (job) => {
     if (job.agentId !== agent.id) throw refused('The job is not assigned to this agent.')
     if (isRepeated(agent, job)) return []
     return job.state === 'accepted' ? ['start'] : ['accept', 'start']
@@ -47,23 +47,23 @@ export async function acceptAndStart(ctx: Context, agent: Agent, jobId: string):
 }
 
 /**
- * An agent that lost an answer accepts a job that runs already. It may run the job as long as nothing was heard of it
- * since its start: the job's token is in the answer, so a job that has spoken was taken before, and may have run.
+ * An agent that lost an answer accepts a job that runs already. It may run the job as long as there was no request with
+ * the job's token since its start: the token is in the answer, so a job that sent a request may have run.
  */
 const isRepeated = (agent: Agent, job: TakenJob): boolean =>
   job.state === 'running' && (agent.job?.heardAt ?? null) === null
 
-/** What is answered of an assigned job depends on nothing that accepting it changes, so nobody waits for the other. */
+/** The answer does not depend on anything that accepting changes, so both run concurrently. */
 function answerMeanwhile(ctx: Context, agent: Agent, jobId: string, token: string): Promise<Job> {
   const answer = jobAnswer(ctx, agent.organizationId, jobId, token)
-  // Whoever waits for it hears of its failure; where the job is refused, nobody does.
+  // Where the job is refused, nothing awaits the answer, and its failure must not end the process.
   answer.catch(() => {})
   return answer
 }
 
-/** Tags do not matter: whoever names a job has chosen it. */
+/** Tags do not matter, because the request names the job. */
 export async function acquireJob(ctx: Context, agent: Agent, jobId: string): Promise<Job> {
-  await take(ctx, agent, jobId, (job) => {
+  await moveJob(ctx, agent, jobId, (job) => {
     if (job.kind !== 'script') throw refused('Only command jobs run on agents.')
     if (agent.isHosted) throw refused('A hosted agent takes only the job it was started for.')
     if (job.agentId === agent.id && job.state === 'accepted') return []
@@ -77,36 +77,36 @@ export async function acquireJob(ctx: Context, agent: Agent, jobId: string): Pro
 
 const hasJob = () => refused('The agent has a job already.')
 
-/** Something has to happen before the job can run. */
+/** States of jobs that cannot run yet. */
 const waiting: ReadonlySet<JobState> = new Set(['pending', 'waiting', 'blocked', 'limiting', 'limited'])
 
 type Move = 'assign' | 'accept' | 'start'
 
-/** `decide` says what happens to the job, in which order; nothing: it is repeated, and has happened. */
-async function take(
+/** `decide` returns the events for the job; none: the request is repeated. */
+async function moveJob(
   ctx: Context,
   agent: Agent,
   jobId: string,
   decide: (job: TakenJob) => readonly Move[],
 ): Promise<void> {
   const followUps = await inTransaction(ctx.db, async (trx) => {
-    // Which build is meant is known of a job that the agent has been offered.
+    // The build of an offered job is known already.
     const offered = agent.job?.id === jobId ? agent.job : null
     const known = offered && (await lockBuild(trx, agent.organizationId, offered.buildId, jobId))
     const job = known?.job ? { ...known.job, buildId: known.build.id } : await lockJob(trx, agent, jobId)
     if (job === undefined) throw notFound('No job found')
     const moves = decide(job)
-    const hand =
+    const assign =
       job.agentId === agent.id ? [] : [sql`update jobs set agent_id = ${agent.id} where id = ${jobId}`]
     if (moves.length === 0) {
-      await defer(trx, hand)
+      await defer(trx, assign)
       return []
     }
     let locked = known ?? (await lockBuild(trx, agent.organizationId, job.buildId, jobId))
     if (locked === undefined) throw notFound('No job found')
     const after: FollowUp[] = []
     for (const [index, type] of moves.entries()) {
-      const first = () => (index === 0 ? hand : [])
+      const first = () => (index === 0 ? assign : [])
       const advanced = await apply(trx, ctx, locked, { type, jobId }, first)
       if (!advanced.ok) throw refused(`${advanced.message}.`)
       after.push(...advanced.followUps)

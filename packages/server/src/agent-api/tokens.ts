@@ -1,5 +1,5 @@
-// Token to whoever speaks: a cluster that agents register in, an agent, or the job an agent runs. Every request asks
-// the database, so that what has ended counts as ended at once, on every replica.
+// Finds the owner of a token: a cluster that agents register in, an agent, or a job. Every request queries the database,
+// so that an end takes effect at once on every replica.
 import { sql } from 'kysely'
 import { isFinal, type JobState } from '@millrace/engine/states.ts'
 import { isCodeFor, readJobToken } from '../conductor/job-token.ts'
@@ -12,13 +12,12 @@ import { forbidden, unauthorized } from '../lib/errors.ts'
 import { hashToken } from '../lib/ids.ts'
 import { isInRanges } from '../lib/ip-ranges.ts'
 
-/** Whose registration token it is. */
 export interface Registration {
   tokenId: string
   description: string
   organization: { id: string; slug: string }
   cluster: { id: string; name: string }
-  /** Where agents go that name no queue. */
+  /** For agents that name no queue. */
   defaultQueue: { id: string; key: string } | null
 }
 
@@ -39,7 +38,7 @@ export interface Agent {
   /** Started for one job: it takes no other. */
   isHosted: boolean
   job: AgentJob | null
-  /** What it registered with; null: deleted since, or it is hosted and never had one. */
+  /** The token it registered with; null: deleted since, or the agent is hosted. */
   clusterToken: { id: string; allowedIpAddresses: string; expiresAt: string | null } | null
 }
 
@@ -73,7 +72,7 @@ export interface RunningJob {
   }
 }
 
-/** Where an agent that registers belongs. */
+/** The kinds of agents that register. */
 export type Joining =
   | { kind: 'own'; registration: Registration }
   /** Started by this installation. */
@@ -114,8 +113,8 @@ export async function findRegistration(ctx: Context, token: string, ip: string):
   return registration
 }
 
-/** What was heard before the job started was about another. */
-const heardOfJob = sql`case when a.job_heard_at >= j.started_at then a.job_heard_at end`
+/** Requests before the job's start were of another job. */
+const lastJobRequest = sql`case when a.job_heard_at >= j.started_at then a.job_heard_at end`
 
 const agentColumns = sql`
   a.id, a.name, a.organization_id as "organizationId", a.cluster_id as "clusterId", a.queue_id as "queueId", a.tags,
@@ -123,7 +122,7 @@ const agentColumns = sql`
   a.ignore_in_dispatches as "ignoreInDispatches", a.last_job_passed_at as "lastJobPassedAt",
   a.is_hosted as "isHosted",
   case when j.id is not null then json_build_object('id', j.id, 'buildId', j.build_id, 'state', j.state,
-    'startedAt', j.started_at, 'heardAt', ${heardOfJob}) end as job,
+    'startedAt', j.started_at, 'heardAt', ${lastJobRequest}) end as job,
   (select json_build_object('id', t.id, 'allowedIpAddresses', t.allowed_ip_addresses,
       'expiresAt', t.expires_at)
     from cluster_tokens t where t.id = a.cluster_token_id) as "clusterToken"`
@@ -137,7 +136,7 @@ const isOver = (state: Agent['connectionState']) =>
 
 export async function findSession(ctx: Context, token: string, ip: string): Promise<Agent> {
   const agent = await findEndedSession(ctx.db, token)
-  // The ranges of its token come first: narrowing them ends sessions, and their agents are to be told why.
+  // The ranges come first: narrowing them ends sessions, and their agents must get the reason.
   if (agent.clusterToken !== null && !isInRanges(ip, agent.clusterToken.allowedIpAddresses)) {
     const { organizationId, clusterId, id: agentId, clusterToken } = agent
     const blocked = { organizationId, clusterId, clusterTokenId: clusterToken.id, agentId, ip }
@@ -151,7 +150,7 @@ export async function findSession(ctx: Context, token: string, ip: string): Prom
   if (agent.clusterToken === null && !agent.isHosted) {
     throw unauthorized('The token that the agent registered with was revoked.')
   }
-  // A job that it has may end in peace.
+  // A job that it has may end normally.
   const expiresAt = agent.clusterToken?.expiresAt ?? null
   if (agent.job === null && expiresAt !== null && new Date(expiresAt) <= ctx.now()) {
     throw unauthorized('The token that the agent registered with has expired.')
@@ -208,7 +207,7 @@ const jobOnAgent = prepared(
       j.organization_id as "organizationId", o.slug as "organizationSlug", j.cluster_id as "clusterId",
       j.queue_id as "queueId", json_build_object('id', a.id, 'name', a.name,
         'connectionState', a.connection_state, 'ipAddress', a.ip_address,
-        'jobHeardAt', ${heardOfJob}) as agent
+        'jobHeardAt', ${lastJobRequest}) as agent
     from jobs j join organizations o on o.id = j.organization_id join agents a on a.id = j.agent_id
     where j.id = ${jobId}`,
 )

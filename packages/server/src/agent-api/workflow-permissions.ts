@@ -1,4 +1,4 @@
-// What a workflow lets its token do: the `permissions` at the top of its file, and no more than anybody asked for.
+// The permissions of a workflow's token: those at the top of its file, limited to the requested ones.
 import { findEntry, plainValue, type SourceNode } from '@millrace/engine/source.ts'
 import { parseSource } from '@millrace/engine/yaml.ts'
 import type { WorkflowTokenRequest } from '@millrace/protocol/secrets.ts'
@@ -51,7 +51,7 @@ const isName = (name: string): name is (typeof names)[number] => (names as reado
 
 export const mostWorkflowBytes = 512 * 1024
 
-/** A file that says nothing of it grants the reading of the repository. */
+/** A file without permissions grants reading the repository. */
 export function grantsOf(text: string): Read<Permissions> {
   const parsed = parseSource(text, mostWorkflowBytes)
   if (!parsed.ok) return no(`it cannot be read: ${parsed.problem.message}`)
@@ -77,7 +77,7 @@ function readGrants(node: SourceNode): Read<Permissions> {
   return { ok: true, value: Object.fromEntries(granted) }
 }
 
-/** The first of those that are asked for and not granted, as a person reads it; null: all are. */
+/** The first requested permission that is not granted, as text; null: all are granted. */
 export function beyond(wanted: Permissions, granted: Permissions): string | null {
   const excess = Object.entries(wanted).find(
     ([name, level]) => granted[name] !== 'write' && granted[name] !== level,

@@ -1,6 +1,5 @@
-// A token with which a job may do at GitHub what one of the workflows of its repository says: asked for by those who run such
-// workflows as jobs, and by anybody who has written down what is allowed where such workflows are. What it may do is
-// decided by the file at the commit that is built, never by what the job says.
+// A GitHub token with the permissions of one of the repository's workflows, for jobs that run such workflows. The file at
+// the commit that is built decides the permissions, never the job.
 import { sql } from 'kysely'
 import { recordAudit } from '../audit/record.ts'
 import { originsOf } from '../conductor/trust.ts'
@@ -32,7 +31,7 @@ export async function requireOrigin(
 
 const mostPerHour = 10
 
-/** Null: it may ask; otherwise in how many seconds it may again. */
+/** Null: the request is allowed; otherwise the seconds until the next one is. */
 export async function countRequest(ctx: Context, job: RunningJob): Promise<number | null> {
   const now = ctx.now().toISOString()
   const recent = sql`array(
@@ -51,7 +50,7 @@ export async function countRequest(ctx: Context, job: RunningJob): Promise<numbe
   return Math.max(1, rows[0]?.seconds ?? 1)
 }
 
-/** Never one that another has: it is the job's own, for the whole of its hour. */
+/** Never shared: each job gets its own, valid for an hour. */
 export async function makeWorkflowToken(
   ctx: Context,
   job: RunningJob,

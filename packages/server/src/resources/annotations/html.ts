@@ -1,5 +1,5 @@
-// The HTML of annotations is made when they are written, in a thread, and stored beside the body. Rows of older servers
-// have none, and a process may die before it is stored: then it is made when it is first read.
+// The HTML of an annotation is rendered in a thread when its body is stored, and is stored beside it. Rows of older
+// servers have none, and a process may die before it stores it; then the first read renders it.
 import type { Context } from '../../context.ts'
 import { compiledModule } from '../../lib/package-files.ts'
 import { runInThread, ThreadLimitExceeded } from '../../lib/threads.ts'
@@ -7,7 +7,6 @@ import * as annotations from './queries.ts'
 import type { renderBody } from './render.ts'
 import { showSource } from './source-html.ts'
 
-/** Renders what was just written, or was found without HTML, and stores it for all who read it. */
 export async function renderAndStore(
   ctx: Context,
   owner: annotations.Owner,
@@ -18,7 +17,7 @@ export async function renderAndStore(
   return html
 }
 
-/** Of one annotation; undefined when it is gone. */
+/** The HTML of one annotation; undefined when it was deleted. */
 export async function findHtml(
   ctx: Context,
   owner: annotations.Owner,
@@ -28,7 +27,7 @@ export async function findHtml(
   return found && (found.body_html ?? renderAndStore(ctx, owner, found))
 }
 
-/** Some Markdown takes the renderer minutes, or gigabytes. It is shown as it was written. */
+/** Some Markdown takes the renderer minutes or gigabytes, and is shown as source instead. */
 async function render(body: string): Promise<string> {
   const cpuMs = 1000 + Math.ceil(body.length / 1024)
   const module = compiledModule('resources/annotations/render.ts')

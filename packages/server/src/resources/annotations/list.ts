@@ -7,7 +7,7 @@ import { findHtml } from './html.ts'
 import { presentAnnotation, presentOutline } from './present.ts'
 import * as annotations from './queries.ts'
 
-/** A page of annotations. One with much HTML is answered in pieces: as a whole it would hold the event loop. */
+/** A page of annotations. A page with much HTML is streamed, because one large answer would block the event loop. */
 export async function listPage(
   ctx: Context,
   owner: annotations.Owner,
@@ -26,12 +26,12 @@ export async function listPage(
     return { ...answer, body: shown.map((row) => presentAnnotation(row, row.body_html ?? '')) }
   return {
     status: 200,
-    stream: Readable.from(writeList(ctx, owner, shown)),
+    stream: Readable.from(streamList(ctx, owner, shown)),
     ...(answer.headers === undefined ? {} : { headers: answer.headers }),
   }
 }
 
-async function* writeList(
+async function* streamList(
   ctx: Context,
   owner: annotations.Owner,
   rows: readonly annotations.ListedRow[],

@@ -9,7 +9,7 @@ export const presentAnnotation = (row: AnnotationRow, html: string): Wire => ({
   body_html: html,
 })
 
-/** Without the body, for those who only want to know what there is. */
+/** Without the body. */
 export const presentOutline = (row: AnnotationRow): Wire => ({
   id: row.id,
   context: row.context,

@@ -23,22 +23,22 @@ export interface ListedRow extends AnnotationRow {
 export interface WrittenBody {
   id: string
   body: string
-  /** Which state of the row has this body. */
+  /** The version of the row that has this body. */
   revision: string
 }
 
 export type Scope = 'build' | 'job' | 'all'
 
-/** What an annotation belongs to; without a job: the build as a whole. */
+/** The owner of an annotation: a job, or without one the build. */
 export interface Owner {
   organizationId: string
   buildId: string
   jobId: string | null
 }
 
-/** Goes up with every change of what the renderer makes, so that what older ones stored is rendered again. */
+/** Raised with every change of the renderer's output, so that stored HTML is rendered again. */
 const rendererVersion = 1
-/** Together with the rows of a list. Larger ones are fetched one by one. */
+/** The most that is read with the rows of a list. Larger ones are read one by one. */
 const mostHtmlBytes = 512 * 1024
 
 const columns = sql`a.id, a.context, a.style, a.priority, a.job_id, a.created_at, a.updated_at`
@@ -81,7 +81,7 @@ export async function findBody(
   return rows[0]
 }
 
-/** Does nothing when the body has changed since. */
+/** Does nothing if the body has changed since. */
 export async function storeHtml(db: Db, owner: Owner, written: WrittenBody, html: string): Promise<void> {
   await sql`
     update annotations a set body_html = ${html}, body_html_of = ${written.revision}
@@ -102,7 +102,7 @@ export interface Given {
 
 export type PutRow = AnnotationRow & WrittenBody & { is_new: boolean }
 
-/** Makes the annotation of that context, or replaces or extends the one there is; two at once come one after the other. */
+/** Creates the annotation of that context, or replaces or extends the existing one. Concurrent calls run one after the other. */
 export async function put(trx: Trx, owner: Owner, given: Given): Promise<PutRow> {
   const target =
     owner.jobId === null
@@ -123,7 +123,7 @@ export async function put(trx: Trx, owner: Owner, given: Given): Promise<PutRow>
   return row
 }
 
-/** What was deleted: of two who delete at once, one did. */
+/** The deleted annotation; of two concurrent calls one returns it. */
 export async function deleteOf(trx: Trx, owner: Owner, id: string): Promise<{ context: string } | undefined> {
   const { rows } = await sql<{ context: string }>`
     delete from annotations

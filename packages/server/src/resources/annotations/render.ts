@@ -1,20 +1,19 @@
-// Markdown, with HTML in it, from people and programs nobody vouches for. What comes out holds text, structure,
-// links and pictures, and nothing that acts: no scripts, handlers, styles, forms, frames, or names that the page
-// could stumble over.
+// Renders untrusted Markdown with HTML in it. The output has text, structure, links and images, and nothing active: no
+// scripts, handlers, styles, forms, frames, or names that could clash with those of the page.
 import { nameToEmoji } from 'gemoji'
 import { Marked } from 'marked'
 import sanitizeHtml from 'sanitize-html'
 import { showSource } from './source-html.ts'
 
 /**
- * Takes time that grows with the square of some bodies, so it is called in a thread: see html.ts. Whoever changes what
- * comes out of it raises the version there.
+ * Some bodies take time that grows with the square of their length, so html.ts calls this in a thread. Raise the version
+ * in queries.ts when the output changes.
  */
 export function renderBody(body: string): string {
   try {
     return sanitizeHtml(markdown.parse(body, { async: false }), policy())
   } catch (error) {
-    // Text that nests deeper than the stack is shown as it was written.
+    // Text that nests deeper than the stack is shown as source.
     if (error instanceof RangeError) return showSource(body)
     throw error
   }
@@ -22,11 +21,11 @@ export function renderBody(body: string): string {
 
 const markdown = new Marked({
   gfm: true,
-  // A check box is a form field; a sign for it says as much.
+  // A check box would be a form field, so a character stands for it.
   renderer: { checkbox: ({ checked }) => (checked ? '☑ ' : '☐ ') },
 })
 
-/** Made for each body, because it counts the elements that the text it is shown lies in. */
+/** One for each body, because it counts the elements around the current text. */
 function policy(): sanitizeHtml.IOptions {
   let verbatim = 0
   return {

@@ -11,7 +11,7 @@ import { getBuildableJob, getVisibleJob, type JobParams } from '../jobs/access.t
 import { listPage } from './list.ts'
 import type * as annotations from './queries.ts'
 import { Annotation, CreateAnnotation, mostBodyBytes, type CreateAnnotationBody } from './schema.ts'
-import { deleteAnnotation, writeAnnotation } from './write.ts'
+import { deleteAnnotation, createAnnotation } from './create.ts'
 
 interface Asked {
   ctx: Context
@@ -73,7 +73,7 @@ const postBuildAnnotation = route({
   params: inBuild,
   async handler({ ctx, org, caller, params, body }) {
     const owner = await getBuild(ctx, org, params)
-    return created(await writeAnnotation(ctx, caller, owner, body))
+    return created(await createAnnotation(ctx, caller, owner, body))
   },
 })
 
@@ -156,7 +156,7 @@ async function postToJob({
   body,
 }: Asked & { body: CreateAnnotationBody }): Promise<Answer> {
   const job = await getBuildableJob(ctx.db, org, caller, params)
-  return created(await writeAnnotation(ctx, caller, ownerOf(org, job), body))
+  return created(await createAnnotation(ctx, caller, ownerOf(org, job), body))
 }
 
 async function deleteOfJob({

@@ -1,4 +1,4 @@
-// Builds as JSON text, written by PostgreSQL itself; without their pipeline, which many builds share.
+// Builds as JSON text, created by PostgreSQL; without their pipeline, which many builds share.
 import { sql, type RawBuilder } from 'kysely'
 import { bare, escaped, object, text, time, where, word } from '../../db/json-text.ts'
 import type { Db } from '../../db/pool.ts'
@@ -20,7 +20,7 @@ export interface WrittenBuild {
   jobs: string | null
 }
 
-/** In the order of `ids`, without those that are gone. `jobs` null: leave them out. */
+/** In the order of `ids`, without those that were deleted. `jobs` null: leave them out. */
 export async function writeBuilds(
   db: Db,
   url: string,
@@ -65,7 +65,7 @@ function areShown({ includeRetried, includePaused, states }: ShownJobs): RawBuil
     and (${includePaused}::boolean or not ${isOnPausedQueue})`
 }
 
-/** The entries of one build's `jobs`, in slices of at most so many, without the commas between them. */
+/** The entries of one build's `jobs`, in slices, without the commas between them. */
 export async function* writeJobs(
   db: Db,
   url: string,
@@ -92,7 +92,7 @@ export async function* writeJobs(
   }
 }
 
-/** How many jobs of a build are in which state, by the names the API gives them. */
+/** The number of a build's jobs in each state, under the API's names. */
 export async function countJobStates(
   db: Db,
   orgId: string,

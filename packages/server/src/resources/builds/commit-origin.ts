@@ -1,5 +1,5 @@
-// Whose commit a caller asks to be built. They are believed, except where they name another repository than the
-// pipeline's, or a pull request that its host has told us is from a fork.
+// Decides whose commit a request asks to build: the repository's own, unless the request names another repository or a pull
+// request that its host has reported as a fork's.
 import { sql } from 'kysely'
 import type { CommitOrigin } from '../../conductor/trust.ts'
 import type { Db } from '../../db/pool.ts'
@@ -23,7 +23,7 @@ export async function findCommitOrigin(
   return !repository || isSameRepository(repository, pipeline.repository) ? 'own' : 'fork'
 }
 
-/** However each of them is written: with `https`, `ssh` or `git@`, with `.git` or without. */
+/** Compares addresses in all spellings: with `https`, `ssh` or `git@`, with `.git` or without. */
 export function isSameRepository(one: string, other: string): boolean {
   if (one === other) return true
   const [left, right] = [placeOf(one), placeOf(other)]

@@ -15,7 +15,7 @@ export interface BuildList {
   /** Names the list and its owner; a cursor of another list is invalid here. */
   name: string
   orgs: readonly ShowingOrganization[]
-  /** What of them the caller may see, for a page that reaches so many rows deep. */
+  /** The ranges of them that the caller may see, for a page that ends at this row. */
   ranges(reach: number): Promise<readonly Range[]>
 }
 
@@ -23,7 +23,7 @@ const tooDeep =
   'Listing builds this deep is not supported. ' +
   'Please narrow your query using filters such as branch or created_from.'
 
-/** By page numbers down to a limit, and by cursors beside them without one. */
+/** Pages by number up to a limit, and by cursor without one. */
 export async function listBuilds(
   ctx: Context,
   caller: Caller,

@@ -1,18 +1,18 @@
-// Some filters name builds that no index has in the list's order: patterns of branches, and the time of the end. Read
-// along the list, a filter that few builds fit is read to the list's end. A quick look beforehand tells whether few do.
+// No index has the builds of some filters in the list's order: branch patterns, and the time of the end. With such a
+// filter the list would be read to its end where few builds match. A quick query first finds out whether few do.
 import { sql } from 'kysely'
 import type { Db } from '../../db/pool.ts'
 import type { Range } from './places.ts'
 import type { BuildFilter } from './rules.ts'
 
-/** So many names are looked at, one probe of an index each, ... */
+/** At most this many names are read, with one index probe each, ... */
 const mostNames = 2000
-/** ... and so many fitting ones are worth a stretch of the index each. */
+/** ... and at most this many matching ones are read from the index one by one. */
 const mostFitting = 20
-/** So many builds are sorted rather than found along the list. */
+/** Up to this many builds are sorted instead of found along the list. */
 const fewBuilds = 500
 
-/** The same builds, said in a way that is quicker to find. */
+/** A filter for the same builds that is quicker to evaluate. */
 export async function narrow(db: Db, ranges: readonly Range[], filter: BuildFilter): Promise<BuildFilter> {
   if (filter.branchPatterns === null && filter.finishedFrom === null) return filter
   const [branches, fewFinished] = await Promise.all([
@@ -26,7 +26,7 @@ export async function narrow(db: Db, ranges: readonly Range[], filter: BuildFilt
   }
 }
 
-/** null: too many to say. */
+/** null: too many. */
 async function findBranches(
   db: Db,
   ranges: readonly Range[],
@@ -43,7 +43,7 @@ async function branchesIn(
   patterns: readonly string[],
 ): Promise<string[] | null> {
   const owner = kind === 'organizations' ? sql`b.organization_id` : sql`b.pipeline_id`
-  // From one name to the next, however many builds there are of each.
+  // Skips from one name to the next, however many builds each has.
   const { rows } = await sql<{ branch: string; fits: boolean }>`
     with recursive names as (
       select o.id, (select min(b.branch) from builds b where ${owner} = o.id) as branch

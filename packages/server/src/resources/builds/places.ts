@@ -1,10 +1,10 @@
-// Which builds stand on a page of a list. Only ids and places are read here, in the order of one index, so a page
-// costs the same however many builds there are; build-json.ts writes them out. What a page passes over is read from the
-// index alone, unless a filter asks for what that does not hold.
+// Finds the builds of a page of a list. This reads only ids and places, in the order of one index, so a page costs the
+// same however many builds there are; build-json.ts renders them. Skipped rows are read from the index alone, unless a
+// filter needs other columns.
 //
-// A list may range over several organizations or pipelines, and a filter may name several values. Each combination
-// is read from its own stretch of an index, at most as far as the page reaches, and the stretches are merged. The
-// text of the statement depends only on which filter leads; absent ones vanish when it is planned.
+// A list may range over several organizations or pipelines, and a filter may name several values. Each combination is
+// read from its own part of an index, at most to the end of the page, and the parts are merged. The text of the statement
+// depends only on the leading filter; the planner removes absent ones.
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../../db/pool.ts'
 import { isOnPausedQueue } from '../jobs/job-json.ts'
@@ -21,7 +21,7 @@ export interface Place {
   organization_id: string
   pipeline_id: string
   created_at: string
-  /** How many jobs it ever had. */
+  /** The number of all its jobs. */
   jobs: number
 }
 
@@ -38,7 +38,7 @@ export async function listPlaces(
   window: Window,
 ): Promise<Place[]> {
   const filled = ranges.filter(({ ids }) => ids.length > 0)
-  // Where no branch fits a pattern, none is left to look for.
+  // No branch matches the pattern, so no build does.
   if (filled.length === 0 || filter.branches?.length === 0) return []
   const values = asked(filled, filter, window)
   const stretches = filled.flatMap(({ kind }, index) =>
@@ -48,7 +48,7 @@ export async function listPlaces(
     select found.id, found.organization_id from (${sql.join(stretches, sql` union all `)}) found
     order by found.created_at desc, found.id desc limit ${values.limit} offset ${values.offset}`.execute(db)
   if (found.length === 0) return []
-  // A statement of its own, which is planned once: the list is planned anew each time, for the filters that there are.
+  // A statement of its own, which is planned once: the list is planned every time, for the filters of the request.
   const { rows: places } = await sql<Place>`
     select b.id, b.organization_id, b.pipeline_id, b.created_at, t.jobs
     from unnest(${found.map(({ id }) => id)}::uuid[], ${found.map((spot) => spot.organization_id)}::uuid[])
@@ -62,7 +62,7 @@ export async function listPlaces(
 type Leader = keyof typeof leaders
 type Kind = Range['kind']
 
-/** Builds pass quickly through some states, so few are in them; of the rest, what names fewest builds leads. */
+/** Few builds are in passing states, so those lead; otherwise the filter that matches the fewest builds leads. */
 function leadersOf(filter: BuildFilter): Leader[] {
   const { states, commits, metaData, creatorId, branches, fewFinished } = filter
   if (states?.isPassing) return stateLeaders(states)
@@ -82,7 +82,7 @@ const stateLeaders = ({ blocked }: StateFilter): Leader[] => [
 /** The values of a statement. A list has two ranges at most. */
 type Asked = ReturnType<typeof asked>
 
-/** In one piece: an object put together from others costs V8 a new shape each time, which only a full collection frees. */
+/** One literal: V8 gives an object that is merged from others a new shape each time, which only a full collection frees. */
 function asked([first, second]: readonly Range[], filter: BuildFilter, { limit, offset, after }: Window) {
   const { branches, commits, states, metaData } = filter
   return {
@@ -123,7 +123,7 @@ const withinOf = (range: Range | undefined) => (range?.kind === 'organizations' 
 /** The first range or the second. */
 type Turn = 0 | 1
 
-/** The filter whose index is read: from which tables, and what a build must be for one of its values. */
+/** The filter whose index is read: its tables, and the condition for one of its values. */
 interface Leading {
   values: RawBuilder<unknown>
   source: RawBuilder<unknown>
@@ -156,7 +156,7 @@ const leaders = {
     condition: sql`b.state = 'blocked' and b.shown_state <> all (${states}::text[])`,
   }),
   creator: ({ creatorId }: Asked) => ({ ...plain, condition: sql`b.creator_id = ${creatorId}` }),
-  /** Without the offset, PostgreSQL would read along the list all the same. */
+  /** The offset keeps PostgreSQL from reading along the list. */
   finished: ({ finishedFrom }: Asked) => ({
     ...plain,
     source: sql`(
@@ -218,7 +218,7 @@ const remaining = (values: Asked): RawBuilder<unknown> => sql`
       where m.build_id = b.id and m.key = asked.key and m.value = asked.value)))
   and (${values.includePaused}::boolean or ${hasUnpausedJob})`
 
-// Spec, Builds: a build is left out when all its jobs are on paused queues. A waiter is nobody's work.
+// Spec, Builds: a build is left out when all its jobs are on paused queues. Waiters do not count.
 const hasUnpausedJob = sql`(
   not exists (select from jobs j where j.build_id = b.id and ${isOnPausedQueue})
   or exists (select from jobs j where j.build_id = b.id and j.kind <> 'waiter' and not ${isOnPausedQueue}))`

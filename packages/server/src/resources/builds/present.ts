@@ -1,5 +1,5 @@
-// Puts builds and their pipelines together. A page is written in parts that each hold a bounded number of jobs, so
-// that a hundred builds of thousands of jobs never lie in memory at once.
+// Joins builds with their pipelines. A page is sent in parts with a bounded number of jobs each, so that a hundred builds
+// of thousands of jobs are never in memory at once.
 import { Readable } from 'node:stream'
 import type { Caller, Organization } from '../../auth/caller.ts'
 import type { Context } from '../../context.ts'
@@ -73,7 +73,7 @@ export function splitByJobs<T extends { jobs: number }>(places: readonly T[]): T
   return parts
 }
 
-/** Too large to be written at once; then it is alone in its part. */
+/** Too large for one part with others; then it is alone in its part. */
 const isLarge = ([first]: ReadonlyArray<{ jobs: number }>) => (first?.jobs ?? 0) > mostJobsInPart
 
 interface Writing {
@@ -107,7 +107,7 @@ async function* inPieces(
   yield ']'
 }
 
-/** The pieces of each build's text, without builds that are gone. */
+/** The pieces of each build's text, without deleted builds. */
 async function writePart(
   { ctx, jobs: shownJobs, pipelineTexts }: Writing,
   places: readonly WrittenPlace[],
@@ -139,7 +139,7 @@ async function* writeLarge(
   yield `]${end}}`
 }
 
-/** null: the pipeline was deleted in between, and took its builds with it. */
+/** null: the pipeline was deleted meanwhile, with its builds. */
 function endOf(pipelineTexts: ReadonlyMap<string, string> | null, pipelineId: string): string | null {
   if (pipelineTexts === null) return ''
   const pipeline = pipelineTexts.get(pipelineId)
@@ -152,7 +152,7 @@ const asArray = (texts: readonly string[][]): string[] => [
   ']',
 ]
 
-/** Copied once. As one text, a page would be copied when joined, when measured and when sent. */
+/** Copied once. A page in one string would be copied when joined, measured and sent. */
 function toBytes(pieces: readonly string[]): Buffer {
   const bytes = Buffer.allocUnsafe(pieces.reduce((size, piece) => size + Buffer.byteLength(piece), 0))
   let at = 0

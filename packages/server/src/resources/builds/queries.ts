@@ -6,7 +6,6 @@ import type { Db, Trx } from '../../db/pool.ts'
 import { isUuid } from '../../lib/ids.ts'
 import type { Range } from './places.ts'
 
-/** What operations on a build need to know of it. */
 export interface BuildRow {
   id: string
   pipeline_id: string
@@ -67,27 +66,27 @@ export async function setCanceledBy(trx: Trx, orgId: string, id: string, userId:
     .execute()
 }
 
-/** The latest runs that failed in one of these ways, in the build's order. `soft_failed` is a way of its own. */
+/** The newest jobs that failed with one of these states, in the build's order. `soft_failed` counts as a state. */
 export async function listFailedJobs(
   db: Db,
   orgId: string,
   buildId: string,
-  ways: readonly string[] | null,
+  states: readonly string[] | null,
 ): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select id from jobs
     where organization_id = ${orgId} and build_id = ${buildId} and retried_in_job_id is null
       and kind in ('script', 'trigger') and state in ('failed', 'timed_out', 'canceled', 'expired')
       and (policy #>> '{retry,manual,allowed}')::boolean
-      and (${ways}::text[] is null or case when soft_failed then 'soft_failed' else state end = any (${ways}::text[]))
+      and (${states}::text[] is null or case when soft_failed then 'soft_failed' else state end = any (${states}::text[]))
     order by position, id`.execute(db)
   return rows.map(({ id }) => id)
 }
 
-/** More rows than this are not worth merging stretch by stretch. */
+/** More rows than this are not merged from parts of an index. */
 const mostMerged = 20_000
 
-/** What a list over these organizations may show the caller. `reach`: how many rows deep the page goes. */
+/** The builds of these organizations that the caller may see. `reach`: the last row of the page. */
 export async function listRanges(
   db: Db,
   orgs: ReadonlyArray<Pick<Organization, 'id' | 'role' | 'teams_enabled'>>,

@@ -8,30 +8,30 @@ import { refused } from '../../lib/errors.ts'
 import * as jobs from '../jobs/queries.ts'
 import * as builds from './queries.ts'
 
-/** A build stays locked while its jobs are retried, so many go in several turns. */
-const mostInOneTurn = 100
+/** A build stays locked while its jobs are retried, so many are retried in several transactions. */
+const mostAtOnce = 100
 
-/** How many were retried. A job that cannot be any more, because somebody else was quicker, is passed over. */
+/** Returns the number of retried jobs. Skips jobs that another request retried first. */
 export async function retryFailedJobs(
   ctx: Context,
   org: Organization,
   caller: Caller,
   build: builds.BuildRow,
-  ways: readonly string[] | null,
+  states: readonly string[] | null,
 ): Promise<number> {
   const parentCanceled = await jobs.isParentCanceled(ctx.db, org.id, build.id)
-  const ids = await builds.listFailedJobs(ctx.db, org.id, build.id, ways)
+  const ids = await builds.listFailedJobs(ctx.db, org.id, build.id, states)
   let retried = 0
-  for (let start = 0; start < ids.length; start += mostInOneTurn) {
-    const turn = ids.slice(start, start + mostInOneTurn)
-    const done = await retryTurn(ctx, org, caller, build, turn, parentCanceled)
+  for (let start = 0; start < ids.length; start += mostAtOnce) {
+    const some = ids.slice(start, start + mostAtOnce)
+    const done = await retrySome(ctx, org, caller, build, some, parentCanceled)
     await carryOut(ctx, done.followUps)
     retried += done.count
   }
   return retried
 }
 
-async function retryTurn(
+async function retrySome(
   ctx: Context,
   org: Organization,
   caller: Caller,

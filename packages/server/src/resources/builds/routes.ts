@@ -177,9 +177,9 @@ const putRetryFailedJobs = route({
   answers: { 202: Build },
   errors: { 400: '`states` names one that does not exist.', 422: 'The build was canceled.' },
   async handler({ ctx, org, caller, params, query, body }) {
-    const ways = readRetryStates(body.states ?? query.states)
+    const states = readRetryStates(body.states ?? query.states)
     const build = await getByNumber(ctx, org.id, params)
-    const count = await retryFailedJobs(ctx, org, caller, build, ways)
+    const count = await retryFailedJobs(ctx, org, caller, build, states)
     const json = await presentBuild(ctx, org, caller, build, everything, { retried_jobs_count: count })
     return { status: 202, json }
   },

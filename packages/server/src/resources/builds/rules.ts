@@ -1,4 +1,4 @@
-// What a caller asks for, made into what the queries take.
+// Reads requests into the parameters of queries and build requests.
 import type { BuildState } from '@millrace/engine/states.ts'
 import type { Caller } from '../../auth/caller.ts'
 import type { Author, PullRequest } from '../../conductor/build.ts'
@@ -9,7 +9,7 @@ import { jobStates } from '../jobs/schema.ts'
 import { stateFilters, type CreateBuildBody, type ListQuery } from './schema.ts'
 
 export interface BuildFilter {
-  /** Exact names; null: any, or `branchPatterns` says. */
+  /** Exact names; null: any, or those of `branchPatterns`. */
   branches: string[] | null
   /** For SQL's `like`. */
   branchPatterns: string[] | null
@@ -18,7 +18,7 @@ export interface BuildFilter {
   createdFrom: string | null
   createdTo: string | null
   finishedFrom: string | null
-  /** Whether so few builds ended since then that they are best looked up by that. */
+  /** Whether few builds ended since `finishedFrom`, so that its index leads. */
   fewFinished: boolean
   creatorId: string | null
   metaData: ReadonlyArray<[key: string, value: string]>
@@ -27,9 +27,9 @@ export interface BuildFilter {
 
 export interface StateFilter {
   shown: string[]
-  /** Also those that are blocked, whatever they show. */
+  /** Also builds that are blocked, whatever state they show. */
   blocked: boolean
-  /** Builds pass through these; only few are in them at any time. */
+  /** Builds leave these states; only few are in them at any time. */
   isPassing: boolean
 }
 
@@ -54,7 +54,7 @@ export function readFilter(query: ListQuery): BuildFilter {
   }
 }
 
-/** Whether the filter spares the list from being read to its end. */
+/** Whether the filter keeps the list from being read to its end. */
 export const isNarrowed = (filter: BuildFilter): boolean =>
   filter.branches !== null ||
   filter.branchPatterns !== null ||
@@ -95,7 +95,7 @@ function refuseUnknown(name: string, given: readonly string[], accepted: readonl
 const isoTime =
   /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?))?(?:Z| ?([+-]?)(\d\d):?(\d\d)?)?$/i
 
-/** Without a zone it is UTC. A plus that was not encoded has arrived as a blank. */
+/** Without a zone it is UTC. A plus that was not encoded arrives as a blank. */
 export function readTime(name: string, given: string | undefined): string | null {
   if (given === undefined) return null
   const [, day, clock = '00:00', sign, hours = '00', minutes = '00'] = isoTime.exec(given.trim()) ?? []
@@ -109,7 +109,7 @@ export function readTime(name: string, given: string | undefined): string | null
 
 type Given = Readonly<Record<string, string | number | boolean>>
 
-/** Numbers and booleans are kept as texts. Throws what is wrong with every field at once. */
+/** Numbers and booleans become texts. Throws one error for all fields. */
 export function readMaps(body: CreateBuildBody): {
   env: Record<string, string>
   metaData: Record<string, string>
@@ -156,7 +156,7 @@ export function readPullRequest(body: CreateBuildBody): PullRequest | null {
   }
 }
 
-/** Clients that know of an author but not which one send it empty. */
+/** Some clients send an empty author. */
 export function readAuthor(body: CreateBuildBody, caller: Caller): Author {
   const name = body.author?.name || null
   const email = body.author?.email || null

@@ -1,5 +1,5 @@
-// A job is named by its id alone or inside its build. Either way it is looked for in the organization of the URL,
-// and its pipeline decides who may know of it; inside a build it must be that build's.
+// Finds a job by its id alone or inside its build. Either way it must be in the organization of the URL and in a pipeline
+// that the caller may read; inside a build it must be of that build.
 import { sql } from 'kysely'
 import type { Caller, Organization } from '../../auth/caller.ts'
 import { accessColumn, type PipelineAccess } from '../../auth/pipeline-access.ts'
@@ -46,7 +46,7 @@ export async function getVisibleJob(
   return found
 }
 
-/** A job of a pipeline whose builds the caller may make and change. */
+/** A job of a pipeline that the caller may build. */
 export async function getBuildableJob(
   db: Db,
   org: Organization,

@@ -10,7 +10,7 @@ export interface HostedFacts {
   rules: readonly string[]
   /** null: none is configured. */
   engine: { architecture: string; mostCpus: number } | null
-  /** What has been done about an agent; undefined: nothing. */
+  /** The hosted agent for the job; undefined: none was planned yet. */
   agent: { last_error: string | null } | undefined
   readyImages: readonly string[]
 }
@@ -56,7 +56,7 @@ export function judgeHosted({ queueKey, shape, rules, engine, agent, readyImages
   }
 }
 
-/** null: once there is room it can be started. */
+/** null: it can start once there is room. */
 function whyNever(
   { machine_type, architecture, cpu }: InstanceShape,
   engine: NonNullable<HostedFacts['engine']>,

@@ -1,4 +1,4 @@
-// A job as JSON text, written by PostgreSQL itself, for lists and single jobs alike.
+// A job as JSON text, created by PostgreSQL, for lists and single jobs.
 import { sql, type RawBuilder } from 'kysely'
 import { JOB_STATES, shownJobState, type JobState } from '@millrace/engine/states.ts'
 import {
@@ -40,7 +40,7 @@ export const shownState: RawBuilder<string> = sql.raw(
     .join(' ')} else j.state end`,
 )
 
-/** For queries with `jobs j`: nobody hands out work of its queue at present. */
+/** For queries with `jobs j`: its queue is paused. */
 export const isOnPausedQueue: RawBuilder<boolean> = sql`exists (
   select from cluster_queues paused where paused.id = j.queue_id and paused.dispatch_paused_at is not null)`
 
@@ -138,7 +138,7 @@ const hasPromised = sql`j.promised_exit_status is not null`
 const isManual = sql`j.kind = 'manual'`
 const isTrigger = sql`j.kind = 'trigger'`
 
-/** What the job's step depends on and no step of the build has; null: nothing. */
+/** The keys that the job's step depends on and no step of the build has; null: none. */
 const unknownKeys = sql`(
   select string_agg(to_json(r.ref)::text, ', ' order by r.ref) from build_refs r where r.step_id = j.step_id)`
 

@@ -46,7 +46,7 @@ export async function listInBuild(
   return rows
 }
 
-/** A running job that has promised a failure nothing would soften counts as failed already. */
+/** A running job that has promised a hard failure counts as failed already. */
 function inStates(names: readonly string[]): RawBuilder<unknown> {
   if (names.length === 0) return sql`true`
   const hasPromised = sql`(j.state = 'running' and j.promised_hard)`
@@ -73,7 +73,7 @@ export async function setRetriedBy(trx: Trx, orgId: string, id: string, userId: 
     .execute()
 }
 
-/** Whether the job was still waiting to be taken by an agent: one that has been taken is left as it is. */
+/** False: an agent has taken the job, which stays as it is. */
 export async function setPriority(trx: Trx, orgId: string, id: string, priority: number): Promise<boolean> {
   const { rows } = await sql`
     update jobs set priority = ${priority}
@@ -83,7 +83,7 @@ export async function setPriority(trx: Trx, orgId: string, id: string, priority:
   return rows.length > 0
 }
 
-/** Whether the build, not canceled itself, came from a synchronous trigger step of a build that has been since. */
+/** Whether a synchronous trigger step of a build that was canceled since created this build, which was not. */
 export async function isParentCanceled(db: Db, orgId: string, buildId: string): Promise<boolean> {
   const { rows } = await sql`
     select from builds b join jobs t on t.id = b.triggered_from_job_id join builds parent on parent.id = t.build_id
@@ -99,7 +99,7 @@ export async function mayRetryByHand(db: Db, orgId: string, id: string): Promise
   return rows[0]?.is_allowed ?? false
 }
 
-/** Who alone may unblock a job, and whether the user is among them. */
+/** Whether only some teams may unblock the job, and whether the user is in one of them. */
 export async function findAllowedTeams(
   db: Db,
   orgId: string,

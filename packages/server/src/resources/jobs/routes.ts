@@ -11,7 +11,7 @@ import { badRequest, notFound } from '../../lib/errors.ts'
 import { withoutUserinfo } from '../../lib/userinfo.ts'
 import * as builds from '../builds/queries.ts'
 import { getBuildableJob, getVisibleJob, type JobParams } from './access.ts'
-import { cancelJob, reprioritizeJob, retryJob, unblockJob } from './change.ts'
+import { cancelJob, reprioritizeJob, retryJob, unblockJob } from './update.ts'
 import { envText } from './present.ts'
 import * as jobs from './queries.ts'
 import {
@@ -158,8 +158,8 @@ const reprioritizeInBuild = route({
   handler: answerReprioritize,
 })
 
-// The teams that a block step names may unblock it whatever else they may do, and nobody else may: so reading is
-// all that is asked for here, and the rest is decided where the step is known.
+// Only the teams that a block step names may unblock it, whatever their other permissions. So the route demands reading
+// only, and `unblockJob` checks the rest.
 const unblock = {
   method: 'PUT',
   summary: 'Unblock a block or input job',

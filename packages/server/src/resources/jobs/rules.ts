@@ -1,4 +1,4 @@
-// How the engine's refusals are answered, and what the queue says about a job that could run.
+// The answers to the engine's refusals, and the sentences about a job that waits in its queue.
 import type { Refusal } from '@millrace/engine/advance/refusal.ts'
 import { badRequest, notFound, refused, type ApiError } from '../../lib/errors.ts'
 import type { WaitingCode, WaitingWire } from './schema.ts'

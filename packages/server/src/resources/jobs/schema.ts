@@ -129,7 +129,7 @@ export const JobEnv = Type.Object(
   { title: 'JobEnvironment' },
 )
 
-/** Any value passes here: whatever is wrong with the priority, the answer has one text. */
+/** Any value passes the schema, because every invalid priority gets the same answer. */
 export const ReprioritizeJob = Type.Object({ priority: Type.Optional(Type.Unknown()) })
 
 export const DocumentedReprioritizeJob = Type.Object(

@@ -1,4 +1,4 @@
-// What a waiting job waits for, read off the tables.
+// Reads from the tables why a job waits.
 import { sql } from 'kysely'
 import type { EdgeRow, StepRow } from '@millrace/engine/rows.ts'
 import { holdsSlot, JOB_STATES } from '@millrace/engine/states.ts'
@@ -8,7 +8,6 @@ import { selectFields, stepColumns } from '../../conductor/rows.ts'
 import type { Db } from '../../db/pool.ts'
 import { userJson, type UserRow } from '../user/queries.ts'
 
-/** What the job itself says about where it stands. */
 export interface WaitingJob {
   id: string
   build_id: string
@@ -34,7 +33,7 @@ export async function findWaiting(db: Db, orgId: string, id: string): Promise<Wa
 
 export type SourceStep = StepRow & { name: string | null; edge: EdgeRow }
 
-/** The steps in front of a step; behind a wait, what the wait waits for. */
+/** The steps that a step depends on; behind a wait, those the wait depends on. */
 export async function listSources(db: Db, orgId: string, stepId: string): Promise<SourceStep[]> {
   const { rows } = await sql<SourceStep>`
     with recursive waiting (id) as (
@@ -66,7 +65,7 @@ export interface OpenBlock {
   unblockable: boolean
 }
 
-/** The block and input jobs in front of a step, at any distance, that nobody has released. */
+/** The block and input jobs that a step depends on, directly or not, and that are not unblocked. */
 export async function listBlocks(
   db: Db,
   orgId: string,
@@ -141,7 +140,7 @@ export interface QueueOfJob {
   instance_shape: string | null
 }
 
-/** What has been done about an agent for the job; undefined: nothing. */
+/** The hosted agent for the job; undefined: none was planned yet. */
 export async function findHostedAgent(
   db: Db,
   orgId: string,
@@ -177,7 +176,7 @@ export async function findQueue(db: Db, orgId: string, id: string): Promise<Queu
   return rows[0]
 }
 
-/** Jobs of the same queue that are handed out before this one. */
+/** Jobs of the same queue that are assigned before this one. */
 export async function countAheadInQueue(db: Db, orgId: string, id: string): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*) as count
@@ -187,7 +186,7 @@ export async function countAheadInQueue(db: Db, orgId: string, id: string): Prom
   return rows[0]?.count ?? 0
 }
 
-/** Connected agents of the queue that have what the rules ask for and may be given work. */
+/** Connected agents of the queue that satisfy the rules and may take jobs. */
 export async function countEligibleAgents(
   db: Db,
   orgId: string,

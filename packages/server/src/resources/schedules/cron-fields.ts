@@ -1,5 +1,5 @@
-// The fields of a cron line. Sets of numbers are read the same way everywhere; days have words of their own: the
-// last of a month, its second Friday, every third Monday.
+// The fields of a cron line: sets of numbers, and for days also the last of a month, its second Friday, or every third
+// Monday.
 
 export class CronError extends Error {}
 
@@ -7,7 +7,7 @@ export interface Field {
   name: string
   min: number
   max: number
-  /** From `min` on. The first three letters do. */
+  /** From `min` on. Their first three letters are enough. */
   names: readonly string[]
 }
 
@@ -65,7 +65,7 @@ const wrong = (item: string, { name, min, max }: Pick<Field, 'name' | 'min' | 'm
     `has "${item.slice(0, 40)}" as ${name}; expected ${min} to ${max}, or * or a list, range or step`,
   )
 
-/** Where both fields say something, either will do, as in crontab; a `&` after one of them asks for both. */
+/** Where both fields are restricted, one match is enough, as in crontab; a `&` after one of them demands both. */
 export function readDays(dom: string, dow: string): DayRule {
   const [isMonthDay, isWeekday] = [readMonthDays(dom.replace(/&$/, '')), readWeekdays(dow.replace(/&$/, ''))]
   const needsBoth = /^\*|&$/.test(dom) || /^\*|&$/.test(dow)

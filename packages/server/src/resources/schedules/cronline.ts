@@ -1,8 +1,8 @@
 // When a schedule runs: `minute hour day-of-month month day-of-week [time zone]`, or a word such as @daily.
 //
-// A line names times on the clock of its zone. On the day the clock is put forward, a time that does not exist is
-// kept at the first moment after the gap; on the day it is put back, a time that comes twice is kept the first
-// time only. A line for every hour goes by the hour instead: it runs at each of 25 hours, or 23.
+// A line names local times of its zone. On the day the clock is put forward, a time that does not exist fires at the first
+// moment after the gap; on the day it is put back, a time that comes twice fires the first time only. A line for every
+// hour fires at each of the 25 or 23 hours of such a day.
 import { Cron } from 'croner'
 import { CronError, readDays, readSet, type DayRule, type Field } from './cron-fields.ts'
 
@@ -134,7 +134,7 @@ const mostDays = 41 * 366
 /** The first time after the given moment; null when there is none. */
 export function nextRun(cronline: Cronline, after: Date): Date | null {
   const today = localDay(cronline.zone, after)
-  // A gap across midnight keeps times of one day on the next, so yesterday is looked at too.
+  // A gap across midnight moves times to the next day, so yesterday counts too.
   for (let day = today - dayMs; day < today + mostDays * dayMs; day += dayMs) {
     const date = new Date(day)
     if (!cronline.months.has(date.getUTCMonth() + 1) || !cronline.isOn(date)) continue

@@ -8,7 +8,7 @@ export interface ScheduleFields {
   cronline: string
   message: string | null
   commit: string
-  /** null: the pipeline's default branch, whatever it then is. */
+  /** null: the pipeline's default branch at that time. */
   branch: string | null
   env: Readonly<Record<string, string>>
   enabled: boolean
@@ -56,7 +56,7 @@ export async function findInPipeline(
   return rows[0]
 }
 
-/** The same, and neither changed, fired nor deleted by anybody else before the transaction ends. */
+/** The same, locked until the transaction ends. */
 export async function lockInPipeline(
   trx: Trx,
   orgId: string,
@@ -115,11 +115,11 @@ export interface DueSchedule {
   created_by: string | null
   /** Whether the owner is still a member who may build the pipeline. */
   owner_may_build: boolean
-  /** The time it was meant for. */
+  /** The scheduled time. */
   due_at: string
 }
 
-/** The longest overdue of all organizations that nobody else is firing; ours until the transaction ends. */
+/** Locks the longest overdue schedule of all organizations that no other process fires. */
 export async function claimDue(trx: Trx, now: string): Promise<DueSchedule | undefined> {
   const { rows } = await sql<DueSchedule>`
     select s.id, s.organization_id, s.pipeline_id, s.label, s.cronline, s.message, s.commit,
@@ -132,7 +132,7 @@ export async function claimDue(trx: Trx, now: string): Promise<DueSchedule | und
   return rows[0]
 }
 
-/** Unless it has been fired, changed or deleted meanwhile. */
+/** Does nothing if the schedule was fired, updated or deleted meanwhile. */
 export async function recordFiring(
   db: Db,
   { id, organization_id, due_at }: DueSchedule,

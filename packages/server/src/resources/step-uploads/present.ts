@@ -18,7 +18,7 @@ export const presentListed = (buildUrl: string, upload: ListedStepUploadRow) => 
 })
 
 export function presentStepUpload(buildUrl: string, upload: StepUploadRow) {
-  // Text that could not be kept was stored as none; an upload itself is never empty.
+  // Text that cannot be stored is stored as empty; an upload itself is never empty.
   const isOmitted = upload.definition_yaml === ''
   return {
     ...presentListed(buildUrl, upload),

@@ -22,7 +22,7 @@ export async function createSchedule(
   pipelineSlug: string,
   body: CreateScheduleBody,
 ): Promise<schedules.ScheduleRow> {
-  const fields = settle(ctx, { ...blank, cronline: '', enabled: false }, { enabled: true, ...body })
+  const fields = mergeFields(ctx, { ...blank, cronline: '', enabled: false }, { enabled: true, ...body })
   const id = newId()
   return inTransaction(ctx.db, async (trx) => {
     const pipeline = await pipelines.findIdBySlug(trx, org.id, pipelineSlug)
@@ -49,8 +49,11 @@ export async function updateSchedule(
   return inTransaction(ctx.db, async (trx) => {
     const before = await schedules.lockInPipeline(trx, org.id, pipeline, id)
     if (before === undefined) throw notFound('No schedule found')
-    // Its builds are made in the owner's name, so nobody may change what somebody else then runs.
-    await schedules.updateInOrg(trx, org.id, id, { ...settle(ctx, before, body), created_by: caller.user.id })
+    // Builds run with the owner's rights, so the last person to change the schedule becomes its owner.
+    await schedules.updateInOrg(trx, org.id, id, {
+      ...mergeFields(ctx, before, body),
+      created_by: caller.user.id,
+    })
     const after = await schedules.findInPipeline(trx, org.id, pipeline, id)
     if (after === undefined) throw notFound('No schedule found')
     await audit(
@@ -95,8 +98,8 @@ const blank: Omit<schedules.ScheduleFields, 'cronline' | 'enabled'> = {
   failed_at: null,
 }
 
-/** What a schedule will be. Turned on again, it begins anew: the next time counts from now, old failures are gone. */
-function settle(
+/** The new fields of a schedule. Enabling it computes the next time from now and clears the last failure. */
+function mergeFields(
   ctx: Context,
   before: schedules.ScheduleFields,
   body: UpdateScheduleBody,

@@ -1,5 +1,5 @@
-// What people do to one job: cancel it, retry it, unblock it, move it in the queue. The conductor changes the state;
-// who did it and the audit event go into the same transaction.
+// Cancels, retries, unblocks and reprioritizes one job. The conductor changes the state; the caller and the audit event are
+// recorded in the same transaction.
 import type { Refusal } from '@millrace/engine/advance/refusal.ts'
 import { byCaller, recordAudit, type AuditEntry } from '../../audit/record.ts'
 import type { Caller, Organization } from '../../auth/caller.ts'
@@ -22,14 +22,14 @@ export async function cancelJob(
   job: JobInPlace,
 ): Promise<void> {
   const audit = { type: 'JOB_CANCELED' as const }
-  await change(ctx, org, caller, job, {
+  await applyEvent(ctx, org, caller, job, {
     event: { type: 'cancel_job', jobId: job.id },
     refuse: cancelRefused,
     audit,
   })
 }
 
-/** The id of the new job. */
+/** Returns the id of the new job. */
 export async function retryJob(
   ctx: Context,
   org: Organization,
@@ -38,7 +38,7 @@ export async function retryJob(
 ): Promise<string> {
   const parentCanceled = await jobs.isParentCanceled(ctx.db, org.id, job.build_id)
   const isAllowed = await jobs.mayRetryByHand(ctx.db, org.id, job.id)
-  const newJobs = await change(ctx, org, caller, job, {
+  const newJobs = await applyEvent(ctx, org, caller, job, {
     event: { type: 'retry', jobId: job.id, parentCanceled },
     refuse: (refusal) => retryRefused(refusal, { parentCanceled, isAllowed }),
     audit: { type: 'JOB_RETRIED' },
@@ -66,7 +66,7 @@ export async function unblockJob(
   if (!isUuid(by) || !(await jobs.isMember(ctx.db, org.id, by))) {
     throw refused('Unblocker is not a valid user id for this organization')
   }
-  await change(ctx, org, caller, job, {
+  await applyEvent(ctx, org, caller, job, {
     event: { type: 'unblock', jobId: job.id, answers: body.fields ?? {}, by },
     refuse: unblockRefused,
     audit: { type: 'JOB_UNBLOCKED', data: { unblocker_id: by } },
@@ -89,19 +89,19 @@ export async function reprioritizeJob(
   })
 }
 
-interface Change {
+interface JobAction {
   event: UntimedEvent
   refuse: (refusal: Refusal) => ApiError
   audit: Pick<AuditEntry, 'type' | 'data'>
   also?: (trx: Trx) => Promise<void>
 }
 
-async function change(
+async function applyEvent(
   ctx: Context,
   org: Organization,
   caller: Caller,
   job: JobInPlace,
-  { event, refuse, audit, also }: Change,
+  { event, refuse, audit, also }: JobAction,
 ): Promise<string[]> {
   const advanced = await inTransaction(ctx.db, async (trx) => {
     const outcome = await advanceIn(trx, ctx, org.id, job.build_id, event)

@@ -10,14 +10,14 @@ import { presentAnnotation } from './present.ts'
 import * as annotations from './queries.ts'
 import { mostBodyBytes, type Annotation, type CreateAnnotationBody } from './schema.ts'
 
-export async function writeAnnotation(
+export async function createAnnotation(
   ctx: Context,
   caller: Caller,
   owner: annotations.Owner,
   body: CreateAnnotationBody,
 ): Promise<Static<typeof Annotation>> {
   const context = body.context || 'default'
-  const written = await inTransaction(ctx.db, async (trx) => {
+  const stored = await inTransaction(ctx.db, async (trx) => {
     const { is_new, ...row } = await annotations.put(trx, owner, {
       id: newId(),
       context,
@@ -35,7 +35,7 @@ export async function writeAnnotation(
     })
     return row
   })
-  return presentAnnotation(written, await renderAndStore(ctx, owner, written))
+  return presentAnnotation(stored, await renderAndStore(ctx, owner, stored))
 }
 
 export async function deleteAnnotation(
