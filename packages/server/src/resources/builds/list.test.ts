@@ -386,7 +386,9 @@ describe('the pages of build lists', () => {
     const made = [await aBuild(app, org, own), await aBuild(app, org, own), await aBuild(app, org, own)]
     const columns = await sql<{ name: string }>`
       select column_name as name from information_schema.columns
-      where table_name = 'jobs' and column_name not in ('id', 'slot', 'position')`.execute(app.db)
+      where table_schema = 'public' and table_name = 'jobs' and column_name not in ('id', 'slot', 'position')`.execute(
+      app.db,
+    )
     const names = sql.raw(columns.rows.map(({ name }) => name).join(', '))
     await sql`
       insert into jobs (id, slot, position, ${names})
