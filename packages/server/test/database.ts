@@ -28,8 +28,6 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const postgres = await startTemporary({ under: scratch() })
   const { database: _own, ...server } = postgres.connection
   await administer(server, `create database ${template}`)
-  // A connection of a test would plan its statements five times each before it keeps a plan, and does not live that long.
-  await administer(server, `alter role ${server.user} set plan_cache_mode = force_generic_plan`)
   const { pool, close } = openDatabase({ ...server, database: template })
   await migrate(pool)
   await migrateTasks(pool, pino({ level: 'silent' }))
