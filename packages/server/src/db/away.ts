@@ -1,19 +1,19 @@
-// Which errors are the database's and not ours. PostgreSQL's own have a five-letter code, those of sockets a name, and
-// those of the driver only a message.
+// Tells errors of the database from bugs. Errors of PostgreSQL have a five-letter code, those of sockets a name, and those of
+// pg only a message.
 import pg from 'pg'
 
-/** The connection is gone; another may do. */
+/** The connection is lost; a new one may work. */
 export function isConnectionLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if (error instanceof pg.DatabaseError) return error.severity === 'FATAL' || codeOf(error).startsWith('08')
   return socketCodes.has(codeOf(error)) || driverMessages.test(error.message)
 }
 
-/** Nobody can use the database now: it is away, starts, stops, is read-only or out of resources. */
+/** The database cannot be used now: it is unreachable, starts, stops, is read-only or out of resources. */
 export const isDatabaseAway = (error: unknown): boolean =>
   isConnectionLost(error) || (error instanceof pg.DatabaseError && awayCodes.test(error.code ?? ''))
 
-/** One statement took too long, or lost against others again and again. */
+/** A statement took too long, or failed repeatedly because of concurrent ones. */
 export const isDatabaseBusy = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && busyCodes.test(error.code ?? '')
 

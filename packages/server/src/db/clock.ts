@@ -1,5 +1,5 @@
-// The database's clock, as seen from here. Replicas write times that others compare with theirs (deadlines, leases, the order
-// of events), and the clocks of their machines may differ by minutes.
+// The database's clock, as measured by this process. Replicas compare times that others wrote (deadlines, leases, the order of
+// events), and the clocks of their machines may differ by minutes.
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 
@@ -9,7 +9,7 @@ export interface DatabaseClock {
 }
 
 const measureEveryMs = 60_000
-const questions = 3
+const samples = 3
 
 /** Returns when the difference is known. A measurement that fails leaves the last one in use. */
 export async function followDatabaseClock(pool: pg.Pool): Promise<DatabaseClock> {
@@ -32,10 +32,10 @@ export async function followDatabaseClock(pool: pg.Pool): Promise<DatabaseClock>
   }
 }
 
-/** How far the database's clock is ahead of ours: of a few questions, the one that was answered soonest tells best. */
+/** How far the database's clock is ahead of ours. The sample with the shortest round trip is the most exact. */
 async function measureOffset(pool: pg.Pool): Promise<number> {
   let best = { tookMs: Infinity, offsetMs: 0 }
-  for (let asked = 0; asked < questions; asked++) {
+  for (let sample = 0; sample < samples; sample++) {
     const askedAt = performance.now()
     const { rows } = await pool.query<{ ms: number }>(
       'select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms',

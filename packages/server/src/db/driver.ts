@@ -175,21 +175,24 @@ export class PipelineConnection implements DatabaseConnection {
     const before = this.deferred
     this.deferred = []
     if (this.state === 'begun') this.state = 'open'
-    const limit = this.timeoutMs === undefined ? {} : { query_timeout: this.timeoutMs }
-    const outcomes = await Promise.allSettled(
-      [...before, ...queries].map((query) => this.client.query({ ...query, ...limit })),
-    )
-    // The first error is the cause of those after it.
-    const failed = outcomes.find(({ status }) => status === 'rejected')
-    if (failed?.status === 'rejected') {
-      const cause = this.causeOf(failed.reason)
+    const sent = [...before, ...queries].map((query) => this.client.query(this.limited(query)))
+    try {
+      // Waits for all of them: the connection must be free of unanswered statements when it is released.
+      if (sent.length > 1) await Promise.allSettled(sent)
+      // Throws the first error, which is the cause of those after it.
+      const results = await Promise.all(sent)
+      this.onResult()
+      return results.slice(before.length)
+    } catch (error) {
+      const cause = this.causeOf(error)
       // pg's own trace ends in its socket.
       if (cause instanceof Error) Error.captureStackTrace(cause)
       throw cause
     }
-    this.onResult()
-    const results = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
-    return results.slice(before.length)
+  }
+
+  private limited(query: Query): Query {
+    return this.timeoutMs === undefined ? query : { ...query, query_timeout: this.timeoutMs }
   }
 
   private causeOf(error: unknown): unknown {

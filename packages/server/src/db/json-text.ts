@@ -1,4 +1,4 @@
-// JSON written by PostgreSQL as text, for lists whose rows are many. One `concat` per object: row_to_json and
+// JSON that PostgreSQL writes as text, for long lists. One `concat` per object: row_to_json and
 // json_build_object look up the type of every column of every row, and take twice as long.
 import { sql, type RawBuilder } from 'kysely'
 import { compileAlone } from './statement.ts'
@@ -8,16 +8,16 @@ export type JsonText = RawBuilder<string>
 
 type Value = RawBuilder<unknown>
 
-/** Text that may hold anything. */
+/** Any text. */
 export const text = (value: Value): JsonText => sql`coalesce(to_json(${value})::text, 'null')`
 
-/** Text that holds nothing JSON would escape: ids, states, addresses made of slugs. */
+/** Text without characters that JSON escapes: ids, states, URLs made of slugs. */
 export const word = (value: Value): JsonText => sql`coalesce('"' || ${value} || '"', 'null')`
 
-/** A text of ours as it may stand inside a word. */
+/** Escapes a constant for use inside a word. */
 export const escaped = (ours: string): string => JSON.stringify(ours).slice(1, -1)
 
-/** Numbers, booleans, and what is JSON already. */
+/** Numbers, booleans and JSON values. */
 export const bare = (value: Value): JsonText => sql`coalesce((${value})::text, 'null')`
 
 /**
@@ -29,11 +29,11 @@ export const time = (value: Value): JsonText => {
   return sql`coalesce('"' || replace(${digits}, ' ', 'T') || 'Z"', 'null')`
 }
 
-/** null where the condition does not hold, and where a value that is looked up is not found. */
+/** null if the condition is false or the value is null. */
 export const where = (condition: Value, value: RawBuilder<string | null>): JsonText =>
   sql`coalesce(case when ${condition} then ${value} end, 'null')`
 
-/** What object() takes at its end: a field that is there only where the condition holds. */
+/** A field that exists only if the condition is true; for the last arguments of object(). */
 export const fieldWhere = (condition: Value, name: string, value: JsonText): JsonText =>
   sql`case when ${condition} then ${sql.lit(`,"${name}":`)} || ${value} else '' end`
 
@@ -45,7 +45,7 @@ export function object(fields: Record<string, JsonText>, ...more: readonly JsonT
   return concat([...pieces, ...more, sql`'}'`])
 }
 
-/** The same without parameters and as plain text: what it stands in is not put together from hundreds of pieces each time. */
+/** Compiles an expression without parameters once, so that statements with it compile faster. */
 export function written(value: JsonText): JsonText {
   const { sql: text, parameters } = compileAlone(value)
   if (parameters.length > 0) throw new Error(`JSON text with a parameter in it: ${text}`)

@@ -1,5 +1,5 @@
-// One connection of the pool that hears what other transactions announce. When it breaks, another takes its place;
-// what was announced in between is lost, so whoever listens looks again each time it is connected.
+// Listens for PostgreSQL notifications on one connection of the pool, and reconnects when it breaks. Notifications sent in
+// between are lost, so callers check for changes in `onConnected`.
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
@@ -9,18 +9,18 @@ export interface Listener {
 }
 
 export interface Listening {
-  /** By channel: what to do with an announcement. */
+  /** The handler of each channel. */
   channels: Readonly<Record<string, (payload: string) => void>>
   onConnected(): void
   onError(error: unknown): void
 }
 
 const reconnectAfterMs = 250
-/** A connection that only listens would never notice a path that has gone silent, so it asks. */
-const askEveryMs = 5000
+/** A connection that only listens would not detect a dead network path, so it sends a statement now and then. */
+const probeEveryMs = 5000
 const answerWithinMs = 5000
 
-/** Returns when it hears. */
+/** Returns when it listens. */
 export async function listen(pool: pg.Pool, listening: Listening): Promise<Listener> {
   const stopping = new AbortController()
   const { signal } = stopping
@@ -47,7 +47,7 @@ export async function listen(pool: pg.Pool, listening: Listening): Promise<Liste
 }
 
 interface Connection {
-  /** Resolves with what broke it, or when it was asked to stop. */
+  /** Resolves with the error that broke it, or when it is stopped. */
   broken: Promise<unknown>
 }
 
@@ -58,24 +58,24 @@ async function connect(
 ): Promise<Connection> {
   const client = await pool.connect()
   const broken = once(client, 'end', { signal }).catch((error: unknown) => error)
-  // Heard above while it matters; afterwards nobody needs to know.
+  // Reported by `broken`.
   client.on('error', () => {})
   client.on('notification', ({ channel, payload = '' }) => channels[channel]?.(payload))
-  // A connection that has listened is not given back for others to use.
-  const letGo = (outcome: unknown) => {
+  // Closes the connection: one that has listened must not return to the pool.
+  const close = (outcome: unknown) => {
     client.release(true)
     return outcome
   }
   try {
     for (const channel of Object.keys(channels)) await client.query(`listen ${channel}`)
   } catch (error) {
-    throw letGo(error)
+    throw close(error)
   }
   onConnected()
-  // A failed question breaks the connection, which is heard above.
-  const asking = setInterval(() => {
+  // A failed probe breaks the connection, which `broken` reports.
+  const probing = setInterval(() => {
     client.query({ text: 'select 1', query_timeout: answerWithinMs } as pg.QueryConfig).catch(() => {})
-  }, askEveryMs)
-  void broken.then(() => clearInterval(asking))
-  return { broken: broken.then(letGo) }
+  }, probeEveryMs)
+  void broken.then(() => clearInterval(probing))
+  return { broken: broken.then(close) }
 }

@@ -1,8 +1,8 @@
 // Forward-only migrations: plain SQL files, one transaction each, one process at a time.
 //
-// Two releases share a schema while replicas are replaced one by one. A migration therefore only adds; one that takes away
-// what the release before may read or write comes a release later, and its first line names the oldest version that can do
-// without: `-- contract: needs 0.2.0`. The table `migration_contracts` keeps that, so that an older program knows whether it may run.
+// Two releases share a schema while replicas are replaced one by one, so a migration only adds. One that drops what the previous
+// release uses comes a release later, and its first line names the oldest version that works without:
+// `-- contract: needs 0.2.0`. The table `migration_contracts` keeps that, so that an older program knows whether it may run.
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ export const createMigrationsTable = `create table if not exists migrations (
 export interface Migration {
   name: string
   sql: string
-  /** The oldest version that works after it; null: the one before does, since nothing is taken away. */
+  /** The oldest version that works after it; null: the previous one does, because nothing is dropped. */
   needs: string | null
 }
 
@@ -35,7 +35,7 @@ export async function listMigrations(): Promise<Migration[]> {
   )
 }
 
-/** Applies what is missing and returns its names. Refuses a database that has lost what this program may use. */
+/** Applies the missing migrations and returns their names. Refuses a database that lacks what this program needs. */
 export async function migrate(pool: pg.Pool): Promise<string[]> {
   const migrations = await listMigrations()
   const client = await connectAlone(pool)

@@ -1,8 +1,8 @@
-// Tells the log once when the database goes away, and once when it is back, however many connections and callers notice.
+// Logs once when the database becomes unavailable and once when it is back, however many connections and callers fail.
 import type { Logger } from 'pino'
 import { isDatabaseAway } from './away.ts'
 
-/** A read-only database answers reads and refuses writes: it is back only when nobody was refused for that long. */
+/** A read-only database still answers reads, so it counts as back only after so long without a failure. */
 const quietMs = 5000
 
 interface Outage {
@@ -15,12 +15,12 @@ export class OutageWatch {
   private outage: Outage | null = null
   private log: Pick<Logger, 'warn'> | null = null
 
-  /** null: nobody, because the database is being closed. */
+  /** null: log nothing, because the database is being closed. */
   reportTo(log: Pick<Logger, 'warn'> | null): void {
     this.log = log
   }
 
-  /** To be told of every answer, good or bad. */
+  /** Takes the outcome of every statement: an error, or nothing. */
   note(error: unknown): void {
     if (!error) this.noteAnswer()
     else if (isDatabaseAway(error)) this.noteFailure(error)

@@ -26,8 +26,8 @@ export function clusterIn(home: string): string {
 }
 
 /**
- * Makes the cluster if there is none, else sees that this PostgreSQL can read it. It is made under another name
- * and renamed, so that one cut short is never taken for a cluster.
+ * Creates the cluster if there is none, else checks that this PostgreSQL can read it. It is created under another name
+ * and renamed, so that an incomplete one is never used.
  */
 export async function ensureCluster(placement: Placement, durable: boolean): Promise<void> {
   const { home, binaries } = placement
@@ -58,7 +58,7 @@ export async function ensureCluster(placement: Placement, durable: boolean): Pro
 function removeUnfinished(home: string): void {
   for (const name of readdirSync(home)) {
     if (!name.startsWith(UNFINISHED)) continue
-    // The initdb of a starter that was killed may still be writing; what it leaves, the next start takes.
+    // The initdb of a killed process may still be writing; the next start deletes its files.
     rmSync(join(home, name), { recursive: true, force: true, maxRetries: 5 })
   }
 }
@@ -76,7 +76,7 @@ function checkVersion(cluster: string, major: number): void {
 async function initialize(placement: Placement, cluster: string, durable: boolean): Promise<void> {
   const { runner, binaries } = placement
   const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--encoding=UTF8']
-  // Nobody connects before the role has its password and the rules ask for it.
+  // No client connects before the role has its password and the access rules require it.
   const access = [`--username=${USER}`, '--auth-local=reject', '--auth-host=reject']
   const flags = [...locale, ...access, '--no-instructions', ...(durable ? [] : ['--no-sync'])]
   const made = await run(runner.command(binaries.initdb, ['-D', cluster, ...flags]))
@@ -84,7 +84,7 @@ async function initialize(placement: Placement, cluster: string, durable: boolea
   await askForPassword(placement, cluster, durable, `CREATE DATABASE ${DATABASE}\n`)
 }
 
-/** The rules come last: they show that the role has the password. */
+/** The rules are written last: they prove that the role has the password. */
 async function askForPassword(
   { home, runner, binaries }: Placement,
   cluster: string,

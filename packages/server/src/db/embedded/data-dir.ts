@@ -4,12 +4,12 @@ import { errorCode, StartupError } from './startup-error.ts'
 
 export interface DataDir {
   path: string
-  /** Takes back what was made here, as far as it is empty. */
+  /** Deletes the created directories that are empty. */
   undo: () => void
 }
 
 /**
- * Makes the directory if it is missing, for its owner only, and sees that it can be written. Missing parents get
+ * Creates the directory if it is missing, for its owner only, and checks that it is writable. Missing parents get
  * the ordinary mode: mkdir with `recursive` and a mode would lock them too.
  */
 export function prepareDataDir(directory: string): DataDir {
@@ -24,7 +24,7 @@ export function prepareDataDir(directory: string): DataDir {
   }
 }
 
-/** False: it was there, or another process that starts has made it just now. */
+/** False: it existed, or another starting process has just created it. */
 function makeUnlessThere(path: string): boolean {
   try {
     makePrivate(path)
@@ -45,7 +45,7 @@ export function removeIfEmpty(path: string): void {
   try {
     rmdirSync(path)
   } catch {
-    // It is in use, or it was never made.
+    // It is in use, or was never created.
   }
 }
 

@@ -1,10 +1,9 @@
 /*
- * The lock on a data directory. Every process that wants it puts a claim into `lock/`, a file named after this
- * one life of the process, and only then looks at the others. Of two processes at least one sees the other, so
- * two never hold the lock. A claim whose process is gone can be removed by anyone at any time, because nobody
- * will ever come back to that name.
+ * The lock on a data directory. Every process that wants it writes a claim into `lock/`, a file named after its pid and
+ * start time, and only then reads the others. Of two processes at least one sees the other, so two never hold the lock.
+ * Any process may delete the claim of a dead one at any time, because that name is never used again.
  *
- * An empty claim is still looking, one that says `held` has won. Among those still looking the first by name
+ * An empty claim is undecided, one that contains `held` has the lock. Of several undecided claims the first by name
  * waits for the others, and the others give up.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -61,7 +60,7 @@ function placeClaim(dataDir: string, directory: string, file: string): void {
       return
     } catch (error) {
       if (errorCode(error) === 'EEXIST') throw heldBy(dataDir, process.pid)
-      // The last holder may remove the empty directory between our two steps.
+      // The last holder may delete the empty directory between our two steps.
       if (errorCode(error) !== 'ENOENT' || attempt === 10) throw unlockable(directory, error)
     }
   }
@@ -82,7 +81,7 @@ function list(directory: string): string[] {
   try {
     return readdirSync(directory).filter((name) => /^\d+\./.test(name))
   } catch (error) {
-    // Where a file is in the way of the data directory there is no lock, and making the directory says why.
+    // If a file is in place of the data directory, there is no lock, and creating the directory reports the error.
     if (['ENOENT', 'ENOTDIR'].includes(errorCode(error))) return []
     throw unlockable(directory, error)
   }

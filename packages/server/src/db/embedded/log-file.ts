@@ -16,12 +16,12 @@ const CHECK_EVERY_MS = 30_000
 export interface LogFile {
   path: string
   descriptor: number
-  /** What was written since the file was opened. */
+  /** The text written since the file was opened. */
   read: () => string
   stopChecking: () => void
 }
 
-/** The database appends to it by itself; one older file is kept, so both together stay bounded. */
+/** PostgreSQL appends to the file. One older file is kept, so their total size is bounded. */
 export function openLogFile(path: string, owner: Owner | undefined): LogFile {
   const older = `${path}.1`
   if (sizeOf(path) > LARGEST_BYTES) renameSync(path, older)

@@ -1,7 +1,7 @@
 /*
- * The database asks everyone for a password. It lies beside the cluster, for the one who runs the database alone; the
- * cluster keeps a SCRAM verifier of it. The socket's directory is private as well, but a job of a local agent must not
- * depend on that alone.
+ * The database requires a password. It is in a file beside the cluster that only the user of the database can read; the
+ * cluster keeps a SCRAM verifier of it. The socket's directory is private as well, but jobs of local agents must not be kept
+ * out by that alone.
  */
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
 import { chownSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { errorCode, StartupError } from './startup-error.ts'
 
 const ITERATIONS = 4096
 
-/** Only the Unix socket is there to connect to; a host rule would never be asked. */
+/** PostgreSQL listens on the Unix socket only, so no host rule is needed. */
 const ACCESS_RULES = '# Written by Millrace at its start.\nlocal all all scram-sha-256\n'
 
 const passwordFile = (home: string) => join(home, 'password')
@@ -25,7 +25,7 @@ export function readPassword(home: string): string {
   )
 }
 
-/** False for the cluster of an older Millrace, which let in whoever reached its socket. */
+/** False for the cluster of an older Millrace, which had no password. */
 export function asksForPassword(home: string, cluster: string): boolean {
   return findPassword(home) !== undefined && readIfThere(rulesFile(cluster)) === ACCESS_RULES
 }
@@ -42,7 +42,7 @@ export function writeAccessRules(cluster: string, owner: Owner | undefined): voi
   writeOwned(rulesFile(cluster), ACCESS_RULES, owner)
 }
 
-/** What PostgreSQL stores of a password (RFC 5803), so that no log of its statements can show the password itself. */
+/** The verifier that PostgreSQL stores (RFC 5803), so that its log of statements never shows the password. */
 export function scramVerifier(password: string): string {
   const salt = randomBytes(16)
   const salted = pbkdf2Sync(password, salt, ITERATIONS, 32, 'sha256')
@@ -56,7 +56,7 @@ function findPassword(home: string): string | undefined {
   return readIfThere(passwordFile(home))?.trim() || undefined
 }
 
-/** Whole or not at all, and never readable for others. */
+/** Writes atomically, and never readable for others. */
 function writeOwned(file: string, text: string, owner: Owner | undefined): void {
   const partial = `${file}.part`
   writeFileSync(partial, text, { mode: 0o600, flush: true })

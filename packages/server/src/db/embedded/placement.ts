@@ -1,8 +1,8 @@
 /*
- * Where the database's files are, and who runs it. They are in `postgres/` in the data directory. When PostgreSQL
- * has to run as a user who cannot come there (root's own home, mode 0700), they move to a directory below
- * /var/lib/millrace, and the file `postgres.location` says where. A location counts once something is there, so
- * that a move cut short at any point has either happened or not.
+ * Decides where the database's files are and which user runs it. They are in `postgres/` in the data directory. If
+ * PostgreSQL has to run as a user who cannot enter that (root's own home, mode 0700), they move to a directory below
+ * /var/lib/millrace, and the file `postgres.location` names it. A location is valid once something is there, so an
+ * interrupted move has either happened or not.
  */
 import { chmodSync, chownSync, existsSync, lchownSync, lstatSync, mkdirSync, mkdtempSync } from 'node:fs'
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ import { run } from './processes.ts'
 import { errorCode, StartupError } from './startup-error.ts'
 
 export interface Placement {
-  /** Holds the cluster, its log and its socket; owned by the one who runs the database. */
+  /** Holds the cluster, its log and its socket; owned by the user who runs the database. */
   home: string
   runner: Runner
   binaries: Binaries
@@ -40,7 +40,7 @@ export function findHome(dataDir: string): string {
 }
 
 /** Must be called under the lock, while no database runs on these files. */
-export async function settle(
+export async function choosePlacement(
   dataDir: string,
   found: Binaries,
   options: PlacementOptions,
@@ -51,7 +51,7 @@ export async function settle(
   const home = findHome(dataDir)
   refuseForeign(home)
   for await (const runner of listRunners({ canUnshare, filesOwner: await findOwner(home) })) {
-    // One that comes to the files works, so the others alone are asked.
+    // Only runners that cannot enter the files' directory need another place.
     if (!(await mayEnter(runner, dirname(home)))) {
       if (await works(runner)) outside.push(runner)
       continue
@@ -63,7 +63,7 @@ export async function settle(
     const placement = await take(runner, await makeReachable(runner, dataDir, sharedRoot), found, problems)
     if (placement) return placement
   }
-  throw isRoot() && problems.length === 0 ? noWayDown() : doesNotRun(problems)
+  throw isRoot() && problems.length === 0 ? cannotLeaveRoot() : doesNotRun(problems)
 }
 
 async function take(
@@ -86,7 +86,7 @@ async function take(
 
 async function findRunnable(runner: Runner, found: Binaries, copyParent: string): Promise<Binaries> {
   if (linkLibraries(found) && (await tryOut(runner, found)) === '') return found
-  // node_modules is read-only and not linked yet, or out of the runner's reach.
+  // node_modules is read-only without links, or the runner cannot enter it.
   const copy = copyBinaries(found, copyParent)
   const problem = await tryOut(runner, copy)
   if (problem === '') return copy
@@ -104,7 +104,7 @@ async function mayEnter(runner: Runner, directory: string): Promise<boolean> {
   const { uid, mode } = statSync(directory)
   const isOurs = uid === process.geteuid?.() && (mode & 0o067) === 0
   if (!runner.owner || !isOurs || !(await reaches(runner, dirname(directory)))) return false
-  // Passing through is all the runner's group may do; what else is in the data directory stays out of sight.
+  // The runner's group may only pass through the data directory, not list it.
   chownSync(directory, uid, runner.owner.gid)
   chmodSync(directory, 0o710)
   return await reaches(runner, directory)
@@ -155,7 +155,7 @@ function writePointer(dataDir: string, target: string): void {
   renameSync(`${pointer}.part`, pointer)
 }
 
-/** Of the files or, before there are any, of the data directory: those of a user stay that user's under root. */
+/** The owner of the files or, before there are any, of the data directory: under root, files of a user stay that user's. */
 async function findOwner(home: string): Promise<Owner | undefined> {
   const own = statSync(home, { throwIfNoEntry: false })
   if (own) return { uid: own.uid, gid: own.gid }
@@ -172,7 +172,7 @@ function refuseForeign(home: string): void {
   )
 }
 
-function noWayDown(): StartupError {
+function cannotLeaveRoot(): StartupError {
   return new StartupError(
     'PostgreSQL does not run as root and there is no way to give up that right here: ' +
       'start Millrace as an ordinary user, or set DATABASE_URL to a PostgreSQL 14 or newer.',
@@ -186,7 +186,7 @@ function doesNotRun(problems: string[]): StartupError {
   )
 }
 
-/** The directory itself comes last: its owner shows that all below it was handed over. */
+/** The directory itself comes last: its owner proves that everything below has changed its owner. */
 function handOver(path: string, owner: Owner): void {
   const stats = lstatSync(path)
   if (stats.uid === owner.uid) return

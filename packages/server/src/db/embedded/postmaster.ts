@@ -12,12 +12,12 @@ export interface Postmaster {
   isReady: boolean
 }
 
-/** How long what a killed postmaster has left may take to notice that it is gone, on a machine that does much else. */
+/** How long the children of a killed postmaster may take to exit on a loaded machine. */
 export const LONGEST_LINGERING_MS = 15_000
 
 export type ShutdownMode = 'fast' | 'immediate'
 
-/** What the postmaster says about itself in postmaster.pid. */
+/** Reads postmaster.pid. */
 export function readPostmaster(cluster: string): Postmaster | undefined {
   try {
     const lines = readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n')
@@ -33,7 +33,7 @@ export function readPostmaster(cluster: string): Postmaster | undefined {
   }
 }
 
-/** Stops the database that a killed process left behind, and clears the way for a new one. */
+/** Stops the database that a killed process left running, so that a new one can start. */
 export async function stopOrphan(cluster: string): Promise<number | undefined> {
   const postmaster = readPostmaster(cluster)
   if (!postmaster) return undefined
@@ -49,13 +49,13 @@ export async function stopOrphan(cluster: string): Promise<number | undefined> {
         'stop that one, or set MILLRACE_DATA_DIR to another directory.',
     )
   }
-  // PostgreSQL itself would take any living process with that number for its predecessor.
+  // PostgreSQL would take any living process with that pid for its predecessor.
   if (isAlive(pid)) rmSync(join(cluster, 'postmaster.pid'), { force: true })
   removeShortSocketDir(socketDir)
   return undefined
 }
 
-/** Harder and harder: what comes after `fast` costs a recovery at the next start, and no data. */
+/** Escalates. Every signal after `fast` costs a recovery at the next start, but no data. */
 export async function stopPostmaster(pid: number, mode: ShutdownMode): Promise<void> {
   const incarnation = incarnationOf(pid)
   if (incarnation === undefined) return
@@ -82,8 +82,8 @@ function send(pid: number, signal: NodeJS.Signals): void {
 }
 
 /**
- * Whether a postmaster is at the other end. Of one that was killed there may be children for a moment that have not closed
- * its socket yet: it takes connections, and nobody is there to answer.
+ * Whether a postmaster serves the socket. Children of a killed one may keep it open for a moment: it then accepts connections
+ * without answering.
  */
 async function isServed(path: string): Promise<boolean> {
   const deadline = Date.now() + LONGEST_LINGERING_MS
@@ -95,8 +95,8 @@ async function isServed(path: string): Promise<boolean> {
   }
 }
 
-/** Whether it would speak TLS: the one question that needs no name and no password. */
-const question = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f])
+/** SSLRequest, the one message that needs no user and no password. */
+const sslRequest = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f])
 const answerMs = 250
 
 function ask(path: string): Promise<'an answer' | 'silence' | 'nobody'> {
@@ -110,7 +110,7 @@ function ask(path: string): Promise<'an answer' | 'silence' | 'nobody'> {
     socket.on('connect', () => {
       found = 'silence'
       socket.setTimeout(answerMs, finish)
-      socket.write(question)
+      socket.write(sslRequest)
     })
     socket.on('data', () => {
       found = 'an answer'

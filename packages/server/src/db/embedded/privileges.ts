@@ -1,6 +1,6 @@
 /*
- * PostgreSQL refuses to run as root. A runner is one way of starting its programs; each way asks for its own
- * owner of the database's files, which are handed over before a start (see placement.ts).
+ * PostgreSQL refuses to run as root. A runner is one way to start its programs; each requires a certain owner of the
+ * database's files, which placement.ts changes before a start.
  */
 import type { SpawnOptions } from 'node:child_process'
 import { userInfo } from 'node:os'
@@ -13,19 +13,19 @@ export interface Owner {
 
 export interface Runner {
   how: string
-  /** Who has to own the database's files; absent when they simply stay ours. */
+  /** The required owner of the database's files; absent: the current user. */
   owner?: Owner
   command: (file: string, args: string[], options?: SpawnOptions) => Command
 }
 
 export interface Privileges {
-  /** False to do without user namespaces even where they exist. */
+  /** False: do not use user namespaces, even if they are available. */
   canUnshare?: boolean
-  /** The owner of files that are there already. */
+  /** The owner of existing files. */
   filesOwner?: Owner | undefined
 }
 
-/** The ways that may work here and now, best first. Nothing is remembered from one start to the next. */
+/** The runners that may work here, best first. Each start determines them anew. */
 export async function* listRunners({ canUnshare = true, filesOwner }: Privileges): AsyncGenerator<Runner> {
   if (!isRoot()) {
     const isNameless = findUserName() === undefined
@@ -67,7 +67,7 @@ export async function reaches(runner: Runner, directory: string): Promise<boolea
 
 const direct: Runner = { how: 'as the current user', command: (...call) => command(...call) }
 
-/** Inside, the current user is called nobody; outside, files and signals stay those of the current user. */
+/** Inside the namespace the current user is mapped to nobody; outside, files and signals remain those of the current user. */
 function namespaceOf(user: string): Runner {
   const flags = ['--user', '--map-user=65534', '--map-group=65534', '--']
   return {

@@ -15,13 +15,13 @@ export interface Result {
   stderr: string
 }
 
-/** Runs a program to its end; one that cannot be started is a result too, with the reason in stderr. */
+/** Runs a program to its end. A program that cannot be started is a result too, with the reason in stderr. */
 export function run(command: Command, input = ''): Promise<Result> {
   return new Promise((resolve) => {
     const result: Result = { code: null, stdout: '', stderr: '' }
     const fail = (error: unknown) => resolve({ ...result, stderr: result.stderr + String(error) })
     try {
-      // Into a pipe that nobody reads, even nothing is an error, whose trace takes a tenth of a start to read.
+      // Even an empty write into a closed pipe is an error, and its stack trace takes a tenth of the start.
       const stdin = input === '' ? 'ignore' : 'pipe'
       const child = spawn(command.file, command.args, { ...command.options, stdio: [stdin, 'pipe', 'pipe'] })
       child.on('error', fail)
@@ -37,8 +37,8 @@ export function run(command: Command, input = ''): Promise<Result> {
 }
 
 /**
- * A name for one life of a process: a pid that was given to another process, also after a reboot, has another
- * name. Undefined when no such process runs.
+ * A name for one process: when its pid is reused, also after a reboot, the new process has another name. Undefined when
+ * no such process runs.
  */
 export function incarnationOf(pid: number): string | undefined {
   if (!isAlive(pid)) return undefined
@@ -66,7 +66,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Whether the process was started for this directory: a postmaster works in its data directory. */
+/** Whether this is the process's working directory: that of a postmaster is its data directory. */
 export function worksIn(pid: number, directory: string): boolean {
   if (process.platform !== 'linux') return ps(pid, 'args=').includes(directory)
   try {
@@ -76,7 +76,7 @@ export function worksIn(pid: number, directory: string): boolean {
   }
 }
 
-/** True as soon as the condition holds, false when it does not within the time. */
+/** True as soon as the condition is true, false after the timeout. */
 export async function waitUntil(holds: () => boolean, timeoutMs: number): Promise<boolean> {
   const deadline = Date.now() + timeoutMs
   while (!holds()) {

@@ -1,5 +1,5 @@
 /*
- * What only a process of its own can show: being killed, being another user. The launcher is bundled into a
+ * Tests that need a process of their own: it is killed, or runs as another user. The launcher is bundled into a
  * directory that every user can read, together with a copy of PostgreSQL, and started from there by plain Node.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
@@ -236,7 +236,7 @@ interface Starter {
   stop: () => Promise<void>
 }
 
-/** From a cluster that is there already: to copy it costs a tenth of making it. */
+/** Starts on a copy of an existing cluster, which takes a tenth of the time of initdb. */
 function startCopy(options: ClusterOptions): Promise<Starter> {
   cpSync(template, options.dataDir, { recursive: true })
   return start(options)
@@ -265,7 +265,7 @@ async function begin(
   const lines = createInterface({ input: child.stdout })
   const first = await new Promise<string>((resolve, reject) => {
     lines.once('line', resolve)
-    lines.once('close', () => reject(new Error('The starter ended without a word')))
+    lines.once('close', () => reject(new Error('The starter ended without output')))
   })
   const stop = async () => {
     child.stdin.end()
@@ -304,6 +304,9 @@ async function bundleTo(directory: string): Promise<void> {
   writeFileSync(join(server, 'package.json'), '{}')
   writeFileSync(join(directory, 'package.json'), '{"type":"module"}')
   writeFileSync(join(directory, 'starter.js'), starterSource)
+  const ownPackage = join(directory, 'node_modules/@millrace/server')
+  mkdirSync(ownPackage, { recursive: true })
+  writeFileSync(join(ownPackage, 'package.json'), '{}')
   cpSync(dirname(findBinaries().root), installed(directory), { recursive: true })
   unlinkLibraries(installed(directory))
   execFileSync('chmod', ['-R', 'a+rX', directory])

@@ -6,7 +6,7 @@ import { prepareDataDir, removeIfEmpty } from './data-dir.ts'
 import { findHolder, lockDataDir } from './data-lock.ts'
 import { openLogFile } from './log-file.ts'
 import { readPassword } from './password.ts'
-import { findHome, type Placement, type PlacementOptions, settle } from './placement.ts'
+import { findHome, type Placement, type PlacementOptions, choosePlacement } from './placement.ts'
 import { readPostmaster, type ShutdownMode, stopOrphan, stopPostmaster } from './postmaster.ts'
 import { isShort, makeSocketDir, PORT, removeShortSocketDir } from './socket-dir.ts'
 import { type Exit, startPostmaster } from './start-postmaster.ts'
@@ -15,7 +15,7 @@ import { startWatchdog } from './watchdog.ts'
 
 export interface EmbeddedOptions extends PlacementOptions {
   dataDir: string
-  /** Gets whole sentences. */
+  /** Is called with whole sentences. */
   log?: (message: string) => void
 }
 
@@ -30,14 +30,14 @@ export interface Connection {
 
 export interface EmbeddedPostgres {
   connection: Connection
-  /** For `pg`; the socket's directory is a parameter in it. */
+  /** For `pg`; the socket's directory is a parameter of the URL. */
   url: string
-  /** How the database is run, to be read after the words "PostgreSQL runs". */
+  /** Completes the sentence "PostgreSQL runs …". */
   how: string
-  /** Where its files are. */
+  /** The directory of its files. */
   home: string
   pid: number
-  /** Settles when the database is gone, stopped or not. */
+  /** Resolves when PostgreSQL has exited, stopped or not. */
   exited: Promise<Exit>
   stop: () => Promise<void>
 }
@@ -49,7 +49,7 @@ export interface Nature {
 
 type Undo = (() => void)[]
 
-/** Starts the database of a data directory, which is then ours until stop(). */
+/** Starts the database of a data directory and locks that directory until stop(). */
 export function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   return launch(options, { durable: true, shutdown: 'fast' })
 }
@@ -65,7 +65,6 @@ export function findRunning(
   return postmaster?.isReady ? { ...connectionTo(home, postmaster.socketDir), holder } : undefined
 }
 
-/** What startEmbedded and startTemporary have in common. */
 export async function launch(options: EmbeddedOptions, nature: Nature): Promise<EmbeddedPostgres> {
   const found = findBinaries()
   const dataDir = prepareDataDir(options.dataDir)
@@ -74,12 +73,12 @@ export async function launch(options: EmbeddedOptions, nature: Nature): Promise<
     const path = realpathSync(dataDir.path)
     await lock(path, undo)
     const home = findHome(path)
-    // A copy of a data directory leads to the same files elsewhere, so these have a lock of their own.
+    // A copy of a data directory points to the same files elsewhere, so these have a lock of their own.
     if (dirname(home) !== path) await lock(dirname(home), undo)
     const orphan = await stopOrphan(clusterIn(home))
     if (orphan !== undefined)
       options.log?.(`Stopped PostgreSQL, process ${orphan}, left by a killed process.`)
-    const placement = await settle(path, found, options)
+    const placement = await choosePlacement(path, found, options)
     if (placement.home !== home) await lock(dirname(placement.home), undo)
     return await run(placement, path, options, nature, undo)
   } catch (error) {
@@ -130,18 +129,18 @@ function connectionTo(home: string, socketDir: string): { connection: Connection
   return { connection, url }
 }
 
-/** Last made, first undone; one step that fails keeps no other from being taken. */
+/** Undoes the steps in reverse order; a step that fails does not stop the others. */
 function undoAll(steps: Undo): void {
   for (const step of steps.splice(0).toReversed()) {
     try {
       step()
     } catch {
-      // What stays behind is put right by the next start.
+      // The next start cleans up the rest.
     }
   }
 }
 
-/** A full disk or a file of another user is the operator's to put right, wherever it shows. */
+/** A full disk and a file of another user are the operator's to fix, wherever they are noticed. */
 function asStartupError(error: unknown, dataDir: string): unknown {
   if (error instanceof StartupError || errorCode(error) === '' || !(error instanceof Error)) return error
   return new StartupError(

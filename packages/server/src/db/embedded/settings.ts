@@ -1,7 +1,7 @@
 import { totalmem } from 'node:os'
 import { PORT } from './socket-dir.ts'
 
-/** Arguments for `postgres`: they win over postgresql.conf, so a cluster of an older Millrace gets them too. */
+/** Arguments for `postgres`. They override postgresql.conf, so a cluster of an older Millrace gets them too. */
 export function postgresArguments(cluster: string, socketDir: string, durable: boolean): string[] {
   const settings: Record<string, string | number> = {
     listen_addresses: '',

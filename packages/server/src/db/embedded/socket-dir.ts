@@ -1,6 +1,6 @@
 /*
- * The database listens on a Unix socket and on nothing else. The socket's directory is private to the one who runs the
- * database; whoever comes in there still needs the password (see password.ts).
+ * The database listens on a Unix socket only. The socket's directory is private to the user who runs the database, and
+ * clients need the password as well (see password.ts).
  */
 import { chmodSync, chownSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,7 @@ import { basename, join } from 'node:path'
 import { makePrivate } from './data-dir.ts'
 import type { Owner } from './privileges.ts'
 
-/** Only a part of the socket's file name: no TCP port is opened. */
+/** A part of the socket's file name: no TCP port is opened. */
 export const PORT = 54329
 
 // The shortest limit of the systems we run on: 104 bytes with the closing zero.

@@ -27,14 +27,14 @@ export interface PostmasterOptions {
 
 const LONGEST_RECOVERY_MS = 10 * 60_000
 
-/** Returns when the database takes connections. */
+/** Returns when the database accepts connections. */
 export async function startPostmaster(
   { home, runner, binaries }: Placement,
   options: PostmasterOptions,
 ): Promise<RunningPostmaster> {
   const { socketDir, logFile, durable } = options
   const cluster = clusterIn(home)
-  // In a session of its own, so that Ctrl-C does not stop the database before its clients are done.
+  // In a session of its own, so that Ctrl-C does not stop the database before its clients.
   const command = runner.command(binaries.postgres, postgresArguments(cluster, socketDir, durable), {
     detached: true,
     stdio: ['ignore', logFile.descriptor, logFile.descriptor],
@@ -44,7 +44,7 @@ export async function startPostmaster(
     const running = await attempt(command, cluster, options)
     if (running) return running
     const reason = lastWords(logFile.read())
-    // By the sessions of a killed postmaster.
+    // The sessions of a killed postmaster still use the shared memory.
     if (reason.includes('is still in use') && Date.now() < deadline) continue
     throw new StartupError(
       `PostgreSQL does not start (${reason}): put right what ${logFile.path} says and start again.`,

@@ -1,4 +1,4 @@
-/** Something the operator has to put right; the message is one sentence that says what to do. */
+/** A problem for the operator to fix; the message is one sentence that says what to do. */
 export class StartupError extends Error {
   override name = 'StartupError'
 }

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { findHome } from './placement.ts'
 import { type EmbeddedOptions, type EmbeddedPostgres, launch } from './server.ts'
 
-/** A throw-away database for tests: not safe against power cuts, gone after stop() or when this process dies. */
+/** A database for tests: not durable, deleted after stop() or when this process dies. */
 export async function startTemporary({
   under = tmpdir(),
   ...options

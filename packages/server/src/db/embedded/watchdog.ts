@@ -1,7 +1,7 @@
 /*
- * A shell of a few hundred kilobytes that outlives us. It reads from a pipe that only we hold, first the number of
- * the database's process, then a word when all is well. The end without that word means that we were killed: it
- * stops the database, if that is still the one it knows and not that of a next start.
+ * A small shell that outlives this process. It reads from a pipe that only this process holds: first the pid of the
+ * database, then `done` at an orderly end. If the pipe closes without `done`, this process was killed: the shell stops the
+ * database, unless a later start runs another one by then.
  */
 import { spawn } from 'node:child_process'
 import { Socket } from 'node:net'

@@ -1,4 +1,4 @@
-// Reads a database's catalog and prints it twice: as schema.sql, for people, and as table types, for Kysely.
+// Writes schema.sql, for people, and the types of the tables, for Kysely, from a database's catalog.
 // The embedded PostgreSQL comes without pg_dump, so the catalog's own printers do the work.
 import type pg from 'pg'
 
