@@ -49,7 +49,7 @@ describe('ordered', () => {
 })
 
 describe('eager', () => {
-  it('starts whoever is ready, highest priority first, then by place', () => {
+  it('starts jobs that are ready, highest priority first, then by place', () => {
     const queue = [
       job('a', 'waiting', { method: 'eager', limit: 2 }),
       job('b', 'limiting', { method: 'eager', limit: 2 }),

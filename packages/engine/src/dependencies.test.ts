@@ -89,7 +89,7 @@ describe('a step and what it uploaded', () => {
     })
   })
 
-  it('look the same as long as nobody behind can tell', () => {
+  it('look the same as long as they count the same for dependents', () => {
     const before = step({ total: 3, open: 3 })
     expect(looksTheSame(before, { ...before, open: 2, hardFailed: 1, onAgent: 1 })).toBe(true)
     expect(looksTheSame(before, { ...before, open: 0 })).toBe(false)

@@ -57,7 +57,7 @@ describe('text fields', () => {
 })
 
 describe('select fields', () => {
-  it('take one option, or several when told so', () => {
+  it('take one option, or several where the field allows it', () => {
     expect(problems(select(), 'eu')).toEqual([])
     expect(problems(select(), ['eu', 'us'])).toEqual(['takes a single option'])
     expect(checkAnswers([select({ multiple: true })], { s: ['us', 'eu'] })).toEqual({

@@ -98,7 +98,7 @@ describe('needs', () => {
     expect(lifeOfFirstJob(build).map((cost) => cost.needs)).toEqual([['job'], ['job'], ['job'], ['job']])
   })
 
-  it('are the dependents once for a job that ends its step and frees nobody', () => {
+  it('are the dependents once for a job that ends its step and frees no other', () => {
     const build = begin(aDocument([aCommand('a'), aCommand('b'), aWait(), aCommand('c')]))
     expect(lifeOfFirstJob(build).at(-1)?.needs).toEqual(['job', 'dependents'])
   })

@@ -46,11 +46,11 @@ export const sketches: fc.Arbitrary<Sketch[]> = fc.array(sketch, { minLength: 1,
 
 /** Keys are `<prefix>0`, `<prefix>1`, …; a reference further back than the first step names an older prefix. */
 export function documentOf(
-  drawn: readonly Sketch[],
+  sketched: readonly Sketch[],
   prefix: string,
   older: readonly string[],
 ): PipelineDocument {
-  return aDocument(drawn.map((item, index) => stepOf(item, prefix, index, older)))
+  return aDocument(sketched.map((item, index) => stepOf(item, prefix, index, older)))
 }
 
 function stepOf(item: Sketch, prefix: string, index: number, older: readonly string[]): StepDefinition {

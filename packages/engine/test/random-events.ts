@@ -81,7 +81,7 @@ export function eventOf(
   const likely = jobs.filter(LIKELY[move.type] ?? (() => true))
   const pool = likely.length > 0 && move.target % 8 !== 0 ? likely : jobs
   const job = pool[move.target % Math.max(pool.length, 1)]
-  const jobId = job?.id ?? 'nobody'
+  const jobId = job?.id ?? 'none'
   switch (move.type) {
     case 'begin':
       return { type: 'begin', at, plan: { steps: [], jobs: [], edges: [], refs: [] } }
@@ -102,7 +102,7 @@ export function eventOf(
     case 'promise':
       return { type: 'promise', at, jobId, exitStatus: move.exitStatus }
     case 'cancel_step':
-      return { type: 'cancel_step', at, stepId: job?.stepId ?? 'nobody' }
+      return { type: 'cancel_step', at, stepId: job?.stepId ?? 'none' }
     case 'cancel_build':
       return { type: 'cancel_build', at, reason: null }
     case 'skip_build':

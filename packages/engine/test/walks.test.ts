@@ -21,15 +21,15 @@ const SEED = 20300101
 const RUNS = { seed: SEED, numRuns: 150 }
 const FACTS = someFacts()
 
-type Sketches = typeof sketches extends fc.Arbitrary<infer Drawn> ? Drawn : never
+type Sketches = typeof sketches extends fc.Arbitrary<infer Sketched> ? Sketched : never
 
 function time(step: number): string {
   return new Date(Date.UTC(2030, 0, 1, 0, 0, step)).toISOString()
 }
 
-function begin(drawn: Sketches): MemoryBuild | null {
+function begin(sketched: Sketches): MemoryBuild | null {
   const build = new MemoryBuild({ scheduledAt: time(0), mint: counter('id-') })
-  const outcome = build.begin(documentOf(drawn, 's', []), FACTS, time(1))
+  const outcome = build.begin(documentOf(sketched, 's', []), FACTS, time(1))
   return outcome.ok ? build : null
 }
 
@@ -53,8 +53,8 @@ function drive(store: Store, event: BuildEvent, mint: () => string, ask: (need: 
   while (!turn.done) turn = steps.next(answer(store, ask(turn.value)))
   if (!turn.value.ok) return [turn.value.reason]
   store.write(turn.value.changes)
-  const told = new Set([...turn.value.effects, store.build].map((item) => JSON.stringify(item)))
-  return [...told].toSorted()
+  const reported = new Set([...turn.value.effects, store.build].map((item) => JSON.stringify(item)))
+  return [...reported].toSorted()
 }
 
 /** A step that was ready stays so whatever becomes of its dependencies, and a step given up has no rule. */
@@ -101,8 +101,8 @@ function drain(build: MemoryBuild): void {
 describe('random walks', { timeout: 600_000 }, () => {
   it('keep every counter equal to a recount', () => {
     fc.assert(
-      fc.property(sketches, moves, (drawn, history) => {
-        const build = begin(drawn)
+      fc.property(sketches, moves, (sketched, history) => {
+        const build = begin(sketched)
         if (build === null) return
         const drift = findDrift(build.store)
         walk(build, history, () => drift.push(...findDrift(build.store)))
@@ -112,22 +112,22 @@ describe('random walks', { timeout: 600_000 }, () => {
     )
   })
 
-  it('tell every change of state once, and only legal ones', () => {
+  it('report every change of state once, and only legal ones', () => {
     fc.assert(
-      fc.property(sketches, moves, (drawn, history) => {
-        const build = begin(drawn)
+      fc.property(sketches, moves, (sketched, history) => {
+        const build = begin(sketched)
         if (build === null) return
         const wrong: unknown[] = []
         walk(build, history, (before, effects) => {
-          const told = (effects ?? []).flatMap((effect) =>
+          const reported = (effects ?? []).flatMap((effect) =>
             effect.kind === 'job_state_changed' ? [`${effect.jobId} ${effect.from} ${effect.to}`] : [],
           )
           const seen = [...build.store.jobs.values()].flatMap((job) => {
             const from = before.jobs.get(job.id)?.state ?? null
             return from === job.state ? [] : [`${job.id} ${from} ${job.state}`]
           })
-          const [tale, truth] = [told.toSorted().join(), seen.toSorted().join()]
-          if (tale !== truth) wrong.push({ tale, truth })
+          const [report, truth] = [reported.toSorted().join(), seen.toSorted().join()]
+          if (report !== truth) wrong.push({ report, truth })
           const turns = (effects ?? []).filter((effect) => effect.kind === 'build_state_changed')
           const { state, blockedState } = build.store.build
           const hasTurned = state !== before.build.state || blockedState !== before.build.blockedState
@@ -142,8 +142,8 @@ describe('random walks', { timeout: 600_000 }, () => {
 
   it('change a final job only where a retry above it allows, and never clear failing_at', () => {
     fc.assert(
-      fc.property(sketches, moves, (drawn, history) => {
-        const build = begin(drawn)
+      fc.property(sketches, moves, (sketched, history) => {
+        const build = begin(sketched)
         if (build === null) return
         const wrong: unknown[] = []
         walk(build, history, (before) => {
@@ -164,8 +164,8 @@ describe('random walks', { timeout: 600_000 }, () => {
 
   it('free and stop the steps that the rules free and stop', () => {
     fc.assert(
-      fc.property(sketches, moves, (drawn, history) => {
-        const build = begin(drawn)
+      fc.property(sketches, moves, (sketched, history) => {
+        const build = begin(sketched)
         if (build === null) return
         const simple = history.filter(
           ({ type }) => !['upload', 'retry', 'cancel_build', 'skip_build'].includes(type),
@@ -180,8 +180,8 @@ describe('random walks', { timeout: 600_000 }, () => {
 
   it('have the same end for the same history', () => {
     fc.assert(
-      fc.property(sketches, moves, (drawn, history) => {
-        const [one, two] = [begin(drawn), begin(drawn)]
+      fc.property(sketches, moves, (sketched, history) => {
+        const [one, two] = [begin(sketched), begin(sketched)]
         if (one === null || two === null) return
         walk(one, history)
         walk(two, history)
@@ -191,10 +191,10 @@ describe('random walks', { timeout: 600_000 }, () => {
     )
   })
 
-  it('do not depend on being told more than was asked', () => {
+  it('do not depend on answers with more rows than was asked', () => {
     fc.assert(
-      fc.property(sketches, moves, (drawn, history) => {
-        const [generous, stingy] = [begin(drawn), begin(drawn)]
+      fc.property(sketches, moves, (sketched, history) => {
+        const [generous, stingy] = [begin(sketched), begin(sketched)]
         if (generous === null || stingy === null) return
         const mint = counter('more-')
         const again = counter('more-')
@@ -215,8 +215,8 @@ describe('random walks', { timeout: 600_000 }, () => {
 
   it('never leave a build stuck while something could run', () => {
     fc.assert(
-      fc.property(sketches, moves, (drawn, history) => {
-        const build = begin(drawn)
+      fc.property(sketches, moves, (sketched, history) => {
+        const build = begin(sketched)
         if (build === null) return
         walk(build, history)
         drain(build)

@@ -1,4 +1,4 @@
-// What a server tells the process of the agents that it brings, over the channel between the two.
+// Messages between a server and the process of its local agents.
 
 export interface LocalAgentStart {
   endpoint: string

@@ -27,7 +27,7 @@ describe('if_changed', () => {
     ])
   })
 
-  it('warns about a shape nobody understands', () => {
+  it('warns about an unknown shape', () => {
     expect(warnings('[{command: a, if_changed: {exclude: x}}]')).toEqual([
       '`if_changed` is not understood, so the step always runs',
     ])

@@ -119,7 +119,7 @@ describe('attributes of every step', () => {
     },
   )
 
-  it('tells an absent depends_on from an empty one', () => {
+  it('distinguishes an absent depends_on from an empty one', () => {
     expect(oneStep('{command: a}').dependsOn).toBeNull()
     for (const nothing of ['~', '[]', '""'])
       expect(oneStep(`{command: a, depends_on: ${nothing}}`).dependsOn).toEqual([])

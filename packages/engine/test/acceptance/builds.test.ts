@@ -105,7 +105,7 @@ describe('E40 trigger', () => {
     expect(parent.states).toMatchObject({ child: 'passed', b: 'scheduled' })
   })
 
-  it('fails with its child, softly if told so', () => {
+  it('fails with its child, softly if the step says so', () => {
     const parent = run(TRIGGER)
     parent.must({ ...child('failed'), jobId: parent.job('child').id })
     expect(parent.states).toMatchObject({ child: 'failed', b: 'waiting_failed' })

@@ -13,42 +13,42 @@ steps:
   - {command: close, concurrency: 1, concurrency_group: gate}
 `
 
-function twoBuilds(yaml: string): { one: Run; two: Run; settle: () => void } {
+function twoBuilds(yaml: string): { one: Run; two: Run; decide: () => void } {
   const one = new Run(mustRead(yaml), {}, 'one-')
   const two = new Run(mustRead(yaml), {}, 'two-')
-  const settle = (): void => decideGroupSlots([one.build, two.build], 'gate', one.now())
-  settle()
-  return { one, two, settle }
+  const decide = (): void => decideGroupSlots([one.build, two.build], 'gate', one.now())
+  decide()
+  return { one, two, decide }
 }
 
 describe('E35 ordered concurrency is a gate', () => {
   it('lets build 2 in only after build 1 has closed', () => {
-    const { one, two, settle } = twoBuilds(GATE)
+    const { one, two, decide } = twoBuilds(GATE)
     expect([one.states['open'], two.states['open']]).toEqual(['scheduled', 'limited'])
     one.pass('open')
-    settle()
+    decide()
     expect([one.states['close'], two.states['open']]).toEqual(['waiting', 'limited'])
     one.pass('work')
-    settle()
+    decide()
     expect([one.states['close'], two.states['open']]).toEqual(['scheduled', 'limited'])
     one.pass('close')
-    settle()
+    decide()
     expect(two.states['open']).toBe('scheduled')
   })
 
   it('opens the gate when build 1 fails in between', () => {
-    const { one, two, settle } = twoBuilds(GATE)
+    const { one, two, decide } = twoBuilds(GATE)
     one.pass('open')
     one.exit('work', 1)
-    settle()
+    decide()
     expect([one.states['close'], two.states['open']]).toEqual(['waiting_failed', 'scheduled'])
   })
 
   it('lets build 2 pass while build 1 is held by a person', () => {
-    const { one, two, settle } = twoBuilds(GATE.replace('- wait', '- block: go'))
+    const { one, two, decide } = twoBuilds(GATE.replace('- wait', '- block: go'))
     expect(one.states['close']).toBe('blocked')
     one.pass('open')
-    settle()
+    decide()
     expect(two.states['open']).toBe('scheduled')
   })
 })

@@ -208,7 +208,7 @@ describe('groups and uploads', () => {
   const yaml =
     'steps: [{group: G, key: g, steps: [{command: u}, {command: v}]}, {command: after, depends_on: g}]'
 
-  it('make whoever names a group wait for what its members upload', () => {
+  it('make steps that depend on a group wait for the uploads of its members', () => {
     const build = run(yaml)
     build.start('u')
     build.upload('u', 'steps: [{command: p}]')

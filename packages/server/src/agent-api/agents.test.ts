@@ -217,7 +217,7 @@ describe('agents whose registration token is revoked (abuse case R9)', () => {
     const stream = await openStream(agent)
     expect(await stream.next()).toBe(resumeFrame)
     await change('DELETE')
-    // It is told to disconnect, and nothing after that.
+    // It gets a disconnect, and nothing after that.
     expect(await stream.next()).not.toBeNull()
     expect(await stream.next()).toBeNull()
   })
@@ -313,7 +313,7 @@ describe('POST /v3/pause and /v3/resume', () => {
 })
 
 describe('GET /v3/token', () => {
-  it('tells whose registration token it is', async () => {
+  it('names the owner of the registration token', async () => {
     const { org, cluster, queue, token } = await anAgentWorld(app)
     expect((await call(app, token, 'GET', 'token')).body).toEqual({
       uuid: expect.any(String),

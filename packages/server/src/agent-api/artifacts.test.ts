@@ -120,7 +120,7 @@ describe('POST /v3/jobs/:id/artifacts', () => {
     expect([answer.status, answer.body.message]).toEqual([403, 'A job may have at most 5000 artifacts.'])
   })
 
-  it('is for the jobs of the same build, and for nobody else', async () => {
+  it('is for the jobs of the same build only', async () => {
     const scene = await aRunningJob(app, '{steps: [{command: one}, {command: two}]}')
     const second = await (await anAgent(app, scene.token)).begin()
     const body = { id: randomUUID(), upload_destination: '', artifacts: [] }
@@ -431,7 +431,7 @@ describe('GET /v3/builds/:id/artifacts/search', () => {
     expect(paths(await search(reader, 'a', '&include_retried_jobs=true'))).toEqual(['a'])
   })
 
-  it('tells of files in a store of the customer’s own where they are', async () => {
+  it('has the addresses of files in a store of the customer’s own', async () => {
     const scene = await aJob()
     const file = aFile('a', 'x', { announced: { url: 'https://acme.example/a' } })
     const { artifact_ids: ids } = batchOf(

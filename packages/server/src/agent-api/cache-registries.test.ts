@@ -173,7 +173,7 @@ describe('PUT /v3/cache_registries/:registry/store and commit', () => {
     expect(await countEntries('{race}')).toBe(1)
   })
 
-  it('refuse an upload nobody announced, here or in another cluster', async () => {
+  it('refuse an upload that was not announced, here or in another cluster', async () => {
     const { body } = await announce(run, ['mine'], '1', 'mine')
     for (const [of, id] of [
       [run, randomUUID()],

@@ -286,7 +286,7 @@ describe('jobs that are claimed', () => {
     expect(priorities).toEqual([1, 1, 1, 0, 0].slice(0, together))
   })
 
-  it('go to nobody who may take none, and stay', async () => {
+  it('are not assigned to agents that may take none', async () => {
     const world = await anAgentWorld(app)
     const made = await build(world, '[{ command: one }]')
     const agent = await anAgent(app, world.token)
@@ -354,7 +354,7 @@ describe('PUT /v3/jobs/:job/start', () => {
 })
 
 describe('GET /v3/jobs/:job', () => {
-  it('tells the agent of a cancel and of a timeout', async () => {
+  it('shows the agent a cancel and a timeout', async () => {
     const canceled = await running()
     await applyEvent(app, canceled.build, { type: 'cancel_build', reason: null })
     expect(await canceled.run.state()).toBe('canceling')

@@ -69,7 +69,7 @@ describe('meta-data', () => {
     expect(await status('buildkite:webhook', 'x')).toBe(422)
   })
 
-  it('tells the build what its commit is', async () => {
+  it('sets the commit of the build', async () => {
     const { run, build } = await aRunningJob(app)
     const value = `commit ${'a1'.repeat(20)}\nabbrev-commit a1a1a1a\nAuthor: Ada L <ada@example.com>\n\n    Fix it\n    \n    For good`
     expect((await data(run, 'exists', { key: 'buildkite:git:commit' })).body).toEqual({ exists: false })

@@ -53,7 +53,7 @@ describe('GET /v3/ping', () => {
     await other.close()
   })
 
-  it('is held until the queue is resumed, the agent paused, or told to stop', async () => {
+  it('is held until the queue is resumed, the agent paused or stopped', async () => {
     const world = await anAgentWorld(app)
     const { admin, queue, org } = world
     const agent = await anAgent(app, world.token)
@@ -105,7 +105,7 @@ describe('GET /v3/ping', () => {
     expect((await agent.accept(run.id)).token).toBe(run.token)
   })
 
-  it('gives the job that was canceled before it was accepted to nobody', async () => {
+  it('assigns a job that was canceled before it was accepted to no agent', async () => {
     const world = await anAgentWorld(hasty)
     const build = await oneJob(hasty, world)
     const agent = await anAgent(hasty, world.token)
@@ -374,7 +374,7 @@ describe('POST /agentedge.v1.AgentEdgeService/StreamPings', () => {
     })
   })
 
-  it('is told to stop only when its job has ended', async () => {
+  it('gets the stop only when its job has ended', async () => {
     const world = await anAgentWorld(app)
     const agent = await anAgent(app, world.token)
     await oneJob(app, world)

@@ -318,7 +318,7 @@ describe('GET /v3/stacks/:stack/jobs/:job', () => {
 })
 
 describe('POST /v3/stacks/:stack/jobs/get-states', () => {
-  it('tells states as they are, the end as finished, and leaves out what it does not know', async () => {
+  it('returns states as they are, the end as finished, and leaves out unknown jobs', async () => {
     const stack = await aStack()
     const build = await withBuild(stack, '[{ command: a }, { command: b }, { command: c }]')
     const [a = '', b = '', c = ''] = await idsOf(build)
@@ -349,12 +349,12 @@ describe('POST /v3/stacks/:stack/jobs/:job/finish', () => {
     expect(await jobRow(id)).toEqual({ state: 'failed', exit_status: -1, signal_reason: 'stack_error' })
     expect(await buildState(app, build)).toBe('failed')
     expect((await finish()).status).toBe(200)
-    const told = await app.db
+    const stored = await app.db
       .selectFrom('stack_notifications')
       .select('detail')
       .where('job_id', '=', id)
       .execute()
-    expect(told).toEqual([{ detail: 'No such image' }])
+    expect(stored).toEqual([{ detail: 'No such image' }])
   })
 
   it('passes a job that needed no agent, reserved or not', async () => {

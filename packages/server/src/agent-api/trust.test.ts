@@ -62,7 +62,7 @@ describe('a job of a pull request from a fork', () => {
     expect(await accepted(fork)).toMatchObject({ from_fork: true })
   })
 
-  it('does not get them by way of a build that it triggers, or that somebody repeats', async () => {
+  it('does not get them by way of a build that it triggers, or that is rebuilt', async () => {
     const { run, world, buildId, pipelineId } = await aJob()
     const { id: origin } = await aBuild(app, world.org, { id: pipelineId })
     await change(origin, { pull_request: fork })
@@ -104,7 +104,7 @@ describe('steps that a job of a fork uploads', () => {
   const upload = (run: TestRun) =>
     run.call('POST', `jobs/${run.id}/pipelines`, { body: { uuid: randomUUID(), pipeline: uploaded } })
 
-  it('tell the host of their commit, and nobody in the name of the organization', async () => {
+  it('notify only the host of their commit', async () => {
     const own = await aJob()
     expect((await upload(own.run)).status).toBe(200)
     expect(await servicesOf(own.buildId)).toEqual([

@@ -12,8 +12,8 @@ const app = useApp()
 describe('the tables', { timeout: 120_000 }, () => {
   it('equal the rows of the engine in memory after every event', async () => {
     await fc.assert(
-      fc.asyncProperty(sketches, moves, async (drawn, history) => {
-        const { dual, inTables, inMemory } = await startDualBuild(app, documentOf(drawn, 's', []))
+      fc.asyncProperty(sketches, moves, async (sketched, history) => {
+        const { dual, inTables, inMemory } = await startDualBuild(app, documentOf(sketched, 's', []))
         expect(inTables).toEqual(inMemory)
         if (dual === null) return
         for (const move of history.slice(0, 30)) {

@@ -54,7 +54,7 @@ const lineOf = (organizationId: string, buildIds: readonly string[]) => sql`
       and b.id in (line.from_trigger::uuid, line.from_rebuild::uuid)
   )`
 
-/** Steps that an untrusted build uploads may notify the host of its commit, and nobody else. */
+/** Steps that an untrusted build uploads may notify only the host of its commit. */
 export function notifyingOnlyItsHost(document: PipelineDocument): PipelineDocument {
   const withoutOthers = <Step extends StepDefinition>(step: Step): Step => ({
     ...step,

@@ -70,7 +70,7 @@ describe('POST /organizations/{org.slug}/pipelines/{pipeline.slug}/builds/{numbe
     )
   })
 
-  it('has the context default, the priority 3 and no style unless told', async () => {
+  it('has the context default, the priority 3 and no style by default', async () => {
     const { ofBuild } = await aScene()
     const answer = await post(ofBuild, { body: 'x' })
     expect(answer.body).toMatchObject({ context: 'default', priority: 3, style: null })
@@ -220,7 +220,7 @@ describe('…/jobs/{job.id}/annotations', () => {
     }
   })
 
-  it('answers 404 to a job or an annotation of somebody else', async () => {
+  it('answers 404 to a job or an annotation of another build', async () => {
     const [mine, other] = [await aScene(), await aScene()]
     const { body } = await post(other.ofJob, { body: 'x' })
     expect((await remove(`${mine.ofJob}/${body.id}`)).status).toBe(404)

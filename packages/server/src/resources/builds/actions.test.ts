@@ -313,7 +313,7 @@ describe('PUT /organizations/{org.slug}/pipelines/{pipeline.slug}/builds/{number
     ).toHaveLength(1)
   })
 
-  it('against an agent that starts the job ends in a legal state whoever is first', async () => {
+  it('against an agent that starts the job ends in a legal state in either order', async () => {
     const own = await aPipeline(app, org, 'steps: [{ command: a }]')
     for (let round = 0; round < 10; round++) {
       const build = await aBuild(app, org, own)

@@ -655,7 +655,7 @@ describe('GET …/jobs/{job.id}/env', () => {
     expect(answer.body.env).not.toHaveProperty('BUILDKITE_AGENT_ACCESS_TOKEN')
   })
 
-  it('names the group, and whoever unblocked the build last', async () => {
+  it('names the group, and the person who unblocked the build last', async () => {
     const scene = await aScene('[{ block: Go? }, { group: Deploy, key: d, steps: [{ command: ship }] }]')
     const [go] = await scene.urls('Go?')
     await put(`${go}/unblock`, scene.admin.token)

@@ -70,7 +70,7 @@ describe('GET …/jobs/{job.id}/waiting', () => {
     })
   })
 
-  it('names the block that holds a job up, and says of the block itself that somebody must act', async () => {
+  it('names the block that holds a job up, and says that the block itself waits for a person', async () => {
     const { org, admin } = await anOrg()
     const steps = '[{ command: a }, { block: Ship?, key: ship }, { command: b }, wait, { command: c }]'
     const build = await aBuild(app, org, await aPipeline(app, org, steps))

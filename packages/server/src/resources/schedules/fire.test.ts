@@ -32,7 +32,7 @@ async function aSchedule(given: object = {}, text = configuration) {
 const at = (now: string, { ctx }: TestApp = app) => ({ ...ctx, now: () => new Date(now) })
 
 describe('fireDueSchedules', () => {
-  it('makes the build in the name of whoever edited the schedule last (abuse cases 19, R4)', async () => {
+  it('creates the build in the name of the last editor of the schedule (abuse cases 19, R4)', async () => {
     const { org, path, due, builds } = await aSchedule({ branch: 'trunk' })
     const editor = await aMember(app, org)
     const body = { branch: 'release', env: { TARGET: 'production' } }
@@ -42,7 +42,7 @@ describe('fireDueSchedules', () => {
     expect(await builds()).toMatchObject([{ creator_id: editor.id, branch: 'release' }])
   })
 
-  it('does not run as somebody who has left or lost access (abuse cases 19, R4)', async () => {
+  it('does not run as a user who has left or lost access (abuse cases 19, R4)', async () => {
     const { org, admin, path, pipeline, due, builds, read } = await aSchedule()
     const owner = await aMember(app, org)
     const edit = (token: string) => app.request('PATCH', path, { token, body: { label: 'Mine' } })

@@ -12,7 +12,7 @@ import {
 import { graphqlId } from '../../lib/ids.ts'
 
 const app = useApp()
-const nobody = '01885682-55a7-44f5-84f3-0402fb452e66'
+const unknownId = '01885682-55a7-44f5-84f3-0402fb452e66'
 
 async function aPlace() {
   const org = await anOrganization(app)
@@ -108,7 +108,7 @@ describe('GET /v2/organizations/{org.slug}/pipelines/{slug}/schedules', () => {
     const other = await aPipeline(app, org, 'steps: []')
     const theirs = await aPlace()
     const foreign = (await theirs.post()).body
-    for (const id of [foreign.id, nobody, 'x']) {
+    for (const id of [foreign.id, unknownId, 'x']) {
       for (const method of ['GET', 'PATCH', 'DELETE']) {
         const answer = await ask(method, id, method === 'PATCH' ? {} : undefined)
         expect([answer.status, answer.body]).toEqual([404, { message: 'No schedule found' }])
@@ -135,7 +135,7 @@ describe('PUT /v2/organizations/{org.slug}/pipelines/{slug}/schedules/{id}', () 
     expect((await ask('PATCH', made.id, { cronline: '* * * * *' })).status).toBe(422)
   })
 
-  it('belongs to whoever edits it, and the audit event says so (abuse case R4)', async () => {
+  it('belongs to the last person who edits it, and the audit event says so (abuse case R4)', async () => {
     const { org, admin, post, ask, path } = await aPlace()
     const { id } = (await post({ label: 'Nightly', enabled: false })).body
     const editor = await aMember(app, org)
