@@ -1,19 +1,19 @@
 // Refuses imports that go the wrong way: between packages, up the ladder inside server/src, across folders of one
-// rung, into a routes.ts, in a circle; clocks and randomness inside the engine; and threads whose module does not exist.
+// rung, into a routes.ts, in a circle (type imports count too);
+// clocks and randomness inside the engine; and threads whose module does not exist.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** The imports that a package may have of others. `types` allows only `import type`, `program` only `import()` of main.ts. */
+/** The imports that a package may have of others. `program` allows `import type` and `import()` of main.ts. */
 const packages = {
   engine: {},
   protocol: {},
   server: { engine: 'all', protocol: 'all' },
   agent: { engine: 'all', protocol: 'all' },
   cli: { engine: 'all', agent: 'all', server: 'program' },
-  web: { server: 'types' },
 }
 
 /** Libraries that only these files import. */
@@ -24,7 +24,7 @@ const onlyIn = { yaml: ['packages/engine/src/yaml.ts'] }
  * have a rung of its own, above the rest of its folder.
  */
 const ladder = [
-  ['main.ts', 'app.ts', 'worker.ts', 'wire.ts', 'bootstrap.ts', 'backup', 'program'],
+  ['main.ts', 'app.ts', 'worker.ts', 'bootstrap.ts', 'backup', 'program'],
   ['agent-api', 'pages'],
   ['hosted/agents', 'source-hosts/incoming'],
   ['resources'],
@@ -57,7 +57,7 @@ function inspect(name, file) {
   for (const { specifier, isTypeOnly, isDynamic } of importsOf(text)) {
     if (specifier.startsWith('.')) {
       const target = resolve(dirname(file), specifier)
-      if (!isTypeOnly) targets.push(target)
+      targets.push(target)
       if (!isTest) checkInside(name, file, target)
     } else if (specifier.startsWith('@millrace/')) {
       checkBetween(name, file, specifier, { isTypeOnly, isDynamic })
@@ -102,14 +102,8 @@ function checkInside(name, file, target) {
 function checkBetween(name, file, specifier, { isTypeOnly, isDynamic }) {
   const [, other, ...rest] = specifier.split('/')
   const allowed = packages[name][other]
-  const entryPoint = rest.join('/')
   if (allowed === 'all') return
-  if (allowed !== undefined && isTypeOnly) {
-    if (entryPoint !== 'wire.ts' && entryPoint !== 'main.ts')
-      problems.push(`${short(file)}: imports types of ${other} only from its wire.ts or main.ts`)
-    return
-  }
-  if (allowed === 'program' && isDynamic && entryPoint === 'main.ts') return
+  if (allowed === 'program' && (isTypeOnly || isDynamic) && rest.join('/') === 'main.ts') return
   problems.push(`${short(file)}: ${name} may not import ${specifier} like this`)
 }
 

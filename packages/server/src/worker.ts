@@ -14,7 +14,7 @@ import { sharedVolumeReconciler } from './hosted/agents/shared-volumes.ts'
 import { deleteUnusedBlobs, expireArtifacts } from './resources/artifacts/expire.ts'
 import { enqueueOverdueReports, reportStatuses } from './resources/commit-statuses/report.ts'
 import { updateStatuses } from './resources/commit-statuses/update-statuses.ts'
-import { enqueuePolls, pollRepository } from './source-hosts/incoming/poll.ts'
+import { enqueuePolls, pollAndContinue } from './source-hosts/incoming/poll.ts'
 import { expireWebhookDeliveries } from './source-hosts/incoming/queries.ts'
 import * as invitations from './resources/invitations/queries.ts'
 import { revokeInactiveTokens } from './resources/access-token/revoke-inactive.ts'
@@ -41,7 +41,7 @@ export const handlers: Handlers<Context> = {
   expire_rate_limits: (ctx) => inLongTransaction(ctx.db, deleteSeconds, expireRateLimits),
   expire_sessions: (ctx) => inLongTransaction(ctx.db, deleteSeconds, expireSessions),
   expire_webhook_deliveries: (ctx) => inLongTransaction(ctx.db, deleteSeconds, expireWebhookDeliveries),
-  poll_repository: pollRepository,
+  poll_repository: pollAndContinue,
   report_commit_statuses: reportStatuses,
   report_overdue_statuses: enqueueOverdueReports,
   revoke_inactive_tokens: (ctx) => revokeInactiveTokens(ctx.db),

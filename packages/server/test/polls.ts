@@ -8,7 +8,7 @@ export async function pollDue(ctx: Context): Promise<void> {
   const now = ctx.now().toISOString()
   await followSettings(ctx.db, now)
   const pollSome = async (): Promise<void> => {
-    const due = await claimDue(ctx.db, now, newId())
+    const due = await claimDue(ctx.db, { now, claim: newId(), ending: 0 })
     await Promise.all(due.map((claim) => pollRepository(ctx, claim)))
     if (due.length > 0) await pollSome()
   }

@@ -32,12 +32,18 @@ export async function followSettings(db: Db, now: string): Promise<void> {
 /** At most so many polls wait or run, so that hosts that do not answer leave room for other tasks. */
 const mostAtOnce = 8
 
-/** The claim lasts until the next poll is due. Tasks of a process that died count for a minute. */
-export async function claimDue(db: Db, now: string, claim: string): Promise<PollClaim[]> {
+/**
+ * The claim lasts until the next poll is due. `ending` is how many of the running tasks end with this call. Tasks of a process
+ * that died count for a minute.
+ */
+export async function claimDue(
+  db: Db,
+  { now, claim, ending }: { now: string; claim: string; ending: number },
+): Promise<PollClaim[]> {
   const { rows } = await sql<PollClaim>`
     with due as (
       select pipeline_id from pipeline_polls where next_poll_at <= ${now} order by next_poll_at
-      limit greatest(0, ${mostAtOnce} - (
+      limit greatest(0, ${mostAtOnce + ending} - (
         select count(*) from graphile_worker.jobs where task_identifier = 'poll_repository'
           and (locked_at is null or locked_at > now() - interval '1 minute')))
       for update skip locked

@@ -106,7 +106,11 @@ describe('poll_interval_seconds', () => {
     await pollNow()
     const claim = async () => {
       await sql`update pipeline_polls set next_poll_at = now() - interval '1 second'`.execute(app.db)
-      const claimed = await polls.claimDue(app.db, new Date().toISOString(), newId())
+      const claimed = await polls.claimDue(app.db, {
+        now: new Date().toISOString(),
+        claim: newId(),
+        ending: 0,
+      })
       const own = claimed.find(({ pipeline_id: pipeline }) => pipeline === id)
       if (own === undefined) throw new Error('It was not claimed.')
       return own

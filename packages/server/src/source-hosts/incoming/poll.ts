@@ -22,17 +22,22 @@ const mostMoves = 200
 
 /** A poller finds the polls that are due, since intervals are shorter than cron's minute. */
 export async function enqueuePolls(ctx: Context): Promise<void> {
-  const now = ctx.now().toISOString()
-  await polls.followSettings(ctx.db, now)
-  await inTransaction(ctx.db, async (trx) => {
-    const due = await polls.claimDue(trx, now, newId())
-    await enqueueAll(
-      trx,
-      'poll_repository',
-      due.map((payload) => ({ payload })),
-    )
-  })
+  await polls.followSettings(ctx.db, ctx.now().toISOString())
+  await enqueueDue(ctx, { ending: 0 })
 }
+
+/** Each poll enqueues the next one that is due, so that many polls do not wait for the poller. */
+export async function pollAndContinue(ctx: Context, claim: PollClaim): Promise<void> {
+  await pollRepository(ctx, claim)
+  await enqueueDue(ctx, { ending: 1 })
+}
+
+const enqueueDue = (ctx: Context, { ending }: { ending: number }): Promise<void> =>
+  inTransaction(ctx.db, async (trx) => {
+    const due = await polls.claimDue(trx, { now: ctx.now().toISOString(), claim: newId(), ending })
+    const tasks = due.map((payload) => ({ payload }))
+    await enqueueAll(trx, 'poll_repository', tasks)
+  })
 
 export async function pollRepository(ctx: Context, claim: PollClaim): Promise<void> {
   const claimed = await polls.findClaimed(ctx.db, claim)
