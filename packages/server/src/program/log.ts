@@ -1,10 +1,11 @@
-// One JSON line per request and per notable event. pino buffers lines for at most a tenth of a second, and writes the
-// rest when the process exits.
+// One JSON line per request and per notable event. pino buffers lines for at most a tenth of a second. It writes
+// synchronously: at the exit of the process an unfinished asynchronous write would put lines out of order.
 import pino, { type Logger, type LoggerOptions } from 'pino'
 import { isDatabaseAway } from '../db/away.ts'
 
 export function openLog(level: string, dest: number | string = 2): Logger {
-  const destination = pino.destination({ dest, sync: false, minLength: 4096, periodicFlush: 100 })
+  const destination = pino.destination({ dest, sync: true, minLength: 4096, periodicFlush: 100 })
+  process.on('exit', () => destination.flushSync())
   return pino({ level, hooks: { logMethod: demoteConsequences } }, destination)
 }
 
