@@ -9,7 +9,7 @@ import { packageFolder } from './package-folder.ts'
 export interface ProcessLimit {
   /** Set before anything is killed. */
   isExceeded(): boolean
-  /** Aborts soon after. */
+  /** Aborts shortly after. */
   exceeded: AbortSignal
   /** The line for the job's log. */
   reason: string

@@ -43,7 +43,7 @@ function costOf(build: MemoryBuild, event: BuildEvent): Cost {
   return cost
 }
 
-/** What each report about the first job costs, from its assignment to its end. */
+/** The cost of each event of the first job, from its assignment to its end. */
 function lifeOfFirstJob(build: MemoryBuild, exitStatus = 0): Cost[] {
   const jobId = [...build.store.jobs.keys()][0] ?? ''
   const moves = (['assign', 'accept', 'start'] as const).map((type) => costOf(build, { type, jobId, at: AT }))

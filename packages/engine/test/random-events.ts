@@ -177,7 +177,7 @@ const NEXT: Partial<Record<JobState, Next>> = {
     job.unblockable ? { type: 'unblock', at, jobId, answers: {}, by: null } : null,
 }
 
-/** What brings a job nearer to its end; null when the job can only wait. */
+/** An event that advances the job; null if the job can only wait. */
 export function nextEventOf(job: JobRow, exitStatus: number, at: string): BuildEvent | null {
   return NEXT[job.state]?.(job.id, exitStatus, at, job) ?? null
 }

@@ -46,7 +46,7 @@ function walk(
   }
 }
 
-/** What came of it, in an order of its own. */
+/** The result, in a fixed order. */
 function drive(store: Store, event: BuildEvent, mint: () => string, ask: (need: Need) => Need): string[] {
   const steps = advance(store.build, event, { mint })
   let turn = steps.next()

@@ -28,14 +28,14 @@ export type LocalJobs =
     }
 
 export interface JobIdentity {
-  /** What stands before the program on the command line. */
+  /** Command line in front of the program. */
   command: string[]
   /** null: as the agent. */
   user: { uid: number; gid: number } | null
   buildPath: string
-  /** What jobs inherit. */
+  /** Variables that jobs inherit. */
   environment: Record<string, string>
 }
 
-/** What the process answers. */
+/** The response of the process. */
 export type LocalAgentAnswer = { kind: 'connected' } | { kind: 'failed'; reason: string }

@@ -94,7 +94,7 @@ export interface PullOptions {
   labels?: readonly string[]
   state?: 'open' | 'closed'
   repository?: string
-  /** What comes beside the pull request: a label, what changed. */
+  /** Fields beside the pull request: a label, the changes. */
   more?: object
 }
 

@@ -12,7 +12,7 @@ export interface TestMail {
 export interface MailServer {
   url: string
   mails: TestMail[]
-  /** What is answered to a recipient; null: it is taken. */
+  /** The response to a recipient; null: it is accepted. */
   refusing: ((to: string, n: number) => { code: number; message: string } | null) | null
   close(): Promise<void>
 }

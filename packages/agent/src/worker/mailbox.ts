@@ -11,7 +11,7 @@ export interface Mailbox {
   put(instruction: Instruction): void
   take(): Instruction | null
   /** Ignores offers of a job that the agent has run. The server repeats offers until it knows who has the job. */
-  forgetJob(jobId: string): void
+  ignoreJob(jobId: string): void
   readonly isPaused: boolean
   /** The next instruction, or the next `wake`. */
   changed(): Promise<void>
@@ -48,7 +48,7 @@ export function createMailbox(): Mailbox {
       latest = null
       return taken
     },
-    forgetJob(jobId) {
+    ignoreJob(jobId) {
       const index = jobs.indexOf(jobId)
       if (index >= 0) jobs.splice(index, 1)
     },

@@ -143,7 +143,7 @@ class Worker {
     try {
       const job = await jobs.accept({ ...this.api, signal: this.letGo.signal }, jobId)
       const isReported = await this.runJob(job)
-      this.mailbox.forgetJob(jobId)
+      this.mailbox.ignoreJob(jobId)
       return isReported ? 'reported' : 'unreported'
     } catch (error) {
       log.warn(

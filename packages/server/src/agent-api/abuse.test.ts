@@ -1,4 +1,4 @@
-// What others were broken with, tried on the agent API. The numbers are those of docs/abuse-cases.md.
+// Known attacks against the agent API. The numbers are those of docs/abuse-cases.md.
 import { randomUUID } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { beforeAll, describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-// Who may call what: every route against every kind of token, and a job's token against everything that is another's.
+// Tests every route with every kind of token, and a job's token on objects of other jobs.
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { useApp } from '../../test/app.ts'
@@ -45,7 +45,7 @@ const fill = (url: string, jobId: string) =>
     .replace(':context', 'default')
     .replace(':upload', randomUUID())
 
-/** Of a job that there is, with the code of another; and its own with one digit changed. */
+/** Forged tokens of an existing job: with the code of another job, and with one digit changed. */
 function forged(): string[] {
   const [withoutCode, code] = [run.token.slice(0, -32), other.token.slice(-32)]
   const lastDigit = run.token.endsWith('0') ? '1' : '0'

@@ -205,7 +205,7 @@ describe('agents whose registration token is revoked (abuse case R9)', () => {
       await run.call('GET', `jobs/${run.id}`),
     ].map((answer) => answer.status)
     expect(statuses).toEqual([status, status, status, 401])
-    // What it says of the job now changes nothing.
+    // Its later reports about the job have no effect.
     await run.finish(0)
     expect((await register(token, registerBody())).status).toBeGreaterThan(400)
     expect(await statesOf(app, build)).toEqual({ one: 'failed', two: 'scheduled' })

@@ -67,7 +67,7 @@ describe('PUT /v3/jobs/:job/accept', () => {
       expect(run.env[`BUILDKITE_${name}`]).toMatch(/./)
     }
     expect(Object.values(run.env).every((value) => typeof value === 'string')).toBe(true)
-    // What the agent sets itself would only make it complain.
+    // The agent warns about variables that it sets itself.
     expect(Object.keys(run.env).filter((name) => /ACCESS_TOKEN|AGENT_ENDPOINT/.test(name))).toEqual([])
   })
 

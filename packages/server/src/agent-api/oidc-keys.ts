@@ -41,7 +41,7 @@ async function findNewest(ctx: Context, db: Db): Promise<SigningKey | null> {
     : { id: row.id, privateKey: createPrivateKey(ctx.keys.open(row.sealed, row.keyId)) }
 }
 
-/** Of several processes that find none, one creates it. */
+/** If several processes find no key, one of them creates it. */
 async function addKey(ctx: Context): Promise<SigningKey> {
   const { privateKey, publicKey } = await generate('rsa', { modulusLength: 2048 })
   return inTransaction(ctx.db, async (trx) => {

@@ -229,7 +229,7 @@ describe('POST jobs/{id}/github_workflow_access_token', () => {
     expect(await refusal({ contents: 'read' })).toEqual([400, expect.stringMatching(/larger than/)])
     workflow('permissions: { deployments: write }')
     expect(await refusal({ deployments: 'write' })).toEqual([400, expect.stringMatching(/answered 422/)])
-    // What is granted at another commit is of no account.
+    // Permissions at another commit have no effect.
     workflow('permissions: { contents: write }', commitOf('other'))
     workflow('permissions: {}')
     expect((await refusal({ contents: 'read' }))[0]).toBe(400)

@@ -35,7 +35,7 @@ export interface TokenOwners {
 export type TokenKind = keyof TokenOwners
 
 /**
- * What a job that runs the code of a fork may do. `own_job` and `own_build`: the same as other jobs, because the route
+ * The rights of a job that runs the code of a fork. `own_job` and `own_build`: the same as other jobs, because the route
  * reaches nothing else or its handler checks. `reads_shared`: it may read what all jobs of the cluster share.
  */
 export type ForkAccess = 'own_job' | 'own_build' | 'reads_shared' | { refused: string }

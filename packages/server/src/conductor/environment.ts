@@ -42,7 +42,7 @@ export interface Command extends Pick<
 > {
   work: ScriptWork
   env: Env
-  /** Of the pipeline. */
+  /** The pipeline's variables. */
   repository: string
   buildId: string
 }

@@ -14,7 +14,7 @@ export function jobToken({ keys }: Signer, agentId: string, jobId: string): stri
 }
 
 export interface JobTokenParts {
-  /** Of the job that it claims to be of, without dashes. */
+  /** The id of the claimed job, without dashes. */
   jobId: string
   code: Buffer
 }

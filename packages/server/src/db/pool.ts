@@ -29,7 +29,7 @@ export interface DatabaseLimits {
 }
 
 export interface DatabaseOptions {
-  /** Of both pools. */
+  /** The sum of both pools. */
   maxConnections?: number
   limits?: DatabaseLimits
   /** As pg_stat_activity shows it. */

@@ -228,7 +228,7 @@ export const fields: Readonly<Record<string, string>> = {
   default_command_step_timeout:
     'Minutes after which a command step is canceled when it sets no time itself; null: none.',
   maximum_command_step_timeout: 'The most minutes that a command step may set; null: any.',
-  poll_interval_seconds: 'How often the repository is asked for news; null: never.',
+  poll_interval_seconds: 'How often the repository is polled; null: never.',
   steps: 'The steps of the pipeline.',
   configuration: 'The steps as YAML.',
   label: 'Name of the step, for people.',
@@ -556,7 +556,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   'api-settings': 'Who may use the API of an organization.',
   artifacts: 'Files that jobs upload.',
   audit_events: 'Who changed what in an organization.',
-  badges: 'Pictures of the state of a pipeline.',
+  badges: 'Images of the state of a pipeline.',
   'build-deliveries': 'What the `notify` of a build sent.',
   builds: 'Builds of pipelines.',
   cache_volumes: 'Cache volumes of hosted clusters.',

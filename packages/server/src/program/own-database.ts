@@ -9,7 +9,7 @@ import { within } from './within.ts'
 
 export interface OwnDatabase extends Database {
   how: string
-  /** Of its files and its socket; empty with DATABASE_URL. */
+  /** The folders of its files and its socket; empty with DATABASE_URL. */
   folders: string[]
   /** Rejects when the database ends by itself; else stays pending. */
   lost: Promise<never>

@@ -98,7 +98,7 @@ export interface StatusApi {
 }
 
 export interface HostToken {
-  /** What a connection to the host stores: a token, or the private key of an App that makes tokens. */
+  /** The credential of a connection: a token, or the private key of an App that creates tokens. */
   credential: 'token' | 'app'
   /** The user name that git sends with a token as its password. */
   gitUsername: string

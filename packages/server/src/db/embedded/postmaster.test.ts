@@ -10,7 +10,7 @@ import { PORT, socketFile } from './socket-dir.ts'
 /** More than Linux ever gives out. */
 const pid = 4_194_305
 
-/** What a postmaster said of itself whose process is not to be found. */
+/** The status file of a postmaster whose process does not exist. */
 function aCluster(socketDir?: string): string {
   const path = mkdtempSync(join(scratch(), 'millrace-postmaster-'))
   onTestFinished(() => rmSync(path, { recursive: true, force: true }))

@@ -208,7 +208,7 @@ describe.runIf(isRoot)('under an ordinary user', () => {
     expect(readdirSync(join(root, 'data')).some((name) => name.startsWith('postgresql-'))).toBe(true)
   })
 
-  it('is told whose the data is, or that it cannot write', async () => {
+  it('reports who owns the data, or that it cannot write', async () => {
     const dataDir = join(root, 'data')
     mkdirSync(join(dataDir, 'postgres'), { recursive: true })
     chownSync(dataDir, daemon.uid, daemon.gid)

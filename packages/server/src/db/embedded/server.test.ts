@@ -230,7 +230,7 @@ async function start(): Promise<EmbeddedPostgres> {
 
 async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
   const client = new Client(url)
-  // A database that is told to stop drops its clients.
+  // A stopping database closes the connections of its clients.
   client.on('error', () => {})
   await client.connect()
   try {

@@ -10,7 +10,7 @@ export interface Claim {
   /** null: the cluster's default. */
   storageClass: string | null
   sizeMb: number
-  /** What its initial contents are copied from; null: it is empty. */
+  /** The source of its initial contents; null: it is empty. */
   source: V1TypedLocalObjectReference | null
 }
 

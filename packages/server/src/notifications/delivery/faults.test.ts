@@ -27,7 +27,7 @@ interface Faulty {
   received: Array<{ event: string; delivery: string }>
   /** Ids that were seen while it was down, where a request came so far. */
   seen: Set<string>
-  /** Of endless bodies. */
+  /** Bytes of endless bodies. */
   bytesSent: number
 }
 

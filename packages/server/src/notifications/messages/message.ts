@@ -40,7 +40,7 @@ export interface MessageData {
   step?: StepSnapshot
   agent?: Shown
   cluster_token?: Shown
-  /** Of builds that are failing or have ended: the first few. */
+  /** The first few failed jobs, for builds that are failing or have ended. */
   failed_jobs?: readonly FailedJob[]
   /** Fields of the body that only some events have. */
   more?: Readonly<Record<string, unknown>>

@@ -27,7 +27,7 @@ export interface EventData {
   /** Event names. */
   news?: readonly string[]
   step_id?: string
-  /** Of a promised exit status. */
+  /** The reason of a promised exit status. */
   reason?: string | null
   agent_id?: string
   cluster_id?: string

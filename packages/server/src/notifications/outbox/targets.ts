@@ -14,7 +14,7 @@ import { latestVersion, webhookSender } from '../providers/webhook.ts'
 export interface Target {
   kind: 'email' | 'webhook' | 'slack' | 'basecamp_campfire' | 'pagerduty_change_event'
   to: string
-  /** Of a chat: the workspace, by default the first one; and a text to append. */
+  /** For chats: the workspace, by default the first one, and a text to append. */
   workspace?: string
   message?: string
 }

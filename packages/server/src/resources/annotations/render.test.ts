@@ -37,7 +37,7 @@ describe('the body of an annotation', () => {
     ['a javascript: link with entities', '<a href="&#x6A;avascript&colon;alert(1)">x</a>'],
     ['a vbscript: link', '<a href="vbscript:msgbox(1)">x</a>'],
     ['a data: link', '[x](data:text/html;base64,PHNjcmlwdD5hbGVydCgxKTwvc2NyaXB0Pg==)'],
-    ['a data: picture', '<img src="data:image/svg+xml,<svg onload=alert(1)>">'],
+    ['a data: image', '<img src="data:image/svg+xml,<svg onload=alert(1)>">'],
     ['an autolink to a script', '<javascript:alert(1)>'],
     ['a style attribute', '<p style="background:url(https://evil.example)">x</p>'],
     ['a style sheet', '<style>body { display: none }</style>'],

@@ -25,7 +25,7 @@ const filters = {
 const getImage = route({
   method: 'GET',
   url: '/badges/:badge.svg',
-  summary: 'Get a picture of how the newest build that passed or failed ended',
+  summary: 'Get an image with the result of the newest build that passed or failed',
   scope: 'none',
   permission: 'anonymous',
   params: { badge },

@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 const get = (path: string, token = admin.token) => app.request('GET', path, { token })
 
-/** What the API shows of a build. */
+/** A build as the API shows it. */
 async function show(pipeline: { path: string }, number: number, query = ''): Promise<Json> {
   const answer = await get(`${pipeline.path}/builds/${number}${query}`)
   expect([answer.status, answer.text.slice(0, 200)]).toEqual([200, expect.any(String)])

@@ -18,7 +18,7 @@ const BuildState = Type.Union(
   ),
 )
 
-/** What `state` may ask for. Those beyond the states that are shown find nothing, or are explained in the query. */
+/** Values of the `state` filter. The query explains those that are no states of builds; others match nothing. */
 export const stateFilters = [...BUILD_STATES, 'waiting', 'waiting_failed', 'finished'] as const
 
 const Source = Type.Union(

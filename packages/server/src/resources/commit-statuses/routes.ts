@@ -13,7 +13,7 @@ import { CommitStatus } from './schema.ts'
 const listStatuses = route({
   method: 'GET',
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/commit-statuses',
-  summary: 'List what the source host is told of the commit of a build, and whether it has taken it',
+  summary: 'List the commit statuses of a build, and whether the source host has accepted them',
   scope: 'read_builds',
   permission: 'read_pipeline',
   params: { pipeline: text('pipeline'), build: numberOrUuid('build') },

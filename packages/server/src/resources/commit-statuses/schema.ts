@@ -19,7 +19,7 @@ export const CommitStatus = Type.Object(
     commit: Text,
     changed_at: Type.String({
       format: 'date-time',
-      description: 'Since when it is to be told so: since it changed, or was sent again.',
+      description: 'When the status changed, or was last sent again.',
     }),
     delivered_at: orNull(Timestamp),
     attempts: Type.Integer({ description: 'That failed, of the state as it is now.' }),

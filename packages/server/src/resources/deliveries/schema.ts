@@ -68,7 +68,7 @@ export const WholeDelivery = Type.Object(
     payload: orNull(
       Type.String({
         description:
-          'The body that is sent, with the settings as they are now; null when it cannot be told beforehand.',
+          'The body that is sent, with the settings as they are now; null when it is not known beforehand.',
       }),
     ),
     attempts: Type.Array(Attempt),

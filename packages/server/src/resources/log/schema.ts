@@ -20,7 +20,7 @@ export const LogLines = Type.Object(
       Type.Object({
         offset: Type.Integer({ description: 'Where the line begins in the log, in bytes.' }),
         time: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-          description: 'When the line was written, as far as the agent has told.',
+          description: 'When the line was written, if the agent reported it.',
         }),
         text: Type.String({ description: 'With its terminal codes, but those of time.' }),
       }),

@@ -80,7 +80,7 @@ export interface PipelineRow extends PipelineFields {
   archived_at: string | null
   /** Why the last poll of the repository failed. */
   poll_error: string | null
-  /** What the caller may do with the pipeline. */
+  /** The caller's rights on the pipeline. */
   access: PipelineAccess
   scheduled_builds: number
   running_builds: number

@@ -78,7 +78,7 @@ const patchConnection = route({
 const deleteConnectionRoute = route({
   method: 'DELETE',
   url: '/v2/organizations/:org/repository_connections/:connection',
-  summary: 'Forget a source host and its secrets',
+  summary: 'Delete a source host and its secrets',
   scope: 'write_organization_repository_connections',
   permission: 'admin',
   params,

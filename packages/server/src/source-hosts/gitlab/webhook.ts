@@ -179,7 +179,7 @@ function readMergeRequest(payload: object): HostEvent {
 
 type Changes = NonNullable<ReturnType<typeof readMerge>['changes']>
 
-/** Of several changes in one update, a push counts first. */
+/** If one update has several changes, a push has precedence. */
 function reasonOf(given: Static<typeof MergeRequest>, changes: Changes): PullRequestReason {
   switch (given.action ?? '') {
     case 'open':

@@ -95,7 +95,7 @@ const actions = [
   'stacked',
 ]
 
-/** What each host can say about a pull request. */
+/** The pull request payloads of each host. */
 const pullEvents: Record<Host, TestDelivery[]> = {
   github: [
     ...actions.map((action) => aPullRequest('github', { fork: true, action })),

@@ -1,4 +1,4 @@
-// What comes in from strangers: without the secret, replayed, or made to break the reader.
+// Hostile webhook deliveries: without the secret, replayed, or malformed.
 import { request as httpRequest } from 'node:http'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { useApp } from '../../../test/app.ts'

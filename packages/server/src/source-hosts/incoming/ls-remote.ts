@@ -149,7 +149,7 @@ function pathOf(url: string): string {
 
 type Output = { ok: true; output: string } | { ok: false; reason: string }
 
-/** Of the operator's environment git gets only PATH and HOME, where ssh finds its keys. */
+/** Git gets only PATH and HOME of the operator's environment; ssh finds its keys in HOME. */
 function runGit({ url, protocol, config, env }: Place, timeoutMs: number): Promise<Output> {
   const settings = Object.entries({ 'credential.helper': '', ...config })
   const child = spawn('git', ['ls-remote', '--heads', '--tags', '--', url], {

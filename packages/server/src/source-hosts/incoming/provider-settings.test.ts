@@ -82,7 +82,7 @@ describe('provider settings', () => {
     expect(await outcome({ build_branches: false }, aPush('github'))).toBe(
       'The branch main is not built: build_branches is off.',
     )
-    // What pushes do not build, pull requests do.
+    // Pull requests build commits that pushes do not.
     const synchronize = aPullRequest('github', { action: 'synchronize' })
     expect(await outcome({ build_branches: false }, synchronize)).toBe('built')
     expect(await outcome({}, synchronize)).toBe('Pull request #7: the push to feature is built.')

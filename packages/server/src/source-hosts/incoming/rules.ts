@@ -67,7 +67,7 @@ export function decide(rules: Rules, event: HostEvent, known: Known): Decision {
   }
 }
 
-/** What earlier deliveries stored. */
+/** The data that earlier deliveries stored. */
 export interface Known {
   /** The pull request of the event, the open one of the pushed branch, or the one from a fork whose head is the commit. */
   pull: KnownPull | null
