@@ -62,7 +62,7 @@ export const startNotifications = (ctx: Context): Notifications =>
 export const pollers: Readonly<Record<string, Poller<Context>>> = {
   sweep: { everySeconds: 1, run: sweep },
   agents: { everySeconds: 2, run: agentWatcher() },
-  remove_builds: { everySeconds: 2, run: deleteBuilds },
+  delete_builds: { everySeconds: 2, run: deleteBuilds },
   fire_schedules: { everySeconds: 5, run: fireDueSchedules },
   update_statuses: { everySeconds: 1, run: updateStatuses },
   enqueue_polls: { everySeconds: 2, run: enqueuePolls },

@@ -19,7 +19,7 @@ const customImages: RequiredFeature = {
   otherwise: { status: 404, message: 'Agent images are not available for this organization' },
 }
 
-const listAgentImages = route({
+const listAgentImagesRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/clusters/:cluster/agent-images',
   summary: 'List the agent images of a hosted cluster by name',
@@ -42,7 +42,7 @@ const listAgentImages = route({
   },
 })
 
-const getAgentImage = route({
+const getAgentImageRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/clusters/:cluster/agent-images/:image',
   summary: 'Get an agent image',
@@ -65,7 +65,7 @@ const getAgentImage = route({
   },
 })
 
-const getAgentImageLog = route({
+const getAgentImageLogRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/clusters/:cluster/agent-images/:image/log',
   summary: 'Get what the builder of an agent image has said',
@@ -87,7 +87,7 @@ const getAgentImageLog = route({
   },
 })
 
-const postAgentImage = route({
+const createAgentImageRoute = route({
   method: 'POST',
   url: '/v2/organizations/:org/clusters/:cluster/agent-images',
   summary: 'Create an agent image and begin to build it',
@@ -110,7 +110,7 @@ const postAgentImage = route({
   },
 })
 
-const removeAgentImage = route({
+const deleteAgentImageRoute = route({
   method: 'DELETE',
   url: '/v2/organizations/:org/clusters/:cluster/agent-images/:image',
   summary: 'Delete an agent image',
@@ -140,9 +140,9 @@ async function getCluster(ctx: Context, org: Organization, clusterId: string): P
 }
 
 export const agentImageRoutes = [
-  listAgentImages,
-  getAgentImage,
-  getAgentImageLog,
-  postAgentImage,
-  removeAgentImage,
+  listAgentImagesRoute,
+  getAgentImageRoute,
+  getAgentImageLogRoute,
+  createAgentImageRoute,
+  deleteAgentImageRoute,
 ]

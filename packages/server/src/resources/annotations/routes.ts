@@ -45,7 +45,7 @@ const post = {
 
 const remove = { method: 'DELETE', scope: 'write_builds', answers: { 204: null } } as const
 
-const listBuildAnnotations = route({
+const listBuildAnnotationsRoute = route({
   ...list,
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/annotations',
   summary: 'List the annotations of a build, the most important first',
@@ -65,7 +65,7 @@ const listBuildAnnotations = route({
   },
 })
 
-const postBuildAnnotation = route({
+const createBuildAnnotationRoute = route({
   ...post,
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/annotations',
   summary: 'Annotate a build; the same context replaces, or appends',
@@ -77,7 +77,7 @@ const postBuildAnnotation = route({
   },
 })
 
-const deleteBuildAnnotation = route({
+const deleteBuildAnnotationRoute = route({
   ...remove,
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/annotations/:annotation',
   summary: 'Delete an annotation of a build or of one of its jobs',
@@ -89,7 +89,7 @@ const deleteBuildAnnotation = route({
   },
 })
 
-const listJobAnnotations = route({
+const listJobAnnotationsRoute = route({
   ...list,
   url: '/v2/organizations/:org/jobs/:job/annotations',
   summary: 'List the annotations of a job, the most important first',
@@ -98,7 +98,7 @@ const listJobAnnotations = route({
   handler: listOfJob,
 })
 
-const listBuildJobAnnotations = route({
+const listBuildJobAnnotationsRoute = route({
   ...list,
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/annotations',
   summary: 'List the annotations of a job, the most important first',
@@ -107,7 +107,7 @@ const listBuildJobAnnotations = route({
   handler: listOfJob,
 })
 
-const postJobAnnotation = route({
+const createJobAnnotationRoute = route({
   ...post,
   url: '/v2/organizations/:org/jobs/:job/annotations',
   summary: 'Annotate a job; the same context replaces, or appends',
@@ -116,7 +116,7 @@ const postJobAnnotation = route({
   handler: postToJob,
 })
 
-const postBuildJobAnnotation = route({
+const createBuildJobAnnotationRoute = route({
   ...post,
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/annotations',
   summary: 'Annotate a job; the same context replaces, or appends',
@@ -125,7 +125,7 @@ const postBuildJobAnnotation = route({
   handler: postToJob,
 })
 
-const deleteJobAnnotation = route({
+const deleteJobAnnotationRoute = route({
   ...remove,
   url: '/v2/organizations/:org/jobs/:job/annotations/:annotation',
   summary: 'Delete an annotation of a job',
@@ -134,7 +134,7 @@ const deleteJobAnnotation = route({
   handler: deleteOfJob,
 })
 
-const deleteBuildJobAnnotation = route({
+const deleteBuildJobAnnotationRoute = route({
   ...remove,
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/annotations/:annotation',
   summary: 'Delete an annotation of a job',
@@ -192,13 +192,13 @@ function readScope(text: string): annotations.Scope {
 }
 
 export const annotationRoutes = [
-  listBuildAnnotations,
-  postBuildAnnotation,
-  deleteBuildAnnotation,
-  listJobAnnotations,
-  listBuildJobAnnotations,
-  postJobAnnotation,
-  postBuildJobAnnotation,
-  deleteJobAnnotation,
-  deleteBuildJobAnnotation,
+  listBuildAnnotationsRoute,
+  createBuildAnnotationRoute,
+  deleteBuildAnnotationRoute,
+  listJobAnnotationsRoute,
+  listBuildJobAnnotationsRoute,
+  createJobAnnotationRoute,
+  createBuildJobAnnotationRoute,
+  deleteJobAnnotationRoute,
+  deleteBuildJobAnnotationRoute,
 ]

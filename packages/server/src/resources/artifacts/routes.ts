@@ -47,7 +47,7 @@ const listing = {
   errors: { 422: 'The state is unknown.' },
 } as const
 
-const listOfBuild = route({
+const listOfBuildRoute = route({
   ...listing,
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/artifacts',
   summary: 'List the artifacts of all jobs of a build, oldest first',
@@ -64,7 +64,7 @@ const listOfBuild = route({
   },
 })
 
-const listById = route({
+const listByIdRoute = route({
   ...listing,
   url: '/v2/organizations/:org/jobs/:job/artifacts',
   summary: 'List the artifacts of a job, oldest first',
@@ -73,7 +73,7 @@ const listById = route({
   handler: answerList,
 })
 
-const listInBuild = route({
+const listInBuildRoute = route({
   ...listing,
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/artifacts',
   summary: 'List the artifacts of a job, oldest first',
@@ -89,7 +89,7 @@ const get = {
   answers: { 200: Artifact },
 } as const
 
-const getById = route({
+const getByIdRoute = route({
   ...get,
   url: '/v2/organizations/:org/jobs/:job/artifacts/:artifact',
   permission: 'member',
@@ -97,7 +97,7 @@ const getById = route({
   handler: answerOne,
 })
 
-const getInBuild = route({
+const getInBuildRoute = route({
   ...get,
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/artifacts/:artifact',
   permission: 'read_pipeline',
@@ -112,7 +112,7 @@ const download = {
   answers: { 302: ArtifactDownload },
 } as const
 
-const downloadById = route({
+const downloadByIdRoute = route({
   ...download,
   url: '/v2/organizations/:org/jobs/:job/artifacts/:artifact/download',
   permission: 'member',
@@ -120,7 +120,7 @@ const downloadById = route({
   handler: answerDownload,
 })
 
-const downloadInBuild = route({
+const downloadInBuildRoute = route({
   ...download,
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/artifacts/:artifact/download',
   permission: 'read_pipeline',
@@ -135,7 +135,7 @@ const deletion = {
   answers: { 204: null },
 } as const
 
-const deleteById = route({
+const deleteByIdRoute = route({
   ...deletion,
   url: '/v2/organizations/:org/jobs/:job/artifacts/:artifact',
   permission: 'member',
@@ -143,7 +143,7 @@ const deleteById = route({
   handler: answerDelete,
 })
 
-const deleteInBuild = route({
+const deleteInBuildRoute = route({
   ...deletion,
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/artifacts/:artifact',
   permission: 'build_pipeline',
@@ -154,7 +154,7 @@ const deleteInBuild = route({
 /** A job wrote the file, so it is not trusted: a browser must not run or load anything from it. */
 const filePolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src data:; sandbox"
 
-const getFile = route({
+const getFileRoute = route({
   method: 'GET',
   url: '/v2/artifacts/:artifact/file',
   summary: 'Read the file of an artifact, at an address that a download gave',
@@ -254,14 +254,14 @@ const urlOfBuild = (ctx: Context, org: Organization, job: JobInPlace) =>
   buildUrl(ctx.config.url, org.slug, job.pipeline_slug, job.build_number)
 
 export const artifactRoutes = [
-  listOfBuild,
-  listById,
-  listInBuild,
-  getById,
-  getInBuild,
-  downloadById,
-  downloadInBuild,
-  deleteById,
-  deleteInBuild,
-  getFile,
+  listOfBuildRoute,
+  listByIdRoute,
+  listInBuildRoute,
+  getByIdRoute,
+  getInBuildRoute,
+  downloadByIdRoute,
+  downloadInBuildRoute,
+  deleteByIdRoute,
+  deleteInBuildRoute,
+  getFileRoute,
 ]

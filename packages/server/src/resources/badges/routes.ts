@@ -22,7 +22,7 @@ const filters = {
   step: Type.Optional(Type.String({ description: 'Of the steps with this label or key only.' })),
 }
 
-const getImage = route({
+const getBadgeRoute = route({
   method: 'GET',
   url: '/badges/:badge.svg',
   summary: 'Get an image with the result of the newest build that passed or failed',
@@ -47,7 +47,7 @@ const getImage = route({
   },
 })
 
-const getStatus = route({
+const getBadgeStatusRoute = route({
   method: 'GET',
   url: '/badges/:badge.json',
   summary: 'Get how the newest build that passed or failed ended',
@@ -93,4 +93,4 @@ function fresh(headers: IncomingHttpHeaders, content: string, answer: Answer): A
   return { ...answer, headers: { ...answer.headers, ...caching } }
 }
 
-export const badgeRoutes = [getImage, getStatus]
+export const badgeRoutes = [getBadgeRoute, getBadgeStatusRoute]

@@ -16,7 +16,7 @@ import { BuildDelivery, WholeBuildDelivery } from './schema.ts'
 const inBuild = { pipeline: text('pipeline'), build: numberOrUuid('build') }
 const byId = { ...inBuild, delivery: uuid('delivery') }
 
-const listDeliveries = route({
+const listDeliveriesRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/deliveries',
   summary: 'List what `notify` of a build and its steps has sent or is going to send, oldest first',
@@ -37,7 +37,7 @@ const listDeliveries = route({
   },
 })
 
-const getDelivery = route({
+const getDeliveryRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/deliveries/:delivery',
   summary: 'Get a delivery that `notify` asked for, with every attempt',
@@ -56,7 +56,7 @@ const getDelivery = route({
   },
 })
 
-const postRedeliver = route({
+const redeliverRoute = route({
   method: 'POST',
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/deliveries/:delivery/redeliver',
   summary: 'Send a delivery that `notify` asked for again, with the same id and content',
@@ -74,4 +74,4 @@ const postRedeliver = route({
   },
 })
 
-export const buildDeliveryRoutes = [listDeliveries, getDelivery, postRedeliver]
+export const buildDeliveryRoutes = [listDeliveriesRoute, getDeliveryRoute, redeliverRoute]

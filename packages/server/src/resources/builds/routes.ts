@@ -23,7 +23,7 @@ const listErrors = {
   422: 'A filter has a value that does not exist.',
 }
 
-const listAllBuilds = route({
+const listAllBuildsRoute = route({
   method: 'GET',
   url: '/v2/builds',
   summary: 'List the builds of all organizations the token may access, newest first',
@@ -44,7 +44,7 @@ const listAllBuilds = route({
   },
 })
 
-const listOrganizationBuilds = route({
+const listOrganizationBuildsRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/builds',
   summary: 'List the builds of an organization, newest first',
@@ -64,7 +64,7 @@ const listOrganizationBuilds = route({
   },
 })
 
-const listPipelineBuilds = route({
+const listPipelineBuildsRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/pipelines/:pipeline/builds',
   summary: 'List the builds of a pipeline, newest first',
@@ -82,7 +82,7 @@ const listPipelineBuilds = route({
   },
 })
 
-const getBuild = route({
+const getBuildRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build',
   summary: 'Get a build',
@@ -110,7 +110,7 @@ const getBuild = route({
   },
 })
 
-const postBuild = route({
+const createBuildRoute = route({
   method: 'POST',
   url: '/v2/organizations/:org/pipelines/:pipeline/builds',
   summary: 'Create a build',
@@ -130,7 +130,7 @@ const postBuild = route({
   },
 })
 
-const putCancel = route({
+const cancelBuildRoute = route({
   method: 'PUT',
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/cancel',
   summary: 'Cancel a build',
@@ -147,7 +147,7 @@ const putCancel = route({
   },
 })
 
-const putRebuild = route({
+const rebuildRoute = route({
   method: 'PUT',
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/rebuild',
   summary: 'Make a new build of what a build was made of',
@@ -165,7 +165,7 @@ const putRebuild = route({
   },
 })
 
-const putRetryFailedJobs = route({
+const retryFailedJobsRoute = route({
   method: 'PUT',
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/retry_failed_jobs',
   summary: 'Retry the failed jobs of a build',
@@ -201,12 +201,12 @@ async function getByNumber(
 }
 
 export const buildRoutes = [
-  listAllBuilds,
-  listOrganizationBuilds,
-  listPipelineBuilds,
-  getBuild,
-  postBuild,
-  putCancel,
-  putRebuild,
-  putRetryFailedJobs,
+  listAllBuildsRoute,
+  listOrganizationBuildsRoute,
+  listPipelineBuildsRoute,
+  getBuildRoute,
+  createBuildRoute,
+  cancelBuildRoute,
+  rebuildRoute,
+  retryFailedJobsRoute,
 ]

@@ -11,7 +11,7 @@ import { presentVolume } from './present.ts'
 import * as volumes from './queries.ts'
 import { CacheVolume, DeleteCacheVolume, DocumentedDeleteCacheVolume } from './schema.ts'
 
-const listCacheVolumes = route({
+const listCacheVolumesRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/clusters/:cluster/cache_volumes',
   summary: 'List the latest detached cache volume of each tag',
@@ -31,7 +31,7 @@ const listCacheVolumes = route({
   },
 })
 
-const deleteCacheVolume = route({
+const deleteCacheVolumeRoute = route({
   method: 'DELETE',
   url: '/v2/organizations/:org/clusters/:cluster/cache_volumes',
   summary: 'Delete the cache volumes of a tag',
@@ -78,4 +78,4 @@ async function withDriver<T>(
   }
 }
 
-export const cacheVolumeRoutes = [listCacheVolumes, deleteCacheVolume]
+export const cacheVolumeRoutes = [listCacheVolumesRoute, deleteCacheVolumeRoute]

@@ -10,7 +10,7 @@ import * as statuses from './queries.ts'
 import { redeliver } from './redeliver.ts'
 import { CommitStatus } from './schema.ts'
 
-const listStatuses = route({
+const listStatusesRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/commit-statuses',
   summary: 'List the commit statuses of a build, and whether the source host has accepted them',
@@ -28,7 +28,7 @@ const listStatuses = route({
   },
 })
 
-const postRedeliver = route({
+const redeliverStatusRoute = route({
   method: 'POST',
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/commit-statuses/:commit_status/redeliver',
   summary: 'Tell the source host of a status of a commit again, whether it has taken it or was given up',
@@ -44,4 +44,4 @@ const postRedeliver = route({
   },
 })
 
-export const commitStatusRoutes = [listStatuses, postRedeliver]
+export const commitStatusRoutes = [listStatusesRoute, redeliverStatusRoute]

@@ -13,7 +13,7 @@ import * as deliveries from './queries.ts'
 import { redeliver } from './redeliver.ts'
 import { Delivery, DeliveryList, DeliveryState, WholeDelivery } from './schema.ts'
 
-const listDeliveries = route({
+const listDeliveriesRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/services/:service/deliveries',
   summary: 'List what a notification service was sent, newest first',
@@ -38,7 +38,7 @@ const listDeliveries = route({
   },
 })
 
-const getDelivery = route({
+const getDeliveryRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/services/:service/deliveries/:delivery',
   summary: 'Get a delivery with its payload and every attempt',
@@ -60,7 +60,7 @@ const getDelivery = route({
   },
 })
 
-const postRedeliver = route({
+const redeliverRoute = route({
   method: 'POST',
   url: '/v2/organizations/:org/services/:service/deliveries/:delivery/redeliver',
   summary: 'Send a delivery again, with the same id and payload',
@@ -75,7 +75,7 @@ const postRedeliver = route({
   },
 })
 
-const postTest = route({
+const sendTestRoute = route({
   method: 'POST',
   url: '/v2/organizations/:org/services/:service/test',
   summary: 'Send a test message; the answer is its delivery, to be asked what became of it',
@@ -92,4 +92,4 @@ const postTest = route({
   },
 })
 
-export const deliveryRoutes = [listDeliveries, getDelivery, postRedeliver, postTest]
+export const deliveryRoutes = [listDeliveriesRoute, getDeliveryRoute, redeliverRoute, sendTestRoute]

@@ -38,7 +38,7 @@ const byId = { job: uuid('job') }
 const inBuild = { pipeline: text('pipeline'), build: numberOrUuid('build') }
 const inBuildById = { ...inBuild, ...byId }
 
-const listJobs = route({
+const listJobsRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs',
   summary: 'List the jobs of a build, in the order of its steps',
@@ -85,7 +85,7 @@ const listJobs = route({
 
 const showJob = { method: 'GET', summary: 'Get a job', scope: 'read_builds', answers: { 200: Job } } as const
 
-const getJob = route({
+const getJobRoute = route({
   ...showJob,
   url: '/v2/organizations/:org/jobs/:job',
   permission: 'member',
@@ -93,7 +93,7 @@ const getJob = route({
   handler: answerJob,
 })
 
-const getBuildJob = route({
+const getBuildJobRoute = route({
   ...showJob,
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job',
   permission: 'read_pipeline',
@@ -112,7 +112,7 @@ const retry = {
   },
 } as const
 
-const retryById = route({
+const retryByIdRoute = route({
   ...retry,
   url: '/v2/organizations/:org/jobs/:job/retry',
   permission: 'member',
@@ -120,7 +120,7 @@ const retryById = route({
   handler: answerRetry,
 })
 
-const retryInBuild = route({
+const retryInBuildRoute = route({
   ...retry,
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/retry',
   permission: 'build_pipeline',
@@ -142,7 +142,7 @@ const reprioritize = {
   },
 } as const
 
-const reprioritizeById = route({
+const reprioritizeByIdRoute = route({
   ...reprioritize,
   url: '/v2/organizations/:org/jobs/:job/reprioritize',
   permission: 'member',
@@ -150,7 +150,7 @@ const reprioritizeById = route({
   handler: answerReprioritize,
 })
 
-const reprioritizeInBuild = route({
+const reprioritizeInBuildRoute = route({
   ...reprioritize,
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/reprioritize',
   permission: 'build_pipeline',
@@ -173,7 +173,7 @@ const unblock = {
   },
 } as const
 
-const unblockById = route({
+const unblockByIdRoute = route({
   ...unblock,
   url: '/v2/organizations/:org/jobs/:job/unblock',
   permission: 'member',
@@ -181,7 +181,7 @@ const unblockById = route({
   handler: answerUnblock,
 })
 
-const unblockInBuild = route({
+const unblockInBuildRoute = route({
   ...unblock,
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/unblock',
   permission: 'read_pipeline',
@@ -197,7 +197,7 @@ const cancel = {
   errors: { 422: 'The job has ended, or is being stopped already.' },
 } as const
 
-const cancelById = route({
+const cancelByIdRoute = route({
   ...cancel,
   url: '/v2/organizations/:org/jobs/:job/cancel',
   permission: 'member',
@@ -205,7 +205,7 @@ const cancelById = route({
   handler: answerCancel,
 })
 
-const cancelInBuild = route({
+const cancelInBuildRoute = route({
   ...cancel,
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/cancel',
   permission: 'build_pipeline',
@@ -220,7 +220,7 @@ const waiting = {
   answers: { 200: Waiting },
 } as const
 
-const waitingById = route({
+const waitingByIdRoute = route({
   ...waiting,
   url: '/v2/organizations/:org/jobs/:job/waiting',
   permission: 'member',
@@ -228,7 +228,7 @@ const waitingById = route({
   handler: answerWaiting,
 })
 
-const waitingInBuild = route({
+const waitingInBuildRoute = route({
   ...waiting,
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/waiting',
   permission: 'read_pipeline',
@@ -243,7 +243,7 @@ const env = {
   answers: { 200: Type.Union([JobEnv, Type.String({ description: '`NAME=value` lines.' })]) },
 } as const
 
-const envById = route({
+const envByIdRoute = route({
   ...env,
   url: '/v2/organizations/:org/jobs/:job/env',
   permission: 'member',
@@ -251,7 +251,7 @@ const envById = route({
   handler: answerEnv,
 })
 
-const envInBuild = route({
+const envInBuildRoute = route({
   ...env,
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/env',
   permission: 'read_pipeline',
@@ -266,7 +266,7 @@ const envLines = {
   answers: { 200: Type.String({ contentMediaType: 'text/plain' }) },
 } as const
 
-const envLinesById = route({
+const envLinesByIdRoute = route({
   ...envLines,
   url: '/v2/organizations/:org/jobs/:job/env.txt',
   permission: 'member',
@@ -274,7 +274,7 @@ const envLinesById = route({
   handler: answerEnvLines,
 })
 
-const envLinesInBuild = route({
+const envLinesInBuildRoute = route({
   ...envLines,
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/env.txt',
   permission: 'read_pipeline',
@@ -351,21 +351,21 @@ const shown = async (ctx: Context, org: Organization, jobId: string): Promise<An
   ok(await jobs.getShown(ctx.db, ctx.config.url, org.id, jobId))
 
 export const jobRoutes = [
-  listJobs,
-  getJob,
-  getBuildJob,
-  retryById,
-  retryInBuild,
-  reprioritizeById,
-  reprioritizeInBuild,
-  unblockById,
-  unblockInBuild,
-  cancelById,
-  cancelInBuild,
-  waitingById,
-  waitingInBuild,
-  envById,
-  envInBuild,
-  envLinesById,
-  envLinesInBuild,
+  listJobsRoute,
+  getJobRoute,
+  getBuildJobRoute,
+  retryByIdRoute,
+  retryInBuildRoute,
+  reprioritizeByIdRoute,
+  reprioritizeInBuildRoute,
+  unblockByIdRoute,
+  unblockInBuildRoute,
+  cancelByIdRoute,
+  cancelInBuildRoute,
+  waitingByIdRoute,
+  waitingInBuildRoute,
+  envByIdRoute,
+  envInBuildRoute,
+  envLinesByIdRoute,
+  envLinesInBuildRoute,
 ]

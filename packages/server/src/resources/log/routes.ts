@@ -60,14 +60,14 @@ const get = {
   handler: (asked: Asked) => answerLog(asked, formOf(asked.headers.accept)),
 } as const
 
-const getById = route({
+const getByIdRoute = route({
   ...get,
   url: '/v2/organizations/:org/jobs/:job/log',
   permission: 'member',
   params: byId,
 })
 
-const getInBuild = route({
+const getInBuildRoute = route({
   ...get,
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log',
   permission: 'read_pipeline',
@@ -84,14 +84,14 @@ const getText = {
   handler: (asked: Asked) => answerLog(asked, 'text'),
 } as const
 
-const getTextById = route({
+const getTextByIdRoute = route({
   ...getText,
   url: '/v2/organizations/:org/jobs/:job/log.txt',
   permission: 'member',
   params: byId,
 })
 
-const getTextInBuild = route({
+const getTextInBuildRoute = route({
   ...getText,
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log.txt',
   permission: 'read_pipeline',
@@ -107,14 +107,14 @@ const getHtml = {
   handler: (asked: Asked) => answerLog(asked, 'html'),
 } as const
 
-const getHtmlById = route({
+const getHtmlByIdRoute = route({
   ...getHtml,
   url: '/v2/organizations/:org/jobs/:job/log.html',
   permission: 'member',
   params: byId,
 })
 
-const getHtmlInBuild = route({
+const getHtmlInBuildRoute = route({
   ...getHtml,
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log.html',
   permission: 'read_pipeline',
@@ -140,14 +140,14 @@ const getLines = {
   handler: answerLines,
 } as const
 
-const getLinesById = route({
+const getLinesByIdRoute = route({
   ...getLines,
   url: '/v2/organizations/:org/jobs/:job/log/lines',
   permission: 'member',
   params: byId,
 })
 
-const getLinesInBuild = route({
+const getLinesInBuildRoute = route({
   ...getLines,
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log/lines',
   permission: 'read_pipeline',
@@ -164,14 +164,14 @@ const followIt = {
   handler: answerStream,
 } as const
 
-const followById = route({
+const followByIdRoute = route({
   ...followIt,
   url: '/v2/organizations/:org/jobs/:job/log/stream',
   permission: 'member',
   params: byId,
 })
 
-const followInBuild = route({
+const followInBuildRoute = route({
   ...followIt,
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log/stream',
   permission: 'read_pipeline',
@@ -186,14 +186,14 @@ const deleteIt = {
   handler: answerDelete,
 } as const
 
-const deleteById = route({
+const deleteByIdRoute = route({
   ...deleteIt,
   url: '/v2/organizations/:org/jobs/:job/log',
   permission: 'member',
   params: byId,
 })
 
-const deleteInBuild = route({
+const deleteInBuildRoute = route({
   ...deleteIt,
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log',
   permission: 'build_pipeline',
@@ -288,16 +288,16 @@ async function getLog({ ctx, org, caller, params }: Asked): Promise<{ job: JobIn
 }
 
 export const logRoutes = [
-  getById,
-  getInBuild,
-  getTextById,
-  getTextInBuild,
-  getHtmlById,
-  getHtmlInBuild,
-  getLinesById,
-  getLinesInBuild,
-  followById,
-  followInBuild,
-  deleteById,
-  deleteInBuild,
+  getByIdRoute,
+  getInBuildRoute,
+  getTextByIdRoute,
+  getTextInBuildRoute,
+  getHtmlByIdRoute,
+  getHtmlInBuildRoute,
+  getLinesByIdRoute,
+  getLinesInBuildRoute,
+  followByIdRoute,
+  followInBuildRoute,
+  deleteByIdRoute,
+  deleteInBuildRoute,
 ]

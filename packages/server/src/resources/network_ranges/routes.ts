@@ -6,7 +6,7 @@ import { notFound, unavailable } from '../../lib/errors.ts'
 import * as clusters from '../clusters/queries.ts'
 import { NetworkRange } from './schema.ts'
 
-const listNetworkRanges = route({
+const listNetworkRangesRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/clusters/:cluster/network_ranges',
   summary: 'List the address ranges that a hosted cluster’s agents connect from',
@@ -23,4 +23,4 @@ const listNetworkRanges = route({
   },
 })
 
-export const networkRangeRoutes = [listNetworkRanges]
+export const networkRangeRoutes = [listNetworkRangesRoute]

@@ -13,7 +13,7 @@ import { updateConnection } from './update.ts'
 
 const params = { connection: uuid('repository connection') }
 
-const listConnections = route({
+const listConnectionsRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/repository_connections',
   summary: 'List the source hosts that repositories are on, oldest first, with their secrets masked',
@@ -28,7 +28,7 @@ const listConnections = route({
   },
 })
 
-const getConnection = route({
+const getConnectionRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/repository_connections/:connection',
   summary: 'Get a source host',
@@ -43,7 +43,7 @@ const getConnection = route({
   },
 })
 
-const postConnection = route({
+const createConnectionRoute = route({
   method: 'POST',
   url: '/v2/organizations/:org/repository_connections',
   summary:
@@ -59,7 +59,7 @@ const postConnection = route({
   },
 })
 
-const patchConnection = route({
+const updateConnectionRoute = route({
   method: ['PUT', 'PATCH'],
   url: '/v2/organizations/:org/repository_connections/:connection',
   summary: 'Update a source host; secrets sent back masked stay as they are',
@@ -90,9 +90,9 @@ const deleteConnectionRoute = route({
 })
 
 export const repositoryConnectionRoutes = [
-  listConnections,
-  getConnection,
-  postConnection,
-  patchConnection,
+  listConnectionsRoute,
+  getConnectionRoute,
+  createConnectionRoute,
+  updateConnectionRoute,
   deleteConnectionRoute,
 ]

@@ -11,7 +11,7 @@ import { presentRule } from './present.ts'
 import * as rules from './queries.ts'
 import { CreateRule, Rule } from './schema.ts'
 
-const listRules = route({
+const listRulesRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/rules',
   summary: 'List what pipelines may do with pipelines of other clusters, oldest first',
@@ -26,7 +26,7 @@ const listRules = route({
   },
 })
 
-const getRule = route({
+const getRuleRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/rules/:rule',
   summary: 'Get a rule',
@@ -41,7 +41,7 @@ const getRule = route({
   },
 })
 
-const postRule = route({
+const createRuleRoute = route({
   method: 'POST',
   url: '/v2/organizations/:org/rules',
   summary: 'Create a rule',
@@ -55,7 +55,7 @@ const postRule = route({
   },
 })
 
-const removeRule = route({
+const deleteRuleRoute = route({
   method: 'DELETE',
   url: '/v2/organizations/:org/rules/:rule',
   summary: 'Delete a rule',
@@ -79,4 +79,4 @@ const removeRule = route({
   },
 })
 
-export const ruleRoutes = [listRules, getRule, postRule, removeRule]
+export const ruleRoutes = [listRulesRoute, getRuleRoute, createRuleRoute, deleteRuleRoute]

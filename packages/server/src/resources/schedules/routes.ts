@@ -11,7 +11,7 @@ import { CreateSchedule, Schedule, UpdateSchedule } from './schema.ts'
 
 const params = { pipeline: text('pipeline'), schedule: uuid('schedule') }
 
-const listSchedules = route({
+const listSchedulesRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/pipelines/:pipeline/schedules',
   summary: 'List the schedules of a pipeline, newest first',
@@ -27,7 +27,7 @@ const listSchedules = route({
   },
 })
 
-const getSchedule = route({
+const getScheduleRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/pipelines/:pipeline/schedules/:schedule',
   summary: 'Get a schedule of a pipeline',
@@ -42,7 +42,7 @@ const getSchedule = route({
   },
 })
 
-const postSchedule = route({
+const createScheduleRoute = route({
   method: 'POST',
   url: '/v2/organizations/:org/pipelines/:pipeline/schedules',
   summary: 'Create a schedule that builds the pipeline again and again',
@@ -58,7 +58,7 @@ const postSchedule = route({
   },
 })
 
-const putSchedule = route({
+const updateScheduleRoute = route({
   method: ['PUT', 'PATCH'],
   url: '/v2/organizations/:org/pipelines/:pipeline/schedules/:schedule',
   summary: 'Update a schedule; enabling it again clears its failure',
@@ -74,7 +74,7 @@ const putSchedule = route({
   },
 })
 
-const removeSchedule = route({
+const deleteScheduleRoute = route({
   method: 'DELETE',
   url: '/v2/organizations/:org/pipelines/:pipeline/schedules/:schedule',
   summary: 'Delete a schedule',
@@ -88,4 +88,10 @@ const removeSchedule = route({
   },
 })
 
-export const scheduleRoutes = [listSchedules, getSchedule, postSchedule, putSchedule, removeSchedule]
+export const scheduleRoutes = [
+  listSchedulesRoute,
+  getScheduleRoute,
+  createScheduleRoute,
+  updateScheduleRoute,
+  deleteScheduleRoute,
+]

@@ -17,7 +17,7 @@ const eventLog: RequiredFeature = {
   },
 }
 
-const listEvents = route({
+const listEventsRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/services/:service/events',
   summary: 'Read what an event log service has heard, oldest first, for a week',
@@ -50,4 +50,4 @@ const listEvents = route({
   },
 })
 
-export const serviceEventRoutes = [listEvents]
+export const serviceEventRoutes = [listEventsRoute]

@@ -18,7 +18,7 @@ import { updateService } from './update.ts'
 const present = (ctx: Context, org: Organization, service: services.ServiceRow) =>
   presentService(ctx.config.url, org, service, openSettings(ctx.keys, service))
 
-const listServices = route({
+const listServicesRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/services',
   summary: 'List notification services, oldest first',
@@ -39,7 +39,7 @@ const listServices = route({
   },
 })
 
-const getService = route({
+const getServiceRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/services/:service',
   summary: 'Get a notification service',
@@ -54,7 +54,7 @@ const getService = route({
   },
 })
 
-const postService = route({
+const createServiceRoute = route({
   method: 'POST',
   url: '/v2/organizations/:org/services',
   summary: 'Create a notification service',
@@ -68,7 +68,7 @@ const postService = route({
   },
 })
 
-const patchService = route({
+const updateServiceRoute = route({
   method: ['PATCH', 'PUT'],
   url: '/v2/organizations/:org/services/:service',
   summary: 'Update a notification service; what is not sent stays as it is',
@@ -83,7 +83,7 @@ const patchService = route({
   },
 })
 
-const removeService = route({
+const deleteServiceRoute = route({
   method: 'DELETE',
   url: '/v2/organizations/:org/services/:service',
   summary: 'Delete a notification service with its deliveries',
@@ -99,7 +99,7 @@ const removeService = route({
   },
 })
 
-const putEnabled = route({
+const enableServiceRoute = route({
   method: 'PUT',
   url: '/v2/organizations/:org/services/:service/enable',
   summary: 'Enable a notification service, whether it was disabled or broken',
@@ -112,7 +112,7 @@ const putEnabled = route({
   },
 })
 
-const putDisabled = route({
+const disableServiceRoute = route({
   method: 'PUT',
   url: '/v2/organizations/:org/services/:service/disable',
   summary: 'Disable a notification service',
@@ -126,11 +126,11 @@ const putDisabled = route({
 })
 
 export const serviceRoutes = [
-  listServices,
-  getService,
-  postService,
-  patchService,
-  removeService,
-  putEnabled,
-  putDisabled,
+  listServicesRoute,
+  getServiceRoute,
+  createServiceRoute,
+  updateServiceRoute,
+  deleteServiceRoute,
+  enableServiceRoute,
+  disableServiceRoute,
 ]

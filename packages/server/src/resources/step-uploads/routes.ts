@@ -12,7 +12,7 @@ import { presentListed, presentStepUpload } from './present.ts'
 import * as stepUploads from './queries.ts'
 import { StepUpload, StepUploadList } from './schema.ts'
 
-const listStepUploads = route({
+const listStepUploadsRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/step-uploads',
   summary: 'List the steps that jobs of a build uploaded, oldest first',
@@ -47,7 +47,7 @@ const listStepUploads = route({
   },
 })
 
-const getStepUpload = route({
+const getStepUploadRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/step-uploads/:upload',
   summary: 'Get steps that a job uploaded, with their text',
@@ -74,4 +74,4 @@ async function getBuild(
   return { id: build.id, url: `${pipeline}/builds/${build.number}` }
 }
 
-export const stepUploadRoutes = [listStepUploads, getStepUpload]
+export const stepUploadRoutes = [listStepUploadsRoute, getStepUploadRoute]

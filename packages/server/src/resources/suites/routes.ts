@@ -10,7 +10,7 @@ import { presentSuite } from './present.ts'
 import * as suites from './queries.ts'
 import { CreatedSuite, CreateSuite, Suite } from './schema.ts'
 
-const listSuites = route({
+const listSuitesRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/suites',
   summary: 'List test suites, oldest first',
@@ -25,7 +25,7 @@ const listSuites = route({
   },
 })
 
-const getSuite = route({
+const getSuiteRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/suites/:suite',
   summary: 'Get a test suite',
@@ -40,7 +40,7 @@ const getSuite = route({
   },
 })
 
-const postSuite = route({
+const createSuiteRoute = route({
   method: 'POST',
   url: '/v2/organizations/:org/suites',
   summary: 'Create a test suite',
@@ -55,7 +55,7 @@ const postSuite = route({
   },
 })
 
-const removeSuite = route({
+const deleteSuiteRoute = route({
   method: 'DELETE',
   url: '/v2/organizations/:org/suites/:suite',
   summary: 'Delete a test suite, with all its runs',
@@ -70,12 +70,12 @@ const removeSuite = route({
 })
 
 export const suiteRoutes = [
-  listSuites,
-  getSuite,
-  postSuite,
-  removeSuite,
-  alsoAt('/v2/analytics/organizations/:org/suites', listSuites),
-  alsoAt('/v2/analytics/organizations/:org/suites/:suite', getSuite),
-  alsoAt('/v2/analytics/organizations/:org/suites', postSuite),
-  alsoAt('/v2/analytics/organizations/:org/suites/:suite', removeSuite),
+  listSuitesRoute,
+  getSuiteRoute,
+  createSuiteRoute,
+  deleteSuiteRoute,
+  alsoAt('/v2/analytics/organizations/:org/suites', listSuitesRoute),
+  alsoAt('/v2/analytics/organizations/:org/suites/:suite', getSuiteRoute),
+  alsoAt('/v2/analytics/organizations/:org/suites', createSuiteRoute),
+  alsoAt('/v2/analytics/organizations/:org/suites/:suite', deleteSuiteRoute),
 ]

@@ -10,7 +10,7 @@ import { presentFailedExecution, presentRun } from './present.ts'
 import * as runs from './queries.ts'
 import { FailedExecution, TestRun } from './schema.ts'
 
-const listRunsOfBuild = route({
+const listRunsOfBuildRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/test_runs',
   summary: 'List the test runs of a build, oldest first',
@@ -28,7 +28,7 @@ const listRunsOfBuild = route({
   },
 })
 
-const listRunsOfSuite = route({
+const listRunsOfSuiteRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/suites/:suite/test_runs',
   summary: 'List the runs of a test suite, newest first',
@@ -46,7 +46,7 @@ const listRunsOfSuite = route({
   },
 })
 
-const getRun = route({
+const getRunRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/suites/:suite/test_runs/:test_run',
   summary: 'Get a run of a test suite, with what its failures say',
@@ -61,7 +61,7 @@ const getRun = route({
   },
 })
 
-const listFailedExecutions = route({
+const listFailedExecutionsRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/suites/:suite/test_runs/:test_run/failed_executions',
   summary: 'List the tests that failed in a run, in the order in which they came in',
@@ -89,14 +89,14 @@ const listFailedExecutions = route({
 })
 
 export const testRunRoutes = [
-  listRunsOfBuild,
-  listRunsOfSuite,
-  getRun,
-  listFailedExecutions,
-  alsoAt('/v2/analytics/organizations/:org/suites/:suite/runs', listRunsOfSuite),
-  alsoAt('/v2/analytics/organizations/:org/suites/:suite/runs/:test_run', getRun),
+  listRunsOfBuildRoute,
+  listRunsOfSuiteRoute,
+  getRunRoute,
+  listFailedExecutionsRoute,
+  alsoAt('/v2/analytics/organizations/:org/suites/:suite/runs', listRunsOfSuiteRoute),
+  alsoAt('/v2/analytics/organizations/:org/suites/:suite/runs/:test_run', getRunRoute),
   alsoAt(
     '/v2/analytics/organizations/:org/suites/:suite/runs/:test_run/failed_executions',
-    listFailedExecutions,
+    listFailedExecutionsRoute,
   ),
 ]

@@ -10,7 +10,7 @@ import { presentBuildTest, presentTest } from './present.ts'
 import * as tests from './queries.ts'
 import { BuildTest, BuildTestQuery, FindTest, Test } from './schema.ts'
 
-const listTests = route({
+const listTestsRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/suites/:suite/tests',
   summary: 'List the tests of a suite, by its newest 100 runs, slowest first',
@@ -27,7 +27,7 @@ const listTests = route({
   },
 })
 
-const getTest = route({
+const getTestRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/suites/:suite/tests/:test',
   summary: 'Get a test of a suite, by its newest 100 runs',
@@ -43,7 +43,7 @@ const getTest = route({
   },
 })
 
-const findTest = route({
+const findTestRoute = route({
   method: 'POST',
   url: '/v2/organizations/:org/suites/:suite/tests/find',
   summary: 'Find a test of a suite by its scope and name',
@@ -68,7 +68,7 @@ async function getSuite(ctx: Context, orgId: string, slug: string): Promise<suit
   return suite
 }
 
-const listTestsOfBuild = route({
+const listTestsOfBuildRoute = route({
   method: 'GET',
   url: '/v2/analytics/organizations/:org/builds/:build_uuid/tests',
   summary: 'List the tests that ran in a build, those that failed first',
@@ -95,11 +95,11 @@ const listTestsOfBuild = route({
 })
 
 export const testRoutes = [
-  listTests,
-  getTest,
-  findTest,
-  listTestsOfBuild,
-  alsoAt('/v2/analytics/organizations/:org/suites/:suite/tests', listTests),
-  alsoAt('/v2/analytics/organizations/:org/suites/:suite/tests/:test', getTest),
-  alsoAt('/v2/analytics/organizations/:org/suites/:suite/tests/find', findTest),
+  listTestsRoute,
+  getTestRoute,
+  findTestRoute,
+  listTestsOfBuildRoute,
+  alsoAt('/v2/analytics/organizations/:org/suites/:suite/tests', listTestsRoute),
+  alsoAt('/v2/analytics/organizations/:org/suites/:suite/tests/:test', getTestRoute),
+  alsoAt('/v2/analytics/organizations/:org/suites/:suite/tests/find', findTestRoute),
 ]

@@ -20,7 +20,7 @@ const webhook: Param = {
   matches: (text) => /^[0-9a-f]{50}$/.test(text),
 }
 
-const postDelivery = route({
+const receiveDeliveryRoute = route({
   method: 'POST',
   url: '/deliver/:webhook',
   summary: 'Take in a delivery of a source host, or the lines of a post-receive hook',
@@ -57,4 +57,4 @@ async function getTarget(ctx: Context, webhook: string): Promise<deliveries.Targ
   return target
 }
 
-export const incomingRoutes = [postDelivery]
+export const incomingRoutes = [receiveDeliveryRoute]
