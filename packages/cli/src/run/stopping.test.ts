@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aFolder, isAlive, readPid, run, startRun, until, type EndedRun } from '../../test/running.ts'
@@ -68,7 +68,7 @@ describe('an interrupt', () => {
     const { folder, terminal, result } = startRun(
       `${steps(command)}\n  - wait\n  - {label: after, command: "true"}`,
     )
-    await until(() => existsSync(join(folder, 'child')))
+    await until(() => hasPid(folder, 'child'))
     terminal.interrupt()
     expect(await result).toMatchObject({
       ok: true,
@@ -81,7 +81,7 @@ describe('an interrupt', () => {
   it('kills at once the second time', async () => {
     const command = `trap "" TERM; echo $$ > shell; sleep 600 & echo $! > child; while :; do wait; done`
     const { folder, terminal, result } = startRun(steps(command))
-    await until(() => existsSync(join(folder, 'child')))
+    await until(() => hasPid(folder, 'child'))
     terminal.interrupt()
     expect([readPid(folder, 'shell'), readPid(folder, 'child')].map(isAlive)).toEqual([true, true])
     terminal.interrupt()
@@ -89,6 +89,10 @@ describe('an interrupt', () => {
     expect([readPid(folder, 'shell'), readPid(folder, 'child')].map(isAlive)).toEqual([false, false])
   })
 })
+
+/** The shell creates the file before it writes the number. */
+const hasPid = (folder: string, name: string): boolean =>
+  existsSync(join(folder, name)) && readFileSync(join(folder, name), 'utf8').endsWith('\n')
 
 /** The time is over as soon as the script has made the file `ready`; the grace is short. */
 async function runOutOfTime(script: string): Promise<EndedRun> {

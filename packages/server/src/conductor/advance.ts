@@ -90,21 +90,21 @@ export async function apply(
     changes.newJobs.length === 0 ? null : (inherited ?? (await findInherited(trx, scope)))
   const pause = effects.length > mostEffectsAtOnce ? setImmediate : null
   await pause?.()
-  const statements = [
+  await defer(trx, [
     ...insertBuild(after),
     ...effects.flatMap((effect) =>
       effect.kind === 'set_meta_data' ? setMetaData(scope, effect.values) : [],
     ),
     ...appendEvents(scope, at, effects, event.type === 'promise' ? (event.reason ?? null) : null),
     ...wakeFreedAgents(moves, job),
-  ]
+  ])
   const saving = { scope, timers, at, buildBefore: build, moves, jobsBefore, inherited: inheritedByJobs }
   for (const part of saveChanges(changes, saving)) {
     await pause?.()
-    statements.push(...part)
+    await defer(trx, part)
   }
   await pause?.()
-  await defer(trx, [...statements, ...wakeQueuesOf(runnable)])
+  await defer(trx, wakeQueuesOf(runnable))
   const patches = {
     jobs: new Map(changes.jobs.map((patch) => [patch.id, patch])),
     steps: new Map(changes.steps.map((patch) => [patch.id, patch])),
