@@ -64,6 +64,15 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'web',
+          include: ['packages/web/**/*.test.{ts,tsx}'],
+          globalSetup: [build],
+          isolate: false,
+          testTimeout: 20_000,
+        },
+      },
+      {
+        test: {
           name: 'e2e',
           include: ['e2e/**/*.test.ts'],
           globalSetup: [build, 'e2e/installation.ts'],

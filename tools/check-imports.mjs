@@ -14,6 +14,7 @@ const packages = {
   server: { engine: 'all', protocol: 'all' },
   agent: { engine: 'all', protocol: 'all' },
   cli: { engine: 'all', agent: 'all', server: 'program' },
+  web: { engine: 'all' },
 }
 
 /** Libraries that only these files import. */
@@ -52,7 +53,7 @@ console.log(`Imports: ${graph.size} files, all arrows point down.`)
 
 function inspect(name, file) {
   const text = readFileSync(file, 'utf8')
-  const isTest = file.endsWith('.test.ts')
+  const isTest = /\.test\.tsx?$/.test(file)
   const targets = []
   for (const { specifier, isTypeOnly, isDynamic } of importsOf(text)) {
     if (specifier.startsWith('.')) {

@@ -12,7 +12,7 @@ await prepare({ dev: true })
 const steps = [
   ['Format', bin('oxfmt'), ['--check', '.']],
   ['Lint', bin('oxlint'), ['--type-aware', '--deny-warnings', '.']],
-  ...['engine', 'agent', 'server', 'cli'].map((name) => [
+  ...['engine', 'agent', 'server', 'cli', 'web'].map((name) => [
     `Types of the tests of ${name}`,
     bin('tsc'),
     ['-p', `packages/${name}/tsconfig.test.json`],

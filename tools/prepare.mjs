@@ -19,6 +19,7 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isBundled } from './bundle.mjs'
 import { withLock } from './lock.mjs'
+import { isSiteBuilt, markSite } from './web-site.mjs'
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
@@ -77,10 +78,25 @@ async function install() {
 
 async function build() {
   if (!isBuilt()) console.error('Building…')
-  const { code, output } = await run(process.execPath, [], [compiler, '-b'])
+  await runOrThrow([compiler, '-b'])
+  await buildSite()
+  if (canBundle() && !isBundled(lockHash())) await bundleOrReport()
+}
+
+/** The types of the API are made from the compiled server, so the web interface is compiled after it. */
+async function buildSite() {
+  if (isSiteBuilt(lockHash()) || !canBundle()) return
+  const web = join(root, 'packages', 'web')
+  await runOrThrow([join(root, 'tools', 'web-types.mjs')])
+  await runOrThrow([compiler, '-b', web])
+  await runOrThrow([join(modules, 'vite', 'bin', 'vite.js'), 'build', web, '--logLevel', 'error'])
+  markSite(lockHash())
+}
+
+async function runOrThrow(args) {
+  const { code, output } = await run(process.execPath, [], args)
   if (code !== 0)
     throw new PrepareError(`${output.trim()}\nThe build failed: see the compiler's message above.`)
-  if (canBundle() && !isBundled(lockHash())) await bundleOrReport()
 }
 
 /**

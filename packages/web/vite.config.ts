@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { brotliCompress, gzip } from 'node:zlib'
+import { defineConfig, type Plugin } from 'vite'
+
+const site = join(import.meta.dirname, 'dist', 'site')
+
+/** Sets the theme before the first paint. The policy of the pages allows no inline script, so it is a file of its own. */
+const themeScript: Plugin = {
+  name: 'theme-script',
+  apply: 'build',
+  transformIndexHtml: {
+    order: 'post',
+    handler(_html, { bundle }) {
+      const file = Object.values(bundle ?? {}).find(({ fileName }) => fileName.startsWith('assets/theme-'))
+      if (file === undefined) throw new Error('The theme script is not in the bundle.')
+      return [{ tag: 'script', attrs: { src: `/${file.fileName}` }, injectTo: 'head-prepend' }]
+    },
+  },
+  buildStart() {
+    const source = readFileSync(join(import.meta.dirname, 'theme.js'), 'utf8')
+    this.emitFile({ type: 'asset', name: 'theme.js', source })
+  },
+}
+
+/** The server sends these files as they are. */
+const compressed: Plugin = {
+  name: 'compressed',
+  apply: 'build',
+  async closeBundle() {
+    for (const name of await readdir(join(site, 'assets'))) {
+      if (!/\.(js|css|svg)$/.test(name)) continue
+      const path = join(site, 'assets', name)
+      const bytes = await readFile(path)
+      await writeFile(`${path}.br`, await promisify(brotliCompress)(bytes))
+      await writeFile(`${path}.gz`, await promisify(gzip)(bytes, { level: 9 }))
+    }
+  },
+}
+
+export default defineConfig({
+  root: import.meta.dirname,
+  plugins: [themeScript, compressed],
+  css: { modules: { localsConvention: 'camelCaseOnly' } },
+  build: {
+    outDir: site,
+    emptyOutDir: true,
+    target: 'es2023',
+    // Data URLs and injected polyfill scripts are against the policy of the pages.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    sourcemap: false,
+    chunkSizeWarningLimit: 400,
+  },
+  worker: { format: 'es' },
+})
