@@ -1,0 +1,163 @@
+// Calls the REST API. Operations are named as the OpenAPI document names them: 'GET /v2/organizations/{org}'.
+import type { Operations } from './operations.ts'
+
+export type Operation = keyof Operations
+export type Answer<Name extends Operation> = Operations[Name]['answer']
+
+export interface Input<Name extends Operation> {
+  params: Operations[Name]['params']
+  query?: Operations[Name]['query']
+  body?: Operations[Name]['body']
+  signal?: AbortSignal
+  /** The same key makes a repeated write count once. Without one, every call is a write of its own. */
+  idempotencyKey?: string
+}
+
+/** The server refused the request, or could not be reached (`status` 0). */
+export class ApiFailure extends Error {
+  readonly status: number
+  readonly requestId: string | null
+  /** Repeating the request cannot do any harm. */
+  readonly isSafeToRepeat: boolean
+  /** The refused fields and why. */
+  readonly fields: ReadonlyArray<{ field: string; code: string }>
+
+  constructor(
+    message: string,
+    facts: Pick<ApiFailure, 'status' | 'requestId' | 'isSafeToRepeat' | 'fields'>,
+  ) {
+    super(message)
+    this.status = facts.status
+    this.requestId = facts.requestId
+    this.isSafeToRepeat = facts.isSafeToRepeat
+    this.fields = facts.fields
+  }
+}
+
+export async function call<Name extends Operation>(name: Name, input: Input<Name>): Promise<Answer<Name>> {
+  const response = await send(name, input)
+  return response.status === 204 ? undefined : ((await response.json()) as Answer<Name>)
+}
+
+/** One page of a list, and the query parameters of the next page. */
+export interface Page<Row> {
+  rows: Row[]
+  next: Record<string, string> | null
+}
+
+type RowOf<Name extends Operation> = Answer<Name> extends Array<infer Row> ? Row : never
+
+export async function callPage<Name extends Operation>(
+  name: Name,
+  input: Input<Name>,
+): Promise<Page<RowOf<Name>>> {
+  const response = await send(name, input)
+  const rows = (await response.json()) as Array<RowOf<Name>>
+  return { rows, next: nextPage(response.headers.get('Link')) }
+}
+
+function nextPage(link: string | null): Record<string, string> | null {
+  const [, url] = /<([^>]+)>;\s*rel="next"/.exec(link ?? '') ?? []
+  return url === undefined ? null : Object.fromEntries(new URL(url, location.href).searchParams)
+}
+
+async function send<Name extends Operation>(name: Name, input: Input<Name>): Promise<Response> {
+  const [method = 'GET', template = ''] = name.split(' ', 2)
+  const headers = new Headers(pageHeaders)
+  if (input.body !== undefined) headers.set('Content-Type', 'application/json')
+  if (method === 'POST' || method === 'PUT') {
+    headers.set('Idempotency-Key', input.idempotencyKey ?? newKey())
+  }
+  const url = addressOf(template, input.params, input.query ?? {})
+  const response = await request(url, {
+    method,
+    headers,
+    ...(input.body === undefined ? {} : { body: JSON.stringify(input.body) }),
+    ...(input.signal === undefined ? {} : { signal: input.signal }),
+  })
+  if (response.ok) return response
+  throw await failureOf(response, method)
+}
+
+/** The session cookie counts only with this header, which no other site can send. */
+export const pageHeaders: Readonly<Record<string, string>> = { 'X-Millrace-Page': '1' }
+
+async function request(url: string, init: RequestInit): Promise<Response> {
+  try {
+    const response = await fetch(url, init)
+    reportReachable(true)
+    return response
+  } catch (error) {
+    if (init.signal?.aborted) throw error
+    reportReachable(false)
+    throw new ApiFailure('The server cannot be reached.', {
+      status: 0,
+      requestId: null,
+      isSafeToRepeat: true,
+      fields: [],
+    })
+  }
+}
+
+async function failureOf(response: Response, method: string): Promise<ApiFailure> {
+  const text = await response.text()
+  const body = parse(text)
+  if (response.status === 401) reportSessionOver()
+  return new ApiFailure(body.message ?? `The server answered ${response.status}.`, {
+    status: response.status,
+    requestId: response.headers.get('X-Request-Id'),
+    isSafeToRepeat: method === 'GET' || response.status < 500,
+    fields: body.errors ?? [],
+  })
+}
+
+function parse(text: string): { message?: string; errors?: Array<{ field: string; code: string }> } {
+  try {
+    return JSON.parse(text) as { message?: string }
+  } catch {
+    return {}
+  }
+}
+
+/** The path with its placeholders filled. A list in the query becomes repeated parameters. */
+export function addressOf(
+  template: string,
+  params: Readonly<Record<string, unknown>>,
+  query: Readonly<Record<string, unknown>> = {},
+): string {
+  const path = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])))
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined || value === null) continue
+    for (const one of Array.isArray(value) ? value : [value]) search.append(name, String(one))
+  }
+  return search.size === 0 ? path : `${path}?${search}`
+}
+
+/** `crypto.randomUUID` exists only in secure contexts, and plain http is none. */
+export function newKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+type Listener = (value: boolean) => void
+const reachable = new Set<Listener>()
+const over = new Set<() => void>()
+
+export function onReachable(listener: Listener): () => void {
+  reachable.add(listener)
+  return () => reachable.delete(listener)
+}
+
+export function onSessionOver(listener: () => void): () => void {
+  over.add(listener)
+  return () => over.delete(listener)
+}
+
+export function reportReachable(value: boolean): void {
+  for (const listener of reachable) listener(value)
+}
+
+function reportSessionOver(): void {
+  for (const listener of over) listener()
+}
