@@ -51,6 +51,7 @@ import { commitStatusRoutes } from './resources/commit-statuses/routes.ts'
 import { buildDeliveryRoutes } from './resources/build-deliveries/routes.ts'
 import { deliveryRoutes } from './resources/deliveries/routes.ts'
 import { emojiRoutes } from './resources/emojis/routes.ts'
+import { graphRoutes } from './resources/graph/routes.ts'
 import { invitationRoutes } from './resources/invitations/routes.ts'
 import { jobRoutes } from './resources/jobs/routes.ts'
 import { logRoutes } from './resources/log/routes.ts'
@@ -97,6 +98,7 @@ export const slices: Slices = {
   deliver: incomingRoutes,
   deliveries: deliveryRoutes,
   emojis: emojiRoutes,
+  graph: graphRoutes,
   invitations: invitationRoutes,
   jobs: jobRoutes,
   log: logRoutes,

@@ -566,6 +566,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   deliver: 'Webhooks of source hosts.',
   deliveries: 'What notification services sent.',
   emojis: 'Emoji that texts may name.',
+  graph: 'The steps of a build and what they wait for.',
   invitations: 'Invitations to an organization.',
   jobs: 'Jobs of builds.',
   log: 'Logs of jobs.',
