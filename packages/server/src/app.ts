@@ -34,6 +34,8 @@ import { connectPages } from './pages/connect-services.ts'
 import { answerMissingPage, pageEndpoints } from './pages/endpoints.ts'
 import type { Page } from './pages/page.ts'
 import { signInPages } from './pages/sign-in.ts'
+import { readSite } from './pages/site.ts'
+import { assetEndpoint } from './pages/web.ts'
 import { accessTokenRoutes } from './resources/access-token/routes.ts'
 import { agentRoutes } from './resources/agents/routes.ts'
 import { agentImageRoutes } from './resources/agent-images/routes.ts'
@@ -157,12 +159,14 @@ export async function buildApp(ctx: Context, database: Database): Promise<Fastif
   app.addHook('preClose', dispatcher.stop)
   measureWaitingAgents(app.metrics, dispatcher)
   serveDocs(app, ctx.config.url, slices)
-  answerUnknownPaths(app, ctx, (request, reply) => answerMissingPage(ctx, request, reply))
+  const site = readSite()
+  answerUnknownPaths(app, ctx, (request, reply) => answerMissingPage(ctx, site, request, reply))
   await registerEndpoints(app, [
     ...restEndpoints(ctx, Object.values(slices).flat()),
     ...agentEndpoints(ctx, dispatcher, agentApiRoutes),
     ...uploadEndpoints(ctx),
     ...pageEndpoints(ctx, pages),
+    assetEndpoint(site),
   ])
   return app
 }

@@ -6,6 +6,7 @@ import type { Context } from '../context.ts'
 import { admit, type Rule } from '../http/access.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import { toApiError } from '../http/error-handler.ts'
+import { pathOf } from '../http/query.ts'
 import { ApiError, forbidden, notFound } from '../lib/errors.ts'
 import { isStorable } from '../lib/unstorable.ts'
 import { readCookie, writeCookie } from './cookies.ts'
@@ -13,6 +14,8 @@ import { html } from './html.ts'
 import { layout, pageHeaders } from './layout.ts'
 import { missingPage } from './missing-page.ts'
 import type { MemberInput, Page, PageAnswer, PageInput, Redirect } from './page.ts'
+import type { Site } from './site.ts'
+import { sendShell, wantsPage } from './web.ts'
 
 export const pageEndpoints = (ctx: Context, pages: readonly Page[]): Endpoint[] =>
   pages.map((page) => ({
@@ -29,11 +32,13 @@ export const pageEndpoints = (ctx: Context, pages: readonly Page[]): Endpoint[] 
 /** null: the request does not come from a browser. */
 export function answerMissingPage(
   ctx: Context,
+  site: Site | null,
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply | null {
-  const missing = missingPage(request)
-  return missing === null ? null : sendPage(ctx, request, reply, missing)
+  if (!wantsPage(request)) return null
+  if (site === null) return sendPage(ctx, request, reply, missingPage(pathOf(request.url)))
+  return sendShell(site, request, reply)
 }
 
 async function answer(ctx: Context, page: Page, request: FastifyRequest): Promise<PageAnswer | Redirect> {

@@ -4,6 +4,8 @@ import { ApiFailure, call, callPage, type Input, type Operation } from './call.t
 
 type Get = Extract<Operation, `GET ${string}`>
 
+const noParameters: Record<string, string> = {}
+
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
@@ -34,7 +36,7 @@ export const listQuery = <Name extends Get>(name: Name, input: Pick<Input<Name>,
     queryKey: [...keyOf(name, input), 'pages'],
     queryFn: ({ signal, pageParam }) =>
       callPage(name, { ...input, query: { ...input.query, ...pageParam }, signal }),
-    initialPageParam: {} as Record<string, string>,
+    initialPageParam: noParameters,
     getNextPageParam: (page) => page.next,
     placeholderData: keepPreviousData,
   })

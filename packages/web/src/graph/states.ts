@@ -1,5 +1,7 @@
 // How every state looks: colour, icon and word. A page shows all three, because colour alone says nothing to some readers.
 
+import type { IconName } from '../parts/icon-names.ts'
+
 export type Tone = 'passed' | 'failed' | 'running' | 'warn' | 'blocked' | 'idle'
 
 export type StateKind =
@@ -18,8 +20,7 @@ export type StateKind =
 
 export interface StateLook {
   tone: Tone
-  /** The name of a symbol in `icons.svg`. */
-  icon: string
+  icon: IconName
   label: string
   /** Said beside the label where there is room: the reason, or a blocked build's state so far. */
   aside?: string
@@ -46,7 +47,7 @@ export interface StateDetail {
   reason?: string | null
 }
 
-const look = (tone: Tone, icon: string, label: string): StateLook => ({ tone, icon, label })
+const look = (tone: Tone, icon: IconName, label: string): StateLook => ({ tone, icon, label })
 
 const passed = look('passed', 'circle-check', 'Passed')
 const failed = look('failed', 'circle-x', 'Failed')
@@ -205,3 +206,8 @@ function effectiveState(kind: StateKind, state: string, detail: StateDetail): st
 }
 
 const isFailed = (found: StateLook): boolean => found.tone === 'failed' && found.turns !== true
+
+const RANKS: Record<Tone, number> = { failed: 0, blocked: 1, warn: 2, running: 3, idle: 4, passed: 5 }
+
+/** Lists that show failures first sort by this number. */
+export const toneRank = (tone: Tone): number => RANKS[tone]

@@ -12,11 +12,4 @@ describe('GET /', () => {
     expect(Number(answer.body.timestamp)).toBeGreaterThanOrEqual(before)
     expect(Number(answer.body.timestamp)).toBeLessThanOrEqual(Date.now() / 1000)
   })
-
-  it('sends browsers to the documentation', async () => {
-    const headers = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }
-    const answer = await app.request('GET', '/', { headers })
-    expect([answer.status, answer.headers.get('location')]).toEqual([302, '/docs'])
-    expect((await app.request('GET', '/docs')).text).toContain('<!doctype html>')
-  })
 })

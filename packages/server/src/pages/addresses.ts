@@ -1,0 +1,23 @@
+// The addresses of the web interface, as packages/web/src/routes.tsx has them. An address that is not listed answers 404, with
+// the same shell, which then says so.
+const organization = '/organizations/[\\w-]+'
+const cluster = `${organization}/clusters/[\\w-]+`
+
+const patterns = [
+  '/',
+  '/-/start',
+  '/-/me(?:/tokens|/sessions)?',
+  `${organization}/(?:start|builds|agents|clusters|pipelines/new)`,
+  cluster,
+  `${cluster}/queues/[\\w-]+`,
+  `${cluster}(?:/queues/[\\w-]+)?/agents/[\\w-]+`,
+  `${cluster}/agent_images/[\\w-]+`,
+  `${organization}/pipeline-templates/[\\w-]+`,
+  '/(?!organizations/|-/)[\\w-]+(?:/[\\w-]+)?',
+  '/(?!organizations/|-/)[\\w-]+/[\\w-]+/builds/\\d+',
+  '/(?!organizations/|-/)[\\w-]+/[\\w-]+/settings/\\w+',
+]
+
+const address = new RegExp(`^(?:${patterns.join('|')})/?$`)
+
+export const isPageAddress = (path: string): boolean => path !== '/organizations' && address.test(path)

@@ -1,0 +1,33 @@
+import { Dialog as Base, DialogDismiss, DialogHeading } from '@ariakit/react/dialog'
+import type { ReactNode } from 'react'
+import { Icon } from './Icon.tsx'
+import styles from './Dialog.module.css'
+
+interface Props {
+  title: string
+  isOpen: boolean
+  onClose: () => void
+  children: ReactNode
+  /** Buttons, the main one last. */
+  actions?: ReactNode
+  size?: 'small' | 'wide'
+}
+
+export const Dialog = ({ title, isOpen, onClose, children, actions, size = 'small' }: Props) => (
+  <Base
+    open={isOpen}
+    onClose={onClose}
+    unmountOnHide
+    backdrop={<div className={styles.backdrop} />}
+    className={`${styles.dialog} ${styles[size]}`}
+  >
+    <header className={styles.header}>
+      <DialogHeading className={styles.title}>{title}</DialogHeading>
+      <DialogDismiss className={styles.close} aria-label="Close">
+        <Icon name="x" />
+      </DialogDismiss>
+    </header>
+    <div className={styles.content}>{children}</div>
+    {actions !== undefined && <footer className={styles.actions}>{actions}</footer>}
+  </Base>
+)

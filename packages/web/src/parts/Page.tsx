@@ -1,0 +1,52 @@
+import { useEffect, useRef, type ReactNode } from 'react'
+import styles from './Page.module.css'
+
+interface Props {
+  /** The name of what the page shows. It becomes the heading and the title of the tab. */
+  title: string
+  /** Shown instead of the title in the tab, such as "✗ #1204 demo". */
+  tabTitle?: string
+  /** Beside the heading. */
+  before?: ReactNode
+  actions?: ReactNode
+  /** Below the heading. */
+  subtitle?: ReactNode
+  children: ReactNode
+  isFullWidth?: boolean
+}
+
+export function Page({ title, tabTitle, before, actions, subtitle, children, isFullWidth = false }: Props) {
+  useTabTitle(tabTitle ?? title)
+  return (
+    <div className={isFullWidth ? `${styles.page} ${styles.full}` : styles.page}>
+      <header className={styles.header}>
+        <div className={styles.heading}>
+          {before}
+          <Heading>{title}</Heading>
+        </div>
+        {actions !== undefined && <div className={styles.actions}>{actions}</div>}
+        {subtitle !== undefined && <div className={styles.subtitle}>{subtitle}</div>}
+      </header>
+      {children}
+    </div>
+  )
+}
+
+/** Takes the focus after a navigation, so that a screen reader begins here. */
+function Heading({ children }: { children: string }) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true })
+  }, [])
+  return (
+    <h1 ref={heading} tabIndex={-1} className={styles.title}>
+      {children}
+    </h1>
+  )
+}
+
+export function useTabTitle(title: string): void {
+  useEffect(() => {
+    document.title = `${title} · Millrace`
+  }, [title])
+}

@@ -1,0 +1,30 @@
+// A state is always shown as an icon, a word and a colour together.
+import { stateLook, type StateKind } from '../graph/states.ts'
+import { Icon } from './Icon.tsx'
+import styles from './StateBadge.module.css'
+
+interface Props {
+  kind: StateKind
+  state: string
+  detail?: Parameters<typeof stateLook>[2]
+}
+
+export function StateBadge({ kind, state, detail }: Props) {
+  const { tone, icon, label } = stateLook(kind, state, detail)
+  return (
+    <span className={`${styles.badge} ${styles[tone]}`}>
+      <Icon name={icon} size={14} isTurning={icon === 'loader-circle'} />
+      {label}
+    </span>
+  )
+}
+
+/** For narrow places. The word is read aloud and shown on hover. */
+export function StateIcon({ kind, state, detail }: Props) {
+  const { tone, icon, label } = stateLook(kind, state, detail)
+  return (
+    <span className={`${styles.icon} ${styles[tone]}`} title={label}>
+      <Icon name={icon} label={label} isTurning={icon === 'loader-circle'} />
+    </span>
+  )
+}

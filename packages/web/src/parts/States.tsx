@@ -1,0 +1,87 @@
+// What a page shows instead of its content: waiting, refused, failed, empty.
+import { useEffect, useState, type ReactNode } from 'react'
+import { ApiFailure } from '../api/call.ts'
+import { Button } from './Button.tsx'
+import { Icon } from './Icon.tsx'
+import styles from './States.module.css'
+
+const skeletonAfterMs = 200
+const longAfterMs = 10_000
+
+/** Appears after 200 ms, and says so when it takes long. */
+export function Loading({ rows = 8 }: { rows?: number }) {
+  const isDue = useLater(skeletonAfterMs)
+  const isLong = useLater(longAfterMs)
+  if (!isDue) return null
+  return (
+    <div role="status" aria-label="Loading">
+      {Array.from({ length: rows }, (_, index) => (
+        <div key={index} className={styles.skeleton} />
+      ))}
+      {isLong && <p className={styles.note}>Still waiting for the server…</p>}
+    </div>
+  )
+}
+
+function useLater(afterMs: number): boolean {
+  const [isDue, setDue] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => setDue(true), afterMs)
+    return () => clearTimeout(timer)
+  }, [afterMs])
+  return isDue
+}
+
+/** The rest of the page stays. */
+export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  const failure = error instanceof ApiFailure ? error : null
+  if (failure?.status === 404) return <Missing />
+  if (failure?.status === 403) return <Denied reason={failure.message} />
+  return (
+    <section role="alert" className={styles.state}>
+      <Icon name="circle-alert" size={24} />
+      <h2>{failure?.message ?? 'This part of the page failed.'}</h2>
+      <p className={styles.note}>
+        {failure?.requestId === null || failure === null ? '' : `Request ${failure.requestId}. `}
+        {failure !== null && !failure.isSafeToRepeat
+          ? 'It may have been carried out: look before you try again.'
+          : 'Trying again is safe.'}
+      </p>
+      {onRetry !== undefined && <Button onClick={onRetry}>Try again</Button>}
+    </section>
+  )
+}
+
+export const Missing = ({ what = 'This' }: { what?: string }) => (
+  <section className={styles.state}>
+    <Icon name="map-pin" size={24} />
+    <h2>{what} is not there, or not yours to see.</h2>
+    <p className={styles.note}>
+      It may have been deleted or renamed, or you may need to be given access by an administrator of the
+      organization.
+    </p>
+  </section>
+)
+
+export const Denied = ({ reason }: { reason: string }) => (
+  <section className={styles.state}>
+    <Icon name="lock" size={24} />
+    <h2>You may not see this.</h2>
+    <p className={styles.note}>{reason} An administrator of the organization can give you the right.</p>
+  </section>
+)
+
+interface EmptyProps {
+  title: string
+  children?: ReactNode
+  action?: ReactNode
+}
+
+/** What belongs here, and one action. */
+export const Empty = ({ title, children, action }: EmptyProps) => (
+  <section className={styles.state}>
+    <h2>{title}</h2>
+    {children !== undefined && <p className={styles.note}>{children}</p>}
+    {action}
+  </section>
+)

@@ -1,0 +1,26 @@
+import { useNow } from './clock.ts'
+import { formatDuration, formatExact, formatRelative } from './durations.ts'
+
+/** A moment, relative to now. `at` is an ISO time or milliseconds. */
+export function Time({ at }: { at: string | number }) {
+  const nowMs = useNow()
+  const timeMs = typeof at === 'number' ? at : Date.parse(at)
+  return (
+    <time dateTime={new Date(timeMs).toISOString()} title={formatExact(timeMs)}>
+      {formatRelative(timeMs, nowMs)}
+    </time>
+  )
+}
+
+/** From `from` to `to`, or to now while it goes on. */
+export function Duration({ from, to }: { from: string | number | null; to: string | number | null }) {
+  if (from === null) return <span aria-label="not started">–</span>
+  return to === null ? <Growing fromMs={toMs(from)} /> : <>{formatDuration((toMs(to) - toMs(from)) / 1000)}</>
+}
+
+function Growing({ fromMs }: { fromMs: number }) {
+  const nowMs = useNow()
+  return <>{formatDuration(Math.max(0, Math.floor((nowMs - fromMs) / 1000)))}</>
+}
+
+const toMs = (time: string | number) => (typeof time === 'number' ? time : Date.parse(time))

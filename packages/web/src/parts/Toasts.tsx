@@ -1,0 +1,30 @@
+import { useSyncExternalStore } from 'react'
+import { Button, IconButton } from './Button.tsx'
+import { hideToast, toastStore } from './toasts.ts'
+import styles from './Toasts.module.css'
+
+export function Toasts() {
+  const toasts = useSyncExternalStore(toastStore.subscribe, toastStore.read)
+  return (
+    <div className={styles.toasts} role="status" aria-live="polite">
+      {toasts.map(({ id, text, tone, undo }) => (
+        <div key={id} className={`${styles.toast} ${styles[tone]}`}>
+          <span>{text}</span>
+          {undo !== null && (
+            <Button
+              kind="quiet"
+              icon="undo-2"
+              onClick={() => {
+                hideToast(id)
+                undo()
+              }}
+            >
+              Undo
+            </Button>
+          )}
+          <IconButton label="Close this message" icon="x" onClick={() => hideToast(id)} />
+        </div>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,31 @@
+import { useState } from 'react'
+import { Dialog } from '../parts/Dialog.tsx'
+import { Checkbox } from '../parts/Field.tsx'
+import { areLettersOn, listKeyActions, setLetters } from '../parts/keys.ts'
+import styles from './KeyList.module.css'
+
+export function KeyList({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+  const [letters, remember] = useState(areLettersOn)
+  return (
+    <Dialog title="Keys" isOpen={isOpen} onClose={onClose}>
+      <dl className={styles.list}>
+        {(isOpen ? listKeyActions() : []).map(({ keys, label }) => (
+          <div key={keys + label} className={styles.row}>
+            <dt>
+              <kbd className={styles.keys}>{keys.replace('mod+', '⌘/Ctrl ')}</kbd>
+            </dt>
+            <dd>{label}</dd>
+          </div>
+        ))}
+      </dl>
+      <Checkbox
+        label="Single letters do something"
+        checked={letters}
+        onChange={({ target }) => {
+          setLetters(target.checked)
+          remember(target.checked)
+        }}
+      />
+    </Dialog>
+  )
+}

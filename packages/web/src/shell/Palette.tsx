@@ -1,0 +1,76 @@
+// The command palette: actions of the page with their keys, pages, and what the server finds.
+import { Combobox, ComboboxItem, ComboboxList, ComboboxProvider } from '@ariakit/react/combobox'
+import { Dialog } from '@ariakit/react/dialog'
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { useDeferredValue, useState } from 'react'
+import { listKeyActions } from '../parts/keys.ts'
+import { Icon } from '../parts/Icon.tsx'
+import { findEntries, pageEntries, type PaletteEntry } from './palette-entries.ts'
+import { setTheme } from './theme.ts'
+import styles from './Palette.module.css'
+
+export function Palette({ org, onClose }: { org: string | null; onClose: () => void }) {
+  const navigate = useNavigate()
+  const { pipeline } = useParams({ strict: false })
+  const [text, setText] = useState('')
+  const [actions] = useState(listKeyActions)
+  const wanted = useDeferredValue(text.trim())
+  const own: PaletteEntry[] = [
+    ...actions
+      .filter(({ keys }) => keys !== 'mod+k')
+      .map(({ keys, label, run }) => ({ id: `key ${keys}`, title: label, keys, icon: 'zap' as const, run })),
+    ...pageEntries(org),
+    { id: 'theme light', title: 'Light theme', icon: 'sun', run: () => setTheme('light') },
+    { id: 'theme dark', title: 'Dark theme', icon: 'moon', run: () => setTheme('dark') },
+    { id: 'theme system', title: 'Theme of the system', icon: 'monitor', run: () => setTheme('system') },
+  ]
+  const entries = findEntries(own, wanted, { org, pipeline: pipeline ?? null, found: [] })
+  const choose = (entry: PaletteEntry) => {
+    onClose()
+    if (entry.run !== undefined) entry.run()
+    else if (entry.to !== undefined) void navigate({ to: entry.to })
+  }
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      aria-label="Search or jump"
+      className={styles.palette}
+      backdrop={<div className={styles.backdrop} />}
+    >
+      <ComboboxProvider resetValueOnHide setValue={setText}>
+        <div className={styles.field}>
+          <Icon name="search" />
+          <Combobox
+            autoSelect="always"
+            placeholder="Pipeline, #build, commit, agent, page or action"
+            aria-label="Search or jump"
+            className={styles.input}
+          />
+        </div>
+        <ComboboxList alwaysVisible className={styles.list} aria-label="Results">
+          {entries.map((entry) => (
+            <ComboboxItem
+              key={entry.id}
+              value={entry.id}
+              setValueOnClick={false}
+              hideOnClick={false}
+              className={styles.item}
+              onClick={() => choose(entry)}
+            >
+              <Icon name={entry.icon} />
+              <span className={styles.title}>{entry.title}</span>
+              {entry.subtitle !== undefined && <span className={styles.subtitle}>{entry.subtitle}</span>}
+              {entry.keys !== undefined && <kbd className={styles.subtitle}>{entry.keys}</kbd>}
+            </ComboboxItem>
+          ))}
+        </ComboboxList>
+        {entries.length === 0 && (
+          <p className={styles.none} role="status">
+            Nothing found for “{wanted}”.
+          </p>
+        )}
+      </ComboboxProvider>
+    </Dialog>
+  )
+}

@@ -1,0 +1,54 @@
+import { Outlet, useParams, useRouter } from '@tanstack/react-router'
+import { lazy, Suspense, useEffect, useState } from 'react'
+import { useKeys } from '../parts/keys.ts'
+import { Toasts } from '../parts/Toasts.tsx'
+import { Banners } from './Banners.tsx'
+import { KeyList } from './KeyList.tsx'
+import { storeLastOrganization } from './last-organization.ts'
+import { SessionOver } from './SessionOver.tsx'
+import { TopBar } from './TopBar.tsx'
+import styles from './Shell.module.css'
+
+const Palette = lazy(() => import('./Palette.tsx').then(({ Palette }) => ({ default: Palette })))
+
+export function Shell() {
+  const { org } = useParams({ strict: false })
+  const router = useRouter()
+  const [open, setOpen] = useState<'palette' | 'keys' | null>(null)
+  useEffect(() => {
+    if (org !== undefined) storeLastOrganization(org)
+  }, [org])
+  const go = (to: string) => () => void router.navigate({ to })
+  useKeys([
+    { keys: 'mod+k', label: 'Search or jump', run: () => setOpen('palette') },
+    { keys: '?', label: 'Show the keys', run: () => setOpen('keys') },
+    ...(org === undefined
+      ? []
+      : [
+          { keys: 'g p', label: 'Go to the pipelines', run: go(`/${org}`) },
+          { keys: 'g b', label: 'Go to the builds', run: go(`/organizations/${org}/builds`) },
+          { keys: 'g m', label: 'Go to my builds', run: go(`/organizations/${org}/builds?creator=me`) },
+          { keys: 'g a', label: 'Go to the agents', run: go(`/organizations/${org}/agents`) },
+        ]),
+  ])
+  return (
+    <>
+      <a href="#content" className={styles.skip}>
+        Skip to the content
+      </a>
+      <TopBar onSearch={() => setOpen('palette')} />
+      <Banners />
+      <main id="content" tabIndex={-1} className={styles.main}>
+        <Outlet />
+      </main>
+      {open === 'palette' && (
+        <Suspense>
+          <Palette org={org ?? null} onClose={() => setOpen(null)} />
+        </Suspense>
+      )}
+      <KeyList isOpen={open === 'keys'} onClose={() => setOpen(null)} />
+      <SessionOver />
+      <Toasts />
+    </>
+  )
+}

@@ -1,0 +1,60 @@
+// Whether the server can be reached. Calls and the event stream report it; while it is away, it is asked again.
+import { useSyncExternalStore } from 'react'
+import { onReachable, reportReachable } from '../api/call.ts'
+import { queryClient } from '../api/queries.ts'
+
+export interface Connection {
+  isReachable: boolean
+  /** When the data on the page was last confirmed. */
+  lastMs: number
+  nextTryMs: number
+}
+
+const firstWaitMs = 1000
+const longestWaitMs = 30_000
+
+let state: Connection = { isReachable: true, lastMs: Date.now(), nextTryMs: 0 }
+let waitMs = firstWaitMs
+let timer: ReturnType<typeof setTimeout> | undefined
+const listeners = new Set<() => void>()
+
+function change(next: Connection): void {
+  state = next
+  for (const listener of listeners) listener()
+}
+
+onReachable((isReachable) => {
+  if (isReachable) {
+    const wasAway = !state.isReachable
+    state.lastMs = Date.now()
+    clearTimeout(timer)
+    waitMs = firstWaitMs
+    if (!wasAway) return
+    change({ isReachable: true, lastMs: Date.now(), nextTryMs: 0 })
+    void queryClient.invalidateQueries()
+  } else {
+    clearTimeout(timer)
+    const jittered = waitMs * (0.75 + Math.random() / 2)
+    waitMs = Math.min(waitMs * 2, longestWaitMs)
+    change({ ...state, isReachable: false, nextTryMs: Date.now() + jittered })
+    timer = setTimeout(() => void tryNow(), jittered)
+  }
+})
+
+export async function tryNow(): Promise<void> {
+  try {
+    const response = await fetch('/healthz', { cache: 'no-store' })
+    reportReachable(response.ok)
+  } catch {
+    reportReachable(false)
+  }
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => {
+    listeners.delete(listener)
+  }
+}
+
+export const useConnection = (): Connection => useSyncExternalStore(subscribe, () => state)

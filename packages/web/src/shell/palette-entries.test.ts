@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest'
+import { findEntries, pageEntries } from './palette-entries.ts'
+
+const place = { org: 'acme', pipeline: 'demo', found: [] }
+
+describe('the palette', () => {
+  it('finds pages by any of their words, in any order and case', () => {
+    const titles = findEntries(pageEntries('acme'), 'QUEUES clus', place).map(({ title }) => title)
+    expect(titles).toEqual(['Clusters and queues'])
+  })
+
+  it('leads from a number to that build of the pipeline on screen', () => {
+    expect(findEntries([], '#12', place)).toMatchObject([{ to: '/acme/demo/builds/12' }])
+    expect(findEntries([], '#12', { ...place, pipeline: null })).toEqual([])
+  })
+
+  it('offers no page of an organization where there is none', () => {
+    expect(pageEntries(null).map(({ to }) => to)).toEqual(['/-/me/tokens', '/-/me/sessions'])
+  })
+})
