@@ -1,7 +1,7 @@
 // Sends hostile sizes to a real server, one after the other, while another client checks its health.
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { measureSlowness, watchEventLoop } from './event-loop.ts'
+import { measureSlowness, watchEventLoop, type EventLoopWatch } from './event-loop.ts'
 import { aDataDirectory, startServer, type Server } from './millrace.ts'
 
 const org = '/v2/organizations/default'
@@ -20,23 +20,50 @@ describe('abuse case R5: a request that keeps the server busy', () => {
     const server = await startServer(settings)
     const job = await aRunningJob(server)
     const suite = await server.post(`${org}/suites`, { name: 'Tests' })
-    const pauses: Record<string, { ms: number; allowedMs: number }> = {}
-
-    for (const [name, send] of attacks(server, job, String(suite.body['api_token']))) {
-      await flushPauses(server)
-      loop.longestPause()
-      const slowness = measureSlowness()
-      const replies = await whilePinging(server, send)
-      await flushPauses(server)
-      // The machine's speed changes during the test, so it is measured around each attack.
-      const allowedMs = Math.round(mostMs * Math.max(slowness, measureSlowness()))
-      pauses[name] = { ms: loop.longestPause(), allowedMs }
-      for (const { status, text } of replies) expect([name, status < 500, text]).toEqual([name, true, text])
-    }
-    const tooLong = Object.entries(pauses).filter(([, { ms, allowedMs }]) => ms > allowedMs)
+    const pauses: Record<string, Pause> = {}
+    for (const attack of attacks(server, job, String(suite.body['api_token'])))
+      pauses[attack[0]] = await shortestPause((again) => pauseOf(server, loop, attack, again))
+    const tooLong = Object.entries(pauses).filter(([, pause]) => isTooLong(pause))
     expect(tooLong, `All pauses: ${JSON.stringify(pauses)}`).toEqual([])
   }, 600_000)
 })
+
+interface Pause {
+  ms: number
+  allowedMs: number
+}
+
+const isTooLong = ({ ms, allowedMs }: Pause) => ms > allowedMs
+
+/**
+ * A collection of garbage takes many times its usual processor time while other processes use all processors. A request that
+ * blocks the event loop does so every time. So a pause that is too long is measured again, twice at most.
+ */
+async function shortestPause(measure: (again: number) => Promise<Pause>): Promise<Pause> {
+  let shortest = await measure(0)
+  for (let again = 1; again <= 2 && isTooLong(shortest); again++) {
+    const pause = await measure(again)
+    if (pause.ms < shortest.ms) shortest = pause
+  }
+  return shortest
+}
+
+async function pauseOf(
+  server: Server,
+  loop: EventLoopWatch,
+  [name, send, prepare]: Attack,
+  again: number,
+): Promise<Pause> {
+  if (again > 0) await prepare?.()
+  await flushPauses(server)
+  loop.longestPause()
+  const slowness = measureSlowness()
+  const replies = await whilePinging(server, () => send(again))
+  await flushPauses(server)
+  for (const { status, text } of replies) expect([name, status < 500, text]).toEqual([name, true, text])
+  // The machine's speed changes during the test, so it is measured around each attack.
+  return { ms: loop.longestPause(), allowedMs: Math.round(mostMs * Math.max(slowness, measureSlowness())) }
+}
 
 interface Job {
   id: string
@@ -45,7 +72,8 @@ interface Job {
   buildPath: string
 }
 
-type Attack = [name: string, send: () => Promise<Reply[]>]
+/** `again` is 0 for the first time. `prepare` runs before each later time, where the attack uses up its target. */
+type Attack = [name: string, send: (again: number) => Promise<Reply[]>, prepare?: () => Promise<unknown>]
 
 function attacks(server: Server, job: Job, suiteToken: string): Attack[] {
   const ask = async (method: string, path: string, authorization: string, body?: unknown, encoding = '') => {
@@ -72,6 +100,7 @@ function attacks(server: Server, job: Job, suiteToken: string): Attack[] {
     const body = gzipSync(`{"format":"json","run_env":{"key":"${crypto.randomUUID()}"},"data":${data}}`)
     return ask('POST', '/v1/uploads', `Token token="${suiteToken}"`, new Blob([body]), 'gzip')
   }
+  const numbered = (name: string, again: number) => (again === 0 ? name : `${name}-${again}`)
   let made = 0
   const pipeline = (configuration: string) =>
     rest('POST', `${org}/pipelines`, {
@@ -197,9 +226,9 @@ function attacks(server: Server, job: Job, suiteToken: string): Attack[] {
     ],
     [
       'pipeline of 4,000 steps: saved',
-      async () => [
+      async (again) => [
         await rest('POST', `${org}/pipelines`, {
-          name: 'Large',
+          name: numbered('Large', again),
           repository: 'https://git.example.com/a.git',
           configuration: large,
         }),
@@ -219,18 +248,19 @@ function attacks(server: Server, job: Job, suiteToken: string): Attack[] {
     ],
     [
       'build of 4,000 steps: canceled',
-      async () => [await rest('PUT', `${org}/pipelines/large/builds/1/cancel`)],
+      async (again) => [await rest('PUT', `${org}/pipelines/large/builds/${again + 1}/cancel`)],
+      () => rest('POST', `${org}/pipelines/large/builds`, revision),
     ],
     [
       'build of 2,000 steps, each behind a wait',
-      async () => [
+      async (again) => [
         await rest('POST', `${org}/pipelines`, {
-          name: 'Waits',
+          name: numbered('Waits', again),
           repository: 'https://git.example.com/a.git',
           configuration: `steps:\n${many(2000, (i) => `- command: c${i}\n- wait\n`)}`,
         }),
-        await rest('POST', `${org}/pipelines/waits/builds`, revision),
-        await rest('PUT', `${org}/pipelines/waits/builds/1/cancel`),
+        await rest('POST', `${org}/pipelines/${numbered('waits', again)}/builds`, revision),
+        await rest('PUT', `${org}/pipelines/${numbered('waits', again)}/builds/1/cancel`),
       ],
     ],
     [
