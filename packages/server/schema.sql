@@ -893,6 +893,36 @@ create table organization_pipeline_settings (
   constraint organization_pipeline_settings_public_pipelines_enabled_by_fkey FOREIGN KEY (public_pipelines_enabled_by) REFERENCES users(id) ON DELETE SET NULL
 );
 
+create table organization_sso (
+  organization_id uuid not null,
+  id uuid not null,
+  issuer text not null,
+  client_id text not null,
+  client_secret_sealed bytea not null,
+  client_secret_key_id text not null,
+  scopes text[] not null,
+  groups_claim text not null,
+  email_domains text[] not null,
+  provision boolean not null,
+  is_required boolean not null,
+  is_enabled boolean not null,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  constraint organization_sso_pkey PRIMARY KEY (organization_id),
+  constraint organization_sso_id_key UNIQUE (id),
+  constraint organization_sso_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
+);
+
+create table organization_sso_group_teams (
+  organization_id uuid not null,
+  position integer not null,
+  group_name text not null,
+  team_id uuid not null,
+  constraint organization_sso_group_teams_pkey PRIMARY KEY (organization_id, "position"),
+  constraint organization_sso_group_teams_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization_sso(organization_id) ON DELETE CASCADE,
+  constraint organization_sso_group_teams_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id) ON DELETE CASCADE
+);
+
 create table organizations (
   id uuid not null,
   slug text not null,
@@ -1130,6 +1160,30 @@ create table sealing_keys (
   constraint sealing_keys_pkey PRIMARY KEY (key_id)
 );
 
+create table sso_identities (
+  organization_id uuid not null,
+  issuer text not null,
+  subject text not null,
+  user_id uuid not null,
+  created_at timestamp(3) with time zone not null default now(),
+  last_used_at timestamp(3) with time zone not null default now(),
+  constraint sso_identities_pkey PRIMARY KEY (organization_id, issuer, subject),
+  constraint sso_identities_member_fkey FOREIGN KEY (organization_id, user_id) REFERENCES organization_members(organization_id, user_id) ON DELETE CASCADE
+);
+
+create table sso_starts (
+  state_hash bytea not null,
+  organization_id uuid not null,
+  browser_hash bytea not null,
+  nonce text not null,
+  verifier_sealed bytea not null,
+  verifier_key_id text not null,
+  next_path text,
+  expires_at timestamp(3) with time zone not null,
+  constraint sso_starts_pkey PRIMARY KEY (state_hash),
+  constraint sso_starts_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization_sso(organization_id) ON DELETE CASCADE
+);
+
 create table stack_notifications (
   id uuid not null,
   organization_id uuid not null,
@@ -1195,8 +1249,10 @@ create table team_members (
   user_id uuid not null,
   role text not null default 'member'::text,
   created_at timestamp(3) with time zone not null default now(),
+  source text not null default 'manual'::text,
   constraint team_members_pkey PRIMARY KEY (team_id, user_id),
   constraint team_members_role_check CHECK ((role = ANY (ARRAY['member'::text, 'maintainer'::text]))),
+  constraint team_members_source_check CHECK ((source = ANY (ARRAY['manual'::text, 'sso'::text]))),
   constraint team_members_member_fkey FOREIGN KEY (organization_id, user_id) REFERENCES organization_members(organization_id, user_id) ON DELETE CASCADE,
   constraint team_members_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
   constraint team_members_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id) ON DELETE CASCADE,
@@ -1308,6 +1364,15 @@ create table users (
   password_hash text,
   created_at timestamp(3) with time zone not null default now(),
   constraint users_pkey PRIMARY KEY (id)
+);
+
+create table web_session_sso (
+  session_id uuid not null,
+  organization_id uuid not null,
+  signed_in_at timestamp(3) with time zone not null,
+  constraint web_session_sso_pkey PRIMARY KEY (session_id, organization_id),
+  constraint web_session_sso_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+  constraint web_session_sso_session_id_fkey FOREIGN KEY (session_id) REFERENCES web_sessions(id) ON DELETE CASCADE
 );
 
 create table web_sessions (
@@ -1422,6 +1487,7 @@ CREATE INDEX organization_invitations_page ON organization_invitations USING btr
 CREATE UNIQUE INDEX organization_invitations_pending_key ON organization_invitations USING btree (organization_id, lower(email)) WHERE (state = 'pending'::text);
 CREATE INDEX organization_members_page ON organization_members USING btree (organization_id, created_at, user_id);
 CREATE INDEX organization_members_user ON organization_members USING btree (user_id);
+CREATE INDEX organization_sso_group_teams_team ON organization_sso_group_teams USING btree (team_id);
 CREATE INDEX pipeline_polls_due ON pipeline_polls USING btree (next_poll_at);
 CREATE INDEX pipeline_schedules_due ON pipeline_schedules USING btree (next_build_at) WHERE enabled;
 CREATE INDEX pipeline_schedules_page ON pipeline_schedules USING btree (pipeline_id, created_at, id);
@@ -1432,6 +1498,9 @@ CREATE INDEX pipelines_repository_host ON pipelines USING btree (organization_id
 CREATE INDEX pipelines_template ON pipelines USING btree (pipeline_template_id);
 CREATE INDEX pull_requests_branch ON pull_requests USING btree (pipeline_id, branch) WHERE (NOT is_fork);
 CREATE INDEX rules_page ON rules USING btree (organization_id, created_at, id);
+CREATE INDEX sso_identities_member ON sso_identities USING btree (organization_id, user_id);
+CREATE INDEX sso_starts_age ON sso_starts USING btree (expires_at);
+CREATE INDEX sso_starts_organization ON sso_starts USING btree (organization_id);
 CREATE INDEX stack_notifications_job ON stack_notifications USING btree (job_id, occurred_at, id);
 CREATE INDEX stack_notifications_stack ON stack_notifications USING btree (stack_id);
 CREATE INDEX step_updates_step ON step_updates USING btree (step_id);
@@ -1444,6 +1513,7 @@ CREATE INDEX test_runs_page ON test_runs USING btree (suite_id, created_at, id);
 CREATE INDEX test_suites_page ON test_suites USING btree (organization_id, created_at, id);
 CREATE INDEX unclaimed_blobs_due ON unclaimed_blobs USING btree (delete_after);
 CREATE UNIQUE INDEX users_email_key ON users USING btree (lower(email));
+CREATE INDEX web_session_sso_organization ON web_session_sso USING btree (organization_id);
 CREATE INDEX web_sessions_access_token ON web_sessions USING btree (access_token_id);
 CREATE INDEX web_sessions_age ON web_sessions USING btree (expires_at);
 CREATE INDEX webhook_deliveries_received ON webhook_deliveries USING btree (received_at);
@@ -1517,7 +1587,9 @@ CREATE TRIGGER audit_events_are_never_emptied BEFORE TRUNCATE ON audit_events FO
 CREATE TRIGGER builds_show_their_state BEFORE INSERT OR UPDATE ON builds FOR EACH ROW EXECUTE FUNCTION show_build_state();
 CREATE TRIGGER job_logs_leave_their_blob AFTER DELETE ON job_logs FOR EACH ROW WHEN ((old.blob_key IS NOT NULL)) EXECUTE FUNCTION unclaim_blob();
 CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OR TRUNCATE ON organization_members FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
+CREATE TRIGGER announce_access_change AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON organization_sso FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
 CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OR TRUNCATE ON organizations FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
 CREATE TRIGGER pipelines_forget_their_commits AFTER UPDATE OF repository ON pipelines FOR EACH ROW WHEN ((regexp_replace(old.repository, '://[^/?#]*@'::text, '://'::text) IS DISTINCT FROM regexp_replace(new.repository, '://[^/?#]*@'::text, '://'::text))) EXECUTE FUNCTION forget_repository_commits();
 CREATE TRIGGER pipelines_leave_their_builds AFTER DELETE ON pipelines FOR EACH ROW EXECUTE FUNCTION note_removed_pipeline();
 CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OR TRUNCATE ON users FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
+CREATE TRIGGER announce_access_change AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON web_session_sso FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();

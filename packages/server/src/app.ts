@@ -73,6 +73,7 @@ import { scheduleRoutes } from './resources/schedules/routes.ts'
 import { secretRoutes } from './resources/secrets/routes.ts'
 import { serviceEventRoutes } from './resources/service-events/routes.ts'
 import { serviceRoutes } from './resources/services/routes.ts'
+import { ssoRoutes } from './resources/sso/routes.ts'
 import { stepUploadRoutes } from './resources/step-uploads/routes.ts'
 import { suiteRoutes } from './resources/suites/routes.ts'
 import { teamMemberRoutes } from './resources/team-members/routes.ts'
@@ -120,6 +121,7 @@ export const slices: Slices = {
   secrets: secretRoutes,
   'service-events': serviceEventRoutes,
   services: serviceRoutes,
+  sso: ssoRoutes,
   'step-uploads': stepUploadRoutes,
   suites: suiteRoutes,
   'team-members': teamMemberRoutes,

@@ -149,6 +149,16 @@ const properties: Record<string, Property> = {
     body: (id) => ({ scope: 'some_teams', scope_uuids: [id] }),
     limited: true,
   },
+  'PUT /sso group_teams.team_id': {
+    kind: 'team',
+    body: (team_id) => ({
+      issuer: 'https://login.example.com',
+      client_id: 'millrace',
+      client_secret: 'secret',
+      group_teams: [{ group: 'developers', team_id }],
+    }),
+    limited: false,
+  },
   'POST /teams/:team/members user_id': { kind: 'user', body: (user_id) => ({ user_id }), limited: false },
   'POST /teams/:team/pipelines pipeline_id': {
     kind: 'pipeline',
@@ -183,6 +193,9 @@ const others: Record<string, string> = {
   'POST /repository_connections webhook_secret': 'the same',
   'PUT /repository_connections/:connection webhook_secret': 'the same',
   'PATCH /services/:service provider.id': 'the name of a kind of service',
+  'PUT /sso client_id': 'a name at the provider',
+  'PUT /sso client_secret': 'a secret of the provider',
+  'PUT /sso group_teams': 'a list, see its property team_id',
   'POST /clusters emoji': 'a word between colons',
   'PUT /clusters/:cluster emoji': 'the same',
   'POST /pipelines emoji': 'the same',

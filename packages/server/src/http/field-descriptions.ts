@@ -587,6 +587,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   'service-events': 'The event log that programs can poll.',
   services: 'Notification services: receivers of build events.',
   'step-uploads': 'Steps that jobs added to their build.',
+  sso: 'Single sign-on of an organization with an OpenID Connect provider.',
   suites: 'Test suites.',
   'team-members': 'Members of teams.',
   'team-pipelines': 'Pipelines of teams.',

@@ -658,6 +658,28 @@ export interface Tables {
     build_export_location: string | null
     build_export_strategy_id: string | null
   }
+  organization_sso: {
+    organization_id: string
+    id: string
+    issuer: string
+    client_id: string
+    client_secret_sealed: Buffer
+    client_secret_key_id: string
+    scopes: string[]
+    groups_claim: string
+    email_domains: string[]
+    provision: boolean
+    is_required: boolean
+    is_enabled: boolean
+    created_at: Generated<string>
+    updated_at: Generated<string>
+  }
+  organization_sso_group_teams: {
+    organization_id: string
+    position: number
+    group_name: string
+    team_id: string
+  }
   organizations: {
     id: string
     slug: string
@@ -827,6 +849,24 @@ export interface Tables {
     key_id: string
     last_used_at: Generated<string>
   }
+  sso_identities: {
+    organization_id: string
+    issuer: string
+    subject: string
+    user_id: string
+    created_at: Generated<string>
+    last_used_at: Generated<string>
+  }
+  sso_starts: {
+    state_hash: Buffer
+    organization_id: string
+    browser_hash: Buffer
+    nonce: string
+    verifier_sealed: Buffer
+    verifier_key_id: string
+    next_path: string | null
+    expires_at: string
+  }
   stack_notifications: {
     id: string
     organization_id: string
@@ -873,6 +913,7 @@ export interface Tables {
     user_id: string
     role: Generated<string>
     created_at: Generated<string>
+    source: Generated<string>
   }
   team_pipelines: {
     organization_id: string
@@ -947,6 +988,11 @@ export interface Tables {
     name: string
     password_hash: string | null
     created_at: Generated<string>
+  }
+  web_session_sso: {
+    session_id: string
+    organization_id: string
+    signed_in_at: string
   }
   web_sessions: {
     id: string

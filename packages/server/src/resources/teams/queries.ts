@@ -75,6 +75,14 @@ export async function listIds(db: Db, orgId: string, ids: readonly string[]): Pr
   return rows.map(({ id }) => id)
 }
 
+/** Like `listIds`. Until the transaction ends, no other transaction deletes these teams. */
+export async function holdIds(trx: Trx, orgId: string, ids: readonly string[]): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from teams where organization_id = ${orgId} and id = any (${ids}::uuid[])
+    order by id for key share`.execute(trx)
+  return rows.map(({ id }) => id)
+}
+
 export async function insert(
   trx: Trx,
   row: Pick<TeamFields, 'name' | 'slug'> &
