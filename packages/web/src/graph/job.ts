@@ -1,0 +1,124 @@
+// A job and a step of a build as the views use them, read from the short forms of `GET …/graph` and of the events.
+import { bucketOf, type Bucket } from './buckets.ts'
+import { stateLook, type StateLook } from './states.ts'
+
+/** See `ShortJob` in the API's document. Servers may add fields at the end. */
+export type ShortJob = ReadonlyArray<string | number | null>
+
+export type StepKind = 'command' | 'wait' | 'block' | 'input' | 'trigger' | 'group'
+
+export interface GraphStep {
+  id: string
+  kind: StepKind
+  key: string | null
+  label: string | null
+  group_id: string | null
+  parallelism: number | null
+  matrix: boolean
+  command: string | null
+}
+
+export interface Graph {
+  steps: readonly GraphStep[]
+  /** Pairs of step ids: the second waits for the first. */
+  edges: ReadonlyArray<readonly string[]>
+  jobs: readonly ShortJob[]
+}
+
+export interface Job {
+  id: string
+  stepId: string
+  kind: StepKind
+  state: string
+  name: string
+  /** Counts from 0 among the jobs of a parallel step. */
+  index: number | null
+  /** 0 is the first. */
+  attempt: number
+  createdMs: number | null
+  runnableMs: number | null
+  startedMs: number | null
+  finishedMs: number | null
+  exitStatus: number | null
+  isSoftFailed: boolean
+  retriedIn: string | null
+  agent: string | null
+  note: string | null
+  isUnblockable: boolean
+  look: StateLook
+  bucket: Bucket
+}
+
+const textOf = (value: string | number | null | undefined) => (typeof value === 'string' ? value : null)
+const numberOf = (value: string | number | null | undefined) => (typeof value === 'number' ? value : null)
+
+export function readJob(short: ShortJob, step: GraphStep): Job {
+  const index = numberOf(short[4])
+  const state = textOf(short[2]) ?? 'pending'
+  const isSoftFailed = short[11] === 1
+  const isUnblockable = short[15] === 1
+  const note = textOf(short[14])
+  const look = stateLook('job', state, {
+    softFailed: isSoftFailed,
+    unblockable: isUnblockable,
+    reason: note,
+  })
+  return {
+    id: textOf(short[0]) ?? '',
+    stepId: step.id,
+    kind: step.kind,
+    state,
+    name: jobName(step, textOf(short[3]), index),
+    index,
+    attempt: numberOf(short[5]) ?? 0,
+    createdMs: numberOf(short[6]),
+    runnableMs: numberOf(short[7]),
+    startedMs: numberOf(short[8]),
+    finishedMs: numberOf(short[9]),
+    exitStatus: numberOf(short[10]),
+    isSoftFailed,
+    retriedIn: textOf(short[12]),
+    agent: textOf(short[13]),
+    note,
+    isUnblockable,
+    look,
+    bucket: bucketOf(state, look.tone),
+  }
+}
+
+/** The words that a person wrote for all jobs of the step, without the places that each job fills in. */
+export function stepName(step: GraphStep): string {
+  const label = step.label
+    ?.replaceAll(/\{\{\s*matrix[^}]*\}\}|%[nt]/gi, ' ')
+    .replaceAll(/(?:^|\s)[/,:|–-]+(?=\s|$)/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+  return label || step.key || firstLine(step.command) || KIND_NAMES[step.kind]
+}
+
+export const KIND_NAMES: Record<StepKind, string> = {
+  command: 'Command',
+  wait: 'Wait',
+  block: 'Block',
+  input: 'Input',
+  trigger: 'Trigger',
+  group: 'Group',
+}
+
+function jobName(step: GraphStep, label: string | null, index: number | null): string {
+  if (label !== null && label !== '') return label
+  const name = stepName(step)
+  return index === null || step.parallelism === null ? name : `${name} ${index + 1}/${step.parallelism}`
+}
+
+const firstLine = (command: string | null) => command?.trim().split('\n')[0] ?? ''
+
+/** From `runnable` to `started`: how long the job waited for an agent or for its turn. */
+export function waitMs(job: Job, nowMs: number): number | null {
+  if (job.runnableMs === null) return null
+  return Math.max(0, (job.startedMs ?? job.finishedMs ?? nowMs) - job.runnableMs)
+}
+
+export function durationMs(job: Job, nowMs: number): number | null {
+  return job.startedMs === null ? null : Math.max(0, (job.finishedMs ?? nowMs) - job.startedMs)
+}
