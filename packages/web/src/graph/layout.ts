@@ -92,7 +92,7 @@ export function layOut(input: LayoutInput): Layout {
     }
   }
   emit(outer, placed, 0, 0)
-  for (const { id, x, y } of [...layout.frames]) {
+  for (const { id, x, y } of layout.frames) {
     const inside = insides.get(id)
     if (inside !== undefined) emit(members.get(id) ?? [], inside, x + padding, y + header)
   }

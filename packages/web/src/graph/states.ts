@@ -206,8 +206,3 @@ function effectiveState(kind: StateKind, state: string, detail: StateDetail): st
 }
 
 const isFailed = (found: StateLook): boolean => found.tone === 'failed' && found.turns !== true
-
-const RANKS: Record<Tone, number> = { failed: 0, blocked: 1, warn: 2, running: 3, idle: 4, passed: 5 }
-
-/** Lists that show failures first sort by this number. */
-export const toneRank = (tone: Tone): number => RANKS[tone]
