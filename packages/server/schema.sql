@@ -1378,12 +1378,25 @@ create table web_session_sso (
 create table web_sessions (
   id uuid not null,
   token_hash bytea not null,
-  access_token_id uuid not null,
+  access_token_id uuid,
   created_at timestamp(3) with time zone not null,
   expires_at timestamp(3) with time zone not null,
+  user_id uuid,
+  opened_with text not null default 'token'::text,
+  organization_id uuid,
+  ip text,
+  user_agent text,
+  last_used_at timestamp(3) with time zone,
+  last_used_ip text,
   constraint web_sessions_pkey PRIMARY KEY (id),
   constraint web_sessions_token_hash_key UNIQUE (token_hash),
-  constraint web_sessions_access_token_id_fkey FOREIGN KEY (access_token_id) REFERENCES api_access_tokens(id) ON DELETE CASCADE
+  constraint web_sessions_opened_with_check CHECK ((opened_with = ANY (ARRAY['password'::text, 'link'::text, 'sso'::text, 'token'::text]))),
+  constraint web_sessions_sso_check CHECK (((opened_with = 'sso'::text) OR (organization_id IS NULL))),
+  constraint web_sessions_token_check CHECK (((opened_with = 'token'::text) = (access_token_id IS NOT NULL))),
+  constraint web_sessions_user_check CHECK (((user_id IS NOT NULL) OR (access_token_id IS NOT NULL))),
+  constraint web_sessions_access_token_id_fkey FOREIGN KEY (access_token_id) REFERENCES api_access_tokens(id) ON DELETE CASCADE,
+  constraint web_sessions_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+  constraint web_sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );
 
 create table webhook_deliveries (
@@ -1516,6 +1529,7 @@ CREATE UNIQUE INDEX users_email_key ON users USING btree (lower(email));
 CREATE INDEX web_session_sso_organization ON web_session_sso USING btree (organization_id);
 CREATE INDEX web_sessions_access_token ON web_sessions USING btree (access_token_id);
 CREATE INDEX web_sessions_age ON web_sessions USING btree (expires_at);
+CREATE INDEX web_sessions_user ON web_sessions USING btree (user_id);
 CREATE INDEX webhook_deliveries_received ON webhook_deliveries USING btree (received_at);
 
 CREATE OR REPLACE FUNCTION public.announce_access_change()
@@ -1593,3 +1607,5 @@ CREATE TRIGGER pipelines_forget_their_commits AFTER UPDATE OF repository ON pipe
 CREATE TRIGGER pipelines_leave_their_builds AFTER DELETE ON pipelines FOR EACH ROW EXECUTE FUNCTION note_removed_pipeline();
 CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OR TRUNCATE ON users FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
 CREATE TRIGGER announce_access_change AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON web_session_sso FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
+CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OF token_hash, user_id, access_token_id, opened_with, organization_id OR TRUNCATE ON web_sessions FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
+CREATE TRIGGER announce_shortened_session AFTER UPDATE OF expires_at ON web_sessions FOR EACH ROW WHEN ((new.expires_at < old.expires_at)) EXECUTE FUNCTION announce_access_change();

@@ -1,11 +1,12 @@
 // The dependencies of handlers, built once when the process starts.
 import type pg from 'pg'
 import type { Logger } from 'pino'
-import { tokenFinder } from './auth/find-tokens.ts'
+import { sessionFinder, tokenFinder } from './auth/find-tokens.ts'
 import { keyring, type Keyring } from './auth/keyring.ts'
 import { rateLimits, type RateLimits } from './auth/rate-limits.ts'
+import { trackSessionUse } from './auth/sessions.ts'
 import { cacheTokens, type TokenCache } from './auth/token-cache.ts'
-import { trackTokenUse, type TokenUse } from './auth/token-use.ts'
+import { trackTokenUse, type UseTracker } from './auth/track-use.ts'
 import { openBlobs } from './blobs/open.ts'
 import type { BlobStore } from './blobs/store.ts'
 import type { Config } from './config.ts'
@@ -23,7 +24,10 @@ export interface Context {
   now: () => Date
   keys: Keyring
   tokens: TokenCache
-  tokenUse: TokenUse
+  /** Sessions by the value of their cookie. */
+  sessions: TokenCache
+  tokenUse: UseTracker
+  sessionUse: UseTracker
   limits: RateLimits
   /** For all URLs that users set. */
   outbound: OutboundClient
@@ -51,6 +55,7 @@ export interface Parts {
 export function createContext(parts: Parts): Context {
   const { config, db, pool, log, secretKeys, hosted, now = () => new Date() } = parts
   const nowMs = () => now().getTime()
+  const clocks = { now: nowMs, monotonicNow: () => performance.now() }
   return {
     config,
     db,
@@ -58,9 +63,13 @@ export function createContext(parts: Parts): Context {
     log,
     now,
     keys: keyring(secretKeys),
-    tokens: cacheTokens(tokenFinder(db), { now: nowMs, monotonicNow: () => performance.now() }),
+    tokens: cacheTokens(tokenFinder(db), clocks),
+    sessions: cacheTokens(sessionFinder(db), clocks),
     tokenUse: trackTokenUse(db, nowMs, (error) =>
       log.warn({ err: error }, 'Could not record when tokens were used.'),
+    ),
+    sessionUse: trackSessionUse(db, nowMs, (error) =>
+      log.warn({ err: error }, 'Could not record when sessions were used.'),
     ),
     limits: rateLimits(config.rateLimits, pool),
     outbound: outboundClient({ allow: config.outboundAllow.join(' ') }),

@@ -120,7 +120,7 @@ export async function startApp(options: AppOptions = {}, database?: Database): P
     },
     async close() {
       await Promise.all([close(), client.close()])
-      await ctx.tokenUse.flush()
+      await Promise.all([ctx.tokenUse.flush(), ctx.sessionUse.flush()])
       await ctx.outbound.close()
       await rm(dataDir, { recursive: true, force: true })
       if (connection === null) return

@@ -56,12 +56,13 @@ function actorOf(origin: Origin): object | null {
 function contextOf(origin: Origin): object | null {
   switch (origin.kind) {
     case 'caller': {
-      const { request, token } = origin.caller
+      const { request, token, session } = origin.caller
       return {
-        type: 'APIContext',
+        type: session === null ? 'APIContext' : 'SessionContext',
         request_ip: request.ip,
         request_user_agent: request.userAgent,
         api_access_token_uuid: token.id,
+        ...(session === null ? {} : { session_uuid: session.id }),
       }
     }
     case 'agent': {

@@ -1,5 +1,5 @@
 /*
- * Makes it safe to cache tokens: a change of access takes effect on every server before the caller who made it gets a
+ * Makes it safe to cache tokens and sessions: a change of access takes effect on every server before the caller who made it gets a
  * response.
  *
  * A trigger on the tables notifies all servers of each change. A server with a cache holds a shared advisory lock. When it
@@ -16,6 +16,8 @@ import pg from 'pg'
 import type { Db } from '../db/pool.ts'
 import type { TokenCache } from './token-cache.ts'
 
+type Cache = Pick<TokenCache, 'clear' | 'trustUntil'>
+
 const channel = 'access_changed'
 /** No other advisory lock of this program has this key. */
 const lock = 4_872_001_131
@@ -29,10 +31,16 @@ export interface AccessWatch {
   stop(): Promise<void>
 }
 
+/** Several caches as one. */
+export const allOf = (...caches: readonly Cache[]): Cache => ({
+  clear: () => caches.forEach((cache) => cache.clear()),
+  trustUntil: (monotonicMs) => caches.forEach((cache) => cache.trustUntil(monotonicMs)),
+})
+
 /** Returns when this server listens for changes. */
 export async function watchAccess(
   pool: pg.Pool,
-  cache: TokenCache,
+  cache: Cache,
   onError: (error: unknown) => void,
 ): Promise<AccessWatch> {
   const stopping = new AbortController()
@@ -74,7 +82,7 @@ async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
 }
 
 /** Holds the lock and keeps the cache enabled, until the connection breaks or `signal` aborts. */
-async function enableCache(client: pg.PoolClient, cache: TokenCache, signal: AbortSignal): Promise<void> {
+async function enableCache(client: pg.PoolClient, cache: Cache, signal: AbortSignal): Promise<void> {
   let changed = new AbortController()
   const onChange = () => {
     cache.clear()

@@ -1,13 +1,25 @@
-// The caller and the organization of a request, as its token and its URL name them.
+// The caller and the organization of a request, as its token or session and its URL name them.
 import type { Feature } from './features.ts'
 import type { Scope } from './scopes.ts'
 
 export type MemberRole = 'admin' | 'member'
 
+export type OpenedWith = 'password' | 'link' | 'sso' | 'token'
+
+/** The session in the cookie of a page. */
+export interface CallerSession {
+  id: string
+  opened_with: OpenedWith
+  /** The organization whose single sign-on opened it. */
+  organization_id: string | null
+}
+
 export interface Caller {
   user: { id: string; name: string; email: string; created_at: string }
+  /** The rights of the request. A session without an access token has all scopes. */
   token: {
-    id: string
+    /** null: a session that no access token opened. */
+    id: string | null
     description: string
     scopes: readonly string[]
     /** null: every organization its owner belongs to. */
@@ -15,6 +27,8 @@ export interface Caller {
     created_at: string
     expires_at: string | null
   }
+  /** null: the request has a bearer token. */
+  session: CallerSession | null
   /** For the audit log. */
   request: { ip: string; userAgent: string | null }
 }

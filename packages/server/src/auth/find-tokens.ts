@@ -1,11 +1,17 @@
-// Finds access tokens in the database, with their owner and one organization. token-cache.ts caches what is found.
+// Finds access tokens and sessions in the database, with their owner and one organization. token-cache.ts caches what is
+// found.
 import { sql } from 'kysely'
 import type { Db } from '../db/pool.ts'
 import { hashToken } from '../lib/ids.ts'
-import type { MemberRole } from './caller.ts'
+import type { CallerSession, MemberRole, OpenedWith } from './caller.ts'
+import { scopes } from './scopes.ts'
 
+/** What the caller of a request may use: an access token, or a session. */
 export interface FoundToken {
-  id: string
+  /** The access token. null: a session that no token opened. */
+  id: string | null
+  /** null: the request has the token itself. */
+  session: CallerSession | null
   description: string
   scopes: string[]
   organization_ids: string[] | null
@@ -33,16 +39,37 @@ export const tokenFinder =
   (db: Db): FindToken =>
   async (token, slug) => {
     const { rows } = await sql<Row>`
-      select ${columns} from api_access_tokens t ${joins(slug)} and t.token_hash = ${hashToken(token)}`.execute(
-      db,
-    )
-    return rows[0] === undefined ? null : toFound(rows[0])
+      select ${columns}, t.created_at, t.expires_at
+      from api_access_tokens t join users u on u.id = t.user_id ${membership(slug)}
+      where ${isValid} and t.token_hash = ${hashToken(token)}`.execute(db)
+    return rows[0] === undefined ? null : toFound(rows[0], null)
   }
 
+/** The session of a cookie. One that an access token opened has the token's rights, and ends with it. */
+export const sessionFinder =
+  (db: Db): FindToken =>
+  async (cookie, slug) => {
+    const { rows } = await sql<SessionRow>`
+      select ${columns}, coalesce(t.created_at, w.created_at) as created_at, least(w.expires_at, t.expires_at) as expires_at,
+        w.id as session_id, w.opened_with, w.organization_id as sso_organization_id
+      from web_sessions w left join api_access_tokens t on t.id = w.access_token_id
+      join users u on u.id = coalesce(w.user_id, t.user_id) ${membership(slug)}
+      where w.token_hash = ${hashToken(cookie)} and w.expires_at > now()
+        and (w.access_token_id is null or ${isValid})`.execute(db)
+    const [row] = rows
+    if (row === undefined) return null
+    return toFound(row, {
+      id: row.session_id,
+      opened_with: row.opened_with,
+      organization_id: row.sso_organization_id,
+    })
+  }
+
+/** The columns of the token are null in a session that no token opened. */
 interface Row {
-  id: string
-  description: string
-  scopes: string[]
+  id: string | null
+  description: string | null
+  scopes: string[] | null
   organization_ids: string[] | null
   allowed_ip_addresses: string | null
   created_at: string
@@ -62,38 +89,31 @@ interface Row {
   role: MemberRole
 }
 
+interface SessionRow extends Row {
+  session_id: string
+  opened_with: OpenedWith
+  sso_organization_id: string | null
+}
+
 const columns = sql`
-  t.id, t.description, t.scopes, t.organization_ids, t.allowed_ip_addresses,
-  t.created_at, t.expires_at, u.id as user_id, u.name as user_name, u.email as user_email,
+  t.id, t.description, t.scopes, t.organization_ids, t.allowed_ip_addresses, u.id as user_id, u.name as user_name, u.email as user_email,
   u.created_at as user_created_at, o.id as org_id, o.slug as org_slug, o.name as org_name, o.features as org_features,
   o.features_off as org_features_off,
   o.allowed_ip_addresses as org_allowed_ip_addresses, o.created_at as org_created_at,
   o.teams_enabled_at is not null as org_teams_enabled, m.role`
 
-const joins = (slug: string | null) => sql`
-  join users u on u.id = t.user_id
+const membership = (slug: string | null) => sql`
   left join (organizations o join organization_members m on m.organization_id = o.id)
-    on o.slug = ${slug}::text and m.user_id = t.user_id
-      and (t.organization_ids is null or o.id = any (t.organization_ids))
-  where t.revoked_at is null and (t.expires_at is null or t.expires_at > now())`
+    on o.slug = ${slug}::text and m.user_id = u.id
+      and (t.organization_ids is null or o.id = any (t.organization_ids))`
 
-/** The access token that opened a web session, while both are valid. Never cached. */
-export async function findBySession(
-  db: Db,
-  cookie: string,
-  slug: string | null,
-): Promise<{ sessionId: string; token: FoundToken } | null> {
-  const { rows } = await sql<Row & { session_id: string }>`
-    select w.id as session_id, ${columns}
-    from web_sessions w join api_access_tokens t on t.id = w.access_token_id ${joins(slug)}
-      and w.token_hash = ${hashToken(cookie)} and w.expires_at > now()`.execute(db)
-  return rows[0] === undefined ? null : { sessionId: rows[0].session_id, token: toFound(rows[0]) }
-}
+const isValid = sql`t.revoked_at is null and (t.expires_at is null or t.expires_at > now())`
 
-const toFound = (row: Row): FoundToken => ({
+const toFound = (row: Row, session: CallerSession | null): FoundToken => ({
   id: row.id,
-  description: row.description,
-  scopes: row.scopes,
+  session,
+  description: row.description ?? '',
+  scopes: row.scopes ?? [...scopes],
   organization_ids: row.organization_ids,
   allowed_ip_addresses: row.allowed_ip_addresses,
   created_at: row.created_at,

@@ -1,25 +1,73 @@
-// Web sessions, which browsers hold instead of access tokens. Only the hash of a session's value is stored.
+// Sessions of people, which browsers hold in a cookie. Only the hash of a session's value is stored.
+import { sql } from 'kysely'
 import type { Db } from '../db/pool.ts'
 import { hashToken, newId, newToken } from '../lib/ids.ts'
+import { flushTokenCaches } from './access-watch.ts'
+import { trackUse, type UseTracker } from './track-use.ts'
 
-export const sessionSeconds = 3600
+const sessionDays = 14
+const prolongAfterHours = 1
+
+/** The server decides when a session ends, so the cookie only has to outlive it. Browsers cap cookies at 400 days. */
+export const sessionCookieSeconds = 400 * 86_400
+
+export type NewSession = {
+  userId: string
+  ip: string
+  userAgent: string | null
+  now: Date
+} & (
+  | { how: 'password' | 'link' }
+  /** The organization whose single sign-on the user passed. */
+  | { how: 'sso'; organizationId: string }
+  /** The session has the token's scopes, organizations and address ranges, and ends with the token. */
+  | { how: 'token'; accessTokenId: string }
+)
 
 /** Returns the value for the browser's cookie. */
-export async function openSession(db: Db, accessTokenId: string, now: Date): Promise<string> {
+export async function openSession(db: Db, session: NewSession): Promise<string> {
   const value = newToken('mrws_')
+  const { now, ip } = session
   await db
     .insertInto('web_sessions')
     .values({
       id: newId(),
       token_hash: hashToken(value),
-      access_token_id: accessTokenId,
+      user_id: session.userId,
+      opened_with: session.how,
+      access_token_id: session.how === 'token' ? session.accessTokenId : null,
+      organization_id: session.how === 'sso' ? session.organizationId : null,
+      ip,
+      user_agent: session.userAgent,
       created_at: now.toISOString(),
-      expires_at: new Date(now.getTime() + sessionSeconds * 1000).toISOString(),
+      last_used_at: now.toISOString(),
+      last_used_ip: ip,
+      expires_at: new Date(now.getTime() + sessionDays * 86_400_000).toISOString(),
     })
     .execute()
   return value
 }
 
+/** Returns when no server has the session cached. Not for use inside a transaction. */
 export async function endSession(db: Db, value: string): Promise<void> {
   await db.deleteFrom('web_sessions').where('token_hash', '=', hashToken(value)).execute()
+  await flushTokenCaches(db)
 }
+
+/** Records the use of sessions, and prolongs each at most once an hour. */
+export const trackSessionUse = (db: Db, now: () => number, onError: (error: unknown) => void): UseTracker =>
+  trackUse(
+    async ({ ids, ips, times }) => {
+      await sql`
+        update web_sessions w set last_used_at = u.at, last_used_ip = u.ip,
+          expires_at = case
+            when w.expires_at < u.at + make_interval(days => ${sessionDays}, hours => ${-prolongAfterHours})
+            then u.at + make_interval(days => ${sessionDays}) else w.expires_at end
+        from unnest(${ids}::uuid[], ${ips}::text[], ${times}::timestamptz[]) as u (id, ip, at)
+        where w.id = u.id and w.expires_at > u.at and (w.last_used_at is null or w.last_used_at < u.at)`.execute(
+        db,
+      )
+    },
+    now,
+    onError,
+  )

@@ -4,6 +4,7 @@ import { cacheTokens } from './token-cache.ts'
 
 const found = (given: Partial<FoundToken> = {}): FoundToken => ({
   id: 'a token',
+  session: null,
   description: '',
   scopes: [],
   organization_ids: null,

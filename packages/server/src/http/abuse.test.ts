@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { useApp } from '../../test/app.ts'
 import { aBrowser } from '../../test/browser.ts'
-import { aMember, anAdmin, anOrganization, aPipeline, aTeam, inTeam, tokenId } from '../../test/builders.ts'
+import { aMember, anAdmin, anOrganization, aPipeline, aTeam, inTeam } from '../../test/builders.ts'
 import { aReceiver } from '../../test/receiver.ts'
 import { aBuild, jobNamed } from '../../test/runs.ts'
+import { aSession } from '../../test/sessions.ts'
 import { aWorld, urlIn, type World } from '../../test/world.ts'
 import { slices } from '../app.ts'
-import { openSession } from '../auth/sessions.ts'
 import { newId } from '../lib/ids.ts'
 
 // The receiver of case 15 listens on this machine and is reachable.
@@ -169,9 +169,8 @@ describe('abuse case 4: a file read through a query parameter', () => {
 describe('abuse case 7: a stream opened by another site', () => {
   it('needs a token, which no browser adds by itself; a session cookie is not enough', async () => {
     const { token } = world.admin
-    const session = await openSession(app.db, await tokenId(app, token), new Date())
     const headers = {
-      Cookie: `millrace_session=${session}`,
+      ...(await aSession(app, world.admin)),
       Origin: 'https://evil.example',
       Accept: 'text/event-stream',
     }

@@ -1,4 +1,4 @@
-// Decides who may call, in the order that reveals nothing: token, organization, scope, permission.
+// Decides who may call, in the order that reveals nothing: token or session, organization, scope, permission.
 import type { FastifyRequest } from 'fastify'
 import { hasFeature, hasFeatureWhereHosted, type Caller, type Organization } from '../auth/caller.ts'
 import type { FoundToken } from '../auth/find-tokens.ts'
@@ -9,6 +9,7 @@ import { ApiError, forbidden, notFound, unauthorized } from '../lib/errors.ts'
 import { isInRanges } from '../lib/ip-ranges.ts'
 import { isStorable } from '../lib/unstorable.ts'
 import type { Route } from './route.ts'
+import { sessionCookie } from './session-cookie.ts'
 
 export interface Access {
   caller: Caller | null
@@ -26,6 +27,8 @@ declare module 'fastify' {
     access: Access | null
     /** The caller's rate limits, for the headers of the response. */
     spent: Spent | null
+    /** The cookie of a session counts, so pages of other origins may not read the response. */
+    hasSession: boolean
   }
 }
 
@@ -35,7 +38,8 @@ export async function authorize(ctx: Context, route: Route, request: FastifyRequ
     requireNames(route, params)
     return anybody
   }
-  const found = await findToken(ctx, request, isInOrganization(route) ? (params['org'] ?? '') : null)
+  const slug = isInOrganization(route) ? (params['org'] ?? '') : null
+  const found = await findToken(ctx, request, slug, route.download)
   if (found === null) {
     throw unauthorized(
       `Authentication required. Please supply a valid API Access Token: ${ctx.config.url}/docs`,
@@ -48,14 +52,22 @@ export async function authorize(ctx: Context, route: Route, request: FastifyRequ
 /** Counts a request that reaches no route. A request without a valid token counts for nobody. */
 export async function countUnrouted(ctx: Context, request: FastifyRequest): Promise<void> {
   const [, slug = null] = /^\/v2\/(?:analytics\/)?organizations\/([^/?]+)/.exec(request.url) ?? []
-  const found = await findToken(ctx, request, slug)
+  const found = await findToken(ctx, request, slug, false)
   if (found !== null) await countRequest(ctx, request, found)
 }
 
-/** Finds the token of the request, and the organization with that slug if its owner is a member. */
-async function findToken(ctx: Context, request: FastifyRequest, slug: string | null) {
+/**
+ * Finds the token of the request, or else the session of its cookie, and the organization with that slug if its owner is a
+ * member.
+ */
+async function findToken(ctx: Context, request: FastifyRequest, slug: string | null, isDownload: boolean) {
+  const known = slug !== null && isStorable(slug) ? slug : null
   const token = bearerToken(request.headers.authorization)
-  return token === null ? null : ctx.tokens.find(token, slug !== null && isStorable(slug) ? slug : null)
+  if (token !== null) return ctx.tokens.find(token, known)
+  const cookie = sessionCookie(ctx.config.url, request, isDownload)
+  if (cookie === null) return null
+  request.hasSession = true
+  return ctx.sessions.find(cookie, known)
 }
 
 /** Throws 429 where limits are enforced and one of them is exceeded. */
@@ -67,7 +79,7 @@ async function countRequest(ctx: Context, request: FastifyRequest, found: FoundT
 /** The access rule of a route or a page. */
 export type Rule = Pick<Route, 'url' | 'scope' | 'permission' | 'feature' | 'params'>
 
-/** Judges a token that was found together with the organization of the rule. */
+/** Judges a token or session that was found together with the organization of the rule. */
 export async function admit(
   ctx: Context,
   route: Rule,
@@ -78,13 +90,15 @@ export async function admit(
   if (found.allowed_ip_addresses !== null && !isInRanges(request.ip, found.allowed_ip_addresses)) {
     throw forbidden(`Your access token may not be used from ${request.ip}`)
   }
-  ctx.tokenUse.record(found.id, request.ip)
+  if (found.id !== null) ctx.tokenUse.record(found.id, request.ip)
+  if (found.session !== null) ctx.sessionUse.record(found.session.id, request.ip)
 
   const { user, organization } = found
   const caller: Caller = {
     user,
     token: found,
-    request: { ip: request.ip, userAgent: request.headers['user-agent']?.slice(0, 500) ?? null },
+    session: found.session,
+    request: { ip: request.ip, userAgent: userAgentOf(request) },
   }
   if (!isInOrganization(route)) {
     requireScope(route, found.scopes)
@@ -114,6 +128,9 @@ export async function admit(
   }
   return { caller, org: organization, pipelineId: verdict === 'yes' ? null : verdict.pipelineId }
 }
+
+export const userAgentOf = ({ headers }: FastifyRequest): string | null =>
+  headers['user-agent']?.slice(0, 500) ?? null
 
 const isInOrganization = ({ url }: Rule) => /^(\/v2(\/analytics)?)?\/organizations\/:org(\/|$)/.test(url)
 

@@ -2,11 +2,14 @@
 import type { FastifyRequest } from 'fastify'
 import type { Count } from '../auth/rate-limits.ts'
 
-/** Pages of any origin may call the API: it is authorized by a bearer token, which no browser adds by itself. */
-export const commonHeaders = ({ id, spent, server }: FastifyRequest): Record<string, string> => ({
+/**
+ * Pages of any origin may call the API with a bearer token, which no browser adds by itself. Responses to a cookie are for
+ * our own pages alone, and no cache keeps them.
+ */
+export const commonHeaders = ({ id, spent, server, hasSession }: FastifyRequest): Record<string, string> => ({
   'X-Request-Id': id,
   'X-Content-Type-Options': 'nosniff',
-  'Access-Control-Allow-Origin': '*',
+  ...(hasSession ? { 'Cache-Control': 'no-store' } : { 'Access-Control-Allow-Origin': '*' }),
   'Access-Control-Expose-Headers':
     'Link, X-Request-Id, RateLimit-Remaining, RateLimit-Limit, RateLimit-Reset',
   // Clients reconnect, and the load balancer sends them to another server.

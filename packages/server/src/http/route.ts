@@ -58,6 +58,8 @@ interface Definition<
   callsOut?: true
   /** It may take access away, so it is answered when no server has the old access cached. */
   changesAccess?: true
+  /** Links of our pages lead here, and a browser that follows a link adds no header beside the cookie. Only for GET. */
+  download?: true
   answers: Record<number, TSchema | null>
   errors?: Errors
   handler(input: Input<Url, Access, Params, Query, Body>): Promise<Answer>
@@ -100,6 +102,7 @@ export interface Route {
   rawBody: RawBody<Record<string, Param>> | null
   callsOut: boolean
   changesAccess: boolean
+  download: boolean
   answers: Record<number, TSchema | null>
   errors: Errors
   run(input: RawInput): Promise<Answer>
@@ -150,6 +153,7 @@ export function route<
     rawBody: definition.rawBody ?? null,
     callsOut: definition.callsOut ?? false,
     changesAccess: definition.changesAccess ?? false,
+    download: definition.download ?? false,
     answers: definition.answers,
     errors: definition.errors ?? {},
     async run(input) {

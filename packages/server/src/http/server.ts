@@ -1,10 +1,11 @@
 // The HTTP server without its routes: Fastify's options, and the hooks that every request passes.
 import { randomUUID } from 'node:crypto'
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
-import { watchAccess } from '../auth/access-watch.ts'
+import { allOf, watchAccess } from '../auth/access-watch.ts'
 import type { Context } from '../context.ts'
 import type { Database } from '../db/pool.ts'
 import { commonHeaders } from './common-headers.ts'
+import { compressJson } from './compress.ts'
 import { readBodies } from './endpoint.ts'
 import { answerError } from './error-handler.ts'
 import { serveMetrics } from './metrics.ts'
@@ -40,9 +41,11 @@ export async function buildServer(ctx: Context, database: Database): Promise<Fas
   app.setErrorHandler(answerError)
   app.decorateRequest('access', null)
   app.decorateRequest('spent', null)
+  app.decorateRequest('hasSession', false)
   limitUnknownBodies(app, ctx.config.unknownBodies)
   readBodies(app)
   app.addHook('onSend', async (request, reply) => void reply.headers(commonHeaders(request)))
+  compressJson(app)
   answerOptions(app)
   logRequests(app)
   serveMetrics(app, [database.pool, database.slow.pool], {
@@ -50,7 +53,7 @@ export async function buildServer(ctx: Context, database: Database): Promise<Fas
     token: ctx.config.secrets.metricsToken,
   })
   serveHealth(app, database.pool)
-  const watch = await watchAccess(database.pool, ctx.tokens, (error) =>
+  const watch = await watchAccess(database.pool, allOf(ctx.tokens, ctx.sessions), (error) =>
     ctx.log.warn(
       { err: error },
       'Lost the connection that is notified of changed access; tokens are not cached until it is back.',

@@ -1,19 +1,20 @@
 // Web pages as endpoints: finds the session, checks the page's access rule, and accepts only forms of our own pages.
 import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { findBySession, type FoundToken } from '../auth/find-tokens.ts'
+import { sessionFinder, type FoundToken } from '../auth/find-tokens.ts'
 import type { Context } from '../context.ts'
-import { admit, type Rule } from '../http/access.ts'
+import { admit, userAgentOf, type Rule } from '../http/access.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import { toApiError } from '../http/error-handler.ts'
 import { pathOf } from '../http/query.ts'
+import { isFromElsewhere } from '../http/session-cookie.ts'
 import { ApiError, forbidden, notFound } from '../lib/errors.ts'
 import { isStorable } from '../lib/unstorable.ts'
-import { readCookie, writeCookie } from './cookies.ts'
+import { readCookie, writeCookie } from '../http/cookies.ts'
 import { html } from './html.ts'
 import { layout, pageHeaders } from './layout.ts'
 import { missingPage } from './missing-page.ts'
-import type { MemberInput, Page, PageAnswer, PageInput, Redirect } from './page.ts'
+import type { MemberInput, Page, PageAnswer, PageInput, Redirect, Session } from './page.ts'
 import type { Site } from './site.ts'
 import { sendShell, wantsPage } from './web.ts'
 
@@ -47,8 +48,9 @@ async function answer(ctx: Context, page: Page, request: FastifyRequest): Promis
   const params = request.params as Record<string, string>
   const slug = params['org'] ?? null
   if (slug !== null && !isStorable(slug)) throw notFound('No organization found')
-  const found = value === null ? null : await findBySession(ctx.db, value, slug)
-  const session = found === null || value === null ? null : { id: found.sessionId, value }
+  const findSession = sessionFinder(ctx.db)
+  const found = value === null ? null : await findSession(value, slug)
+  const session = toSession(found, value)
   const input: PageInput = {
     ctx,
     params,
@@ -56,28 +58,33 @@ async function answer(ctx: Context, page: Page, request: FastifyRequest): Promis
     form: request.body instanceof URLSearchParams ? request.body : new URLSearchParams(),
     formField: html`<input type="hidden" name="form_code" value="${formCode(ctx, request)}" />`,
     session,
-    visitor: { ip: request.ip },
+    visitor: { ip: request.ip, userAgent: userAgentOf(request) },
   }
   if (page.permission === 'anonymous') return page.handler(input)
   if (found === null || session === null) return signInFirst(page, request)
   const rule = { ...page, feature: null, params: {} }
-  const { caller, org } = await countAndAdmit(ctx, rule, found.token, request)
+  const { caller, org } = await countAndAdmit(ctx, rule, found, request)
   const member: MemberInput = {
     ...input,
     session,
     caller,
     async enter(wanted, permission) {
       if (org?.slug === wanted && page.permission === permission) return org
-      const again = await findBySession(ctx.db, session.value, wanted)
+      const again = await findSession(session.value, wanted)
       if (again === null) throw forbidden('You are not signed in any more.')
       const within = { ...rule, permission, url: '/organizations/:org' }
-      const entered = await countAndAdmit(ctx, within, again.token, request)
+      const entered = await countAndAdmit(ctx, within, again, request)
       if (entered.org === null) throw notFound('No organization found')
       return entered.org
     },
   }
   return page.handler(member)
 }
+
+const toSession = (found: FoundToken | null, value: string | null): Session | null =>
+  found?.session && value !== null
+    ? { id: found.session.id, value, user: found.user, organizationIds: found.organization_ids }
+    : null
 
 /** Requests for pages count too, but only responses of the API have the headers with the limits. */
 async function countAndAdmit(ctx: Context, rule: Rule, token: FoundToken, request: FastifyRequest) {
@@ -87,12 +94,10 @@ async function countAndAdmit(ctx: Context, rule: Rule, token: FoundToken, reques
 
 /** Accepts a form that was sent from our own origin, with the code that the server put into it for this cookie. */
 function refuseForeignForm(ctx: Context, request: FastifyRequest): void {
-  const { origin, 'sec-fetch-site': site } = request.headers
-  const own = new URL(ctx.config.url).origin
-  const isElsewhere =
-    (origin !== undefined && origin !== own) || (site !== undefined && site !== 'same-origin')
-  if (isElsewhere)
+  if (isFromElsewhere(ctx.config.url, request)) {
+    const own = new URL(ctx.config.url).origin
     throw forbidden(`This form was not sent from a page of ${own}. Open that address and try again.`)
+  }
   const given = request.body instanceof URLSearchParams ? request.body.get('form_code') : null
   const bound = boundTo(ctx, request)
   const code = Buffer.from(given ?? '', 'hex')

@@ -1,19 +1,17 @@
-import { sql } from 'kysely'
 import type { Db } from '../db/pool.ts'
+import type { Session } from './page.ts'
 
-/** The user of the session, and their organizations that the session's token may use. */
+/** The organizations of the user that the session may use. */
 export async function listMemberships(
   db: Db,
-  sessionId: string,
-): Promise<{ user: string; organizations: Array<{ slug: string; name: string }> }> {
-  const { rows } = await sql<{ user: string; slug: string | null; name: string }>`
-    select u.name as user, o.slug, o.name from web_sessions w
-    join api_access_tokens t on t.id = w.access_token_id join users u on u.id = t.user_id
-    left join (organizations o join organization_members m on m.organization_id = o.id)
-      on m.user_id = u.id and (t.organization_ids is null or o.id = any (t.organization_ids))
-    where w.id = ${sessionId} order by o.name, o.id`.execute(db)
-  return {
-    user: rows[0]?.user ?? '',
-    organizations: rows.flatMap(({ slug, name }) => (slug === null ? [] : [{ slug, name }])),
-  }
+  { user, organizationIds }: Pick<Session, 'user' | 'organizationIds'>,
+): Promise<Array<{ slug: string; name: string }>> {
+  const found = db
+    .selectFrom('organization_members as m')
+    .innerJoin('organizations as o', 'o.id', 'm.organization_id')
+    .select(['o.slug', 'o.name'])
+    .where('m.user_id', '=', user.id)
+    .orderBy('o.name')
+    .orderBy('o.id')
+  return (organizationIds === null ? found : found.where('o.id', 'in', [...organizationIds])).execute()
 }

@@ -24,6 +24,9 @@ export interface Session {
   id: string
   /** The value of the cookie. */
   value: string
+  user: Caller['user']
+  /** null: every organization of the user. */
+  organizationIds: readonly string[] | null
 }
 
 export interface PageInput {
@@ -35,7 +38,7 @@ export interface PageInput {
   /** A hidden field that every form must contain. It proves that the form is ours. */
   formField: Html
   session: Session | null
-  visitor: { ip: string }
+  visitor: { ip: string; userAgent: string | null }
 }
 
 export interface MemberInput extends PageInput {
@@ -62,7 +65,7 @@ export type Page = Common &
       }
   )
 
-/** The path, if it belongs to this server; otherwise null. */
+/** The path with its query and fragment, if it belongs to this server; otherwise null. */
 export function localPath(baseUrl: string, text: string | null): string | null {
   // Browsers read a backslash as a slash, and ignore tabs and line ends.
   if (text === null || !/^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(text)) return null
@@ -73,5 +76,5 @@ export function localPath(baseUrl: string, text: string | null): string | null {
 
 function pathWithin(baseUrl: string, text: string): string | null {
   const url = URL.canParse(text, baseUrl) ? new URL(text, baseUrl) : null
-  return url !== null && url.origin === new URL(baseUrl).origin ? url.pathname + url.search : null
+  return url !== null && url.origin === new URL(baseUrl).origin ? url.pathname + url.search + url.hash : null
 }

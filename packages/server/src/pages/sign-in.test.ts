@@ -53,7 +53,9 @@ describe('POST /sign-in', () => {
     const answer = await browser.signIn(admin.token)
     expect([answer.status, answer.location]).toEqual([303, '/sign-in'])
     const cookie = answer.headers.getSetCookie().find((line) => line.startsWith('millrace_session='))
-    expect(cookie).toMatch(/^millrace_session=mrws_\w{40}; Path=\/; Max-Age=3600; HttpOnly; SameSite=Lax$/)
+    expect(cookie).toMatch(
+      /^millrace_session=mrws_\w{40}; Path=\/; Max-Age=34560000; HttpOnly; SameSite=Lax$/,
+    )
     const value = browser.cookies.get('millrace_session') ?? ''
     const rows = await app.db.selectFrom('web_sessions').selectAll().execute()
     expect(JSON.stringify(rows)).not.toContain(value)
@@ -109,6 +111,8 @@ describe('POST /sign-in', () => {
     ['/\t/evil.example/', '/sign-in'],
     ['javascript:alert(1)', '/sign-in'],
     ['/organizations/acme/services/connect?a=b', '/organizations/acme/services/connect?a=b'],
+    ['/acme/demo/builds/7?view=table#a-job/L5-L9', '/acme/demo/builds/7?view=table#a-job/L5-L9'],
+    ['/acme#//evil.example', '/acme#//evil.example'],
   ])('redirects only to a page of this server: next=%j', async (next, expected) => {
     expect((await aBrowser(app).signIn(admin.token, next)).location).toBe(expected)
   })

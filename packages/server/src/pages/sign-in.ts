@@ -1,12 +1,12 @@
-// Exchanges an access token for a short session, so that no page contains the token.
-import { endSession, openSession, sessionSeconds } from '../auth/sessions.ts'
+// Exchanges an access token for a session, so that no page contains the token.
+import { endSession, openSession, sessionCookieSeconds } from '../auth/sessions.ts'
 import type { FoundToken } from '../auth/find-tokens.ts'
 import type { Context } from '../context.ts'
 import { isInRanges } from '../lib/ip-ranges.ts'
 import { listMemberships } from './memberships.ts'
-import { writeCookie } from './cookies.ts'
+import { writeCookie } from '../http/cookies.ts'
 import { html, type Html } from './html.ts'
-import { localPath, type Page, type PageAnswer, type PageInput } from './page.ts'
+import { localPath, type Page, type PageAnswer, type PageInput, type Session } from './page.ts'
 
 const showSignIn: Page = {
   method: 'GET',
@@ -14,7 +14,7 @@ const showSignIn: Page = {
   permission: 'anonymous',
   async handler({ ctx, query, formField, session }) {
     const next = localPath(ctx.config.url, query.get('next'))
-    return session === null ? signInForm(formField, next, null) : whereTo(ctx, session.id, formField)
+    return session === null ? signInForm(formField, next, null) : whereTo(ctx, session, formField)
   },
 }
 
@@ -23,20 +23,26 @@ const signIn: Page = {
   url: '/sign-in',
   permission: 'anonymous',
   async handler(input) {
-    const { ctx, form, formField, session } = input
+    const { ctx, form, formField, session, visitor } = input
     const next = localPath(ctx.config.url, form.get('next'))
     const token = await findToken(input)
-    if (token === null) {
+    if (token === null || token.id === null) {
       const problem = 'That is not a valid access token, or it may not be used from here.'
       return { ...signInForm(formField, next, problem), status: 422 }
     }
     // An earlier session ends.
     if (session !== null) await endSession(ctx.db, session.value)
-    const value = await openSession(ctx.db, token.id, ctx.now())
-    ctx.tokenUse.record(token.id, input.visitor.ip)
+    const value = await openSession(ctx.db, {
+      how: 'token',
+      accessTokenId: token.id,
+      userId: token.user.id,
+      ...visitor,
+      now: ctx.now(),
+    })
+    ctx.tokenUse.record(token.id, visitor.ip)
     return {
       to: next ?? '/sign-in',
-      cookies: [writeCookie(ctx.config.url, 'session', value, sessionSeconds), withoutForm(ctx)],
+      cookies: [writeCookie(ctx.config.url, 'session', value, sessionCookieSeconds), withoutForm(ctx)],
     }
   },
 }
@@ -84,8 +90,8 @@ function signInForm(formField: Html, next: string | null, problem: string | null
   }
 }
 
-async function whereTo(ctx: Context, sessionId: string, formField: Html): Promise<PageAnswer> {
-  const { user, organizations } = await listMemberships(ctx.db, sessionId)
+async function whereTo(ctx: Context, session: Session, formField: Html): Promise<PageAnswer> {
+  const organizations = await listMemberships(ctx.db, session)
   const links = organizations.map(
     ({ slug, name }) =>
       html`<li>
@@ -93,7 +99,7 @@ async function whereTo(ctx: Context, sessionId: string, formField: Html): Promis
       </li>`,
   )
   return {
-    title: `Signed in as ${user}`,
+    title: `Signed in as ${session.user.name}`,
     content: html` <ul>
         ${links}
       </ul>

@@ -75,7 +75,7 @@ export async function run(
     const clock = await followDatabaseClock(pool)
     closing.push(clock.stop)
     const ctx = createContext({ config, db, pool, log, secretKeys, hosted, now: clock.now })
-    closing.push(ctx.tokenUse.flush, ctx.outbound.close)
+    closing.push(ctx.tokenUse.flush, ctx.sessionUse.flush, ctx.outbound.close)
     const services: Close[] = []
     closing.push(() => Promise.all(services.map((stop) => stop())))
     if (roles.includes('worker')) services.push(await startTasks(ctx, database.slow))

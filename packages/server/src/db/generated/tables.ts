@@ -997,9 +997,16 @@ export interface Tables {
   web_sessions: {
     id: string
     token_hash: Buffer
-    access_token_id: string
+    access_token_id: string | null
     created_at: string
     expires_at: string
+    user_id: string | null
+    opened_with: Generated<string>
+    organization_id: string | null
+    ip: string | null
+    user_agent: string | null
+    last_used_at: string | null
+    last_used_ip: string | null
   }
   webhook_deliveries: {
     pipeline_id: string

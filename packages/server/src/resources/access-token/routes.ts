@@ -1,6 +1,8 @@
 import { byCaller } from '../../audit/record.ts'
 import { noContent, ok } from '../../http/answer.ts'
 import { route } from '../../http/route.ts'
+import type { Caller } from '../../auth/caller.ts'
+import { notFound } from '../../lib/errors.ts'
 import { presentAccessToken } from './present.ts'
 import { revokeAccessToken } from './revoke.ts'
 import { AccessToken } from './schema.ts'
@@ -12,8 +14,9 @@ const getAccessTokenRoute = route({
   scope: 'none',
   permission: 'token',
   answers: { 200: AccessToken },
+  errors: { 404: 'The request was made with a session that no token opened.' },
   async handler({ caller }) {
-    return ok(presentAccessToken(caller))
+    return ok(presentAccessToken(requireToken(caller), caller))
   },
 })
 
@@ -25,10 +28,16 @@ const revokeAccessTokenRoute = route({
   permission: 'token',
   changesAccess: true,
   answers: { 204: null },
+  errors: { 404: 'The request was made with a session that no token opened.' },
   async handler({ ctx, caller }) {
-    await revokeAccessToken(ctx.db, byCaller(caller), caller.token.id)
+    await revokeAccessToken(ctx.db, byCaller(caller), requireToken(caller))
     return noContent()
   },
 })
+
+function requireToken({ token }: Caller): string {
+  if (token.id === null) throw notFound('This request was made with a session, not with an access token')
+  return token.id
+}
 
 export const accessTokenRoutes = [getAccessTokenRoute, revokeAccessTokenRoute]

@@ -109,6 +109,7 @@ const download = {
   method: 'GET',
   summary: 'Download an artifact: answers where its file is to be had for 60 seconds',
   scope: 'read_artifacts',
+  download: true,
   answers: { 302: ArtifactDownload },
 } as const
 

@@ -79,6 +79,7 @@ const getText = {
   summary: 'Get the log of a job as plain text; the last bytes of it with Range: bytes=-N',
   scope: 'read_build_logs',
   query: textQuery,
+  download: true,
   answers: { 200: Type.String({ contentMediaType: 'text/plain' }) },
   errors: rangeErrors,
   handler: (asked: Asked) => answerLog(asked, 'text'),

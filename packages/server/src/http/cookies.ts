@@ -1,4 +1,4 @@
-// The two cookies of the pages. No script can read them, and forms of other sites do not send them.
+// The two cookies of our pages. No script can read them, and forms of other sites do not send them.
 
 export type CookieName = 'session' | 'form'
 
