@@ -9,7 +9,9 @@ export class JobList {
   readonly #before = new Map<string, string>()
 
   put(short: ShortJob, step: GraphStep): void {
-    const job = readJob(short, step)
+    const read = readJob(short, step)
+    const before = this.#before.get(read.id)
+    const job: Job = { ...read, placeId: this.find(before ?? '')?.placeId ?? read.id }
     const position = this.#positionById.get(job.id)
     if (position === undefined) {
       const positions = this.#positionsByStep.get(step.id)
@@ -20,7 +22,11 @@ export class JobList {
     } else {
       this.#jobs[position] = job
     }
-    if (job.retriedIn !== null) this.#before.set(job.retriedIn, job.id)
+    if (job.retriedIn === null) return
+    this.#before.set(job.retriedIn, job.id)
+    const next = this.#positionById.get(job.retriedIn)
+    const retry = next === undefined ? undefined : this.#jobs[next]
+    if (next !== undefined && retry !== undefined) this.#jobs[next] = { ...retry, placeId: job.placeId }
   }
 
   find(id: string): Job | undefined {

@@ -11,6 +11,7 @@ export class JobTable {
   #graph: Graph = { steps: [], edges: [], jobs: [] }
   #stepById = new Map<string, GraphStep>()
   #membersByGroup = new Map<string, string[]>()
+  #predecessors = new Map<string, string[]>()
   #list = new JobList()
   #summaries = new Map<string, StepSummary>()
   #newest: readonly Job[] | null = null
@@ -86,8 +87,18 @@ export class JobTable {
     return this.#list.attempts(jobId)
   }
 
+  /** The newest attempt of the job. */
+  newestOf(jobId: string): Job | undefined {
+    return this.#list.attempts(jobId).at(-1)
+  }
+
   membersOf(groupId: string): readonly string[] {
     return this.#membersByGroup.get(groupId) ?? []
+  }
+
+  /** The steps that a step waits for. */
+  predecessorsOf(stepId: string): readonly string[] {
+    return this.#predecessors.get(stepId) ?? []
   }
 
   /** The newest attempts of a step's jobs; of a group, those of its steps. */
@@ -135,6 +146,8 @@ export class JobTable {
     this.#membersByGroup = new Map()
     for (const { id, kind } of graph.steps) if (kind === 'group') this.#membersByGroup.set(id, [])
     for (const { id, group_id } of graph.steps) this.#membersByGroup.get(group_id ?? '')?.push(id)
+    this.#predecessors = new Map(graph.steps.map(({ id }) => [id, []]))
+    for (const [from = '', to = ''] of graph.edges) this.#predecessors.get(to)?.push(from)
     this.#list = new JobList()
     this.#unapplied.clear()
     for (const job of graph.jobs) this.#put(job)

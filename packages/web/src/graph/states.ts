@@ -206,3 +206,6 @@ function effectiveState(kind: StateKind, state: string, detail: StateDetail): st
 }
 
 const isFailed = (found: StateLook): boolean => found.tone === 'failed' && found.turns !== true
+
+export const titleOf = ({ label, aside }: StateLook): string =>
+  aside === undefined ? label : `${label}, ${aside}`

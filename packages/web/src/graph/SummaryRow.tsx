@@ -1,0 +1,76 @@
+import { memo, type ReactNode } from 'react'
+import { Icon } from '../parts/Icon.tsx'
+import { Duration } from '../parts/Time.tsx'
+import { BUCKET_NAMES, BUCKET_TONES, type Bucket } from './buckets.ts'
+import type { Job } from './job.ts'
+import { LookMark, toneClass } from './LookMark.tsx'
+import rows from './Rows.module.css'
+import { titleOf } from './states.ts'
+import type { SummaryRow } from './summary-rows.ts'
+import styles from './SummaryRow.module.css'
+import { rowStyle } from './use-row-window.ts'
+import { selectOnClick } from './view.ts'
+
+interface Place {
+  at: number
+  total: number
+}
+
+interface HeadingProps extends Place {
+  row: Extract<SummaryRow, { kind: 'group' }>
+  onToggle: (bucket: Bucket) => void
+}
+
+export const SummaryHeading = ({ row, at, total, onToggle }: HeadingProps) => (
+  <div role="listitem" aria-setsize={total} aria-posinset={at + 1} className={rows.row} style={rowStyle(at)}>
+    <button
+      type="button"
+      className={`${styles.heading} ${toneClass(BUCKET_TONES[row.bucket])}`}
+      aria-expanded={row.isOpen}
+      onClick={() => onToggle(row.bucket)}
+    >
+      <Icon name={row.isOpen ? 'chevron-down' : 'chevron-right'} size={14} />
+      <span className={styles.group}>{BUCKET_NAMES[row.bucket]}</span>
+      <span className={styles.count}>{row.count.toLocaleString()}</span>
+    </button>
+  </div>
+)
+
+interface JobProps extends Place {
+  job: Job
+  isSelected: boolean
+  onSelect: (jobId: string) => void
+  action: ReactNode
+}
+
+export const SummaryJob = memo(({ job, at, total, isSelected, onSelect, action }: JobProps) => (
+  <div role="listitem" aria-setsize={total} aria-posinset={at + 1} className={rows.row} style={rowStyle(at)}>
+    <a
+      href={`#${job.id}`}
+      className={styles.job}
+      aria-current={isSelected || undefined}
+      onClick={selectOnClick(() => onSelect(job.id))}
+    >
+      <span className={styles.mark}>
+        <LookMark look={job.look} hasWord={false} />
+      </span>
+      <span className={rows.name} title={job.name}>
+        {job.name}
+      </span>
+      <span className={rows.muted}>{reasonOf(job)}</span>
+      <span className={rows.number}>{job.attempt > 0 && `attempt ${job.attempt + 1}`}</span>
+      <span className={rows.number}>
+        {job.startedMs !== null && <Duration from={job.startedMs} to={job.finishedMs} />}
+      </span>
+    </a>
+    {action !== undefined && <span className={styles.action}>{action}</span>}
+  </div>
+))
+
+/** The note of a failure, else the word of the state. */
+const reasonOf = ({ note, look, exitStatus }: Job): string => {
+  if (look.tone === 'failed' || look.tone === 'warn') {
+    return note ?? (exitStatus === null ? look.label : `exit ${exitStatus}`)
+  }
+  return titleOf(look)
+}

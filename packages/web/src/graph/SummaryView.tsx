@@ -1,0 +1,69 @@
+import { useState, type ReactNode } from 'react'
+import type { Bucket } from './buckets.ts'
+import { HeldRows } from './HeldRows.tsx'
+import type { Job } from './job.ts'
+import rows from './Rows.module.css'
+import { SummaryHeading, SummaryJob } from './SummaryRow.tsx'
+import { summaryRows, type SummaryRow } from './summary-rows.ts'
+import { useJobTable } from './use-job-table.ts'
+import { countStyle, useRowWindow } from './use-row-window.ts'
+import { useSteadyRows, useSteadySelection } from './use-steady-rows.ts'
+import type { ViewProps } from './view.ts'
+
+interface Props extends ViewProps {
+  /** What the reader can do about a blocked job. */
+  actionFor?: (job: Job) => ReactNode
+}
+
+/** What needs a reader first: failures, then blocks, then what runs and waits. Passed jobs are folded. */
+export function SummaryView({ table, selectedJob, onSelect, actionFor }: Props) {
+  useJobTable(table)
+  const [toggled, setToggled] = useState<ReadonlySet<Bucket>>(new Set())
+  const toggle = (bucket: Bucket) =>
+    setToggled(
+      (now) => new Set(now.has(bucket) ? [...now].filter((each) => each !== bucket) : [...now, bucket]),
+    )
+
+  const groups = table.groups()
+  const newest = (row: SummaryRow): SummaryRow => {
+    const job = row.kind === 'job' ? table.newestOf(row.key) : undefined
+    return job === undefined ? row : { key: row.key, kind: 'job', job }
+  }
+  const steady = useSteadyRows(summaryRows(groups, toggled), [...toggled].join(), newest)
+  const view = useRowWindow(steady.rows.length)
+  const { first, last, setScroller, setSpacer } = view
+  const selected = selectedJob === null ? null : (table.job(selectedJob)?.placeId ?? null)
+  useSteadySelection(steady.rows, selected, view)
+
+  if (groups.total === 0) return <p className={rows.empty}>This build has no jobs.</p>
+  return (
+    <div className={rows.view}>
+      <div className={rows.scroller} ref={setScroller} {...steady.handlers}>
+        <div
+          className={rows.spacer}
+          ref={setSpacer}
+          style={countStyle(steady.rows.length)}
+          role="list"
+          aria-label="Jobs"
+        >
+          {steady.rows.slice(first, last).map((row, at) => {
+            const place = { at: first + at, total: steady.rows.length }
+            return row.kind === 'group' ? (
+              <SummaryHeading key={row.key} row={row} {...place} onToggle={toggle} />
+            ) : (
+              <SummaryJob
+                key={row.key}
+                job={row.job}
+                {...place}
+                isSelected={row.key === selected}
+                onSelect={onSelect}
+                action={row.job.isUnblockable ? actionFor?.(row.job) : undefined}
+              />
+            )
+          })}
+        </div>
+      </div>
+      {steady.isHeld && <HeldRows onRelease={steady.release} />}
+    </div>
+  )
+}

@@ -1,0 +1,61 @@
+import { memo } from 'react'
+import { Duration } from '../parts/Time.tsx'
+import type { JobTable } from './job-table.ts'
+import type { Job } from './job.ts'
+import { LookMark } from './LookMark.tsx'
+import rows from './Rows.module.css'
+import { describePredecessors } from './step-labels.ts'
+import styles from './Table.module.css'
+import { rowStyle } from './use-row-window.ts'
+import { selectOnClick } from './view.ts'
+
+interface Props {
+  table: JobTable
+  job: Job
+  at: number
+  isSelected: boolean
+  onSelect: (jobId: string) => void
+}
+
+export const TableRow = memo(({ table, job, at, isSelected, onSelect }: Props) => {
+  const after = describePredecessors(table, job.stepId)
+  return (
+    <div
+      role="row"
+      aria-rowindex={at + 2}
+      className={`${rows.row} ${styles.cells} ${styles.row}`}
+      style={rowStyle(at)}
+      data-selected={isSelected || undefined}
+    >
+      <span role="cell" className={styles.state}>
+        <LookMark look={job.look} />
+      </span>
+      <span role="cell" className={rows.name}>
+        <a
+          href={`#${job.id}`}
+          className={styles.link}
+          title={job.name}
+          aria-current={isSelected || undefined}
+          onClick={selectOnClick(() => onSelect(job.id))}
+        >
+          {job.name}
+        </a>
+      </span>
+      <span role="cell" className={`${rows.muted} ${styles.wide}`}>
+        {[job.note, job.attempt > 0 ? `attempt ${job.attempt + 1}` : null].filter(Boolean).join(' · ')}
+      </span>
+      <span role="cell" className={`${rows.muted} ${styles.widest}`} title={after}>
+        {after}
+      </span>
+      <span role="cell" className={rows.number}>
+        <Duration from={job.startedMs} to={job.finishedMs} />
+      </span>
+      <span role="cell" className={`${rows.number} ${styles.wide}`}>
+        <Duration from={job.runnableMs} to={job.startedMs ?? job.finishedMs} />
+      </span>
+      <span role="cell" className={`${rows.muted} ${styles.wide}`} title={job.agent ?? undefined}>
+        {job.agent}
+      </span>
+    </div>
+  )
+})

@@ -1,0 +1,82 @@
+import { useRef } from 'react'
+import { Button } from '../parts/Button.tsx'
+import { useNow } from '../parts/clock.ts'
+import { useKeys } from '../parts/keys.ts'
+import { FilterBox } from './FilterBox.tsx'
+import { HeldRows } from './HeldRows.tsx'
+import type { Job } from './job.ts'
+import rows from './Rows.module.css'
+import { filterJobs, sortJobs, type JobSort } from './sort-jobs.ts'
+import { TableHead } from './TableHead.tsx'
+import { TableRow } from './TableRow.tsx'
+import { useJobTable } from './use-job-table.ts'
+import { countStyle, useRowWindow } from './use-row-window.ts'
+import { useSteadyRows, useSteadySelection } from './use-steady-rows.ts'
+import type { ViewProps } from './view.ts'
+
+interface Props extends ViewProps {
+  filter: string
+  onFilter: (filter: string) => void
+  sort: JobSort
+  onSort: (sort: JobSort) => void
+}
+
+/** Every job of the build. It says all that the graph shows, for readers who do not see it. */
+export function TableView({ table, selectedJob, onSelect, filter, onFilter, sort, onSort }: Props) {
+  useJobTable(table)
+  const nowMs = useNow()
+  const input = useRef<HTMLInputElement>(null)
+  useKeys([{ keys: '/', label: 'Filter jobs', run: () => input.current?.focus() }])
+
+  const all = table.newestJobs()
+  const found = sortJobs(filterJobs(all, filter), sort, nowMs)
+  const newest = (row: TableJob): TableJob => ({ ...row, job: table.newestOf(row.key) ?? row.job })
+  const request = `${sort.column} ${sort.isDescending} ${filter}`
+  const steady = useSteadyRows(found.map(toRow), request, newest)
+  const view = useRowWindow(steady.rows.length)
+  const { first, last, setScroller, setSpacer } = view
+  const selected = selectedJob === null ? null : (table.job(selectedJob)?.placeId ?? null)
+  useSteadySelection(steady.rows, selected, view)
+
+  return (
+    <div className={rows.view}>
+      <FilterBox input={input} filter={filter} onFilter={onFilter} shown={found.length} total={all.length} />
+      <div
+        className={rows.scroller}
+        ref={setScroller}
+        role="table"
+        aria-label="Jobs"
+        aria-rowcount={found.length + 1}
+        {...steady.handlers}
+      >
+        <TableHead sort={sort} onSort={onSort} />
+        <div className={rows.spacer} ref={setSpacer} style={countStyle(steady.rows.length)} role="rowgroup">
+          {steady.rows.slice(first, last).map(({ key, job }, at) => (
+            <TableRow
+              key={key}
+              table={table}
+              job={job}
+              at={first + at}
+              isSelected={key === selected}
+              onSelect={onSelect}
+            />
+          ))}
+        </div>
+        {found.length === 0 && (
+          <p className={rows.empty}>
+            {all.length === 0 ? 'This build has no jobs.' : 'No job matches the filter. '}
+            {filter !== '' && <Button onClick={() => onFilter('')}>Clear filter</Button>}
+          </p>
+        )}
+      </div>
+      {steady.isHeld && <HeldRows onRelease={steady.release} />}
+    </div>
+  )
+}
+
+interface TableJob {
+  key: string
+  job: Job
+}
+
+const toRow = (job: Job): TableJob => ({ key: job.placeId, job })

@@ -1,0 +1,61 @@
+// Which jobs a table shows, and in which order.
+import { BUCKETS } from './buckets.ts'
+import { durationMs, waitMs, type Job } from './job.ts'
+
+export const SORT_COLUMNS = ['state', 'name', 'duration', 'wait', 'agent'] as const
+export type SortColumn = (typeof SORT_COLUMNS)[number]
+
+export interface JobSort {
+  column: SortColumn
+  isDescending: boolean
+}
+
+export const failedFirst: JobSort = { column: 'state', isDescending: false }
+
+/** `-duration` in an address: longest first. */
+export function parseSort(text: string | undefined): JobSort {
+  const column = SORT_COLUMNS.find((each) => each === text?.replace(/^-/, ''))
+  return column === undefined ? failedFirst : { column, isDescending: text?.startsWith('-') === true }
+}
+
+export const formatSort = ({ column, isDescending }: JobSort): string => `${isDescending ? '-' : ''}${column}`
+
+/** Every word must occur in the name, the state, the agent or the note. */
+export function filterJobs(jobs: readonly Job[], filter: string): readonly Job[] {
+  const words = filter.toLowerCase().split(/\s+/).filter(Boolean)
+  if (words.length === 0) return jobs
+  return jobs.filter(({ name, look, agent, note }) => {
+    const text = `${name}\n${look.label}\n${agent ?? ''}\n${note ?? ''}`.toLowerCase()
+    return words.every((word) => text.includes(word))
+  })
+}
+
+/** Jobs that are equal keep the order of the pipeline. Jobs without a value come last either way. */
+export function sortJobs(
+  jobs: readonly Job[],
+  { column, isDescending }: JobSort,
+  nowMs: number,
+): readonly Job[] {
+  if (column === 'state') {
+    const order = isDescending ? BUCKETS.toReversed() : BUCKETS
+    return order.flatMap((bucket) => jobs.filter((job) => job.bucket === bucket))
+  }
+  const sign = isDescending ? -1 : 1
+  if (column === 'duration' || column === 'wait') {
+    const valueOf = column === 'duration' ? durationMs : waitMs
+    const values = new Map(jobs.map((job) => [job, valueOf(job, nowMs)]))
+    return jobs.toSorted((a, b) => {
+      const [left, right] = [values.get(a) ?? null, values.get(b) ?? null]
+      if (left === null || right === null) return (left === null ? 1 : 0) - (right === null ? 1 : 0)
+      return sign * (left - right)
+    })
+  }
+  const textOf = (job: Job) => (column === 'name' ? job.name : (job.agent ?? ''))
+  return jobs.toSorted((a, b) => {
+    const [left, right] = [textOf(a), textOf(b)]
+    if (left === '' || right === '') return (left === '' ? 1 : 0) - (right === '' ? 1 : 0)
+    return sign * collator.compare(left, right)
+  })
+}
+
+const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' })

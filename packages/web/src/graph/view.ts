@@ -1,0 +1,18 @@
+import type { MouseEvent } from 'react'
+import type { JobTable } from './job-table.ts'
+
+/** What the four views of a build share. */
+export interface ViewProps {
+  table: JobTable
+  selectedJob: string | null
+  onSelect: (jobId: string) => void
+}
+
+/** A plain click selects in the page. Others, such as those for a new tab, follow the link. */
+export function selectOnClick(onSelect: () => void) {
+  return (event: MouseEvent) => {
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey || event.button !== 0) return
+    event.preventDefault()
+    onSelect()
+  }
+}
