@@ -3,6 +3,7 @@ import type { Row } from './rows.ts'
 
 export const blockRows = 512
 const mostBlocks = 40
+const retryMs = 1000
 
 interface Block {
   rows: Array<Row | undefined>
@@ -65,7 +66,7 @@ export class Blocks {
     const end = Math.min(last, this.#total)
     for (let index = blockOf(Math.max(first, 1)); index <= blockOf(end); index++) {
       const block = this.#use(index)
-      if (block.isLoading || Date.now() - block.failedAt < 1000) continue
+      if (block.isLoading || Date.now() - block.failedAt < retryMs) continue
       const from = firstMissing(block, index, this.#total)
       if (from !== null) void this.#load(block, from, index)
     }
@@ -86,6 +87,7 @@ export class Blocks {
       this.fill(answer.from, answer.rows)
     } catch {
       block.failedAt = Date.now()
+      setTimeout(this.#onChange, retryMs)
     } finally {
       block.isLoading = false
       this.#onChange()

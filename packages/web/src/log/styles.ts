@@ -1,5 +1,5 @@
 // Style tokens of a run as class names and, for colours outside the palette, as colours for both themes.
-import { formatColor, legible, readHex, type Color } from './colors.ts'
+import { contrast, formatColor, legible, readHex, type Color } from './colors.ts'
 
 export interface Look {
   /** Names of `Row.module.css`. */
@@ -45,7 +45,7 @@ function colorsOf(front: string | null, back: string | null, classes: string[]):
   const paint = back === null ? null : readHex(back)
   const ink = front === null ? null : readHex(front)
   if (paint !== null) {
-    return { background: formatColor(paint), color: formatColor(legible(ink ?? texts.light, paint)) }
+    return { background: formatColor(paint), color: formatColor(legible(ink ?? textOn(paint), paint)) }
   }
   if (back !== null) {
     // Palette colours contrast with the ground of the log, so that is the colour of text on them.
@@ -56,6 +56,9 @@ function colorsOf(front: string | null, back: string | null, classes: string[]):
   if (front !== null) classes.push(`fg${paletteIndex(front)}`)
   return {}
 }
+
+const textOn = (paint: Color) =>
+  contrast(texts.light, paint) > contrast(texts.dark, paint) ? texts.light : texts.dark
 
 const paletteIndex = (text: string) => (/^(1[0-5]|\d)$/.test(text) ? text : '7')
 

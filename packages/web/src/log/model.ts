@@ -1,0 +1,193 @@
+// What is known of one log: its rows in memory, its groups and which are open, and whether it still grows. It knows nothing
+// of pixels. Listeners learn that something changed, not what.
+import { ApiFailure } from '../api/call.ts'
+import { Blocks } from './blocks.ts'
+import { Folding, replaceGroups, type Group } from './groups.ts'
+import { groupStartOf, opensGroup, readRow, type Row, type WireRow } from './rows.ts'
+import { failureText, fetchIndex, fetchRows, fetchTail, openStream, type JobAddress } from './source.ts'
+import { followStream, type StreamState } from './stream.ts'
+
+const tailRows = 200
+
+export type LogState = 'loading' | 'ready' | 'failed' | 'deleted'
+
+export class LogModel {
+  readonly address: JobAddress
+  readonly blocks: Blocks
+  state: LogState = 'loading'
+  failure = ''
+  stream: StreamState | null = null
+  size = 0
+  isFinal = false
+  failingRow: number | null = null
+  firstTime: number | null = null
+  /** Groups and failing row are known, not only some rows. */
+  hasIndex = false
+  version = 0
+  #groups: readonly Group[] = []
+  /** Rows of headers whose groups are open. */
+  readonly #open = new Set<number>()
+  #folding: Folding | null = null
+  readonly #listeners = new Set<() => void>()
+  readonly #rowListeners = new Set<(from: number) => void>()
+  #stop: (() => void) | null = null
+  #isClosed = false
+
+  constructor(address: JobAddress) {
+    this.address = address
+    this.blocks = new Blocks(
+      (from, limit) => fetchRows(address, from, limit),
+      () => this.changed(),
+    )
+  }
+
+  get total(): number {
+    return this.blocks.total
+  }
+
+  get folding(): Folding {
+    if (this.#folding === null || this.#folding.total !== this.total) {
+      this.#folding = new Folding(this.#groups, this.total, ({ row }) => this.#open.has(row))
+    }
+    return this.#folding
+  }
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Tells when rows from a number on were replaced by a stream. */
+  onRows(listener: (from: number) => void): () => void {
+    this.#rowListeners.add(listener)
+    return () => this.#rowListeners.delete(listener)
+  }
+
+  changed(): void {
+    this.version++
+    for (const listener of this.#listeners) listener()
+  }
+
+  /** Shows the end first when the job runs; the index tells the rest. */
+  async load(isRunning: boolean): Promise<void> {
+    this.state = this.total === 0 ? 'loading' : 'ready'
+    try {
+      if (isRunning) await this.#loadTail()
+      await this.#loadIndex()
+      this.#begin()
+    } catch (error) {
+      if (this.#isClosed) return
+      this.state = error instanceof ApiFailure && error.status === 404 ? 'deleted' : 'failed'
+      this.failure = failureText(error)
+      this.changed()
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#stop?.()
+  }
+
+  setOpen(rows: readonly number[], isOpen: boolean): void {
+    for (const row of rows) {
+      if (isOpen) this.#open.add(row)
+      else this.#open.delete(row)
+    }
+    this.#folding = null
+    this.changed()
+  }
+
+  /** Opens the group that hides the row. */
+  reveal(row: number): void {
+    if (!this.folding.isHidden(row)) return
+    const header = this.folding.groups[this.folding.groupOf(row)]?.row
+    if (header !== undefined) this.setOpen([header], true)
+  }
+
+  /** Fetches what is missing of these rows. The index has all that headers show. */
+  want(rows: readonly number[]): void {
+    const { groups } = this.folding
+    const missing = rows.filter((row) => this.blocks.row(row) === undefined)
+    for (const row of missing) if (groups[this.folding.groupOf(row)]?.row !== row) this.blocks.want(row, row)
+  }
+
+  async #loadTail(): Promise<void> {
+    const { from, total, rows } = await fetchTail(this.address, tailRows)
+    if (this.#isClosed) return
+    this.blocks.setTotal(total)
+    this.blocks.fill(from, rows)
+    this.state = 'ready'
+    this.changed()
+  }
+
+  async #loadIndex(): Promise<void> {
+    const isFirst = !this.hasIndex
+    const index = await fetchIndex(this.address)
+    if (this.#isClosed) return
+    if (index.isFinal || index.rows > this.total) this.blocks.setTotal(index.rows)
+    this.size = index.size
+    this.isFinal = index.isFinal
+    this.firstTime = index.firstTime
+    this.failingRow = index.failingRow
+    this.#groups = index.groups
+    if (isFirst) this.#openFirst(index.groups)
+    this.hasIndex = true
+    this.state = 'ready'
+    this.#folding = null
+    this.changed()
+  }
+
+  /** Opens what a reader wants to see first: groups marked so, the one that failed, and the last. */
+  #openFirst(groups: readonly Group[]): void {
+    const folding = new Folding(groups, this.total, () => true)
+    const failing = this.failingRow === null ? -1 : folding.groupOf(this.failingRow)
+    groups.forEach(({ kind, row }, index) => {
+      if (kind === '+++' || index === failing || index === groups.length - 1) this.#open.add(row)
+    })
+  }
+
+  #begin(): void {
+    if (this.isFinal || this.#isClosed) return
+    this.#stop = followStream({
+      open: (row, signal) => openStream(this.address, row, signal),
+      rows: () => this.total,
+      onRows: (from, rows) => this.#replace(from, rows),
+      onState: (state) => this.#streamChanged(state),
+    })
+  }
+
+  #streamChanged(state: StreamState): void {
+    this.stream = state
+    if (state === 'deleted') this.state = 'deleted'
+    // Only the index tells durations and the failing row.
+    if (state === 'ended') void this.#loadIndex().catch(() => undefined)
+    this.changed()
+  }
+
+  #replace(from: number, wire: readonly WireRow[]): void {
+    const rows = wire.map(readRow)
+    this.blocks.replaceFrom(from, rows)
+    this.firstTime ??= rows.find(({ time }) => time !== null)?.time ?? null
+    const added = groupsOf(from, rows)
+    for (const { row } of added) if (!this.#groups.some((group) => group.row === row)) this.#open.add(row)
+    this.#groups = replaceGroups(this.#groups, from, added)
+    this.#openMarked(from, rows)
+    this.#folding = null
+    for (const listener of this.#rowListeners) listener(from)
+    this.changed()
+  }
+
+  #openMarked(from: number, rows: readonly Row[]): void {
+    rows.forEach(({ text }, at) => {
+      const header = opensGroup(text) ? this.#groups.findLast(({ row }) => row < from + at) : undefined
+      if (header !== undefined) this.#open.add(header.row)
+    })
+  }
+}
+
+function groupsOf(from: number, rows: readonly Row[]): Group[] {
+  return rows.flatMap(({ text, time }, at) => {
+    const start = groupStartOf(text)
+    return start === null ? [] : [{ ...start, row: from + at, time, durationMs: null }]
+  })
+}

@@ -1,0 +1,145 @@
+// The operations of the public API that the log viewer uses.
+import { addressOf, ApiFailure, call, pageHeaders, type Operation } from '../api/call.ts'
+import { readRow, type Row, type WireRow } from './rows.ts'
+import type { Group } from './groups.ts'
+import type { Match, Query } from './search.ts'
+
+export interface JobAddress {
+  org: string
+  pipeline: string
+  build: number
+  job: string
+}
+
+export interface LogIndex {
+  rows: number
+  size: number
+  isFinal: boolean
+  groups: Group[]
+  failingRow: number | null
+  firstTime: number | null
+}
+
+const log = '/v2/organizations/{org}/pipelines/{pipeline}/builds/{build}/jobs/{job}/log' as const
+
+const paramsOf = ({ org, pipeline, build, job }: JobAddress) => ({ org, pipeline, build: String(build), job })
+
+export async function fetchIndex(address: JobAddress): Promise<LogIndex> {
+  const index = await get<WireIndex>('/index', address)
+  return {
+    rows: index.rows,
+    size: index.size,
+    isFinal: index.is_final,
+    groups: index.groups.map(({ kind, name, row, time, duration_ms: durationMs }) => ({
+      kind,
+      name,
+      row,
+      time,
+      durationMs,
+    })),
+    failingRow: index.failing_row,
+    firstTime: index.first_time,
+  }
+}
+
+export interface RowRange {
+  from: number
+  total: number
+  isFinal: boolean
+  rows: Row[]
+}
+
+export const fetchRows = (address: JobAddress, from: number, limit: number): Promise<RowRange> =>
+  fetchRange(address, { from, limit })
+
+/** At most 2,000 rows a request, and not more than a clipboard can take. */
+const mostRows = 2000
+const mostCopied = 100_000
+
+export async function fetchTexts(address: JobAddress, first: number, last: number): Promise<string[]> {
+  const texts: string[] = []
+  const end = Math.min(last, first + mostCopied - 1)
+  for (let from = first; from <= end; from += mostRows) {
+    const { rows } = await fetchRows(address, from, Math.min(mostRows, end - from + 1))
+    if (rows.length === 0) break
+    for (const { text } of rows) texts.push(text)
+  }
+  return texts
+}
+
+export const fetchTail = (address: JobAddress, tail: number): Promise<RowRange> =>
+  fetchRange(address, { tail })
+
+async function fetchRange(
+  address: JobAddress,
+  query: { from: number; limit: number } | { tail: number },
+): Promise<RowRange> {
+  const answer = await get<WireRows>('/rows', address, query)
+  const rows = answer.rows.map(readRow)
+  return { from: answer.from, total: answer.total, isFinal: answer.is_final, rows }
+}
+
+export async function searchLog(
+  address: JobAddress,
+  { text, isRegex, isCaseSensitive }: Query,
+  signal: AbortSignal,
+): Promise<{ total: number; isComplete: boolean; list: Match[] }> {
+  const answer = await get<WireMatches>(
+    '/search',
+    address,
+    { q: text, regex: isRegex, case: isCaseSensitive },
+    signal,
+  )
+  return { total: answer.total, isComplete: answer.is_complete, list: answer.matches }
+}
+
+export const openStream = (address: JobAddress, row: number, signal: AbortSignal): Promise<Response> =>
+  fetch(addressOf(`${log}/stream`, paramsOf(address), { as: 'rows', row }), { headers: pageHeaders, signal })
+
+/** Plain text, for a download or a tab of its own. */
+export const textUrl = (address: JobAddress): string => addressOf(`${log}.txt`, paramsOf(address))
+
+/** The words for what went wrong. */
+export const failureText = (error: unknown): string =>
+  error instanceof ApiFailure ? error.message : 'The log cannot be shown.'
+
+interface WireIndex {
+  rows: number
+  size: number
+  is_final: boolean
+  failing_row: number | null
+  first_time: number | null
+  groups: Array<{
+    kind: Group['kind']
+    name: string
+    row: number
+    time: number | null
+    duration_ms: number | null
+  }>
+}
+
+interface WireRows {
+  from: number
+  total: number
+  is_final: boolean
+  rows: WireRow[]
+}
+
+interface WireMatches {
+  total: number
+  is_complete: boolean
+  matches: Match[]
+}
+
+/** The shapes of these operations are tuples, which the generated types do not have. */
+const get = async <Wire>(
+  path: string,
+  address: JobAddress,
+  query: Readonly<Record<string, string | number | boolean>> = {},
+  signal?: AbortSignal,
+): Promise<Wire> =>
+  (await call(`GET ${log}${path}` as Operation, {
+    params: paramsOf(address),
+    query,
+    ...(signal === undefined ? {} : { signal }),
+  })) as Wire
