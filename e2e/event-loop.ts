@@ -1,5 +1,7 @@
 // Measures how long a server's event loop is blocked. A script in the server's process records the CPU time that the main
-// thread used between two timers. CPU time, because on a busy machine the process also waits for a processor.
+// thread used between two timers. CPU time, because on a busy machine the process also waits for a processor. The kernel
+// updates the CPU time of a running thread late, so one record can contain that of many earlier turns of the event loop. A
+// pause is therefore never longer than the longest of the last ten turns by the clock.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -12,10 +14,17 @@ const file = process.env.EVENT_LOOP_PAUSES
 if (isMainThread && file !== undefined && process.argv.includes('up')) {
   const usedMs = () => Number(readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ', 1)[0]) / 1e6
   let before = usedMs()
+  let beforeClock = performance.now()
+  const turns = []
   setInterval(() => {
     const now = usedMs()
-    if (now - before > 10) appendFileSync(file, Math.round(now - before) + '\\n')
+    const nowClock = performance.now()
+    turns.push(nowClock - beforeClock)
+    if (turns.length > 10) turns.shift()
+    const pause = Math.min(now - before, Math.max(...turns))
+    if (pause > 10) appendFileSync(file, Math.round(pause) + '\\n')
     before = now
+    beforeClock = nowClock
   }, 2).unref()
 }
 `

@@ -36,8 +36,8 @@ interface Pause {
 const isTooLong = ({ ms, allowedMs }: Pause) => ms > allowedMs
 
 /**
- * A collection of garbage takes many times its usual processor time while other processes use all processors. A request that
- * blocks the event loop does so every time. So a pause that is too long is measured again, twice at most.
+ * A request that blocks the event loop does so every time; other work of the process may fall into one measurement. So a pause
+ * that is too long is measured again, twice at most.
  */
 async function shortestPause(measure: (again: number) => Promise<Pause>): Promise<Pause> {
   let shortest = await measure(0)
