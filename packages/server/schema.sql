@@ -504,6 +504,16 @@ create table events (
   constraint events_pkey PRIMARY KEY (id)
 );
 
+create table favorites (
+  organization_id uuid not null,
+  user_id uuid not null,
+  pipeline_id uuid not null,
+  created_at timestamp with time zone not null default now(),
+  constraint favorites_pkey PRIMARY KEY (organization_id, user_id, pipeline_id),
+  constraint favorites_organization_id_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES organization_members(organization_id, user_id) ON DELETE CASCADE,
+  constraint favorites_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
+);
+
 create table git_mirrors (
   id uuid not null,
   organization_id uuid not null,
@@ -1468,6 +1478,8 @@ CREATE INDEX commit_statuses_leased ON commit_statuses USING btree (pipeline_id,
 CREATE INDEX events_beside_builds ON events USING btree (organization_id, id) WHERE (build_id IS NULL);
 CREATE INDEX events_build ON events USING btree (build_id, id) WHERE (build_id IS NOT NULL);
 CREATE INDEX events_order ON events USING btree (xid, id);
+CREATE INDEX favorites_pipeline ON favorites USING btree (pipeline_id);
+CREATE INDEX favorites_user ON favorites USING btree (user_id);
 CREATE INDEX hosted_agents_agent ON hosted_agents USING btree (agent_id) WHERE (agent_id IS NOT NULL);
 CREATE UNIQUE INDEX hosted_agents_job_key ON hosted_agents USING btree (job_id) WHERE (job_id IS NOT NULL);
 CREATE INDEX hosted_agents_queue ON hosted_agents USING btree (queue_id, state);

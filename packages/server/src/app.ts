@@ -54,6 +54,7 @@ import { buildDeliveryRoutes } from './resources/build-deliveries/routes.ts'
 import { deliveryRoutes } from './resources/deliveries/routes.ts'
 import { emojiRoutes } from './resources/emojis/routes.ts'
 import { graphRoutes } from './resources/graph/routes.ts'
+import { favoriteRoutes } from './resources/favorites/routes.ts'
 import { invitationRoutes } from './resources/invitations/routes.ts'
 import { jobRoutes } from './resources/jobs/routes.ts'
 import { logRoutes } from './resources/log/routes.ts'
@@ -102,6 +103,7 @@ export const slices: Slices = {
   deliveries: deliveryRoutes,
   emojis: emojiRoutes,
   graph: graphRoutes,
+  favorites: favoriteRoutes,
   invitations: invitationRoutes,
   jobs: jobRoutes,
   log: logRoutes,

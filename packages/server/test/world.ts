@@ -168,6 +168,7 @@ export async function aWorld(app: TestApp): Promise<World> {
     suite,
     test_run: testRun,
     test: String(tests.list[0]?.id),
+    pipeline_uuid: pipelineId,
     build_uuid: job.build_id,
     annotation: await make(`/pipelines/${pipeline}/builds/${build}/annotations`, { body: 'round' }),
     service,

@@ -72,10 +72,14 @@ export async function checkPermission(
     case 'edit_pipeline': {
       const found = await findPipeline(db, org, caller, ids.pipeline ?? '')
       if (found === undefined || found.access === 'none') return { missing: 'pipeline' }
-      return sufficing[permission].includes(found.access) ? { pipelineId: found.id } : 'no'
+      return suffices(permission, found.access) ? { pipelineId: found.id } : 'no'
     }
   }
 }
+
+/** Whether the access is enough for the permission. */
+export const suffices = (permission: keyof typeof sufficing, access: PipelineAccess): boolean =>
+  sufficing[permission].includes(access)
 
 const sufficing: Record<`${'read' | 'build' | 'edit'}_pipeline`, readonly PipelineAccess[]> = {
   read_pipeline: ['read', 'build', 'manage'],
@@ -100,15 +104,25 @@ export async function mayManageCluster(
   clusterId: string | undefined,
 ): Promise<boolean> {
   if (org.role === 'admin') return true
-  if (clusterId === undefined) return false
-  const { rows } = await sql<{ may: boolean }>`
-    select exists (
-      select from cluster_maintainers m
-      where m.organization_id = ${org.id} and m.cluster_id = ${clusterId}
-        and (m.user_id = ${caller.user.id} or exists (
-          select from team_members t where t.team_id = m.team_id and t.user_id = ${caller.user.id}))
-    ) as may`.execute(db)
-  return rows[0]?.may ?? false
+  return clusterId !== undefined && (await listManagedClusters(db, org, caller, [clusterId])).has(clusterId)
+}
+
+/** The clusters among these that the caller may manage. */
+export async function listManagedClusters(
+  db: Db,
+  org: Organization,
+  caller: Caller,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (org.role === 'admin') return new Set(ids)
+  const { rows } = await sql<{ id: string }>`
+    select distinct m.cluster_id as id from cluster_maintainers m
+    where m.organization_id = ${org.id} and m.cluster_id = any (${ids}::uuid[])
+      and (m.user_id = ${caller.user.id} or exists (
+        select from team_members t where t.team_id = m.team_id and t.user_id = ${caller.user.id}))`.execute(
+    db,
+  )
+  return new Set(rows.map(({ id }) => id))
 }
 
 async function mayManageTeam(
@@ -118,15 +132,26 @@ async function mayManageTeam(
   teamId: string | undefined,
 ): Promise<boolean> {
   if (org.role === 'admin') return true
-  if (teamId === undefined) return false
-  const found = await db
+  return teamId !== undefined && (await listManagedTeams(db, org, caller, [teamId])).has(teamId)
+}
+
+/** The teams among these that the caller may manage. */
+export async function listManagedTeams(
+  db: Db,
+  org: Organization,
+  caller: Caller,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (org.role === 'admin') return new Set(ids)
+  const rows = await db
     .selectFrom('team_members')
-    .select('role')
+    .select('team_id as id')
     .where('organization_id', '=', org.id)
-    .where('team_id', '=', teamId)
+    .where('team_id', '=', sql<string>`any (${ids}::uuid[])`)
     .where('user_id', '=', caller.user.id)
-    .executeTakeFirst()
-  return found?.role === 'maintainer'
+    .where('role', '=', 'maintainer')
+    .execute()
+  return new Set(rows.map(({ id }) => id))
 }
 
 async function maySeeTeam(

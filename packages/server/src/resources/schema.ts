@@ -1,5 +1,5 @@
 // Schemas that every slice uses.
-import { Type } from 'typebox'
+import { Type, type TSchema } from 'typebox'
 
 export const Uuid = Type.String({ format: 'uuid' })
 
@@ -12,6 +12,17 @@ export const CursorLinks = Type.Object({
   prev: Type.Optional(Type.String()),
   next: Type.Optional(Type.String()),
 })
+
+/** The query parameter that adds `viewer` to a response. */
+export const IncludeViewer = {
+  include_viewer: Type.Optional(
+    Type.Boolean({ description: 'Add `viewer`: what the caller may do. Default false.' }),
+  ),
+}
+
+/** `viewer` of a response: what the caller may do, whatever the scopes of the token are. */
+export const viewerOf = <T extends Record<string, TSchema>>(may: T) =>
+  Type.Optional(Type.Object({ may: Type.Object(may) }))
 
 export const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Union([schema, Type.Null()])

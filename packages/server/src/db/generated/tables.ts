@@ -379,6 +379,12 @@ export interface Tables {
     data: ColumnType<unknown, string | undefined, string>
     created_at: string
   }
+  favorites: {
+    organization_id: string
+    user_id: string
+    pipeline_id: string
+    created_at: Generated<string>
+  }
   git_mirrors: {
     id: string
     organization_id: string

@@ -1,9 +1,10 @@
 import { Type } from 'typebox'
-import { mayManageCluster } from '../../auth/permissions.ts'
+import { listManagedClusters, mayManageCluster } from '../../auth/permissions.ts'
 import { created, noContent, ok } from '../../http/answer.ts'
 import { pageAnswer, readPage } from '../../http/paging.ts'
 import { uuid } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
+import { IncludeViewer } from '../schema.ts'
 import { createCluster } from './create.ts'
 import { deleteCluster } from './delete.ts'
 import { presentCluster, presentManagedCluster } from './present.ts'
@@ -17,12 +18,24 @@ const listClustersRoute = route({
   summary: 'List clusters, oldest first',
   scope: 'read_clusters',
   permission: 'member',
+  query: IncludeViewer,
   paging: 'pages',
   answers: { 200: Type.Array(Cluster) },
-  async handler({ ctx, org, url }) {
+  async handler({ ctx, org, caller, query, url }) {
     const page = readPage(url)
     const rows = await clusters.listInOrg(ctx.db, org.id, page)
-    return pageAnswer(page, rows, (row) => presentCluster(ctx.config.url, org.slug, row))
+    if (!query.include_viewer)
+      return pageAnswer(page, rows, (row) => presentCluster(ctx.config.url, org.slug, row))
+    const managed = await listManagedClusters(
+      ctx.db,
+      org,
+      caller,
+      rows.map(({ id }) => id),
+    )
+    return pageAnswer(page, rows, (row) => ({
+      ...presentCluster(ctx.config.url, org.slug, row),
+      viewer: { may: { manage: managed.has(row.id) } },
+    }))
   },
 })
 
@@ -33,12 +46,14 @@ const getClusterRoute = route({
   scope: 'read_clusters',
   permission: 'member',
   params: { cluster: uuid('cluster') },
+  query: IncludeViewer,
   answers: { 200: Cluster },
-  async handler({ ctx, org, caller, params }) {
+  async handler({ ctx, org, caller, params, query }) {
     const cluster = await clusters.getInOrg(ctx.db, org.id, params.cluster)
     const mayManage = await mayManageCluster(ctx.db, org, caller, cluster.id)
     const present = mayManage ? presentManagedCluster : presentCluster
-    return ok(present(ctx.config.url, org.slug, cluster))
+    const viewer = query.include_viewer ? { viewer: { may: { manage: mayManage } } } : {}
+    return ok({ ...present(ctx.config.url, org.slug, cluster), ...viewer })
   },
 })
 

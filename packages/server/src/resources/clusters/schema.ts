@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { orNull, Timestamp, Uuid } from '../schema.ts'
+import { orNull, Timestamp, Uuid, viewerOf } from '../schema.ts'
 import { UserOrNull } from '../user/schema.ts'
 
 export const UserActor = Type.Object({
@@ -43,6 +43,7 @@ export const Cluster = Type.Object(
     hosted_container_cache_enabled: Type.Optional(
       Type.Boolean({ description: 'Get and update only, for those who may manage the cluster.' }),
     ),
+    viewer: viewerOf({ manage: Type.Boolean() }),
   },
   { title: 'Cluster' },
 )

@@ -2,8 +2,10 @@ import { Type } from 'typebox'
 import { ok } from '../../http/answer.ts'
 import { pageAnswer, readPage } from '../../http/paging.ts'
 import { route } from '../../http/route.ts'
+import { IncludeViewer } from '../schema.ts'
 import { presentOrganization, presentRateLimit } from './present.ts'
 import * as organizations from './queries.ts'
+import { findRights } from './rights.ts'
 import { Organization, RateLimitScopes } from './schema.ts'
 
 const listOrganizationsRoute = route({
@@ -29,9 +31,11 @@ const getOrganizationRoute = route({
   summary: 'Get an organization',
   scope: 'read_organizations',
   permission: 'member',
+  query: IncludeViewer,
   answers: { 200: Organization },
-  async handler({ ctx, org }) {
-    return ok(presentOrganization(ctx.config.url, org))
+  async handler({ ctx, org, caller, query }) {
+    const viewer = query.include_viewer ? { viewer: { may: await findRights(ctx.db, org, caller) } } : {}
+    return ok({ ...presentOrganization(ctx.config.url, org), ...viewer })
   },
 })
 

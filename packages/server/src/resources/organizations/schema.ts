@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Timestamp, Uuid } from '../schema.ts'
+import { Timestamp, Uuid, viewerOf } from '../schema.ts'
 
 export const Organization = Type.Object(
   {
@@ -13,6 +13,13 @@ export const Organization = Type.Object(
     agents_url: Type.String(),
     emojis_url: Type.String(),
     created_at: Timestamp,
+    viewer: viewerOf({
+      create_pipelines: Type.Boolean(),
+      administer: Type.Boolean(),
+      view_teams: Type.Boolean(),
+      manage_services: Type.Boolean(),
+      view_audit_log: Type.Boolean(),
+    }),
   },
   { title: 'Organization' },
 )

@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
 import { hasScope, type Caller } from '../../auth/caller.ts'
 import type { Keyring } from '../../auth/keyring.ts'
+import { suffices } from '../../auth/permissions.ts'
 import { graphqlId } from '../../lib/ids.ts'
 import { withoutUserinfo } from '../../lib/userinfo.ts'
 import { clusterUrl } from '../clusters/present.ts'
@@ -79,6 +80,17 @@ export async function presentPipeline(
     steps: await viewSteps(pipeline.configuration),
   }
 }
+
+/** What the caller may do with the pipeline, as the permissions of the routes decide it. */
+export const presentViewer = (
+  { id, access }: PipelineRow,
+  favoriteIds: readonly string[],
+): Required<Pick<Static<typeof Pipeline>, 'viewer'>> => ({
+  viewer: {
+    may: { build: suffices('build_pipeline', access), edit: suffices('edit_pipeline', access) },
+    favorite: favoriteIds.includes(id),
+  },
+})
 
 export const presentGithubWebhooks = (
   url: string,

@@ -3,10 +3,12 @@ import { created, noContent, ok } from '../../http/answer.ts'
 import { pageAnswer, readPage } from '../../http/paging.ts'
 import { text } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
+import * as favorites from '../favorites/queries.ts'
+import { IncludeViewer } from '../schema.ts'
 import { createPipeline } from './create.ts'
 import { createWebhook } from './create-webhook.ts'
 import { deletePipeline } from './delete.ts'
-import { presentGithubWebhooks, presentPipeline } from './present.ts'
+import { presentGithubWebhooks, presentPipeline, presentViewer } from './present.ts'
 import * as pipelines from './queries.ts'
 import { CreatePipeline, GithubWebhooks, Pipeline, UpdatePipeline } from './schema.ts'
 import {
@@ -31,6 +33,7 @@ const listPipelinesRoute = route({
     name: Type.Optional(Type.String({ description: 'Part of the name, in any case.' })),
     repository: Type.Optional(Type.String({ description: 'Part of the repository, in any case.' })),
     include_archived: Type.Optional(Type.Boolean({ description: 'Archived ones too. Default false.' })),
+    ...IncludeViewer,
   },
   paging: 'pages',
   answers: { 200: Type.Array(Pipeline) },
@@ -39,9 +42,13 @@ const listPipelinesRoute = route({
     const { name, repository, include_archived: includeArchived = false } = query
     const filter = { name, repository, includeArchived, ...page }
     const rows = await pipelines.listVisible(ctx.db, org, caller, filter)
+    const favoriteIds = query.include_viewer
+      ? await favorites.listOfUser(ctx.db, org.id, caller.user.id)
+      : null
     const shown = new Map<string, unknown>()
     for (const row of rows.slice(0, page.perPage)) {
-      shown.set(row.id, await presentPipeline(ctx.config.url, org.slug, row, { caller, keys: ctx.keys }))
+      const pipeline = await presentPipeline(ctx.config.url, org.slug, row, { caller, keys: ctx.keys })
+      shown.set(row.id, { ...pipeline, ...(favoriteIds === null ? {} : presentViewer(row, favoriteIds)) })
     }
     return pageAnswer(page, rows, (row) => shown.get(row.id))
   },
@@ -54,10 +61,14 @@ const getPipelineRoute = route({
   scope: 'read_pipelines',
   permission: 'read_pipeline',
   params: { pipeline: text('pipeline') },
+  query: IncludeViewer,
   answers: { 200: Pipeline },
-  async handler({ ctx, org, caller, params }) {
+  async handler({ ctx, org, caller, params, query }) {
     const pipeline = await pipelines.getBySlug(ctx.db, org, caller, params.pipeline)
-    return ok(await presentPipeline(ctx.config.url, org.slug, pipeline, { caller, keys: ctx.keys }))
+    const shown = await presentPipeline(ctx.config.url, org.slug, pipeline, { caller, keys: ctx.keys })
+    if (!query.include_viewer) return ok(shown)
+    const favoriteIds = await favorites.listOfUser(ctx.db, org.id, caller.user.id)
+    return ok({ ...shown, ...presentViewer(pipeline, favoriteIds) })
   },
 })
 

@@ -93,6 +93,15 @@ export const Pipeline = Type.Object(
     poll_error: orNull(Type.String({ description: 'Why the last poll of the repository failed.' })),
     configuration: Type.String({ description: 'YAML.' }),
     steps: Type.Array(ConfigurationStep),
+    viewer: Type.Optional(
+      Type.Object({
+        may: Type.Object({
+          build: Type.Boolean({ description: 'Whether the caller may create, cancel and unblock builds.' }),
+          edit: Type.Boolean(),
+        }),
+        favorite: Type.Boolean({ description: 'Whether the caller has marked the pipeline as a favorite.' }),
+      }),
+    ),
   },
   { title: 'Pipeline' },
 )

@@ -1,6 +1,6 @@
 import type { Caller, Organization } from '../../auth/caller.ts'
 import { hasFullAccess } from '../../auth/pipeline-access.ts'
-import type { Trx } from '../../db/pool.ts'
+import type { Db, Trx } from '../../db/pool.ts'
 import { forbidden, invalidFields } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/ids.ts'
 import * as teamPipelines from '../team-pipelines/queries.ts'
@@ -20,8 +20,8 @@ export async function teamsOfNew(
   throw invalidFields([{ field: 'teams', code }])
 }
 
-export const mayCreatePipelines = async (trx: Trx, org: Organization, caller: Caller): Promise<boolean> =>
-  hasFullAccess(org) || teamPipelines.mayCreate(trx, org, caller)
+export const mayCreatePipelines = async (db: Db, org: Organization, caller: Caller): Promise<boolean> =>
+  hasFullAccess(org) || teamPipelines.mayCreate(db, org, caller)
 
 /** Null when the body names no teams. */
 export async function teamsOfUpdate(

@@ -1,10 +1,12 @@
 import { Type } from 'typebox'
+import { listManagedTeams } from '../../auth/permissions.ts'
 import { created, noContent, ok } from '../../http/answer.ts'
 import { pageAnswer, readPage } from '../../http/paging.ts'
 import { uuid } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
 import { refused } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/ids.ts'
+import { IncludeViewer } from '../schema.ts'
 import { createTeam } from './create.ts'
 import { deleteTeam } from './delete.ts'
 import { enableTeams } from './enable.ts'
@@ -19,7 +21,10 @@ const listTeamsRoute = route({
   summary: 'List teams, oldest first',
   scope: 'read_teams',
   permission: 'view_teams',
-  query: { user_id: Type.Optional(Type.String({ description: 'Only teams that this user is in.' })) },
+  query: {
+    user_id: Type.Optional(Type.String({ description: 'Only teams that this user is in.' })),
+    ...IncludeViewer,
+  },
   paging: 'pages',
   answers: { 200: Type.Array(Team) },
   errors: { 422: '`user_id` is not a UUID.' },
@@ -30,7 +35,17 @@ const listTeamsRoute = route({
     }
     const page = readPage(url)
     const rows = await teams.listVisible(ctx.db, org, caller, { ...page, userId })
-    return pageAnswer(page, rows, (row) => presentTeam(ctx.config.url, row))
+    if (!query.include_viewer) return pageAnswer(page, rows, (row) => presentTeam(ctx.config.url, row))
+    const managed = await listManagedTeams(
+      ctx.db,
+      org,
+      caller,
+      rows.map(({ id }) => id),
+    )
+    return pageAnswer(page, rows, (row) => ({
+      ...presentTeam(ctx.config.url, row),
+      viewer: { may: { manage: managed.has(row.id) } },
+    }))
   },
 })
 
@@ -41,10 +56,13 @@ const getTeamRoute = route({
   scope: 'read_teams',
   permission: 'view_teams',
   params: { team: uuid('team') },
+  query: IncludeViewer,
   answers: { 200: Team },
-  async handler({ ctx, org, caller, params }) {
+  async handler({ ctx, org, caller, params, query }) {
     const team = await teams.getVisible(ctx.db, org, caller, params.team)
-    return ok(presentTeam(ctx.config.url, team))
+    if (!query.include_viewer) return ok(presentTeam(ctx.config.url, team))
+    const managed = await listManagedTeams(ctx.db, org, caller, [team.id])
+    return ok({ ...presentTeam(ctx.config.url, team), viewer: { may: { manage: managed.has(team.id) } } })
   },
 })
 

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { orNull, Timestamp, Uuid } from '../schema.ts'
+import { orNull, Timestamp, Uuid, viewerOf } from '../schema.ts'
 import { UserOrNull } from '../user/schema.ts'
 
 export const TeamRole = Type.Union([Type.Literal('member'), Type.Literal('maintainer')])
@@ -29,6 +29,7 @@ export const Team = Type.Object(
     ...rights,
     created_at: Timestamp,
     created_by: UserOrNull,
+    viewer: viewerOf({ manage: Type.Boolean() }),
   },
   { title: 'Team' },
 )
