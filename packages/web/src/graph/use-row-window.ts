@@ -6,9 +6,9 @@ const beyond = 8
 
 export interface RowWindow {
   /** The element that scrolls, and the one in it that holds the rows. */
-  scroller: HTMLDivElement | null
-  setScroller: (element: HTMLDivElement | null) => void
-  setSpacer: (element: HTMLDivElement | null) => void
+  scroller: HTMLElement | null
+  setScroller: (element: HTMLElement | null) => void
+  setSpacer: (element: HTMLElement | null) => void
   first: number
   /** Exclusive. */
   last: number
@@ -23,8 +23,8 @@ export const cssVariables = (values: Readonly<Record<`--${string}`, number | str
   values
 
 export function useRowWindow(count: number): RowWindow {
-  const [scroller, setScroller] = useState<HTMLDivElement | null>(null)
-  const [spacer, setSpacer] = useState<HTMLDivElement | null>(null)
+  const [scroller, setScroller] = useState<HTMLElement | null>(null)
+  const [spacer, setSpacer] = useState<HTMLElement | null>(null)
   const [range, setRange] = useState({ first: 0, last: 40 })
 
   const rowHeight = useCallback(() => (spacer?.offsetHeight ?? 0) / Math.max(1, count) || 32, [spacer, count])

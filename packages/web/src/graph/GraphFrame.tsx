@@ -1,0 +1,34 @@
+import { Icon } from '../parts/Icon.tsx'
+import styles from './Graph.module.css'
+import { placeStyle } from './GraphNode.tsx'
+import type { JobTable } from './job-table.ts'
+import type { Layout } from './layout.ts'
+import { LookMark } from './LookMark.tsx'
+import { describeStep } from './step-labels.ts'
+import { useStepSummary } from './use-job-table.ts'
+
+interface Props {
+  table: JobTable
+  frame: Layout['frames'][number]
+  onFold: (groupId: string) => void
+}
+
+/** An open group around its steps. */
+export function GraphFrame({ table, frame, onFold }: Props) {
+  const { look } = useStepSummary(table, frame.id)
+  return (
+    <div className={styles.frame} style={placeStyle(frame)}>
+      <button
+        type="button"
+        className={styles.fold}
+        aria-expanded="true"
+        aria-label={describeStep(table, frame.id)}
+        onClick={() => onFold(frame.id)}
+      >
+        <Icon name="chevron-down" size={14} />
+        <span className={styles.name}>{table.stepName(frame.id)}</span>
+        {look !== null && <LookMark look={look} />}
+      </button>
+    </div>
+  )
+}

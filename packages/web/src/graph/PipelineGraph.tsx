@@ -1,0 +1,18 @@
+import { useMemo } from 'react'
+import { GraphView } from './GraphView.tsx'
+import { JobTable } from './job-table.ts'
+import type { GraphStep } from './job.ts'
+
+interface Props {
+  steps: readonly GraphStep[]
+  /** Pairs of step ids: the second waits for the first. */
+  edges: ReadonlyArray<readonly string[]>
+}
+
+/** The graph of a pipeline before it has jobs. */
+export function PipelineGraph({ steps, edges }: Props) {
+  const table = useMemo(() => new JobTable({ steps, edges, jobs: [] }), [steps, edges])
+  return <GraphView table={table} selectedJob={null} onSelect={ignore} />
+}
+
+const ignore = () => undefined

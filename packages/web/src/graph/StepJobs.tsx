@@ -1,0 +1,65 @@
+import { useEffect, useState } from 'react'
+import { IconButton } from '../parts/Button.tsx'
+import { useKeys } from '../parts/keys.ts'
+import { describeCounts } from './buckets.ts'
+import { JobStrip } from './JobStrip.tsx'
+import type { JobTable } from './job-table.ts'
+import { LookMark } from './LookMark.tsx'
+import rows from './Rows.module.css'
+import { failedFirst, sortJobs } from './sort-jobs.ts'
+import styles from './StepJobs.module.css'
+import { useStepSummary } from './use-job-table.ts'
+import { countStyle, rowStyle, useRowWindow } from './use-row-window.ts'
+import { useSteadyRows } from './use-steady-rows.ts'
+import { selectOnClick, type ViewProps } from './view.ts'
+
+interface Props extends ViewProps {
+  table: JobTable
+  stepId: string
+  onClose: () => void
+}
+
+/** The jobs of a parallel step, failed ones first. */
+export function StepJobs({ table, stepId, selectedJob, onSelect, onClose }: Props) {
+  const { counts } = useStepSummary(table, stepId)
+  const jobs = table.jobsOf(stepId)
+  const now = sortJobs(jobs, failedFirst, 0).map((job) => ({ key: job.placeId, job }))
+  const steady = useSteadyRows(now, stepId, (row) => row)
+  const { first, last, setScroller, setSpacer } = useRowWindow(steady.rows.length)
+  useKeys([{ keys: 'Escape', label: 'Close the list of jobs', run: onClose }])
+  const [heading, setHeading] = useState<HTMLElement | null>(null)
+  useEffect(() => heading?.focus(), [heading])
+
+  return (
+    <section className={styles.panel} aria-label={`Jobs of ${table.stepName(stepId)}`}>
+      <header className={styles.header}>
+        <h2 className={styles.title} ref={setHeading} tabIndex={-1}>
+          {table.stepName(stepId)}
+        </h2>
+        <IconButton label="Close" icon="x" onClick={onClose} />
+        <p className={styles.counts}>{describeCounts(counts)}</p>
+      </header>
+      <JobStrip jobs={jobs} onSelect={onSelect} />
+      <div className={rows.scroller} ref={setScroller} {...steady.handlers}>
+        <ul className={rows.spacer} ref={setSpacer} style={countStyle(steady.rows.length)}>
+          {steady.rows.slice(first, last).map(({ key, job }, at) => (
+            <li key={key} className={rows.row} style={rowStyle(first + at)}>
+              <a
+                href={`#${job.id}`}
+                className={styles.job}
+                aria-current={job.id === selectedJob || undefined}
+                onClick={selectOnClick(() => onSelect(job.id))}
+              >
+                <LookMark look={job.look} />
+                <span className={rows.name} title={job.name}>
+                  {job.name}
+                </span>
+                <span className={rows.muted}>{job.note}</span>
+              </a>
+            </li>
+          ))}
+        </ul>
+      </div>
+    </section>
+  )
+}
