@@ -12,6 +12,7 @@ import { pipelineLint } from './commands/pipeline/lint.ts'
 import { restore } from './commands/restore.ts'
 import { run } from './commands/run.ts'
 import { serve } from './commands/serve.ts'
+import { ssoDisable } from './commands/sso/disable.ts'
 import { tokenCreate } from './commands/token/create.ts'
 import { tokenRevoke } from './commands/token/revoke.ts'
 import { up } from './commands/up.ts'
@@ -33,6 +34,7 @@ export async function main(args: readonly string[]): Promise<number> {
     group('agent', 'Agents.', 'agent start --help', [agentStart()]),
     group('pipeline', 'Pipelines.', 'pipeline lint .buildkite/pipeline.yml', [pipelineLint()]),
     group('org', 'Organizations.', 'org create acme --name "Acme Inc."', [orgCreate(), orgSet()]),
+    group('sso', 'Single sign-on.', 'sso disable acme', [ssoDisable()]),
     group('user', 'People.', 'user create --help', [userCreate()]),
     group('token', 'API access tokens.', 'token create --help', [tokenCreate(), tokenRevoke()]),
   ]).version(readVersion())

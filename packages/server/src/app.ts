@@ -34,6 +34,7 @@ import { connectPages } from './pages/connect-services.ts'
 import { answerMissingPage, pageEndpoints } from './pages/endpoints.ts'
 import type { Page } from './pages/page.ts'
 import { signInPages } from './pages/sign-in.ts'
+import { ssoPages } from './pages/sso.ts'
 import { readSite } from './pages/site.ts'
 import { assetEndpoint } from './pages/web.ts'
 import { accessTokenRoutes } from './resources/access-token/routes.ts'
@@ -153,7 +154,7 @@ export const agentApiRoutes: readonly AgentRoute[] = [
   ...testUploadApi,
 ]
 
-const pages: readonly Page[] = [...signInPages, ...connectPages]
+const pages: readonly Page[] = [...signInPages, ...ssoPages, ...connectPages]
 
 /** The server with everything that it answers. */
 export async function buildApp(ctx: Context, database: Database): Promise<FastifyInstance> {

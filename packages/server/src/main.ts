@@ -29,6 +29,7 @@ import { createMember, type CreatedMember } from './resources/members/create.ts'
 import * as organizations from './resources/organizations/create.ts'
 import { updateAllowedRanges } from './resources/api-settings/update.ts'
 import { disableFeature, enableFeature } from './resources/organizations/enable-feature.ts'
+import * as sso from './resources/sso/update.ts'
 
 export type { Audience, Started } from './program/run.ts'
 
@@ -122,6 +123,10 @@ export const setFeatures = (
 /** null: API requests may come from anywhere. Returns the ranges as they are stored. */
 export const setIpRanges = (env: Environment, slug: string, ranges: string | null): Promise<string | null> =>
   administer(env, (db) => updateAllowedRanges(db, operator('org set'), slug, ranges))
+
+/** For administrators who have locked themselves out. */
+export const disableSso = (env: Environment, slug: string): Promise<void> =>
+  administer(env, (db) => sso.disableSso(db, operator('sso disable'), slug))
 
 export interface UserRequest {
   email: string

@@ -12,6 +12,8 @@ export type Origin =
   | { kind: 'operator'; command: string }
   /** A job, through the agent that runs it. */
   | { kind: 'agent'; agent: AgentContext }
+  /** A person who is signing in, before the session is open. */
+  | { kind: 'sign_in'; user: { id: string; name: string }; request: Caller['request'] }
   /** The installation itself, by a background task. */
   | { kind: 'system' }
 
@@ -48,8 +50,8 @@ const json = (value: object | null) => (value === null ? null : JSON.stringify(v
 
 function actorOf(origin: Origin): object | null {
   if (origin.kind === 'agent') return { type: 'Agent', uuid: origin.agent.id, name: origin.agent.name }
-  if (origin.kind !== 'caller') return null
-  const { user } = origin.caller
+  if (origin.kind !== 'caller' && origin.kind !== 'sign_in') return null
+  const { user } = origin.kind === 'caller' ? origin.caller : origin
   return { type: 'User', uuid: user.id, name: user.name }
 }
 
@@ -76,6 +78,10 @@ function contextOf(origin: Origin): object | null {
         request_ip: requestIp,
         session_ip: sessionIp,
       }
+    }
+    case 'sign_in': {
+      const { ip, userAgent } = origin.request
+      return { type: 'WebContext', request_ip: ip, request_user_agent: userAgent }
     }
     case 'operator':
       return { type: 'CommandLineContext', command: origin.command }

@@ -1,6 +1,6 @@
 // Finds access tokens and sessions in the database, with their owner and one organization. token-cache.ts caches what is
 // found.
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db/pool.ts'
 import { hashToken } from '../lib/ids.ts'
 import type { CallerSession, MemberRole, OpenedWith } from './caller.ts'
@@ -30,6 +30,8 @@ export interface FoundToken {
     role: MemberRole
     teams_enabled: boolean
     created_at: string
+    /** The organization requires single sign-on of the user, and the session has not passed it. */
+    sso_missing: boolean
   } | null
 }
 
@@ -39,21 +41,25 @@ export const tokenFinder =
   (db: Db): FindToken =>
   async (token, slug) => {
     const { rows } = await sql<Row>`
-      select ${columns}, t.created_at, t.expires_at
-      from api_access_tokens t join users u on u.id = t.user_id ${membership(slug)}
+      select ${columns}, t.organization_ids, t.created_at, t.expires_at, false as sso_missing
+      from api_access_tokens t join users u on u.id = t.user_id ${membership(slug, sql`t.organization_ids`)}
       where ${isValid} and t.token_hash = ${hashToken(token)}`.execute(db)
     return rows[0] === undefined ? null : toFound(rows[0], null)
   }
 
-/** The session of a cookie. One that an access token opened has the token's rights, and ends with it. */
+/**
+ * The session of a cookie. One that an access token opened has the token's rights, and ends with it. One that single sign-on
+ * opened reaches only the organizations whose single sign-on it has passed: their administrators chose the provider, so its
+ * word must not count elsewhere.
+ */
 export const sessionFinder =
   (db: Db): FindToken =>
   async (cookie, slug) => {
     const { rows } = await sql<SessionRow>`
-      select ${columns}, coalesce(t.created_at, w.created_at) as created_at, least(w.expires_at, t.expires_at) as expires_at,
+      select ${columns}, ${sessionReach} as organization_ids, ${ssoMissing} as sso_missing, coalesce(t.created_at, w.created_at) as created_at, least(w.expires_at, t.expires_at) as expires_at,
         w.id as session_id, w.opened_with, w.organization_id as sso_organization_id
       from web_sessions w left join api_access_tokens t on t.id = w.access_token_id
-      join users u on u.id = coalesce(w.user_id, t.user_id) ${membership(slug)}
+      join users u on u.id = coalesce(w.user_id, t.user_id) ${membership(slug, sessionReach)}
       where w.token_hash = ${hashToken(cookie)} and w.expires_at > now()
         and (w.access_token_id is null or ${isValid})`.execute(db)
     const [row] = rows
@@ -87,6 +93,7 @@ interface Row {
   org_created_at: string
   org_teams_enabled: boolean
   role: MemberRole
+  sso_missing: boolean
 }
 
 interface SessionRow extends Row {
@@ -96,16 +103,28 @@ interface SessionRow extends Row {
 }
 
 const columns = sql`
-  t.id, t.description, t.scopes, t.organization_ids, t.allowed_ip_addresses, u.id as user_id, u.name as user_name, u.email as user_email,
+  t.id, t.description, t.scopes, t.allowed_ip_addresses, u.id as user_id, u.name as user_name, u.email as user_email,
   u.created_at as user_created_at, o.id as org_id, o.slug as org_slug, o.name as org_name, o.features as org_features,
   o.features_off as org_features_off,
   o.allowed_ip_addresses as org_allowed_ip_addresses, o.created_at as org_created_at,
   o.teams_enabled_at is not null as org_teams_enabled, m.role`
 
-const membership = (slug: string | null) => sql`
+/** `reach`: the ids of the organizations that count; null: all. */
+const membership = (slug: string | null, reach: RawBuilder<unknown>) => sql`
   left join (organizations o join organization_members m on m.organization_id = o.id)
-    on o.slug = ${slug}::text and m.user_id = u.id
-      and (t.organization_ids is null or o.id = any (t.organization_ids))`
+    on o.slug = ${slug}::text and m.user_id = u.id and (${reach} is null or o.id = any (${reach}))`
+
+const sessionReach = sql`
+  case w.opened_with when 'sso'
+    then array(select p.organization_id from web_session_sso p where p.session_id = w.id)
+    else t.organization_ids end`
+
+const ssoMissing = sql`
+  (exists (
+    select from organization_sso s
+    where s.organization_id = o.id and s.is_enabled and (s.is_required or m.sso_mode = 'required'))
+  and not exists (
+    select from web_session_sso p where p.session_id = w.id and p.organization_id = o.id))`
 
 const isValid = sql`t.revoked_at is null and (t.expires_at is null or t.expires_at > now())`
 
@@ -132,5 +151,6 @@ const toFound = (row: Row, session: CallerSession | null): FoundToken => ({
           role: row.role,
           teams_enabled: row.org_teams_enabled,
           created_at: row.org_created_at,
+          sso_missing: row.sso_missing,
         },
 })

@@ -45,7 +45,16 @@ export async function openSession(db: Db, session: NewSession): Promise<string> 
       expires_at: new Date(now.getTime() + sessionDays * 86_400_000).toISOString(),
     })
     .execute()
+  if (session.how === 'sso') await recordSso(db, value, session.organizationId, now)
   return value
+}
+
+/** The session has passed the single sign-on of the organization. */
+export async function recordSso(db: Db, value: string, organizationId: string, now: Date): Promise<void> {
+  await sql`
+    insert into web_session_sso (session_id, organization_id, signed_in_at)
+    select id, ${organizationId}, ${now.toISOString()} from web_sessions where token_hash = ${hashToken(value)}
+    on conflict (session_id, organization_id) do update set signed_in_at = excluded.signed_in_at`.execute(db)
 }
 
 /** Returns when no server has the session cached. Not for use inside a transaction. */

@@ -106,6 +106,11 @@ export async function admit(
     return { caller, org: null, pipelineId: null }
   }
   if (organization === null) throw notFound('No organization found')
+  if (organization.sso_missing) {
+    throw forbidden(
+      `${organization.name} requires single sign-on. Sign in at ${ctx.config.url}/-/sso/${organization.slug}`,
+    )
+  }
   if (
     organization.allowed_ip_addresses !== null &&
     !isInRanges(request.ip, organization.allowed_ip_addresses)

@@ -1,6 +1,6 @@
-// The two cookies of our pages. No script can read them, and forms of other sites do not send them.
+// The cookies of our pages. No script can read them, and forms of other sites do not send them.
 
-export type CookieName = 'session' | 'form'
+export type CookieName = 'session' | 'form' | 'sso'
 
 /** Browsers accept the prefix only over https and for this host alone. */
 const nameOf = (baseUrl: string, name: CookieName) =>

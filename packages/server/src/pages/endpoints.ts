@@ -58,6 +58,7 @@ async function answer(ctx: Context, page: Page, request: FastifyRequest): Promis
     form: request.body instanceof URLSearchParams ? request.body : new URLSearchParams(),
     formField: html`<input type="hidden" name="form_code" value="${formCode(ctx, request)}" />`,
     session,
+    cookie: (name) => readCookie(ctx.config.url, name, request.headers.cookie),
     visitor: { ip: request.ip, userAgent: userAgentOf(request) },
   }
   if (page.permission === 'anonymous') return page.handler(input)

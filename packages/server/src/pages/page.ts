@@ -3,6 +3,7 @@ import type { Caller, Organization } from '../auth/caller.ts'
 import type { Permission } from '../auth/permissions.ts'
 import type { Scope } from '../auth/scopes.ts'
 import type { Context } from '../context.ts'
+import type { CookieName } from '../http/cookies.ts'
 import type { Html } from './html.ts'
 
 export interface PageAnswer {
@@ -38,6 +39,8 @@ export interface PageInput {
   /** A hidden field that every form must contain. It proves that the form is ours. */
   formField: Html
   session: Session | null
+  /** The value of the browser's cookie. */
+  cookie(name: CookieName): string | null
   visitor: { ip: string; userAgent: string | null }
 }
 

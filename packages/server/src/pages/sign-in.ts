@@ -6,6 +6,7 @@ import { isInRanges } from '../lib/ip-ranges.ts'
 import { listMemberships } from './memberships.ts'
 import { writeCookie } from '../http/cookies.ts'
 import { html, type Html } from './html.ts'
+import { ssoForm } from './sso.ts'
 import { localPath, type Page, type PageAnswer, type PageInput, type Session } from './page.ts'
 
 const showSignIn: Page = {
@@ -86,7 +87,8 @@ function signInForm(formField: Html, next: string | null, problem: string | null
           autofocus
         />
         <button>Sign in</button>
-      </form>`,
+      </form>
+      ${ssoForm(next)}`,
   }
 }
 

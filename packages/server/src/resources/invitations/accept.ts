@@ -1,4 +1,5 @@
 import { recordAudit, type Origin } from '../../audit/record.ts'
+import type { MemberRole } from '../../auth/caller.ts'
 import type { Trx } from '../../db/pool.ts'
 import type { SsoMode } from '../members/schema.ts'
 import type { TeamPlace } from '../team-members/queries.ts'
@@ -10,7 +11,7 @@ export async function acceptInvitation(
   origin: Origin,
   orgId: string,
   user: { id: string; email: string },
-): Promise<{ sso_mode: SsoMode; teams: readonly TeamPlace[] } | undefined> {
+): Promise<{ role: MemberRole; sso_mode: SsoMode; teams: readonly TeamPlace[] } | undefined> {
   const invitation = await invitations.acceptPending(trx, orgId, user)
   if (invitation === undefined) return undefined
   await recordAudit(trx, origin, {

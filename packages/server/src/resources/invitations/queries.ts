@@ -111,16 +111,28 @@ export async function insert(trx: Trx, { teams, ...row }: NewInvitation): Promis
     })
 }
 
+interface Accepted extends Pick<InvitationRow, 'id' | 'email' | 'role' | 'sso_mode'> {
+  teams: TeamPlace[]
+}
+
 export async function acceptPending(
   trx: Trx,
   orgId: string,
   user: { id: string; email: string },
-): Promise<{ id: string; email: string; sso_mode: SsoMode; teams: TeamPlace[] } | undefined> {
-  const { rows } = await sql<{ id: string; email: string; sso_mode: SsoMode; teams: TeamPlace[] }>`
+): Promise<Accepted | undefined> {
+  const { rows } = await sql<Accepted>`
     update organization_invitations i set state = 'accepted', accepted_at = now(), accepted_by = ${user.id}
     where i.organization_id = ${orgId} and lower(i.email) = lower(${user.email}) and ${isPending}
-    returning i.id, i.email, i.sso_mode, i.teams`.execute(trx)
+    returning i.id, i.email, i.role, i.sso_mode, i.teams`.execute(trx)
   return rows[0]
+}
+
+/** Whether the address is invited. */
+export async function hasPending(db: Db, orgId: string, email: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from organization_invitations i
+    where i.organization_id = ${orgId} and lower(i.email) = lower(${email}) and ${isPending}`.execute(db)
+  return rows.length > 0
 }
 
 export async function revokePending(

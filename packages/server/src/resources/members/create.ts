@@ -8,6 +8,7 @@ import { newId } from '../../lib/ids.ts'
 import { acceptInvitation } from '../invitations/accept.ts'
 import * as teamMembers from '../team-members/queries.ts'
 import { requireEmail } from './rules.ts'
+import type { SsoMode } from './schema.ts'
 
 interface NewMember {
   email: string
@@ -37,29 +38,45 @@ export async function createMember(db: Db, origin: Origin, member: NewMember): P
       .executeTakeFirst()
     if (org === undefined) throw notFound(`There is no organization "${member.organizationSlug}".`)
     const user = await findOrInsertUser(trx, member)
-    const invitation = await acceptInvitation(trx, origin, org.id, user)
-    const { numInsertedOrUpdatedRows } = await trx
-      .insertInto('organization_members')
-      .values({
-        organization_id: org.id,
-        user_id: user.id,
-        role: member.role,
-        ...(invitation === undefined ? {} : { sso_mode: invitation.sso_mode }),
-      })
-      .onConflict((conflict) => conflict.doNothing())
-      .executeTakeFirstOrThrow()
-    if (numInsertedOrUpdatedRows === 0n) {
-      throw validationFailed(`${user.email} is already a member of "${org.slug}"`)
-    }
-    if (invitation !== undefined) await teamMembers.insertIntoTeams(trx, org.id, user.id, invitation.teams)
-    await teamMembers.insertIntoDefaultTeams(trx, org.id, user.id)
-    await recordAudit(trx, origin, {
-      organizationId: org.id,
-      type: 'ORGANIZATION_MEMBER_CREATED',
-      subject: { type: 'OrganizationMember', uuid: user.id, name: user.name },
-      data: { email: user.email, role: member.role },
-    })
+    await insertMember(trx, origin, org, user, { role: member.role, ssoMode: 'optional' })
     return { ...user, role: member.role }
+  })
+}
+
+/**
+ * Inserts the membership and accepts a pending invitation, which decides on the teams and on single sign-on. The caller must
+ * have locked the organization.
+ */
+export async function insertMember(
+  trx: Trx,
+  origin: Origin,
+  org: { id: string; slug: string },
+  user: KnownUser,
+  /** `role` null: the one of the invitation. */
+  given: { role: MemberRole | null; ssoMode: SsoMode },
+): Promise<void> {
+  const invitation = await acceptInvitation(trx, origin, org.id, user)
+  const role = given.role ?? invitation?.role ?? 'member'
+  const { numInsertedOrUpdatedRows } = await trx
+    .insertInto('organization_members')
+    .values({
+      organization_id: org.id,
+      user_id: user.id,
+      role,
+      sso_mode: invitation?.sso_mode ?? given.ssoMode,
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirstOrThrow()
+  if (numInsertedOrUpdatedRows === 0n) {
+    throw validationFailed(`${user.email} is already a member of "${org.slug}"`)
+  }
+  if (invitation !== undefined) await teamMembers.insertIntoTeams(trx, org.id, user.id, invitation.teams)
+  await teamMembers.insertIntoDefaultTeams(trx, org.id, user.id)
+  await recordAudit(trx, origin, {
+    organizationId: org.id,
+    type: 'ORGANIZATION_MEMBER_CREATED',
+    subject: { type: 'OrganizationMember', uuid: user.id, name: user.name },
+    data: { email: user.email, role },
   })
 }
 
@@ -69,7 +86,10 @@ interface KnownUser {
   name: string
 }
 
-async function findOrInsertUser(trx: Trx, member: NewMember): Promise<KnownUser> {
+export async function findOrInsertUser(
+  trx: Trx,
+  member: Pick<NewMember, 'email' | 'name' | 'passwordHash'>,
+): Promise<KnownUser> {
   const found = await findUser(trx, member.email)
   if (found !== undefined) return found
   if (member.name.trim() === '') throw validationFailed('the name must not be blank')

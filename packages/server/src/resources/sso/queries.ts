@@ -86,16 +86,24 @@ export async function replaceGroupTeams(
       with ordinality as given (group_name, team_id, position)`.execute(trx)
 }
 
-export async function updateEnabled(trx: Trx, orgId: string, isEnabled: boolean, at: Date): Promise<void> {
+export async function disable(trx: Trx, orgId: string): Promise<void> {
+  await deleteSignIns(trx, orgId)
   await trx
     .updateTable('organization_sso')
-    .set({ is_enabled: isEnabled, updated_at: at.toISOString() })
+    .set({ is_enabled: false, updated_at: sql`now()` })
     .where('organization_id', '=', orgId)
     .execute()
 }
 
+/** Ends the sign-ins that were begun, and those that sessions have passed. */
+export async function deleteSignIns(trx: Trx, orgId: string): Promise<void> {
+  await trx.deleteFrom('sso_starts').where('organization_id', '=', orgId).execute()
+  await trx.deleteFrom('web_session_sso').where('organization_id', '=', orgId).execute()
+}
+
 /** Deletes the identities too. Team memberships that came from groups stay, as if somebody had added them. */
 export async function deleteOfOrg(trx: Trx, orgId: string): Promise<void> {
+  await deleteSignIns(trx, orgId)
   await trx.deleteFrom('organization_sso').where('organization_id', '=', orgId).execute()
   await trx.deleteFrom('sso_identities').where('organization_id', '=', orgId).execute()
   await trx

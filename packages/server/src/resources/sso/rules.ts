@@ -1,5 +1,6 @@
-import { validationFailed } from '../../lib/errors.ts'
+import { badRequest, validationFailed } from '../../lib/errors.ts'
 import { isOutboundUrl } from '../../lib/outbound.ts'
+import { isStorable } from '../../lib/unstorable.ts'
 import type { GroupTeam } from './queries.ts'
 
 export const defaults = {
@@ -36,6 +37,7 @@ export function readGroupTeams(groupTeams: readonly GroupTeam[]): GroupTeam[] {
 
 /** The claims of a person that the provider vouches for. */
 export interface Claims {
+  /** Unique among the people of the issuer, and never passed on. */
   subject: string
   email: string | null
   isEmailVerified: boolean
@@ -44,20 +46,27 @@ export interface Claims {
 }
 
 const mostGroups = 5000
+const mostSubjectLength = 255
 
-/** `claims` comes from the provider, so nothing about it is certain but the subject. */
+/** The provider may send anything. */
 export function readClaims(claims: Readonly<Record<string, unknown>>, groupsClaim: string): Claims {
   const { sub, email, email_verified: isVerified, name } = claims
+  if (typeof sub !== 'string' || sub === '' || sub.length > mostSubjectLength || !isStorable(sub)) {
+    throw badRequest('The provider does not say who you are: the claim sub is not valid.')
+  }
   const groups = [claims[groupsClaim] ?? []].flat().slice(0, mostGroups)
   return {
-    subject: String(sub),
-    email: typeof email === 'string' && email !== '' ? email : null,
+    subject: sub,
+    email: textOf(email),
     // Some providers send a text.
     isEmailVerified: isVerified === true || isVerified === 'true',
-    name: typeof name === 'string' && name.trim() !== '' ? name.trim().slice(0, 255) : null,
+    name: textOf(name)?.slice(0, 255).toWellFormed() ?? null,
     groups: groups.filter((group) => typeof group === 'string'),
   }
 }
+
+const textOf = (value: unknown): string | null =>
+  typeof value === 'string' && value.trim() !== '' && isStorable(value) ? value.trim() : null
 
 /** Whether the address may be compared with those of users and invitations. */
 export function isTrusted({ email, isEmailVerified }: Claims, domains: readonly string[]): boolean {

@@ -35,6 +35,7 @@ export async function updateSso(
     await organizations.lock(trx, org.id)
     const before = await sso.findOfOrg(trx, org.id)
     const fields = readFields(ctx, before, body)
+    if (!fields.is_enabled || fields.issuer !== before?.issuer) await sso.deleteSignIns(trx, org.id)
     await sso.save(trx, org.id, { ...fields, id: before?.id ?? newId(), updated_at: now })
     if (body.group_teams !== undefined) await replaceGroupTeams(trx, org.id, body.group_teams)
     const after = await sso.findOfOrg(trx, org.id)
@@ -144,7 +145,7 @@ export async function deleteSso(ctx: Context, org: Organization, caller: Caller)
 }
 
 /** For the operator, who helps administrators that have locked themselves out. */
-export async function disableSso(db: Db, origin: Origin, slug: string, now: Date): Promise<void> {
+export async function disableSso(db: Db, origin: Origin, slug: string): Promise<void> {
   await inTransaction(db, async (trx) => {
     const org = await trx
       .selectFrom('organizations')
@@ -156,7 +157,7 @@ export async function disableSso(db: Db, origin: Origin, slug: string, now: Date
     const before = await sso.findOfOrg(trx, org.id)
     if (before === undefined) throw notFound(`The organization "${slug}" has no single sign-on.`)
     if (!before.is_enabled) return
-    await sso.updateEnabled(trx, org.id, false, now)
+    await sso.disable(trx, org.id)
     await record(trx, origin, 'SSO_PROVIDER_DISABLED', before, {})
   })
 }

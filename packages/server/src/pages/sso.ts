@@ -1,0 +1,165 @@
+// Signs people in at the provider of their organization. The first page leads to the provider only by a link with a code for
+// this browser, so that another site cannot sign a visitor in as somebody else.
+import { randomBytes } from 'node:crypto'
+import { flushTokenCaches } from '../auth/access-watch.ts'
+import { endSession, openSession, recordSso, sessionCookieSeconds } from '../auth/sessions.ts'
+import type { Context } from '../context.ts'
+import { writeCookie } from '../http/cookies.ts'
+import { badRequest, forbidden, notFound } from '../lib/errors.ts'
+import { isStorable } from '../lib/unstorable.ts'
+import { redirectUri } from '../resources/sso/present.ts'
+import { authorizationUrl, exchangeCode, newPending, type Provider } from '../resources/sso/provider.ts'
+import { findEnabled, type SsoOrganization, type SsoRow } from '../resources/sso/queries.ts'
+import { readClaims } from '../resources/sso/rules.ts'
+import { signInPerson, type Refusal } from '../resources/sso/sign-in.ts'
+import { html, type Html } from './html.ts'
+import { localPath, type Page, type PageInput, type Redirect } from './page.ts'
+import { insertStart, takeStart } from './sso-starts.ts'
+
+/** For the sign-in page. */
+export const ssoForm = (next: string | null): Html =>
+  html`<h2>Single sign-on</h2>
+    <form method="get" action="/-/sso">
+      <input type="hidden" name="next" value="${next ?? ''}" />
+      <label for="organization">Organization</label>
+      <input
+        id="organization"
+        name="organization"
+        placeholder="acme"
+        maxlength="255"
+        spellcheck="false"
+        required
+      />
+      <button>Continue</button>
+    </form>`
+
+const chooseOrganization: Page = {
+  method: 'GET',
+  url: '/-/sso',
+  permission: 'anonymous',
+  async handler({ ctx, query }) {
+    const slug = query.get('organization')?.trim().toLowerCase() ?? ''
+    const next = localPath(ctx.config.url, query.get('next'))
+    return { to: slug === '' ? withNext('/sign-in', next) : withNext(pathOf(slug), next) }
+  },
+}
+
+const showSso: Page = {
+  method: 'GET',
+  url: '/-/sso/:org',
+  permission: 'anonymous',
+  async handler({ ctx, params, query, cookie }) {
+    const { org, sso } = await requireSso(ctx, params)
+    const next = localPath(ctx.config.url, query.get('next'))
+    const browser = cookie('sso') ?? randomBytes(24).toString('hex')
+    const code = ctx.keys.sign('sso', `${browser} ${org.id}`).toString('hex')
+    const to = withNext(`${pathOf(org.slug)}/start?code=${code}`, next)
+    return {
+      title: `Sign in to ${org.name}`,
+      cookies: [writeCookie(ctx.config.url, 'sso', browser, 3600)],
+      content: html`<p><a href="${to}">Continue at ${new URL(sso.issuer).host}</a></p>
+        <p class="note">Or <a href="${withNext('/sign-in', next)}">sign in another way</a>.</p>`,
+    }
+  },
+}
+
+const startSso: Page = {
+  method: 'GET',
+  url: '/-/sso/:org/start',
+  permission: 'anonymous',
+  async handler({ ctx, params, query, cookie }) {
+    const { org, sso } = await requireSso(ctx, params)
+    const next = localPath(ctx.config.url, query.get('next'))
+    const browser = cookie('sso')
+    const code = Buffer.from(query.get('code') ?? '', 'hex')
+    if (browser === null || !ctx.keys.verify('sso', `${browser} ${org.id}`, code)) {
+      return { to: withNext(pathOf(org.slug), next) }
+    }
+    const pending = await newPending()
+    const to = await authorizationUrl(providerOf(ctx, org, sso), ctx.outbound.send, pending)
+    await insertStart(ctx.db, ctx.keys, { organizationId: org.id, browser, next }, pending, ctx.now())
+    return { to }
+  },
+}
+
+const finishSso: Page = {
+  method: 'GET',
+  url: '/-/sso/:org/callback',
+  permission: 'anonymous',
+  async handler(input) {
+    const { ctx, params, query, cookie, visitor } = input
+    const { org, sso } = await requireSso(ctx, params)
+    const key = { organizationId: org.id, browser: cookie('sso') ?? '', state: query.get('state') ?? '' }
+    const start = await takeStart(ctx.db, ctx.keys, key, ctx.now())
+    if (start === null) throw unknownStart
+    // The provider is asked outside any transaction.
+    const claims = await exchangeCode(providerOf(ctx, org, sso), ctx.outbound.send, query, start.pending)
+    const found = await signInPerson(ctx, { org, sso }, readClaims(claims, sso.groups_claim), visitor)
+    if ('refusal' in found) throw forbidden(refusals[found.refusal](org.name))
+    return openOrExtend(input, org, found.userId, start.next)
+  },
+}
+
+const unknownStart = badRequest(
+  'This browser has not begun to sign in, or it took longer than ten minutes, or it was finished before. Begin again.',
+)
+
+const refusals: Record<Refusal, (organization: string) => string> = {
+  no_email: () => 'The provider does not tell your e-mail address, so nobody here can be found by it.',
+  unverified: (organization) =>
+    `The provider has not verified your e-mail address. Ask an administrator of ${organization}.`,
+  other_person: (organization) =>
+    `Your e-mail address belongs to a member who is another person at the provider. Ask an administrator of ${organization}.`,
+  uninvited: (organization) =>
+    `You are not a member of ${organization} yet. Ask an administrator for an invitation.`,
+}
+
+/** A session of the same person goes on, and reaches the organization too. One of another person ends. */
+async function openOrExtend(
+  { ctx, session, visitor }: PageInput,
+  org: SsoOrganization,
+  userId: string,
+  next: string | null,
+): Promise<Redirect> {
+  const to = next ?? `/${encodeURIComponent(org.slug)}`
+  const withoutSso = writeCookie(ctx.config.url, 'sso', '', 0)
+  if (session?.user.id === userId) {
+    await recordSso(ctx.db, session.value, org.id, ctx.now())
+    await flushTokenCaches(ctx.db)
+    return { to, cookies: [withoutSso] }
+  }
+  if (session !== null) await endSession(ctx.db, session.value)
+  const opened = { how: 'sso', organizationId: org.id, userId, ...visitor, now: ctx.now() } as const
+  const value = await openSession(ctx.db, opened)
+  if (session !== null) await flushTokenCaches(ctx.db)
+  return {
+    to,
+    cookies: [writeCookie(ctx.config.url, 'session', value, sessionCookieSeconds), withoutSso],
+  }
+}
+
+const pathOf = (slug: string) => `/-/sso/${encodeURIComponent(slug)}`
+
+const withNext = (path: string, next: string | null) =>
+  next === null ? path : `${path}${path.includes('?') ? '&' : '?'}next=${encodeURIComponent(next)}`
+
+async function requireSso(
+  ctx: Context,
+  params: PageInput['params'],
+): Promise<{ org: SsoOrganization; sso: SsoRow }> {
+  const slug = params['org'] ?? ''
+  const found = isStorable(slug) ? await findEnabled(ctx.db, slug) : undefined
+  if (found === undefined) throw notFound('There is no organization with single sign-on at this address.')
+  return found
+}
+
+const providerOf = (ctx: Context, org: SsoOrganization, sso: SsoRow): Provider => ({
+  issuer: sso.issuer,
+  clientId: sso.client_id,
+  clientSecret: ctx.keys.open(sso.client_secret_sealed, sso.client_secret_key_id),
+  scopes: sso.scopes,
+  redirectUri: redirectUri(ctx.config.url, org.slug),
+  groupsClaim: sso.groups_claim,
+})
+
+export const ssoPages: readonly Page[] = [chooseOrganization, showSso, startSso, finishSso]
