@@ -1,0 +1,26 @@
+import { Checkbox } from '../parts/Field.tsx'
+import styles from './Waterfall.module.css'
+
+interface Props {
+  isFailedFirst: boolean
+  onFailedFirst: (isFailedFirst: boolean) => void
+}
+
+export const WaterfallLegend = ({ isFailedFirst, onFailedFirst }: Props) => (
+  <span className={styles.legend}>
+    <span className={styles.key} data-span="waiting">
+      waiting
+    </span>
+    <span className={styles.key} data-span="starting">
+      starting
+    </span>
+    <span className={styles.key} data-span="running">
+      running
+    </span>
+    <Checkbox
+      label="Failed first"
+      checked={isFailedFirst}
+      onChange={(event) => onFailedFirst(event.target.checked)}
+    />
+  </span>
+)

@@ -1,0 +1,68 @@
+import { memo } from 'react'
+import { formatDuration } from '../parts/durations.ts'
+import { spansOf } from './job-spans.ts'
+import type { JobTable } from './job-table.ts'
+import type { Job } from './job.ts'
+import { LookMark, toneClass } from './LookMark.tsx'
+import rows from './Rows.module.css'
+import { titleOf } from './states.ts'
+import { cssVariables, rowStyle } from './use-row-window.ts'
+import { selectOnClick } from './view.ts'
+import styles from './Waterfall.module.css'
+
+interface Props {
+  table: JobTable
+  job: Job
+  startMs: number
+  at: number
+  isSelected: boolean
+  onSelect: (jobId: string) => void
+}
+
+/** A job with the bars of all its attempts. */
+export const WaterfallRow = memo(({ table, job, startMs, at, isSelected, onSelect }: Props) => (
+  <li className={rows.row} style={rowStyle(at)}>
+    <a
+      href={`#${job.id}`}
+      className={styles.row}
+      aria-current={isSelected || undefined}
+      aria-label={describe(job)}
+      onClick={selectOnClick(() => onSelect(job.id))}
+    >
+      <span className={styles.name}>
+        <LookMark look={job.look} hasWord={false} />
+        <span className={rows.name} title={job.name}>
+          {job.name}
+        </span>
+      </span>
+      {table.attemptsOf(job.id).map((attempt) => (
+        <Bars key={attempt.id} job={attempt} startMs={startMs} />
+      ))}
+    </a>
+  </li>
+))
+
+const Bars = ({ job, startMs }: { job: Job; startMs: number }) => (
+  <span className={toneClass(job.look.tone)}>
+    {spansOf(job).map(({ kind, fromMs, toMs }) => (
+      <span
+        key={kind}
+        className={styles.bar}
+        data-span={kind}
+        data-live={toMs === null || undefined}
+        style={cssVariables({
+          '--from': fromMs - startMs,
+          ...(toMs === null ? {} : { '--to': toMs - startMs }),
+        })}
+        title={`${job.attempt > 0 ? `Attempt ${job.attempt + 1}, ` : ''}${kind}${toMs === null ? '' : ` ${formatDuration((toMs - fromMs) / 1000)}`}`}
+      />
+    ))}
+  </span>
+)
+
+function describe(job: Job): string {
+  const parts = spansOf(job).map(({ kind, fromMs, toMs }) =>
+    toMs === null ? `${kind} now` : `${kind} ${formatDuration((toMs - fromMs) / 1000)}`,
+  )
+  return `${job.name}: ${[titleOf(job.look), ...parts].join(', ')}`
+}

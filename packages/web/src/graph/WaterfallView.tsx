@@ -1,0 +1,109 @@
+import { useEffect, useMemo, useRef, useState } from 'react'
+import { IconButton } from '../parts/Button.tsx'
+import { useNow } from '../parts/clock.ts'
+import { useKeys } from '../parts/keys.ts'
+import { FilterBox } from './FilterBox.tsx'
+import { HeldRows } from './HeldRows.tsx'
+import { extentOf, sortByStart } from './job-spans.ts'
+import type { Job } from './job.ts'
+import { Minimap } from './Minimap.tsx'
+import rows from './Rows.module.css'
+import { failedFirst, filterJobs, sortJobs } from './sort-jobs.ts'
+import { Timescale } from './timescale.ts'
+import { useJobTable } from './use-job-table.ts'
+import { countStyle, cssVariables, useRowWindow } from './use-row-window.ts'
+import { useSteadyRows, useSteadySelection } from './use-steady-rows.ts'
+import type { ViewProps } from './view.ts'
+import styles from './Waterfall.module.css'
+import { WaterfallAxis } from './WaterfallAxis.tsx'
+import { WaterfallLegend } from './WaterfallLegend.tsx'
+import { WaterfallRow } from './WaterfallRow.tsx'
+
+interface Props extends ViewProps {
+  filter: string
+  onFilter: (filter: string) => void
+}
+
+/** When each job waited, started and ran. */
+export function WaterfallView({ table, selectedJob, onSelect, filter, onFilter }: Props) {
+  useJobTable(table)
+  const nowMs = useNow()
+  const [isFailedFirst, setIsFailedFirst] = useState(false)
+  const [timescale] = useState(() => new Timescale())
+  const input = useRef<HTMLInputElement>(null)
+
+  const all = table.newestJobs()
+  const found = useMemo(() => {
+    const matching = filterJobs(all, filter)
+    return isFailedFirst ? sortJobs(matching, failedFirst, 0) : sortByStart(matching)
+  }, [all, filter, isFailedFirst])
+  const extent = extentOf(all, nowMs)
+  const lengthMs = extent.endMs - extent.startMs
+  const newest = (row: WaterfallJob): WaterfallJob => ({ ...row, job: table.newestOf(row.key) ?? row.job })
+  const steady = useSteadyRows(found.map(toRow), `${filter} ${isFailedFirst}`, newest)
+  const view = useRowWindow(steady.rows.length)
+  const { first, last, scroller, setScroller, setSpacer } = view
+  const selected = selectedJob === null ? null : (table.job(selectedJob)?.placeId ?? null)
+  useSteadySelection(steady.rows, selected, view)
+
+  useEffect(() => (scroller === null ? undefined : timescale.attach(scroller)), [scroller, timescale])
+  useEffect(() => timescale.setLength(lengthMs), [timescale, lengthMs])
+  useKeys([
+    { keys: '/', label: 'Filter jobs', run: () => input.current?.focus() },
+    { keys: '0', label: 'Fit the waterfall', run: () => timescale.fit() },
+    { keys: '+', label: 'Zoom in', run: () => timescale.zoomBy(1.5) },
+    { keys: '-', label: 'Zoom out', run: () => timescale.zoomBy(1 / 1.5) },
+  ])
+
+  if (all.length === 0) return <p className={rows.empty}>This build has no jobs.</p>
+  return (
+    <div className={rows.view}>
+      <FilterBox input={input} filter={filter} onFilter={onFilter} shown={found.length} total={all.length}>
+        <WaterfallLegend isFailedFirst={isFailedFirst} onFailedFirst={setIsFailedFirst} />
+        <span className={styles.zoom}>
+          <IconButton label="Zoom in" icon="zoom-in" onClick={() => timescale.zoomBy(1.5)} />
+          <IconButton label="Zoom out" icon="zoom-out" onClick={() => timescale.zoomBy(1 / 1.5)} />
+          <IconButton label="Fit" icon="maximize" onClick={() => timescale.fit()} />
+        </span>
+      </FilterBox>
+      <div className={styles.body}>
+        <Minimap jobs={found} startMs={extent.startMs} endMs={extent.endMs} timescale={timescale} />
+        <div
+          className={`${rows.scroller} ${styles.scroller}`}
+          ref={setScroller}
+          style={cssVariables({ '--length': lengthMs, '--now': lengthMs })}
+          {...steady.handlers}
+        >
+          <WaterfallAxis timescale={timescale} />
+          <ul
+            className={`${rows.spacer} ${styles.spacer}`}
+            ref={setSpacer}
+            style={countStyle(steady.rows.length)}
+          >
+            {steady.rows.slice(first, last).map(({ key, job }, at) => (
+              <WaterfallRow
+                key={key}
+                table={table}
+                job={job}
+                startMs={extent.startMs}
+                at={first + at}
+                isSelected={key === selected}
+                onSelect={onSelect}
+              />
+            ))}
+            {extent.isLive && <li className={styles.edge} aria-hidden="true" />}
+          </ul>
+          {found.length === 0 && <p className={rows.empty}>No job matches the filter.</p>}
+        </div>
+      </div>
+      {steady.isHeld && <HeldRows onRelease={steady.release} />}
+    </div>
+  )
+}
+
+interface WaterfallJob {
+  key: string
+  job: Job
+}
+
+const toRow = (job: Job): WaterfallJob => ({ key: job.placeId, job })
