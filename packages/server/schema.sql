@@ -1431,6 +1431,7 @@ create table workflow_token_requests (
 CREATE INDEX agent_images_building ON agent_images USING btree (created_at) WHERE (status = 'BUILDING'::text);
 CREATE INDEX agent_images_deleting ON agent_images USING btree (deleting_at) WHERE (deleting_at IS NOT NULL);
 CREATE INDEX agents_gone ON agents USING btree (COALESCE(disconnected_at, lost_at, created_at)) WHERE (connection_state = ANY (ARRAY['never_connected'::text, 'disconnected'::text, 'stopped'::text, 'lost'::text]));
+CREATE INDEX agents_org ON agents USING btree (organization_id, created_at, id);
 CREATE INDEX agents_page ON agents USING btree (organization_id, created_at, id) WHERE (connection_state = ANY (ARRAY['connected'::text, 'stopping'::text]));
 CREATE INDEX agents_queue ON agents USING btree (queue_id) WHERE (connection_state = ANY (ARRAY['connected'::text, 'stopping'::text]));
 CREATE INDEX agents_resume ON agents USING btree (resume_at) WHERE (resume_at IS NOT NULL);

@@ -66,6 +66,7 @@ import { networkRangeRoutes } from './resources/network_ranges/routes.ts'
 import { organizationRoutes } from './resources/organizations/routes.ts'
 import { pipelineSettingsRoutes } from './resources/pipeline-settings/routes.ts'
 import { pipelineTemplateRoutes } from './resources/pipeline-templates/routes.ts'
+import { pipelineTrendRoutes } from './resources/pipeline-trends/routes.ts'
 import { pipelineRoutes } from './resources/pipelines/routes.ts'
 import { queueRoutes } from './resources/queues/routes.ts'
 import { repositoryConnectionRoutes } from './resources/repository_connections/routes.ts'
@@ -115,6 +116,7 @@ export const slices: Slices = {
   organizations: organizationRoutes,
   'pipeline-settings': pipelineSettingsRoutes,
   'pipeline-templates': pipelineTemplateRoutes,
+  'pipeline-trends': pipelineTrendRoutes,
   pipelines: pipelineRoutes,
   queues: queueRoutes,
   repository_connections: repositoryConnectionRoutes,

@@ -575,6 +575,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   'commit-statuses': 'Statuses of commits, as published on the source host.',
   deliver: 'Webhooks of source hosts.',
   deliveries: 'What notification services sent.',
+  'pipeline-trends': 'The last builds, the speed and the reliability of pipelines.',
   favorites: 'Pipelines that a user has marked.',
   emojis: 'Emoji that texts may name.',
   graph: 'The steps of a build and what they wait for.',

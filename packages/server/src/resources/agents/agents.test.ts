@@ -32,6 +32,25 @@ describe('GET /v2/organizations/{org.slug}/agents', () => {
     expect(page.headers.get('link')).toContain('page=2')
   })
 
+  it('lists disconnected, lost or all agents when asked, and refuses other states', async () => {
+    const world = await anAgentWorld(app)
+    const [connected, disconnected, lost, fresh] = [
+      await anAgent(app, world.token),
+      await anAgent(app, world.token),
+      await anAgent(app, world.token),
+      await anAgent(app, world.token, { connect: false }),
+    ]
+    await disconnected.call('POST', 'disconnect')
+    await app.db.updateTable('agents').set({ connection_state: 'lost' }).where('id', '=', lost.id).execute()
+    await anAgent(app, (await anAgentWorld(app)).token)
+    const ids = async (state: string) => (await get(world, `?state=${state}`)).list.map(({ id }) => id)
+    expect(await ids('connected')).toEqual([connected.id])
+    expect(await ids('disconnected')).toEqual([disconnected.id])
+    expect(await ids('lost')).toEqual([lost.id])
+    expect(await ids('all')).toEqual([connected.id, disconnected.id, lost.id, fresh.id])
+    expect((await get(world, '?state=gone')).status).toBe(400)
+  })
+
   it('filters by name, hostname, version and queue', async () => {
     const world = await anAgentWorld(app)
     const queue = await aQueue(app, world.cluster, world.admin, { key: 'big' })

@@ -7,6 +7,7 @@ import { publishMoved } from '../../events/agents.ts'
 import { notFound } from '../../lib/errors.ts'
 import { jobJson, jobsInPlace } from '../jobs/job-json.ts'
 import { userJson, type UserRow } from '../user/queries.ts'
+import type { ListedState } from './schema.ts'
 
 export type ConnectionState =
   | 'never_connected'
@@ -51,6 +52,7 @@ interface AgentFilter {
   hostname: string | undefined
   version: string | undefined
   queueId: string | undefined
+  state: ListedState
 }
 
 /** An agent's job is shown to callers who may see its pipeline. */
@@ -77,17 +79,25 @@ const joins = sql`
   left join users creator on creator.id = t.created_by
   left join users pauser on pauser.id = a.paused_by`
 
-/** Agents that are connected or stopping, oldest first. */
-export async function listConnected(
+/** Literals, so that PostgreSQL can use the partial index of the connected ones. */
+const isInState: Record<ListedState, RawBuilder<boolean>> = {
+  connected: sql`connection_state in ('connected', 'stopping')`,
+  disconnected: sql`connection_state in ('disconnected', 'stopped')`,
+  lost: sql`connection_state = 'lost'`,
+  all: sql`true`,
+}
+
+/** Oldest first. */
+export async function listInOrg(
   db: Db,
   viewer: Viewer,
-  { name, hostname, version, queueId }: AgentFilter,
+  { name, hostname, version, queueId, state }: AgentFilter,
   page: { limit: number; offset: number },
 ): Promise<AgentRow[]> {
   const { rows } = await sql<AgentRow>`
     select ${selectFor(viewer)} from (
       select * from agents
-      where organization_id = ${viewer.org.id} and connection_state in ('connected', 'stopping')
+      where organization_id = ${viewer.org.id} and ${isInState[state]}
         and (${name ?? null}::text is null or name = ${name ?? null})
         and (${hostname ?? null}::text is null or hostname = ${hostname ?? null})
         and (${version ?? null}::text is null or version = ${version ?? null})

@@ -11,12 +11,12 @@ import { isUuid } from '../../lib/ids.ts'
 import { pauseAgent, resumeAgent, stopAgent } from './update.ts'
 import { presentAgent } from './present.ts'
 import * as agents from './queries.ts'
-import { Agent, PauseAgent, StopAgent } from './schema.ts'
+import { Agent, ListedState, PauseAgent, StopAgent } from './schema.ts'
 
 const listAgentsRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/agents',
-  summary: 'List the agents that are connected or stopping, oldest first',
+  summary: 'List agents, oldest first; by default those that are connected or stopping',
   scope: 'read_agents',
   permission: 'member',
   paging: 'pages',
@@ -25,19 +25,21 @@ const listAgentsRoute = route({
     hostname: Type.Optional(Type.String({ description: 'Only agents on the machine of this name.' })),
     version: Type.Optional(Type.String({ description: 'Only agents of this version.' })),
     cluster_queue_id: Type.Optional(Type.String({ description: 'Those that serve this queue.' })),
+    state: Type.Optional(ListedState),
   },
   answers: { 200: Type.Array(Agent) },
   async handler({ ctx, org, caller, query, url }) {
     const page = readPage(url)
-    const { name, hostname, version, cluster_queue_id: queueId } = query
+    const { name, hostname, version, cluster_queue_id: queueId, state = 'connected' } = query
     if (queueId && !isUuid(queueId)) return pageAnswer(page, [], () => null)
     const filter = {
       name: name || undefined,
       hostname: hostname || undefined,
       version: version || undefined,
       queueId: queueId || undefined,
+      state,
     }
-    const rows = await agents.listConnected(ctx.db, { url: ctx.config.url, org, caller }, filter, page)
+    const rows = await agents.listInOrg(ctx.db, { url: ctx.config.url, org, caller }, filter, page)
     return pageAnswer(page, rows, (row) => presentAgent(ctx.config.url, org.slug, row))
   },
 })

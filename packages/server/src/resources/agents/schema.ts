@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
 import { Job } from '../jobs/schema.ts'
 import { orNull, Timestamp, Uuid } from '../schema.ts'
 import { UserOrNull } from '../user/schema.ts'
@@ -14,6 +14,15 @@ const ConnectionState = Type.Union([
   Type.Literal('stopped'),
   Type.Literal('lost'),
 ])
+
+export const ListedState = Type.Union(
+  [Type.Literal('connected'), Type.Literal('disconnected'), Type.Literal('lost'), Type.Literal('all')],
+  {
+    description:
+      'connected: also stopping; disconnected: also stopped; all: also those that never connected. Default connected.',
+  },
+)
+export type ListedState = Static<typeof ListedState>
 
 export const Agent = Type.Object(
   {
