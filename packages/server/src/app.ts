@@ -54,6 +54,8 @@ import { commitStatusRoutes } from './resources/commit-statuses/routes.ts'
 import { buildDeliveryRoutes } from './resources/build-deliveries/routes.ts'
 import { deliveryRoutes } from './resources/deliveries/routes.ts'
 import { emojiRoutes } from './resources/emojis/routes.ts'
+import { liveStreams } from './resources/events/live-streams.ts'
+import { eventRoutes } from './resources/events/routes.ts'
 import { graphRoutes } from './resources/graph/routes.ts'
 import { favoriteRoutes } from './resources/favorites/routes.ts'
 import { invitationRoutes } from './resources/invitations/routes.ts'
@@ -104,6 +106,7 @@ export const slices: Slices = {
   deliver: incomingRoutes,
   deliveries: deliveryRoutes,
   emojis: emojiRoutes,
+  events: eventRoutes,
   graph: graphRoutes,
   favorites: favoriteRoutes,
   invitations: invitationRoutes,
@@ -164,6 +167,7 @@ export async function buildApp(ctx: Context, database: Database): Promise<Fastif
   const dispatcher = await startDispatcher(ctx, database.pool)
   // Answers the agents that wait for a job, before the server closes their connections.
   app.addHook('preClose', dispatcher.stop)
+  app.addHook('preClose', () => liveStreams(ctx).stop())
   measureWaitingAgents(app.metrics, dispatcher)
   serveDocs(app, ctx.config.url, slices)
   const site = readSite()

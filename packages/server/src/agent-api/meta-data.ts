@@ -67,7 +67,7 @@ async function setItems(ctx: Context, job: RunningJob, items: ReadonlyArray<Meta
     const values = Object.fromEntries(items.map(({ key, value }) => [key, value]))
     await batch(trx, setMetaData(job, values))
     const commit = values[commitKey]
-    if (commit !== undefined) await updateCommit(trx, job, commit)
+    if (commit !== undefined) await updateCommit(trx, job, commit, ctx.now().toISOString())
   })
 }
 

@@ -4,8 +4,10 @@ import { sourceFromValue } from '@millrace/engine/source.ts'
 import { readPipelineTree } from '@millrace/engine/steps/document.ts'
 import type { NotifyEntry } from '@millrace/engine/steps/types.ts'
 import type { Context } from '../context.ts'
+import { defer } from '../db/batch.ts'
 import type { Trx } from '../db/pool.ts'
 import { inTransaction } from '../db/transaction.ts'
+import { publishBuild } from '../events/builds.ts'
 import { refused } from '../lib/errors.ts'
 import { getStep, type DefinedStep } from './step-rows.ts'
 import { requireTrust } from './trust.ts'
@@ -33,6 +35,10 @@ export async function updateStep(
     if (update.attribute === 'notify')
       await requireTrust(trx, { organizationId, buildId }, 'notify of their own')
     await updateAttribute(trx, await getStep(trx, organizationId, buildId, id), update)
+    if (update.attribute === 'label')
+      await defer(trx, [
+        publishBuild('build.steps_changed', organizationId, buildId, ctx.now().toISOString()),
+      ])
   })
 }
 

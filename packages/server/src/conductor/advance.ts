@@ -16,7 +16,7 @@ import type { Statement } from '../db/statement.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { newId } from '../lib/ids.ts'
 import { setMetaData } from './meta-data.ts'
-import { appendEvents } from './outbox.ts'
+import { appendEvents, appendReturned } from './outbox.ts'
 import { fetchNeed, findInherited, lockBuild, type LockedBuild } from './load.ts'
 import { saveChanges } from './save.ts'
 import type { Scope } from './scope.ts'
@@ -96,6 +96,7 @@ export async function apply(
       effect.kind === 'set_meta_data' ? setMetaData(scope, effect.values) : [],
     ),
     ...appendEvents(scope, at, effects, event.type === 'promise' ? (event.reason ?? null) : null),
+    ...appendReturned(moves, at),
     ...wakeFreedAgents(moves, job),
   ])
   const saving = { scope, timers, at, buildBefore: build, moves, jobsBefore, inherited: inheritedByJobs }

@@ -220,11 +220,22 @@ export async function assignJob(
 }
 
 /** Assigns a job that an agent has not accepted to another agent. */
-export async function reassignJob(trx: Trx, fromAgentId: string, toAgentId: string): Promise<void> {
+export async function reassignJob(
+  trx: Trx,
+  fromAgentId: string,
+  toAgentId: string,
+  at: string,
+): Promise<void> {
   await sql`
-    update jobs set agent_id = ${toAgentId} where agent_id = ${fromAgentId} and state = 'assigned'`.execute(
-    trx,
-  )
+    with moved as (
+      update jobs set agent_id = ${toAgentId} where agent_id = ${fromAgentId} and state = 'assigned' returning *
+    ), published as (
+      insert into events (organization_id, pipeline_id, build_id, job_id, kind, created_at)
+      select organization_id, pipeline_id, build_id, id, 'job.changed', ${at}::timestamptz from moved
+    )
+    insert into events (organization_id, kind, data, created_at)
+    select organization_id, 'agent.changed', jsonb_build_object('agent_id', agent.id), ${at}::timestamptz
+    from moved cross join (values (${fromAgentId}::uuid), (${toAgentId}::uuid)) as agent (id)`.execute(trx)
 }
 
 /** Accepts a job for the agent that it is assigned to. False: it is not assigned to this agent now. */

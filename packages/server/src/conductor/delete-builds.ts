@@ -3,7 +3,9 @@
 import { sql } from 'kysely'
 import type { Context } from '../context.ts'
 import type { Db, Trx } from '../db/pool.ts'
+import { defer } from '../db/batch.ts'
 import { inTransaction } from '../db/transaction.ts'
+import { publishAgentsOf } from '../events/agents.ts'
 import type { FollowUp } from './advance.ts'
 import { wakeAgent } from './wake.ts'
 
@@ -19,10 +21,12 @@ export async function stopBuilds(
     select from build_tallies where build_id in (${openBuilds(pipelineId)}) order by build_id for update`.execute(
     trx,
   )
-  const { rows } = await sql<{ group: string | null; agent_id: string | null }>`
+  const { rows } = await sql<{ id: string; group: string | null; agent_id: string | null }>`
     update jobs set state = 'canceled', finished_at = ${at}, deadline_at = null
     where build_id in (${openBuilds(pipelineId)}) and finished_at is null
-    returning concurrency_group as "group", agent_id`.execute(trx)
+    returning id, concurrency_group as "group", agent_id`.execute(trx)
+  const onAgents = rows.filter(({ agent_id }) => agent_id !== null).map(({ id }) => id)
+  if (onAgents.length > 0) await defer(trx, [publishAgentsOf(onAgents, at)])
   for (const agentId of new Set(rows.flatMap(({ agent_id }) => agent_id ?? []))) await wakeAgent(trx, agentId)
   const groups = new Set(rows.flatMap(({ group }) => group ?? []))
   return [...groups].map((group) => ({ kind: 'decide_slots', organizationId, group }))

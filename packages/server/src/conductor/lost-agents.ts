@@ -155,9 +155,13 @@ export async function noteStreamOpened(
 }
 
 async function resumeDueAgents(ctx: Context): Promise<void> {
+  const at = ctx.now().toISOString()
   const { rows } = await sql<{ id: string }>`
-    update agents set paused_at = null, paused_by = null, paused_note = null, paused_timeout_in_minutes = null,
-      resume_at = null
-    where resume_at <= ${ctx.now().toISOString()} returning id`.execute(ctx.db)
+    with moved as (
+      update agents set paused_at = null, paused_by = null, paused_note = null, paused_timeout_in_minutes = null,
+        resume_at = null
+      where resume_at <= ${at} returning *
+    ) ${publishMoved(sql`'agent.changed'`, at)}
+    select id from moved`.execute(ctx.db)
   for (const { id } of rows) await wakeAgent(ctx.db, id)
 }

@@ -3,7 +3,9 @@
 import { sql } from 'kysely'
 import type { Effect } from '@millrace/engine/advance/effects.ts'
 import type { Statement } from '../db/statement.ts'
+import { publishAgentsOf } from '../events/agents.ts'
 import { onRows } from './rows.ts'
+import type { JobMove } from './save.ts'
 import type { Scope } from './scope.ts'
 
 interface EventRow {
@@ -22,6 +24,21 @@ export function appendEvents(
   const rows = eventRows(effects, reason)
   if (rows.length === 0) return []
   return [insertEvents(rows, scope.organizationId, scope.pipelineId, scope.buildId, at)]
+}
+
+/** For agents whose jobs go back to the queue: this clears the `agent_id`, so the events of the jobs lead to no agent. */
+export function appendReturned(moves: readonly JobMove[], at: string): Statement[] {
+  const returned = moves.filter(
+    ({ from, to }) => to === 'scheduled' && (from === 'assigned' || from === 'accepted'),
+  )
+  return returned.length === 0
+    ? []
+    : [
+        publishAgentsOf(
+          returned.map(({ jobId }) => jobId),
+          at,
+        ),
+      ]
 }
 
 const insertEvents = onRows(

@@ -4,8 +4,10 @@ import { sql } from 'kysely'
 import type { RefusalReason } from '@millrace/engine/advance/refusal.ts'
 import type { PipelineDocument } from '@millrace/engine/steps/types.ts'
 import type { Context } from '../context.ts'
+import { defer } from '../db/batch.ts'
 import type { Trx } from '../db/pool.ts'
 import { inTransaction } from '../db/transaction.ts'
+import { publishBuild } from '../events/builds.ts'
 import { carryOut } from './act.ts'
 import { advanceIn, type FollowUp } from './advance.ts'
 import { conditionFacts, findBuild } from './build.ts'
@@ -109,6 +111,7 @@ async function applyDocuments(
   await sql`
     update builds set uploaded_env = ${JSON.stringify(uploadedEnv)}::jsonb, notify = notify || ${JSON.stringify(notify)}::jsonb
     where organization_id = ${organizationId} and id = ${buildId}`.execute(trx)
+  await defer(trx, [publishBuild('build.steps_changed', organizationId, buildId, ctx.now().toISOString())])
   const message = await describeUnknownKeys(trx, buildId, documents)
   return { outcome: { state: 'applied', createdJobs, rejectionType: null, message }, followUps }
 }

@@ -1,6 +1,7 @@
-// Appends events of agents to the outbox.
+// Appends events of agents to the outbox. Notifications ignore `agent.changed`: it is for readers that show agents.
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db/pool.ts'
+import { prepared } from '../db/statement.ts'
 
 /** Continues a statement that begins with `with moved as (update agents … returning *)`: one event for each row. */
 export const publishMoved = (kind: RawBuilder<string>, at: string): RawBuilder<unknown> => sql`
@@ -9,6 +10,15 @@ export const publishMoved = (kind: RawBuilder<string>, at: string): RawBuilder<u
     select organization_id, ${kind}, jsonb_build_object('agent_id', id, 'cluster_id', cluster_id), ${at}::timestamptz
     from moved
   )`
+
+/** Appends an event for each agent of these jobs. Afterwards a statement may clear the `agent_id` of the jobs. */
+export const publishAgentsOf = prepared(
+  (jobIds: readonly string[], at: string) => sql`
+    insert into events (organization_id, kind, data, created_at)
+    select a.organization_id, 'agent.changed', jsonb_build_object('agent_id', a.id, 'cluster_id', a.cluster_id),
+      ${at}::timestamptz
+    from jobs j join agents a on a.id = j.agent_id where j.id = any (${jobIds}::uuid[])`,
+)
 
 interface Blocked {
   organizationId: string

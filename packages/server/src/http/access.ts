@@ -49,6 +49,21 @@ export async function authorize(ctx: Context, route: Route, request: FastifyRequ
   return admit(ctx, route, found, request)
 }
 
+/** Judges the request of a long response again. null: the caller's access has ended. */
+export async function reauthorize(
+  ctx: Context,
+  route: Route,
+  request: FastifyRequest,
+): Promise<Access | null> {
+  const slug = (request.params as Record<string, string>)['org'] ?? null
+  const found = await findToken(ctx, request, slug, route.download)
+  if (found === null) return null
+  return admit(ctx, route, found, request).catch((error: unknown) => {
+    if (error instanceof ApiError && error.status < 500) return null
+    throw error
+  })
+}
+
 /** Counts a request that reaches no route. A request without a valid token counts for nobody. */
 export async function countUnrouted(ctx: Context, request: FastifyRequest): Promise<void> {
   const [, slug = null] = /^\/v2\/(?:analytics\/)?organizations\/([^/?]+)/.exec(request.url) ?? []

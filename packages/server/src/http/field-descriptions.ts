@@ -578,6 +578,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   'pipeline-trends': 'The last builds, the speed and the reliability of pipelines.',
   favorites: 'Pipelines that a user has marked.',
   emojis: 'Emoji that texts may name.',
+  events: 'Changes in an organization, as they happen.',
   graph: 'The steps of a build and what they wait for.',
   invitations: 'Invitations to an organization.',
   jobs: 'Jobs of builds.',

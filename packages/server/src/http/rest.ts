@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { flushTokenCaches } from '../auth/access-watch.ts'
 import type { Context } from '../context.ts'
 import { ApiError, badRequest } from '../lib/errors.ts'
-import { anybody, authorize, countUnrouted } from './access.ts'
+import { anybody, authorize, countUnrouted, reauthorize } from './access.ts'
 import { sendAnswer, type Answer } from './answer.ts'
 import type { Endpoint } from './endpoint.ts'
 import { fingerprint, once, onceOutside, readKey, type KeyedRequest } from './idempotency.ts'
@@ -48,6 +48,7 @@ async function run(ctx: Context, route: Route, request: FastifyRequest): Promise
     caller,
     org,
     pipelineId,
+    reauthorize: () => reauthorize(ctx, route, request),
   }
   const key =
     request.method === 'POST' || request.method === 'PUT' ? readKey(request.headers['idempotency-key']) : null

@@ -81,9 +81,17 @@ type Input<Url, Access, Params, Query extends Record<string, TSchema>, Body exte
   body: Static<Body>
   /** Empty unless the route has `rawBody`. */
   rawBody: Buffer
+  /** For responses that take long. null: the caller's access has ended. */
+  reauthorize: () => Promise<Standing | null>
 } & (Url extends `${string}/:org${string}` ? { org: Organization } : unknown) &
   (Access extends 'anonymous' ? unknown : { caller: Caller }) &
   (Access extends `${string}_pipeline` ? { pipelineId: string } : unknown)
+
+/** Who calls, and in which organization. */
+export interface Standing {
+  caller: Caller | null
+  org: Organization | null
+}
 
 /** A route without its type parameters. */
 export interface Route {
@@ -121,6 +129,7 @@ export interface RawInput {
   caller: Caller | null
   org: Organization | null
   pipelineId: string | null
+  reauthorize: () => Promise<Standing | null>
 }
 
 export function route<
@@ -176,6 +185,7 @@ export function route<
         caller: input.caller,
         org: input.org,
         pipelineId: input.pipelineId,
+        reauthorize: input.reauthorize,
       }
       return definition.handler(checked as Input<Url, Access, Params, Query, Body>)
     },

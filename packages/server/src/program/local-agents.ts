@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Context } from '../context.ts'
+import { publishMoved } from '../events/agents.ts'
 import { hashToken, newId } from '../lib/ids.ts'
 
 const description = 'Local agents'
@@ -37,8 +38,12 @@ export async function localAgentToken(ctx: Context, organizationSlug: string): P
  * there no other process can have local agents.
  */
 export async function loseLocalAgents(ctx: Context, token: string): Promise<void> {
+  const at = ctx.now().toISOString()
   await sql`
-    update agents a set connection_state = 'lost', lost_at = ${ctx.now().toISOString()}
-    from cluster_tokens t where t.token_hash = ${hashToken(token)} and a.cluster_token_id = t.id
-      and a.connection_state in ('never_connected', 'connected', 'stopping')`.execute(ctx.db)
+    with moved as (
+      update agents a set connection_state = 'lost', lost_at = ${at}
+      from cluster_tokens t where t.token_hash = ${hashToken(token)} and a.cluster_token_id = t.id
+        and a.connection_state in ('never_connected', 'connected', 'stopping') returning a.*
+    ) ${publishMoved(sql`'agent.changed'`, at)}
+    select from moved`.execute(ctx.db)
 }

@@ -48,7 +48,7 @@ export async function registerHosted(
   }
   await sql`update hosted_agents set agent_id = ${agentId} where id = ${hostedAgentId}`.execute(trx)
   if (row.earlier !== null) {
-    await reassignJob(trx, row.earlier, agentId)
+    await reassignJob(trx, row.earlier, agentId, ctx.now().toISOString())
     await sql`delete from agents where id = ${row.earlier}`.execute(trx)
   }
   if (row.jobId !== null) await offerJob(trx, ctx, { id: hostedAgentId, jobId: row.jobId, agentId })

@@ -187,12 +187,16 @@ export async function updatePause(
   orgId: string,
   id: string,
   { at, by, note, timeoutMinutes }: Pause,
+  now: string,
 ): Promise<void> {
   await sql`
-    update agents set paused_at = ${at}, paused_by = ${by}, paused_note = ${note},
-      paused_timeout_in_minutes = ${timeoutMinutes},
-      resume_at = ${at}::timestamptz + make_interval(mins => ${timeoutMinutes})
-    where organization_id = ${orgId} and id = ${id}`.execute(trx)
+    with moved as (
+      update agents set paused_at = ${at}, paused_by = ${by}, paused_note = ${note},
+        paused_timeout_in_minutes = ${timeoutMinutes},
+        resume_at = ${at}::timestamptz + make_interval(mins => ${timeoutMinutes})
+      where organization_id = ${orgId} and id = ${id} returning *
+    ) ${publishMoved(sql`'agent.changed'`, now)}
+    select from moved`.execute(trx)
 }
 
 /** Without hosted agents that are idle. */

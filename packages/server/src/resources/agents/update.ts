@@ -43,12 +43,9 @@ export async function pauseAgent(
   const job = await update(ctx, orgId, id, async (trx, agent) => {
     if (agent.pausedAt !== null) throw refused('Agent is already paused')
     if (agent.connectionState !== 'connected') throw refused('Only connected agents may be paused')
-    await agents.updatePause(trx, orgId, id, {
-      at: ctx.now().toISOString(),
-      by,
-      note,
-      timeoutMinutes: timeoutMinutes ?? defaultPauseMinutes,
-    })
+    const at = ctx.now().toISOString()
+    const pause = { at, by, note, timeoutMinutes: timeoutMinutes ?? defaultPauseMinutes }
+    await agents.updatePause(trx, orgId, id, pause, at)
   })
   if (job !== null) await returnToQueue(ctx, orgId, job)
 }
@@ -56,7 +53,8 @@ export async function pauseAgent(
 export async function resumeAgent(ctx: Context, orgId: string, id: string): Promise<void> {
   await update(ctx, orgId, id, async (trx, agent) => {
     if (agent.pausedAt === null) throw refused('Agent is not paused')
-    await agents.updatePause(trx, orgId, id, { at: null, by: null, note: null, timeoutMinutes: null })
+    const none = { at: null, by: null, note: null, timeoutMinutes: null }
+    await agents.updatePause(trx, orgId, id, none, ctx.now().toISOString())
   })
 }
 

@@ -3,7 +3,9 @@ import type { Caller, Organization } from '../../auth/caller.ts'
 import { wakeQueue } from '../../conductor/wake.ts'
 import type { Context } from '../../context.ts'
 import type { Trx } from '../../db/pool.ts'
+import { defer } from '../../db/batch.ts'
 import { inTransaction } from '../../db/transaction.ts'
+import { publishQueue } from '../../events/queues.ts'
 import { refused, validationFailed } from '../../lib/errors.ts'
 import * as images from '../agent-images/queries.ts'
 import { isBuiltHere } from '../agent-images/rules.ts'
@@ -94,6 +96,8 @@ async function update(
     const after = await queues.getInCluster(trx, org.id, clusterId, queueId)
     if (before.dispatch_paused_at !== null && after.dispatch_paused_at === null)
       await wakeQueue(trx, after.id)
+    if ((before.dispatch_paused_at === null) !== (after.dispatch_paused_at === null))
+      await defer(trx, [publishQueue(org.id, after.id, ctx.now().toISOString())])
     await recordAudit(trx, byCaller(caller), {
       organizationId: org.id,
       type: 'CLUSTER_QUEUE_UPDATED',
