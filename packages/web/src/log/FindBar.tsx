@@ -39,6 +39,16 @@ export function FindBar({ finder, onLeave }: Props) {
           onChange={({ target }) => finder.setQuery({ ...query, text: target.value })}
           onKeyDown={onKeyDown}
         />
+        {query.text !== '' && (
+          <button
+            type="button"
+            className={styles.toggle}
+            aria-label="Clear the search"
+            onClick={() => finder.setQuery({ ...query, text: '' })}
+          >
+            <Icon name="x" size={12} />
+          </button>
+        )}
         <Toggle
           text=".*"
           label="Regular expression"

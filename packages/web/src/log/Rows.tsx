@@ -1,6 +1,7 @@
 import { useCallback, useLayoutEffect, useRef, useSyncExternalStore } from 'react'
 import { GroupHeader } from './GroupHeader.tsx'
 import type { Group } from './groups.ts'
+import type { Hit } from './pieces.ts'
 import { RowLine } from './RowLine.tsx'
 import { formatFragment, isSelected, selectRow, type Lines } from './selection.ts'
 import { formatTime, type TimeForm } from './times.ts'
@@ -9,6 +10,8 @@ import { useCopying } from './use-copying.ts'
 import { useColumns } from './use-columns.ts'
 import type { OpenLog } from './use-log.ts'
 import styles from './LogView.module.css'
+
+const noHits: readonly Hit[] = []
 
 interface Props {
   log: OpenLog
@@ -73,45 +76,47 @@ export function Rows({ log, label, times, isWrapped, lines, onLines }: Props) {
   }
 
   return (
-    <div
-      ref={scroller}
-      className={styles.scroller}
-      style={style}
-      data-wrapped={isWrapped || undefined}
-      role="region"
-      aria-label={label}
-      // Whoever has no mouse scrolls with the keys.
-      // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
-      tabIndex={0}
-    >
-      <span ref={probe} className={styles.probe} aria-hidden>
-        {'0'.repeat(100)}
-      </span>
-      {frame.stickyGroup !== -1 && <div className={styles.sticky}>{headerOf(frame.stickyGroup, true)}</div>}
-      <div ref={spacer} className={styles.spacer}>
-        <div ref={layer} className={styles.layer}>
-          {frame.rows.map((number) => {
-            const index = folding.groupOf(number)
-            if (folding.groups[index]?.row === number) return headerOf(index, false)
-            const row = model.blocks.row(number)
-            return (
-              <RowLine
-                key={number}
-                number={number}
-                row={row}
-                lines={frame.layout.linesOf(number)}
-                time={formatTime(times, {
-                  time: row?.time ?? null,
-                  before: model.blocks.row(number - 1)?.time ?? null,
-                  start: model.firstTime,
-                })}
-                hits={found.hits.get(number) ?? finder.hitsOf(number)}
-                mark={markOf(number)}
-                href={hrefOf(number)}
-                onNumber={onNumber}
-              />
-            )
-          })}
+    <div className={styles.window}>
+      <div className={styles.probe} aria-hidden>
+        <span ref={probe}>{'0'.repeat(100)}</span>
+      </div>
+      <div
+        ref={scroller}
+        className={styles.scroller}
+        style={style}
+        data-wrapped={isWrapped || undefined}
+        role="region"
+        aria-label={label}
+        // Whoever has no mouse scrolls with the keys.
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+        tabIndex={0}
+      >
+        {frame.stickyGroup !== -1 && <div className={styles.sticky}>{headerOf(frame.stickyGroup, true)}</div>}
+        <div ref={spacer} className={styles.spacer}>
+          <div ref={layer} className={styles.layer}>
+            {frame.rows.map((number) => {
+              const index = folding.groupOf(number)
+              if (folding.groups[index]?.row === number) return headerOf(index, false)
+              const row = model.blocks.row(number)
+              return (
+                <RowLine
+                  key={number}
+                  number={number}
+                  row={row}
+                  lines={frame.layout.linesOf(number)}
+                  time={formatTime(times, {
+                    time: row?.time ?? null,
+                    before: model.blocks.row(number - 1)?.time ?? null,
+                    start: model.firstTime,
+                  })}
+                  hits={found.hits.get(number) ?? noHits}
+                  mark={markOf(number)}
+                  href={hrefOf(number)}
+                  onNumber={onNumber}
+                />
+              )
+            })}
+          </div>
         </div>
       </div>
     </div>

@@ -63,15 +63,14 @@ export function logActions(input: ActionsInput) {
     copyLink: () => {
       const target = place()
       const fragment = formatFragment(model.address.job, target)
-      void copyText(`${location.origin}${location.pathname}${location.search}${fragment}`)
-      showToast(`Copied the link to ${formatLines(target)}`)
+      const link = `${location.origin}${location.pathname}${location.search}${fragment}`
+      void copy(link, `the link to ${formatLines(target)}`)
     },
     clearLines: () => input.onLines(null),
     copyLines: async () => {
       if (lines === null) return
       const texts = await fetchTexts(model.address, lines.from, lines.to)
-      await copyText(texts.join('\n'))
-      showToast(`Copied ${texts.length === 1 ? '1 row' : `${texts.length.toLocaleString()} rows`}`)
+      await copy(texts.join('\n'), texts.length === 1 ? '1 row' : `${texts.length.toLocaleString()} rows`)
     },
     download: () => {
       const link = document.createElement('a')
@@ -79,5 +78,14 @@ export function logActions(input: ActionsInput) {
       link.download = `${model.address.pipeline}-${model.address.build}-${model.address.job.slice(-8)}.log`
       link.click()
     },
+  }
+}
+
+async function copy(text: string, what: string): Promise<void> {
+  try {
+    await copyText(text)
+    showToast(`Copied ${what}`)
+  } catch {
+    showToast('The browser did not allow copying.', { tone: 'failed' })
   }
 }

@@ -9,16 +9,14 @@ import {
   noMatches,
   replaceMatches,
   step,
-  type Match,
   type Matches,
   type Query,
 } from './search.ts'
 import { RowSearch } from './row-search.ts'
 import { failureText, searchLog } from './source.ts'
-import type { Hit } from './pieces.ts'
+import { hitsOf, type Hit } from './pieces.ts'
 
 const typingMs = 150
-const none: readonly Hit[] = []
 
 export interface Found {
   query: Query
@@ -64,8 +62,6 @@ export class Finder {
   }
 
   read = (): Found => this.#found
-
-  hitsOf = (row: number): readonly Hit[] => this.#found.hits.get(row) ?? none
 
   /** The field of the search. */
   setInput(input: HTMLInputElement | null): void {
@@ -150,15 +146,4 @@ export class Finder {
     this.#found = isSame ? found : { ...found, hits: hitsOf(found.matches.list, found.current) }
     for (const listener of this.#listeners) listener()
   }
-}
-
-function hitsOf(list: readonly Match[], current: number): Map<number, Hit[]> {
-  const hits = new Map<number, Hit[]>()
-  list.forEach(([row, start, end], index) => {
-    const hit = { start, end, isCurrent: index === current }
-    const others = hits.get(row)
-    if (others === undefined) hits.set(row, [hit])
-    else others.push(hit)
-  })
-  return hits
 }

@@ -2,8 +2,9 @@
 // of pixels. Listeners learn that something changed, not what.
 import { ApiFailure } from '../api/call.ts'
 import { Blocks } from './blocks.ts'
-import { Folding, replaceGroups, type Group } from './groups.ts'
-import { groupStartOf, opensGroup, readRow, type Row, type WireRow } from './rows.ts'
+import type { Folding } from './groups.ts'
+import { OpenGroups } from './open-groups.ts'
+import { readRow, type WireRow } from './rows.ts'
 import { failureText, fetchIndex, fetchRows, fetchTail, openStream, type JobAddress } from './source.ts'
 import { followStream, type StreamState } from './stream.ts'
 
@@ -24,10 +25,7 @@ export class LogModel {
   /** Groups and failing row are known, not only some rows. */
   hasIndex = false
   version = 0
-  #groups: readonly Group[] = []
-  /** Rows of headers whose groups are open. */
-  readonly #open = new Set<number>()
-  #folding: Folding | null = null
+  readonly #groups = new OpenGroups()
   readonly #listeners = new Set<() => void>()
   readonly #rowListeners = new Set<(from: number) => void>()
   #stop: (() => void) | null = null
@@ -46,10 +44,7 @@ export class LogModel {
   }
 
   get folding(): Folding {
-    if (this.#folding === null || this.#folding.total !== this.total) {
-      this.#folding = new Folding(this.#groups, this.total, ({ row }) => this.#open.has(row))
-    }
-    return this.#folding
+    return this.#groups.fold(this.total)
   }
 
   subscribe = (listener: () => void): (() => void) => {
@@ -88,12 +83,8 @@ export class LogModel {
     this.#stop?.()
   }
 
-  setOpen(rows: readonly number[], isOpen: boolean): void {
-    for (const row of rows) {
-      if (isOpen) this.#open.add(row)
-      else this.#open.delete(row)
-    }
-    this.#folding = null
+  setOpen(headers: readonly number[], isOpen: boolean): void {
+    this.#groups.setOpen(headers, isOpen)
     this.changed()
   }
 
@@ -129,21 +120,11 @@ export class LogModel {
     this.isFinal = index.isFinal
     this.firstTime = index.firstTime
     this.failingRow = index.failingRow
-    this.#groups = index.groups
-    if (isFirst) this.#openFirst(index.groups)
+    this.#groups.setAll(index.groups)
+    if (isFirst) this.#groups.openFirst(this.failingRow)
     this.hasIndex = true
     this.state = 'ready'
-    this.#folding = null
     this.changed()
-  }
-
-  /** Opens what a reader wants to see first: groups marked so, the one that failed, and the last. */
-  #openFirst(groups: readonly Group[]): void {
-    const folding = new Folding(groups, this.total, () => true)
-    const failing = this.failingRow === null ? -1 : folding.groupOf(this.failingRow)
-    groups.forEach(({ kind, row }, index) => {
-      if (kind === '+++' || index === failing || index === groups.length - 1) this.#open.add(row)
-    })
   }
 
   #begin(): void {
@@ -168,26 +149,8 @@ export class LogModel {
     const rows = wire.map(readRow)
     this.blocks.replaceFrom(from, rows)
     this.firstTime ??= rows.find(({ time }) => time !== null)?.time ?? null
-    const added = groupsOf(from, rows)
-    for (const { row } of added) if (!this.#groups.some((group) => group.row === row)) this.#open.add(row)
-    this.#groups = replaceGroups(this.#groups, from, added)
-    this.#openMarked(from, rows)
-    this.#folding = null
+    this.#groups.replaceFrom(from, rows)
     for (const listener of this.#rowListeners) listener(from)
     this.changed()
   }
-
-  #openMarked(from: number, rows: readonly Row[]): void {
-    rows.forEach(({ text }, at) => {
-      const header = opensGroup(text) ? this.#groups.findLast(({ row }) => row < from + at) : undefined
-      if (header !== undefined) this.#open.add(header.row)
-    })
-  }
-}
-
-function groupsOf(from: number, rows: readonly Row[]): Group[] {
-  return rows.flatMap(({ text, time }, at) => {
-    const start = groupStartOf(text)
-    return start === null ? [] : [{ ...start, row: from + at, time, durationMs: null }]
-  })
 }

@@ -24,12 +24,15 @@ export const mostTop = ({ height, view }: ScrollState): number => Math.max(0, he
 const mostScrollTop = ({ height, view }: ScrollState) => Math.max(0, spacerOf(height) - view)
 const isScaled = ({ height }: ScrollState) => height > mostSpacer
 
+/** What made the browser scroll. The thumb of a scrollbar, a jump and the end of a fling do not tell. */
+export type ScrollCause = 'wheel' | 'unknown'
+
 /** The browser scrolled. */
-export function scrolled(state: ScrollState, scrollTop: number): ScrollState {
+export function scrolled(state: ScrollState, scrollTop: number, cause: ScrollCause): ScrollState {
   if (!isScaled(state)) return { ...state, scrollTop, top: clamp(scrollTop, mostTop(state)) }
   const moved = scrollTop - state.scrollTop
-  // A pixel of the thumb's way moves the element by much more than this; a notch, a key or a fling moves it by less.
-  const isThumb = Math.abs(moved) > mostScrollTop(state) / state.view / 4
+  // A pixel of the thumb's way moves the element by much more than this; a key or a fling moves it by less.
+  const isThumb = cause === 'unknown' && Math.abs(moved) > mostScrollTop(state) / state.view / 4
   if (isThumb) return { ...state, scrollTop, top: topAt(state, scrollTop) }
   const next = { ...state, scrollTop, top: clamp(state.top + moved, mostTop(state)) }
   return isAtAnEnd(next) ? settle(next) : next

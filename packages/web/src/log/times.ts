@@ -6,6 +6,9 @@ export type TimeForm = (typeof timeForms)[number]
 export const nextTimeForm = (form: TimeForm): TimeForm =>
   timeForms[(timeForms.indexOf(form) + 1) % timeForms.length] ?? 'off'
 
+/** A smaller difference would be written as 0.0s. */
+const leastDeltaMs = 50
+
 export interface RowTimes {
   time: number | null
   /** Of the row before. */
@@ -18,7 +21,7 @@ export function formatTime(form: TimeForm, { time, before, start }: RowTimes): s
   if (time === null || form === 'off') return ''
   if (form === 'absolute') return clock(time)
   if (form === 'since start') return start === null ? '' : formatSeconds(time - start)
-  return before === null ? '' : `+${formatSeconds(time - before)}`
+  return before === null || time - before < leastDeltaMs ? '' : `+${formatSeconds(time - before)}`
 }
 
 function clock(time: number): string {

@@ -20,23 +20,22 @@ export function useLogKeys(
     { keys: 'y', label: 'Copy a link to this place of the log', run: actions.copyLink },
   ])
   useEffect(() => {
-    const element = view.current
-    if (element === null) return
     const onKeyDown = (event: KeyboardEvent) => {
+      const isElsewhere = event.target !== document.body && !view.current?.contains(event.target as Node)
       const isTyping = event.target instanceof HTMLInputElement
-      const isFind = event.key.toLowerCase() === 'f' && (event.ctrlKey || event.metaKey) && !event.altKey
-      if (isFind && !isTyping) {
+      if (isElsewhere || isTyping || event.altKey) return
+      const isCommand = event.ctrlKey || event.metaKey
+      if (isCommand && event.key.toLowerCase() === 'f') {
         // Pressed again, with the field focused, it is the browser's.
         event.preventDefault()
         actions.find()
       }
-      if (isTyping || event.ctrlKey !== event.metaKey) return
-      if (event.key === 'Home' || event.key === 'End') {
+      if (!isCommand && (event.key === 'Home' || event.key === 'End')) {
         event.preventDefault()
         onEdge(event.key === 'Home' ? 'first' : 'last')
       }
     }
-    element.addEventListener('keydown', onKeyDown)
-    return () => element.removeEventListener('keydown', onKeyDown)
+    document.addEventListener('keydown', onKeyDown)
+    return () => document.removeEventListener('keydown', onKeyDown)
   })
 }

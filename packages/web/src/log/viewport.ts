@@ -1,26 +1,18 @@
 // The window on a log: which rows are on screen, where, and what the scrollbar shows. Everything that happens is collected
 // and becomes one update per frame of the browser. React draws the rows of a frame; heights and positions are set here, so
 // that they change together with the scroll position.
-import { following, moved, stopped, type Follow } from './follow.ts'
+import { following, moved, stopped } from './follow.ts'
+import { drawFrame, isAtEnd, type Frame } from './frame.ts'
 import { layOut, type Layout } from './layout.ts'
 import type { LogModel } from './model.ts'
 import { mostSpacer, mostTop, moveTo, scrolled, settle, spacerOf, type ScrollState } from './scroll.ts'
 import { rowHeight } from './wrap.ts'
 
-const overscan = 30
 const settleMs = 150
+/** Browsers scroll on for a moment after a notch. */
+const wheelMs = 400
 /** During a drag of the thumb, rows are fetched when it rests. */
 const restMs = 60
-
-export interface Frame {
-  rows: readonly number[]
-  topRow: number
-  /** The group whose header sticks to the top; -1 for none. */
-  stickyGroup: number
-  isAtEnd: boolean
-  follow: Follow
-  layout: Layout
-}
 
 /** A row and where it is: pixels from the top of the window up to it, negated. */
 interface Anchor {
@@ -48,6 +40,7 @@ export class Viewport {
   #settleTimer: ReturnType<typeof setTimeout> | undefined
   #restTimer: ReturnType<typeof setTimeout> | undefined
   #wantedTop = 0
+  #wheelAt = Number.NEGATIVE_INFINITY
   readonly #listeners = new Set<() => void>()
 
   constructor(model: LogModel) {
@@ -69,6 +62,7 @@ export class Viewport {
     this.#elements = elements
     const onScroll = () => this.#scrolled(scroller.scrollTop)
     const onWheel = ({ deltaY }: WheelEvent) => {
+      this.#wheelAt = performance.now()
       if (deltaY < 0) this.#stopFollowing()
     }
     scroller.addEventListener('scroll', onScroll, { passive: true })
@@ -141,11 +135,12 @@ export class Viewport {
 
   #scrolled(scrollTop: number): void {
     const before = this.#scroll.top
-    this.#scroll = scrolled(this.#scroll, scrollTop)
+    const isWheel = performance.now() - this.#wheelAt < wheelMs
+    this.#scroll = scrolled(this.#scroll, scrollTop, isWheel ? 'wheel' : 'unknown')
     const by = this.#scroll.top - before
     if (by !== 0) {
       this.#target = null
-      this.#follow = moved(this.#follow, { by, isAtEnd: this.#isAtEnd(), total: this.#model.total })
+      this.#follow = moved(this.#follow, { by, isAtEnd: isAtEnd(this.#scroll), total: this.#model.total })
       this.#anchor = this.#anchorAt(this.#scroll.top)
     }
     clearTimeout(this.#settleTimer)
@@ -157,8 +152,6 @@ export class Viewport {
     this.#scroll = settle(this.#scroll)
     this.schedule()
   }
-
-  #isAtEnd = () => this.#scroll.top >= mostTop(this.#scroll) - 2
 
   #update(): void {
     const view = this.#elements?.scroller.clientHeight ?? 0
@@ -193,25 +186,7 @@ export class Viewport {
     return { row, within: top - this.#layout.top(row) }
   }
 
-  #draw(): Frame {
-    const { heights, folding } = this.#layout
-    const { top, view } = this.#scroll
-    const first = Math.max(0, heights.at(top) - overscan)
-    const last = Math.min(heights.rows - 1, heights.at(top + view) + overscan)
-    const rows = Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => folding.rowAt(first + at))
-    const topRow = heights.rows === 0 ? 0 : this.#layout.rowAt(top)
-    const group = folding.groupOf(topRow)
-    const header = folding.groups[group]
-    const isSticky = header !== undefined && folding.isOpen(group) && this.#layout.top(header.row) < top
-    return {
-      rows,
-      topRow,
-      stickyGroup: isSticky ? group : -1,
-      isAtEnd: this.#isAtEnd(),
-      follow: this.#follow,
-      layout: this.#layout,
-    }
-  }
+  #draw = (): Frame => drawFrame(this.#layout, this.#scroll, this.#follow)
 
   #apply(): void {
     if (this.#elements === null) return
