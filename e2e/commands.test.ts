@@ -107,6 +107,26 @@ describe('administration beside a running server', () => {
     expect(await millrace(set, settings)).toMatchObject({ code: 2, stdout: '' })
   })
 
+  it('disables the single sign-on of an organization that has locked itself out', async () => {
+    const { settings, ...server } = theServer()
+    await json(['org', 'create', 'signed-out', '--name', 'Signed Out'], settings)
+    const person = ['--email', 'mia@example.com', '--name', 'Mia Example', '--role', 'admin']
+    await json(['user', 'create', ...person, '--org', 'signed-out'], settings)
+    const issued = await json(['token', 'create', '--user', 'mia@example.com', '--scope', 'all'], settings)
+    const headers = { Authorization: `Bearer ${String(issued['token'])}`, 'Content-Type': 'application/json' }
+    const url = `${server.url}/v2/organizations/signed-out/sso`
+    const disable = ['sso', 'disable', 'signed-out']
+    const refused = await millrace(disable, settings)
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('has no single sign-on') })
+    const client = { issuer: 'https://login.example.com', client_id: 'millrace', client_secret: 'secret' }
+    const body = JSON.stringify({ ...client, sso_required: true })
+    expect((await fetch(url, { method: 'PUT', headers, body })).status).toBe(200)
+    expect((await fetch(`${server.url}/-/sso/signed-out`)).status).toBe(200)
+    expect(await json(disable, settings)).toEqual({ slug: 'signed-out', enabled: false })
+    expect(await (await fetch(url, { headers })).json()).toMatchObject({ enabled: false, sso_required: true })
+    expect((await fetch(`${server.url}/-/sso/signed-out`)).status).toBe(404)
+  })
+
   it('creates organizations, people and tokens that work at once', async () => {
     const { settings, ...server } = theServer()
     const org = await json(['org', 'create', 'acme', '--name', 'Acme Inc.'], settings)

@@ -94,6 +94,13 @@ describe('abuse case R10: secrets at rest', () => {
       token: mark('connection token'),
       webhook_secret: mark('connection webhook secret'),
     })
+    const sso = {
+      issuer: 'https://login.example.com',
+      client_id: 'millrace',
+      client_secret: mark('client secret of single sign-on'),
+    }
+    const options = { token: admin.token, body: sso, headers: { 'Idempotency-Key': 'sso' } }
+    expect((await app.request('PUT', `${org.path}/sso`, options)).status).toBe(200)
     const pipeline = await post(`${org.path}/pipelines`, {
       name: 'Sealed',
       cluster_id: cluster.id,
