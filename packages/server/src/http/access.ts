@@ -122,9 +122,10 @@ export async function admit(
   }
   if (organization === null) throw notFound('No organization found')
   if (organization.sso_missing) {
-    throw forbidden(
-      `${organization.name} requires single sign-on. Sign in at ${ctx.config.url}/-/sso/${organization.slug}`,
-    )
+    const address = `${ctx.config.url}/-/sso/${organization.slug}`
+    throw new ApiError(403, `${organization.name} requires single sign-on. Sign in at ${address}`, {
+      details: { sso_url: address },
+    })
   }
   if (
     organization.allowed_ip_addresses !== null &&

@@ -430,7 +430,10 @@ describe('required single sign-on', () => {
     const refused = await ask(browser, `${org.path}/pipelines`)
     expect([refused.status, refused.body]).toEqual([
       403,
-      { message: `${org.name} requires single sign-on. Sign in at ${baseUrl}${pathOf(company)}` },
+      {
+        message: `${org.name} requires single sign-on. Sign in at ${baseUrl}${pathOf(company)}`,
+        sso_url: baseUrl + pathOf(company),
+      },
     ])
     expect((await browser.get(`/organizations/${org.slug}/services/connect`)).status).toBe(403)
     expect((await ask(browser, '/v2/user')).status).toBe(200)
