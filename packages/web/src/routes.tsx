@@ -1,6 +1,9 @@
 // Address → page. The server knows the same addresses in pages/addresses.ts.
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
 import { Missing, Problem } from './parts/States.tsx'
+import { readAgentSearch } from './pages/agents/search.ts'
+import { readFilters } from './pages/builds/filters.ts'
+import { readSearch } from './pages/pipelines/choose.ts'
 import { StartPage } from './pages/start/page.tsx'
 import { Shell } from './shell/Shell.tsx'
 
@@ -11,18 +14,21 @@ const startRoute = createRoute({ getParentRoute: () => rootRoute, path: '/-/star
 const pipelinesRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/$org',
+  validateSearch: readSearch,
   component: lazyRouteComponent(() => import('./pages/pipelines/page.tsx'), 'PipelinesPage'),
 })
 
 const pipelineRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/$org/$pipeline',
+  validateSearch: readFilters,
   component: lazyRouteComponent(() => import('./pages/pipeline/page.tsx'), 'PipelinePage'),
 })
 
 const organizationBuildsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/organizations/$org/builds',
+  validateSearch: readFilters,
   component: lazyRouteComponent(() => import('./pages/builds/page.tsx'), 'BuildsPage'),
 })
 
@@ -32,19 +38,71 @@ const buildRoute = createRoute({
   component: lazyRouteComponent(() => import('./pages/build/page.tsx'), 'BuildPage'),
 })
 
+const newPipelineRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/organizations/$org/pipelines/new',
+  component: lazyRouteComponent(() => import('./pages/pipeline-new/page.tsx'), 'NewPipelinePage'),
+})
+
+const pipelineSettingsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/$org/$pipeline/settings/$section',
+  component: lazyRouteComponent(() => import('./pages/pipeline-settings/page.tsx'), 'PipelineSettingsPage'),
+})
+
 const agentsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/organizations/$org/agents',
+  validateSearch: readAgentSearch,
   component: lazyRouteComponent(() => import('./pages/agents/page.tsx'), 'AgentsPage'),
+})
+
+const clustersRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/organizations/$org/clusters',
+  component: lazyRouteComponent(() => import('./pages/clusters/page.tsx'), 'ClustersPage'),
+})
+
+const clusterRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/organizations/$org/clusters/$cluster',
+  component: lazyRouteComponent(() => import('./pages/cluster/page.tsx'), 'ClusterPage'),
+})
+
+const agentPage = lazyRouteComponent(() => import('./pages/agent/page.tsx'), 'AgentPage')
+
+const agentRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/organizations/$org/clusters/$cluster/agents/$agent',
+  component: agentPage,
+})
+
+const agentInQueueRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/organizations/$org/clusters/$cluster/queues/$queue/agents/$agent',
+  component: agentPage,
+})
+
+const firstRunRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/organizations/$org/start',
+  component: lazyRouteComponent(() => import('./pages/first-run/page.tsx'), 'FirstRunPage'),
 })
 
 const routeTree = rootRoute.addChildren([
   startRoute,
   pipelinesRoute,
   pipelineRoute,
+  pipelineSettingsRoute,
+  newPipelineRoute,
   organizationBuildsRoute,
   buildRoute,
+  firstRunRoute,
   agentsRoute,
+  clustersRoute,
+  clusterRoute,
+  agentRoute,
+  agentInQueueRoute,
 ])
 
 export const router = createRouter({

@@ -79,3 +79,7 @@ export const Checkbox = ({
     <span>{label}</span>
   </label>
 )
+
+export const FieldStack = ({ children }: { children: ReactNode }) => (
+  <div className={styles.stack}>{children}</div>
+)

@@ -1,0 +1,91 @@
+// Every page in light and dark, wide and narrow: nothing serious for axe, nothing scrolls sideways, no complaint of the browser.
+// `npm run screenshots -- FOLDER` also writes what it sees.
+import { createRequire } from 'node:module'
+import { mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { aDataDirectory, startServer } from '../millrace.ts'
+import { lacks, titled, signIn, visit, type VisitOptions } from './browser.ts'
+import { createWorld, type World } from './world.ts'
+
+const folder = process.env['SCREENSHOTS']
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+const looks: Record<string, VisitOptions> = {
+  light: { theme: 'light' },
+  dark: { theme: 'dark' },
+  narrow: { theme: 'light', width: 390, height: 844, isTouch: true },
+}
+
+/** Each with an address and the text that shows that it is complete. */
+const pages = (world: World): Record<string, [path: string, text: string | RegExp]> => ({
+  pipelines: ['/default', 'Web app'],
+  'new-pipeline': ['/organizations/default/pipelines/new', 'Create and build'],
+  pipeline: ['/default/web-app', 'Fix flaky retry'],
+  'pipeline-settings': ['/default/web-app/settings/steps', 'Save'],
+  'pipeline-danger': ['/default/web-app/settings/danger', 'Delete…'],
+  builds: ['/organizations/default/builds', 'Release 2.1'],
+  'build-failed': [world.failed, 'AssertionError'],
+  'build-graph': [`${world.failed}?view=graph`, 'Deploy'],
+  'build-table': [`${world.failed}?view=table`, 'Deploy'],
+  'build-waterfall': [`${world.failed}?view=waterfall`, 'Deploy'],
+  'build-annotations': [`${world.failed}?tab=annotations`, 'Coverage'],
+  'build-blocked': [world.blocked, 'Ship it?'],
+  'build-waiting': [world.waiting, 'Needs an agent'],
+  'build-long-names': [world.longName, 'A name that goes on'],
+  agents: ['/organizations/default/agents', /Idle|Busy/],
+  clusters: ['/organizations/default/clusters', 'Default cluster'],
+  cluster: [world.cluster, 'nobody'],
+  queue: [world.queue, /waiting/],
+  agent: [world.agent, /Idle|Busy/],
+  me: ['/-/me', 'Administrator'],
+  tokens: ['/-/me/tokens', 'First token'],
+  sessions: ['/-/me/sessions', 'This browser'],
+  'first-run': ['/organizations/default/start', 'demo'],
+  missing: ['/default/nothing-there', 'not yours to see'],
+})
+
+describe.skipIf(lacks !== null)(titled('every page'), () => {
+  it('is right in light, in dark and on a phone', async () => {
+    const server = await startServer({ MILLRACE_DATA_DIR: aDataDirectory() })
+    const world = await createWorld(server)
+    for (const [look, options] of Object.entries(looks)) {
+      const tab = await visit(options)
+      await signIn(tab, server, '/default')
+      for (const [name, [path, text]] of Object.entries(pages(world))) {
+        await tab.page.goto(server.url + path)
+        await tab.page.locator('main').getByText(text).first().waitFor()
+        await tab.page.getByRole('status', { name: 'Loading' }).waitFor({ state: 'detached' })
+        await write(tab.page, `${name}-${look}`)
+        expect([name, look, await findProblems(tab.page)]).toEqual([name, look, []])
+        expect([name, look, await scrollsSideways(tab.page)]).toEqual([name, look, false])
+        const unexpected =
+          name === 'missing' ? tab.complaints.filter((text) => !text.includes('404')) : tab.complaints
+        expect([name, look, unexpected]).toEqual([name, look, []])
+        tab.complaints.length = 0
+      }
+    }
+  }, 600_000)
+})
+
+async function write(page: Page, name: string): Promise<void> {
+  if (folder === undefined) return
+  mkdirSync(folder, { recursive: true })
+  await page.screenshot({ path: join(folder, `${name}.png`) })
+}
+
+interface AxeResults {
+  violations: Array<{ id: string; impact: string; nodes: Array<{ html: string }> }>
+}
+
+async function findProblems(page: Page): Promise<string[]> {
+  await page.evaluate(axe)
+  const { violations } = await page.evaluate<AxeResults>('axe.run(document, { resultTypes: ["violations"] })')
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`)
+}
+
+const scrollsSideways = (page: Page): Promise<boolean> =>
+  page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth)

@@ -1,0 +1,141 @@
+// An installation with something to see: builds in every state, extreme names, a long log. Real jobs of a real agent.
+import { eventually, type Client, type Json } from '../millrace.ts'
+
+const org = '/v2/organizations/default'
+
+export interface World {
+  /** Paths of pages. */
+  failed: string
+  blocked: string
+  waiting: string
+  passed: string
+  cluster: string
+  queue: string
+  agent: string
+  longName: string
+}
+
+const failing = `env: { BUILDKITE_SKIP_CHECKOUT: "true" }
+steps:
+  - label: ":hammer: Build"
+    key: build
+    command: |
+      echo "--- Set up"
+      for i in 1 2 3; do echo "step $$i"; done
+      echo "+++ Compile"
+      echo -e "\\033[32mcompiled\\033[0m 214 files"
+  - label: ":test_tube: Test %n"
+    depends_on: build
+    parallelism: 4
+    command: |
+      echo "--- Set up"
+      for i in $$(seq 1 40); do echo "installing package $$i"; done
+      echo "+++ Tests"
+      for i in $$(seq 1 60); do echo "ok $$i retries twice"; done
+      if [ "$$BUILDKITE_PARALLEL_JOB" = 1 ]; then echo -e "\\033[31mAssertionError: expected 3 to be 4\\033[0m"; exit 1; fi
+  - label: ":memo: Annotate"
+    depends_on: build
+    command: |
+      echo "report" > report.txt
+      buildkite-agent artifact upload report.txt
+      buildkite-agent annotate "**3 of 120** tests failed. See <a href='artifact://report.txt'>the report</a>." --style error --context tests
+      buildkite-agent annotate "Coverage: 87 %" --style info --context coverage
+  - wait
+  - label: ":rocket: Deploy"
+    command: echo deploy
+`
+
+const passing = `env: { BUILDKITE_SKIP_CHECKOUT: "true" }
+steps:
+  - label: "Unit tests"
+    command: echo ok
+  - wait
+  - label: "Package"
+    command: echo packed
+`
+
+const blocking = `env: { BUILDKITE_SKIP_CHECKOUT: "true" }
+steps:
+  - command: echo first
+  - block: "Ship it?"
+    prompt: "The release goes to everybody."
+    fields:
+      - text: "Reason"
+        key: reason
+        required: true
+      - select: "Where"
+        key: where
+        options: [{ label: "Europe", value: eu }, { label: "America", value: us }]
+  - command: echo "shipped to $$(buildkite-agent meta-data get where)"
+`
+
+const waiting = `steps:
+  - label: "Needs an agent that is not there"
+    command: make
+    agents: { queue: nobody }
+`
+
+const longText = 'A name that goes on and on, as some people name things, '.repeat(4).slice(0, 200).trim()
+
+export async function createWorld(server: Client): Promise<World> {
+  const cluster = String((await server.get(`${org}/clusters`)).body['0']?.['id'])
+  await server.post(`${org}/clusters/${cluster}/queues`, { key: 'nobody', description: 'Without agents' })
+  const queues = (await server.get(`${org}/clusters/${cluster}/queues`)).body
+  const queue = Object.values(queues).find((each) => String(each['key']) === 'nobody')
+  const failed = await build(server, 'Web app', failing, 'Fix flaky retry\n\nIt failed one time in ten.')
+  const passed = await build(server, 'Api', passing, 'docs: Say how to start')
+  const blocked = await build(server, 'Release', blocking, 'Release 2.1')
+  const waits = await build(server, 'Mobile', waiting, 'Wait for nobody')
+  const long = await build(server, longText, passing.replace('Unit tests', longText), longText)
+  await reach(server, failed, 'failed')
+  await reach(server, passed, 'passed')
+  await eventually('the build is blocked', async () => (await server.get(apiOf(blocked))).body['blocked'])
+  const agents = (await server.get(`${org}/agents`)).body
+  return {
+    failed: pageOf(failed),
+    passed: pageOf(passed),
+    blocked: pageOf(blocked),
+    waiting: pageOf(waits),
+    longName: pageOf(long),
+    cluster: `/organizations/default/clusters/${cluster}`,
+    queue: `/organizations/default/clusters/${cluster}/queues/${String(queue?.['id'])}`,
+    agent: new URL(String(agents['0']?.['web_url'])).pathname,
+  }
+}
+
+interface Made {
+  pipeline: string
+  number: number
+}
+
+const apiOf = ({ pipeline, number }: Made) => `${org}/pipelines/${pipeline}/builds/${number}`
+const pageOf = ({ pipeline, number }: Made) => `/default/${pipeline}/builds/${number}`
+
+/** A new pipeline with one build. */
+export async function build(
+  server: Client,
+  name: string,
+  configuration: string,
+  message: string,
+): Promise<Made> {
+  const made = await server.post(`${org}/pipelines`, {
+    name,
+    repository: 'https://git.example.com/a.git',
+    configuration,
+  })
+  if (made.status !== 201) throw new Error(JSON.stringify(made.body))
+  const pipeline = String(made.body['slug'])
+  const started: { body: Json } = await server.post(`${org}/pipelines/${pipeline}/builds`, {
+    commit: 'HEAD',
+    branch: 'main',
+    message,
+  })
+  return { pipeline, number: Number(started.body['number']) }
+}
+
+export async function reach(server: Client, made: Made, state: string): Promise<void> {
+  await eventually(`the build is ${state}`, async () => {
+    const { body } = await server.get(apiOf(made))
+    return String(body['state']) === state
+  })
+}

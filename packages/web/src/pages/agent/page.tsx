@@ -1,0 +1,121 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { keyOf } from '../../api/queries.ts'
+import { Button } from '../../parts/Button.tsx'
+import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx'
+import { Copy } from '../../parts/Copy.tsx'
+import { Facts } from '../../parts/Facts.tsx'
+import { Page } from '../../parts/Page.tsx'
+import { PauseDialog } from '../../parts/PauseDialog.tsx'
+import { StateBadge } from '../../parts/StateBadge.tsx'
+import { Loading, Problem } from '../../parts/States.tsx'
+import { Time } from '../../parts/Time.tsx'
+import { showToast } from '../../parts/toasts.ts'
+import { stateOf } from '../agents/agent-state.ts'
+import { JobLink } from '../agents/AgentTable.tsx'
+import { agentQuery, pauseAgent, resumeAgent, stopAgent, type Agent } from '../agents/queries.ts'
+import { clusterQuery } from '../cluster/queries.ts'
+
+export function AgentPage() {
+  const { org, cluster, agent: id } = useParams({ strict: false })
+  const { data: agent, error, refetch } = useQuery(agentQuery(org ?? '', id ?? ''))
+  const { data: home } = useQuery(clusterQuery(org ?? '', cluster ?? ''))
+  const [open, setOpen] = useState<'pause' | 'stop' | null>(null)
+  const change = useChange(org ?? '', agent)
+  if (error !== null) return <Problem error={error} onRetry={() => void refetch()} />
+  if (agent === undefined) return <Loading />
+  const mayManage = home?.viewer?.may.manage === true && agent.connection_state === 'connected'
+  return (
+    <Page
+      title={agent.name}
+      before={<StateBadge kind="agent" {...stateOf(agent)} />}
+      subtitle={
+        agent.paused ? `Paused${agent.paused_note === null ? '' : `: ${agent.paused_note}`}` : undefined
+      }
+      actions={
+        mayManage && (
+          <>
+            {agent.paused ? (
+              <Button icon="play" onClick={() => void change(false, '')}>
+                Resume
+              </Button>
+            ) : (
+              <Button icon="pause" onClick={() => setOpen('pause')}>
+                Pause…
+              </Button>
+            )}
+            <Button kind="danger" icon="power-off" onClick={() => setOpen('stop')}>
+              Stop…
+            </Button>
+          </>
+        )
+      }
+    >
+      <Facts
+        facts={{
+          Job: agent.job === null ? 'None' : <JobLink job={agent.job} />,
+          'Last job ended':
+            agent.last_job_finished_at === null ? 'Never' : <Time at={agent.last_job_finished_at} />,
+          Queue: agent.queue ?? 'None',
+          Tags: agent.meta_data.join(', ') || 'None',
+          Host: agent.hostname,
+          Address: agent.ip_address ?? 'Unknown',
+          System: `${agent.os_id} ${agent.arch}`,
+          Version: agent.version,
+          Connected: agent.connected_at === null ? 'Never' : <Time at={agent.connected_at} />,
+          Id: (
+            <>
+              <code>{agent.id}</code> <Copy text={agent.id} label="id" />
+            </>
+          ),
+        }}
+      />
+      {open === 'pause' && (
+        <PauseDialog
+          title={`Pause ${agent.name}?`}
+          effect="It finishes its job and takes no other until it is resumed."
+          onPause={(note) => void change(true, note)}
+          onClose={() => setOpen(null)}
+        />
+      )}
+      {open === 'stop' && (
+        <ConfirmDialog
+          title={`Stop ${agent.name}?`}
+          action="Stop this agent"
+          onConfirm={() => stopAgent(org ?? '', agent.id, false)}
+          onClose={() => setOpen(null)}
+        >
+          <p>
+            {agent.job === null ? 'It disconnects.' : 'It finishes its job, then disconnects.'} It comes back
+            only when somebody starts it on its machine.
+          </p>
+        </ConfirmDialog>
+      )}
+    </Page>
+  )
+}
+
+/** Pauses or resumes: shown at once, taken back if it is refused, and offered to be undone. */
+function useChange(org: string, agent: Agent | undefined) {
+  const queryClient = useQueryClient()
+  return async function change(isPaused: boolean, note: string): Promise<void> {
+    if (agent === undefined) return
+    const { queryKey } = agentQuery(org, agent.id)
+    const show = (paused: boolean) =>
+      queryClient.setQueryData(
+        queryKey,
+        (before) => before && { ...before, paused, paused_note: note || null },
+      )
+    show(isPaused)
+    try {
+      await (isPaused ? pauseAgent(org, agent.id, note) : resumeAgent(org, agent.id))
+      const undo = () => void change(!isPaused, note)
+      showToast(isPaused ? `${agent.name} is paused.` : `${agent.name} takes jobs again.`, { undo })
+    } catch (error) {
+      show(!isPaused)
+      showToast(error instanceof Error ? error.message : String(error), { tone: 'failed' })
+    }
+    await queryClient.invalidateQueries({ queryKey: keyOf('GET /v2/organizations/{org}/agents') })
+  }
+}

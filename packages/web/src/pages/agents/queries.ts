@@ -1,0 +1,22 @@
+import type { Answer } from '../../api/call.ts'
+import { call } from '../../api/call.ts'
+import { listQuery, query } from '../../api/queries.ts'
+
+const agents = 'GET /v2/organizations/{org}/agents'
+const path = '/v2/organizations/{org}/agents/{agent}'
+
+export type Agent = Answer<typeof agents>[number]
+
+export const agentsQuery = (org: string, filters: { state?: 'all'; cluster_queue_id?: string }) =>
+  listQuery(agents, { params: { org }, query: { per_page: 100, ...filters } })
+
+export const agentQuery = (org: string, agent: string) => query(`GET ${path}`, { params: { org, agent } })
+
+export const pauseAgent = (org: string, agent: string, note: string) =>
+  call(`PUT ${path}/pause`, { params: { org, agent }, body: note === '' ? {} : { note } })
+
+export const resumeAgent = (org: string, agent: string) =>
+  call(`PUT ${path}/resume`, { params: { org, agent } })
+
+export const stopAgent = (org: string, agent: string, force: boolean) =>
+  call(`PUT ${path}/stop`, { params: { org, agent }, body: { force } })

@@ -1,0 +1,6 @@
+export interface AgentSearch {
+  state?: 'all'
+}
+
+export const readAgentSearch = ({ state }: Record<string, unknown>): AgentSearch =>
+  state === 'all' ? { state } : {}

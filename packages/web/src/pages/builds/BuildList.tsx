@@ -1,0 +1,49 @@
+import type { UseInfiniteQueryResult, InfiniteData } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import type { Page } from '../../api/call.ts'
+import type { Schemas } from '../../api/operations.ts'
+import { Button } from '../../parts/Button.tsx'
+import { Empty, Loading, Problem } from '../../parts/States.tsx'
+import { BuildRow } from './BuildRow.tsx'
+import styles from './BuildList.module.css'
+
+interface Props {
+  org: string
+  builds: UseInfiniteQueryResult<InfiniteData<Page<Schemas['Build']>>>
+  withPipeline: boolean
+  isFiltered: boolean
+  onClearFilters: () => void
+  /** Shown where there is no build at all. */
+  empty: ReactNode
+}
+
+export function BuildList({ org, builds, withPipeline, isFiltered, onClearFilters, empty }: Props) {
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = builds
+  const rows = data?.pages.flatMap((page) => page.rows)
+  if (rows === undefined) {
+    return error === null ? <Loading /> : <Problem error={error} onRetry={() => void refetch()} />
+  }
+  if (rows.length === 0 && isFiltered) {
+    return (
+      <Empty
+        title="No build matches these filters."
+        action={<Button onClick={onClearFilters}>Clear filters</Button>}
+      />
+    )
+  }
+  if (rows.length === 0) return empty
+  return (
+    <>
+      <ul className={styles.list} aria-label="Builds">
+        {rows.map((build) => (
+          <BuildRow key={build.id} org={org} build={build} withPipeline={withPipeline} />
+        ))}
+      </ul>
+      {hasNextPage && (
+        <Button isBusy={isFetchingNextPage} onClick={() => void fetchNextPage()} className={styles.more}>
+          Show older builds
+        </Button>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,93 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { newKey } from '../../api/call.ts'
+import { Button } from '../../parts/Button.tsx'
+import { CopyBlock } from '../../parts/Copy.tsx'
+import { Dialog } from '../../parts/Dialog.tsx'
+import { SelectField } from '../../parts/Field.tsx'
+import { createToken, queuesQuery, tokensQuery, type Cluster } from './queries.ts'
+
+interface Props {
+  org: string
+  clusters: ReadonlyArray<Pick<Cluster, 'id' | 'name'>>
+  /** Chosen at the beginning. */
+  queueKey?: string
+  onClose: () => void
+}
+
+/** Makes a token, and shows the command that starts an agent with it. The token is shown here once. */
+export function StartAgentDialog({ org, clusters, queueKey = '', onClose }: Props) {
+  const queryClient = useQueryClient()
+  const [key] = useState(newKey)
+  const [cluster, setCluster] = useState(clusters[0]?.id ?? '')
+  const [queue, setQueue] = useState(queueKey)
+  const { data: queues = [] } = useQuery(queuesQuery(org, cluster))
+  const create = useMutation({
+    mutationFn: () =>
+      createToken(org, cluster, `Agent token of ${new Date().toISOString().slice(0, 10)}`, key),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: tokensQuery(org, cluster).queryKey }),
+  })
+  const token = create.data?.token
+  return (
+    <Dialog
+      title="Start an agent"
+      isOpen
+      onClose={onClose}
+      size="wide"
+      actions={
+        token === undefined ? (
+          <Button
+            kind="primary"
+            isBusy={create.isPending}
+            disabled={create.isPending}
+            onClick={() => create.mutate()}
+          >
+            Make the command
+          </Button>
+        ) : (
+          <Button kind="primary" onClick={onClose}>
+            Done
+          </Button>
+        )
+      }
+    >
+      {token === undefined ? (
+        <>
+          {clusters.length > 1 && (
+            <SelectField label="Cluster" value={cluster} onChange={({ target }) => setCluster(target.value)}>
+              {clusters.map(({ id, name }) => (
+                <option key={id} value={id}>
+                  {name}
+                </option>
+              ))}
+            </SelectField>
+          )}
+          <SelectField label="Queue" value={queue} onChange={({ target }) => setQueue(target.value)}>
+            <option value="">The cluster’s default</option>
+            {queues.map((each) => (
+              <option key={each.id} value={each.key}>
+                {each.key}
+              </option>
+            ))}
+          </SelectField>
+          {create.error !== null && <p role="alert">{create.error.message}</p>}
+        </>
+      ) : (
+        <>
+          <p>Run one of these on the machine that is to do the work. The token is shown only now.</p>
+          <CopyBlock text={commandOf('buildkite-agent', token, queue)} label="command for buildkite-agent" />
+          <CopyBlock
+            text={commandOf('npx millrace agent', token, queue)}
+            label="command for our own runner"
+          />
+        </>
+      )}
+    </Dialog>
+  )
+}
+
+function commandOf(program: string, token: string, queue: string): string {
+  const tags =
+    queue === '' ? '' : program === 'buildkite-agent' ? ` --tags queue=${queue}` : ` --queue ${queue}`
+  return `${program} start --token ${token} --endpoint ${window.location.origin}/v3${tags}`
+}

@@ -1,0 +1,23 @@
+import { call, type Answer } from '../../api/call.ts'
+import { query } from '../../api/queries.ts'
+
+const cluster = '/v2/organizations/{org}/clusters/{cluster}'
+
+export type Cluster = Answer<`GET ${typeof cluster}`>
+export type Queue = Answer<`GET ${typeof cluster}/queues`>[number]
+export type ClusterToken = Answer<`GET ${typeof cluster}/tokens`>[number]
+
+export const clusterQuery = (org: string, id: string) =>
+  query(`GET ${cluster}`, { params: { org, cluster: id }, query: { include_viewer: true } })
+
+export const queuesQuery = (org: string, id: string) =>
+  query(`GET ${cluster}/queues`, { params: { org, cluster: id }, query: { per_page: 100 } })
+
+export const tokensQuery = (org: string, id: string) =>
+  query(`GET ${cluster}/tokens`, { params: { org, cluster: id }, query: { per_page: 100 } })
+
+export const createToken = (org: string, id: string, description: string, idempotencyKey: string) =>
+  call(`POST ${cluster}/tokens`, { params: { org, cluster: id }, body: { description }, idempotencyKey })
+
+export const deleteToken = (org: string, id: string, token: string) =>
+  call(`DELETE ${cluster}/tokens/{token}`, { params: { org, cluster: id, token } })

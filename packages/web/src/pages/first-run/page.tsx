@@ -1,0 +1,86 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import { useState, type ReactNode } from 'react'
+import { Button, LinkButton } from '../../parts/Button.tsx'
+import { Icon } from '../../parts/Icon.tsx'
+import { Page } from '../../parts/Page.tsx'
+import { StateBadge } from '../../parts/StateBadge.tsx'
+import { Loading } from '../../parts/States.tsx'
+import { agentsQuery } from '../agents/queries.ts'
+import { StartAgentDialog } from '../cluster/StartAgentDialog.tsx'
+import { clustersQuery } from '../clusters/queries.ts'
+import { NewBuildDialog } from '../pipeline/NewBuildDialog.tsx'
+import { pipelinesQuery, trendsQuery } from '../pipelines/queries.ts'
+import { demoSlug, stepsOf, type FirstRun, type Step } from './steps.ts'
+import styles from './page.module.css'
+
+const refetchInterval = 3000
+
+export function FirstRunPage() {
+  const { org } = useParams({ from: '/organizations/$org/start' })
+  const { data: pipelines } = useQuery({ ...pipelinesQuery(org), refetchInterval })
+  const { data: trends } = useQuery({ ...trendsQuery(org), refetchInterval })
+  const { data: agents } = useInfiniteQuery({ ...agentsQuery(org, {}), refetchInterval })
+  const { data: clusters = [] } = useQuery(clustersQuery(org))
+  const [open, setOpen] = useState<'agent' | 'build' | null>(null)
+  if (pipelines === undefined || trends === undefined || agents === undefined) return <Loading />
+  const demo = pipelines.find(({ slug }) => slug === demoSlug)
+  const facts: FirstRun = {
+    hasAgent: agents.pages.some(({ rows }) => rows.length > 0),
+    demoBuild: trends.find((trend) => trend.pipeline_id === demo?.id)?.builds.at(-1) ?? null,
+    hasDemo: demo !== undefined,
+    hasOwnPipeline: pipelines.some(({ slug }) => slug !== demoSlug),
+  }
+  const actions: Record<Step['id'], ReactNode> = {
+    agent: <Button onClick={() => setOpen('agent')}>Start an agent</Button>,
+    demo: <Button onClick={() => setOpen('build')}>Build the demo</Button>,
+    pipeline: (
+      <LinkButton to="/organizations/$org/pipelines/new" params={{ org }}>
+        New pipeline
+      </LinkButton>
+    ),
+  }
+  return (
+    <Page title="Welcome to Millrace" subtitle="Three steps to your first build. They tick themselves.">
+      <ol className={styles.steps}>
+        {stepsOf(facts).map(({ id, title, isDone }) => (
+          <li key={id} className={isDone ? `${styles.step} ${styles.done}` : styles.step}>
+            <Icon
+              name={isDone ? 'circle-check' : 'circle-dashed'}
+              size={20}
+              label={isDone ? 'Done' : 'To do'}
+            />
+            <span className={styles.title}>{title}</span>
+            {id === 'demo' && facts.demoBuild !== null ? (
+              <DemoBuild org={org} build={facts.demoBuild} />
+            ) : (
+              !isDone && actions[id]
+            )}
+          </li>
+        ))}
+      </ol>
+      <p className={styles.note}>
+        Then:{' '}
+        <Link to="/$org" params={{ org }}>
+          all pipelines
+        </Link>
+        , or the <a href="/docs">API</a> that does everything these pages do.
+      </p>
+      {open === 'agent' && clusters.length > 0 && (
+        <StartAgentDialog org={org} clusters={clusters} onClose={() => setOpen(null)} />
+      )}
+      {open === 'build' && demo !== undefined && (
+        <NewBuildDialog org={org} pipeline={demo} onClose={() => setOpen(null)} />
+      )}
+    </Page>
+  )
+}
+
+const DemoBuild = ({ org, build }: { org: string; build: NonNullable<FirstRun['demoBuild']> }) => (
+  <Link
+    to="/$org/$pipeline/builds/$number"
+    params={{ org, pipeline: demoSlug, number: String(build.number) }}
+  >
+    <StateBadge kind="build" state={build.state} /> Build #{build.number}
+  </Link>
+)

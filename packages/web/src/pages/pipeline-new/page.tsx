@@ -1,0 +1,142 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { lazy, Suspense, useState, type FormEvent } from 'react'
+import { ApiFailure, call, newKey } from '../../api/call.ts'
+import { keyOf } from '../../api/queries.ts'
+import type { Checked } from '../../editor/check.ts'
+import { Problems } from '../../editor/Problems.tsx'
+import { PipelineGraph } from '../../graph/PipelineGraph.tsx'
+import { Button } from '../../parts/Button.tsx'
+import { FieldStack, SelectField, TextField } from '../../parts/Field.tsx'
+import { Page } from '../../parts/Page.tsx'
+import { Loading } from '../../parts/States.tsx'
+import { clustersQuery } from '../clusters/queries.ts'
+import { exampleSteps } from './example.ts'
+import styles from './page.module.css'
+
+const PipelineEditor = lazy(() =>
+  import('../../editor/PipelineEditor.tsx').then((module) => ({ default: module.PipelineEditor })),
+)
+
+const nothing: Checked = { marks: [], steps: [], edges: [] }
+
+export function NewPipelinePage() {
+  const { org } = useParams({ from: '/organizations/$org/pipelines/new' })
+  const navigate = useNavigate()
+  const queryClient = useQueryClient()
+  const { data: clusters = [] } = useQuery(clustersQuery(org))
+  const [keys] = useState(() => ({ pipeline: newKey(), build: newKey() }))
+  const [name, setName] = useState('')
+  const [repository, setRepository] = useState('')
+  const [branch, setBranch] = useState('main')
+  const [clusterId, setClusterId] = useState('')
+  const [configuration, setConfiguration] = useState(exampleSteps)
+  const [checked, setChecked] = useState(nothing)
+  const create = useMutation({
+    async mutationFn({ withBuild }: { withBuild: boolean }) {
+      const pipeline = await call('POST /v2/organizations/{org}/pipelines', {
+        params: { org },
+        body: {
+          name,
+          repository,
+          default_branch: branch,
+          configuration,
+          ...(clusterId === '' ? {} : { cluster_id: clusterId }),
+        },
+        idempotencyKey: keys.pipeline,
+      })
+      if (!withBuild) return { slug: pipeline.slug, number: null }
+      const build = await call('POST /v2/organizations/{org}/pipelines/{pipeline}/builds', {
+        params: { org, pipeline: pipeline.slug },
+        body: { commit: 'HEAD', branch },
+        idempotencyKey: keys.build,
+      })
+      return { slug: pipeline.slug, number: String(build.number) }
+    },
+    async onSuccess({ slug: pipeline, number }) {
+      await queryClient.invalidateQueries({ queryKey: keyOf('GET /v2/organizations/{org}/pipelines') })
+      if (number === null) await navigate({ to: '/$org/$pipeline', params: { org, pipeline } })
+      else await navigate({ to: '/$org/$pipeline/builds/$number', params: { org, pipeline, number } })
+    },
+    // A refused request was not carried out, and the next try is another one.
+    onError: () => Object.assign(keys, { pipeline: newKey(), build: newKey() }),
+  })
+  const failure = create.error instanceof ApiFailure ? create.error : null
+  const problemOf = (field: string) => failure?.fields.find((each) => each.field === field)?.code
+  const hasErrors = checked.marks.some(({ severity }) => severity === 'error')
+  const submit = (event: FormEvent, withBuild: boolean) => {
+    event.preventDefault()
+    create.mutate({ withBuild })
+  }
+  return (
+    <Page title="New pipeline" subtitle="Where the code is, and the steps that build it.">
+      <form className={styles.form} onSubmit={(event) => submit(event, true)}>
+        <FieldStack>
+          <TextField
+            label="Name"
+            value={name}
+            required
+            problem={problemOf('name')}
+            onChange={({ target }) => setName(target.value)}
+          />
+          <TextField
+            label="Repository"
+            value={repository}
+            required
+            placeholder="git@example.com:team/project.git"
+            hint="An address that git can clone, as the agents reach it."
+            problem={problemOf('repository')}
+            onChange={({ target }) => setRepository(target.value)}
+          />
+          <TextField
+            label="Default branch"
+            value={branch}
+            required
+            onChange={({ target }) => setBranch(target.value)}
+          />
+          <SelectField
+            label="Cluster"
+            value={clusterId}
+            hint="Whose agents run the jobs."
+            onChange={({ target }) => setClusterId(target.value)}
+          >
+            <option value="">The organization’s default</option>
+            {clusters.map((cluster) => (
+              <option key={cluster.id} value={cluster.id}>
+                {cluster.name}
+              </option>
+            ))}
+          </SelectField>
+          {create.error !== null && (
+            <p role="alert" className={styles.refused}>
+              {create.error.message}
+            </p>
+          )}
+          <div className={styles.actions}>
+            <Button
+              kind="primary"
+              type="submit"
+              icon="play"
+              isBusy={create.isPending}
+              disabled={create.isPending || hasErrors}
+              title={hasErrors ? 'Mend the steps first' : undefined}
+            >
+              Create and build
+            </Button>
+            <Button disabled={create.isPending || hasErrors} onClick={(event) => submit(event, false)}>
+              Create
+            </Button>
+          </div>
+        </FieldStack>
+        <section className={styles.steps} aria-label="Steps">
+          <h2>Steps</h2>
+          <Suspense fallback={<Loading />}>
+            <PipelineEditor text={exampleSteps} onChange={setConfiguration} onChecked={setChecked} />
+          </Suspense>
+          <Problems marks={checked.marks} />
+          {!hasErrors && <PipelineGraph steps={checked.steps} edges={checked.edges} />}
+        </section>
+      </form>
+    </Page>
+  )
+}

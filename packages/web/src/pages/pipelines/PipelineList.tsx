@@ -1,0 +1,69 @@
+import { useWindowVirtualizer } from '@tanstack/react-virtual'
+import { useEffect, useRef, useState } from 'react'
+import type { Pipeline, Trend } from './queries.ts'
+import { PipelineRow } from './PipelineRow.tsx'
+import styles from './PipelineList.module.css'
+
+interface Props {
+  org: string
+  pipelines: readonly Pipeline[]
+  trends: ReadonlyMap<string, Trend>
+  onFavorite: (pipeline: Pipeline, isFavorite: boolean) => void
+}
+
+const wide = 41
+const narrow = 61
+
+/** Only the rows on screen are in the document, so that a thousand pipelines cost as much as thirty. */
+export function PipelineList({ org, pipelines, trends, onFavorite }: Props) {
+  const list = useRef<HTMLUListElement>(null)
+  const isNarrow = useNarrow()
+  const [offset, setOffset] = useState(0)
+  useEffect(() => setOffset(list.current?.offsetTop ?? 0), [])
+  const rows = useWindowVirtualizer({
+    count: pipelines.length,
+    estimateSize: () => (isNarrow ? narrow : wide),
+    overscan: 10,
+    scrollMargin: offset,
+    getItemKey: (index) => pipelines[index]?.id ?? index,
+  })
+  useEffect(() => rows.measure(), [rows, isNarrow])
+  return (
+    <ul ref={list} className={styles.list} aria-label="Pipelines" style={{ height: rows.getTotalSize() }}>
+      {rows.getVirtualItems().map(({ index, key, start }) => {
+        const pipeline = pipelines[index]
+        return (
+          pipeline !== undefined && (
+            <li
+              key={key}
+              className={styles.row}
+              aria-setsize={pipelines.length}
+              aria-posinset={index + 1}
+              style={{ transform: `translateY(${start - offset}px)` }}
+            >
+              <PipelineRow
+                org={org}
+                pipeline={pipeline}
+                trend={trends.get(pipeline.id)}
+                onFavorite={(isFavorite) => onFavorite(pipeline, isFavorite)}
+              />
+            </li>
+          )
+        )
+      })}
+    </ul>
+  )
+}
+
+const query = '(max-width: 640px)'
+
+function useNarrow(): boolean {
+  const [isNarrow, setNarrow] = useState(() => matchMedia(query).matches)
+  useEffect(() => {
+    const media = matchMedia(query)
+    const listener = () => setNarrow(media.matches)
+    media.addEventListener('change', listener)
+    return () => media.removeEventListener('change', listener)
+  }, [])
+  return isNarrow
+}

@@ -1,0 +1,77 @@
+import { Link } from '@tanstack/react-router'
+import { formatDuration } from '../../parts/durations.ts'
+import { Icon } from '../../parts/Icon.tsx'
+import { Label } from '../../parts/Label.tsx'
+import { StateIcon } from '../../parts/StateBadge.tsx'
+import { Time } from '../../parts/Time.tsx'
+import { isFavorite } from './choose.ts'
+import type { Pipeline, Trend } from './queries.ts'
+import { TrendBars } from './TrendBars.tsx'
+import styles from './PipelineRow.module.css'
+
+interface Props {
+  org: string
+  pipeline: Pipeline
+  trend: Trend | undefined
+  onFavorite: (isFavorite: boolean) => void
+}
+
+export function PipelineRow({ org, pipeline, trend, onFavorite }: Props) {
+  const last = trend?.builds.at(-1)
+  const isStarred = isFavorite(pipeline)
+  return (
+    <>
+      <button
+        type="button"
+        className={isStarred ? `${styles.star} ${styles.starred}` : styles.star}
+        aria-pressed={isStarred}
+        aria-label={`Favourite ${pipeline.name}`}
+        onClick={() => onFavorite(!isStarred)}
+      >
+        <Icon name="star" />
+      </button>
+      <span className={styles.state}>
+        {last === undefined ? (
+          <StateIcon kind="build" state="not_run" />
+        ) : (
+          <StateIcon kind="build" state={last.state} detail={{ blocked: last.blocked }} />
+        )}
+      </span>
+      <span className={styles.name}>
+        <Link to="/$org/$pipeline" params={{ org, pipeline: pipeline.slug }} className={styles.link}>
+          <Label text={pipeline.name} />
+        </Link>
+        {last !== undefined && (
+          <span className={styles.message}>
+            <Label text={last.message?.split('\n', 1)[0] ?? last.branch} />
+          </span>
+        )}
+      </span>
+      <span className={styles.bars}>{trend !== undefined && <TrendBars org={org} trend={trend} />}</span>
+      <span className={styles.figure}>
+        {trend?.median_seconds != null && formatDuration(trend.median_seconds)}
+        {trend?.median_change != null && <Change value={trend.median_change} />}
+      </span>
+      <span className={styles.figure}>
+        {trend?.reliability != null && `${Math.round(trend.reliability * 100)} % ok`}
+      </span>
+      <span className={styles.figure}>
+        {trend !== undefined && trend.running > 0
+          ? `${trend.running} running`
+          : last !== undefined && <Time at={last.created_at} />}
+      </span>
+    </>
+  )
+}
+
+function Change({ value }: { value: number }) {
+  const percent = Math.round(value * 100)
+  if (percent === 0) return null
+  const label = `${Math.abs(percent)} % ${percent < 0 ? 'faster' : 'slower'} than in the 30 days before`
+  return (
+    <span className={styles.change} title={label} aria-label={label}>
+      {percent > 0 ? '+' : '−'}
+      {Math.abs(percent)}%
+    </span>
+  )
+}

@@ -1,0 +1,39 @@
+// The last builds as bars: the height is the duration, the colour is the state, and failed ones have a notch, so that they differ
+// without colour too.
+import { Link } from '@tanstack/react-router'
+import { stateLook } from '../../graph/states.ts'
+import { formatDuration } from '../../parts/durations.ts'
+import type { Trend } from './queries.ts'
+import styles from './TrendBars.module.css'
+
+interface Props {
+  org: string
+  trend: Pick<Trend, 'builds' | 'pipeline_slug'>
+  size?: 'row' | 'strip'
+}
+
+export function TrendBars({ org, trend, size = 'row' }: Props) {
+  const longest = Math.max(1, ...trend.builds.map(({ seconds }) => seconds ?? 0))
+  return (
+    <div className={`${styles.bars} ${styles[size]}`} role="group" aria-label="Last builds">
+      {trend.builds.map((build) => {
+        const { tone, label } = stateLook('build', build.state, { blocked: build.blocked })
+        const height = Math.round((0.2 + 0.8 * ((build.seconds ?? 0) / longest)) * 100)
+        const length = build.seconds === null ? '' : `, ${formatDuration(build.seconds)}`
+        const title = `#${build.number} ${label}${length}, ${build.branch}`
+        return (
+          <Link
+            key={build.number}
+            to="/$org/$pipeline/builds/$number"
+            params={{ org, pipeline: trend.pipeline_slug, number: String(build.number) }}
+            className={`${styles.bar} ${styles[tone]}`}
+            title={title}
+            aria-label={title}
+          >
+            <span className={styles.fill} style={{ height: `${height}%` }} />
+          </Link>
+        )
+      })}
+    </div>
+  )
+}

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest'
+import { choosePipelines, isFailing, readSearch } from './choose.ts'
+
+const pipeline = (name: string, favorite = false) => ({
+  id: name,
+  name,
+  slug: name.toLowerCase(),
+  viewer: { favorite, may: { build: true, edit: true } },
+})
+const build = (state: 'passed' | 'failed' | 'running') => ({
+  number: 1,
+  state,
+  blocked: false,
+  seconds: 1,
+  created_at: '2026-01-01T00:00:00Z',
+  message: null,
+  branch: 'main',
+})
+
+describe('the list of pipelines', () => {
+  it('has favourites first, then names, numbers by their value', () => {
+    const rows = choosePipelines(
+      [pipeline('b10'), pipeline('b9'), pipeline('A'), pipeline('z', true)],
+      new Map(),
+      {},
+    )
+    expect(rows.map(({ name }) => name)).toEqual(['z', 'A', 'b9', 'b10'])
+  })
+
+  it('is filtered by words, favourites and failing ones', () => {
+    const all = [pipeline('Web app'), pipeline('Api', true)]
+    const trends = new Map([['Web app', { builds: [build('failed'), build('running')] }]])
+    const names = (search: object) =>
+      choosePipelines(all, trends, readSearch({ ...search })).map(({ name }) => name)
+    expect(names({ q: 'app web' })).toEqual(['Web app'])
+    expect(names({ show: 'favorites' })).toEqual(['Api'])
+    expect(names({ show: 'failing' })).toEqual(['Web app'])
+  })
+
+  it('counts a pipeline as failing by its last verdict', () => {
+    expect(isFailing({ builds: [build('failed'), build('passed')] })).toBe(false)
+    expect(isFailing({ builds: [build('passed'), build('failed'), build('running')] })).toBe(true)
+    expect(isFailing(undefined)).toBe(false)
+  })
+})
