@@ -81,7 +81,9 @@ export async function anOidcSite(redirectUris: readonly string[]): Promise<OidcS
   const handle = provider.callback()
   server.on('request', (request, response) => {
     if (!site.isUp) return void response.destroy()
-    if (!request.url?.startsWith('/interaction/')) return void handle(request, response)
+    // The same metadata at a second address.
+    request.url = request.url?.replace(/^\/alias\//, '/') ?? '/'
+    if (!request.url.startsWith('/interaction/')) return void handle(request, response)
     const accountId = subjects.get(String(request.headers['x-visit'])) ?? ''
     const failed = () => void response.destroy()
     return void provider.interactionFinished(request, response, { login: { accountId } }).catch(failed)

@@ -270,9 +270,12 @@ describe('an attack on signing in', () => {
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining('iss')])
   })
 
-  it('with a provider that calls itself otherwise than the settings ends with 400', async () => {
+  it.each([
+    ['another path', `${site.issuer}/alias`],
+    ['the address of the metadata', `${site.issuer}/.well-known/openid-configuration`],
+  ])('with a provider that calls itself otherwise than the settings ends with 400: %s', async (_, issuer) => {
     const company = await aCompany()
-    await update(company, { issuer: site.issuer.replace('127.0.0.1', 'localhost'), ...site.client })
+    await update(company, { issuer, ...site.client })
     const browser = aBrowser(app)
     const shown = await browser.get(pathOf(company))
     const [, link = ''] = /href="([^"]+\/start\?[^"]+)"/.exec(shown.text) ?? []

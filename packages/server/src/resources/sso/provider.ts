@@ -85,9 +85,9 @@ function merged(
 
 const timeoutSeconds = 15
 
-function discover(client: Client, provider: Provider, send: Send): Promise<oidc.Configuration> {
+async function discover(client: Client, provider: Provider, send: Send): Promise<oidc.Configuration> {
   const isPlain = provider.issuer.startsWith('http:')
-  return client.discovery(
+  const config = await client.discovery(
     new URL(provider.issuer),
     provider.clientId,
     undefined,
@@ -99,6 +99,11 @@ function discover(client: Client, provider: Provider, send: Send): Promise<oidc.
       timeout: timeoutSeconds,
     },
   )
+  // The library makes exceptions, such as issuers that stand for all customers of a provider. Any of those could sign in here.
+  if (new URL(config.serverMetadata().issuer).href !== new URL(provider.issuer).href) {
+    throw badRequest('The provider calls itself by another issuer than the settings of single sign-on.')
+  }
+  return config
 }
 
 /** Providers that do not say how clients authenticate take the Authorization header. */
