@@ -578,6 +578,17 @@ create table installation (
   constraint installation_only_check CHECK (is_only)
 );
 
+create table job_log_checkpoints (
+  job_id uuid not null,
+  organization_id uuid not null,
+  byte_offset bigint not null,
+  row_count bigint not null,
+  state bytea not null,
+  groups jsonb not null,
+  constraint job_log_checkpoints_pkey PRIMARY KEY (job_id, byte_offset),
+  constraint job_log_checkpoints_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON DELETE CASCADE
+);
+
 create table job_log_chunks (
   job_id uuid not null,
   sequence integer not null,
@@ -598,6 +609,8 @@ create table job_logs (
   compacting_until timestamp(3) with time zone,
   finished_at timestamp(3) with time zone,
   deleted_at timestamp(3) with time zone,
+  rows_blob_key text,
+  rows_layout jsonb,
   constraint job_logs_pkey PRIMARY KEY (job_id),
   constraint job_logs_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON DELETE CASCADE
 );
@@ -1555,6 +1568,17 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.delete_rows_with_log()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into unclaimed_blobs (key, delete_after) values (new.rows_blob_key, now()) on conflict (key) do nothing;
+  new.rows_blob_key = null;
+  new.rows_layout = null;
+  return new;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.forget_repository_commits()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1607,12 +1631,23 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.unclaim_rows_blob()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into unclaimed_blobs (key, delete_after) values (old.rows_blob_key, now()) on conflict (key) do nothing;
+  return null;
+end $function$;
+
 CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OF token_hash, user_id, description, scopes, organization_ids, allowed_ip_addresses, created_at, expires_at, revoked_at OR TRUNCATE ON api_access_tokens FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
 CREATE TRIGGER artifacts_leave_their_blob AFTER DELETE ON artifacts FOR EACH ROW WHEN ((old.blob_key IS NOT NULL)) EXECUTE FUNCTION unclaim_blob();
 CREATE TRIGGER audit_events_are_append_only BEFORE DELETE OR UPDATE ON audit_events FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER audit_events_are_never_emptied BEFORE TRUNCATE ON audit_events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER builds_show_their_state BEFORE INSERT OR UPDATE ON builds FOR EACH ROW EXECUTE FUNCTION show_build_state();
+CREATE TRIGGER job_logs_delete_their_rows BEFORE UPDATE ON job_logs FOR EACH ROW WHEN (((new.deleted_at IS NOT NULL) AND (new.rows_blob_key IS NOT NULL))) EXECUTE FUNCTION delete_rows_with_log();
 CREATE TRIGGER job_logs_leave_their_blob AFTER DELETE ON job_logs FOR EACH ROW WHEN ((old.blob_key IS NOT NULL)) EXECUTE FUNCTION unclaim_blob();
+CREATE TRIGGER job_logs_leave_their_rows AFTER DELETE ON job_logs FOR EACH ROW WHEN ((old.rows_blob_key IS NOT NULL)) EXECUTE FUNCTION unclaim_rows_blob();
 CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OR TRUNCATE ON organization_members FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
 CREATE TRIGGER announce_access_change AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON organization_sso FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
 CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OR TRUNCATE ON organizations FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();

@@ -158,6 +158,7 @@ const refusing: Handlers<unknown> = {
   expire_webhook_deliveries: refuse,
   expire_deliveries: refuse,
   seal_plain_secrets: refuse,
+  checkpoint_log: refuse,
   compact_log: refuse,
   update_git_mirror: refuse,
 }

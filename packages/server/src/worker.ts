@@ -20,6 +20,7 @@ import * as invitations from './resources/invitations/queries.ts'
 import { revokeInactiveTokens } from './resources/access-token/revoke-inactive.ts'
 import { expireDeliveries } from './notifications/delivery/expire.ts'
 import { startRelayAndDelivery, type Notifications } from './notifications/start.ts'
+import { checkpointLog } from './resources/log/checkpoints.ts'
 import { compactLog, enqueueCompactions } from './resources/log/compact.ts'
 import { sealPlainSecrets } from './resources/pipelines/seal-plain.ts'
 import { fireDueSchedules } from './resources/schedules/fire.ts'
@@ -32,6 +33,7 @@ import type { Poller } from './tasks/pollers.ts'
 const deleteSeconds = 600
 
 export const handlers: Handlers<Context> = {
+  checkpoint_log: checkpointLog,
   compact_log: compactLog,
   expire_agents: (ctx) => expireAgents(ctx.db, ctx.now(), ctx.config.agentDays),
   expire_deliveries: (ctx) =>

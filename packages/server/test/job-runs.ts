@@ -76,8 +76,8 @@ export async function sendLog(
 }
 
 /** Finishes the job and backdates its end past the time in which chunks may still arrive. */
-export async function endLongAgo(app: TestApp, run: TestRun): Promise<void> {
-  await run.finish()
+export async function endLongAgo(app: TestApp, run: TestRun, exitStatus = 0): Promise<void> {
+  await run.finish(exitStatus)
   await app.db
     .updateTable('jobs')
     .set({ finished_at: new Date(Date.now() - 10 * 60_000).toISOString() })

@@ -5,6 +5,7 @@
 export type NoPayload = Record<string, never>
 
 export interface Kinds {
+  checkpoint_log: { job_id: string; organization_id: string }
   /** Without an organization the job is deleted already. */
   compact_log: { job_id: string; organization_id: string | null }
   expire_agents: NoPayload

@@ -429,6 +429,14 @@ export interface Tables {
     is_only: Generated<boolean>
     id: string
   }
+  job_log_checkpoints: {
+    job_id: string
+    organization_id: string
+    byte_offset: number
+    row_count: number
+    state: Buffer
+    groups: ColumnType<unknown, string, string>
+  }
   job_log_chunks: {
     job_id: string
     sequence: number
@@ -447,6 +455,8 @@ export interface Tables {
     compacting_until: string | null
     finished_at: string | null
     deleted_at: string | null
+    rows_blob_key: string | null
+    rows_layout: ColumnType<unknown, string | null | undefined, string | null>
   }
   jobs: {
     id: string

@@ -1,5 +1,5 @@
-// Writes the chunks of an ended job into one object. The object is complete and durable before the transaction that points to
-// it and deletes the chunks, so a worker may die at any point and another starts over.
+// Writes the chunks of an ended job into one object, and its rows into another. Both are complete and durable before the
+// transaction that points to them and deletes the chunks, so a worker may die at any point and another starts over.
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { announce, claim, release } from '../../blobs/unclaimed.ts'
@@ -7,7 +7,9 @@ import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { enqueueAll } from '../../tasks/enqueue.ts'
 import type { Kinds } from '../../tasks/kinds.ts'
+import { deleteCheckpoints } from './checkpoint-queries.ts'
 import * as logs from './queries.ts'
+import { writeRows } from './rows-object.ts'
 import { findLog } from './source.ts'
 
 const mostAtOnce = 100
@@ -37,10 +39,15 @@ export async function compactLog(
   const key = `logs/${orgId}/${jobId}/${randomUUID()}`
   await announce(ctx.db, key)
   await ctx.blobs.put(key, Readable.from(log.read(0, log.size)), log.size)
+  const rows = await writeRows(ctx, orgId, jobId, log)
+  const keys = [key, rows.key]
   await inTransaction(ctx.db, async (trx) => {
-    if (!(await logs.finishCompaction(trx, jobId, key, log.size))) return release(trx, [key])
-    if (!(await claim(trx, key)))
-      throw new Error('The object took longer to write than unclaimed objects are kept.')
+    if (!(await logs.finishCompaction(trx, jobId, { key, size: log.size, rows }))) return release(trx, keys)
+    for (const stored of keys) {
+      if (!(await claim(trx, stored)))
+        throw new Error('The objects took longer to write than unclaimed objects are kept.')
+    }
+    await deleteCheckpoints(trx, jobId)
     if ((await logs.deleteChunks(trx, jobId)) !== chunks)
       throw new Error('Chunks arrived while the log was compacted.')
   })

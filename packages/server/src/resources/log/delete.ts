@@ -5,15 +5,16 @@ import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { notFound } from '../../lib/errors.ts'
 import type { JobInPlace } from '../jobs/access.ts'
+import { deleteCheckpoints } from './checkpoint-queries.ts'
 import * as logs from './queries.ts'
 
 /** Later output of the job is not stored either. */
 export async function deleteLog(ctx: Context, orgId: string, caller: Caller, job: JobInPlace): Promise<void> {
   const keys = await inTransaction(ctx.db, async (trx) => {
-    const key = await logs.lockBlob(trx, job.id)
+    const released = await logs.lockBlobs(trx, job.id)
     if (!(await logs.markDeleted(trx, orgId, job.id))) throw notFound('No log found')
     await logs.deleteChunks(trx, job.id)
-    const released = key === null ? [] : [key]
+    await deleteCheckpoints(trx, job.id)
     await release(trx, released)
     await recordAudit(trx, byCaller(caller), {
       organizationId: orgId,
@@ -25,6 +26,6 @@ export async function deleteLog(ctx: Context, orgId: string, caller: Caller, job
   })
   // The log is gone for readers; a failure here is repaired by the deletion of unclaimed objects.
   await deleteReleased(ctx.db, ctx.blobs, keys).catch((error: unknown) => {
-    ctx.log.warn({ err: error }, 'The object of a deleted log could not be removed yet.')
+    ctx.log.warn({ err: error }, 'An object of a deleted log could not be removed yet.')
   })
 }

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Readable } from 'node:stream'
 import type { Context } from '../../context.ts'
 import { findLogFrom, type Log } from './source.ts'
+import { wholeCharacters } from './utf8.ts'
 
 const pollMs = 250
 /** Proxies close idle connections. */
@@ -46,23 +47,15 @@ async function* newText(log: Log, from: number): AsyncGenerator<{ text: string; 
   let rest: Buffer = Buffer.alloc(0)
   for await (const piece of log.read(from, log.size)) {
     rest = rest.length === 0 ? piece : Buffer.concat([rest, piece])
-    for (let whole = wholeCharacters(rest); whole > 0; whole = wholeCharacters(rest)) {
+    for (
+      let whole = wholeCharacters(rest, mostEventBytes);
+      whole > 0;
+      whole = wholeCharacters(rest, mostEventBytes)
+    ) {
       position += whole
       yield { text: rest.toString('utf8', 0, whole), end: position }
       rest = rest.subarray(whole)
     }
   }
   if (log.isFinal && rest.length > 0) yield { text: rest.toString('utf8'), end: position + rest.length }
-}
-
-/** The number of leading bytes that are complete characters, at most the size of one event. */
-function wholeCharacters(bytes: Buffer): number {
-  const most = Math.min(bytes.length, mostEventBytes)
-  for (let back = 1; back <= Math.min(3, most); back++) {
-    const byte = bytes[most - back] ?? 0
-    if (byte < 0x80) return most
-    const isLead = byte >= 0xc0
-    if (isLead) return (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) > back ? most - back : most
-  }
-  return most
 }

@@ -54,6 +54,13 @@ export function planLog(chunks: readonly StoredChunk[], circumstances: Circumsta
 export const sizeOf = (piece: Piece): number =>
   piece.kind === 'chunk' ? piece.to - piece.from : piece.bytes.length
 
+/** Late chunks may replace notes, but never what comes before the first one. */
+export function sizeBeforeNotes(pieces: readonly Piece[]): number {
+  const first = pieces.findIndex(({ kind }) => kind === 'note')
+  const before = first === -1 ? pieces : pieces.slice(0, first)
+  return before.reduce((sum, piece) => sum + sizeOf(piece), 0)
+}
+
 /** The pieces that bytes `start` to `end` of the plan consist of. */
 export function cut(pieces: readonly Piece[], start: number, end: number): Piece[] {
   const wanted: Piece[] = []

@@ -1,6 +1,7 @@
 // The forms of a log. All of them are streamed, since a log may be larger than memory.
 import { Readable } from 'node:stream'
 import { removeEscapes, type Escapes } from './escapes.ts'
+import { rowHtml } from './html.ts'
 import type { TextForm } from './rules.ts'
 import { sectionTimes } from './sections.ts'
 import { Screen } from './screen.ts'
@@ -78,10 +79,21 @@ const asWritten = { push: (text: string) => text, end: () => '' }
 export const htmlPolicy = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
 async function* writeHtml(log: Log): AsyncGenerator<string> {
-  const screen = new Screen()
+  let lines: string[] = []
+  let number = 0
+  const screen = new Screen((row) => lines.push(rowHtml(row, ++number)))
+  const taken = () => {
+    const html = lines.join('')
+    lines = []
+    return html
+  }
   yield `<!doctype html><html><head><meta charset="utf-8"><title>Log</title><style>${styles}</style></head><body><pre>`
-  for await (const text of textOf(log)) yield screen.write(text)
-  yield `${screen.end()}</pre></body></html>\n`
+  for await (const text of textOf(log)) {
+    screen.write(text)
+    if (lines.length > 0) yield taken()
+  }
+  screen.end()
+  yield `${taken()}</pre></body></html>\n`
 }
 
 const styles = [

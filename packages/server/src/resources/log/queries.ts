@@ -64,7 +64,19 @@ export interface LogRow {
   is_truncated: boolean
   is_agent_lost: boolean
   header_times: Record<string, string>
+  has_failed: boolean
+  ended_at: string | null
   blob_key: string | null
+  size: number
+  rows_blob_key: string | null
+  rows_layout: RowsLayout | null
+}
+
+/** Where the parts of the object with a log's rows are, in bytes. */
+export interface RowsLayout {
+  rows: number
+  table_at: number
+  outline_at: number
   size: number
 }
 
@@ -74,7 +86,9 @@ export async function find(db: Db, orgId: string, jobId: string): Promise<LogRow
     select j.kind, j.started_at is not null as is_started, j.finished_at is not null as is_ended,
       l.deleted_at is not null as is_deleted, coalesce(l.is_truncated, false) as is_truncated,
       coalesce(j.reason = 'agent_lost', false) as is_agent_lost,
-      coalesce(l.header_times, '{}') as header_times, l.blob_key, coalesce(l.size, 0) as size
+      j.finished_at is not null and j.exit_status is distinct from 0 as has_failed, j.finished_at as ended_at,
+      coalesce(l.header_times, '{}') as header_times, l.blob_key, coalesce(l.size, 0) as size,
+      l.rows_blob_key, l.rows_layout
     from jobs j left join job_logs l on l.job_id = j.id
     where j.organization_id = ${orgId} and j.id = ${jobId}`.execute(db)
   return rows[0]
@@ -103,21 +117,22 @@ export async function readChunks(
 export async function markDeleted(trx: Trx, orgId: string, jobId: string): Promise<boolean> {
   const { rows } = await sql`
     insert into job_logs as l (job_id, organization_id, deleted_at) values (${jobId}, ${orgId}, now())
-    on conflict (job_id) do update set deleted_at = now(), blob_key = null, size = 0, header_times = '{}'
+    on conflict (job_id) do update set deleted_at = now(), blob_key = null, size = 0, header_times = '{}',
+        rows_blob_key = null, rows_layout = null
       where l.deleted_at is null
     returning job_id`.execute(trx)
   return rows.length > 0
 }
 
-/** The key of the log's object; compaction is locked out until the end of the transaction. */
-export async function lockBlob(trx: Trx, jobId: string): Promise<string | null> {
+/** The keys of the log's objects; compaction is locked out until the end of the transaction. */
+export async function lockBlobs(trx: Trx, jobId: string): Promise<string[]> {
   const row = await trx
     .selectFrom('job_logs')
-    .select('blob_key')
+    .select(['blob_key', 'rows_blob_key'])
     .where('job_id', '=', jobId)
     .forUpdate()
     .executeTakeFirst()
-  return row?.blob_key ?? null
+  return [row?.blob_key ?? [], row?.rows_blob_key ?? []].flat()
 }
 
 export async function deleteChunks(trx: Trx, jobId: string): Promise<number> {
@@ -166,10 +181,31 @@ export async function deleteStrays(db: Db, jobId: string): Promise<void> {
 }
 
 /** False: the log was deleted meanwhile. */
-export async function finishCompaction(trx: Trx, jobId: string, key: string, size: number): Promise<boolean> {
+export async function finishCompaction(
+  trx: Trx,
+  jobId: string,
+  log: { key: string; size: number; rows: { key: string; layout: RowsLayout } | null },
+): Promise<boolean> {
   const { rows } = await sql`
-    update job_logs set blob_key = ${key}, size = ${size}, finished_at = now(), compacting_until = null
+    update job_logs set blob_key = ${log.key}, size = ${log.size}, finished_at = now(), compacting_until = null,
+      rows_blob_key = ${log.rows?.key ?? null},
+      rows_layout = ${log.rows === null ? null : JSON.stringify(log.rows.layout)}::jsonb
     where job_id = ${jobId} and finished_at is null and deleted_at is null
+    returning job_id`.execute(trx)
+  return rows.length > 0
+}
+
+/** False: the log was deleted meanwhile, or another process has stored its rows. */
+export async function storeRows(
+  trx: Trx,
+  orgId: string,
+  jobId: string,
+  { key, layout }: { key: string; layout: RowsLayout },
+): Promise<boolean> {
+  const { rows } = await sql`
+    update job_logs set rows_blob_key = ${key}, rows_layout = ${JSON.stringify(layout)}::jsonb
+    where organization_id = ${orgId} and job_id = ${jobId}
+      and blob_key is not null and deleted_at is null and rows_blob_key is null
     returning job_id`.execute(trx)
   return rows.length > 0
 }

@@ -4,7 +4,9 @@ import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
 import type { Context } from '../../context.ts'
 import { ApiError, badRequest } from '../../lib/errors.ts'
+import { enqueue } from '../../tasks/enqueue.ts'
 import * as logs from './queries.ts'
+import { segmentBytes } from './segments.ts'
 
 export interface ReceivedChunk {
   sequence: number
@@ -32,8 +34,19 @@ export async function receiveChunk(
   if (size === 0) return
   const data = isGzip && size === text.length ? body : await deflate(text.subarray(0, size))
   await logs.insertChunk(db, orgId, jobId, { sequence, byte_offset: offset, size, data })
+  if (needsCheckpoint(offset, size)) {
+    await enqueue(db, 'checkpoint_log', { job_id: jobId, organization_id: orgId }, { key: jobId })
+  }
   if (Math.random() < overfullChecks) await logs.closeOverfull(db, orgId, jobId, config.logMaxBytes)
 }
+
+/** A worker adds checkpoints to a log beyond this size. Those of shorter logs are not worth it unless somebody reads. */
+const firstCheckpointBytes = 2 * segmentBytes
+
+/** Once for every segment. */
+const needsCheckpoint = (offset: number, size: number) =>
+  offset + size > firstCheckpointBytes &&
+  Math.floor(offset / segmentBytes) !== Math.floor((offset + size) / segmentBytes)
 
 const inflateSome = promisify(gunzip)
 const deflateSome = promisify(gzip)

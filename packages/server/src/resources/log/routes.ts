@@ -9,10 +9,12 @@ import { route } from '../../http/route.ts'
 import { notFound } from '../../lib/errors.ts'
 import { getBuildableJob, getVisibleJob, type JobInPlace, type JobParams } from '../jobs/access.ts'
 import { deleteLog } from './delete.ts'
+import { followRows } from './follow-rows.ts'
 import { follow } from './follow.ts'
 import { readLines } from './lines.ts'
 import { asHtml, asJson, asPartOfText, asText, htmlPolicy, logUrl, sizeOfText } from './present.ts'
-import { formOf, lastBytes, readOffset, readRange, textFormOf, type Form } from './rules.ts'
+import { formOf, lastBytes, readOffset, readPlace, readRange, textFormOf, type Form } from './rules.ts'
+import { rowRoutes } from './row-routes.ts'
 import { JobLog, LogLines } from './schema.ts'
 import { findLog, type Log } from './source.ts'
 
@@ -157,11 +159,27 @@ const getLinesInBuildRoute = route({
 
 const followIt = {
   method: 'GET',
-  summary: 'Follow the log of a job as server-sent events; Last-Event-ID or `offset` says from where',
+  summary: 'Follow the log of a job as server-sent events; Last-Event-ID, `offset` or `row` says from where',
   scope: 'read_build_logs',
-  query: { offset },
+  query: {
+    as: Type.Optional(
+      Type.Union([Type.Literal('text'), Type.Literal('rows')], {
+        default: 'text',
+        description: 'Send the text as it grows, or rows as a terminal shows them.',
+      }),
+    ),
+    offset,
+    row: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 2 ** 50,
+        default: 1,
+        description: 'With `as=rows`: the first row that is not known yet.',
+      }),
+    ),
+  },
   answers: { 200: Type.String({ contentMediaType: 'text/event-stream' }) },
-  errors: { 400: 'Last-Event-ID or the offset is not a place in a log.' },
+  errors: { 400: 'Last-Event-ID, the offset or the row is not a place in a log.' },
   handler: answerStream,
 } as const
 
@@ -263,15 +281,22 @@ async function answerLines(asked: Asked & { query: { offset?: number; limit?: nu
   return ok(await readLines(log, asked.query.offset ?? 0, asked.query.limit ?? 1000))
 }
 
-async function answerStream(asked: Asked & { query: { offset?: number } }): Promise<Answer> {
+async function answerStream(
+  asked: Asked & { query: { as?: 'text' | 'rows'; offset?: number; row?: number } },
+): Promise<Answer> {
   const { job } = await getLog(asked)
-  const from = readOffset(asked.headers['last-event-id'], asked.query.offset)
+  const { query } = asked
+  const lastEventId = asked.headers['last-event-id']
+  const stream =
+    query.as === 'rows'
+      ? followRows(asked.ctx, asked.org.id, job.id, readPlace(lastEventId, query.row))
+      : follow(asked.ctx, asked.org.id, job.id, readOffset(lastEventId, query.offset))
   const headers = {
     'Content-Type': 'text/event-stream; charset=utf-8',
     'Cache-Control': 'no-store',
     'X-Accel-Buffering': 'no',
   }
-  return { status: 200, stream: follow(asked.ctx, asked.org.id, job.id, from), headers }
+  return { status: 200, stream, headers }
 }
 
 async function answerDelete({ ctx, org, caller, params }: Asked): Promise<Answer> {
@@ -301,4 +326,5 @@ export const logRoutes = [
   followInBuildRoute,
   deleteByIdRoute,
   deleteInBuildRoute,
+  ...rowRoutes,
 ]

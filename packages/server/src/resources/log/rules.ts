@@ -35,8 +35,24 @@ export function lastBytes(wanted: number, size: number): { start: number; end: n
 }
 
 /** The header of a reader that reconnects takes precedence over the query. */
-export function readOffset(lastEventId: string | string[] | undefined, offset: number | undefined): number {
-  if (lastEventId === undefined || lastEventId === '') return offset ?? 0
+export const readOffset = (lastEventId: string | string[] | undefined, offset: number | undefined): number =>
+  readEventId(lastEventId) ?? offset ?? 0
+
+/** The first row that a reader does not know. */
+export interface Place {
+  row: number
+  /** No row before it can change any more, or has changed since the reader got it. */
+  isSettled: boolean
+}
+
+/** Ids of events are rows that come after settled ones. */
+export function readPlace(lastEventId: string | string[] | undefined, row: number | undefined): Place {
+  const id = readEventId(lastEventId)
+  return { row: Math.max(id ?? row ?? 1, 1), isSettled: id !== null }
+}
+
+function readEventId(lastEventId: string | string[] | undefined): number | null {
+  if (lastEventId === undefined || lastEventId === '') return null
   if (typeof lastEventId !== 'string' || !/^\d{1,15}$/.test(lastEventId)) {
     throw badRequest('Last-Event-ID must be the id of an event of this stream.')
   }

@@ -31,3 +31,65 @@ export const LogLines = Type.Object(
   },
   { title: 'LogLines' },
 )
+
+const millisecondsOrNull = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description })
+
+/** `[time, run, …]`. JSON Schema cannot say more of a list whose first item differs. */
+const LogRow = Type.Array(Type.Unknown(), {
+  minItems: 1,
+  description:
+    'First the time of the row in milliseconds since 1970, or null. Then its runs of text, each `"text"`, `["text", "style"]` or `["text", "style", "link"]`. A style is a list of words: `fg0` to `fg15`, `bg0` to `bg15`, `fg#rrggbb`, `bg#rrggbb`, `bold`, `dim`, `italic`, `underline`, `inverse`, `strike`.',
+})
+
+export const LogRows = Type.Object(
+  {
+    from: Type.Integer({
+      description: 'The number of the first row. Rows are numbered from 1, as in log.html.',
+    }),
+    total: Type.Integer({ description: 'How many rows the log has as of now.' }),
+    is_final: Type.Boolean({ description: 'The job has ended.' }),
+    rows: Type.Array(LogRow, { description: 'Fewer than asked for if they are very long.' }),
+  },
+  { title: 'LogRows' },
+)
+
+export const LogIndex = Type.Object(
+  {
+    rows: Type.Integer({ description: 'How many rows the log has as of now.' }),
+    size: Type.Integer({ description: 'In bytes, time codes included.' }),
+    is_final: Type.Boolean({ description: 'The job has ended.' }),
+    groups: Type.Array(
+      Type.Object({
+        kind: Type.String({
+          description: 'One of `---`, `+++` and `~~~`. A row `^^^ +++` makes its group `+++`.',
+        }),
+        name: Type.String(),
+        row: Type.Integer({ description: 'The row of its header.' }),
+        time: millisecondsOrNull('When it began: milliseconds since 1970.'),
+        duration_ms: millisecondsOrNull(
+          'How long it took; null while it is open, or when no times are known.',
+        ),
+      }),
+      { description: 'In the order of their rows; at most 10,000.' },
+    ),
+    failing_row: Type.Union([Type.Integer(), Type.Null()], {
+      description: 'The row that probably shows why the job failed. null unless it has failed.',
+    }),
+    first_time: millisecondsOrNull('The first time in the log: milliseconds since 1970.'),
+  },
+  { title: 'LogIndex' },
+)
+
+export const LogSearch = Type.Object(
+  {
+    total: Type.Integer({ description: 'How many matches there are.' }),
+    is_complete: Type.Boolean({
+      description: 'Whether all rows were searched. A search ends after ten seconds.',
+    }),
+    matches: Type.Array(Type.Array(Type.Integer()), {
+      description:
+        'The first 10,000: row, start and end in the text of the row, in UTF-16 code units; the end is exclusive.',
+    }),
+  },
+  { title: 'LogSearch' },
+)

@@ -1,11 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyCharacter } from '../../../../../testbed/src/any-character.ts'
+import { rowHtml } from './html.ts'
 import { Screen } from './screen.ts'
 
 function render(...pieces: string[]): string {
-  const screen = new Screen()
-  return pieces.map((piece) => screen.write(piece)).join('') + screen.end()
+  const html: string[] = []
+  const screen = new Screen((row) => html.push(rowHtml(row, html.length + 1)))
+  for (const piece of pieces) screen.write(piece)
+  screen.end()
+  return html.join('')
 }
 
 /** The visible text, without markup. */

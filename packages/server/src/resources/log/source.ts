@@ -2,15 +2,22 @@
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { Context } from '../../context.ts'
-import { cut, planLog, sizeOf, type Piece } from './plan.ts'
+import { cut, planLog, sizeBeforeNotes, sizeOf, type Piece } from './plan.ts'
 import * as logs from './queries.ts'
 
 export interface Log {
   /** In bytes, as of now. */
   size: number
+  /** The bytes before this offset stay as they are, whatever arrives later. */
+  settledSize: number
   /** The job has ended. */
   isFinal: boolean
   isStarted: boolean
+  hasFailed: boolean
+  /** When the job ended: milliseconds since 1970. */
+  endedAt: number | null
+  /** null while the log is in chunks. */
+  compacted: { rows: StoredRows | null } | null
   /** When sections began, as the agent has reported beside the output. */
   headerTimes: Record<string, string>
   /** Bytes `start` up to, not including, `end`. */
@@ -31,17 +38,25 @@ export async function findLogFrom(
 ): Promise<Log | null> {
   const row = await logs.find(ctx.db, orgId, jobId)
   if (row === undefined || row.kind !== 'script' || row.is_deleted) return null
-  const { blob_key: key, is_ended: isFinal, is_started: isStarted, header_times: headerTimes } = row
+  const { blob_key: key, is_ended: isFinal } = row
+  const common = {
+    isFinal,
+    isStarted: row.is_started,
+    hasFailed: row.has_failed,
+    endedAt: row.ended_at === null ? null : Date.parse(row.ended_at),
+    headerTimes: row.header_times,
+  }
   if (key !== null) {
     return {
+      ...common,
       size: row.size,
-      isFinal,
-      isStarted,
-      headerTimes,
+      settledSize: row.size,
+      compacted: { rows: storedRowsOf(row) },
       read: (start, end) => readBlob(ctx, key, start, end),
     }
   }
-  const known = isFinal ? 0 : from
+  // The note about the limit comes after it, so a reader who knows the note knows no more of the chunks.
+  const known = isFinal ? 0 : Math.min(from, ctx.config.logMaxBytes)
   const { pieces, size } = planLog(await logs.listChunks(ctx.db, jobId, known), {
     from: known,
     isFinal,
@@ -50,14 +65,23 @@ export async function findLogFrom(
     limitBytes: ctx.config.logMaxBytes,
   })
   return {
+    ...common,
     size: known + size,
-    isFinal,
-    isStarted,
-    headerTimes,
+    settledSize: known + sizeBeforeNotes(pieces),
+    compacted: null,
     read: (start, end) =>
       readChunks(ctx, orgId, jobId, { pieces: cut(pieces, start - known, end - known), start, end }),
   }
 }
+
+/** The object with the rows of a compacted log; see rows-object.ts. */
+export interface StoredRows {
+  key: string
+  layout: logs.RowsLayout
+}
+
+const storedRowsOf = ({ rows_blob_key: key, rows_layout: layout }: logs.LogRow): StoredRows | null =>
+  key === null || layout === null ? null : { key, layout }
 
 async function* readBlob(ctx: Context, key: string, start: number, end: number): AsyncGenerator<Buffer> {
   if (start >= end) return

@@ -1,0 +1,37 @@
+// A row of a log: a line as a terminal shows it at the end.
+
+export interface Row {
+  /** Milliseconds since 1970, from the first time code of the agent in this row. */
+  time: number | null
+  runs: readonly Run[]
+}
+
+/** Characters with one style (see style.ts) and one link; both may be empty. */
+export interface Run {
+  text: string
+  style: string
+  link: string
+}
+
+/** The part of a row for links, so that a link that spans many runs does not multiply the log. */
+const mostLinkCharacters = 4096
+
+/** `[time, run, …]`. A run is its text, or `[text, style]`, or `[text, style, link]`. */
+export function rowJson({ time, runs }: Row): string {
+  const [first] = runs
+  if (first === undefined) return `[${time}]`
+  if (runs.length === 1 && first.style === '' && first.link === '')
+    return `[${time},${JSON.stringify(first.text)}]`
+  let linkCharacters = 0
+  const parts = runs.map(({ text, style, link }) => {
+    linkCharacters += link.length
+    const hasLink = link !== '' && linkCharacters <= mostLinkCharacters
+    return JSON.stringify(hasLink ? [text, style, link] : style === '' ? text : [text, style])
+  })
+  return `[${time},${parts.join(',')}]`
+}
+
+export function textOf({ runs }: Row): string {
+  const [first] = runs
+  return runs.length === 1 && first !== undefined ? first.text : runs.map(({ text }) => text).join('')
+}
