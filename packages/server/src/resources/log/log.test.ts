@@ -151,6 +151,24 @@ describe.each(lives)('GET …/jobs/{job.id}/log of $life', ({ prepare }) => {
     ])
   })
 
+  it.each(['', '?raw=true', '?ansi=true'])('answers any range of bytes of log.txt%s', async (query) => {
+    const scene = await aJob()
+    await sendLog(app, scene.run, '0123456789')
+    await prepare(scene)
+    const part = async (range: string) => {
+      const { status, text, headers } = await app.request('GET', `${scene.short}/log.txt${query}`, {
+        token: scene.admin.token,
+        headers: { Range: range },
+      })
+      return [status, text, headers.get('content-range'), headers.get('content-length')]
+    }
+    expect(await part('bytes=0-0')).toEqual([206, '0', 'bytes 0-0/10', '1'])
+    expect(await part('bytes=2-4')).toEqual([206, '234', 'bytes 2-4/10', '3'])
+    expect(await part('bytes=8-99')).toEqual([206, '89', 'bytes 8-9/10', '2'])
+    expect(await part('bytes=7-')).toEqual([206, '789', 'bytes 7-9/10', '3'])
+    expect((await part('bytes=10-'))[0]).toBe(416)
+  })
+
   it('answers HEAD with the size', async () => {
     const scene = await aJob()
     await sendLog(app, scene.run, '0123456789')
@@ -165,7 +183,7 @@ describe.each(lives)('GET …/jobs/{job.id}/log of $life', ({ prepare }) => {
 })
 
 describe('GET …/jobs/{job.id}/log', () => {
-  it.each(['bytes=0-3', 'bytes=3-', 'bytes=-0', 'bytes=-1,-2', 'lines=-3', 'bytes=-x'])(
+  it.each(['bytes=5-3', 'bytes=-', 'bytes=-0', 'bytes=0-1,3-4', 'bytes=-1,-2', 'lines=-3', 'bytes=-x'])(
     'refuses the range %s with 400',
     async (range) => {
       const { long, admin, run } = await aJob()

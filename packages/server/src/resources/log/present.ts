@@ -19,7 +19,7 @@ export const asText = (log: Log, form: TextForm): Readable =>
 
 /** Bytes `start` to `end` (exclusive) of that form. */
 export const asPartOfText = (log: Log, form: TextForm, start: number, end: number): Readable =>
-  Readable.from(form === 'raw' ? log.read(start, end) : skipTo(readText(log, form), start), {
+  Readable.from(form === 'raw' ? log.read(start, end) : cutTo(readText(log, form), start, end), {
     objectMode: false,
   })
 
@@ -52,12 +52,13 @@ async function* withoutEscapes(pieces: AsyncIterable<Buffer>, escapes: Escapes):
   if (last !== '') yield Buffer.from(last, 'latin1')
 }
 
-async function* skipTo(pieces: AsyncIterable<Buffer>, start: number): AsyncGenerator<Buffer> {
+async function* cutTo(pieces: AsyncIterable<Buffer>, start: number, end: number): AsyncGenerator<Buffer> {
   let position = 0
   for await (const piece of pieces) {
-    const part = piece.subarray(Math.max(start - position, 0))
+    const part = piece.subarray(Math.max(start - position, 0), end - position)
     if (part.length > 0) yield part
     position += piece.length
+    if (position >= end) return
   }
 }
 

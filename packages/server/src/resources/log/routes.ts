@@ -13,7 +13,16 @@ import { followRows } from './follow-rows.ts'
 import { follow } from './follow.ts'
 import { readLines } from './lines.ts'
 import { asHtml, asJson, asPartOfText, asText, htmlPolicy, logUrl, sizeOfText } from './present.ts'
-import { formOf, lastBytes, readOffset, readPlace, readRange, textFormOf, type Form } from './rules.ts'
+import {
+  bytesOf,
+  formOf,
+  readOffset,
+  readPlace,
+  readRange,
+  textFormOf,
+  type Form,
+  type Range,
+} from './rules.ts'
 import { rowRoutes } from './row-routes.ts'
 import { JobLog, LogLines } from './schema.ts'
 import { findLog, type Log } from './source.ts'
@@ -30,7 +39,7 @@ interface Asked {
 
 const byId = { job: uuid('job') }
 const inBuild = { pipeline: text('pipeline'), build: numberOrUuid('build'), ...byId }
-const rangeErrors = { 400: 'A range is asked for other than `bytes=-N`, or not of the text.' }
+const rangeErrors = { 400: 'The range is not one range of bytes, or not of the text.' }
 
 const textQuery = {
   ansi: Type.Optional(
@@ -78,7 +87,7 @@ const getInBuildRoute = route({
 
 const getText = {
   method: 'GET',
-  summary: 'Get the log of a job as plain text; the last bytes of it with Range: bytes=-N',
+  summary: 'Get the log of a job as plain text; a part of it with Range',
   scope: 'read_build_logs',
   query: textQuery,
   download: true,
@@ -234,7 +243,7 @@ async function answerLog(asked: Asked, form: Form): Promise<Answer> {
       return { status: 200, stream: asHtml(log), headers: { ...common, ...headers } }
     }
     case 'text':
-      return wanted === null ? answerText(log, asked, common) : answerTail(log, asked, wanted, common)
+      return wanted === null ? answerText(log, asked, common) : answerRange(log, asked, wanted, common)
   }
 }
 
@@ -250,15 +259,15 @@ function answerText(log: Log, asked: Asked, common: Record<string, string>): Ans
   }
 }
 
-async function answerTail(
+async function answerRange(
   log: Log,
   asked: Asked,
-  wanted: number,
+  wanted: Range,
   common: Record<string, string>,
 ): Promise<Answer> {
   const form = textFormOf(asked.query)
   const size = await sizeOfText(log, form)
-  const { start, end } = lastBytes(wanted, size)
+  const { start, end } = bytesOf(wanted, size)
   const headers = {
     ...common,
     'Content-Range': `bytes ${start}-${end - 1}/${size}`,

@@ -17,21 +17,30 @@ export function formOf(accept: string | undefined): Form {
   return 'json'
 }
 
-/** How many of the last bytes are asked for, as `bytes=-N`; null: all of them. */
-export function readRange(range: string | undefined, form: Form): number | null {
+/** The part of the text that is asked for: from `start`, or the last bytes. Both ends are inclusive, as in HTTP. */
+export type Range = { start: number; last: number | null } | { suffix: number }
+
+/** null: all of it. */
+export function readRange(range: string | undefined, form: Form): Range | null {
   if (range === undefined) return null
   if (form !== 'text') throw badRequest('A range can be asked for only of the text: send Accept: text/plain.')
-  const wanted = /^bytes=-(\d{1,15})$/.exec(range.trim())?.[1]
-  if (wanted === undefined || Number(wanted) === 0) {
-    throw badRequest('Only the end of a log can be asked for: Range: bytes=-N, with N from 1.')
-  }
-  return Number(wanted)
+  const [match, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(range.trim()) ?? []
+  const isSuffix = first === ''
+  if (match === undefined || last === undefined || (isSuffix && Number(last) === 0)) throw noRange()
+  if (isSuffix) return { suffix: Number(last) }
+  const start = Number(first)
+  if (last !== '' && Number(last) < start) throw noRange()
+  return { start, last: last === '' ? null : Number(last) }
 }
 
+const noRange = () => badRequest('A range is bytes=FIRST-LAST, bytes=FIRST- or bytes=-N, with N from 1.')
+
 /** `end` is exclusive. */
-export function lastBytes(wanted: number, size: number): { start: number; end: number } {
+export function bytesOf(range: Range, size: number): { start: number; end: number } {
   if (size === 0) throw new ApiError(416, 'The log is empty.')
-  return { start: Math.max(size - wanted, 0), end: size }
+  if ('suffix' in range) return { start: Math.max(size - range.suffix, 0), end: size }
+  if (range.start >= size) throw new ApiError(416, `The log has only ${size} bytes.`)
+  return { start: range.start, end: Math.min((range.last ?? size) + 1, size) }
 }
 
 /** The header of a reader that reconnects takes precedence over the query. */

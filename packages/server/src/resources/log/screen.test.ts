@@ -1,7 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyCharacter } from '../../../../../testbed/src/any-character.ts'
+import { ReferenceScreen } from '../../../test/reference-screen.ts'
 import { rowHtml } from './html.ts'
+import { Replay, type ReplayState } from './replay.ts'
+import type { Row } from './row.ts'
 import { Screen } from './screen.ts'
 
 function render(...pieces: string[]): string {
@@ -127,5 +130,107 @@ describe('hostile output (abuse case 11)', () => {
         },
       ),
     )
+  })
+})
+
+/** Output with every feature of the screen, of which some is cut or wrong. */
+const output = fc.array(
+  fc.oneof(
+    fc.string({ unit: anyCharacter, maxLength: 20 }),
+    fc.constantFrom('\n', '\r\n', '\r', '\b', '\t', '\x07', '\x1b', '\x1b(B', '\x1b[', '\x1b]0;x', '\x1b\\'),
+    fc
+      .tuple(fc.integer({ min: 0, max: 120 }), fc.constantFrom(...'ABCDEFGJKsu'))
+      .map(([number, command]) => `\x1b[${number === 0 ? '' : number}${command}`),
+    fc
+      .array(
+        fc.constantFrom('0', '1', '2', '3', '4', '7', '9', '22', '31', '42', '97', '39', '38;5;200', ''),
+        {
+          maxLength: 3,
+        },
+      )
+      .map((codes) => `\x1b[${codes.join(';')}m`),
+    fc.integer({ min: 1, max: 130 }).map((count) => 'line\n'.repeat(count)),
+    fc.integer({ min: 4090, max: 9000 }).map((count) => 'é'.repeat(count)),
+    fc.integer({ min: 0, max: 1e12 }).map((time) => `\x1b_bk;t=${time}\x07`),
+  ),
+  { maxLength: 80 },
+)
+
+function rowsOf(pieces: readonly string[]): Row[] {
+  const rows: Row[] = []
+  const screen = new Screen((row) => rows.push(row))
+  for (const piece of pieces) screen.write(piece)
+  screen.end()
+  return rows
+}
+
+const withoutTimes = (rows: readonly Row[]) =>
+  rows.map(({ runs }) => runs.map(({ text, style }) => ({ text, style })))
+
+describe('rows', () => {
+  it('are those of a screen of cells', () => {
+    fc.assert(
+      fc.property(output, (pieces) => {
+        const reference = new ReferenceScreen()
+        for (const piece of pieces) reference.write(piece)
+        reference.end()
+        expect(withoutTimes(rowsOf(pieces))).toEqual(reference.rows)
+      }),
+    )
+  })
+
+  it('are the lines of the HTML', () => {
+    fc.assert(
+      fc.property(output, (pieces) => {
+        const lines = seen(render(...pieces)).split('\n')
+        expect(rowsOf(pieces).map(({ runs }) => runs.map(({ text }) => text).join(''))).toEqual(
+          lines.slice(0, -1),
+        )
+      }),
+    )
+  })
+
+  it('are the same wherever the log is cut and replayed from a state, also within characters', () => {
+    fc.assert(
+      fc.property(output, fc.array(fc.nat(), { maxLength: 5 }), (pieces, places) => {
+        const bytes = Buffer.concat([Buffer.from(pieces.join('')), Buffer.from([0xe2, 0x82])])
+        const cuts = places.map((place) => place % (bytes.length + 1)).toSorted((a, b) => a - b)
+        const rows: Row[] = []
+        let state: ReplayState | null = null
+        for (const cut of [...cuts, bytes.length]) {
+          const replay: Replay = new Replay(state, (row) => rows.push(row))
+          const isLast = cut === bytes.length
+          replay.write(bytes.subarray(state?.offset ?? 0, cut), isLast)
+          if (isLast) replay.end()
+          else ({ state } = replay)
+          if (isLast) break
+        }
+        expect(rows).toEqual(rowsOf([bytes.toString()]))
+      }),
+    )
+  })
+
+  it('have the first time of their line', () => {
+    const [first, second, third] = rowsOf(['\x1b_bk;t=5\x07a\x1b_bk;t=6\x07b\n', 'c\n\x1b_bk;t=7\x1b\\d'])
+    expect([first?.time, second?.time, third?.time]).toEqual([5, null, 7])
+  })
+
+  it('have links to web addresses only, which end by themselves', () => {
+    const linked = (target: string, text: string) => `\x1b]8;;${target}\x07${text}`
+    const links = rowsOf([
+      linked('https://a.example/x', 'a'),
+      linked('javascript:alert(1)', 'b'),
+      linked('http://b.example/\u202e', 'c'),
+      linked(`https://c.example/${'x'.repeat(3000)}`, 'd'),
+      linked('HTTP://d.example', 'e'),
+      '\n'.repeat(10),
+      'f',
+    ]).flatMap(({ runs }) => runs.map(({ text, link }) => [text, link]))
+    expect(links).toEqual([
+      ['a', 'https://a.example/x'],
+      ['bcd', ''],
+      ['e', 'HTTP://d.example'],
+      ['f', ''],
+    ])
   })
 })
