@@ -1,0 +1,81 @@
+import { useState } from 'react'
+import type { Schemas } from '../../api/operations.ts'
+import type { JobTable } from '../../graph/job-table.ts'
+import { useJobTable } from '../../graph/use-job-table.ts'
+import { Button } from '../../parts/Button.tsx'
+import { copyText } from '../../parts/copy.ts'
+import { Icon } from '../../parts/Icon.tsx'
+import { Menu, type MenuEntry } from '../../parts/Menu.tsx'
+import { isCanceled, isOver, useBuildActions } from './build-actions.ts'
+import { CancelBuild } from './CancelBuild.tsx'
+import { curlOf } from './curl.ts'
+import type { BuildPlace } from './queries.ts'
+import { usePhone } from './use-media.ts'
+
+interface Props {
+  place: BuildPlace
+  build: Schemas['Build']
+  table: JobTable
+  mayBuild: boolean
+  allowsRebuilds: boolean
+}
+
+/** Only what the server would carry out is offered. */
+export function BuildActions({ place, build, table, mayBuild, allowsRebuilds }: Props) {
+  useJobTable(table)
+  const isPhone = usePhone()
+  const [isAsking, setAsking] = useState(false)
+  const { retryFailed, rebuild, cancel } = useBuildActions(place)
+  const { failed } = table.groups().counts
+  const canRetry = mayBuild && failed > 0 && !isCanceled(build)
+  const canRebuild = mayBuild && allowsRebuilds
+  const canCancel = mayBuild && !isOver(build) && build.state !== 'canceling'
+  const entries: MenuEntry[] = [
+    ...(isPhone && canRebuild
+      ? [{ label: 'Rebuild', icon: 'refresh-cw' as const, action: rebuild.start }]
+      : []),
+    ...(isPhone && canCancel
+      ? [{ label: 'Cancel…', icon: 'ban' as const, isDanger: true, action: () => setAsking(true) }]
+      : []),
+    { label: 'Copy as curl', icon: 'terminal', action: () => void copyText(curlOf(place)) },
+    { label: 'Copy the build’s id', icon: 'copy', action: () => void copyText(build.id) },
+    { label: 'Copy link', icon: 'link', action: () => void copyText(build.web_url) },
+  ]
+  return (
+    <>
+      {canRetry && (
+        <Button
+          kind="primary"
+          icon="rotate-ccw"
+          isBusy={retryFailed.isBusy}
+          disabled={retryFailed.isBusy}
+          onClick={retryFailed.start}
+        >
+          Retry failed {failed}
+        </Button>
+      )}
+      {canRebuild && !isPhone && (
+        <Button icon="refresh-cw" isBusy={rebuild.isBusy} disabled={rebuild.isBusy} onClick={rebuild.start}>
+          Rebuild
+        </Button>
+      )}
+      {canCancel && !isPhone && (
+        <Button icon="ban" isBusy={cancel.isBusy} disabled={cancel.isBusy} onClick={() => setAsking(true)}>
+          Cancel
+        </Button>
+      )}
+      <Menu label="More about this build" entries={entries}>
+        <Icon name="ellipsis" />
+      </Menu>
+      <CancelBuild
+        isOpen={isAsking}
+        counts={table.groups().counts}
+        onClose={() => setAsking(false)}
+        onCancel={() => {
+          setAsking(false)
+          cancel.start()
+        }}
+      />
+    </>
+  )
+}

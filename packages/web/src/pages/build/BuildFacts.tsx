@@ -1,0 +1,104 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { Schemas } from '../../api/operations.ts'
+import { Copy } from '../../parts/Copy.tsx'
+import { Icon } from '../../parts/Icon.tsx'
+import { Duration, Time } from '../../parts/Time.tsx'
+import { newestBuildQuery, type BuildPlace } from './queries.ts'
+import styles from './BuildFacts.module.css'
+
+type Build = Schemas['Build']
+
+const sources: Record<Build['source'], string> = {
+  webhook: 'by push',
+  api: 'through the API',
+  ui: 'by hand',
+  trigger_job: 'by a trigger',
+  schedule: 'by schedule',
+}
+
+export function BuildFacts({ place, build }: { place: BuildPlace; build: Build }) {
+  const who = build.creator?.name ?? build.author?.name
+  return (
+    <div className={styles.facts}>
+      <span className={styles.number}>#{build.number}</span>
+      <span className={styles.fact} title={build.branch}>
+        <Icon name={build.tag === null ? 'git-branch' : 'tag'} size={14} />
+        <span className={styles.text}>{build.tag ?? build.branch}</span>
+      </span>
+      <span className={styles.fact}>
+        <Icon name="git-commit-horizontal" size={14} />
+        <code title={build.commit}>{shortCommit(build.commit)}</code>
+        <Copy text={build.commit} label="commit" />
+      </span>
+      <PullRequest build={build} />
+      <span className={styles.fact}>
+        {who && <span className={styles.text}>{who}</span>} {sources[build.source]}
+      </span>
+      <Origin place={place} build={build} />
+      <span>
+        <Duration from={build.started_at} to={build.finished_at} />
+      </span>
+      <Time at={build.created_at} />
+      <Neighbours place={place} build={build} />
+    </div>
+  )
+}
+
+const shortCommit = (commit: string) => (/^[0-9a-f]{12,}$/i.test(commit) ? commit.slice(0, 7) : commit)
+
+function PullRequest({ build: { pull_request: request } }: { build: Build }) {
+  if (request === null) return null
+  const text = `Pull request ${request.id}${request.base === null ? '' : ` into ${request.base}`}`
+  const [, repository] = /^(?:git@github\.com:|(?:https|git|ssh):\/\/(?:git@)?github\.com\/)(.+?)(?:\.git)?$/.exec(request.repository ?? '') ?? []
+  if (repository === undefined) return <span className={styles.text}>{text}</span>
+  return (
+    <a href={`https://github.com/${repository}/pull/${encodeURIComponent(request.id)}`} rel="noopener noreferrer">
+      {text}
+    </a>
+  )
+}
+
+function Origin({ place: { org, pipeline }, build }: { place: BuildPlace; build: Build }) {
+  const { rebuilt_from: rebuilt, triggered_from: triggered } = build
+  const to = '/$org/$pipeline/builds/$number'
+  if (triggered !== null) {
+    const { build_pipeline_slug: slug, build_number: number } = triggered
+    return (
+      <Link to={to} params={{ org, pipeline: slug, number: String(number) }} className={styles.text}>
+        from {slug} #{number}
+      </Link>
+    )
+  }
+  if (rebuilt === null) return null
+  return (
+    <Link to={to} params={{ org, pipeline, number: String(rebuilt.number) }}>
+      rebuild of #{rebuilt.number}
+    </Link>
+  )
+}
+
+function Neighbours({ place, build: { number } }: { place: BuildPlace; build: Build }) {
+  const last = useNewestNumber(place)
+  const link = (target: number, label: string, text: string) => (
+    <Link
+      to="/$org/$pipeline/builds/$number"
+      params={{ org: place.org, pipeline: place.pipeline, number: String(target) }}
+      aria-label={`${label} build, #${target}`}
+      className={styles.neighbour}
+    >
+      {text}
+    </Link>
+  )
+  return (
+    <nav aria-label="Builds before and after" className={styles.neighbours}>
+      {number > 1 && link(number - 1, 'Previous', `‹ #${number - 1}`)}
+      {number < last && link(number + 1, 'Next', `#${number + 1} ›`)}
+    </nav>
+  )
+}
+
+export function useNewestNumber(place: BuildPlace): number {
+  const { data } = useQuery(newestBuildQuery(place))
+  return data?.[0]?.number ?? 0
+}

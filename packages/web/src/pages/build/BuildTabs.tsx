@@ -1,0 +1,82 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { IconName } from '../../parts/icon-names.ts'
+import { Icon } from '../../parts/Icon.tsx'
+import { annotationCountQuery, artifactsQuery, testRunsQuery, type BuildPlace } from './queries.ts'
+import { tabs, views, type BuildSearch, type TabName, type ViewName } from './search.ts'
+import styles from './BuildTabs.module.css'
+
+const viewLooks: Record<ViewName, [label: string, icon: IconName]> = {
+  summary: ['Summary', 'list'],
+  graph: ['Graph', 'workflow'],
+  table: ['Table', 'table-2'],
+  waterfall: ['Waterfall', 'chart-gantt'],
+}
+
+const tabNames: Record<TabName, string> = {
+  annotations: 'Annotations',
+  artifacts: 'Artifacts',
+  tests: 'Tests',
+  environment: 'Environment',
+  uploads: 'Steps uploaded',
+  notifications: 'Notifications',
+}
+
+export function BuildTabs({ place, search }: { place: BuildPlace; search: BuildSearch }) {
+  const counts = useCounts(place)
+  const { tab, view = 'summary' } = search
+  return (
+    <nav aria-label="Views of the build" className={styles.tabs}>
+      {views.map((each) => (
+        <Link
+          key={each}
+          to="."
+          search={({ tab: _, ...rest }) => ({ ...rest, view: each })}
+          hash
+          resetScroll={false}
+          hashScrollIntoView={false}
+          className={styles.tab}
+          aria-current={tab === undefined && view === each ? 'page' : undefined}
+        >
+          <Icon name={viewLooks[each][1]} size={14} />
+          {viewLooks[each][0]}
+        </Link>
+      ))}
+      <span className={styles.gap} />
+      {tabs.map((each) => (
+        <Link
+          key={each}
+          to="."
+          search={(search) => ({ ...search, tab: each })}
+          hash
+          resetScroll={false}
+          hashScrollIntoView={false}
+          className={styles.tab}
+          aria-current={tab === each ? 'page' : undefined}
+        >
+          {tabNames[each]}
+          {counts[each] !== undefined && <span className={styles.count}>{counts[each]}</span>}
+        </Link>
+      ))}
+    </nav>
+  )
+}
+
+function useCounts(place: BuildPlace): Partial<Record<TabName, string>> {
+  const annotations = useInfiniteQuery(annotationCountQuery(place)).data
+  const artifacts = useInfiniteQuery(artifactsQuery(place)).data
+  const tests = useInfiniteQuery(testRunsQuery(place)).data
+  const failed = tests?.pages.flatMap(({ rows }) => rows).reduce((sum, run) => sum + run.failed_count, 0)
+  return {
+    ...countOf('annotations', annotations?.pages),
+    ...countOf('artifacts', artifacts?.pages),
+    ...(failed === undefined || failed === 0 ? {} : { tests: failed.toLocaleString() }),
+  }
+}
+
+function countOf(tab: TabName, pages: ReadonlyArray<{ rows: readonly unknown[]; next: unknown }> = []) {
+  const count = pages.reduce((sum, { rows }) => sum + rows.length, 0)
+  if (count === 0) return {}
+  const hasMore = pages.at(-1)?.next !== null
+  return { [tab]: `${count.toLocaleString()}${hasMore ? '+' : ''}` }
+}

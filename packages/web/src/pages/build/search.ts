@@ -1,0 +1,37 @@
+// What the address of a build says after the question mark.
+export const views = ['summary', 'graph', 'table', 'waterfall'] as const
+export const tabs = ['annotations', 'artifacts', 'tests', 'environment', 'uploads', 'notifications'] as const
+export const panels = ['log', 'artifacts', 'environment', 'timeline'] as const
+
+export type ViewName = (typeof views)[number]
+export type TabName = (typeof tabs)[number]
+export type PanelName = (typeof panels)[number]
+
+export interface BuildSearch {
+  view?: ViewName
+  /** Shown instead of a view. */
+  tab?: TabName
+  /** The part of the job panel. */
+  panel?: PanelName
+  /** Of the table and the waterfall. */
+  filter?: string
+  sort?: string
+}
+
+/** Unknown values are left out, so that an old address shows the build as it opens. */
+export function readBuildSearch(search: Record<string, unknown>): BuildSearch {
+  const { filter, sort } = search
+  const view = views.find((each) => each === search['view'])
+  const tab = tabs.find((each) => each === search['tab'])
+  const panel = panels.find((each) => each === search['panel'])
+  return {
+    ...(view === undefined ? {} : { view }),
+    ...(tab === undefined ? {} : { tab }),
+    ...(panel === undefined ? {} : { panel }),
+    ...(isText(filter) ? { filter: String(filter) } : {}),
+    ...(isText(sort) ? { sort: String(sort) } : {}),
+  }
+}
+
+/** The router reads `?filter=7` as a number. */
+const isText = (value: unknown) => (typeof value === 'string' && value !== '') || typeof value === 'number'
