@@ -5,6 +5,7 @@ import { readAgentSearch } from './pages/agents/search.ts'
 import { readFilters } from './pages/builds/filters.ts'
 import { readSearch } from './pages/pipelines/choose.ts'
 import { StartPage } from './pages/start/page.tsx'
+import { readBuildSearch } from './pages/build/search.ts'
 import { Shell } from './shell/Shell.tsx'
 
 const rootRoute = createRootRoute({ component: Shell, notFoundComponent: () => <Missing what="This page" /> })
@@ -35,6 +36,7 @@ const organizationBuildsRoute = createRoute({
 const buildRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/$org/$pipeline/builds/$number',
+  validateSearch: readBuildSearch,
   component: lazyRouteComponent(() => import('./pages/build/page.tsx'), 'BuildPage'),
 })
 

@@ -18,7 +18,7 @@ it('reads events, whatever the borders of the chunks', async () => {
   ]
   const text = 'event: hello\ndata: {"cursor":"1"}\n\nevent: changes\nid: 2\ndata: {"a":1}\n\n'
   expect(await readAll(text)).toEqual(events)
-  expect(await readAll(...text)).toEqual(events)
+  expect(await readAll(...text.split(''))).toEqual(events)
 })
 
 it('tells of comments, joins lines of data, and leaves out an event without an end', async () => {

@@ -52,7 +52,16 @@ export function patchTrend<Known extends Trend>(trend: Known, changes: Builds): 
   return { ...trend, builds: builds.slice(-mostBars) }
 }
 
-const barOf = ({ number, state, blocked, message, branch, created_at, started_at, finished_at }: ShortBuild) => ({
+const barOf = ({
+  number,
+  state,
+  blocked,
+  message,
+  branch,
+  created_at,
+  started_at,
+  finished_at,
+}: ShortBuild) => ({
   number,
   state,
   blocked,

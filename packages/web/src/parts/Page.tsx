@@ -13,12 +13,24 @@ interface Props {
   subtitle?: ReactNode
   children: ReactNode
   isFullWidth?: boolean
+  /** The page is as high as the window, and its parts scroll on their own. */
+  isFixed?: boolean
 }
 
-export function Page({ title, tabTitle, before, actions, subtitle, children, isFullWidth = false }: Props) {
+export function Page({
+  title,
+  tabTitle,
+  before,
+  actions,
+  subtitle,
+  children,
+  isFullWidth = false,
+  isFixed = false,
+}: Props) {
   useTabTitle(tabTitle ?? title)
+  const looks = [styles.page, isFullWidth && styles.full, isFixed && styles.fixed]
   return (
-    <div className={isFullWidth ? `${styles.page} ${styles.full}` : styles.page}>
+    <div className={looks.filter(Boolean).join(' ')}>
       <header className={styles.header}>
         <div className={styles.heading}>
           {before}

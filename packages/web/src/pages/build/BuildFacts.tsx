@@ -50,10 +50,16 @@ const shortCommit = (commit: string) => (/^[0-9a-f]{12,}$/i.test(commit) ? commi
 function PullRequest({ build: { pull_request: request } }: { build: Build }) {
   if (request === null) return null
   const text = `Pull request ${request.id}${request.base === null ? '' : ` into ${request.base}`}`
-  const [, repository] = /^(?:git@github\.com:|(?:https|git|ssh):\/\/(?:git@)?github\.com\/)(.+?)(?:\.git)?$/.exec(request.repository ?? '') ?? []
+  const [, repository] =
+    /^(?:git@github\.com:|(?:https|git|ssh):\/\/(?:git@)?github\.com\/)(.+?)(?:\.git)?$/.exec(
+      request.repository ?? '',
+    ) ?? []
   if (repository === undefined) return <span className={styles.text}>{text}</span>
   return (
-    <a href={`https://github.com/${repository}/pull/${encodeURIComponent(request.id)}`} rel="noopener noreferrer">
+    <a
+      href={`https://github.com/${repository}/pull/${encodeURIComponent(request.id)}`}
+      rel="noopener noreferrer"
+    >
       {text}
     </a>
   )

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 import type { IconName } from '../../parts/icon-names.ts'
 import { Icon } from '../../parts/Icon.tsx'
 import { annotationCountQuery, artifactsQuery, testRunsQuery, type BuildPlace } from './queries.ts'
-import { tabs, views, type BuildSearch, type TabName, type ViewName } from './search.ts'
+import { tabs, views, withView, type BuildSearch, type TabName, type ViewName } from './search.ts'
 import styles from './BuildTabs.module.css'
 
 const viewLooks: Record<ViewName, [label: string, icon: IconName]> = {
@@ -31,7 +31,7 @@ export function BuildTabs({ place, search }: { place: BuildPlace; search: BuildS
         <Link
           key={each}
           to="."
-          search={({ tab: _, ...rest }) => ({ ...rest, view: each })}
+          search={(before) => withView(before, each)}
           hash
           resetScroll={false}
           hashScrollIntoView={false}

@@ -19,7 +19,9 @@ export function SplitPane({ dock, size, onResize, children, panel }: Props) {
   const drag = (event: PointerEvent) => {
     if (!event.currentTarget.hasPointerCapture(event.pointerId) || box.current === null) return
     const { right, bottom, width, height } = box.current.getBoundingClientRect()
-    onResize(dock === 'right' ? ((right - event.clientX) / width) * 100 : ((bottom - event.clientY) / height) * 100)
+    onResize(
+      dock === 'right' ? ((right - event.clientX) / width) * 100 : ((bottom - event.clientY) / height) * 100,
+    )
   }
   const move = (event: KeyboardEvent) => {
     const step = steps[event.key]
@@ -29,7 +31,11 @@ export function SplitPane({ dock, size, onResize, children, panel }: Props) {
     onResize(target)
   }
   return (
-    <div ref={box} className={`${styles.split} ${styles[dock]}`} style={{ '--panel': `${size}%` } as CSSProperties}>
+    <div
+      ref={box}
+      className={`${styles.split} ${styles[dock]}`}
+      style={{ '--panel': `${size}%` } as CSSProperties}
+    >
       <div className={styles.main}>{children}</div>
       <div
         role="separator"

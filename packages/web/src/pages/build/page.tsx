@@ -1,12 +1,87 @@
-import { useParams } from '@tanstack/react-router'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useParams, useSearch } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { onBuild, useLive } from '../../api/live.ts'
+import type { Schemas } from '../../api/operations.ts'
 import { Page } from '../../parts/Page.tsx'
-import { Loading } from '../../parts/States.tsx'
+import { StateBadge } from '../../parts/StateBadge.tsx'
+import { Loading, Problem } from '../../parts/States.tsx'
+import { BuildActions } from './BuildActions.tsx'
+import { BuildFacts } from './BuildFacts.tsx'
+import { BuildTabs } from './BuildTabs.tsx'
+import { BuildWorkspace } from './BuildWorkspace.tsx'
+import { buildQuery, graphQuery, pipelineQuery, type BuildPlace, type LoadedGraph } from './queries.ts'
+import { tabTitle, useStateIcon } from './tab-title.ts'
 
 export function BuildPage() {
-  const { number } = useParams({ from: '/$org/$pipeline/builds/$number' })
+  const { org, pipeline, number } = useParams({ from: '/$org/$pipeline/builds/$number' })
+  return <BuildAt key={`${org}/${pipeline}/${number}`} place={{ org, pipeline, number }} />
+}
+
+function BuildAt({ place }: { place: BuildPlace }) {
+  const build = useQuery(buildQuery(place))
+  const graph = useQuery(graphQuery(place))
+  const error = build.error ?? graph.error
+  useLiveBuild(place, graph.data)
+  if (build.data !== undefined && graph.data !== undefined) {
+    return <LoadedBuild place={place} build={build.data} graph={graph.data} />
+  }
+  const retry = () => {
+    void build.refetch()
+    void graph.refetch()
+  }
   return (
-    <Page title={number}>
-      <Loading />
+    <Page title={`Build #${place.number}`}>
+      {error === null ? <Loading /> : <Problem error={error} onRetry={retry} />}
     </Page>
   )
+}
+
+interface LoadedProps {
+  place: BuildPlace
+  build: Schemas['Build']
+  graph: LoadedGraph
+}
+
+function LoadedBuild({ place, build, graph }: LoadedProps) {
+  const search = useSearch({ from: '/$org/$pipeline/builds/$number' })
+  const { data: pipeline } = useQuery(pipelineQuery(place))
+  useStateIcon(build)
+  const rights = { mayBuild: pipeline !== undefined, allowsRebuilds: pipeline?.allow_rebuilds === true }
+  return (
+    <Page
+      title={titleOf(build)}
+      tabTitle={tabTitle(build, place.pipeline)}
+      isFullWidth
+      isFixed
+      before={<StateBadge kind="build" state={build.state} detail={{ blocked: build.blocked }} />}
+      actions={<BuildActions place={place} build={build} table={graph.table} {...rights} />}
+      subtitle={<BuildFacts place={place} build={build} />}
+    >
+      <BuildTabs place={place} search={search} />
+      <BuildWorkspace place={place} build={build} table={graph.table} search={search} {...rights} />
+    </Page>
+  )
+}
+
+/** The first line of the message; it may be long. */
+function titleOf({ message, number }: Schemas['Build']): string {
+  const [line = ''] = (message ?? '').trim().split('\n', 1)
+  return line === '' ? `Build #${number}` : line
+}
+
+function useLiveBuild(place: BuildPlace, graph: LoadedGraph | undefined): void {
+  const client = useQueryClient()
+  const { org, pipeline, number } = place
+  useLive(graph === undefined ? null : org, graph === undefined ? [] : [graph.watched])
+  const id = graph?.watched.id
+  const table = graph?.table
+  useEffect(() => {
+    if (id === undefined || table === undefined) return
+    return onBuild(id, {
+      onJob: (job) => table.change([job]),
+      onStale: () =>
+        void client.invalidateQueries({ queryKey: graphQuery({ org, pipeline, number }).queryKey }),
+    })
+  }, [id, table, client, org, pipeline, number])
 }

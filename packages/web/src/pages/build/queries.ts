@@ -90,15 +90,18 @@ export const commitStatusesQuery = (place: BuildPlace) =>
 
 /** A job that changed its state is another answer. */
 export const jobQuery = (place: JobPlace, state: string) => {
-  const options = query(`GET ${job}`, { params: jobParamsOf(place) })
-  return queryOptions({ ...options, queryKey: [...options.queryKey, state] as const })
+  const params = jobParamsOf(place)
+  return queryOptions({
+    queryKey: [...keyOf(`GET ${job}`, { params }), state],
+    queryFn: ({ signal }) => call(`GET ${job}`, { params, signal }),
+  })
 }
 
 export const waitingQuery = (place: JobPlace, state: string) => {
-  const options = query(`GET ${job}/waiting`, { params: jobParamsOf(place) })
+  const params = jobParamsOf(place)
   return queryOptions({
-    ...options,
-    queryKey: [...options.queryKey, state] as const,
+    queryKey: [...keyOf(`GET ${job}/waiting`, { params }), state],
+    queryFn: ({ signal }) => call(`GET ${job}/waiting`, { params, signal }),
     refetchInterval: 5000,
   })
 }

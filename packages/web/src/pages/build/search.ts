@@ -8,14 +8,14 @@ export type TabName = (typeof tabs)[number]
 export type PanelName = (typeof panels)[number]
 
 export interface BuildSearch {
-  view?: ViewName
+  view?: ViewName | undefined
   /** Shown instead of a view. */
-  tab?: TabName
+  tab?: TabName | undefined
   /** The part of the job panel. */
-  panel?: PanelName
+  panel?: PanelName | undefined
   /** Of the table and the waterfall. */
-  filter?: string
-  sort?: string
+  filter?: string | undefined
+  sort?: string | undefined
 }
 
 /** Unknown values are left out, so that an old address shows the build as it opens. */
@@ -35,3 +35,14 @@ export function readBuildSearch(search: Record<string, unknown>): BuildSearch {
 
 /** The router reads `?filter=7` as a number. */
 const isText = (value: unknown) => (typeof value === 'string' && value !== '') || typeof value === 'number'
+
+export const withView = (search: BuildSearch, view: ViewName): BuildSearch => ({
+  ...search,
+  view,
+  tab: undefined,
+})
+
+export const withPanel = (search: BuildSearch, panel: PanelName): BuildSearch => ({
+  ...search,
+  panel: panel === 'log' ? undefined : panel,
+})

@@ -1,0 +1,91 @@
+// Below the header: a view or a tab of the build, and the panel of the selected job.
+import { useRef, useState } from 'react'
+import type { Schemas } from '../../api/operations.ts'
+import type { JobTable } from '../../graph/job-table.ts'
+import { useJobTable } from '../../graph/use-job-table.ts'
+import { BuildContent } from './BuildContent.tsx'
+import { JobPanel } from './JobPanel.tsx'
+import { usePanelPlace } from './panel-place.ts'
+import type { BuildPlace } from './queries.ts'
+import type { BuildSearch } from './search.ts'
+import { useSelection } from './selection.ts'
+import { SplitPane } from './SplitPane.tsx'
+import { useBuildKeys } from './use-build-keys.ts'
+import { useFirstFailure } from './use-first-failure.ts'
+import { usePhone, useWide } from './use-media.ts'
+import styles from './BuildWorkspace.module.css'
+
+interface Props {
+  place: BuildPlace
+  build: Schemas['Build']
+  table: JobTable
+  search: BuildSearch
+  mayBuild: boolean
+}
+
+export function BuildWorkspace({ place, build, table, search, mayBuild }: Props) {
+  useJobTable(table)
+  const selection = useSelection()
+  const isWide = useWide()
+  const isPhone = usePhone()
+  const panelPlace = usePanelPlace()
+  const [isFull, setFull] = useState(false)
+  const workspace = useRef<HTMLDivElement>(null)
+  const job = selection.job === null ? undefined : table.job(selection.job)
+  const dock = isWide ? panelPlace.dock : 'bottom'
+  useFirstFailure(table, selection, isPhone)
+  useBuildKeys({
+    place,
+    table,
+    selection,
+    toggleDock: panelPlace.toggleDock,
+    toggleFull: () => setFull(!isFull),
+    workspace,
+  })
+
+  const content = (
+    <BuildContent place={place} build={build} table={table} search={search} selection={selection} />
+  )
+  if (job === undefined) {
+    return (
+      <div ref={workspace} className={styles.alone}>
+        {content}
+      </div>
+    )
+  }
+  const panel = (
+    <JobPanel
+      key={job.placeId}
+      place={{ ...place, job: job.id }}
+      build={build}
+      job={job}
+      table={table}
+      tab={search.panel ?? 'log'}
+      selection={selection}
+      mayBuild={mayBuild}
+      isFull={isFull || isPhone}
+      canDock={isWide && !isFull}
+      dock={dock}
+      onDock={panelPlace.toggleDock}
+      onFull={isPhone ? null : () => setFull(!isFull)}
+      onClose={() => {
+        setFull(false)
+        selection.select(null)
+      }}
+    />
+  )
+  if (isFull || isPhone) {
+    return (
+      <div ref={workspace} className={styles.full}>
+        {panel}
+      </div>
+    )
+  }
+  return (
+    <div ref={workspace} className={styles.split}>
+      <SplitPane dock={dock} size={panelPlace.size} onResize={panelPlace.resize} panel={panel}>
+        {content}
+      </SplitPane>
+    </div>
+  )
+}

@@ -1,0 +1,68 @@
+import { useNavigate } from '@tanstack/react-router'
+import type { RefObject } from 'react'
+import { nextFailure } from '../../graph/job-groups.ts'
+import type { JobTable } from '../../graph/job-table.ts'
+import { announceNow } from '../../parts/announce.ts'
+import { useKeys, type KeyAction } from '../../parts/keys.ts'
+import { useNewestNumber } from './BuildFacts.tsx'
+import type { BuildPlace } from './queries.ts'
+import { views, withView, type ViewName } from './search.ts'
+import type { Selection } from './selection.ts'
+
+interface Input {
+  place: BuildPlace
+  table: JobTable
+  selection: Selection
+  toggleDock: () => void
+  toggleFull: () => void
+  workspace: RefObject<HTMLDivElement | null>
+}
+
+export function useBuildKeys({ place, table, selection, toggleDock, toggleFull, workspace }: Input): void {
+  const navigate = useNavigate()
+  const newest = useNewestNumber(place)
+  const number = Number(place.number)
+
+  const walk = (step: 1 | -1) => {
+    const found = nextFailure(table.groups().jobs.failed, selection.job, step)
+    if (found === null) return announceNow('No job has failed.')
+    selection.select(found.job.id, { isQuiet: selection.job !== null })
+    announceNow(`${found.position} of ${found.total}: ${found.job.name}`)
+  }
+  const show = (view: ViewName) =>
+    navigate({
+      to: '.',
+      search: (before) => withView(before, view),
+      hash: true,
+      resetScroll: false,
+      hashScrollIntoView: false,
+    })
+  const search = async () => {
+    await show('table')
+    requestAnimationFrame(() => workspace.current?.querySelector<HTMLElement>('input[type=search]')?.focus())
+  }
+  const goTo = (target: number) => {
+    if (target < 1 || target > newest) return
+    void navigate({
+      to: '/$org/$pipeline/builds/$number',
+      params: { org: place.org, pipeline: place.pipeline, number: String(target) },
+    })
+  }
+
+  const actions: KeyAction[] = [
+    { keys: 'f', label: 'Next failure', run: () => walk(1) },
+    { keys: 'F', label: 'Previous failure', run: () => walk(-1) },
+    { keys: 's', label: 'Find a step', run: () => void search() },
+    ...views.map((view, index) => ({
+      keys: String(index + 1),
+      label: `Show the ${view}`,
+      run: () => void show(view),
+    })),
+    { keys: '[', label: 'Previous build', run: () => goTo(number - 1) },
+    { keys: ']', label: 'Next build', run: () => goTo(number + 1) },
+    { keys: 'd', label: 'Dock the job right or below', run: toggleDock },
+    { keys: 'x', label: 'Show the job on the whole page', run: toggleFull },
+    { keys: 'Escape', label: 'Close the job', run: () => selection.job !== null && selection.select(null) },
+  ]
+  useKeys(actions)
+}
