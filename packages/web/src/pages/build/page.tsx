@@ -47,7 +47,10 @@ function LoadedBuild({ place, build, graph }: LoadedProps) {
   const search = useSearch({ from: '/$org/$pipeline/builds/$number' })
   const { data: pipeline } = useQuery(pipelineQuery(place))
   useStateIcon(build)
-  const rights = { mayBuild: pipeline !== undefined, allowsRebuilds: pipeline?.allow_rebuilds === true }
+  const rights = {
+    mayBuild: pipeline?.viewer?.may.build === true,
+    allowsRebuilds: pipeline?.allow_rebuilds === true,
+  }
   return (
     <Page
       title={titleOf(build)}

@@ -51,7 +51,10 @@ export const graphQuery = (place: BuildPlace) => {
 }
 
 export const pipelineQuery = ({ org, pipeline }: BuildPlace) =>
-  query('GET /v2/organizations/{org}/pipelines/{pipeline}', { params: { org, pipeline } })
+  query('GET /v2/organizations/{org}/pipelines/{pipeline}', {
+    params: { org, pipeline },
+    query: { include_viewer: true },
+  })
 
 /** The newest build of the pipeline, which has the highest number. */
 export const newestBuildQuery = ({ org, pipeline }: BuildPlace) =>
