@@ -1,6 +1,12 @@
 import { expect, it } from 'vitest'
 import { readEvents } from './event-source.ts'
 
+async function collect(body: ReadableStream<Uint8Array>) {
+  const events = []
+  for await (const event of readEvents(body)) events.push(event)
+  return events
+}
+
 async function readAll(...chunks: string[]) {
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
@@ -8,7 +14,7 @@ async function readAll(...chunks: string[]) {
       controller.close()
     },
   })
-  return Array.fromAsync(readEvents(body))
+  return collect(body)
 }
 
 it('reads events, whatever the borders of the chunks', async () => {
@@ -36,5 +42,5 @@ it('keeps characters that lie across two chunks', async () => {
       controller.close()
     },
   })
-  expect(await Array.fromAsync(readEvents(body))).toEqual([{ event: 'message', id: null, data: 'ü' }])
+  expect(await collect(body)).toEqual([{ event: 'message', id: null, data: 'ü' }])
 })
