@@ -25,6 +25,19 @@ const themeScript: Plugin = {
   },
 }
 
+/** Browsers order layers by their first mention, and any of the style sheets may be read first. */
+const layerOrder: Plugin = {
+  name: 'layer-order',
+  apply: 'build',
+  generateBundle(_options, bundle) {
+    for (const file of Object.values(bundle)) {
+      if (file.type !== 'asset' || !file.fileName.endsWith('.css')) continue
+      const text = typeof file.source === 'string' ? file.source : new TextDecoder().decode(file.source)
+      file.source = `@layer tokens,base,parts;${text}`
+    }
+  },
+}
+
 /** The server sends these files as they are. */
 const compressed: Plugin = {
   name: 'compressed',
@@ -42,7 +55,7 @@ const compressed: Plugin = {
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [themeScript, compressed],
+  plugins: [themeScript, layerOrder, compressed],
   css: { modules: { localsConvention: 'camelCaseOnly' } },
   build: {
     outDir: site,
