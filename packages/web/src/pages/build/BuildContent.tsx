@@ -1,4 +1,5 @@
 import { useNavigate } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
 import type { Schemas } from '../../api/operations.ts'
 import type { JobTable } from '../../graph/job-table.ts'
 import type { Job } from '../../graph/job.ts'
@@ -6,9 +7,18 @@ import { formatSort, parseSort } from '../../graph/sort-jobs.ts'
 import { SummaryView } from '../../graph/SummaryView.tsx'
 import { TableView } from '../../graph/TableView.tsx'
 import { Button } from '../../parts/Button.tsx'
+import { Loading } from '../../parts/States.tsx'
 import type { BuildPlace } from './queries.ts'
 import type { BuildSearch } from './search.ts'
 import type { Selection } from './selection.ts'
+
+const GraphView = lazy(() =>
+  import('../../graph/GraphView.tsx').then(({ GraphView }) => ({ default: GraphView })),
+)
+const WaterfallView = lazy(() =>
+  import('../../graph/WaterfallView.tsx').then(({ WaterfallView }) => ({ default: WaterfallView })),
+)
+const BuildTab = lazy(() => import('./BuildTab.tsx').then(({ BuildTab }) => ({ default: BuildTab })))
 
 interface Props {
   place: BuildPlace
@@ -18,7 +28,20 @@ interface Props {
   selection: Selection
 }
 
-export function BuildContent({ table, search, selection }: Props) {
+/** The chosen view of the jobs, or the tab in its place. */
+export function BuildContent({ place, build, table, search, selection }: Props) {
+  return (
+    <Suspense fallback={<Loading />}>
+      {search.tab === undefined ? (
+        <JobView table={table} search={search} selection={selection} />
+      ) : (
+        <BuildTab tab={search.tab} place={place} build={build} table={table} />
+      )}
+    </Suspense>
+  )
+}
+
+function JobView({ table, search, selection }: Pick<Props, 'table' | 'search' | 'selection'>) {
   const navigate = useNavigate()
   const change = (changes: BuildSearch) =>
     void navigate({
@@ -30,18 +53,23 @@ export function BuildContent({ table, search, selection }: Props) {
       hashScrollIntoView: false,
     })
   const select = (job: string) => selection.select(job)
+  const unblock = ({ id }: Job) => <Button onClick={() => select(id)}>Unblock…</Button>
   const common = { table, selectedJob: selection.job, onSelect: select }
+  const filtered = {
+    filter: search.filter ?? '',
+    onFilter: (filter: string) => change({ filter: filter === '' ? undefined : filter }),
+  }
+  if (search.view === 'graph') return <GraphView {...common} />
+  if (search.view === 'waterfall') return <WaterfallView {...common} {...filtered} />
   if (search.view === 'table') {
     return (
       <TableView
         {...common}
-        filter={search.filter ?? ''}
-        onFilter={(filter) => change({ filter })}
+        {...filtered}
         sort={parseSort(search.sort)}
         onSort={(sort) => change({ sort: formatSort(sort) })}
       />
     )
   }
-  const unblock = ({ id }: Job) => <Button onClick={() => select(id)}>Unblock…</Button>
   return <SummaryView {...common} actionFor={unblock} />
 }

@@ -82,6 +82,12 @@ export const artifactsQuery = (place: BuildPlace, path?: string) =>
 export const testRunsQuery = (place: BuildPlace) =>
   listQuery(`GET ${build}/test_runs`, { params: paramsOf(place), query: { per_page: 100 } })
 
+export const failedTestsQuery = (org: string, build_uuid: string) =>
+  listQuery('GET /v2/analytics/organizations/{org}/builds/{build_uuid}/tests', {
+    params: { org, build_uuid },
+    query: { result: 'failed', include: 'latest_fail', per_page: 100 },
+  })
+
 export const stepUploadsQuery = (place: BuildPlace) =>
   query(`GET ${build}/step-uploads`, { params: paramsOf(place), query: { per_page: 100 } })
 
