@@ -60,7 +60,12 @@ function OpenedLog({ log, label, lines, onLines, isFull, onFull }: Props & { log
 
   return (
     <div ref={view} className={styles.parts}>
-      <Toolbar log={log} actions={actions} preferences={preferences} isFull={isFull} />
+      <Toolbar
+        log={log}
+        actions={actions}
+        preferences={preferences}
+        isFull={onFull === undefined ? undefined : isFull === true}
+      />
       {model.total === 0 ? (
         <Nothing log={log} />
       ) : (

@@ -1,10 +1,10 @@
 // The operations of the public API that the log viewer uses.
-import { addressOf, ApiFailure, call, pageHeaders, type Operation } from '../api/call.ts'
+import { addressOf, ApiFailure, call, pageHeaders } from '../api/call.ts'
 import { readRow, type Row, type WireRow } from './rows.ts'
 import type { Group } from './groups.ts'
 import type { Match, Query } from './search.ts'
 
-export interface JobAddress {
+export type JobAddress = {
   org: string
   pipeline: string
   build: number
@@ -22,16 +22,14 @@ export interface LogIndex {
 
 const log = '/v2/organizations/{org}/pipelines/{pipeline}/builds/{build}/jobs/{job}/log' as const
 
-const paramsOf = ({ org, pipeline, build, job }: JobAddress) => ({ org, pipeline, build: String(build), job })
-
 export async function fetchIndex(address: JobAddress): Promise<LogIndex> {
-  const index = await get<WireIndex>('/index', address)
+  const index = await call(`GET ${log}/index`, { params: address })
   return {
     rows: index.rows,
     size: index.size,
     isFinal: index.is_final,
     groups: index.groups.map(({ kind, name, row, time, duration_ms: durationMs }) => ({
-      kind,
+      kind: kind as Group['kind'],
       name,
       row,
       time,
@@ -74,8 +72,8 @@ async function fetchRange(
   address: JobAddress,
   query: { from: number; limit: number } | { tail: number },
 ): Promise<RowRange> {
-  const answer = await get<WireRows>('/rows', address, query)
-  const rows = answer.rows.map(readRow)
+  const answer = await call(`GET ${log}/rows`, { params: address, query })
+  const rows = (answer.rows as unknown as WireRow[]).map(readRow)
   return { from: answer.from, total: answer.total, isFinal: answer.is_final, rows }
 }
 
@@ -84,62 +82,20 @@ export async function searchLog(
   { text, isRegex, isCaseSensitive }: Query,
   signal: AbortSignal,
 ): Promise<{ total: number; isComplete: boolean; list: Match[] }> {
-  const answer = await get<WireMatches>(
-    '/search',
-    address,
-    { q: text, regex: isRegex, case: isCaseSensitive },
+  const answer = await call(`GET ${log}/search`, {
+    params: address,
+    query: { q: text, regex: isRegex, case: isCaseSensitive },
     signal,
-  )
-  return { total: answer.total, isComplete: answer.is_complete, list: answer.matches }
+  })
+  return { total: answer.total, isComplete: answer.is_complete, list: answer.matches as unknown as Match[] }
 }
 
 export const openStream = (address: JobAddress, row: number, signal: AbortSignal): Promise<Response> =>
-  fetch(addressOf(`${log}/stream`, paramsOf(address), { as: 'rows', row }), { headers: pageHeaders, signal })
+  fetch(addressOf(`${log}/stream`, address, { as: 'rows', row }), { headers: pageHeaders, signal })
 
 /** Plain text, for a download or a tab of its own. */
-export const textUrl = (address: JobAddress): string => addressOf(`${log}.txt`, paramsOf(address))
+export const textUrl = (address: JobAddress): string => addressOf(`${log}.txt`, address)
 
 /** The words for what went wrong. */
 export const failureText = (error: unknown): string =>
   error instanceof ApiFailure ? error.message : 'The log cannot be shown.'
-
-interface WireIndex {
-  rows: number
-  size: number
-  is_final: boolean
-  failing_row: number | null
-  first_time: number | null
-  groups: Array<{
-    kind: Group['kind']
-    name: string
-    row: number
-    time: number | null
-    duration_ms: number | null
-  }>
-}
-
-interface WireRows {
-  from: number
-  total: number
-  is_final: boolean
-  rows: WireRow[]
-}
-
-interface WireMatches {
-  total: number
-  is_complete: boolean
-  matches: Match[]
-}
-
-/** The shapes of these operations are tuples, which the generated types do not have. */
-const get = async <Wire>(
-  path: string,
-  address: JobAddress,
-  query: Readonly<Record<string, string | number | boolean>> = {},
-  signal?: AbortSignal,
-): Promise<Wire> =>
-  (await call(`GET ${log}${path}` as Operation, {
-    params: paramsOf(address),
-    query,
-    ...(signal === undefined ? {} : { signal }),
-  })) as Wire
