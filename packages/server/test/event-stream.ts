@@ -34,13 +34,14 @@ export interface TestStream {
 export async function openStream(
   app: Pick<TestApp, 'address'>,
   path: string,
-  token: string,
+  /** null: the headers have a cookie. */
+  token: string | null,
   headers: Record<string, string> = {},
 ): Promise<TestStream> {
   const stopping = new AbortController()
   onTestFinished(() => stopping.abort())
   const answer = await fetch(`${app.address}${path}`, {
-    headers: { authorization: `Bearer ${token}`, ...headers },
+    headers: { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...headers },
     signal: stopping.signal,
   })
   const messages: SentEvent[] = []

@@ -4,7 +4,9 @@ import { anAgent, anAgentWorld, type AgentWorld } from '../../../test/agent-clie
 import { eventually, startApp, useApp } from '../../../test/app.ts'
 import { aMember, anAdmin, anOrganization, aPipeline, aTeam, aToken, inTeam } from '../../../test/builders.ts'
 import { openStream, type SentEvent } from '../../../test/event-stream.ts'
+import { aSession, fromPage } from '../../../test/sessions.ts'
 import { aBuild, applyEvent, jobNamed, runJob, startJob, type TestBuild } from '../../../test/runs.ts'
+import { endSession } from '../../auth/sessions.ts'
 import { uploadSteps } from '../../conductor/upload.ts'
 import { newId } from '../../lib/ids.ts'
 
@@ -233,6 +235,16 @@ describe('GET ~/events', () => {
     await app.request('DELETE', `${org.path}/members/${member.id}`, { token: admin.token })
     await eventually('the stream of a former member ends', async () => left.ended())
     expect(kept.ended()).toBe(false)
+  })
+
+  it('takes the session of a page, and ends with it', async () => {
+    const session = await aSession(app, world.admin)
+    const stream = await openStream(app, eventsOf(world.org), null, { ...session, ...fromPage })
+    await stream.until('hello', ({ event }) => event === 'hello')
+    await endSession(app.db, session.Cookie.split('=')[1] ?? '')
+    await eventually('the stream ends', async () => stream.ended())
+    const foreign = { ...(await aSession(app, world.admin)), ...fromPage, Origin: 'https://evil.example' }
+    expect((await openStream(app, eventsOf(world.org), null, foreign)).status).toBe(401)
   })
 
   it('continues after a cursor or Last-Event-ID, also on a server that was started since', async () => {
