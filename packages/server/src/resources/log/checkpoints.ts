@@ -1,4 +1,4 @@
-// Checkpoints of growing logs: the state of the screen after every few megabytes, so that rows anywhere in the log are found
+// Checkpoints of growing logs: the state of the screen after every megabyte, so that rows anywhere in the log are found
 // by replaying a small part of it. A worker adds them while a long log grows, else the first reader does.
 import type { Context } from '../../context.ts'
 import type { Kinds } from '../../tasks/kinds.ts'

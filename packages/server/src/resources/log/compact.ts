@@ -5,6 +5,7 @@ import { Readable } from 'node:stream'
 import { announce, claim, release } from '../../blobs/unclaimed.ts'
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
+import { Semaphore } from '../../lib/semaphore.ts'
 import { enqueueAll } from '../../tasks/enqueue.ts'
 import type { Kinds } from '../../tasks/kinds.ts'
 import { deleteCheckpoints } from './checkpoint-queries.ts'
@@ -13,6 +14,8 @@ import { writeRows } from './rows-object.ts'
 import { findLog } from './source.ts'
 
 const mostAtOnce = 100
+/** The rows of a log are held in memory until their size is known. */
+const writers = new Semaphore(1)
 
 /** A poller finds the logs, since a further statement at the end of every job would slow down all jobs. */
 export async function enqueueCompactions(ctx: Context): Promise<void> {
@@ -39,7 +42,7 @@ export async function compactLog(
   const key = `logs/${orgId}/${jobId}/${randomUUID()}`
   await announce(ctx.db, key)
   await ctx.blobs.put(key, Readable.from(log.read(0, log.size)), log.size)
-  const rows = await writeRows(ctx, orgId, jobId, log)
+  const rows = await writers.run(() => writeRows(ctx, orgId, jobId, log))
   const keys = [key, rows.key]
   await inTransaction(ctx.db, async (trx) => {
     if (!(await logs.finishCompaction(trx, jobId, { key, size: log.size, rows }))) return release(trx, keys)

@@ -41,7 +41,7 @@ export async function receiveChunk(
 }
 
 /** A worker adds checkpoints to a log beyond this size. Those of shorter logs are not worth it unless somebody reads. */
-const firstCheckpointBytes = 2 * segmentBytes
+const firstCheckpointBytes = 8 * segmentBytes
 
 /** Once for every segment. */
 const needsCheckpoint = (offset: number, size: number) =>

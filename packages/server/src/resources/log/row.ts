@@ -18,17 +18,16 @@ const mostLinkCharacters = 4096
 
 /** `[time, run, …]`. A run is its text, or `[text, style]`, or `[text, style, link]`. */
 export function rowJson({ time, runs }: Row): string {
-  const [first] = runs
-  if (first === undefined) return `[${time}]`
-  if (runs.length === 1 && first.style === '' && first.link === '')
-    return `[${time},${JSON.stringify(first.text)}]`
+  let json = `[${time}`
   let linkCharacters = 0
-  const parts = runs.map(({ text, style, link }) => {
+  for (const { text, style, link } of runs) {
     linkCharacters += link.length
-    const hasLink = link !== '' && linkCharacters <= mostLinkCharacters
-    return JSON.stringify(hasLink ? [text, style, link] : style === '' ? text : [text, style])
-  })
-  return `[${time},${parts.join(',')}]`
+    // Words of styles need no escapes.
+    if (link !== '' && linkCharacters <= mostLinkCharacters)
+      json += `,[${JSON.stringify(text)},"${style}",${JSON.stringify(link)}]`
+    else json += style === '' ? `,${JSON.stringify(text)}` : `,[${JSON.stringify(text)},"${style}"]`
+  }
+  return `${json}]`
 }
 
 export function textOf({ runs }: Row): string {

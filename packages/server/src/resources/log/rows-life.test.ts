@@ -108,7 +108,7 @@ describe('a log of several segments', () => {
   function longLog(): Buffer {
     const lines: string[] = []
     let size = 0
-    for (let number = 1; size < 13_000_000; number++) {
+    for (let number = 1; size < 9_500_000; number++) {
       const line =
         number % 20_000 === 0
           ? `--- Group ${number}\n`
@@ -150,12 +150,12 @@ describe('a log of several segments', () => {
       }
     }
     const cold = await see()
-    expect(await checkpointsOf(scene.run.id)).toBe(3)
+    expect(await checkpointsOf(scene.run.id)).toBe(9)
     expect(cold.middle).toHaveLength(2000)
     expect(await see()).toEqual(cold)
     await app.db.deleteFrom('job_log_checkpoints').where('job_id', '=', scene.run.id).execute()
     await checkpointLog(app.ctx, { job_id: scene.run.id, organization_id: scene.org.id })
-    expect(await checkpointsOf(scene.run.id)).toBe(3)
+    expect(await checkpointsOf(scene.run.id)).toBe(9)
     expect(await see()).toEqual(cold)
     await compact(scene)
     expect(await checkpointsOf(scene.run.id)).toBe(0)
@@ -172,7 +172,7 @@ describe('a log of several segments', () => {
     const scene = await aJob()
     await send(scene, longLog().subarray(0, 9_000_000))
     await Promise.all([get(scene, 'index'), get(scene, 'rows?tail=10')])
-    expect(await checkpointsOf(scene.run.id)).toBe(2)
+    expect(await checkpointsOf(scene.run.id)).toBe(8)
     await app.request('DELETE', `${scene.long}/log`, { token: scene.admin.token })
     expect(await checkpointsOf(scene.run.id)).toBe(0)
     await checkpointLog(app.ctx, { job_id: scene.run.id, organization_id: scene.org.id })

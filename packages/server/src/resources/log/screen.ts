@@ -15,8 +15,6 @@ const mostLinkLines = 8
 
 const controlCharacter = /[\x00-\x1f\x7f]/g
 const timeCode = /\x1b_bk;t=(\d{1,15})(?:\x07|\x1b\\)/y
-const controlSequence = /\x1b\[([0-?]*)([ -/]*)([@-~])/y
-const unfinishedControl = /\x1b\[[ -?]*$/y
 const link = /^8;[^;]*;(https?:\/\/[\x21-\x7e]+)$/i
 
 /** Everything that decides what later output looks like. */
@@ -29,6 +27,9 @@ export interface ScreenState {
   linkLines: number
   unread: string
 }
+
+/** False at the end of a text, where the code is not a number. */
+const isBetween = (code: number, first: number, last: number) => code >= first && code <= last
 
 export class Screen {
   readonly #leave: (row: Row) => void
@@ -118,14 +119,17 @@ export class Screen {
   }
 
   #controlSequence(input: string, at: number, isCut: boolean): number {
-    controlSequence.lastIndex = at
-    const match = controlSequence.exec(input)
-    if (match === null || match[0].length > longestSequence) {
-      unfinishedControl.lastIndex = at
-      return isCut && unfinishedControl.test(input) ? 0 : 2
+    let end = at + 2
+    while (isBetween(input.charCodeAt(end), 0x30, 0x3f)) end++
+    const parametersEnd = end
+    while (isBetween(input.charCodeAt(end), 0x20, 0x2f)) end++
+    const length = end + 1 - at
+    if (!isBetween(input.charCodeAt(end), 0x40, 0x7e) || length > longestSequence) {
+      while (isBetween(input.charCodeAt(end), 0x20, 0x3f)) end++
+      return isCut && end === input.length ? 0 : 2
     }
-    if (match[2] === '') this.#control(match[3] ?? '', match[1] ?? '')
-    return match[0].length
+    if (end === parametersEnd) this.#control(input[end] ?? '', input.slice(at + 2, parametersEnd))
+    return length
   }
 
   #controlString(input: string, at: number, isCut: boolean): number {
@@ -151,7 +155,8 @@ export class Screen {
 
   #control(command: string, parameters: string): void {
     if (command === 'm') {
-      this.#pen = { style: restyle(this.#pen.style, parameters), link: this.#pen.link }
+      const style = restyle(this.#pen.style, parameters)
+      this.#pen = style === '' && this.#pen.link === '' ? plainPen : { style, link: this.#pen.link }
       return
     }
     const [first = 0] = numbersOf(parameters)

@@ -6,7 +6,8 @@ import type { ReplayState } from './replay.ts'
 import type { Segment } from './row-tasks.ts'
 import type { Log } from './source.ts'
 
-export const segmentBytes = 4 * 1024 * 1024
+/** Also the distance of checkpoints, so the part that is replayed to find a row. */
+export const segmentBytes = 1024 * 1024
 /** Far more than a segment takes. */
 const mostCpuMs = 60_000
 

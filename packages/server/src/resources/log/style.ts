@@ -25,18 +25,23 @@ const endedByCode: Readonly<Record<number, readonly string[]>> = {
   29: ['strike'],
 }
 
-const mostRemembered = 2000
-const remembered = new Map<string, string>()
+/** The styles that follow each style, by parameters. */
+const remembered = new Map<string, Map<string, string>>()
+const mostRemembered = 500
 
 /** The style after the parameters of an SGR sequence, such as `1;31`. */
 export function restyle(style: string, parameters: string): string {
-  const key = `${style};${parameters}`
-  const known = remembered.get(key)
-  if (known !== undefined) return known
-  const next = wordsOf(change(parseStyle(style), numbersOf(parameters)))
-  if (remembered.size >= mostRemembered) remembered.clear()
-  remembered.set(key, next)
-  return next
+  const following = remembered.get(style) ?? remember(remembered, style, new Map<string, string>())
+  return (
+    following.get(parameters) ??
+    remember(following, parameters, wordsOf(change(parseStyle(style), numbersOf(parameters))))
+  )
+}
+
+function remember<Value>(known: Map<string, Value>, key: string, value: Value): Value {
+  if (known.size >= mostRemembered) known.clear()
+  known.set(key, value)
+  return value
 }
 
 /** Large numbers mean nothing to terminals. */
