@@ -39,7 +39,7 @@ export const placeStyle = ({ x, y, width, height }: Omit<LayoutNode, 'id' | 'kin
 /** A step: a link to its job, or to the first of its jobs. */
 export const GraphNode = memo(({ table, node, isSelected, isTabStop, onOpen, onArrow, onFocus }: Props) => {
   const summary = useStepSummary(table, node.id)
-  const [first] = node.kind === 'wait' ? [] : table.jobsOf(node.id)
+  const [first] = node.kind === 'wait' ? [] : summary.jobs
   const label = describeStep(table, node.id)
   return (
     <a

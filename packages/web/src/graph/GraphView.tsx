@@ -31,7 +31,9 @@ export function GraphView({ table, selectedJob, onSelect }: ViewProps) {
     return { shape, steps: table.steps, edges: table.edges, folded, direction } as const
   }, [table, shape, toggled, direction])
   const layout = useLayout(input)
-  const { zoom, scroller, setScroller, view, zoomBy, fit, reveal } = useZoom(layout)
+  const selectedStep = selectedJob === null ? null : (table.job(selectedJob)?.stepId ?? null)
+  const start = layout?.nodes.find(({ id }) => id === selectedStep) ?? layout?.nodes[0] ?? null
+  const { zoom, scroller, setScroller, view, zoomBy, fit, reveal } = useZoom(layout, start)
   useKeys([
     { keys: '0', label: 'Fit the graph', run: fit },
     { keys: '+', label: 'Zoom in', run: () => zoomBy(1.25) },
@@ -101,7 +103,7 @@ export function GraphView({ table, selectedJob, onSelect }: ViewProps) {
               table={table}
               layout={layout}
               view={view}
-              selectedStep={selectedJob === null ? null : (table.job(selectedJob)?.stepId ?? null)}
+              selectedStep={selectedStep}
               openStep={openStep}
               tabStop={
                 layout.nodes.some(({ id }) => id === focused) ? focused : (layout.nodes[0]?.id ?? null)

@@ -5,7 +5,7 @@ import type { Timescale } from './timescale.ts'
 import { onThemeOrWidth, readToneColors } from './tone-colors.ts'
 import styles from './Waterfall.module.css'
 
-const betweenDrawingsMs = 250
+const betweenDrawingsMs = 500
 
 interface Props {
   jobs: readonly Job[]
@@ -17,23 +17,24 @@ interface Props {
 /** All jobs at once. Pointing at a place scrolls to it; the keyboard scrolls the rows themselves. */
 export function Minimap({ jobs, startMs, endMs, timescale }: Props) {
   const [box, setBox] = useState<HTMLDivElement | null>(null)
-  const drawnMs = useRef(0)
+  const { setWindow } = timescale
+  const drawn = useRef({ atMs: 0, again: () => {} })
 
   useEffect(() => {
     if (box === null) return
-    const drawNow = () => {
-      drawnMs.current = performance.now()
+    drawn.current.again = () => {
+      drawn.current.atMs = performance.now()
       draw(box, jobs, startMs, endMs)
     }
-    const timer = setTimeout(drawNow, Math.max(0, drawnMs.current + betweenDrawingsMs - performance.now()))
-    const stop = onThemeOrWidth(box, () => {
-      if (performance.now() - drawnMs.current > betweenDrawingsMs) drawNow()
-    })
-    return () => {
-      clearTimeout(timer)
-      stop()
-    }
+    const waitMs = Math.max(0, drawn.current.atMs + betweenDrawingsMs - performance.now())
+    const timer = setTimeout(drawn.current.again, waitMs)
+    return () => clearTimeout(timer)
   }, [box, jobs, startMs, endMs])
+
+  useEffect(() => {
+    if (box === null) return
+    return onThemeOrWidth(box, () => drawn.current.again())
+  }, [box])
 
   const scroll = (event: PointerEvent) => {
     if (event.buttons !== 1 || box === null) return
@@ -49,7 +50,7 @@ export function Minimap({ jobs, startMs, endMs, timescale }: Props) {
       aria-hidden="true"
     >
       <canvas />
-      <span className={styles.window} />
+      <span className={styles.window} ref={setWindow} />
     </div>
   )
 }
@@ -66,12 +67,16 @@ function draw(box: HTMLElement, jobs: readonly Job[], startMs: number, endMs: nu
   const colors = readToneColors(box)
   const xOf = (timeMs: number) => ((timeMs - startMs) / (endMs - startMs)) * width
   const rowHeight = height / Math.max(1, jobs.length)
-  for (const [at, job] of jobs.entries()) {
-    for (const { kind, fromMs, toMs } of spansOf(job)) {
-      context.fillStyle = kind === 'running' ? colors[job.look.tone] : colors.border
-      const from = xOf(fromMs)
-      const size = Math.max(1, xOf(toMs ?? endMs) - from)
-      context.fillRect(from, at * rowHeight, size, Math.max(1, Math.min(4, rowHeight * 0.8)))
+  // Thousands of rows share a pixel, so failures are drawn last.
+  for (const isFailure of [false, true]) {
+    for (const [at, job] of jobs.entries()) {
+      if ((job.bucket === 'failed') !== isFailure) continue
+      for (const { kind, fromMs, toMs } of spansOf(job)) {
+        context.fillStyle = kind === 'running' ? colors[job.look.tone] : colors.border
+        const from = xOf(fromMs)
+        const size = Math.max(1, xOf(toMs ?? endMs) - from)
+        context.fillRect(from, at * rowHeight, size, Math.max(1, Math.min(4, rowHeight * 0.8)))
+      }
     }
   }
 }

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import { IconButton } from '../parts/Button.tsx'
 import { useKeys } from '../parts/keys.ts'
 import { describeCounts } from './buckets.ts'
@@ -10,7 +10,7 @@ import { failedFirst, sortJobs } from './sort-jobs.ts'
 import styles from './StepJobs.module.css'
 import { useStepSummary } from './use-job-table.ts'
 import { countStyle, rowStyle, useRowWindow } from './use-row-window.ts'
-import { useSteadyRows } from './use-steady-rows.ts'
+import { toJobRow, useNewestJob, useSteadyRows } from './use-steady-rows.ts'
 import { selectOnClick, type ViewProps } from './view.ts'
 
 interface Props extends ViewProps {
@@ -21,10 +21,9 @@ interface Props extends ViewProps {
 
 /** The jobs of a parallel step, failed ones first. */
 export function StepJobs({ table, stepId, selectedJob, onSelect, onClose }: Props) {
-  const { counts } = useStepSummary(table, stepId)
-  const jobs = table.jobsOf(stepId)
-  const now = sortJobs(jobs, failedFirst, 0).map((job) => ({ key: job.placeId, job }))
-  const steady = useSteadyRows(now, stepId, (row) => row)
+  const { counts, jobs } = useStepSummary(table, stepId)
+  const sorted = useMemo(() => sortJobs(jobs, failedFirst, 0).map(toJobRow), [jobs])
+  const steady = useSteadyRows(sorted, stepId, useNewestJob(table))
   const { first, last, setScroller, setSpacer } = useRowWindow(steady.rows.length)
   useKeys([{ keys: 'Escape', label: 'Close the list of jobs', run: onClose }])
   const [heading, setHeading] = useState<HTMLElement | null>(null)

@@ -1,4 +1,4 @@
-import { useState, type ReactNode } from 'react'
+import { useCallback, useMemo, useState, type ReactNode } from 'react'
 import type { Bucket } from './buckets.ts'
 import { HeldRows } from './HeldRows.tsx'
 import type { Job } from './job.ts'
@@ -25,11 +25,15 @@ export function SummaryView({ table, selectedJob, onSelect, actionFor }: Props) 
     )
 
   const groups = table.groups()
-  const newest = (row: SummaryRow): SummaryRow => {
-    const job = row.kind === 'job' ? table.newestOf(row.key) : undefined
-    return job === undefined ? row : { key: row.key, kind: 'job', job }
-  }
-  const steady = useSteadyRows(summaryRows(groups, toggled), [...toggled].join(), newest)
+  const refresh = useCallback(
+    (row: SummaryRow): SummaryRow => {
+      const job = row.kind === 'job' ? table.newestOf(row.key) : undefined
+      return job === undefined ? row : { key: row.key, kind: 'job', job }
+    },
+    [table],
+  )
+  const sorted = useMemo(() => summaryRows(groups, toggled), [groups, toggled])
+  const steady = useSteadyRows(sorted, [...toggled].join(), refresh)
   const view = useRowWindow(steady.rows.length)
   const { first, last, setScroller, setSpacer } = view
   const selected = selectedJob === null ? null : (table.job(selectedJob)?.placeId ?? null)

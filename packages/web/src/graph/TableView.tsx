@@ -1,17 +1,16 @@
-import { useRef } from 'react'
+import { useMemo, useRef } from 'react'
 import { Button } from '../parts/Button.tsx'
 import { useNow } from '../parts/clock.ts'
 import { useKeys } from '../parts/keys.ts'
 import { FilterBox } from './FilterBox.tsx'
 import { HeldRows } from './HeldRows.tsx'
-import type { Job } from './job.ts'
 import rows from './Rows.module.css'
 import { filterJobs, sortJobs, type JobSort } from './sort-jobs.ts'
 import { TableHead } from './TableHead.tsx'
 import { TableRow } from './TableRow.tsx'
 import { useJobTable } from './use-job-table.ts'
 import { countStyle, useRowWindow } from './use-row-window.ts'
-import { useSteadyRows, useSteadySelection } from './use-steady-rows.ts'
+import { toJobRow, useNewestJob, useSteadyRows, useSteadySelection } from './use-steady-rows.ts'
 import type { ViewProps } from './view.ts'
 
 interface Props extends ViewProps {
@@ -29,10 +28,13 @@ export function TableView({ table, selectedJob, onSelect, filter, onFilter, sort
   useKeys([{ keys: '/', label: 'Filter jobs', run: () => input.current?.focus() }])
 
   const all = table.newestJobs()
-  const found = sortJobs(filterJobs(all, filter), sort, nowMs)
-  const newest = (row: TableJob): TableJob => ({ ...row, job: table.newestOf(row.key) ?? row.job })
+  const sortTime = sort.column === 'duration' || sort.column === 'wait' ? nowMs : 0
+  const found = useMemo(
+    () => sortJobs(filterJobs(all, filter), sort, sortTime).map(toJobRow),
+    [all, filter, sort, sortTime],
+  )
   const request = `${sort.column} ${sort.isDescending} ${filter}`
-  const steady = useSteadyRows(found.map(toRow), request, newest)
+  const steady = useSteadyRows(found, request, useNewestJob(table))
   const view = useRowWindow(steady.rows.length)
   const { first, last, setScroller, setSpacer } = view
   const selected = selectedJob === null ? null : (table.job(selectedJob)?.placeId ?? null)
@@ -73,10 +75,3 @@ export function TableView({ table, selectedJob, onSelect, filter, onFilter, sort
     </div>
   )
 }
-
-interface TableJob {
-  key: string
-  job: Job
-}
-
-const toRow = (job: Job): TableJob => ({ key: job.placeId, job })

@@ -11,8 +11,8 @@ export const WaterfallLegend = ({ isFailedFirst, onFailedFirst }: Props) => (
     <span className={styles.key} data-span="waiting">
       waiting
     </span>
-    <span className={styles.key} data-span="starting">
-      starting
+    <span className={styles.key} data-span="queued">
+      queued
     </span>
     <span className={styles.key} data-span="running">
       running

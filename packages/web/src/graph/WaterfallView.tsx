@@ -5,17 +5,16 @@ import { useKeys } from '../parts/keys.ts'
 import { FilterBox } from './FilterBox.tsx'
 import { HeldRows } from './HeldRows.tsx'
 import { extentOf, sortByStart } from './job-spans.ts'
-import type { Job } from './job.ts'
 import { Minimap } from './Minimap.tsx'
 import rows from './Rows.module.css'
 import { failedFirst, filterJobs, sortJobs } from './sort-jobs.ts'
 import { Timescale } from './timescale.ts'
 import { useJobTable } from './use-job-table.ts'
 import { countStyle, cssVariables, useRowWindow } from './use-row-window.ts'
-import { useSteadyRows, useSteadySelection } from './use-steady-rows.ts'
+import { toJobRow, useNewestJob, useSteadyRows, useSteadySelection } from './use-steady-rows.ts'
 import type { ViewProps } from './view.ts'
 import styles from './Waterfall.module.css'
-import { WaterfallAxis } from './WaterfallAxis.tsx'
+import { WaterfallAxis, WaterfallGrid } from './WaterfallAxis.tsx'
 import { WaterfallLegend } from './WaterfallLegend.tsx'
 import { WaterfallRow } from './WaterfallRow.tsx'
 
@@ -37,10 +36,10 @@ export function WaterfallView({ table, selectedJob, onSelect, filter, onFilter }
     const matching = filterJobs(all, filter)
     return isFailedFirst ? sortJobs(matching, failedFirst, 0) : sortByStart(matching)
   }, [all, filter, isFailedFirst])
-  const extent = extentOf(all, nowMs)
+  const extent = useMemo(() => extentOf(all, nowMs), [all, nowMs])
   const lengthMs = extent.endMs - extent.startMs
-  const newest = (row: WaterfallJob): WaterfallJob => ({ ...row, job: table.newestOf(row.key) ?? row.job })
-  const steady = useSteadyRows(found.map(toRow), `${filter} ${isFailedFirst}`, newest)
+  const sorted = useMemo(() => found.map(toJobRow), [found])
+  const steady = useSteadyRows(sorted, `${filter} ${isFailedFirst}`, useNewestJob(table))
   const view = useRowWindow(steady.rows.length)
   const { first, last, scroller, setScroller, setSpacer } = view
   const selected = selectedJob === null ? null : (table.job(selectedJob)?.placeId ?? null)
@@ -80,6 +79,7 @@ export function WaterfallView({ table, selectedJob, onSelect, filter, onFilter }
             ref={setSpacer}
             style={countStyle(steady.rows.length)}
           >
+            <WaterfallGrid timescale={timescale} />
             {steady.rows.slice(first, last).map(({ key, job }, at) => (
               <WaterfallRow
                 key={key}
@@ -100,10 +100,3 @@ export function WaterfallView({ table, selectedJob, onSelect, filter, onFilter }
     </div>
   )
 }
-
-interface WaterfallJob {
-  key: string
-  job: Job
-}
-
-const toRow = (job: Job): WaterfallJob => ({ key: job.placeId, job })

@@ -1,7 +1,7 @@
 // The parts of a job's life as the waterfall shows them.
 import type { Job } from './job.ts'
 
-export type SpanKind = 'waiting' | 'starting' | 'running'
+export type SpanKind = 'waiting' | 'queued' | 'running'
 
 export interface Span {
   kind: SpanKind
@@ -19,7 +19,7 @@ export function spansOf(job: Job): Span[] {
     if (toMs === null || toMs > fromMs) spans.push({ kind, fromMs, toMs })
   }
   add('waiting', job.createdMs, job.runnableMs ?? job.startedMs ?? job.finishedMs)
-  add('starting', job.runnableMs, job.startedMs ?? job.finishedMs)
+  add('queued', job.runnableMs, job.startedMs ?? job.finishedMs)
   add('running', job.startedMs, job.finishedMs)
   return spans
 }
@@ -32,14 +32,20 @@ export interface Extent {
 }
 
 export function extentOf(jobs: readonly Job[], nowMs: number): Extent {
-  let [startMs, endMs, isLive] = [Infinity, -Infinity, false]
+  let startMs = Infinity
+  let endMs = -Infinity
+  let isLive = false
+  const take = (timeMs: number | null) => {
+    if (timeMs === null) return
+    if (timeMs < startMs) startMs = timeMs
+    if (timeMs > endMs) endMs = timeMs
+  }
   for (const job of jobs) {
-    if (isOpen(job)) isLive = true
-    for (const time of [job.createdMs, job.runnableMs, job.startedMs, job.finishedMs]) {
-      if (time === null) continue
-      startMs = Math.min(startMs, time)
-      endMs = Math.max(endMs, time)
-    }
+    isLive ||= isOpen(job)
+    take(job.createdMs)
+    take(job.runnableMs)
+    take(job.startedMs)
+    take(job.finishedMs)
   }
   if (startMs === Infinity) return { startMs: nowMs, endMs: nowMs + 1000, isLive }
   // The clock of this machine may be behind the server's.

@@ -5,7 +5,7 @@ import { orderLayers, placeAlong } from './order-layers.ts'
 export interface Box {
   along: number
   across: number
-  /** Stretches over all its neighbours where it is alone in its layer. */
+  /** Stretches over all its neighbours, as far as its layer has room. */
   isBarrier: boolean
 }
 
@@ -52,7 +52,10 @@ export function placeLayers(boxes: readonly Box[], given: readonly Edge[]): Plac
     return [centre - across / 2, centre + across / 2]
   })
   for (const [node, { isBarrier }] of boxes.entries()) {
-    if (isBarrier && layers[layerOf[node] ?? 0]?.length === 1) stretch(node, edges, spans)
+    const span = spans[node]
+    if (!isBarrier || span === undefined) continue
+    stretch(node, span, links, centres, sizes)
+    keepApart(node, span, layers[layerOf[node] ?? 0] ?? [], centres, sizes)
   }
   let lowest = Infinity
   for (const [from] of spans) lowest = Math.min(lowest, from)
@@ -115,13 +118,35 @@ function addBends(nodeCount: number, layerOf: Int32Array, layers: number[][], ed
   return { itemCount, links, bendsOf }
 }
 
-function stretch(node: number, edges: readonly Edge[], spans: Array<[number, number]>): void {
-  const span = spans[node]
-  if (span === undefined) return
-  for (const [from, to] of edges) {
-    const other = from === node ? spans[to] : to === node ? spans[from] : undefined
-    if (other === undefined) continue
-    span[0] = Math.min(span[0], other[0])
-    span[1] = Math.max(span[1], other[1])
+/** Over all items that an edge joins to it. */
+function stretch(
+  node: number,
+  span: [number, number],
+  links: readonly Edge[],
+  centres: Float64Array,
+  sizes: Float64Array,
+): void {
+  for (const [from, to] of links) {
+    if (from !== node && to !== node) continue
+    const other = from === node ? to : from
+    const [centre, half] = [centres[other] ?? 0, (sizes[other] ?? 0) / 2]
+    span[0] = Math.min(span[0], centre - half)
+    span[1] = Math.max(span[1], centre + half)
+  }
+}
+
+/** Not over the items beside it in its layer. */
+function keepApart(
+  node: number,
+  span: [number, number],
+  layer: readonly number[],
+  centres: Float64Array,
+  sizes: Float64Array,
+): void {
+  const own = centres[node] ?? 0
+  for (const item of layer) {
+    const [centre, room] = [centres[item] ?? 0, (sizes[item] ?? 0) / 2 + gapAcross / 2]
+    if (centre < own) span[0] = Math.max(span[0], centre + room)
+    if (centre > own) span[1] = Math.min(span[1], centre - room)
   }
 }

@@ -6,6 +6,8 @@ import { stateLook, type StateLook } from './states.ts'
 export interface StepSummary {
   /** null: the step has no jobs, as in a preview. */
   look: StateLook | null
+  /** The newest attempts. */
+  jobs: readonly Job[]
   total: number
   counts: Counts
   startedMs: number | null
@@ -29,7 +31,7 @@ export function summarize(jobs: readonly Job[]): StepSummary {
     if (job.finishedMs !== null && (endMs === null || job.finishedMs > endMs)) endMs = job.finishedMs
   }
   const look = lookOf(jobs, counts)
-  return { look, total: jobs.length, counts, startedMs, finishedMs: isOver ? endMs : null }
+  return { look, jobs, total: jobs.length, counts, startedMs, finishedMs: isOver ? endMs : null }
 }
 
 function lookOf(jobs: readonly Job[], counts: Counts): StateLook | null {

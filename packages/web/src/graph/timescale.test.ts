@@ -13,11 +13,11 @@ const jobsOf = (...jobs: Array<[state: string, times: SampleJob]>) =>
   ).newestJobs()
 
 describe('spansOf', () => {
-  it('splits a job into waiting, starting and running', () => {
+  it('splits a job into waiting, queued and running', () => {
     const [job] = jobsOf(['passed', { runnable: 10, started: 30, finished: 90 }])
     expect(spansOf(job)).toEqual([
       { kind: 'waiting', fromMs: 0, toMs: 10 },
-      { kind: 'starting', fromMs: 10, toMs: 30 },
+      { kind: 'queued', fromMs: 10, toMs: 30 },
       { kind: 'running', fromMs: 30, toMs: 90 },
     ])
   })
@@ -29,7 +29,7 @@ describe('spansOf', () => {
       ['broken', {}],
     )
     expect(spansOf(running).at(-1)).toEqual({ kind: 'running', fromMs: 30, toMs: null })
-    expect(spansOf(scheduled).at(-1)).toEqual({ kind: 'starting', fromMs: 5, toMs: null })
+    expect(spansOf(scheduled).at(-1)).toEqual({ kind: 'queued', fromMs: 5, toMs: null })
     expect(spansOf(broken)).toEqual([])
   })
 })

@@ -30,6 +30,7 @@ export class Timescale {
   #isFitted = true
   #marks: Marks = { stepMs: 1000, first: 0, last: 0 }
   readonly #listeners = new Set<() => void>()
+  #window: HTMLElement | null = null
 
   subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener)
@@ -38,6 +39,11 @@ export class Timescale {
 
   /** The marks in view. The same object until they change. */
   marks = (): Marks => this.#marks
+
+  /** The frame of the minimap. */
+  setWindow = (element: HTMLElement | null): void => {
+    this.#window = element
+  }
 
   attach(element: HTMLElement): () => void {
     this.#element = element
@@ -116,19 +122,25 @@ export class Timescale {
     const element = this.#element
     if (element === null) return
     const stepMs = tickStepMs(this.#pxPerMs)
-    element.style.setProperty('--tick', String(stepMs))
     const fromMs = element.scrollLeft / this.#pxPerMs
     const toMs = fromMs + (element.clientWidth - this.#namesWidth) / this.#pxPerMs
     const first = Math.max(0, Math.floor(fromMs / stepMs))
     const last = Math.floor(Math.min(toMs, this.#lengthMs) / stepMs)
-    const map = element.parentElement
-    map?.style.setProperty('--view-x', String(fromMs / this.#lengthMs))
-    map?.style.setProperty('--view-w', String(Math.min(1, (toMs - fromMs) / this.#lengthMs)))
-    map?.style.setProperty('--view-y', String(element.scrollTop / element.scrollHeight))
-    map?.style.setProperty('--view-h', String(Math.min(1, element.clientHeight / element.scrollHeight)))
+    this.#showWindow(element, fromMs, toMs)
     const { stepMs: oldStepMs, first: oldFirst, last: oldLast } = this.#marks
     if (stepMs === oldStepMs && first === oldFirst && last === oldLast) return
     this.#marks = { stepMs, first, last }
     for (const listener of this.#listeners) listener()
+  }
+
+  /** Moves the frame of the minimap to what is in view. */
+  #showWindow({ scrollTop, clientHeight, scrollHeight }: HTMLElement, fromMs: number, toMs: number): void {
+    const style = this.#window?.style
+    if (style === undefined) return
+    const percent = (share: number) => `${100 * Math.min(1, share)}%`
+    style.left = percent(fromMs / this.#lengthMs)
+    style.width = percent((toMs - fromMs) / this.#lengthMs)
+    style.top = percent(scrollTop / scrollHeight)
+    style.height = percent(clientHeight / scrollHeight)
   }
 }

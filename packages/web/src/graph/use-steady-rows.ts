@@ -1,4 +1,6 @@
-import { useLayoutEffect, useRef, useState } from 'react'
+import { useCallback, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import type { JobTable } from './job-table.ts'
+import type { Job } from './job.ts'
 import { holdRows, isSameOrder, type Row } from './steady-rows.ts'
 import type { RowWindow } from './use-row-window.ts'
 
@@ -27,13 +29,16 @@ export function useSteadyRows<T extends Row>(
 ): SteadyRows<T> {
   const [held, setHeld] = useState<{ request: string; rows: readonly T[] } | null>(null)
   const isHolding = held !== null && held.request === request
-  const rows = isHolding ? holdRows(held.rows, now, refresh) : now
+  const rows = useMemo(
+    () => (held !== null && held.request === request ? holdRows(held.rows, now, refresh) : now),
+    [held, request, now, refresh],
+  )
   const hold = () => {
     if (!isHolding) setHeld({ request, rows })
   }
   return {
     rows,
-    isHeld: isHolding && !isSameOrder(rows, now),
+    isHeld: rows !== now && !isSameOrder(rows, now),
     release: () => setHeld({ request, rows: now }),
     handlers: {
       onPointerMove: hold,
@@ -48,7 +53,10 @@ export function useSteadyRows<T extends Row>(
 
 /** When rows above the selected one come or go, the list scrolls by as much, so that it stays where it is. */
 export function useSteadySelection(rows: readonly Row[], selected: string | null, window: RowWindow): void {
-  const at = selected === null ? -1 : rows.findIndex(({ key }) => key === selected)
+  const at = useMemo(
+    () => (selected === null ? -1 : rows.findIndex(({ key }) => key === selected)),
+    [rows, selected],
+  )
   const before = useRef({ selected, at })
   const { scroller, rowHeight } = window
   useLayoutEffect(() => {
@@ -61,4 +69,16 @@ export function useSteadySelection(rows: readonly Row[], selected: string | null
       last.at * height <= scroller.scrollTop + scroller.clientHeight
     if (isInView && at !== last.at) scroller.scrollBy({ top: (at - last.at) * height })
   })
+}
+
+export interface JobRow extends Row {
+  job: Job
+}
+
+/** Attempts of a job share a row. */
+export const toJobRow = (job: Job): JobRow => ({ key: job.placeId, job })
+
+/** For rows that left a list. */
+export function useNewestJob(table: JobTable): (row: JobRow) => JobRow {
+  return useCallback((row) => ({ ...row, job: table.newestOf(row.key) ?? row.job }), [table])
 }

@@ -5,6 +5,8 @@ import { listenToGestures } from './zoom-gestures.ts'
 
 export const LEAST_ZOOM = 0.25
 export const MOST_ZOOM = 2
+/** Names are readable at first. What does not fit is found by scrolling. */
+const leastAtFirst = 0.7
 /** Around the graph, in pixels of the screen. */
 export const MARGIN = 24
 /** What is in view is known in blocks of this size, so that most scrolling renders nothing. */
@@ -21,11 +23,12 @@ export interface Zoom {
   reveal: (rect: Rect) => void
 }
 
-export function useZoom(size: { width: number; height: number } | null): Zoom {
+/** `start` is what the first view shows. */
+export function useZoom(size: { width: number; height: number } | null, start: Rect | null): Zoom {
   const [scroller, setScroller] = useState<HTMLElement | null>(null)
   const [zoom, setZoom] = useState(1)
   const [view, setView] = useState<Rect>({ x: 0, y: 0, width: 2 * block, height: 2 * block })
-  const current = useRef({ zoom: 1, size, hasFitted: false })
+  const current = useRef({ zoom: 1, size, start, hasFitted: false })
   const scrollAfter = useRef<{ left: number; top: number } | null>(null)
 
   const measure = useCallback(() => {
@@ -69,14 +72,20 @@ export function useZoom(size: { width: number; height: number } | null): Zoom {
         room(scroller.clientWidth) / whole.width,
         room(scroller.clientHeight) / whole.height,
       )
-      zoomTo(Math.max(least, scale))
-      scrollAfter.current = { left: 0, top: 0 }
+      const next = Math.max(least, scale)
+      zoomTo(next)
+      const { x, y, width, height } = current.current.start ?? { x: 0, y: 0, width: 0, height: 0 }
+      scrollAfter.current = {
+        left: (x + width) * next + MARGIN - scroller.clientWidth / 2,
+        top: (y + height / 2) * next + MARGIN - scroller.clientHeight / 2,
+      }
     },
     [scroller, zoomTo],
   )
 
   useLayoutEffect(() => {
     current.current.size = size
+    current.current.start = start
     if (scrollAfter.current !== null) scroller?.scrollTo(scrollAfter.current)
     scrollAfter.current = null
   })
@@ -87,8 +96,7 @@ export function useZoom(size: { width: number; height: number } | null): Zoom {
       measure()
       if (current.current.hasFitted || scroller.clientWidth === 0) return
       current.current.hasFitted = true
-      // Names stay readable; what does not fit then is found by scrolling.
-      fitWithin(0.5)
+      fitWithin(leastAtFirst)
     })
     observer.observe(scroller)
     scroller.addEventListener('scroll', measure, { passive: true })
