@@ -48,8 +48,10 @@ export function extentOf(jobs: readonly Job[], nowMs: number): Extent {
     take(job.finishedMs)
   }
   if (startMs === Infinity) return { startMs: nowMs, endMs: nowMs + 1000, isLive }
-  // The clock of this machine may be behind the server's.
-  return { startMs, endMs: Math.max(endMs, startMs + 1000, isLive ? nowMs : 0), isLive }
+  if (!isLive) return { startMs, endMs: Math.max(endMs, startMs + 1000), isLive }
+  // The clock of this machine may be behind the server's. Whole seconds keep the length from changing with every job.
+  const seconds = Math.ceil((Math.max(endMs, nowMs) - startMs) / 1000)
+  return { startMs, endMs: startMs + Math.max(1, seconds) * 1000, isLive }
 }
 
 /** Jobs in the order in which they began to matter. */

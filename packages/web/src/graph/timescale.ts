@@ -24,7 +24,8 @@ export interface Marks {
 
 export class Timescale {
   #element: HTMLElement | null = null
-  #namesWidth = 0
+  /** Read when it changes: reading after a style was written makes the browser compute all styles at once. */
+  #seen = { namesPx: 0, widthPx: 0, leftPx: 0, topShare: 0, heightShare: 1 }
   #lengthMs = 1000
   #pxPerMs = 0.1
   #isFitted = true
@@ -49,14 +50,17 @@ export class Timescale {
     this.#element = element
     const stop = new AbortController()
     const { signal } = stop
-    element.addEventListener('scroll', () => this.#update(), { passive: true, signal })
+    element.addEventListener('scroll', () => this.#look(element), { passive: true, signal })
     const onWheel = (event: WheelEvent) => {
       if (!event.ctrlKey) return
       event.preventDefault()
       this.zoomBy(Math.exp(-event.deltaY * 0.005), event.clientX - element.getBoundingClientRect().left)
     }
     element.addEventListener('wheel', onWheel, { passive: false, signal })
-    const sizes = new ResizeObserver(() => this.#resize())
+    const sizes = new ResizeObserver(() => {
+      this.#look(element)
+      this.#refit()
+    })
     sizes.observe(element)
     return () => {
       stop.abort()
@@ -67,47 +71,53 @@ export class Timescale {
 
   setLength(lengthMs: number): void {
     this.#lengthMs = lengthMs
-    this.#resize()
+    this.#refit()
   }
 
   fit(): void {
     this.#isFitted = true
-    this.#resize()
+    this.#refit()
   }
 
   /** The moment under `atPx` stays there. */
   zoomBy(factor: number, atPx?: number): void {
-    const element = this.#element
-    if (element === null) return
-    const offset = (atPx ?? (element.clientWidth + this.#namesWidth) / 2) - this.#namesWidth
-    const timeMs = (element.scrollLeft + offset) / this.#pxPerMs
+    const { namesPx, widthPx, leftPx } = this.#seen
+    const offset = (atPx ?? (widthPx + namesPx) / 2) - namesPx
+    const timeMs = (leftPx + offset) / this.#pxPerMs
     const least = this.#fittedScale()
     const next = Math.min(Math.max(mostPxPerSecond / 1000, least), Math.max(least, this.#pxPerMs * factor))
     this.#isFitted = next === least
     this.#setScale(next)
-    element.scrollLeft = timeMs * next - offset
-    this.#update()
+    this.#element?.scrollTo({ left: timeMs * next - offset })
+    if (this.#element !== null) this.#look(this.#element)
   }
 
   /** Scrolls to a place, both given as a share of the whole. */
   scrollTo(x: number, y: number): void {
     const element = this.#element
-    if (element === null) return
-    const room = element.clientWidth - this.#namesWidth
-    element.scrollTo({
-      left: x * this.#lengthMs * this.#pxPerMs - room / 2,
+    const { namesPx, widthPx } = this.#seen
+    element?.scrollTo({
+      left: x * this.#lengthMs * this.#pxPerMs - (widthPx - namesPx) / 2,
       top: y * element.scrollHeight - element.clientHeight / 2,
     })
   }
 
-  #fittedScale(): number {
-    const room = (this.#element?.clientWidth ?? 0) - this.#namesWidth
-    return Math.max(1, room) / this.#lengthMs
+  #look(element: HTMLElement): void {
+    this.#seen = {
+      namesPx: element.querySelector<HTMLElement>('[data-names]')?.offsetWidth ?? 0,
+      widthPx: element.clientWidth,
+      leftPx: element.scrollLeft,
+      topShare: element.scrollTop / element.scrollHeight,
+      heightShare: element.clientHeight / element.scrollHeight,
+    }
+    this.#update()
   }
 
-  #resize(): void {
-    if (this.#element === null) return
-    this.#namesWidth = this.#element.querySelector<HTMLElement>('[data-names]')?.offsetWidth ?? 0
+  #fittedScale(): number {
+    return Math.max(1, this.#seen.widthPx - this.#seen.namesPx) / this.#lengthMs
+  }
+
+  #refit(): void {
     const fitted = this.#fittedScale()
     if (this.#isFitted || this.#pxPerMs < fitted) this.#setScale(fitted)
     this.#update()
@@ -119,28 +129,27 @@ export class Timescale {
   }
 
   #update(): void {
-    const element = this.#element
-    if (element === null) return
+    const { namesPx, widthPx, leftPx } = this.#seen
     const stepMs = tickStepMs(this.#pxPerMs)
-    const fromMs = element.scrollLeft / this.#pxPerMs
-    const toMs = fromMs + (element.clientWidth - this.#namesWidth) / this.#pxPerMs
+    const fromMs = leftPx / this.#pxPerMs
+    const toMs = fromMs + (widthPx - namesPx) / this.#pxPerMs
+    this.#showWindow(fromMs, toMs)
     const first = Math.max(0, Math.floor(fromMs / stepMs))
     const last = Math.floor(Math.min(toMs, this.#lengthMs) / stepMs)
-    this.#showWindow(element, fromMs, toMs)
-    const { stepMs: oldStepMs, first: oldFirst, last: oldLast } = this.#marks
-    if (stepMs === oldStepMs && first === oldFirst && last === oldLast) return
+    const old = this.#marks
+    if (stepMs === old.stepMs && first === old.first && last === old.last) return
     this.#marks = { stepMs, first, last }
     for (const listener of this.#listeners) listener()
   }
 
   /** Moves the frame of the minimap to what is in view. */
-  #showWindow({ scrollTop, clientHeight, scrollHeight }: HTMLElement, fromMs: number, toMs: number): void {
+  #showWindow(fromMs: number, toMs: number): void {
     const style = this.#window?.style
     if (style === undefined) return
     const percent = (share: number) => `${100 * Math.min(1, share)}%`
     style.left = percent(fromMs / this.#lengthMs)
     style.width = percent((toMs - fromMs) / this.#lengthMs)
-    style.top = percent(scrollTop / scrollHeight)
-    style.height = percent(clientHeight / scrollHeight)
+    style.top = percent(this.#seen.topShare)
+    style.height = percent(this.#seen.heightShare)
   }
 }
