@@ -113,6 +113,9 @@ const abilitiesOf = (abilities: readonly Ability[]) => {
   return `[${[...different].join(',')}]`
 }
 
+/** For queries with `jobs j`: agents get the first job of a queue that they can run. */
+export const dispatchOrder = sql`j.priority desc, j.scheduled_at, j.position, j.id`
+
 /** Locks the best jobs of the queue that an agent with one of these abilities can run, at most `most`. */
 const selectBest = <Row>(
   columns: RawBuilder<Row>,
@@ -127,7 +130,7 @@ const selectBest = <Row>(
     and exists (
       select from jsonb_array_elements(${abilities}::jsonb) as able (rules)
       where to_jsonb(j.agent_query_rules) <@ able.rules)
-  order by j.priority desc, j.scheduled_at, j.position, j.id
+  order by ${dispatchOrder}
   limit ${most} for update of j skip locked`
 
 const lockCandidates = prepared(

@@ -1,15 +1,18 @@
 import { Type } from 'typebox'
-import { created, noContent, ok } from '../../http/answer.ts'
-import { pageAnswer, readPage } from '../../http/paging.ts'
+import { created, noContent, ok, okJson } from '../../http/answer.ts'
+import { linkHeader } from '../../http/links.ts'
+import { pageAnswer, pageLinks, readPage } from '../../http/paging.ts'
 import { uuid } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
 import * as clusters from '../clusters/queries.ts'
 import { createQueue } from './create.ts'
 import { deleteQueue } from './delete.ts'
+import { findMetrics } from './metrics.ts'
 import { presentQueue } from './present.ts'
 import * as queues from './queries.ts'
-import { CreateQueue, PauseDispatch, Queue, UpdateQueue } from './schema.ts'
+import { CreateQueue, PauseDispatch, Queue, QueueMetrics, UpdateQueue, WaitingJob } from './schema.ts'
 import { pauseDispatch, resumeDispatch, updateQueue } from './update.ts'
+import { listWaitingJobs } from './waiting-jobs.ts'
 
 const listQueuesRoute = route({
   method: 'GET',
@@ -39,6 +42,45 @@ const getQueueRoute = route({
   async handler({ ctx, org, params }) {
     const queue = await queues.getInCluster(ctx.db, org.id, params.cluster, params.queue)
     return ok(presentQueue(ctx.config.url, org.slug, queue))
+  },
+})
+
+const listWaitingJobsRoute = route({
+  method: 'GET',
+  url: '/v2/organizations/:org/clusters/:cluster/queues/:queue/jobs',
+  summary: 'List the jobs that wait for an agent of the queue, in the order in which agents get them',
+  scope: 'read_builds',
+  permission: 'member',
+  params: { cluster: uuid('cluster'), queue: uuid('queue') },
+  paging: 'pages',
+  answers: { 200: Type.Array(WaitingJob) },
+  async handler({ ctx, org, caller, params, url }) {
+    const queue = await queues.getInCluster(ctx.db, org.id, params.cluster, params.queue)
+    const page = readPage(url)
+    const rows = await listWaitingJobs(ctx.db, org, caller, queue.id, { ...page, url: ctx.config.url })
+    const shown = rows
+      .slice(0, page.perPage)
+      .flatMap((job, index) =>
+        job === null ? [] : [`{"position":${page.offset + index + 1},${job.slice(1)}`],
+      )
+    return {
+      ...okJson(`[${shown.join(',')}]`),
+      headers: linkHeader(pageLinks(page, rows.length > page.perPage)),
+    }
+  },
+})
+
+const getQueueMetricsRoute = route({
+  method: 'GET',
+  url: '/v2/organizations/:org/clusters/:cluster/queues/:queue/metrics',
+  summary: 'Get how busy a queue is, now and in the last 60 minutes',
+  scope: 'read_clusters',
+  permission: 'member',
+  params: { cluster: uuid('cluster'), queue: uuid('queue') },
+  answers: { 200: QueueMetrics },
+  async handler({ ctx, org, params }) {
+    const queue = await queues.getInCluster(ctx.db, org.id, params.cluster, params.queue)
+    return ok(await findMetrics(ctx.db, org.id, queue.id, ctx.now()))
   },
 })
 
@@ -125,6 +167,8 @@ const resumeDispatchRoute = route({
 export const queueRoutes = [
   listQueuesRoute,
   getQueueRoute,
+  listWaitingJobsRoute,
+  getQueueMetricsRoute,
   createQueueRoute,
   updateQueueRoute,
   deleteQueueRoute,

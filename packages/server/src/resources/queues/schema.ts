@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+import { Job } from '../jobs/schema.ts'
 import { orNull, Timestamp, Uuid } from '../schema.ts'
 import { UserOrNull } from '../user/schema.ts'
 
@@ -112,3 +113,34 @@ export const PauseDispatch = Type.Object(
 export type CreateQueueBody = Static<typeof CreateQueue>
 export type UpdateQueueBody = Static<typeof UpdateQueue>
 export type PauseDispatchBody = Static<typeof PauseDispatch>
+
+export const WaitingJob = Type.Object(
+  {
+    ...Job.properties,
+    position: Type.Integer({
+      description:
+        'Place in the queue, from 1. Jobs that the caller may not see are left out but have places.',
+    }),
+  },
+  { title: 'WaitingJob' },
+)
+
+const Seconds = (description: string) => orNull(Type.Number({ description }))
+
+export const QueueMetrics = Type.Object(
+  {
+    waiting: Type.Integer({ description: 'Jobs that wait for an agent.' }),
+    running: Type.Integer({ description: 'Jobs that run.' }),
+    connected: Type.Integer({ description: 'Agents that are connected.' }),
+    busy: Type.Integer({ description: 'Agents that have a job.' }),
+    wait_p50_seconds: Seconds(
+      'Median wait of the jobs that started in the last 60 minutes; null without any.',
+    ),
+    wait_p95_seconds: Seconds('The wait that 95 % of these jobs did not exceed; null without any.'),
+    points: Type.Array(Type.Array(Type.Integer()), {
+      description:
+        'One entry a minute, oldest first: Unix milliseconds, jobs that waited, jobs that ran. Of at most 20,000 unfinished and 20,000 finished jobs.',
+    }),
+  },
+  { title: 'QueueMetrics' },
+)
