@@ -71,6 +71,12 @@ const clusterRoute = createRoute({
   component: lazyRouteComponent(() => import('./pages/cluster/page.tsx'), 'ClusterPage'),
 })
 
+const queueRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/organizations/$org/clusters/$cluster/queues/$queue',
+  component: lazyRouteComponent(() => import('./pages/queue/page.tsx'), 'QueuePage'),
+})
+
 const agentPage = lazyRouteComponent(() => import('./pages/agent/page.tsx'), 'AgentPage')
 
 const agentRoute = createRoute({
@@ -103,6 +109,7 @@ const routeTree = rootRoute.addChildren([
   agentsRoute,
   clustersRoute,
   clusterRoute,
+  queueRoute,
   agentRoute,
   agentInQueueRoute,
 ])

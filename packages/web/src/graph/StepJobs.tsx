@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useState } from 'react'
+import { Label } from '../parts/Label.tsx'
 import { IconButton } from '../parts/Button.tsx'
 import { useKeys } from '../parts/keys.ts'
 import { describeCounts } from './buckets.ts'
@@ -51,7 +52,7 @@ export function StepJobs({ table, stepId, selectedJob, onSelect, onClose }: Prop
               >
                 <LookMark look={job.look} />
                 <span className={rows.name} title={job.name}>
-                  {job.name}
+                  <Label text={job.name} />
                 </span>
                 <span className={rows.muted}>{job.note}</span>
               </a>

@@ -1,3 +1,4 @@
+import { Label } from '../parts/Label.tsx'
 import { memo, type ReactNode } from 'react'
 import { Icon } from '../parts/Icon.tsx'
 import { Duration } from '../parts/Time.tsx'
@@ -55,7 +56,7 @@ export const SummaryJob = memo(({ job, at, total, isSelected, onSelect, action }
         <LookMark look={job.look} hasWord={false} />
       </span>
       <span className={rows.name} title={job.name}>
-        {job.name}
+        <Label text={job.name} />
       </span>
       <span className={rows.muted}>{reasonOf(job)}</span>
       <span className={rows.number}>{job.attempt > 0 && `attempt ${job.attempt + 1}`}</span>

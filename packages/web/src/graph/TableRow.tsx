@@ -1,3 +1,4 @@
+import { Label } from '../parts/Label.tsx'
 import { memo } from 'react'
 import { Duration } from '../parts/Time.tsx'
 import type { JobTable } from './job-table.ts'
@@ -38,7 +39,7 @@ export const TableRow = memo(({ table, job, at, isSelected, onSelect }: Props) =
           aria-current={isSelected || undefined}
           onClick={selectOnClick(() => onSelect(job.id))}
         >
-          {job.name}
+          <Label text={job.name} />
         </a>
       </span>
       <span role="cell" className={`${rows.muted} ${styles.wide}`}>

@@ -1,3 +1,4 @@
+import { Label } from '../parts/Label.tsx'
 import { memo } from 'react'
 import { formatDuration } from '../parts/durations.ts'
 import { spansOf } from './job-spans.ts'
@@ -32,7 +33,7 @@ export const WaterfallRow = memo(({ table, job, startMs, at, isSelected, onSelec
       <span className={styles.name}>
         <LookMark look={job.look} hasWord={false} />
         <span className={rows.name} title={job.name}>
-          {job.name}
+          <Label text={job.name} />
         </span>
       </span>
       {table.attemptsOf(job.id).map((attempt) => (

@@ -1,7 +1,7 @@
 // The command palette: actions of the page with their keys, pages, and what the server finds.
 import { Combobox, ComboboxItem, ComboboxList, ComboboxProvider } from '@ariakit/react/combobox'
 import { Dialog } from '@ariakit/react/dialog'
-import { useNavigate, useParams } from '@tanstack/react-router'
+import { useParams, useRouter } from '@tanstack/react-router'
 import { useDeferredValue, useState } from 'react'
 import { listKeyActions } from '../parts/keys.ts'
 import { Icon } from '../parts/Icon.tsx'
@@ -10,7 +10,7 @@ import { setTheme } from './theme.ts'
 import styles from './Palette.module.css'
 
 export function Palette({ org, onClose }: { org: string | null; onClose: () => void }) {
-  const navigate = useNavigate()
+  const router = useRouter()
   const { pipeline } = useParams({ strict: false })
   const [text, setText] = useState('')
   const [actions] = useState(listKeyActions)
@@ -28,7 +28,7 @@ export function Palette({ org, onClose }: { org: string | null; onClose: () => v
   const choose = (entry: PaletteEntry) => {
     onClose()
     if (entry.run !== undefined) entry.run()
-    else if (entry.to !== undefined) void navigate({ to: entry.to })
+    else if (entry.to !== undefined) router.history.push(entry.to)
   }
   return (
     <Dialog

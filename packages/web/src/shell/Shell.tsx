@@ -18,7 +18,7 @@ export function Shell() {
   useEffect(() => {
     if (org !== undefined) storeLastOrganization(org)
   }, [org])
-  const go = (to: string) => () => void router.navigate({ to })
+  const go = (address: string) => () => router.history.push(address)
   useKeys([
     { keys: 'mod+k', label: 'Search or jump', run: () => setOpen('palette') },
     { keys: '?', label: 'Show the keys', run: () => setOpen('keys') },

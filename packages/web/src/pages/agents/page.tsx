@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
+import { useLive } from '../../api/live.ts'
 import { Button, LinkButton } from '../../parts/Button.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { Empty, Loading, Problem } from '../../parts/States.tsx'
@@ -12,6 +13,7 @@ import { agentsQuery } from './queries.ts'
 
 export function AgentsPage() {
   const { org } = useParams({ from: '/organizations/$org/agents' })
+  useLive(org)
   const { state } = useSearch({ from: '/organizations/$org/agents' })
   const navigate = useNavigate({ from: '/organizations/$org/agents' })
   const { data: clusters = [] } = useQuery(clustersQuery(org))

@@ -1,3 +1,4 @@
+import { Label } from '../../parts/Label.tsx'
 import { useState } from 'react'
 import type { Schemas } from '../../api/operations.ts'
 import type { Job } from '../../graph/job.ts'
@@ -50,7 +51,7 @@ export function JobHeader(props: Props) {
         detail={{ softFailed: job.isSoftFailed, unblockable: job.isUnblockable, reason: job.note }}
       />
       <h2 className={styles.name} title={job.name}>
-        {job.name}
+        <Label text={job.name} />
       </h2>
       <span className={styles.facts}>
         {job.look.tone !== 'passed' && noteOf(job)}

@@ -1,5 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useLive } from '../../api/live.ts'
 import { Page } from '../../parts/Page.tsx'
 import { Empty } from '../../parts/States.tsx'
 import { userQuery } from '../../shell/queries.ts'
@@ -10,6 +11,7 @@ import { buildsQuery } from './queries.ts'
 
 export function BuildsPage() {
   const { org } = useParams({ from: '/organizations/$org/builds' })
+  useLive(org)
   const filters = useSearch({ from: '/organizations/$org/builds' })
   const navigate = useNavigate({ from: '/organizations/$org/builds' })
   const { data: user } = useQuery(userQuery())

@@ -134,7 +134,9 @@ export function NewPipelinePage() {
             <PipelineEditor text={exampleSteps} onChange={setConfiguration} onChecked={setChecked} />
           </Suspense>
           <Problems marks={checked.marks} />
-          {!hasErrors && <PipelineGraph steps={checked.steps} edges={checked.edges} />}
+          {!hasErrors && checked.steps.length > 0 && (
+            <PipelineGraph steps={checked.steps} edges={checked.edges} />
+          )}
         </section>
       </form>
     </Page>

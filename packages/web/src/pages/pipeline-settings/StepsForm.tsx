@@ -30,7 +30,9 @@ export function StepsForm({ org, pipeline }: { org: string; pipeline: Pipeline }
           <PipelineEditor text={pipeline.configuration} onChange={setText} onChecked={setChecked} />
         </Suspense>
         <Problems marks={checked.marks} />
-        {!hasErrors && <PipelineGraph steps={checked.steps} edges={checked.edges} />}
+        {!hasErrors && checked.steps.length > 0 && (
+          <PipelineGraph steps={checked.steps} edges={checked.edges} />
+        )}
         <SaveBar
           isChanged={text !== pipeline.configuration}
           isSaving={update.isPending}

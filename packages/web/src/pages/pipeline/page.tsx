@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
+import { useLive } from '../../api/live.ts'
 import { Button, LinkButton } from '../../parts/Button.tsx'
 import { Copy } from '../../parts/Copy.tsx'
 import { useKeys } from '../../parts/keys.ts'
@@ -16,6 +17,7 @@ import { pipelineQuery } from './queries.ts'
 
 export function PipelinePage() {
   const { org, pipeline: slug } = useParams({ from: '/$org/$pipeline' })
+  useLive(org)
   const filters = useSearch({ from: '/$org/$pipeline' })
   const navigate = useNavigate({ from: '/$org/$pipeline' })
   const { data: user } = useQuery(userQuery())

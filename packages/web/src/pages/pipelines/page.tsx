@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
+import { useLive } from '../../api/live.ts'
 import { Button, LinkButton } from '../../parts/Button.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { Empty, Loading, Problem } from '../../parts/States.tsx'
@@ -13,6 +14,7 @@ import { pipelinesQuery, setFavorite, trendsQuery, type Pipeline } from './queri
 
 export function PipelinesPage() {
   const { org } = useParams({ from: '/$org' })
+  useLive(org)
   const search = useSearch({ from: '/$org' })
   const navigate = useNavigate({ from: '/$org' })
   const { data: organization } = useQuery(organizationQuery(org))

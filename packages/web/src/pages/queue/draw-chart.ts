@@ -1,0 +1,49 @@
+import 'uplot/dist/uPlot.min.css'
+import UPlot from 'uplot'
+import type { Metrics } from './queries.ts'
+
+/** Draws into the element, follows its width, and returns how to remove the chart. */
+export function drawChart(element: HTMLElement, points: Metrics['points']): () => void {
+  const colour = (name: string) => getComputedStyle(element).getPropertyValue(name)
+  const axis = {
+    stroke: colour('--muted'),
+    grid: { stroke: colour('--border'), width: 1 },
+    ticks: { show: false },
+    font: `12px ${colour('--font')}`,
+  }
+  const chart = new UPlot(
+    {
+      width: element.clientWidth,
+      height: element.clientHeight,
+      legend: { show: false },
+      cursor: { show: false },
+      scales: { y: { range: (_chart, _least, most) => [0, Math.max(4, most)] } },
+      axes: [
+        { ...axis, values: (_chart, times) => times.map(clock) },
+        { ...axis, size: 36 },
+      ],
+      series: [
+        {},
+        { stroke: colour('--warn'), fill: colour('--warn-tint'), width: 1.5, points: { show: false } },
+        { stroke: colour('--running'), width: 1.5, points: { show: false } },
+      ],
+    },
+    [
+      points.map(([ms = 0]) => ms / 1000),
+      points.map(([, waiting = 0]) => waiting),
+      points.map(([, , busy = 0]) => busy),
+    ],
+    element,
+  )
+  const observer = new ResizeObserver(() =>
+    chart.setSize({ width: element.clientWidth, height: element.clientHeight }),
+  )
+  observer.observe(element)
+  return () => {
+    observer.disconnect()
+    chart.destroy()
+  }
+}
+
+const clock = (seconds: number) =>
+  new Date(seconds * 1000).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' })

@@ -1,0 +1,129 @@
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { Button } from '../../parts/Button.tsx'
+import { formatDuration } from '../../parts/durations.ts'
+import { Page } from '../../parts/Page.tsx'
+import { PauseDialog } from '../../parts/PauseDialog.tsx'
+import { StateBadge } from '../../parts/StateBadge.tsx'
+import { Empty, Loading, Problem } from '../../parts/States.tsx'
+import { showToast } from '../../parts/toasts.ts'
+import { AgentTable } from '../agents/AgentTable.tsx'
+import { agentsQuery } from '../agents/queries.ts'
+import { clusterQuery } from '../cluster/queries.ts'
+import { StartAgentDialog } from '../cluster/StartAgentDialog.tsx'
+import { QueueChart } from './QueueChart.tsx'
+import {
+  metricsQuery,
+  pauseDispatch,
+  queueQuery,
+  resumeDispatch,
+  waitingQuery,
+  type Metrics,
+} from './queries.ts'
+import { WaitingJobs } from './WaitingJobs.tsx'
+
+export function QueuePage() {
+  const place = useParams({ from: '/organizations/$org/clusters/$cluster/queues/$queue' })
+  const { org, cluster: clusterId } = place
+  const { data: queue, error, refetch } = useQuery(queueQuery(place))
+  const { data: cluster } = useQuery(clusterQuery(org, clusterId))
+  const { data: metrics } = useQuery(metricsQuery(place))
+  const waiting = useInfiniteQuery(waitingQuery(place))
+  const agents = useInfiniteQuery(agentsQuery(org, { cluster_queue_id: place.queue }))
+  const [open, setOpen] = useState<'pause' | 'start' | null>(null)
+  const change = usePause(place)
+  if (error !== null) return <Problem error={error} onRetry={() => void refetch()} />
+  if (queue === undefined) return <Loading />
+  const isPaused = queue.dispatch_paused
+  const connected = agents.data?.pages.flatMap(({ rows }) => rows) ?? []
+  return (
+    <Page
+      title={queue.key}
+      before={<StateBadge kind="queue" state={isPaused ? 'paused' : 'active'} />}
+      subtitle={metrics === undefined ? undefined : summaryOf(metrics)}
+      actions={
+        cluster?.viewer?.may.manage === true && (
+          <>
+            {isPaused ? (
+              <Button icon="play" onClick={() => void change(false, '')}>
+                Resume dispatch
+              </Button>
+            ) : (
+              <Button icon="pause" onClick={() => setOpen('pause')}>
+                Pause dispatch…
+              </Button>
+            )}
+            <Button kind="primary" icon="plus" onClick={() => setOpen('start')}>
+              Start an agent
+            </Button>
+          </>
+        )
+      }
+    >
+      {isPaused && (
+        <p role="status">
+          Dispatch is paused{queue.dispatch_paused_by === null ? '' : ` by ${queue.dispatch_paused_by.name}`}
+          {queue.dispatch_paused_note ? `: ${queue.dispatch_paused_note}` : '.'} Jobs wait here until it is
+          resumed.
+        </p>
+      )}
+      {metrics !== undefined && <QueueChart points={metrics.points} />}
+      <h2>Waiting jobs</h2>
+      <WaitingJobs jobs={waiting.data?.pages.flatMap(({ rows }) => rows) ?? []} />
+      {waiting.hasNextPage && <Button onClick={() => void waiting.fetchNextPage()}>Show more jobs</Button>}
+      <h2>Agents</h2>
+      {connected.length === 0 ? (
+        <Empty title="No agent of this queue is connected">Its jobs wait until one is.</Empty>
+      ) : (
+        <AgentTable agents={connected} />
+      )}
+      {open === 'pause' && (
+        <PauseDialog
+          title={`Pause dispatch of ${queue.key}?`}
+          effect="Agents finish what they run, and get no further job of this queue until it is resumed."
+          onPause={(note) => void change(true, note)}
+          onClose={() => setOpen(null)}
+        />
+      )}
+      {open === 'start' && cluster !== undefined && (
+        <StartAgentDialog org={org} clusters={[cluster]} queueKey={queue.key} onClose={() => setOpen(null)} />
+      )}
+    </Page>
+  )
+}
+
+function summaryOf({
+  waiting,
+  busy,
+  connected,
+  wait_p50_seconds: p50,
+  wait_p95_seconds: p95,
+}: Metrics): string {
+  const wait =
+    p50 === null || p95 === null ? '' : ` · wait p50 ${formatDuration(p50)}, p95 ${formatDuration(p95)}`
+  return `${waiting} waiting · ${busy} of ${connected} busy${wait}`
+}
+
+/** Shown at once, taken back if it is refused, and offered to be undone. */
+function usePause(place: { org: string; cluster: string; queue: string }) {
+  const queryClient = useQueryClient()
+  const { queryKey } = queueQuery(place)
+  const show = (isPaused: boolean, note: string) =>
+    queryClient.setQueryData(
+      queryKey,
+      (before) => before && { ...before, dispatch_paused: isPaused, dispatch_paused_note: note || null },
+    )
+  return async function change(isPaused: boolean, note: string): Promise<void> {
+    show(isPaused, note)
+    try {
+      await (isPaused ? pauseDispatch(place, note) : resumeDispatch(place))
+      const undo = () => void change(!isPaused, note)
+      showToast(isPaused ? 'Dispatch is paused.' : 'Dispatch goes on.', { undo })
+    } catch (error) {
+      show(!isPaused, '')
+      showToast(error instanceof Error ? error.message : String(error), { tone: 'failed' })
+    }
+    await queryClient.invalidateQueries({ queryKey })
+  }
+}

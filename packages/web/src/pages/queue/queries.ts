@@ -1,0 +1,30 @@
+import { call, type Answer } from '../../api/call.ts'
+import { listQuery, query } from '../../api/queries.ts'
+
+const queue = '/v2/organizations/{org}/clusters/{cluster}/queues/{queue}'
+
+interface Place {
+  org: string
+  cluster: string
+  queue: string
+}
+
+export type WaitingJob = Answer<`GET ${typeof queue}/jobs`>[number]
+export type Metrics = Answer<`GET ${typeof queue}/metrics`>
+
+export const queueQuery = (params: Place) => query(`GET ${queue}`, { params })
+
+export const metricsQuery = (params: Place) => ({
+  ...query(`GET ${queue}/metrics`, { params }),
+  refetchInterval: 15_000,
+})
+
+export const waitingQuery = (params: Place) => ({
+  ...listQuery(`GET ${queue}/jobs`, { params, query: { per_page: 50 } }),
+  refetchInterval: 15_000,
+})
+
+export const pauseDispatch = (params: Place, note: string) =>
+  call(`POST ${queue}/pause_dispatch`, { params, body: note === '' ? {} : { dispatch_paused_note: note } })
+
+export const resumeDispatch = (params: Place) => call(`POST ${queue}/resume_dispatch`, { params })
