@@ -26,9 +26,6 @@ export const GraphCanvas = memo((props: Props) => {
   const isShown = (rect: Rect) => overlaps(rect, view)
   return (
     <>
-      {layout.frames.filter(isShown).map((frame) => (
-        <GraphFrame key={frame.id} table={table} frame={frame} onFold={onFold} />
-      ))}
       <svg className={styles.edges} width={layout.width} height={layout.height} aria-hidden="true">
         {layout.edges.filter(isShown).map(({ from, to, path }) => (
           <path
@@ -52,6 +49,9 @@ export const GraphCanvas = memo((props: Props) => {
             onFocus={onFocus}
           />
         ))}
+      {layout.frames.filter(isShown).map((frame) => (
+        <GraphFrame key={frame.id} table={table} frame={frame} onFold={onFold} />
+      ))}
     </>
   )
 })

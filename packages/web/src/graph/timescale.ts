@@ -1,6 +1,8 @@
 // How many pixels a millisecond of the waterfall takes. The scale is the style variable `--scale` of the scroller, so
 // that zooming renders no row again.
 
+import { wheelFactor } from './zoom-gestures.ts'
+
 const STEPS_S = [
   0.1, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200, 86_400,
 ]
@@ -54,7 +56,7 @@ export class Timescale {
     const onWheel = (event: WheelEvent) => {
       if (!event.ctrlKey) return
       event.preventDefault()
-      this.zoomBy(Math.exp(-event.deltaY * 0.005), event.clientX - element.getBoundingClientRect().left)
+      this.zoomBy(wheelFactor(event), event.clientX - element.getBoundingClientRect().left)
     }
     element.addEventListener('wheel', onWheel, { passive: false, signal })
     const sizes = new ResizeObserver(() => {

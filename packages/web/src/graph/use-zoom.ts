@@ -76,7 +76,7 @@ export function useZoom(size: { width: number; height: number } | null, start: R
       zoomTo(next)
       const { x, y, width, height } = current.current.start ?? { x: 0, y: 0, width: 0, height: 0 }
       scrollAfter.current = {
-        left: (x + width) * next + MARGIN - scroller.clientWidth / 2,
+        left: (x + width / 2) * next + MARGIN - scroller.clientWidth / 2,
         top: (y + height / 2) * next + MARGIN - scroller.clientHeight / 2,
       }
     },

@@ -2,6 +2,10 @@
 
 type OnZoom = (factor: number, at: { x: number; y: number }) => void
 
+/** A notch of a wheel is 100 or more, a move of a pinch between 1 and 10. */
+export const wheelFactor = ({ deltaY }: WheelEvent): number =>
+  Math.exp(-Math.max(-30, Math.min(30, deltaY)) * 0.01)
+
 export function listenToGestures(element: HTMLElement, onZoom: OnZoom): () => void {
   const placeOf = (x: number, y: number) => {
     const { left, top } = element.getBoundingClientRect()
@@ -11,7 +15,7 @@ export function listenToGestures(element: HTMLElement, onZoom: OnZoom): () => vo
   const onWheel = (event: WheelEvent) => {
     if (!event.ctrlKey) return
     event.preventDefault()
-    onZoom(Math.exp(-event.deltaY * 0.005), placeOf(event.clientX, event.clientY))
+    onZoom(wheelFactor(event), placeOf(event.clientX, event.clientY))
   }
   const onTouch = (event: TouchEvent) => {
     const [a, b] = event.touches
