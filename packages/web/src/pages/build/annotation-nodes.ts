@@ -76,7 +76,8 @@ function renderLink(element: Element, depth: number): ReactNode {
 
 /** An image of another site would tell that site who reads the build, so it becomes a link. */
 function renderImage(element: Element): ReactNode {
-  const url = safeUrl(element.getAttribute('src'), ['http:', 'https:'])
+  const source = element.getAttribute('src') ?? ''
+  const url = /^(https?:|\/)/i.test(source) ? safeUrl(source, ['http:', 'https:']) : null
   const alt = element.getAttribute('alt') ?? ''
   if (url === null) return alt
   if (url.origin === location.origin) return createElement('img', { src: url.href, alt, loading: 'lazy' })
