@@ -449,6 +449,30 @@ describe('PUT …/jobs/{job.id}/unblock', () => {
     expect(await auditTrail(app, scene.org, 'JOB_UNBLOCKED')).toHaveLength(1)
   })
 
+  it('tells before which fields are asked for', async () => {
+    const scene = await aScene(form)
+    const [url = ''] = await scene.urls('Release')
+    const { body } = await get(url, scene.admin.token)
+    const common = { hint: null, required: true }
+    expect(body.fields).toEqual([
+      { ...common, kind: 'text', key: 'name', label: 'Name', default: null, format: '[a-z]+' },
+      {
+        ...common,
+        required: false,
+        kind: 'select',
+        key: 'where',
+        label: 'Where',
+        multiple: true,
+        default: [],
+        options: [
+          { label: 'A', value: 'a', hint: null, required: null },
+          { label: 'B', value: 'b', hint: null, required: null },
+        ],
+      },
+    ])
+    expect([body.prompt, body.submit]).toEqual([null, null])
+  })
+
   it('records another member as unblocker, and answers 422 to anybody else', async () => {
     const scene = await aScene('[{ block: Go? }]')
     const [url] = await scene.urls('Go?')

@@ -44,6 +44,38 @@ const JobAgent = Type.Object(
   { description: 'The agent that ran the job, or runs it.' },
 )
 
+const hint = orNull(Type.String({ description: 'What is to be known about it; null when there is nothing.' }))
+
+const askedField = {
+  key: Type.String({ description: 'The key of the meta-data that the answer is written to.' }),
+  label: Type.String(),
+  hint,
+  required: Type.Boolean({ description: 'Whether it needs an answer.' }),
+}
+
+const SelectOption = Type.Object({
+  label: Type.String(),
+  value: Type.String({ description: 'The value that is written to the meta-data.' }),
+  hint,
+  required: orNull(Type.Boolean({ description: 'As the step says it; null when it does not.' })),
+})
+
+const ManualField = Type.Union([
+  Type.Object({
+    kind: Type.Literal('text', { description: 'A text is asked for.' }),
+    ...askedField,
+    default: orNull(Type.String({ description: 'The answer where none is given.' })),
+    format: orNull(Type.String({ description: 'A regular expression that the whole answer has to match.' })),
+  }),
+  Type.Object({
+    kind: Type.Literal('select', { description: 'A choice is asked for.' }),
+    ...askedField,
+    multiple: Type.Boolean({ description: 'Whether several options may be chosen.' }),
+    default: Type.Array(Type.String(), { description: 'The answer where none is given.' }),
+    options: Type.Array(SelectOption, { description: 'The options to choose from.' }),
+  }),
+])
+
 export const Job = Type.Object(
   {
     id: Uuid,
@@ -104,6 +136,15 @@ export const Job = Type.Object(
     cluster_url: TextOrNull,
     cluster_queue_id: orNull(Uuid),
     cluster_queue_url: TextOrNull,
+    prompt: Type.Optional(
+      orNull(Type.String({ description: 'Manual jobs only: the text above the fields.' })),
+    ),
+    submit: Type.Optional(orNull(Type.String({ description: 'Manual jobs only: the word on the button.' }))),
+    fields: Type.Optional(
+      Type.Array(ManualField, {
+        description: 'Manual jobs only: what the person who unblocks is asked for.',
+      }),
+    ),
     unblockable: Type.Optional(Type.Boolean({ description: 'Manual jobs only.' })),
     unblock_url: Type.Optional(Type.String({ description: 'Manual jobs only.' })),
     unblocked_by: Type.Optional(UserOrNull),
