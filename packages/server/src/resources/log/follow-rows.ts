@@ -16,7 +16,7 @@ import { findLogFrom, type Log } from './source.ts'
 const pollMs = 250
 /** Proxies close idle connections. */
 const aliveMs = 15_000
-const mostStepBytes = 256 * 1024
+const mostStepBytes = 64 * 1024
 const mostEventRows = 1000
 const mostEventCharacters = 256 * 1024
 
