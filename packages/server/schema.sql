@@ -870,7 +870,9 @@ create table organization_invitations (
   revoked_at timestamp(3) with time zone,
   revoked_by uuid,
   expired_at timestamp(3) with time zone,
+  code_hash bytea,
   constraint organization_invitations_pkey PRIMARY KEY (id),
+  constraint organization_invitations_code_key UNIQUE (code_hash),
   constraint organization_invitations_role_check CHECK ((role = ANY (ARRAY['admin'::text, 'member'::text]))),
   constraint organization_invitations_sso_mode_check CHECK ((sso_mode = ANY (ARRAY['required'::text, 'optional'::text]))),
   constraint organization_invitations_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'accepted'::text, 'revoked'::text, 'expired'::text]))),
@@ -1181,6 +1183,15 @@ create table sealing_keys (
   key_id text not null,
   last_used_at timestamp(3) with time zone not null default now(),
   constraint sealing_keys_pkey PRIMARY KEY (key_id)
+);
+
+create table sign_in_links (
+  code_hash bytea not null,
+  user_id uuid not null,
+  created_at timestamp(3) with time zone not null default now(),
+  expires_at timestamp(3) with time zone not null,
+  constraint sign_in_links_pkey PRIMARY KEY (code_hash),
+  constraint sign_in_links_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );
 
 create table sso_identities (
@@ -1538,6 +1549,8 @@ CREATE INDEX pipelines_repository_host ON pipelines USING btree (organization_id
 CREATE INDEX pipelines_template ON pipelines USING btree (pipeline_template_id);
 CREATE INDEX pull_requests_branch ON pull_requests USING btree (pipeline_id, branch) WHERE (NOT is_fork);
 CREATE INDEX rules_page ON rules USING btree (organization_id, created_at, id);
+CREATE INDEX sign_in_links_age ON sign_in_links USING btree (expires_at);
+CREATE INDEX sign_in_links_user ON sign_in_links USING btree (user_id);
 CREATE INDEX sso_identities_member ON sso_identities USING btree (organization_id, user_id);
 CREATE INDEX sso_starts_age ON sso_starts USING btree (expires_at);
 CREATE INDEX sso_starts_organization ON sso_starts USING btree (organization_id);

@@ -12,6 +12,7 @@ const commands = [
   ['org', 'create'],
   ['org', 'set'],
   ['user', 'create'],
+  ['user', 'sign-in-link'],
   ['token', 'create'],
   ['token', 'revoke'],
   ['pipeline', 'lint'],

@@ -17,6 +17,7 @@ import { tokenCreate } from './commands/token/create.ts'
 import { tokenRevoke } from './commands/token/revoke.ts'
 import { up } from './commands/up.ts'
 import { userCreate } from './commands/user/create.ts'
+import { userSignInLink } from './commands/user/sign-in-link.ts'
 import { worker } from './commands/worker.ts'
 import { packageFolder } from './package-folder.ts'
 import { loadProgram } from './program.ts'
@@ -35,7 +36,7 @@ export async function main(args: readonly string[]): Promise<number> {
     group('pipeline', 'Pipelines.', 'pipeline lint .buildkite/pipeline.yml', [pipelineLint()]),
     group('org', 'Organizations.', 'org create acme --name "Acme Inc."', [orgCreate(), orgSet()]),
     group('sso', 'Single sign-on.', 'sso disable acme', [ssoDisable()]),
-    group('user', 'People.', 'user create --help', [userCreate()]),
+    group('user', 'People.', 'user create --help', [userCreate(), userSignInLink()]),
     group('token', 'API access tokens.', 'token create --help', [tokenCreate(), tokenRevoke()]),
   ]).version(readVersion())
   try {

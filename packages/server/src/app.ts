@@ -33,8 +33,11 @@ import { buildServer } from './http/server.ts'
 import { connectPages } from './pages/connect-services.ts'
 import { answerMissingPage, pageEndpoints } from './pages/endpoints.ts'
 import type { Page } from './pages/page.ts'
+import { invitationPages } from './pages/invitations.ts'
+import { passwordPages } from './pages/password.ts'
 import { signInPages } from './pages/sign-in.ts'
 import { ssoPages } from './pages/sso.ts'
+import { signOutPages } from './pages/sign-out.ts'
 import { readSite } from './pages/site.ts'
 import { assetEndpoint } from './pages/web.ts'
 import { accessTokenRoutes } from './resources/access-token/routes.ts'
@@ -86,10 +89,13 @@ import { teamPipelineRoutes } from './resources/team-pipelines/routes.ts'
 import { teamRoutes } from './resources/teams/routes.ts'
 import { testRunRoutes } from './resources/test_runs/routes.ts'
 import { testRoutes } from './resources/tests/routes.ts'
+import { sessionRoutes } from './resources/sessions/routes.ts'
+import { userAccessTokenRoutes } from './resources/access-tokens/routes.ts'
 import { userRoutes } from './resources/user/routes.ts'
 
 export const slices: Slices = {
   'access-token': accessTokenRoutes,
+  'access-tokens': userAccessTokenRoutes,
   'agent-images': agentImageRoutes,
   agents: agentRoutes,
   annotations: annotationRoutes,
@@ -129,6 +135,7 @@ export const slices: Slices = {
   secrets: secretRoutes,
   'service-events': serviceEventRoutes,
   services: serviceRoutes,
+  sessions: sessionRoutes,
   sso: ssoRoutes,
   'step-uploads': stepUploadRoutes,
   suites: suiteRoutes,
@@ -159,7 +166,14 @@ export const agentApiRoutes: readonly AgentRoute[] = [
   ...testUploadApi,
 ]
 
-const pages: readonly Page[] = [...signInPages, ...ssoPages, ...connectPages]
+const pages: readonly Page[] = [
+  ...signInPages,
+  ...signOutPages,
+  ...ssoPages,
+  ...passwordPages,
+  ...invitationPages,
+  ...connectPages,
+]
 
 /** The server with everything that it answers. */
 export async function buildApp(ctx: Context, database: Database): Promise<FastifyInstance> {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { recordAudit, type Origin } from './audit/record.ts'
 import { scopes } from './auth/scopes.ts'
+import { createSignInLink } from './auth/sign-in-links.ts'
 import { prepareDataDir } from './db/embedded/data-dir.ts'
 import { errorCode, StartupError } from './db/embedded/startup-error.ts'
 import type { Db, Trx } from './db/pool.ts'
@@ -23,6 +24,8 @@ export interface FirstOrganization {
   administrator: string
   /** Shown only once. */
   token: string
+  /** Signs the administrator in once, at `/sign-in?code=…`. */
+  sign_in_code: string
 }
 
 const origin: Origin = { kind: 'operator', command: 'up' }
@@ -56,7 +59,12 @@ export async function bootstrap(
     })
     const clusterId = await createDefaultCluster(trx, org.id, admin.id)
     await createDemoPipeline(trx, org.id, admin.id, clusterId)
-    return { organization: slug, administrator: admin.email, token: issued.token }
+    return {
+      organization: slug,
+      administrator: admin.email,
+      token: issued.token,
+      sign_in_code: await createSignInLink(trx, admin.id),
+    }
   })
 }
 

@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import { sessionFinder, tokenFinder } from './auth/find-tokens.ts'
 import { keyring, type Keyring } from './auth/keyring.ts'
 import { rateLimits, type RateLimits } from './auth/rate-limits.ts'
+import { signInLimits, type SignInLimits } from './auth/sign-in-limits.ts'
 import { trackSessionUse } from './auth/sessions.ts'
 import { cacheTokens, type TokenCache } from './auth/token-cache.ts'
 import { trackTokenUse, type UseTracker } from './auth/track-use.ts'
@@ -29,6 +30,7 @@ export interface Context {
   tokenUse: UseTracker
   sessionUse: UseTracker
   limits: RateLimits
+  signInLimits: SignInLimits
   /** For all URLs that users set. */
   outbound: OutboundClient
   /** Repository tokens of GitHub Apps. */
@@ -72,6 +74,7 @@ export function createContext(parts: Parts): Context {
       log.warn({ err: error }, 'Could not record when sessions were used.'),
     ),
     limits: rateLimits(config.rateLimits, pool),
+    signInLimits: signInLimits(pool),
     outbound: outboundClient({ allow: config.outboundAllow.join(' ') }),
     appTokens: expiringCache({ marginMs: 10 * 60_000, most: 5000 }),
     hosted,

@@ -1,11 +1,12 @@
 // The functions behind the `millrace` commands. The command line only parses and prints. The life of a process and the
 // opening of its database are in program/.
 import { join } from 'node:path'
-import { hash } from '@node-rs/argon2'
 import type { Origin } from './audit/record.ts'
 import { flushTokenCaches } from './auth/access-watch.ts'
 import type { MemberRole } from './auth/caller.ts'
+import { hashPassword } from './auth/passwords.ts'
 import { scopes } from './auth/scopes.ts'
+import { createSignInLink } from './auth/sign-in-links.ts'
 import { restoreBackup, type Restored } from './backup/restore.ts'
 import { writeBackup, type Backup } from './backup/write.ts'
 import { bootstrap, findSecretKeys, keepSecretKey } from './bootstrap.ts'
@@ -30,6 +31,7 @@ import * as organizations from './resources/organizations/create.ts'
 import { updateAllowedRanges } from './resources/api-settings/update.ts'
 import { disableFeature, enableFeature } from './resources/organizations/enable-feature.ts'
 import * as sso from './resources/sso/update.ts'
+import { findCredentials } from './resources/user/queries.ts'
 
 export type { Audience, Started } from './program/run.ts'
 
@@ -138,11 +140,20 @@ export interface UserRequest {
 
 export async function createUser(env: Environment, request: UserRequest): Promise<CreatedMember> {
   const { email, name, organization: organizationSlug, role, password } = request
-  const passwordHash = password === null ? null : await hash(password)
+  const passwordHash = password === null ? null : await hashPassword(password)
   return administer(env, (db) =>
     createMember(db, operator('user create'), { email, name, organizationSlug, role, passwordHash }),
   )
 }
+
+/** The address of a page that signs the person in once, within 24 hours. */
+export const createSignInUrl = (env: Environment, email: string): Promise<{ email: string; url: string }> =>
+  administer(env, async (db) => {
+    const user = await findCredentials(db, email)
+    if (user === undefined) throw new StartupError(`There is no user "${email}".`)
+    const code = await createSignInLink(db, user.id)
+    return { email, url: `${readSettings(env).url}/sign-in?code=${code}` }
+  })
 
 /** The scope `all` becomes all scopes of this version. */
 export const createToken = (env: Environment, request: AccessTokenRequest): Promise<CreatedAccessToken> =>

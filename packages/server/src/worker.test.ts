@@ -159,6 +159,7 @@ const refusing: Handlers<unknown> = {
   expire_deliveries: refuse,
   seal_plain_secrets: refuse,
   checkpoint_log: refuse,
+  send_invitation: refuse,
   compact_log: refuse,
   update_git_mirror: refuse,
 }

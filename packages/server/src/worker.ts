@@ -17,6 +17,7 @@ import { updateStatuses } from './resources/commit-statuses/update-statuses.ts'
 import { enqueuePolls, pollAndContinue } from './source-hosts/incoming/poll.ts'
 import { expireWebhookDeliveries } from './source-hosts/incoming/queries.ts'
 import * as invitations from './resources/invitations/queries.ts'
+import { sendInvitation } from './resources/invitations/send-mail.ts'
 import { revokeInactiveTokens } from './resources/access-token/revoke-inactive.ts'
 import { expireDeliveries } from './notifications/delivery/expire.ts'
 import { startRelayAndDelivery, type Notifications } from './notifications/start.ts'
@@ -48,6 +49,7 @@ export const handlers: Handlers<Context> = {
   report_overdue_statuses: enqueueOverdueReports,
   revoke_inactive_tokens: (ctx) => revokeInactiveTokens(ctx.db),
   seal_plain_secrets: sealPlainSecrets,
+  send_invitation: sendInvitation,
   update_git_mirror: updateMirror,
 }
 

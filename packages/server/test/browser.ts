@@ -16,6 +16,7 @@ export interface Browser {
   /** Whatever somebody makes up. */
   post(path: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<Shown>
   signIn(token: string, next?: string): Promise<Shown>
+  signInWithPassword(email: string, password: string, next?: string): Promise<Shown>
 }
 
 export function aBrowser(app: TestApp): Browser {
@@ -62,6 +63,10 @@ export function aBrowser(app: TestApp): Browser {
     async signIn(token, next) {
       await browser.get(next === undefined ? '/sign-in' : `/sign-in?next=${encodeURIComponent(next)}`)
       return browser.submit('/sign-in', { token })
+    },
+    async signInWithPassword(email, password, next) {
+      await browser.get(next === undefined ? '/sign-in' : `/sign-in?next=${encodeURIComponent(next)}`)
+      return browser.submit('/sign-in', { email, password })
     },
   }
   return browser

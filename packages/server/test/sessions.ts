@@ -1,5 +1,7 @@
 // Sessions of people, as headers of a request.
+import { hashPassword } from '../src/auth/passwords.ts'
 import { openSession, type NewSession } from '../src/auth/sessions.ts'
+import { hashToken } from '../src/lib/ids.ts'
 import type { TestApp } from './app.ts'
 
 type How =
@@ -25,3 +27,19 @@ export async function aSession(
 
 /** What a page of ours adds to its requests. */
 export const fromPage = { 'X-Millrace-Page': '1' }
+
+export async function sessionId(app: TestApp, user: { id: string }): Promise<string> {
+  const { Cookie } = await aSession(app, user)
+  const { id } = await app.db
+    .selectFrom('web_sessions')
+    .select('id')
+    .where('token_hash', '=', hashToken(Cookie.split('=')[1] ?? ''))
+    .executeTakeFirstOrThrow()
+  return id
+}
+
+/** A password is hashed as a server hashes it. */
+export async function withPassword(app: TestApp, user: { id: string }, password: string): Promise<void> {
+  const passwordHash = await hashPassword(password)
+  await app.db.updateTable('users').set({ password_hash: passwordHash }).where('id', '=', user.id).execute()
+}

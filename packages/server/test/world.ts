@@ -7,11 +7,14 @@ import {
   aMember,
   anAdmin,
   anOrganization,
+  aToken,
+  tokenId,
   unique,
   withFeature,
   type TestOrganization,
   type TestUser,
 } from './builders.ts'
+import { sessionId } from './sessions.ts'
 
 export interface World {
   org: TestOrganization
@@ -144,6 +147,7 @@ export async function aWorld(app: TestApp): Promise<World> {
   })
   const events = await app.request('GET', `${org.path}/audit_events`, { token: admin.token })
   const ids = {
+    access_token: await tokenId(app, await aToken(app, admin)),
     artifact,
     commit_status: commitStatus,
     cluster,
@@ -172,6 +176,7 @@ export async function aWorld(app: TestApp): Promise<World> {
     build_uuid: job.build_id,
     annotation: await make(`/pipelines/${pipeline}/builds/${build}/annotations`, { body: 'round' }),
     service,
+    session: await sessionId(app, admin),
     delivery: await make(`/services/${service}/test`, {}),
     schedule: await make(`/pipelines/${pipeline}/schedules`, { cronline: '@daily' }),
     template: await make('/pipeline-templates', { name: 'World', configuration: 'steps: []' }, 'uuid'),

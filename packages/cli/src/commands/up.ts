@@ -20,7 +20,7 @@ function welcome({ url, roles, database, first }: Started): string {
   const lines = [
     `Millrace runs at ${url}`,
     '',
-    ...(first === null ? [] : firstLines(first)),
+    ...(first === null ? [] : firstLines(url, first)),
     `  API reference   ${url}/docs`,
     '                  Press Authorize there and paste the token: the page then calls the API for you.',
     `  PostgreSQL      ${database}`,
@@ -37,7 +37,10 @@ function welcome({ url, roles, database, first }: Started): string {
   return lines.join('\n')
 }
 
-const firstLines = (first: NonNullable<Started['first']>) => [
+const firstLines = (url: string, first: NonNullable<Started['first']>) => [
+  `Open ${url}/sign-in?code=${first.sign_in_code}`,
+  'The link signs you in as the administrator: once, and within 24 hours.',
+  '',
   `  Token           ${first.token}`,
   '                  Keep it: it may do everything, and is shown this once.',
   `  Organization    ${first.organization}`,
@@ -48,5 +51,9 @@ const laterLines = [
   'The token was shown at the first start. For another one:',
   '',
   '  npx millrace token create --user admin@localhost --scope all',
+  '',
+  'For a link that signs a person in to the web interface:',
+  '',
+  '  npx millrace user sign-in-link admin@localhost',
   '',
 ]

@@ -12,7 +12,7 @@ export type Origin =
   | { kind: 'operator'; command: string }
   /** A job, through the agent that runs it. */
   | { kind: 'agent'; agent: AgentContext }
-  /** A person who is signing in, before the session is open. */
+  /** A person who is signing in or accepts an invitation, on a page. */
   | { kind: 'sign_in'; user: { id: string; name: string }; request: Caller['request'] }
   /** The installation itself, by a background task. */
   | { kind: 'system' }

@@ -10,6 +10,8 @@ export type OpenedWith = 'password' | 'link' | 'sso' | 'token'
 export interface CallerSession {
   id: string
   opened_with: OpenedWith
+  created_at: string
+  expires_at: string
   /** The organization whose single sign-on opened it. */
   organization_id: string | null
 }
@@ -24,6 +26,7 @@ export interface Caller {
     scopes: readonly string[]
     /** null: every organization its owner belongs to. */
     organization_ids: readonly string[] | null
+    allowed_ip_addresses: string | null
     created_at: string
     expires_at: string | null
   }

@@ -17,6 +17,7 @@ export interface FoundToken {
   organization_ids: string[] | null
   allowed_ip_addresses: string | null
   created_at: string
+  /** Of the access token. */
   expires_at: string | null
   user: { id: string; name: string; email: string; created_at: string }
   /** The organization with the given slug. null: there is none, or the owner is not a member of it. */
@@ -56,8 +57,10 @@ export const sessionFinder =
   (db: Db): FindToken =>
   async (cookie, slug) => {
     const { rows } = await sql<SessionRow>`
-      select ${columns}, ${sessionReach} as organization_ids, ${ssoMissing} as sso_missing, coalesce(t.created_at, w.created_at) as created_at, least(w.expires_at, t.expires_at) as expires_at,
-        w.id as session_id, w.opened_with, w.organization_id as sso_organization_id
+      select ${columns}, ${sessionReach} as organization_ids, ${ssoMissing} as sso_missing,
+        coalesce(t.created_at, w.created_at) as created_at, t.expires_at,
+        w.id as session_id, w.opened_with, w.created_at as opened_at, w.expires_at as session_expires_at,
+        w.organization_id as sso_organization_id
       from web_sessions w left join api_access_tokens t on t.id = w.access_token_id
       join users u on u.id = coalesce(w.user_id, t.user_id) ${membership(slug, sessionReach)}
       where w.token_hash = ${hashToken(cookie)} and w.expires_at > now()
@@ -67,6 +70,8 @@ export const sessionFinder =
     return toFound(row, {
       id: row.session_id,
       opened_with: row.opened_with,
+      created_at: row.opened_at,
+      expires_at: row.session_expires_at,
       organization_id: row.sso_organization_id,
     })
   }
@@ -99,6 +104,8 @@ interface Row {
 interface SessionRow extends Row {
   session_id: string
   opened_with: OpenedWith
+  opened_at: string
+  session_expires_at: string
   sso_organization_id: string | null
 }
 

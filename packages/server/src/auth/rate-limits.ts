@@ -60,7 +60,7 @@ export function rateLimits(settings: Config['rateLimits'], pool: pg.Pool): RateL
   }
 }
 
-const storage = (storeClient: pg.Pool) => ({
+export const storage = (storeClient: pg.Pool) => ({
   storeClient,
   storeType: 'pool',
   tableName: 'rate_limits',

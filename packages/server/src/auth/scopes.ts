@@ -36,6 +36,7 @@ export const scopes = [
   'read_teams',
   'write_teams',
   'read_user',
+  'write_user',
 ] as const
 
 export type Scope = (typeof scopes)[number]

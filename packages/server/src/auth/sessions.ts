@@ -1,8 +1,10 @@
 // Sessions of people, which browsers hold in a cookie. Only the hash of a session's value is stored.
 import { sql } from 'kysely'
-import type { Db } from '../db/pool.ts'
+import type { Db, Trx } from '../db/pool.ts'
+import { inTransaction } from '../db/transaction.ts'
 import { hashToken, newId, newToken } from '../lib/ids.ts'
 import { flushTokenCaches } from './access-watch.ts'
+import type { CallerSession } from './caller.ts'
 import { trackUse, type UseTracker } from './track-use.ts'
 
 const sessionDays = 14
@@ -62,6 +64,30 @@ export async function endSession(db: Db, value: string): Promise<void> {
   await db.deleteFrom('web_sessions').where('token_hash', '=', hashToken(value)).execute()
   await flushTokenCaches(db)
 }
+
+/** All sessions of a user, on every server. Not for use inside a transaction. */
+export async function endSessionsOf(db: Db, userId: string): Promise<void> {
+  await inTransaction(db, (trx) => endSessionsIn(trx, userId, null))
+  await flushTokenCaches(db)
+}
+
+/** All but one. To be followed by `flushTokenCaches`. Sessions of the previous release name their user only by the token. */
+export async function endSessionsIn(trx: Trx, userId: string, keptId: string | null): Promise<void> {
+  await sql`
+    delete from web_sessions w
+    where ${isOfUser(userId)} and (${keptId}::uuid is null or w.id <> ${keptId})`.execute(trx)
+}
+
+/** For queries with `web_sessions w`. */
+export const isOfUser = (userId: string) => sql<boolean>`
+  (w.user_id = ${userId} or w.user_id is null and exists (
+    select from api_access_tokens t where t.id = w.access_token_id and t.user_id = ${userId}))`
+
+const freshMs = 3_600_000
+
+/** Whether the person has just come by a sign-in link, and so may set a password without knowing the old one. */
+export const isFreshLink = (session: Pick<CallerSession, 'opened_with' | 'created_at'>, now: Date): boolean =>
+  session.opened_with === 'link' && now.getTime() - Date.parse(session.created_at) < freshMs
 
 /** Records the use of sessions, and prolongs each at most once an hour. */
 export const trackSessionUse = (db: Db, now: () => number, onError: (error: unknown) => void): UseTracker =>

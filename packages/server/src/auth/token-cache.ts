@@ -32,8 +32,10 @@ export function cacheTokens(query: FindToken, { now, monotonicNow }: Clocks): To
 
   const store = (key: string, token: FoundToken) => {
     if (cached.size >= mostTokens) cached.clear()
-    const { expires_at: expiresAt } = token
-    const until = expiresAt === null ? Infinity : Date.parse(expiresAt) - queryBeforeExpiryMs
+    const ends = [token.expires_at, token.session?.expires_at ?? null].flatMap((end) =>
+      end === null ? [] : [Date.parse(end) - queryBeforeExpiryMs],
+    )
+    const until = Math.min(Infinity, ...ends)
     cached.set(key, { token, until })
   }
 

@@ -248,6 +248,17 @@ describe('abuse case 13: finding out who has an account', () => {
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
   })
 
+  it('is not possible by passwords: the answer differs only in the address that was sent', async () => {
+    const known = await aMember(app, world.org)
+    const texts: string[] = []
+    for (const email of [known.email, 'nobody@example.com']) {
+      const { status, text } = await aBrowser(app).signInWithPassword(email, 'a guess')
+      expect(status).toBe(422)
+      texts.push(text.replace(/value="\w{20,}"/g, '').replaceAll(email, ''))
+    }
+    expect(texts[0]).toBe(texts[1])
+  })
+
   it('is not possible by avatars: there is one for every id', async () => {
     for (const id of [world.admin.id, newId()]) {
       expect((await app.request('GET', `/avatars/${id}`)).status).toBe(200)

@@ -105,4 +105,4 @@ function pathToLog(url: string): string {
   return secret === undefined ? path : `${secret}…`
 }
 
-const secretPaths = ['/deliver/', '/badges/']
+const secretPaths = ['/deliver/', '/badges/', '/-/invitations/']

@@ -84,7 +84,13 @@ async function answer(ctx: Context, page: Page, request: FastifyRequest): Promis
 
 const toSession = (found: FoundToken | null, value: string | null): Session | null =>
   found?.session && value !== null
-    ? { id: found.session.id, value, user: found.user, organizationIds: found.organization_ids }
+    ? {
+        ...found.session,
+        value,
+        user: found.user,
+        scopes: found.scopes,
+        organizationIds: found.organization_ids,
+      }
     : null
 
 /** Requests for pages count too, but only responses of the API have the headers with the limits. */

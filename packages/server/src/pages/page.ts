@@ -1,5 +1,5 @@
 // One web page: its access rule and its content. As with routes, a page without an access rule does not compile.
-import type { Caller, Organization } from '../auth/caller.ts'
+import type { Caller, CallerSession, Organization } from '../auth/caller.ts'
 import type { Permission } from '../auth/permissions.ts'
 import type { Scope } from '../auth/scopes.ts'
 import type { Context } from '../context.ts'
@@ -21,11 +21,11 @@ export interface Redirect {
   cookies?: readonly string[]
 }
 
-export interface Session {
-  id: string
+export interface Session extends CallerSession {
   /** The value of the cookie. */
   value: string
   user: Caller['user']
+  scopes: readonly string[]
   /** null: every organization of the user. */
   organizationIds: readonly string[] | null
 }

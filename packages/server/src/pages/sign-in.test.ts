@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { useApp } from '../../test/app.ts'
+import { sql } from 'kysely'
+import { sortedStatuses, startApp, useApp } from '../../test/app.ts'
 import { aBrowser } from '../../test/browser.ts'
 import {
+  aMember,
   anAdmin,
   anOrganization,
   aToken,
@@ -10,6 +12,10 @@ import {
   type TestOrganization,
   type TestUser,
 } from '../../test/builders.ts'
+import { aSession, fromPage, withPassword } from '../../test/sessions.ts'
+import { signInLimits } from '../auth/sign-in-limits.ts'
+import { createSignInLink } from '../auth/sign-in-links.ts'
+import { hashToken } from '../lib/ids.ts'
 import { revokeAccessToken } from '../resources/access-token/revoke.ts'
 import { handlers } from '../worker.ts'
 
@@ -51,7 +57,7 @@ describe('POST /sign-in', () => {
   it('gives a session for an access token, in a cookie that scripts cannot read, and keeps only its hash', async () => {
     const browser = aBrowser(app)
     const answer = await browser.signIn(admin.token)
-    expect([answer.status, answer.location]).toEqual([303, '/sign-in'])
+    expect([answer.status, answer.location]).toEqual([303, '/'])
     const cookie = answer.headers.getSetCookie().find((line) => line.startsWith('millrace_session='))
     expect(cookie).toMatch(
       /^millrace_session=mrws_\w{40}; Path=\/; Max-Age=34560000; HttpOnly; SameSite=Lax$/,
@@ -62,6 +68,7 @@ describe('POST /sign-in', () => {
     expect(JSON.stringify(rows)).not.toContain(admin.token)
     const shown = await browser.get('/sign-in')
     expect(shown.text).toContain(`Signed in as ${admin.name}`)
+    expect(shown.text).toContain(`href="/${org.slug}"`)
     expect(shown.text).toContain(connectPath())
     expect(app.logLines.join('')).not.toContain(value)
   })
@@ -105,11 +112,11 @@ describe('POST /sign-in', () => {
   })
 
   it.each([
-    ['//evil.example/', '/sign-in'],
-    ['/\\evil.example/', '/sign-in'],
-    ['https://evil.example/', '/sign-in'],
-    ['/\t/evil.example/', '/sign-in'],
-    ['javascript:alert(1)', '/sign-in'],
+    ['//evil.example/', '/'],
+    ['/\\evil.example/', '/'],
+    ['https://evil.example/', '/'],
+    ['/\t/evil.example/', '/'],
+    ['javascript:alert(1)', '/'],
     ['/organizations/acme/services/connect?a=b', '/organizations/acme/services/connect?a=b'],
     ['/acme/demo/builds/7?view=table#a-job/L5-L9', '/acme/demo/builds/7?view=table#a-job/L5-L9'],
     ['/acme#//evil.example', '/acme#//evil.example'],
@@ -123,7 +130,199 @@ describe('POST /sign-in', () => {
   })
 })
 
+describe('POST /sign-in with a password', () => {
+  const password = 'correct horse battery'
+  const aPerson = async () => {
+    const person = await aMember(app, org)
+    await withPassword(app, person, password)
+    return person
+  }
+
+  it('opens a session and keeps the fragment of the address that the person wanted', async () => {
+    const person = await aPerson()
+    const browser = aBrowser(app)
+    const next = '/acme/demo/builds/7#a-job/L5-L9'
+    const answer = await browser.signInWithPassword(person.email.toUpperCase(), password, next)
+    expect([answer.status, answer.location]).toEqual([303, next])
+    expect((await browser.get('/sign-in')).text).toContain('Signed in as')
+    const { rows } = await sql<{
+      opened_with: string
+      ip: string
+      user_agent: string
+      access_token_id: null
+    }>`
+      select opened_with, ip, user_agent, access_token_id from web_sessions where user_id = ${person.id}`.execute(
+      app.db,
+    )
+    expect(rows).toEqual([
+      { opened_with: 'password', ip: '127.0.0.1', user_agent: 'node', access_token_id: null },
+    ])
+  })
+
+  it('says the same about a wrong password, an unknown address and a person without a password', async () => {
+    const person = await aPerson()
+    const without = await aMember(app, org)
+    const answers = [
+      await aBrowser(app).signInWithPassword(person.email, 'wrong'),
+      await aBrowser(app).signInWithPassword('nobody@example.com', password),
+      await aBrowser(app).signInWithPassword(without.email, ''),
+      await aBrowser(app).signInWithPassword('a\0b@example.com', password),
+    ]
+    for (const answer of answers) {
+      expect(answer.status).toBe(422)
+      expect(answer.text).toContain('The email address or the password is wrong.')
+      expect(answer.headers.getSetCookie().join()).not.toContain('millrace_session')
+    }
+  })
+
+  it('allows ten tries for an address in 15 minutes, on all servers together, and says when to try again', async () => {
+    const second = await startApp({}, app.database)
+    const person = await aPerson()
+    for (let tries = 0; tries < 10; tries++) {
+      const server = tries % 2 === 0 ? app : second
+      expect((await aBrowser(server).signInWithPassword(person.email, 'wrong')).status).toBe(422)
+    }
+    for (const server of [app, second]) {
+      const answer = await aBrowser(server).signInWithPassword(person.email, password)
+      expect(answer.status).toBe(429)
+      expect(answer.text).toMatch(/There were too many tries to sign in. Try again in 1[45] minutes./)
+    }
+    const other = await aPerson()
+    expect((await aBrowser(app).signInWithPassword(other.email, password)).status).toBe(303)
+    await second.close()
+  })
+
+  it('counts anew after a right password', async () => {
+    const person = await aPerson()
+    for (let round = 0; round < 2; round++) {
+      for (let tries = 0; tries < 9; tries++) {
+        expect((await aBrowser(app).signInWithPassword(person.email, 'wrong')).status).toBe(422)
+      }
+      expect((await aBrowser(app).signInWithPassword(person.email, password)).status).toBe(303)
+    }
+  })
+
+  it('allows 100 tries from a network', async () => {
+    const limits = signInLimits(app.database.pool)
+    const from = (n: number) => limits.spend(`${n}@example.com`, `2001:db8:7:1::${n}`)
+    for (let tries = 1; tries <= 100; tries++) await from(tries)
+    await expect(from(101)).rejects.toMatchObject({ status: 429 })
+    await limits.spend('1@example.net', '2001:db8:7:2::1')
+  })
+})
+
+describe('a sign-in link', () => {
+  const aLink = async () => {
+    const person = await aMember(app, org, { name: 'Grace' })
+    return { person, code: await createSignInLink(app.db, person.id) }
+  }
+
+  it('signs in once, with a button, and then offers to set a password', async () => {
+    const { person, code } = await aLink()
+    const browser = aBrowser(app)
+    for (let looks = 0; looks < 2; looks++) {
+      const shown = await browser.get(`/sign-in?code=${code}`)
+      expect(shown.text).toContain('Sign in as Grace')
+    }
+    const answer = await browser.submit('/sign-in')
+    expect([answer.status, answer.location]).toEqual([303, '/-/password'])
+    expect((await browser.get('/-/password')).text).toContain(person.email)
+    const saved = await browser.submit('/-/password', { password: 'a new password' })
+    expect([saved.status, saved.location]).toEqual([303, '/'])
+    expect((await aBrowser(app).signInWithPassword(person.email, 'a new password')).status).toBe(303)
+
+    const again = aBrowser(app)
+    const used = await again.get(`/sign-in?code=${code}`)
+    expect([used.status, used.text.includes('has been used')]).toEqual([422, true])
+    expect((await again.submit('/sign-in', { code })).status).toBe(422)
+    expect(app.logLines.join('')).not.toContain(code)
+  })
+
+  it('is stored as a hash and ends after 24 hours', async () => {
+    const { code } = await aLink()
+    const hash = hashToken(code)
+    const row = await app.db
+      .selectFrom('sign_in_links')
+      .selectAll()
+      .where('code_hash', '=', hash)
+      .executeTakeFirstOrThrow()
+    expect(Date.parse(row.expires_at) - Date.parse(row.created_at)).toBe(24 * 3_600_000)
+    await app.db
+      .updateTable('sign_in_links')
+      .set({ expires_at: new Date(0).toISOString() })
+      .where('code_hash', '=', hash)
+      .execute()
+    expect((await aBrowser(app).get(`/sign-in?code=${code}`)).status).toBe(422)
+    await handlers.expire_sessions(app.ctx, {})
+    expect(
+      await app.db.selectFrom('sign_in_links').where('code_hash', '=', hash).select('user_id').execute(),
+    ).toEqual([])
+  })
+
+  it('is used by one of two simultaneous requests', async () => {
+    const { code } = await aLink()
+    const browsers = [aBrowser(app), aBrowser(app)]
+    for (const browser of browsers) await browser.get(`/sign-in?code=${code}`)
+    const answers = await Promise.all(browsers.map((browser) => browser.submit('/sign-in')))
+    expect(sortedStatuses(answers)).toEqual([303, 422])
+  })
+
+  it('lets set a password for an hour, and no other session does', async () => {
+    const { person, code } = await aLink()
+    const browser = aBrowser(app)
+    await browser.get(`/sign-in?code=${code}`)
+    await browser.submit('/sign-in')
+    await browser.get('/-/password')
+    await sql`update web_sessions set created_at = created_at - interval '61 minutes' where user_id = ${person.id}`.execute(
+      app.db,
+    )
+    expect((await browser.submit('/-/password', { password: 'a new password' })).status).toBe(403)
+    const byToken = aBrowser(app)
+    await byToken.signIn(person.token)
+    expect((await byToken.get('/-/password')).status).toBe(403)
+    expect((await aBrowser(app).get('/-/password')).location).toBe('/sign-in')
+  })
+
+  it('refuses a short password, and ends other sessions and links with a good one', async () => {
+    const { person, code } = await aLink()
+    const other = await createSignInLink(app.db, person.id)
+    const elsewhere = await aSession(app, person)
+    const browser = aBrowser(app)
+    await browser.get(`/sign-in?code=${code}`)
+    await browser.submit('/sign-in')
+    await browser.get('/-/password')
+    const short = await browser.submit('/-/password', { password: 'short' })
+    expect([short.status, short.text.includes('at least 8 characters')]).toEqual([422, true])
+    await browser.submit('/-/password', { password: 'long enough' })
+    const { status } = await app.request('GET', '/v2/user', { headers: { ...elsewhere, ...fromPage } })
+    expect(status).toBe(401)
+    expect((await browser.get('/sign-in')).text).toContain('Signed in as Grace')
+    expect((await aBrowser(app).get(`/sign-in?code=${other}`)).status).toBe(422)
+  })
+})
+
 describe('a session', () => {
+  it('ends everywhere when its owner signs out everywhere', async () => {
+    const person = await aMember(app, org)
+    const elsewhere = await aSession(app, person)
+    const browser = aBrowser(app)
+    await browser.signIn(person.token)
+    await browser.get('/sign-in')
+    expect((await browser.submit('/sign-out', { everywhere: 'yes' })).status).toBe(303)
+    const { status } = await app.request('GET', '/v2/user', { headers: { ...elsewhere, ...fromPage } })
+    expect(status).toBe(401)
+    expect(
+      await app.db.selectFrom('web_sessions').select('id').where('user_id', '=', person.id).execute(),
+    ).toEqual([])
+  })
+
+  it('leads a person who is signed in already to the page they wanted', async () => {
+    const browser = aBrowser(app)
+    await browser.signIn(admin.token)
+    const shown = await browser.get(`/sign-in?next=${encodeURIComponent('/acme/demo#job')}`)
+    expect(shown.text).toContain('href="/acme/demo#job"')
+  })
+
   it('ends with its token, at once', async () => {
     const token = await aToken(app, admin)
     const browser = aBrowser(app)

@@ -1,13 +1,14 @@
-// Exchanges an access token for a session, so that no page contains the token.
-import { endSession, openSession, sessionCookieSeconds } from '../auth/sessions.ts'
-import type { FoundToken } from '../auth/find-tokens.ts'
-import type { Context } from '../context.ts'
+// Opens a session for a person who has a password, an access token, or a link that works once.
+import { isPassword } from '../auth/passwords.ts'
+import { findSignInLink, takeSignInLink } from '../auth/sign-in-links.ts'
+import { ApiError } from '../lib/errors.ts'
 import { isInRanges } from '../lib/ip-ranges.ts'
+import { isStorable } from '../lib/unstorable.ts'
+import { findCredentials } from '../resources/user/queries.ts'
 import { listMemberships } from './memberships.ts'
-import { writeCookie } from '../http/cookies.ts'
-import { html, type Html } from './html.ts'
-import { ssoForm } from './sso.ts'
-import { localPath, type Page, type PageAnswer, type PageInput, type Session } from './page.ts'
+import { localPath, type Page, type PageAnswer, type PageInput, type Redirect } from './page.ts'
+import { linkForm, signedIn, signInForms } from './sign-in-forms.ts'
+import { startSession } from './start-session.ts'
 
 const showSignIn: Page = {
   method: 'GET',
@@ -15,99 +16,71 @@ const showSignIn: Page = {
   permission: 'anonymous',
   async handler({ ctx, query, formField, session }) {
     const next = localPath(ctx.config.url, query.get('next'))
-    return session === null ? signInForm(formField, next, null) : whereTo(ctx, session, formField)
+    const code = query.get('code')
+    if (code !== null) {
+      const user = await findSignInLink(ctx.db, code)
+      return user === undefined
+        ? { ...signInForms({ formField, next, problem: usedLink }), status: 422 }
+        : linkForm({ formField, next, code, user })
+    }
+    if (session === null) return signInForms({ formField, next, problem: null })
+    return signedIn({ formField, next, session, organizations: await listMemberships(ctx.db, session) })
   },
 }
+
+const usedLink = 'This link has been used, or is older than 24 hours. Ask for a new one, or sign in below.'
 
 const signIn: Page = {
   method: 'POST',
   url: '/sign-in',
   permission: 'anonymous',
   async handler(input) {
-    const { ctx, form, formField, session, visitor } = input
+    const { ctx, form, formField } = input
     const next = localPath(ctx.config.url, form.get('next'))
-    const token = await findToken(input)
-    if (token === null || token.id === null) {
-      const problem = 'That is not a valid access token, or it may not be used from here.'
-      return { ...signInForm(formField, next, problem), status: 422 }
-    }
-    // An earlier session ends.
-    if (session !== null) await endSession(ctx.db, session.value)
-    const value = await openSession(ctx.db, {
-      how: 'token',
-      accessTokenId: token.id,
-      userId: token.user.id,
-      ...visitor,
-      now: ctx.now(),
-    })
-    ctx.tokenUse.record(token.id, visitor.ip)
-    return {
-      to: next ?? '/sign-in',
-      cookies: [writeCookie(ctx.config.url, 'session', value, sessionCookieSeconds), withoutForm(ctx)],
+    try {
+      if (form.has('code')) return await byLink(input, next)
+      return form.has('token') ? await byToken(input, next) : await byPassword(input, next)
+    } catch (error) {
+      if (!(error instanceof ApiError) || (error.status !== 422 && error.status !== 429)) throw error
+      const email = form.has('token') ? '' : (form.get('email') ?? '')
+      return { ...signInForms({ formField, next, problem: error.message, email }), status: error.status }
     }
   },
 }
 
-const signOut: Page = {
-  method: 'POST',
-  url: '/sign-out',
-  permission: 'anonymous',
-  async handler({ ctx, session }) {
-    if (session !== null) await endSession(ctx.db, session.value)
-    return { to: '/sign-in', cookies: [writeCookie(ctx.config.url, 'session', '', 0)] }
-  },
+type Answered = Promise<PageAnswer | Redirect>
+
+const refuse = (problem: string) => new ApiError(422, problem)
+
+async function byPassword(input: PageInput, next: string | null): Answered {
+  const { ctx, form, visitor } = input
+  const email = form.get('email')?.trim() ?? ''
+  await ctx.signInLimits.spend(email, visitor.ip)
+  const user = isStorable(email) ? await findCredentials(ctx.db, email) : undefined
+  const isRight = await isPassword(user?.password_hash ?? null, form.get('password') ?? '')
+  if (user === undefined || !isRight) throw refuse('The email address or the password is wrong.')
+  await ctx.signInLimits.forgive(email, visitor.ip)
+  return startSession(input, { how: 'password', userId: user.id }, next ?? '/')
 }
 
-const withoutForm = (ctx: Context) => writeCookie(ctx.config.url, 'form', '', 0)
-
-async function findToken({ ctx, form, visitor }: PageInput): Promise<FoundToken | null> {
+async function byToken(input: PageInput, next: string | null): Answered {
+  const { ctx, form, visitor } = input
   const given = form.get('token')?.trim() ?? ''
-  if (!/^[\x21-\x7e]{1,500}$/.test(given)) return null
-  const found = await ctx.tokens.find(given, null)
+  const found = /^[\x21-\x7e]{1,500}$/.test(given) ? await ctx.tokens.find(given, null) : null
   const ranges = found?.allowed_ip_addresses ?? null
-  return found !== null && (ranges === null || isInRanges(visitor.ip, ranges)) ? found : null
+  const isAllowed = ranges === null || isInRanges(visitor.ip, ranges)
+  if (found === null || found.id === null || !isAllowed)
+    throw refuse('That is not a valid access token, or it may not be used from here.')
+  ctx.tokenUse.record(found.id, visitor.ip)
+  const identity = { how: 'token', accessTokenId: found.id, userId: found.user.id } as const
+  return startSession(input, identity, next ?? '/')
 }
 
-function signInForm(formField: Html, next: string | null, problem: string | null): PageAnswer {
-  return {
-    title: 'Sign in',
-    content: html` <p>Use an access token of yours, such as the one that the first start printed.</p>
-      ${problem === null ? null : html`<p role="alert"><strong>${problem}</strong></p>`}
-      <form method="post" action="/sign-in">
-        ${formField}
-        <input type="hidden" name="next" value="${next ?? ''}" />
-        <label for="token">Access token</label>
-        <input
-          id="token"
-          name="token"
-          type="password"
-          autocomplete="off"
-          spellcheck="false"
-          required
-          autofocus
-        />
-        <button>Sign in</button>
-      </form>
-      ${ssoForm(next)}`,
-  }
+async function byLink(input: PageInput, next: string | null): Answered {
+  const userId = await takeSignInLink(input.ctx.db, input.form.get('code') ?? '')
+  if (userId === null) throw refuse(usedLink)
+  const to = next === null ? '/-/password' : `/-/password?next=${encodeURIComponent(next)}`
+  return startSession(input, { how: 'link', userId }, to)
 }
 
-async function whereTo(ctx: Context, session: Session, formField: Html): Promise<PageAnswer> {
-  const organizations = await listMemberships(ctx.db, session)
-  const links = organizations.map(
-    ({ slug, name }) =>
-      html`<li>
-        <a href="/organizations/${encodeURIComponent(slug)}/services/connect">Connect services of ${name}</a>
-      </li>`,
-  )
-  return {
-    title: `Signed in as ${session.user.name}`,
-    content: html` <ul>
-        ${links}
-      </ul>
-      <p class="note">Everything else is in the <a href="/docs">API</a>.</p>
-      <form method="post" action="/sign-out">${formField}<button>Sign out</button></form>`,
-  }
-}
-
-export const signInPages: readonly Page[] = [showSignIn, signIn, signOut]
+export const signInPages: readonly Page[] = [showSignIn, signIn]

@@ -18,20 +18,19 @@ import { insertStart, takeStart } from './sso-starts.ts'
 
 /** For the sign-in page. */
 export const ssoForm = (next: string | null): Html =>
-  html`<h2>Single sign-on</h2>
-    <form method="get" action="/-/sso">
-      <input type="hidden" name="next" value="${next ?? ''}" />
-      <label for="organization">Organization</label>
-      <input
-        id="organization"
-        name="organization"
-        placeholder="acme"
-        maxlength="255"
-        spellcheck="false"
-        required
-      />
-      <button>Continue</button>
-    </form>`
+  html`<form method="get" action="/-/sso">
+    <input type="hidden" name="next" value="${next ?? ''}" />
+    <label for="organization">Organization</label>
+    <input
+      id="organization"
+      name="organization"
+      placeholder="acme"
+      maxlength="255"
+      spellcheck="false"
+      required
+    />
+    <button>Continue</button>
+  </form>`
 
 const chooseOrganization: Page = {
   method: 'GET',

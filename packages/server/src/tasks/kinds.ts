@@ -20,6 +20,8 @@ export interface Kinds {
   report_overdue_statuses: NoPayload
   revoke_inactive_tokens: NoPayload
   seal_plain_secrets: NoPayload
+  /** The code of the invitation's link, sealed. */
+  send_invitation: { invitation_id: string; organization_id: string; sealed: string; key_id: string }
   update_git_mirror: { git_mirror_id: string }
 }
 

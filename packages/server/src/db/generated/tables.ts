@@ -650,6 +650,7 @@ export interface Tables {
     revoked_at: string | null
     revoked_by: string | null
     expired_at: string | null
+    code_hash: Buffer | null
   }
   organization_members: {
     organization_id: string
@@ -864,6 +865,12 @@ export interface Tables {
   sealing_keys: {
     key_id: string
     last_used_at: Generated<string>
+  }
+  sign_in_links: {
+    code_hash: Buffer
+    user_id: string
+    created_at: Generated<string>
+    expires_at: string
   }
   sso_identities: {
     organization_id: string

@@ -4,12 +4,16 @@ import type { Context } from '../../context.ts'
 import type { Trx } from '../../db/pool.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { validationFailed } from '../../lib/errors.ts'
-import { newId } from '../../lib/ids.ts'
+import { hashToken, newId, newToken } from '../../lib/ids.ts'
 import * as organizations from '../organizations/queries.ts'
 import * as teams from '../teams/queries.ts'
 import * as invitations from './queries.ts'
+import { enqueueMail } from './send-mail.ts'
 import { mostPending, readAddresses, readTeams } from './rules.ts'
 import type { CreateInvitationsBody } from './schema.ts'
+
+/** `code` is in the link that accepts the invitation, and stored nowhere. */
+export type CreatedInvitation = invitations.InvitationRow & { code: string }
 
 /** Creates all of the invitations, or none. */
 export async function createInvitations(
@@ -17,26 +21,31 @@ export async function createInvitations(
   org: Organization,
   caller: Caller,
   body: CreateInvitationsBody,
-): Promise<invitations.InvitationRow[]> {
+): Promise<CreatedInvitation[]> {
   const emails = readAddresses(body.emails)
   const places = readTeams(body.teams)
   return inTransaction(ctx.db, async (trx) => {
     await organizations.lock(trx, org.id)
     await requireTeams(trx, org.id, places)
     await requireInvitable(trx, org.id, emails)
-    const created: invitations.InvitationRow[] = []
+    const created: CreatedInvitation[] = []
     for (const email of emails) {
-      created.push(
-        await insertInvitation(trx, caller, {
-          id: newId(),
+      const code = newToken('mriv_')
+      const id = newId()
+      created.push({
+        code,
+        ...(await insertInvitation(trx, caller, {
+          id,
           organization_id: org.id,
+          code_hash: hashToken(code),
           email,
           role: body.role ?? 'member',
           sso_mode: body.sso_mode ?? 'required',
           teams: places,
           created_by: caller.user.id,
-        }),
-      )
+        })),
+      })
+      await enqueueMail(ctx, trx, org.id, { id, code })
     }
     return created
   })

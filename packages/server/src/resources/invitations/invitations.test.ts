@@ -73,6 +73,7 @@ describe('POST /v2/organizations/{org.slug}/invitations', () => {
       id,
       graphql_id: graphqlId('OrganizationInvitation', id),
       url: `${baseUrl}${path}/${id}`,
+      accept_url: expect.stringMatching(/^http:\/\/millrace\.test\/-\/invitations\/mriv_\w{40}$/),
       email: emails[0],
       state: 'pending',
       role: 'admin',

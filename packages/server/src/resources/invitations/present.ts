@@ -4,6 +4,16 @@ import { presentPersonOrNull } from '../user/present.ts'
 import type { InvitationRow } from './queries.ts'
 import type { Invitation } from './schema.ts'
 
+export const acceptUrl = (url: string, code: string): string => `${url}/-/invitations/${code}`
+
+export function presentCreatedInvitation(
+  url: string,
+  orgSlug: string,
+  { code, ...invitation }: InvitationRow & { code: string },
+): Static<typeof Invitation> {
+  return { ...presentInvitation(url, orgSlug, invitation), accept_url: acceptUrl(url, code) }
+}
+
 export function presentInvitation(
   url: string,
   orgSlug: string,

@@ -4,6 +4,7 @@ import type { Db, Trx } from '../../db/pool.ts'
 import { violatedUnique } from '../../db/transaction.ts'
 import type { Place } from '../../http/cursors.ts'
 import { notFound, validationFailed } from '../../lib/errors.ts'
+import { hashToken } from '../../lib/ids.ts'
 import type { SsoMode } from '../members/schema.ts'
 import type { TeamPlace } from '../team-members/queries.ts'
 import { userJson, type UserRow } from '../user/queries.ts'
@@ -90,6 +91,7 @@ export async function countPending(db: Db, orgId: string): Promise<number> {
 export interface NewInvitation {
   id: string
   organization_id: string
+  code_hash: Buffer
   email: string
   role: MemberRole
   sso_mode: SsoMode
@@ -113,6 +115,39 @@ export async function insert(trx: Trx, { teams, ...row }: NewInvitation): Promis
 
 interface Accepted extends Pick<InvitationRow, 'id' | 'email' | 'role' | 'sso_mode'> {
   teams: TeamPlace[]
+}
+
+export interface OpenInvitation {
+  id: string
+  email: string
+  role: MemberRole
+  organization_id: string
+  organization_slug: string
+  organization_name: string
+  /** The name of the inviter. null: the user is deleted. */
+  created_by: string | null
+  /** Whether the address belongs to a user. */
+  has_account: boolean
+}
+
+/** The pending invitation with that code, in whichever organization. */
+export async function findByCode(db: Db, code: string): Promise<OpenInvitation | undefined> {
+  const { rows } = await sql<OpenInvitation>`
+    select i.id, i.email, i.role, o.id as organization_id, o.slug as organization_slug, o.name as organization_name,
+      creator.name as created_by,
+      exists (select from users u where lower(u.email) = lower(i.email)) as has_account
+    from organization_invitations i
+    join organizations o on o.id = i.organization_id
+    left join users creator on creator.id = i.created_by
+    where i.code_hash = ${hashToken(code)} and ${isPending}`.execute(db)
+  return rows[0]
+}
+
+export async function lockInOrg(trx: Trx, orgId: string, id: string): Promise<void> {
+  await sql`
+    select from organization_invitations where organization_id = ${orgId} and id = ${id} for update`.execute(
+    trx,
+  )
 }
 
 export async function acceptPending(

@@ -4,7 +4,7 @@ import { cursorAnswer, readCursor } from '../../http/cursors.ts'
 import { uuid } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
 import { createInvitations } from './create.ts'
-import { presentInvitation } from './present.ts'
+import { presentCreatedInvitation, presentInvitation } from './present.ts'
 import * as invitations from './queries.ts'
 import { revokeInvitation } from './revoke.ts'
 import { CreateInvitations, Invitation, InvitationPage } from './schema.ts'
@@ -57,7 +57,7 @@ const createInvitationsRoute = route({
   },
   async handler({ ctx, org, caller, body }) {
     const rows = await createInvitations(ctx, org, caller, body)
-    return created(rows.map((row) => presentInvitation(ctx.config.url, org.slug, row)))
+    return created(rows.map((row) => presentCreatedInvitation(ctx.config.url, org.slug, row)))
   },
 })
 

@@ -19,6 +19,12 @@ export const Invitation = Type.Object(
     id: Uuid,
     graphql_id: Type.String(),
     url: Type.String(),
+    accept_url: Type.Optional(
+      Type.String({
+        description:
+          'The link to pass on to the invited person. Only in the response that creates the invitation.',
+      }),
+    ),
     email: Type.String(),
     state: InvitationState,
     role: MemberRole,

@@ -6,6 +6,10 @@ import { newId } from '../../lib/ids.ts'
 
 const slugPattern = /^[a-z0-9][a-z0-9-]{0,99}$/
 
+/** First words of addresses that are not an organization's, so `/{slug}` would not reach it. */
+const reserved =
+  /^(sign-in|sign-out|organizations|oauth|docs|badges|avatars|emojis|deliver|assets|healthz|readyz|metrics|uploads|v\d+)$/
+
 /** Operators create organizations, on the command line or with the first start. */
 export async function createOrganization(
   db: Db,
@@ -15,6 +19,8 @@ export async function createOrganization(
   if (!slugPattern.test(slug)) {
     throw validationFailed('the slug must be lower-case letters, digits and dashes, and at most 100 of them')
   }
+  if (reserved.test(slug))
+    throw validationFailed(`the slug "${slug}" is the beginning of another address; choose another`)
   if (name.trim() === '') throw validationFailed('the name must not be blank')
   const organization = { id: newId(), slug, name }
   return inTransaction(db, async (trx) => {

@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
+import type { Db } from '../../db/pool.ts'
 
 export interface UserRow {
   id: string
@@ -13,4 +14,19 @@ export const userJson = (alias: string): RawBuilder<UserRow | null> => {
   return sql`case when ${column('id')} is null then null else json_build_object(
     'id', ${column('id')}, 'name', ${column('name')}, 'email', ${column('email')},
     'created_at', iso(${column('created_at')})) end`
+}
+
+/** Compares addresses without case. `password_hash` is null where none was set. */
+export const findCredentials = (
+  db: Db,
+  email: string,
+): Promise<{ id: string; password_hash: string | null } | undefined> =>
+  db
+    .selectFrom('users')
+    .select(['id', 'password_hash'])
+    .where(sql`lower(email)`, '=', sql`lower(${email})`)
+    .executeTakeFirst()
+
+export async function updateName(db: Db, userId: string, name: string): Promise<void> {
+  await db.updateTable('users').set({ name }).where('id', '=', userId).execute()
 }

@@ -1,10 +1,13 @@
 import { Type } from 'typebox'
-import { ok, svg } from '../../http/answer.ts'
+import { noContent, ok, svg } from '../../http/answer.ts'
 import { uuid } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
 import { renderAvatar } from './avatar.ts'
+import { validationFailed } from '../../lib/errors.ts'
+import { changePassword } from './change-password.ts'
 import { presentUser } from './present.ts'
-import { User } from './schema.ts'
+import * as users from './queries.ts'
+import { ChangePassword, UpdateUser, User } from './schema.ts'
 
 const getUserRoute = route({
   method: 'GET',
@@ -15,6 +18,43 @@ const getUserRoute = route({
   answers: { 200: User },
   async handler({ ctx, caller }) {
     return ok(presentUser(ctx.config.url, caller.user))
+  },
+})
+
+const updateUserRoute = route({
+  method: ['PUT', 'PATCH'],
+  url: '/v2/user',
+  summary: 'Change your name',
+  scope: 'write_user',
+  permission: 'token',
+  body: UpdateUser,
+  changesAccess: true,
+  answers: { 200: User },
+  errors: { 422: 'The name is missing, blank or too long.' },
+  async handler({ ctx, caller, body }) {
+    const name = body.name.trim()
+    if (name === '') throw validationFailed('the name must not be blank')
+    await users.updateName(ctx.db, caller.user.id, name)
+    return ok(presentUser(ctx.config.url, { ...caller.user, name }))
+  },
+})
+
+const changePasswordRoute = route({
+  method: 'PUT',
+  url: '/v2/user/password',
+  summary: 'Change your password and end your other sessions; only with a session',
+  scope: 'write_user',
+  permission: 'token',
+  body: ChangePassword,
+  changesAccess: true,
+  answers: { 204: null },
+  errors: {
+    403: 'The request was made with an access token, or with a session that one opened.',
+    422: 'The current password is wrong, or the new one too short.',
+  },
+  async handler({ ctx, caller, body }) {
+    await changePassword(ctx, caller, body)
+    return noContent()
   },
 })
 
@@ -32,4 +72,4 @@ const getAvatarRoute = route({
   },
 })
 
-export const userRoutes = [getUserRoute, getAvatarRoute]
+export const userRoutes = [getUserRoute, updateUserRoute, changePasswordRoute, getAvatarRoute]

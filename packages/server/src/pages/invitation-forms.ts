@@ -1,0 +1,106 @@
+import { shortestPassword } from '../auth/passwords.ts'
+import type { OpenInvitation } from '../resources/invitations/queries.ts'
+import { html, type Html } from './html.ts'
+import type { PageAnswer, Session } from './page.ts'
+import { problemNote } from './sign-in-forms.ts'
+
+const titleOf = ({ organization_name: name }: OpenInvitation) => `Join ${name}`
+
+const invitedBy = ({ created_by: inviter, role, organization_name: name }: OpenInvitation): Html =>
+  html`<p>
+    ${inviter ?? 'An administrator'} invites you to join ${name} as
+    ${role === 'admin' ? 'an administrator' : 'a member'}.
+  </p>`
+
+export const accountForm = ({
+  invitation,
+  formField,
+  path,
+  name,
+  problem,
+}: {
+  invitation: OpenInvitation
+  formField: Html
+  path: string
+  name: string
+  problem: string | null
+}): PageAnswer => ({
+  title: titleOf(invitation),
+  content: html` ${invitedBy(invitation)} ${problemNote(problem)}
+    <form method="post" action="${path}">
+      ${formField}
+      <label for="email">Email</label>
+      <input id="email" type="email" autocomplete="username" value="${invitation.email}" readonly />
+      <label for="name">Your name</label>
+      <input id="name" name="name" autocomplete="name" maxlength="200" value="${name}" required autofocus />
+      <label for="password">Password</label>
+      <input
+        id="password"
+        name="password"
+        type="password"
+        autocomplete="new-password"
+        minlength="${shortestPassword}"
+        required
+      />
+      <p class="note">At least ${shortestPassword} characters.</p>
+      <button class="primary">Create account and join</button>
+    </form>`,
+})
+
+export const signInToAccept = (invitation: OpenInvitation, path: string): PageAnswer => ({
+  title: titleOf(invitation),
+  content: html` ${invitedBy(invitation)}
+    <p>There is an account for ${invitation.email}. Sign in with it to accept.</p>
+    <p><a class="primary" href="/sign-in?next=${encodeURIComponent(path)}">Sign in</a></p>`,
+})
+
+export const acceptForm = ({
+  invitation,
+  formField,
+  path,
+  session,
+}: {
+  invitation: OpenInvitation
+  formField: Html
+  path: string
+  session: Session
+}): PageAnswer => ({
+  title: titleOf(invitation),
+  content: html` ${invitedBy(invitation)}
+    <p>You are signed in as ${session.user.name}, ${session.user.email}.</p>
+    <form method="post" action="${path}">
+      ${formField}
+      <button class="primary" autofocus>Accept</button>
+    </form>`,
+})
+
+const signOutForm = (formField: Html) =>
+  html`<form method="post" action="/sign-out">${formField}<button>Sign out</button></form>`
+
+export const otherAddress = ({
+  invitation,
+  formField,
+  session,
+}: {
+  invitation: OpenInvitation
+  formField: Html
+  session: Session
+}): PageAnswer => ({
+  title: titleOf(invitation),
+  content: html` ${invitedBy(invitation)}
+    <p>
+      The invitation is for ${invitation.email}, and you are signed in as ${session.user.email}. Sign out,
+      then open it again.
+    </p>
+    ${signOutForm(formField)}`,
+})
+
+export const limitedSession = (invitation: OpenInvitation, formField: Html): PageAnswer => ({
+  title: titleOf(invitation),
+  content: html` ${invitedBy(invitation)}
+    <p>
+      You are signed in with an access token or by single sign-on, which may not accept invitations for you.
+      Sign out, sign in with your password, then open the invitation again.
+    </p>
+    ${signOutForm(formField)}`,
+})
