@@ -19,7 +19,11 @@ interface Props {
 /** The row that begins a group. It opens and closes it. */
 export const GroupHeader = memo(
   ({ group, rows, isOpen, isSticky = false, mark, href, onNumber, onToggle }: Props) => (
-    <div className={`${styles.row} ${styles.header} ${styles[mark] ?? ''}`} data-row={group.row}>
+    <div
+      className={`${styles.row} ${styles.header} ${styles[mark] ?? ''}`}
+      data-row={group.row}
+      data-mark={mark}
+    >
       <RowNumber number={group.row} href={href} onNumber={onNumber} />
       <button
         type="button"

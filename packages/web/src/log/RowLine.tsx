@@ -22,6 +22,7 @@ export const RowLine = memo(({ number, row, lines, time, hits, mark, href, onNum
   <div
     className={`${styles.row} ${styles[mark] ?? ''}`}
     data-row={number}
+    data-mark={mark}
     style={lines > 1 ? { height: lines * rowHeight } : undefined}
   >
     <RowNumber number={number} href={href} onNumber={onNumber} />

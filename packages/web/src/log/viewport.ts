@@ -6,11 +6,10 @@ import { drawFrame, isAtEnd, type Frame } from './frame.ts'
 import { layOut, type Layout } from './layout.ts'
 import type { LogModel } from './model.ts'
 import { mostSpacer, mostTop, moveTo, scrolled, settle, spacerOf, type ScrollState } from './scroll.ts'
+import { WheelTrace } from './wheel.ts'
 import { rowHeight } from './wrap.ts'
 
 const settleMs = 150
-/** Browsers scroll on for a moment after a notch. */
-const wheelMs = 400
 /** During a drag of the thumb, rows are fetched when it rests. */
 const restMs = 60
 
@@ -40,7 +39,7 @@ export class Viewport {
   #settleTimer: ReturnType<typeof setTimeout> | undefined
   #restTimer: ReturnType<typeof setTimeout> | undefined
   #wantedTop = 0
-  #wheelAt = Number.NEGATIVE_INFINITY
+  readonly #wheel = new WheelTrace()
   readonly #listeners = new Set<() => void>()
 
   constructor(model: LogModel) {
@@ -61,9 +60,9 @@ export class Viewport {
     const { scroller } = elements
     this.#elements = elements
     const onScroll = () => this.#scrolled(scroller.scrollTop)
-    const onWheel = ({ deltaY }: WheelEvent) => {
-      this.#wheelAt = performance.now()
-      if (deltaY < 0) this.#stopFollowing()
+    const onWheel = (event: WheelEvent) => {
+      this.#wheel.notch(event, this.#scroll.view, performance.now())
+      if (event.deltaY < 0) this.#stopFollowing()
     }
     scroller.addEventListener('scroll', onScroll, { passive: true })
     scroller.addEventListener('wheel', onWheel, { passive: true })
@@ -135,7 +134,7 @@ export class Viewport {
 
   #scrolled(scrollTop: number): void {
     const before = this.#scroll.top
-    const isWheel = performance.now() - this.#wheelAt < wheelMs
+    const isWheel = this.#wheel.explains(scrollTop - this.#scroll.scrollTop, performance.now())
     this.#scroll = scrolled(this.#scroll, scrollTop, isWheel ? 'wheel' : 'unknown')
     const by = this.#scroll.top - before
     if (by !== 0) {
