@@ -10,7 +10,7 @@ import { useShape } from './use-job-table.ts'
 import { useLayout } from './use-layout.ts'
 import { cssVariables } from './use-row-window.ts'
 import { MARGIN, useZoom } from './use-zoom.ts'
-import { selectOnClick, type ViewProps } from './view.ts'
+import { selectOnClick, useSteadySelect, type ViewProps } from './view.ts'
 
 /** Below this zoom names are too small to read and are left out. */
 const leastReadable = 0.5
@@ -20,6 +20,7 @@ const mostOpenSteps = 30
 /** The steps of a build and what waits for what. A table without jobs shows a pipeline. */
 export function GraphView({ table, selectedJob, onSelect }: ViewProps) {
   const shape = useShape(table)
+  const select = useSteadySelect(onSelect)
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set())
   const [focused, setFocused] = useState<string | null>(null)
   const [openStep, setOpenStep] = useState<string | null>(null)
@@ -51,9 +52,9 @@ export function GraphView({ table, selectedJob, onSelect }: ViewProps) {
       if (kind === 'group') selectOnClick(() => toggleGroup(stepId))(event)
       else if (kind !== 'wait' && jobs.length > 1) selectOnClick(() => setOpenStep(stepId))(event)
       else if (first === undefined || kind === 'wait') event.preventDefault()
-      else selectOnClick(() => onSelect(first.id))(event)
+      else selectOnClick(() => select(first.id))(event)
     },
-    [table, onSelect, toggleGroup],
+    [table, select, toggleGroup],
   )
 
   const focusNode = useCallback(
@@ -127,7 +128,7 @@ export function GraphView({ table, selectedJob, onSelect }: ViewProps) {
           table={table}
           stepId={openStep}
           selectedJob={selectedJob}
-          onSelect={onSelect}
+          onSelect={select}
           onClose={() => {
             setOpenStep(null)
             focusNode(openStep)

@@ -8,7 +8,7 @@ import { summaryRows, type SummaryRow } from './summary-rows.ts'
 import { useJobTable } from './use-job-table.ts'
 import { countStyle, useRowWindow } from './use-row-window.ts'
 import { useSteadyRows, useSteadySelection } from './use-steady-rows.ts'
-import type { ViewProps } from './view.ts'
+import { useSteadySelect, type ViewProps } from './view.ts'
 
 interface Props extends ViewProps {
   /** What the reader can do about a blocked job. */
@@ -18,6 +18,7 @@ interface Props extends ViewProps {
 /** What needs a reader first: failures, then blocks, then what runs and waits. Passed jobs are folded. */
 export function SummaryView({ table, selectedJob, onSelect, actionFor }: Props) {
   useJobTable(table)
+  const select = useSteadySelect(onSelect)
   const [toggled, setToggled] = useState<ReadonlySet<Bucket>>(new Set())
   const toggle = (bucket: Bucket) =>
     setToggled(
@@ -60,7 +61,7 @@ export function SummaryView({ table, selectedJob, onSelect, actionFor }: Props) 
                 job={row.job}
                 {...place}
                 isSelected={row.key === selected}
-                onSelect={onSelect}
+                onSelect={select}
                 action={row.job.isUnblockable ? actionFor?.(row.job) : undefined}
               />
             )

@@ -11,7 +11,7 @@ import { TableRow } from './TableRow.tsx'
 import { useJobTable } from './use-job-table.ts'
 import { countStyle, useRowWindow } from './use-row-window.ts'
 import { toJobRow, useNewestJob, useSteadyRows, useSteadySelection } from './use-steady-rows.ts'
-import type { ViewProps } from './view.ts'
+import { useSteadySelect, type ViewProps } from './view.ts'
 
 interface Props extends ViewProps {
   filter: string
@@ -23,6 +23,7 @@ interface Props extends ViewProps {
 /** Every job of the build. It says all that the graph shows, for readers who do not see it. */
 export function TableView({ table, selectedJob, onSelect, filter, onFilter, sort, onSort }: Props) {
   useJobTable(table)
+  const select = useSteadySelect(onSelect)
   const nowMs = useNow()
   const input = useRef<HTMLInputElement>(null)
   useKeys([{ keys: '/', label: 'Filter jobs', run: () => input.current?.focus() }])
@@ -60,7 +61,7 @@ export function TableView({ table, selectedJob, onSelect, filter, onFilter, sort
               job={job}
               at={first + at}
               isSelected={key === selected}
-              onSelect={onSelect}
+              onSelect={select}
             />
           ))}
         </div>

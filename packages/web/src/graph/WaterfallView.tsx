@@ -12,7 +12,7 @@ import { Timescale } from './timescale.ts'
 import { useJobTable } from './use-job-table.ts'
 import { countStyle, cssVariables, useRowWindow } from './use-row-window.ts'
 import { toJobRow, useNewestJob, useSteadyRows, useSteadySelection } from './use-steady-rows.ts'
-import type { ViewProps } from './view.ts'
+import { useSteadySelect, type ViewProps } from './view.ts'
 import styles from './Waterfall.module.css'
 import { WaterfallAxis, WaterfallGrid } from './WaterfallAxis.tsx'
 import { WaterfallLegend } from './WaterfallLegend.tsx'
@@ -26,6 +26,7 @@ interface Props extends ViewProps {
 /** When each job waited, started and ran. */
 export function WaterfallView({ table, selectedJob, onSelect, filter, onFilter }: Props) {
   useJobTable(table)
+  const select = useSteadySelect(onSelect)
   const nowMs = useNow()
   const [isFailedFirst, setIsFailedFirst] = useState(false)
   const [timescale] = useState(() => new Timescale())
@@ -88,7 +89,7 @@ export function WaterfallView({ table, selectedJob, onSelect, filter, onFilter }
                 startMs={extent.startMs}
                 at={first + at}
                 isSelected={key === selected}
-                onSelect={onSelect}
+                onSelect={select}
               />
             ))}
             {extent.isLive && <li className={styles.edge} aria-hidden="true" />}

@@ -10,13 +10,17 @@ export interface JobSort {
   isDescending: boolean
 }
 
+/** One object for each order, so that views can tell whether the order changed. */
+const SORTS: readonly JobSort[] = SORT_COLUMNS.flatMap((column) => [
+  { column, isDescending: false },
+  { column, isDescending: true },
+])
+
 export const failedFirst: JobSort = { column: 'state', isDescending: false }
 
 /** `-duration` in an address: longest first. */
-export function parseSort(text: string | undefined): JobSort {
-  const column = SORT_COLUMNS.find((each) => each === text?.replace(/^-/, ''))
-  return column === undefined ? failedFirst : { column, isDescending: text?.startsWith('-') === true }
-}
+export const parseSort = (text: string | undefined): JobSort =>
+  SORTS.find((sort) => formatSort(sort) === text) ?? failedFirst
 
 export const formatSort = ({ column, isDescending }: JobSort): string => `${isDescending ? '-' : ''}${column}`
 

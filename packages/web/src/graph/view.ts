@@ -1,4 +1,4 @@
-import type { MouseEvent } from 'react'
+import { useCallback, useLayoutEffect, useRef, type MouseEvent } from 'react'
 import type { JobTable } from './job-table.ts'
 
 /** What the four views of a build share. */
@@ -15,4 +15,13 @@ export function selectOnClick(onSelect: () => void) {
     event.preventDefault()
     onSelect()
   }
+}
+
+/** The same function for every render, so that rows of which nothing changed are not rendered again. */
+export function useSteadySelect(onSelect: ViewProps['onSelect']): ViewProps['onSelect'] {
+  const latest = useRef(onSelect)
+  useLayoutEffect(() => {
+    latest.current = onSelect
+  })
+  return useCallback((jobId) => latest.current(jobId), [])
 }
