@@ -29,7 +29,7 @@ export function BuildActions({ place, build, table, mayBuild, allowsRebuilds }: 
   const { failed } = table.groups().counts
   const canRetry = mayBuild && failed > 0 && !isCanceled(build)
   const canRebuild = mayBuild && allowsRebuilds
-  const canCancel = mayBuild && !isOver(build) && build.state !== 'canceling'
+  const canCancel = mayBuild && (!isOver(build) || build.blocked) && build.state !== 'canceling'
   const entries: MenuEntry[] = [
     ...(isPhone && canRebuild
       ? [{ label: 'Rebuild', icon: 'refresh-cw' as const, action: rebuild.start }]

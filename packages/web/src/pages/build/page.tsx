@@ -12,6 +12,7 @@ import { BuildTabs } from './BuildTabs.tsx'
 import { BuildWorkspace } from './BuildWorkspace.tsx'
 import { buildQuery, graphQuery, pipelineQuery, type BuildPlace, type LoadedGraph } from './queries.ts'
 import { tabTitle, useStateIcon } from './tab-title.ts'
+import { useAnnouncedState } from './use-announced-state.ts'
 
 export function BuildPage() {
   const { org, pipeline, number } = useParams({ from: '/$org/$pipeline/builds/$number' })
@@ -47,6 +48,7 @@ function LoadedBuild({ place, build, graph }: LoadedProps) {
   const search = useSearch({ from: '/$org/$pipeline/builds/$number' })
   const { data: pipeline } = useQuery(pipelineQuery(place))
   useStateIcon(build)
+  useAnnouncedState(build)
   const rights = {
     mayBuild: pipeline?.viewer?.may.build === true,
     allowsRebuilds: pipeline?.allow_rebuilds === true,
