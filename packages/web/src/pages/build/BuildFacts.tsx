@@ -5,6 +5,7 @@ import { Copy } from '../../parts/Copy.tsx'
 import { Icon } from '../../parts/Icon.tsx'
 import { Duration, Time } from '../../parts/Time.tsx'
 import { newestBuildQuery, type BuildPlace } from './queries.ts'
+import { WholeMessage } from './WholeMessage.tsx'
 import styles from './BuildFacts.module.css'
 
 type Build = Schemas['Build']
@@ -40,6 +41,7 @@ export function BuildFacts({ place, build }: { place: BuildPlace; build: Build }
         <Duration from={build.started_at} to={build.finished_at} />
       </span>
       <Time at={build.created_at} />
+      <WholeMessage message={build.message} />
       <Neighbours place={place} build={build} />
     </div>
   )

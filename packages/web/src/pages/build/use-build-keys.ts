@@ -27,7 +27,7 @@ export function useBuildKeys({ place, table, selection, toggleDock, toggleFull, 
     const found = nextFailure(table.groups().jobs.failed, selection.job, step)
     if (found === null) return announceNow('No job has failed.')
     selection.select(found.job.id, { isQuiet: selection.job !== null })
-    announceNow(`${found.position} of ${found.total}: ${found.job.name}`)
+    announceNow(`${found.position} of ${found.total}: ${found.job.name.slice(0, 100)}`)
   }
   const show = (view: ViewName) =>
     navigate({
