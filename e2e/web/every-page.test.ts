@@ -26,7 +26,7 @@ const pages = (world: World): Record<string, [path: string, text: string | RegEx
   'pipeline-settings': ['/default/web-app/settings/steps', 'Save'],
   'pipeline-danger': ['/default/web-app/settings/danger', 'Delete…'],
   builds: ['/organizations/default/builds', 'Release 2.1'],
-  'build-failed': [world.failed, 'AssertionError'],
+  'build-failed': [world.failed, 'exit 1'],
   'build-graph': [`${world.failed}?view=graph`, 'Deploy'],
   'build-table': [`${world.failed}?view=table`, 'Deploy'],
   'build-waterfall': [`${world.failed}?view=waterfall`, 'Deploy'],

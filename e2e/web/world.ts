@@ -17,14 +17,14 @@ export interface World {
 
 const failing = `env: { BUILDKITE_SKIP_CHECKOUT: "true" }
 steps:
-  - label: ":hammer: Build"
+  - label: "Build"
     key: build
     command: |
       echo "--- Set up"
       for i in 1 2 3; do echo "step $$i"; done
       echo "+++ Compile"
       echo -e "\\033[32mcompiled\\033[0m 214 files"
-  - label: ":test_tube: Test %n"
+  - label: "Test %n"
     depends_on: build
     parallelism: 4
     command: |
@@ -33,7 +33,7 @@ steps:
       echo "+++ Tests"
       for i in $$(seq 1 60); do echo "ok $$i retries twice"; done
       if [ "$$BUILDKITE_PARALLEL_JOB" = 1 ]; then echo -e "\\033[31mAssertionError: expected 3 to be 4\\033[0m"; exit 1; fi
-  - label: ":memo: Annotate"
+  - label: "Annotate"
     depends_on: build
     command: |
       echo "report" > report.txt
@@ -41,7 +41,7 @@ steps:
       buildkite-agent annotate "**3 of 120** tests failed. See <a href='artifact://report.txt'>the report</a>." --style error --context tests
       buildkite-agent annotate "Coverage: 87 %" --style info --context coverage
   - wait
-  - label: ":rocket: Deploy"
+  - label: "Deploy"
     command: echo deploy
 `
 

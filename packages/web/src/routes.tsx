@@ -97,6 +97,24 @@ const firstRunRoute = createRoute({
   component: lazyRouteComponent(() => import('./pages/first-run/page.tsx'), 'FirstRunPage'),
 })
 
+const profileRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/-/me',
+  component: lazyRouteComponent(() => import('./pages/me/profile.tsx'), 'ProfilePage'),
+})
+
+const tokensRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/-/me/tokens',
+  component: lazyRouteComponent(() => import('./pages/me/tokens.tsx'), 'TokensPage'),
+})
+
+const sessionsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/-/me/sessions',
+  component: lazyRouteComponent(() => import('./pages/me/sessions.tsx'), 'SessionsPage'),
+})
+
 const routeTree = rootRoute.addChildren([
   startRoute,
   pipelinesRoute,
@@ -106,6 +124,9 @@ const routeTree = rootRoute.addChildren([
   organizationBuildsRoute,
   buildRoute,
   firstRunRoute,
+  profileRoute,
+  tokensRoute,
+  sessionsRoute,
   agentsRoute,
   clustersRoute,
   clusterRoute,

@@ -10,3 +10,10 @@ export function splitEmoji(text: string): Array<string | { emoji: string }> {
   if (last < text.length) parts.push(text.slice(last))
   return parts
 }
+
+/** For where there is only text, such as a label that is read aloud. */
+export const withoutEmoji = (text: string): string =>
+  splitEmoji(text)
+    .filter((part) => typeof part === 'string')
+    .join('')
+    .trim() || text

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { Icon } from '../parts/Icon.tsx'
 import { Menu, type MenuEntry } from '../parts/Menu.tsx'
 import { userQuery } from './queries.ts'
+import { signOut } from './sign-out.ts'
 import { readTheme, setTheme, type Theme } from './theme.ts'
 import styles from './UserMenu.module.css'
 
@@ -30,6 +31,8 @@ export function UserMenu() {
         remember(each)
       },
     })),
+    'separator',
+    { label: 'Sign out', icon: 'log-out', action: () => void signOut() },
   ]
   return (
     <Menu label="You and the settings of this browser" entries={entries} className={styles.button}>

@@ -1,0 +1,97 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useId, useState } from 'react'
+import { newKey } from '../../api/call.ts'
+import { Button } from '../../parts/Button.tsx'
+import { CopyBlock } from '../../parts/Copy.tsx'
+import { Dialog } from '../../parts/Dialog.tsx'
+import { FieldStack, SelectField, TextField } from '../../parts/Field.tsx'
+import { createToken, tokensQuery } from './queries.ts'
+import { ScopeChoice } from './ScopeChoice.tsx'
+import type { Scope } from './scopes.ts'
+
+const lifetimes = [7, 30, 90, 365]
+
+export function NewTokenDialog({ onClose }: { onClose: () => void }) {
+  const queryClient = useQueryClient()
+  const formId = useId()
+  const [key] = useState(newKey)
+  const [description, setDescription] = useState('')
+  const [days, setDays] = useState('90')
+  const [scopes, setScopes] = useState<readonly Scope[]>([])
+  const create = useMutation({
+    mutationFn: () =>
+      createToken(
+        { description, scopes: [...scopes], expires_in_days: days === '' ? null : Number(days) },
+        key,
+      ),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: tokensQuery().queryKey }),
+  })
+  if (create.data !== undefined) {
+    return (
+      <Dialog
+        title="Your new token"
+        isOpen
+        onClose={onClose}
+        actions={
+          <Button kind="primary" onClick={onClose}>
+            Done
+          </Button>
+        }
+      >
+        <p>Copy it now: it is not shown again.</p>
+        <CopyBlock text={create.data.token} label="token" />
+      </Dialog>
+    )
+  }
+  return (
+    <Dialog
+      title="New access token"
+      isOpen
+      size="wide"
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            kind="primary"
+            type="submit"
+            form={formId}
+            isBusy={create.isPending}
+            disabled={create.isPending || scopes.length === 0}
+            title={scopes.length === 0 ? 'Choose what it may do' : undefined}
+          >
+            Create token
+          </Button>
+        </>
+      }
+    >
+      <form
+        id={formId}
+        onSubmit={(event) => {
+          event.preventDefault()
+          create.mutate()
+        }}
+      >
+        <FieldStack>
+          <TextField
+            label="Description"
+            value={description}
+            required
+            placeholder="What uses it"
+            onChange={({ target }) => setDescription(target.value)}
+          />
+          <SelectField label="Expires" value={days} onChange={({ target }) => setDays(target.value)}>
+            {lifetimes.map((each) => (
+              <option key={each} value={each}>
+                After {each} days
+              </option>
+            ))}
+            <option value="">Never</option>
+          </SelectField>
+          <ScopeChoice chosen={scopes} onChange={setScopes} />
+          {create.error !== null && <p role="alert">{create.error.message}</p>}
+        </FieldStack>
+      </form>
+    </Dialog>
+  )
+}

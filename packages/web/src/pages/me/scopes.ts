@@ -1,0 +1,59 @@
+// The scopes of access tokens by noun. A scope that the API gains or loses does not compile until it is listed here.
+import type { Schemas } from '../../api/operations.ts'
+
+export type Scope = Schemas['CreateUserAccessToken']['scopes'][number]
+
+const nouns: Record<Scope, string> = {
+  read_agents: 'Agents',
+  write_agents: 'Agents',
+  read_artifacts: 'Artifacts',
+  write_artifacts: 'Artifacts',
+  read_audit_events: 'Audit log',
+  read_builds: 'Builds',
+  write_builds: 'Builds',
+  read_build_logs: 'Logs',
+  write_build_logs: 'Logs',
+  read_clusters: 'Clusters',
+  write_clusters: 'Clusters',
+  read_job_env: 'Environment of jobs',
+  read_notification_services: 'Notification services',
+  write_notification_services: 'Notification services',
+  read_organizations: 'Organizations and members',
+  write_organizations: 'Organizations and members',
+  read_organization_invitations: 'Invitations',
+  write_organization_invitations: 'Invitations',
+  read_organization_repository_connections: 'Repository connections',
+  write_organization_repository_connections: 'Repository connections',
+  read_organization_settings: 'Settings of the organization',
+  write_organization_settings: 'Settings of the organization',
+  read_pipelines: 'Pipelines',
+  write_pipelines: 'Pipelines',
+  read_pipeline_templates: 'Pipeline templates',
+  write_pipeline_templates: 'Pipeline templates',
+  read_rules: 'Rules',
+  write_rules: 'Rules',
+  read_secrets_details: 'Secrets',
+  write_secrets: 'Secrets',
+  read_suites: 'Test suites',
+  write_suites: 'Test suites',
+  read_teams: 'Teams',
+  write_teams: 'Teams',
+  read_user: 'Your own account',
+  write_user: 'Your own account',
+}
+
+export const allScopes = Object.keys(nouns) as Scope[]
+
+export const readScopes = allScopes.filter((scope) => scope.startsWith('read_'))
+
+export interface ScopeGroup {
+  noun: string
+  scopes: Array<{ scope: Scope; verb: 'read' | 'write' }>
+}
+
+export const scopeGroups: ScopeGroup[] = [...new Set(Object.values(nouns))].toSorted().map((noun) => ({
+  noun,
+  scopes: allScopes
+    .filter((scope) => nouns[scope] === noun)
+    .map((scope) => ({ scope, verb: scope.startsWith('read_') ? 'read' : 'write' })),
+}))

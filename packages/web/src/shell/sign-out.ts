@@ -1,0 +1,15 @@
+import { call } from '../api/call.ts'
+import { showToast } from '../parts/toasts.ts'
+
+/** Ends this browser's session. */
+export async function signOut(): Promise<void> {
+  try {
+    const sessions = await call('GET /v2/user/sessions', { params: {}, query: { per_page: 100 } })
+    const current = sessions.find((session) => session.current)
+    if (current !== undefined)
+      await call('DELETE /v2/user/sessions/{session}', { params: { session: current.id } })
+    window.location.assign('/sign-in')
+  } catch (error) {
+    showToast(error instanceof Error ? error.message : String(error), { tone: 'failed' })
+  }
+}
