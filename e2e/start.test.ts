@@ -31,6 +31,7 @@ describe('millrace up', () => {
     expect(text).toContain(`http://127.0.0.1:${settings.PORT}\n`)
     expect(text).toContain(`http://127.0.0.1:${settings.PORT}/docs`)
     expect(text).toMatch(/mrt_\w{40}/)
+    expect(text).toMatch(/^Open http:\/\/127\.0\.0\.1:\d+\/sign-in\?code=mrsl_\w{40}$/m)
     const curl = /^ {2}(curl .*)$/m.exec(text)?.[1] ?? ''
     const { stdout } = await promisify(execFile)('sh', ['-c', `${curl} --silent --fail`])
     expect(JSON.parse(stdout)).toMatchObject([{ name: 'Default cluster' }])
@@ -40,6 +41,7 @@ describe('millrace up', () => {
     const second = spawnMillrace(['up'], settings)
     await eventually('the second welcome', async () => second.output().stdout.includes('Ctrl-C'), startMs)
     expect(second.output().stdout).not.toContain('mrt_')
+    expect(second.output().stdout).not.toContain('mrsl_')
     expect(second.output().stdout).toContain('token create --user admin@localhost --scope all')
     expect((await stop(second)).code).toBe(0)
   })

@@ -29,7 +29,7 @@ button:hover { background: var(--hover) }
 button.primary, a.primary { border-color: var(--primary); background: var(--primary); color: var(--primary-text) } button.primary:hover, a.primary:hover { opacity: .9 }
 :focus-visible { outline: 2px solid var(--focus); outline-offset: 2px }
 details { margin-top: 24px; padding-top: 16px; border-top: 1px solid var(--border) } summary { color: var(--muted); cursor: pointer }
-form.row { display: flex; gap: 8px } ul { margin: 16px 0; padding: 0; list-style: none }
+form.row { display: flex; gap: 8px } form.row button { width: auto; flex: auto; white-space: nowrap } details + details { margin-top: 16px } details + .note { margin-top: 24px; padding-top: 16px; border-top: 1px solid var(--border) } ul { margin: 16px 0; padding: 0; list-style: none }
 li { display: flex; justify-content: space-between; gap: 16px; padding: 8px 0; border-top: 1px solid var(--border) }
 .note { color: var(--muted); font-size: 13px } .said, .problem { padding: 8px 12px; border-radius: 6px }
 .said { background: var(--passed-tint); color: var(--passed) } .problem { background: var(--failed-tint); color: var(--failed) }

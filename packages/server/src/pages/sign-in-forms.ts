@@ -13,6 +13,8 @@ const nextField = (next: string | null) => html`<input type="hidden" name="next"
 export const problemNote = (problem: string | null): Html | null =>
   problem === null ? null : html`<p class="problem" role="alert">${problem}</p>`
 
+const focusIf = (is: boolean) => (is ? html`autofocus` : null)
+
 export const signInForms = ({
   formField,
   next,
@@ -31,10 +33,17 @@ export const signInForms = ({
         autocomplete="username"
         value="${email}"
         required
-        autofocus
+        ${focusIf(email === '')}
       />
       <label for="password">Password</label>
-      <input id="password" name="password" type="password" autocomplete="current-password" required />
+      <input
+        id="password"
+        name="password"
+        type="password"
+        autocomplete="current-password"
+        required
+        ${focusIf(email !== '')}
+      />
       <button class="primary">Sign in</button>
     </form>
     <details>

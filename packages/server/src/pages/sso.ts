@@ -56,7 +56,7 @@ const showSso: Page = {
     return {
       title: `Sign in to ${org.name}`,
       cookies: [writeCookie(ctx.config.url, 'sso', browser, 3600)],
-      content: html`<p><a href="${to}">Continue at ${new URL(sso.issuer).host}</a></p>
+      content: html`<p><a class="primary" href="${to}">Continue at ${new URL(sso.issuer).host}</a></p>
         <p class="note">Or <a href="${withNext('/sign-in', next)}">sign in another way</a>.</p>`,
     }
   },
