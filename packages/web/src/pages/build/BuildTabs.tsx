@@ -1,5 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
 import type { IconName } from '../../parts/icon-names.ts'
 import { Icon } from '../../parts/Icon.tsx'
 import { annotationCountQuery, artifactsQuery, testRunsQuery, type BuildPlace } from './queries.ts'
@@ -25,11 +26,17 @@ const tabNames: Record<TabName, string> = {
 export function BuildTabs({ place, search }: { place: BuildPlace; search: BuildSearch }) {
   const counts = useCounts(place)
   const { tab, view = 'summary' } = search
+  const nav = useRef<HTMLElement>(null)
+  useEffect(() => {
+    const current = nav.current?.querySelector(`[data-name=${tab ?? view}]`)
+    current?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+  }, [tab, view])
   return (
-    <nav aria-label="Views of the build" className={styles.tabs}>
+    <nav ref={nav} aria-label="Views of the build" className={styles.tabs}>
       {views.map((each) => (
         <Link
           key={each}
+          data-name={each}
           to="."
           search={(before) => withView(before, each)}
           hash
@@ -46,6 +53,7 @@ export function BuildTabs({ place, search }: { place: BuildPlace; search: BuildS
       {tabs.map((each) => (
         <Link
           key={each}
+          data-name={each}
           to="."
           search={(search) => ({ ...search, tab: each })}
           hash
