@@ -87,10 +87,13 @@ export async function signIn(
   path = '/',
 ) {
   await page.goto(`${server.url}/sign-in?next=${encodeURIComponent(path)}`)
-  await page.getByLabel('Access token').fill(server.token)
-  await page
-    .locator('form', { has: page.getByLabel('Access token') })
-    .getByRole('button')
-    .click()
+  await submitToken(page, server.token)
   await page.waitForURL((url) => !url.pathname.startsWith('/sign-in'))
+}
+
+/** Fills in the form for access tokens on the sign-in page. */
+export async function submitToken(page: Page, token: string): Promise<void> {
+  await page.getByText('Use an access token').click()
+  await page.getByLabel('Access token').fill(token)
+  await page.keyboard.press('Enter')
 }

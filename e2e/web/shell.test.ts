@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { theServer } from '../millrace.ts'
-import { lacks, titled, signIn, visit } from './browser.ts'
+import { lacks, signIn, submitToken, titled, visit } from './browser.ts'
 
 describe.skipIf(lacks !== null)(titled('the shell'), () => {
   it('sends strangers to the sign-in, and leads back to the address with its fragment', async () => {
@@ -8,11 +8,7 @@ describe.skipIf(lacks !== null)(titled('the shell'), () => {
     const tab = await visit()
     await tab.page.goto(`${server.url}/default/demo?state=failed#anchor`)
     await tab.page.waitForURL(/\/sign-in/)
-    await tab.page.getByLabel('Access token').fill(server.token)
-    await tab.page
-      .locator('form', { has: tab.page.getByLabel('Access token') })
-      .getByRole('button')
-      .click()
+    await submitToken(tab.page, server.token)
     await tab.page.waitForURL(`${server.url}/default/demo?state=failed#anchor`)
     await tab.page.getByRole('heading', { level: 1, name: 'Demo' }).waitFor()
     expect(tab.complaints.filter((text) => !text.includes('401'))).toEqual([])
