@@ -1,4 +1,5 @@
-// Limits how often a password can be guessed: per e-mail address and per network address. The counters are in the database,
+// Limits how often a password can be guessed, per e-mail address and per network address, and how many sign-ins at providers a
+// network leaves unfinished. The counters are in the database,
 // so all servers count together.
 import type pg from 'pg'
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible'
@@ -9,12 +10,16 @@ import { storage } from './rate-limits.ts'
 const windowSeconds = 15 * 60
 const triesPerEmail = 10
 const triesPerNetwork = 100
+const unfinishedPerNetwork = 200
 
 export interface SignInLimits {
   /** Counts one try. Throws 429 when there were too many. */
   spend(email: string, ip: string): Promise<void>
   /** Forgets the tries for this address after a right password. */
   forgive(email: string, ip: string): Promise<void>
+  /** Counts a sign-in that goes on at a provider. Throws 429 when too many were not finished. */
+  begin(ip: string): Promise<void>
+  finish(ip: string): Promise<void>
 }
 
 export function signInLimits(pool: pg.Pool): SignInLimits {
@@ -22,18 +27,28 @@ export function signInLimits(pool: pg.Pool): SignInLimits {
     new RateLimiterPostgres({ keyPrefix, points, duration: windowSeconds, ...storage(pool) })
   const emails = limiter('sign_in_email', triesPerEmail)
   const networks = limiter('sign_in_network', triesPerNetwork)
+  const unfinished = limiter('sso_network', unfinishedPerNetwork)
   return {
-    async spend(email, ip) {
-      try {
+    spend: (email, ip) =>
+      refusing(async () => {
         await networks.consume(networkOf(ip))
         await emails.consume(keyOf(email))
-      } catch (error) {
-        throw error instanceof RateLimiterRes ? tooMany(error.msBeforeNext) : error
-      }
-    },
+      }),
     async forgive(email, ip) {
       await Promise.all([emails.delete(keyOf(email)), networks.reward(networkOf(ip))])
     },
+    begin: (ip) => refusing(() => unfinished.consume(networkOf(ip))),
+    async finish(ip) {
+      await unfinished.reward(networkOf(ip))
+    },
+  }
+}
+
+async function refusing(count: () => Promise<unknown>): Promise<void> {
+  try {
+    await count()
+  } catch (error) {
+    throw error instanceof RateLimiterRes ? tooMany(error.msBeforeNext) : error
   }
 }
 

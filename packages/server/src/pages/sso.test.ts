@@ -293,6 +293,24 @@ describe('an attack on signing in', () => {
     }
   })
 
+  it('by beginning again and again ends with 429', async () => {
+    const company = await aCompany()
+    const browser = aBrowser(app)
+    const shown = await browser.get(pathOf(company))
+    const [, link = ''] = /href="([^"]+\/start\?[^"]+)"/.exec(shown.text) ?? []
+    const { begin: count, finish } = app.ctx.signInLimits
+    let counted = 0
+    try {
+      for (; counted < 1000; counted++) await count('127.0.0.1')
+    } catch (error) {
+      expect(error).toMatchObject({ status: 429 })
+    }
+    expect((await browser.get(link)).status).toBe(429)
+    // Both refused requests count too.
+    for (let left = counted + 2; left > 0; left--) await finish('127.0.0.1')
+    expect((await browser.get(link)).status).toBe(303)
+  })
+
   it('after the settings were changed, with a start from before, ends with 400', async () => {
     const company = await aCompany({ provision: true })
     const browser = aBrowser(app)

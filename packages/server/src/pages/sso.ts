@@ -2,7 +2,7 @@
 // this browser, so that another site cannot sign a visitor in as somebody else.
 import { randomBytes } from 'node:crypto'
 import { flushTokenCaches } from '../auth/access-watch.ts'
-import { endSession, openSession, recordSso, sessionCookieSeconds } from '../auth/sessions.ts'
+import { recordSso } from '../auth/sessions.ts'
 import type { Context } from '../context.ts'
 import { writeCookie } from '../http/cookies.ts'
 import { badRequest, forbidden, notFound } from '../lib/errors.ts'
@@ -15,6 +15,7 @@ import { signInPerson, type Refusal } from '../resources/sso/sign-in.ts'
 import { html, type Html } from './html.ts'
 import { localPath, type Page, type PageInput, type Redirect } from './page.ts'
 import { insertStart, takeStart } from './sso-starts.ts'
+import { startSession } from './start-session.ts'
 
 /** For the sign-in page. */
 export const ssoForm = (next: string | null): Html =>
@@ -66,7 +67,7 @@ const startSso: Page = {
   method: 'GET',
   url: '/-/sso/:org/start',
   permission: 'anonymous',
-  async handler({ ctx, params, query, cookie }) {
+  async handler({ ctx, params, query, cookie, visitor }) {
     const { org, sso } = await requireSso(ctx, params)
     const next = localPath(ctx.config.url, query.get('next'))
     const browser = cookie('sso')
@@ -74,6 +75,7 @@ const startSso: Page = {
     if (browser === null || !ctx.keys.verify('sso', `${browser} ${org.id}`, code)) {
       return { to: withNext(pathOf(org.slug), next) }
     }
+    await ctx.signInLimits.begin(visitor.ip)
     const pending = await newPending()
     const to = await authorizationUrl(providerOf(ctx, org, sso), ctx.outbound.send, pending)
     await insertStart(ctx.db, ctx.keys, { organizationId: org.id, browser, next }, pending, ctx.now())
@@ -91,6 +93,7 @@ const finishSso: Page = {
     const key = { organizationId: org.id, browser: cookie('sso') ?? '', state: query.get('state') ?? '' }
     const start = await takeStart(ctx.db, ctx.keys, key, ctx.now())
     if (start === null) throw unknownStart
+    await ctx.signInLimits.finish(visitor.ip)
     // The provider is asked outside any transaction.
     const claims = await exchangeCode(providerOf(ctx, org, sso), ctx.outbound.send, query, start.pending)
     const found = await signInPerson(ctx, { org, sso }, readClaims(claims, sso.groups_claim), visitor)
@@ -115,11 +118,12 @@ const refusals: Record<Refusal, (organization: string) => string> = {
 
 /** A session of the same person goes on, and reaches the organization too. One of another person ends. */
 async function openOrExtend(
-  { ctx, session, visitor }: PageInput,
+  input: PageInput,
   org: SsoOrganization,
   userId: string,
   next: string | null,
 ): Promise<Redirect> {
+  const { ctx, session } = input
   const to = next ?? `/${encodeURIComponent(org.slug)}`
   const withoutSso = writeCookie(ctx.config.url, 'sso', '', 0)
   if (session?.user.id === userId) {
@@ -127,14 +131,8 @@ async function openOrExtend(
     await flushTokenCaches(ctx.db)
     return { to, cookies: [withoutSso] }
   }
-  if (session !== null) await endSession(ctx.db, session.value)
-  const opened = { how: 'sso', organizationId: org.id, userId, ...visitor, now: ctx.now() } as const
-  const value = await openSession(ctx.db, opened)
-  if (session !== null) await flushTokenCaches(ctx.db)
-  return {
-    to,
-    cookies: [writeCookie(ctx.config.url, 'session', value, sessionCookieSeconds), withoutSso],
-  }
+  const opened = await startSession(input, { how: 'sso', organizationId: org.id, userId }, to)
+  return { to, cookies: [...(opened.cookies ?? []), withoutSso] }
 }
 
 const pathOf = (slug: string) => `/-/sso/${encodeURIComponent(slug)}`
