@@ -81,7 +81,7 @@ const texts = (log: Locator): Promise<string[]> =>
 
 const status = (page: Page, text: string | RegExp) => page.locator('main').getByText(text).first().waitFor()
 
-describe.skipIf(lacks !== null)(titled('the log of a job'), () => {
+describe.skipIf(lacks !== null)(`web: ${titled('the log of a job')}`, () => {
   it('opens at the failing row, and runs nothing that it contains', async () => {
     const server = theServer()
     const made = await aLog(server, failing, 'failed')
@@ -160,7 +160,7 @@ describe.skipIf(lacks !== null)(titled('the log of a job'), () => {
   it('follows a running job until the reader scrolls up, and misses no row', async () => {
     const server = theServer()
     const folder = aSharedDirectory()
-    const wait = (name: string) => `until [ -e ${join(folder, name)} ]; do sleep 0.05; done`
+    const wait = (name: string) => `until [ -e ${join(folder, name)} ] || [ ! -d ${folder} ]; do sleep 0.05; done`
     const go = (name: string) => writeFileSync(join(folder, name), '')
     const made = await aLog(
       server,
@@ -205,12 +205,12 @@ ${wait('end')}
     expect(complaints).toEqual([])
   })
 
-  it('reaches the last of a million rows by key, wheel and thumb', async () => {
+  it('reaches the last of half a million rows by key, wheel and thumb', async () => {
     const server = theServer()
-    const made = await aLog(server, pipelineOf('seq 1 1000000'), 'passed')
-    const last = await rowOf(server, made.api, '1000000')
+    const made = await aLog(server, pipelineOf('seq 1 500000'), 'passed')
+    const last = await rowOf(server, made.api, '500000')
     const { page, log, complaints } = await openLog(server, `${made.page}#${made.job}`)
-    const isAtLast = () => row(log, last).getByText('1000000', { exact: true }).waitFor()
+    const isAtLast = () => row(log, last).getByText('500000', { exact: true }).waitFor()
     await isAtLast()
     await log.focus()
     await page.keyboard.press('Home')
@@ -221,9 +221,9 @@ ${wait('end')}
     await log.hover()
     await page.mouse.wheel(0, -2000)
     const topOf = async () => Number((await texts(log)).at(-1))
-    await eventually('the wheel moved the log by 100 rows', async () => (await topOf()) === 1_000_000 - 100)
+    await eventually('the wheel moved the log by 100 rows', async () => (await topOf()) === 500_000 - 100)
     await page.mouse.wheel(0, 2000)
-    await eventually('the wheel moved the log to its end', async () => (await topOf()) === 1_000_000)
+    await eventually('the wheel moved the log to its end', async () => (await topOf()) === 500_000)
 
     await log.evaluate((element) => (element.scrollTop = 0))
     await row(log, 1).waitFor()

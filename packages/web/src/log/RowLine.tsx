@@ -1,7 +1,7 @@
 import { memo, type CSSProperties } from 'react'
 import { RowNumber, type OnNumber } from './RowNumber.tsx'
 import { piecesOf, type Hit, type Piece } from './pieces.ts'
-import type { Row } from './rows.ts'
+import { opensGroup, type Row } from './rows.ts'
 import { lookOf } from './styles.ts'
 import { rowHeight } from './wrap.ts'
 import styles from './Row.module.css'
@@ -27,7 +27,10 @@ export const RowLine = memo(({ number, row, lines, time, hits, mark, href, onNum
   >
     <RowNumber number={number} href={href} onNumber={onNumber} />
     <span className={styles.time}>{time}</span>
-    <span className={styles.text} data-text>
+    <span
+      className={row !== undefined && opensGroup(row.text) ? `${styles.text} ${styles.dim}` : styles.text}
+      data-text
+    >
       {row === undefined ? <span className={styles.missing} /> : <Pieces row={row} hits={hits} />}
     </span>
   </div>

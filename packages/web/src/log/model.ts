@@ -9,6 +9,7 @@ import { failureText, fetchIndex, fetchRows, fetchTail, openStream, type JobAddr
 import { followStream, type StreamState } from './stream.ts'
 
 const tailRows = 200
+const retryMs = 2000
 
 export type LogState = 'loading' | 'ready' | 'failed' | 'deleted'
 
@@ -140,9 +141,18 @@ export class LogModel {
   #streamChanged(state: StreamState): void {
     this.stream = state
     if (state === 'deleted') this.state = 'deleted'
-    // Only the index tells durations and the failing row.
-    if (state === 'ended') void this.#loadIndex().catch(() => undefined)
+    if (state === 'ended') void this.#finish()
     this.changed()
+  }
+
+  /** Only the index tells durations and the failing row. */
+  async #finish(): Promise<void> {
+    try {
+      await this.#loadIndex()
+    } catch (error) {
+      const isPassing = !(error instanceof ApiFailure) || error.status === 0 || error.status >= 500
+      if (isPassing && !this.#isClosed) setTimeout(() => void this.#finish(), retryMs)
+    }
   }
 
   #replace(from: number, wire: readonly WireRow[]): void {

@@ -68,7 +68,8 @@ async function read(
   onOpen: () => void,
 ): Promise<'over' | 'again'> {
   if (!response.ok || response.body === null) {
-    const isRefused = response.status >= 400 && response.status < 500 && response.status !== 429
+    // After a new sign-in the next attempt succeeds.
+    const isRefused = response.status === 403 || response.status === 404
     if (isRefused) input.onState('ended')
     return isRefused ? 'over' : 'again'
   }
