@@ -299,15 +299,10 @@ describe('an attack on signing in', () => {
     const shown = await browser.get(pathOf(company))
     const [, link = ''] = /href="([^"]+\/start\?[^"]+)"/.exec(shown.text) ?? []
     const { begin: count, finish } = app.ctx.signInLimits
-    let counted = 0
-    try {
-      for (; counted < 1000; counted++) await count('127.0.0.1')
-    } catch (error) {
-      expect(error).toMatchObject({ status: 429 })
-    }
+    const most = 200
+    const begun = await Promise.allSettled(Array.from({ length: most }, () => count('127.0.0.1')))
     expect((await browser.get(link)).status).toBe(429)
-    // Both refused requests count too.
-    for (let left = counted + 2; left > 0; left--) await finish('127.0.0.1')
+    for (const _ of [...begun, 'the refused one']) await finish('127.0.0.1')
     expect((await browser.get(link)).status).toBe(303)
   })
 
