@@ -2,6 +2,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { request } from 'undici'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { useApp } from '../../test/app.ts'
+import { aWorld } from '../../test/world.ts'
 
 const app = useApp()
 const path = '/v2/openapi.json'
@@ -47,6 +48,26 @@ describe('a JSON response of more than 8 kB', () => {
     const [got, headed] = [await get('br'), await get('br', 'HEAD')]
     expect(headed.bytes.length).toBe(0)
     expect(headed.headers['content-length']).toBe(got.headers['content-length'])
+  })
+})
+
+describe('JSON in chunks', () => {
+  it('is compressed', async () => {
+    const world = await aWorld(app)
+    const at = `${world.org.path}/jobs/${world.ids['job']}/log`
+    const ask = (encoding: string) =>
+      request(app.address + at, {
+        headers: { authorization: `Bearer ${world.admin.token}`, 'accept-encoding': encoding },
+      })
+    const plain = await (await ask('identity')).body.text()
+    for (const [encoding, read] of [
+      ['br', brotliDecompressSync],
+      ['gzip', gunzipSync],
+    ] as const) {
+      const { headers, body } = await ask(encoding)
+      expect([headers['content-encoding'], headers['content-length']]).toEqual([encoding, undefined])
+      expect(read(Buffer.from(await body.arrayBuffer())).toString()).toBe(plain)
+    }
   })
 })
 
