@@ -1,5 +1,5 @@
 // One event stream of an organization. It is opened again when it ends, with waits of 1 to 30 seconds after failures.
-import { addressOf, call, pageHeaders } from './call.ts'
+import { addressOf, call, onReachable, pageHeaders } from './call.ts'
 import { readEvents, type ServerEvent } from './event-source.ts'
 
 const firstWaitMs = 1000
@@ -19,17 +19,26 @@ export interface StreamInput {
   onRefused: () => void
 }
 
+/** How a stream came to its end: the server ended it, failed, or refused it; or the connection broke. */
+type End = 'ended' | 'failed' | 'refused' | 'broken'
+
 export class LiveStream {
   readonly #input: StreamInput
   readonly #closed = new AbortController()
   #connection = new AbortController()
   #isRestarting = false
   #failures = 0
+  /** It waits because the server could not be reached. */
+  #isBroken = false
   #wake: () => void = () => undefined
 
   constructor(input: StreamInput) {
     this.#input = input
     window.addEventListener('online', () => this.#wake(), { signal: this.#closed.signal })
+    const forget = onReachable((isReachable) => {
+      if (isReachable && this.#isBroken) this.#wake()
+    })
+    this.#closed.signal.addEventListener('abort', forget)
     void this.#run()
   }
 
@@ -50,17 +59,19 @@ export class LiveStream {
     while (!this.#closed.signal.aborted) {
       this.#connection = new AbortController()
       this.#isRestarting = false
-      const hasEnded = await this.#read(this.#connection.signal).catch(() => false)
+      this.#isBroken = false
+      const end = await this.#read(this.#connection.signal).catch((): End => 'broken')
       if (this.#closed.signal.aborted) return
       if (this.#isRestarting) continue
-      if (!hasEnded) this.#input.onBroken()
-      this.#failures = hasEnded ? 0 : this.#failures + 1
-      await this.#wait(waitMs(this.#failures))
+      this.#isBroken = end === 'broken'
+      if (this.#isBroken) this.#input.onBroken()
+      this.#failures = end === 'ended' ? 0 : this.#failures + 1
+      await this.#wait(end === 'refused' ? longestWaitMs : waitMs(this.#failures))
     }
   }
 
-  /** Resolves with true when the server ended the stream, and throws when the connection broke. */
-  async #read(signal: AbortSignal): Promise<boolean> {
+  /** Throws when the connection broke. */
+  async #read(signal: AbortSignal): Promise<End> {
     const { after, builds } = this.#input.plan()
     const url = addressOf(
       '/v2/organizations/{org}/events',
@@ -78,7 +89,7 @@ export class LiveStream {
         timer = this.#watch()
         if (event !== null) this.#input.onEvent(event)
       }
-      return true
+      return 'ended'
     } finally {
       clearTimeout(timer)
     }
@@ -88,12 +99,11 @@ export class LiveStream {
     return setTimeout(() => this.#connection.abort(), silenceMs)
   }
 
-  async #refused({ status }: Response): Promise<boolean> {
-    if (status >= 500) return false
+  async #refused({ status }: Response): Promise<End> {
+    if (status >= 500) return 'failed'
     if (status === 401) await call('GET /v2/user', { params: {} }).catch(() => undefined)
     else if (status !== 429) this.#input.onRefused()
-    await this.#wait(longestWaitMs)
-    return true
+    return 'refused'
   }
 
   #wait(ms: number): Promise<void> {

@@ -32,7 +32,8 @@ onReachable((isReachable) => {
     if (!wasAway) return
     change({ isReachable: true, lastMs: Date.now(), nextTryMs: 0 })
     void queryClient.invalidateQueries()
-  } else {
+  } else if (state.isReachable || Date.now() >= state.nextTryMs) {
+    // Further failures do not put the next attempt off.
     clearTimeout(timer)
     const jittered = waitMs * (0.75 + Math.random() / 2)
     waitMs = Math.min(waitMs * 2, longestWaitMs)
