@@ -164,7 +164,8 @@ export function theServer(): Client & { pid: number; settings: Settings } {
   return { ...clientOf(server), pid, settings: { MILLRACE_DATA_DIR: dataDir } }
 }
 
-function clientOf({ url, token, database }: Pick<Client, 'url' | 'token' | 'database'>): Client {
+/** Calls the server at `url` with the token. */
+export function clientOf({ url, token, database }: Pick<Client, 'url' | 'token' | 'database'>): Client {
   const ask = async (path: string, as: string, init: RequestInit = {}): Promise<Answer> => {
     const headers = { Authorization: `Bearer ${as}`, 'Content-Type': 'application/json' }
     const response = await fetch(url + path, { ...init, headers })

@@ -16,6 +16,9 @@ export const lacks =
 /** The title of tests in the browser, with the reason where they are skipped. */
 export const titled = (title: string): string => (lacks === null ? title : `${title} (skipped: ${lacks})`)
 
+/** A name of this machine that browsers do not trust as they trust localhost, so plain http is no secure context there. */
+export const plainHost = 'millrace.test'
+
 let launched: Promise<Browser> | undefined
 
 async function launch(): Promise<Browser> {
@@ -27,7 +30,13 @@ async function launch(): Promise<Browser> {
     return await playwright.launch({
       executablePath: await chromium.executablePath(),
       // Root may not use the sandbox; small hosts have no shared memory.
-      args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--disable-background-networking'],
+      args: [
+        '--no-sandbox',
+        '--disable-dev-shm-usage',
+        '--disable-gpu',
+        '--disable-background-networking',
+        `--host-resolver-rules=MAP ${plainHost} localhost`,
+      ],
       headless: true,
     })
   } finally {

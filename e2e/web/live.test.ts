@@ -1,0 +1,115 @@
+import type { BrowserContext, Request } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { aDataDirectory, clientOf, startServer, stop, theServer } from '../millrace.ts'
+import { lacks, openTab, plainHost, titled, signIn, visit } from './browser.ts'
+import { readRows } from './log-page.ts'
+import { aScene, rowsOf } from './scene.ts'
+
+const steps = 'steps: [{ label: One, command: a }, { label: Two, command: b }]'
+
+/** How many event streams the browser has open, as it goes on. */
+function countStreams(context: BrowserContext): () => number {
+  const open = new Set<Request>()
+  const isStream = (request: Request) => /\/events\?|\/events$/.test(request.url())
+  context.on('request', (request) => void (isStream(request) && open.add(request)))
+  context.on('requestfinished', (request) => void open.delete(request))
+  context.on('requestfailed', (request) => void open.delete(request))
+  return () => open.size
+}
+
+describe.skipIf(lacks !== null)(titled('live updates'), () => {
+  it('show changes of builds and jobs without a reload, and leave the row under the pointer', async () => {
+    const server = theServer()
+    const scene = await aScene(server, { steps })
+    const tab = await visit()
+    await signIn(tab, server, scene.page)
+    const { page } = tab
+    const second = page.getByRole('list', { name: 'Jobs' }).getByRole('link', { name: /Two/ })
+    await second.hover()
+    const before = await second.boundingBox()
+    const run = await scene.begin()
+    await page.getByRole('main').getByText('Running').first().waitFor()
+    await run.finish(1)
+    await page.getByRole('button', { name: 'The list has changed · Update' }).waitFor()
+    expect(await second.boundingBox()).toEqual(before)
+    await page.getByRole('button', { name: 'The list has changed · Update' }).click()
+    await (await scene.begin()).finish(0)
+    await page.getByRole('main').locator('header').first().getByText('Failed').waitFor()
+    expect(await page.title()).toContain('✗ #1')
+    expect(tab.complaints).toEqual([])
+  })
+
+  it('reach ten tabs over one stream', async () => {
+    const server = theServer()
+    const scene = await aScene(server, { steps: 'steps: [{ label: One, command: a }]' })
+    const first = await visit()
+    const streams = countStreams(first.context)
+    await signIn(first, server, scene.page)
+    await first.page.getByRole('main').getByText('One').first().waitFor()
+    const tabs = [first]
+    for (let count = 2; count <= 10; count++) {
+      const tab = { ...(await openTab(first.context)), context: first.context }
+      await tab.page.goto(server.url + scene.page)
+      await tab.page.getByRole('main').getByText('One').first().waitFor()
+      tabs.push(tab)
+    }
+    await (await scene.begin()).finish(0)
+    for (const { page } of tabs) {
+      await page.getByRole('main').locator('header').first().getByText('Passed').waitFor()
+    }
+    expect(streams()).toBe(1)
+    expect(tabs.flatMap(({ complaints }) => complaints)).toEqual([])
+  })
+
+  it('catch up after the server was gone, and lose no row of a log', async () => {
+    const dataDir = aDataDirectory()
+    const settings = { MILLRACE_DATA_DIR: dataDir, MILLRACE_AGENTS: '0' }
+    const server = await startServer(settings)
+    const scene = await aScene(server, { steps: 'steps: [{ label: One, command: a }]' })
+    const run = await scene.begin()
+    await run.write(rowsOf(1, 10))
+    const tab = await visit({ height: 2000 })
+    await signIn(tab, server, `${scene.page}#${run.id}`)
+    const { page, context } = tab
+    await page.getByText('row 10', { exact: true }).waitFor()
+    await stop(server)
+    await page.getByText('The server cannot be reached').waitFor()
+    // The page stays away while the log goes on.
+    await context.setOffline(true)
+    await startServer({ ...settings, PORT: new URL(server.url).port })
+    await run.write(rowsOf(11, 30))
+    await context.setOffline(false)
+    await page.getByText('row 30', { exact: true }).waitFor()
+    await page.getByText('The server cannot be reached').waitFor({ state: 'hidden' })
+    await run.write(rowsOf(31, 40))
+    await run.finish(0)
+    await page.getByText('row 40', { exact: true }).waitFor()
+    await page.getByRole('main').locator('header').first().getByText('Passed').waitFor()
+    const rows = Array.from({ length: 40 }, (_, index) => [index + 1, `row ${index + 1}`])
+    expect(await readRows(page)).toEqual(Object.fromEntries(rows))
+  })
+
+  it('and copying work on plain http', async () => {
+    const settings = { MILLRACE_DATA_DIR: aDataDirectory(), MILLRACE_AGENTS: '0' }
+    const server = await startServer({ ...settings, MILLRACE_URL: `http://${plainHost}:0` })
+    const { port } = new URL(server.url)
+    const scene = await aScene(clientOf({ ...server, url: `http://localhost:${port}` }), {
+      steps: 'steps: [{ label: One, command: a }]',
+    })
+    const tab = await visit()
+    await signIn(tab, server, scene.page)
+    const { page } = tab
+    await page.getByRole('main').getByText('One').first().waitFor()
+    expect(await page.evaluate(() => isSecureContext)).toBe(false)
+    await (await scene.begin()).finish(0)
+    await page.getByRole('main').locator('header').first().getByText('Passed').waitFor()
+    const copied = page.evaluate(
+      () =>
+        new Promise<string>((resolve) =>
+          addEventListener('copy', () => resolve(String(getSelection())), { once: true }),
+        ),
+    )
+    await page.getByRole('button', { name: 'Copy commit' }).first().click()
+    expect(await copied).toBe('HEAD')
+  })
+})
