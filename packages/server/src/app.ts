@@ -78,6 +78,7 @@ import { repositoryConnectionRoutes } from './resources/repository_connections/r
 import { rootRoutes } from './resources/root/routes.ts'
 import { ruleRoutes } from './resources/rules/routes.ts'
 import { scheduleRoutes } from './resources/schedules/routes.ts'
+import { searchRoutes } from './resources/search/routes.ts'
 import { secretRoutes } from './resources/secrets/routes.ts'
 import { serviceEventRoutes } from './resources/service-events/routes.ts'
 import { serviceRoutes } from './resources/services/routes.ts'
@@ -132,6 +133,7 @@ export const slices: Slices = {
   root: rootRoutes,
   rules: ruleRoutes,
   schedules: scheduleRoutes,
+  search: searchRoutes,
   secrets: secretRoutes,
   'service-events': serviceEventRoutes,
   services: serviceRoutes,

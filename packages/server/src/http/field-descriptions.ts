@@ -604,6 +604,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   root: 'The start.',
   rules: 'What pipelines may do with other pipelines.',
   schedules: 'Builds that are made by the clock.',
+  search: 'Things of an organization by a part of their name, or by a number.',
   secrets: 'Secrets that jobs of a cluster may read.',
   sessions: 'The browsers in which the caller is signed in.',
   'service-events': 'The event log that programs can poll.',
