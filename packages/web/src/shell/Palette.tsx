@@ -1,11 +1,14 @@
 // The command palette: actions of the page with their keys, pages, and what the server finds.
 import { Combobox, ComboboxItem, ComboboxList, ComboboxProvider } from '@ariakit/react/combobox'
 import { Dialog } from '@ariakit/react/dialog'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams, useRouter } from '@tanstack/react-router'
 import { useDeferredValue, useState } from 'react'
 import { listKeyActions } from '../parts/keys.ts'
 import { Icon } from '../parts/Icon.tsx'
-import { findEntries, pageEntries, type PaletteEntry } from './palette-entries.ts'
+import { findEntries, foundEntries, pageEntries, type PaletteEntry } from './palette-entries.ts'
+import { searchQuery } from './queries.ts'
+import { recentBuildEntries } from './recent-builds.ts'
 import { setTheme } from './theme.ts'
 import styles from './Palette.module.css'
 
@@ -15,16 +18,24 @@ export function Palette({ org, onClose }: { org: string | null; onClose: () => v
   const [text, setText] = useState('')
   const [actions] = useState(listKeyActions)
   const wanted = useDeferredValue(text.trim())
+  const client = useQueryClient()
+  const [recent] = useState(() => recentBuildEntries(client, org))
+  const search = useQuery(searchQuery(org, wanted))
   const own: PaletteEntry[] = [
     ...actions
       .filter(({ keys }) => keys !== 'mod+k')
       .map(({ keys, label, run }) => ({ id: `key ${keys}`, title: label, keys, icon: 'zap' as const, run })),
     ...pageEntries(org),
+    ...recent,
     { id: 'theme light', title: 'Light theme', icon: 'sun', run: () => setTheme('light') },
     { id: 'theme dark', title: 'Dark theme', icon: 'moon', run: () => setTheme('dark') },
     { id: 'theme system', title: 'Theme of the system', icon: 'monitor', run: () => setTheme('system') },
   ]
-  const entries = findEntries(own, wanted, { org, pipeline: pipeline ?? null, found: [] })
+  const entries = findEntries(own, wanted, {
+    org,
+    pipeline: pipeline ?? null,
+    found: foundEntries(search.data ?? []),
+  })
   const choose = (entry: PaletteEntry) => {
     onClose()
     if (entry.run !== undefined) entry.run()
@@ -43,6 +54,7 @@ export function Palette({ org, onClose }: { org: string | null; onClose: () => v
           <Icon name="search" />
           <Combobox
             autoSelect="always"
+            maxLength={200}
             placeholder="Pipeline, #build, commit, agent, page or action"
             aria-label="Search or jump"
             className={styles.input}
@@ -65,11 +77,15 @@ export function Palette({ org, onClose }: { org: string | null; onClose: () => v
             </ComboboxItem>
           ))}
         </ComboboxList>
-        {entries.length === 0 && (
-          <p className={styles.none} role="status">
-            Nothing found for “{wanted}”.
-          </p>
-        )}
+        <p className={styles.none} role="status">
+          {search.error !== null
+            ? `The search failed. ${search.error.message}`
+            : entries.length > 0
+              ? ''
+              : search.isFetching
+                ? 'Searching…'
+                : `Nothing found for “${wanted}”.`}
+        </p>
       </ComboboxProvider>
     </Dialog>
   )

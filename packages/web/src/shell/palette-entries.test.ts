@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findEntries, pageEntries } from './palette-entries.ts'
+import { findEntries, foundEntries, pageEntries } from './palette-entries.ts'
 
 const place = { org: 'acme', pipeline: 'demo', found: [] }
 
@@ -16,5 +16,27 @@ describe('the palette', () => {
 
   it('offers no page of an organization where there is none', () => {
     expect(pageEntries(null).map(({ to }) => to)).toEqual(['/-/me/tokens', '/-/me/sessions'])
+  })
+
+  it('adds what the server found, each page once', () => {
+    const found = foundEntries([
+      {
+        type: 'build',
+        title: 'Demo #12',
+        subtitle: 'Fix it',
+        web_url: 'https://ci.example.com/acme/demo/builds/12',
+      },
+      {
+        type: 'build',
+        title: 'Api #12',
+        subtitle: null,
+        web_url: 'https://ci.example.com/acme/api/builds/12',
+      },
+    ])
+    expect(found[0]).toMatchObject({ title: 'Demo #12', subtitle: 'Build, Fix it' })
+    expect(findEntries([], '12', { ...place, found }).map(({ to }) => to)).toEqual([
+      '/acme/demo/builds/12',
+      '/acme/api/builds/12',
+    ])
   })
 })

@@ -1,3 +1,4 @@
+import type { Schemas } from '../api/operations.ts'
 import type { IconName } from '../parts/icon-names.ts'
 
 export interface PaletteEntry {
@@ -45,7 +46,47 @@ interface Place {
 export function findEntries(own: readonly PaletteEntry[], text: string, place: Place): PaletteEntry[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean)
   const matching = own.filter(({ title }) => words.every((word) => title.toLowerCase().includes(word)))
-  return [...buildEntry(text, place), ...matching, ...place.found].slice(0, 60)
+  return withoutRepeats([...buildEntry(text, place), ...matching, ...place.found]).slice(0, 60)
+}
+
+/** The first of the entries that lead to the same page. */
+function withoutRepeats(entries: readonly PaletteEntry[]): PaletteEntry[] {
+  const first = new Map<string, PaletteEntry>()
+  for (const entry of entries) {
+    const key = entry.to ?? entry.id
+    if (!first.has(key)) first.set(key, entry)
+  }
+  return [...first.values()]
+}
+
+type Hit = Schemas['SearchHit']
+
+const hitIcons: Record<Hit['type'], IconName> = {
+  pipeline: 'workflow',
+  build: 'play',
+  commit: 'git-commit-horizontal',
+  agent: 'server',
+  cluster: 'layers',
+  queue: 'list',
+}
+
+/** What the server found, as entries that lead to its pages. */
+export const foundEntries = (hits: readonly Hit[]): PaletteEntry[] =>
+  hits.map(({ type, title, subtitle, web_url: url }) => ({
+    id: `found ${url}`,
+    title,
+    subtitle: subtitle === null ? hitNames[type] : `${hitNames[type]}, ${subtitle}`,
+    icon: hitIcons[type],
+    to: new URL(url).pathname,
+  }))
+
+const hitNames: Record<Hit['type'], string> = {
+  pipeline: 'Pipeline',
+  build: 'Build',
+  commit: 'Commit',
+  agent: 'Agent',
+  cluster: 'Cluster',
+  queue: 'Queue',
 }
 
 function buildEntry(text: string, { org, pipeline }: Place): PaletteEntry[] {

@@ -1,3 +1,4 @@
+import { keepPreviousData } from '@tanstack/react-query'
 import { query } from '../api/queries.ts'
 
 export const userQuery = () => query('GET /v2/user', { params: {} })
@@ -7,3 +8,13 @@ export const organizationsQuery = () =>
 
 export const organizationQuery = (org: string) =>
   query('GET /v2/organizations/{org}', { params: { org }, query: { include_viewer: true } })
+
+/** Runs from two characters on; the results of the text before stay until the new ones are there. */
+export const searchQuery = (org: string | null, text: string) => {
+  const isLongEnough = Array.from(text).length >= 2
+  return {
+    ...query('GET /v2/organizations/{org}/search', { params: { org: org ?? '' }, query: { q: text } }),
+    enabled: org !== null && isLongEnough,
+    ...(isLongEnough ? { placeholderData: keepPreviousData } : {}),
+  }
+}
