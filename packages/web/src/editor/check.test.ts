@@ -31,6 +31,15 @@ describe('the check of a configuration', () => {
     ])
   })
 
+  it('lets steps wait for a block before them, but not for an input', () => {
+    const { edges } = checkConfiguration('steps: [{command: a}, {block: Ship?}, {input: Name}, {command: b}]')
+    expect(edges).toEqual([
+      ['step-0', 'step-1'],
+      ['step-1', 'step-2'],
+      ['step-1', 'step-3'],
+    ])
+  })
+
   it('shows the steps of a group inside of it', () => {
     const { steps } = checkConfiguration('steps:\n  - group: G\n    steps: [{command: a}, {command: b}]\n')
     expect(steps.map(({ kind, group_id }) => [kind, group_id])).toEqual([

@@ -39,7 +39,7 @@ interface Placed {
   groupId: string | null
 }
 
-/** A step waits for the steps it names, else for the `wait` before it. */
+/** A step waits for the steps it names, else for the `wait` or `block` before it. */
 function graphOf(definitions: readonly StepDefinition[]): Omit<Checked, 'marks'> {
   const placed = definitions.flatMap((step, index): Placed[] => {
     const id = `step-${index}`
@@ -56,10 +56,10 @@ function graphOf(definitions: readonly StepDefinition[]): Omit<Checked, 'marks'>
   for (const { id, step } of placed) {
     if (step.kind === 'group') continue
     const named = step.dependsOn?.flatMap(({ ref }) => byKey.get(ref) ?? []) ?? null
-    const sources =
-      named ?? (step.kind === 'wait' && since.length > 0 ? since : barrier === null ? [] : [barrier])
+    const isBarrier = step.kind === 'wait' || step.kind === 'block'
+    const sources = named ?? (isBarrier && since.length > 0 ? since : barrier === null ? [] : [barrier])
     for (const source of sources) edges.push([source, id])
-    if (step.kind === 'wait') {
+    if (isBarrier) {
       barrier = id
       since = []
     } else since.push(id)

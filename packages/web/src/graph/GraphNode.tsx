@@ -10,7 +10,7 @@ import type { JobTable } from './job-table.ts'
 import type { StepKind } from './job.ts'
 import type { LayoutNode } from './layout.ts'
 import { toneClass } from './LookMark.tsx'
-import { describeStep } from './step-labels.ts'
+import { describeRest, describeStep } from './step-labels.ts'
 import type { StepSummary } from './step-summary.ts'
 import { cssVariables } from './use-row-window.ts'
 import { useStepSummary } from './use-job-table.ts'
@@ -52,7 +52,7 @@ export const GraphNode = memo(({ table, node, isSelected, isTabStop, onOpen, onA
       data-kind={node.kind}
       data-selected={isSelected || undefined}
       tabIndex={isTabStop ? 0 : -1}
-      aria-label={label}
+      {...(node.kind === 'wait' ? { 'aria-label': label } : {})}
       title={label}
       draggable={false}
       onClick={(event) => onOpen(node.id, event)}
@@ -90,6 +90,7 @@ function Body({ table, node, summary }: { table: JobTable; node: LayoutNode; sum
             startedMs !== null && <Duration from={startedMs} to={finishedMs} />
           )}
         </span>
+        <span className="visually-hidden">{describeRest(table, node.id)}</span>
       </span>
       {total > 1 && <Segments summary={summary} />}
     </>

@@ -27,3 +27,13 @@ export function describeStep(table: JobTable, stepId: string): string {
   const after = describePredecessors(table, stepId)
   return `${title}${state}${after === '' ? '' : `; after ${after}`}`
 }
+
+/** What a node says beyond the words that it shows. */
+export function describeRest(table: JobTable, stepId: string): string {
+  const { total, counts } = table.summaryOf(stepId)
+  const after = describePredecessors(table, stepId)
+  return [
+    ...(total > 1 ? [`: ${describeCounts(counts)}`] : []),
+    ...(after === '' ? [] : [`; after ${after}`]),
+  ].join('')
+}

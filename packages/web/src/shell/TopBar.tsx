@@ -11,13 +11,7 @@ export function TopBar({ onSearch }: { onSearch: () => void }) {
   return (
     <header className={styles.bar}>
       <Breadcrumb />
-      <button
-        type="button"
-        className={styles.search}
-        onClick={onSearch}
-        aria-label="Search or jump…"
-        aria-keyshortcuts="Control+K Meta+K"
-      >
+      <button type="button" className={styles.search} onClick={onSearch} aria-keyshortcuts="Control+K Meta+K">
         <Icon name="search" />
         <span className={styles.searchText}>Search or jump…</span>
         <kbd className={styles.keys}>⌘K</kbd>
