@@ -160,7 +160,8 @@ describe.skipIf(lacks !== null)(`web: ${titled('the log of a job')}`, () => {
   it('follows a running job until the reader scrolls up, and misses no row', async () => {
     const server = theServer()
     const folder = aSharedDirectory()
-    const wait = (name: string) => `until [ -e ${join(folder, name)} ] || [ ! -d ${folder} ]; do sleep 0.05; done`
+    const wait = (name: string) =>
+      `until [ -e ${join(folder, name)} ] || [ ! -d ${folder} ]; do sleep 0.05; done`
     const go = (name: string) => writeFileSync(join(folder, name), '')
     const made = await aLog(
       server,

@@ -64,6 +64,7 @@ import { favoriteRoutes } from './resources/favorites/routes.ts'
 import { invitationRoutes } from './resources/invitations/routes.ts'
 import { jobRoutes } from './resources/jobs/routes.ts'
 import { logRoutes } from './resources/log/routes.ts'
+import { rowRoutes } from './resources/log/row-routes.ts'
 import { maintainerRoutes } from './resources/maintainers/routes.ts'
 import { memberRoutes } from './resources/members/routes.ts'
 import { metaRoutes } from './resources/meta/routes.ts'
@@ -118,7 +119,7 @@ export const slices: Slices = {
   favorites: favoriteRoutes,
   invitations: invitationRoutes,
   jobs: jobRoutes,
-  log: logRoutes,
+  log: [...logRoutes, ...rowRoutes],
   maintainers: maintainerRoutes,
   members: memberRoutes,
   meta: metaRoutes,

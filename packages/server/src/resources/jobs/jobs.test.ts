@@ -451,7 +451,7 @@ describe('PUT …/jobs/{job.id}/unblock', () => {
 
   it('tells before which fields are asked for', async () => {
     const scene = await aScene(form)
-    const [url = ''] = await scene.urls('Release')
+    const [url] = await scene.urls('Release')
     const { body } = await get(url, scene.admin.token)
     const common = { hint: null, required: true }
     expect(body.fields).toEqual([

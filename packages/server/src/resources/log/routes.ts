@@ -23,7 +23,6 @@ import {
   type Form,
   type Range,
 } from './rules.ts'
-import { rowRoutes } from './row-routes.ts'
 import { JobLog, LogLines } from './schema.ts'
 import { findLog, type Log } from './source.ts'
 
@@ -335,5 +334,4 @@ export const logRoutes = [
   followInBuildRoute,
   deleteByIdRoute,
   deleteInBuildRoute,
-  ...rowRoutes,
 ]

@@ -1,5 +1,6 @@
 import type { LogOutline } from './outline.ts'
-import type { Query, SearchResult } from './search.ts'
+import type { Query } from './search-tasks.ts'
+import type { SearchResult } from './search.ts'
 import type { Log } from './source.ts'
 
 export interface RowPage {

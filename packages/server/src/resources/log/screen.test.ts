@@ -139,7 +139,7 @@ const output = fc.array(
     fc.string({ unit: anyCharacter, maxLength: 20 }),
     fc.constantFrom('\n', '\r\n', '\r', '\b', '\t', '\x07', '\x1b', '\x1b(B', '\x1b[', '\x1b]0;x', '\x1b\\'),
     fc
-      .tuple(fc.integer({ min: 0, max: 120 }), fc.constantFrom(...'ABCDEFGJKsu'))
+      .tuple(fc.integer({ min: 0, max: 120 }), fc.constantFrom(...'ABCDEFGJKsu'.split('')))
       .map(([number, command]) => `\x1b[${number === 0 ? '' : number}${command}`),
     fc
       .array(

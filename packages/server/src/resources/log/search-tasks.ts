@@ -5,13 +5,18 @@ import { badRequest } from '../../lib/errors.ts'
 import { Replay, type ReplayState } from './replay.ts'
 import { textOf } from './row.ts'
 import type { Segment } from './row-tasks.ts'
-import type { Query } from './search.ts'
 
 interface Limits {
   query: Query
   /** How many matches are returned. All are counted. */
   room: number
   leftMs: number
+}
+
+export interface Query {
+  text: string
+  isRegex: boolean
+  isCaseSensitive: boolean
 }
 
 export interface Found {

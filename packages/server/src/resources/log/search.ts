@@ -6,15 +6,9 @@ import { Semaphore } from '../../lib/semaphore.ts'
 import { runInThread, ThreadLimitExceeded } from '../../lib/threads.ts'
 import type { ReplayState } from './replay.ts'
 import { blockAt, countBlocks, readPart, readTable, type Block } from './rows-object.ts'
-import type { Found, searchBlocks, searchSegment } from './search-tasks.ts'
+import type { Found, Query, searchBlocks, searchSegment } from './search-tasks.ts'
 import { readSegmentAt } from './segments.ts'
 import type { Log, StoredRows } from './source.ts'
-
-export interface Query {
-  text: string
-  isRegex: boolean
-  isCaseSensitive: boolean
-}
 
 export interface SearchResult {
   total: number

@@ -109,7 +109,7 @@ describe('GET /v2/organizations/{org.slug}/pipeline-trends', () => {
       token,
       `?pipeline=${third?.slug}&pipeline=${first?.slug}&pipeline=none`,
     )
-    expect(list.map(({ pipeline_slug: slug }) => slug).sort()).toEqual([first?.slug, third?.slug].sort())
+    expect(new Set(list.map(({ pipeline_slug: slug }) => slug))).toEqual(new Set([first?.slug, third?.slug]))
     expect(second).toBeDefined()
     const many = Array.from({ length: 201 }, (_, index) => `pipeline=p${index}`).join('&')
     expect((await ask(org.path, token, `?${many}`)).status).toBe(400)

@@ -29,7 +29,13 @@ export function PipelineList({ org, pipelines, trends, onFavorite }: Props) {
   })
   useEffect(() => rows.measure(), [rows, isNarrow])
   return (
-    <ul ref={list} className={styles.list} aria-label="Pipelines" style={{ height: rows.getTotalSize() }}>
+    <ul
+      ref={list}
+      className={styles.list}
+      aria-label="Pipelines"
+      data-steady
+      style={{ height: rows.getTotalSize() }}
+    >
       {rows.getVirtualItems().map(({ index, key, start }) => {
         const pipeline = pipelines[index]
         return (

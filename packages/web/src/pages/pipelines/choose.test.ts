@@ -12,7 +12,7 @@ const build = (state: 'passed' | 'failed' | 'running') => ({
   state,
   blocked: false,
   seconds: 1,
-  created_at: '2026-01-01T00:00:00Z',
+  created_at: 0,
   message: null,
   branch: 'main',
 })
