@@ -41,7 +41,12 @@ function onKeyDown(event: KeyboardEvent): void {
     if (isMod) runFirst(event, `mod+${event.key.toLowerCase()}`)
     return
   }
-  if (isTyping(event.target) || document.querySelector('[role=dialog]:not([hidden])') !== null) return
+  // Outside of a shadow root, such as the editor's, the target is its host.
+  if (
+    isTyping(event.composedPath()[0] ?? null) ||
+    document.querySelector('[role=dialog]:not([hidden])') !== null
+  )
+    return
   const isLetter = /^[a-z]$/i.test(event.key)
   if (isLetter && !areLettersOn()) return
   const before = first !== null && event.timeStamp - first.atMs < sequenceMs ? first.key : null

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import { theServer } from '../millrace.ts'
+import { lacks, titled, signIn, visit } from './browser.ts'
+import { aScene } from './scene.ts'
+
+const steps = 'steps: [{ label: One, command: a }]'
+
+describe.skipIf(lacks !== null)(titled('a pipeline'), () => {
+  it('is deleted only when its name is typed', async () => {
+    const server = theServer()
+    const name = 'Delete me, please'
+    const scene = await aScene(server, { steps, name: `${name} ${Date.now()}` })
+    const api = `/v2/organizations/default/pipelines/${scene.pipeline}`
+    const whole = String((await server.get(api)).body['name'])
+    const tab = await visit()
+    await signIn(tab, server, `/default/${scene.pipeline}/settings/danger`)
+    const { page } = tab
+    await page.getByRole('button', { name: 'Delete…' }).click()
+    const dialog = page.getByRole('dialog')
+    const remove = dialog.getByRole('button', { name: 'Delete this pipeline' })
+    expect(await remove.isDisabled()).toBe(true)
+    await dialog.getByRole('textbox').fill(name)
+    expect(await remove.isDisabled()).toBe(true)
+    await dialog.getByRole('textbox').fill(whole)
+    await remove.click()
+    await page.waitForURL(`${server.url}/default`)
+    await page.getByRole('status').getByText(`${whole} is deleted.`).waitFor()
+    expect((await server.get(api)).status).toBe(404)
+    expect(tab.complaints).toEqual([])
+  })
+
+  it("marks a mistake in its steps on the line, in the server's words", async () => {
+    const server = theServer()
+    const scene = await aScene(server, { steps: 'steps:\n  - command: a\n' })
+    const { body } = await server.get(`/v2/organizations/default/pipelines/${scene.pipeline}`)
+    const mistake = '  - comand: b'
+    const refused = await server.post('/v2/organizations/default/pipelines', {
+      name: `Refused ${scene.pipeline}`,
+      repository: 'https://git.example.com/a.git',
+      configuration: String(body['configuration']) + mistake,
+    })
+    expect(refused.status).toBe(422)
+    const tab = await visit()
+    await signIn(tab, server, `/default/${scene.pipeline}/settings/steps`)
+    const { page } = tab
+    await page.getByRole('textbox', { name: 'Steps of the pipeline, in YAML' }).click()
+    await page.keyboard.press('Control+End')
+    await page.keyboard.type(mistake)
+    const problem = page.getByRole('list', { name: 'Problems' }).getByText('did you mean `command`?').first()
+    await problem.waitFor()
+    const words = (await problem.textContent()) ?? ''
+    expect(words).not.toBe('')
+    expect(JSON.stringify(refused.body)).toContain(JSON.stringify(words).slice(1, -1))
+    // The lines of the editor with a mark beside them.
+    const marked = await page
+      .locator('.cm-gutter-lint .cm-gutterElement')
+      .evaluateAll((marks) =>
+        marks.flatMap((mark) =>
+          mark.querySelector('.cm-lint-marker-error') === null ? [] : [mark.getBoundingClientRect().top],
+        ),
+      )
+    const line = page.locator('.cm-line').nth(3)
+    expect(await line.textContent()).toContain('comand')
+    const { top } = await line.evaluate((element) => ({ top: element.getBoundingClientRect().top }))
+    expect(marked.map((each) => Math.round(each - top))).toEqual([0])
+    expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true)
+    expect(tab.complaints).toEqual([])
+  })
+})
