@@ -1,6 +1,18 @@
 import { describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
 import { theServer } from '../millrace.ts'
 import { lacks, signIn, submitToken, titled, visit } from './browser.ts'
+import { aScene } from './scene.ts'
+
+/** Its code is loaded when it first opens. */
+async function openPalette(page: Page): Promise<void> {
+  await page.keyboard.press('Control+k')
+  await page.locator('[role=combobox]:focus').waitFor()
+}
+
+/** The entry that Enter chooses. */
+const selected = (page: Page, text: string) =>
+  page.locator('[role=option][data-active-item]', { hasText: text })
 
 describe.skipIf(lacks !== null)(titled('the shell'), () => {
   it('sends strangers to the sign-in, and leads back to the address with its fragment', async () => {
@@ -28,12 +40,32 @@ describe.skipIf(lacks !== null)(titled('the shell'), () => {
     const tab = await visit()
     await signIn(tab, server, '/default')
     await tab.page.getByRole('link', { name: 'Demo' }).waitFor()
-    await tab.page.keyboard.press('Control+k')
+    await openPalette(tab.page)
     await tab.page.keyboard.type('my builds')
-    await tab.page.getByRole('option', { name: 'My builds', exact: false }).first().waitFor()
+    await selected(tab.page, 'My builds').waitFor()
     await tab.page.keyboard.press('Enter')
     await tab.page.waitForURL(/\/organizations\/default\/builds\?creator=me/)
-    expect(await tab.page.title()).toBe('My builds · Millrace')
+    await tab.page.waitForFunction(() => document.title === 'My builds · Millrace')
+    expect(tab.complaints).toEqual([])
+  })
+
+  it('finds pipelines and builds by the palette', async () => {
+    const server = theServer()
+    const scene = await aScene(server, { steps: 'steps: [{ label: Tests, command: make }]' })
+    const tab = await visit()
+    await signIn(tab, server, '/default')
+    await tab.page.getByRole('link', { name: 'Demo' }).waitFor()
+    await openPalette(tab.page)
+    await tab.page.keyboard.type(scene.pipeline)
+    await selected(tab.page, scene.pipeline).waitFor()
+    await tab.page.keyboard.press('Enter')
+    await tab.page.waitForURL(`${server.url}/default/${scene.pipeline}`)
+    await tab.page.getByRole('heading', { level: 1, name: /^Scene/ }).waitFor()
+    await openPalette(tab.page)
+    await tab.page.keyboard.type('#1')
+    await selected(tab.page, `Build #1 of ${scene.pipeline}`).waitFor()
+    await tab.page.keyboard.press('Enter')
+    await tab.page.waitForURL(new RegExp(`/default/${scene.pipeline}/builds/1`))
     expect(tab.complaints).toEqual([])
   })
 })
