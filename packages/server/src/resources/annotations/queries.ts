@@ -37,7 +37,7 @@ export interface Owner {
 }
 
 /** Raised with every change of the renderer's output, so that stored HTML is rendered again. */
-const rendererVersion = 1
+const rendererVersion = 2
 /** The most that is read with the rows of a list. Larger ones are read one by one. */
 const mostHtmlBytes = 512 * 1024
 

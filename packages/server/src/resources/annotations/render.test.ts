@@ -23,6 +23,14 @@ describe('the body of an annotation', () => {
     )
   })
 
+  it('may name artifacts of the build', () => {
+    expect(renderBody('[log](artifact://log/a.txt)')).toContain('<a href="artifact://log/a.txt"')
+    expect(renderBody('<img src="artifact://a.png" alt="a">')).toContain(
+      '<img src="artifact://a.png" alt="a"',
+    )
+    expect(renderBody('<a href="artifacts://a">x</a>')).not.toContain('href')
+  })
+
   it.each([
     ['a script', '<script>alert(1)</script>'],
     ['a script in capitals', '<SCRIPT SRC=https://evil.example/x.js></SCRIPT>'],

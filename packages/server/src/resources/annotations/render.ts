@@ -60,8 +60,9 @@ const rules: sanitizeHtml.IOptions = {
     th: ['align', 'colspan', 'rowspan'],
   },
   allowedClasses: { code: [/^language-[\w-]+$/] },
-  allowedSchemes: ['http', 'https', 'mailto'],
-  allowedSchemesByTag: { img: ['http', 'https'] },
+  // `artifact://path` names an artifact of the build; only our page knows the scheme.
+  allowedSchemes: ['http', 'https', 'mailto', 'artifact'],
+  allowedSchemesByTag: { img: ['http', 'https', 'artifact'] },
   allowProtocolRelative: false,
   transformTags: { a: sanitizeHtml.simpleTransform('a', { rel: 'nofollow noopener noreferrer' }) },
 }

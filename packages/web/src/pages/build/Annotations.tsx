@@ -1,4 +1,4 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useLayoutEffect, useMemo, useRef, useState } from 'react'
 import type { Schemas } from '../../api/operations.ts'
 import { Button } from '../../parts/Button.tsx'
@@ -7,6 +7,7 @@ import type { IconName } from '../../parts/icon-names.ts'
 import { Empty, Loading, Problem } from '../../parts/States.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { renderAnnotation } from './annotation-nodes.ts'
+import { artifactLinksQuery, namesArtifacts, noLinks, type ArtifactLinks } from './artifact-links.ts'
 import { annotationsQuery, type BuildPlace } from './queries.ts'
 import styles from './Annotations.module.css'
 
@@ -26,10 +27,15 @@ export function Annotations({ place, isRunning }: { place: BuildPlace; isRunning
     refetchInterval: isRunning ? 10_000 : false,
   })
   const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = list
+  const annotations = data?.pages.flatMap(({ rows }) => rows) ?? []
+  const { data: links = noLinks } = useQuery({
+    ...artifactLinksQuery(place),
+    refetchInterval: isRunning ? 10_000 : false,
+    enabled: annotations.some(({ body_html: html = '' }) => namesArtifacts(html)),
+  })
   if (data === undefined) {
     return error === null ? <Loading /> : <Problem error={error} onRetry={() => void refetch()} />
   }
-  const annotations = data.pages.flatMap(({ rows }) => rows)
   if (annotations.length === 0) {
     return (
       <Empty title="No annotations">
@@ -40,7 +46,11 @@ export function Annotations({ place, isRunning }: { place: BuildPlace; isRunning
   return (
     <div className={styles.list}>
       {annotations.map((annotation) => (
-        <AnnotationBox key={`${annotation.id} ${annotation.updated_at}`} annotation={annotation} />
+        <AnnotationBox
+          key={`${annotation.id} ${annotation.updated_at}`}
+          annotation={annotation}
+          links={links}
+        />
       ))}
       {hasNextPage && (
         <Button isBusy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
@@ -51,9 +61,9 @@ export function Annotations({ place, isRunning }: { place: BuildPlace; isRunning
   )
 }
 
-function AnnotationBox({ annotation }: { annotation: Annotation }) {
+function AnnotationBox({ annotation, links }: { annotation: Annotation; links: ArtifactLinks }) {
   const { style, context, body_html: html = '', updated_at: updatedAt } = annotation
-  const content = useMemo(() => renderAnnotation(html), [html])
+  const content = useMemo(() => renderAnnotation(html, links), [html, links])
   const [isOpen, setOpen] = useState(false)
   const [isLong, setLong] = useState(false)
   const body = useRef<HTMLDivElement>(null)

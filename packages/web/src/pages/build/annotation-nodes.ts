@@ -2,6 +2,7 @@
 // let through.
 import { createElement, Fragment, type ReactNode } from 'react'
 import { parseInert } from '../../parts/trusted-types.ts'
+import { resolveArtifact, type ArtifactLinks } from './artifact-links.ts'
 
 const plainTags = new Set(
   (
@@ -28,14 +29,15 @@ const headingsAbove = 2
 /** Deeper elements show their text alone. */
 const mostDepth = 60
 
-export const renderAnnotation = (html: string): ReactNode => renderChildren(parseInert(html).body, 0)
+export const renderAnnotation = (html: string, links: ArtifactLinks): ReactNode =>
+  renderChildren(parseInert(html).body, 0, links)
 
-function renderChildren(parent: Node, depth: number): ReactNode {
-  const children = Array.from(parent.childNodes, (node) => renderNode(node, depth))
+function renderChildren(parent: Node, depth: number, links: ArtifactLinks): ReactNode {
+  const children = Array.from(parent.childNodes, (node) => renderNode(node, depth, links))
   return createElement(Fragment, null, ...children)
 }
 
-function renderNode(node: Node, depth: number): ReactNode {
+function renderNode(node: Node, depth: number, links: ArtifactLinks): ReactNode {
   if (node.nodeType === Node.TEXT_NODE) return node.textContent
   if (!(node instanceof Element) && node.nodeType !== Node.ELEMENT_NODE) return null
   const element = node as Element
@@ -44,13 +46,13 @@ function renderNode(node: Node, depth: number): ReactNode {
   const [, level] = /^h([1-6])$/.exec(tag) ?? []
   if (level !== undefined) {
     const own = Math.min(6, Number(level) + headingsAbove)
-    return createElement(`h${own}`, null, renderChildren(element, depth + 1))
+    return createElement(`h${own}`, null, renderChildren(element, depth + 1, links))
   }
-  if (tag === 'a') return renderLink(element, depth)
-  if (tag === 'img') return renderImage(element)
+  if (tag === 'a') return renderLink(element, depth, links)
+  if (tag === 'img') return renderImage(element, links)
   if (!plainTags.has(tag)) return null
   if (voidTags.has(tag)) return createElement(tag)
-  return createElement(tag, attributesOf(element), renderChildren(element, depth + 1))
+  return createElement(tag, attributesOf(element), renderChildren(element, depth + 1, links))
 }
 
 function attributesOf(element: Element): Record<string, string | number | boolean> {
@@ -63,9 +65,11 @@ function attributesOf(element: Element): Record<string, string | number | boolea
   )
 }
 
-function renderLink(element: Element, depth: number): ReactNode {
+function renderLink(element: Element, depth: number, links: ArtifactLinks): ReactNode {
   const href = safeUrl(element.getAttribute('href'), ['http:', 'https:', 'mailto:'])
-  const children = renderChildren(element, depth + 1)
+  const children = renderChildren(element, depth + 1, links)
+  const artifact = resolveArtifact(element.getAttribute('href'), links)
+  if (artifact !== null) return renderArtifact(artifact, children)
   if (href === null) return children
   return createElement(
     'a',
@@ -74,11 +78,20 @@ function renderLink(element: Element, depth: number): ReactNode {
   )
 }
 
+/** Artifacts are untrusted files, which pages offer as downloads only. */
+function renderArtifact(address: string | undefined, children: ReactNode): ReactNode {
+  return address === undefined
+    ? createElement('span', { title: 'The build has no such artifact' }, children)
+    : createElement('a', { href: address, download: true }, children)
+}
+
 /** An image of another site would tell that site who reads the build, so it becomes a link. */
-function renderImage(element: Element): ReactNode {
+function renderImage(element: Element, links: ArtifactLinks): ReactNode {
   const source = element.getAttribute('src') ?? ''
   const url = /^(https?:|\/)/i.test(source) ? safeUrl(source, ['http:', 'https:']) : null
   const alt = element.getAttribute('alt') ?? ''
+  const artifact = resolveArtifact(source, links)
+  if (artifact !== null) return renderArtifact(artifact, alt === '' ? 'Image' : alt)
   if (url === null) return alt
   if (url.origin === location.origin) return createElement('img', { src: url.href, alt, loading: 'lazy' })
   const text = `Image${alt === '' ? '' : ` “${alt}”`} on ${url.host}`
