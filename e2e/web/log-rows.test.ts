@@ -27,6 +27,19 @@ const numbered = (from: number, to: number): Record<string, string> =>
   )
 
 describe.skipIf(lacks !== null)(titled('rows of a log'), () => {
+  it('opens the group of a linked row, centres the row and tints it', async () => {
+    const server = theServer()
+    const { scene, run } = await aJob(server)
+    await run.write(`--- Closed\r\n${rowsOf(2, 400)}+++ Open\r\n${rowsOf(402, 800)}`)
+    await run.finish(0)
+    const { page, complaints } = await open(server, `${scene.page}#${run.id}/L200`)
+    expect(await seeRow(page, 200)).toBeLessThan(60)
+    const colour = (row: number) =>
+      rowAt(page, row).evaluate((element) => getComputedStyle(element).backgroundColor)
+    expect(await colour(200)).not.toBe(await colour(199))
+    expect(complaints).toEqual([])
+  })
+
   it('shows the first line of a running job, then what it adds, and no row twice', async () => {
     const server = theServer()
     const { scene, run } = await aJob(server)
@@ -36,7 +49,7 @@ describe.skipIf(lacks !== null)(titled('rows of a log'), () => {
     for (let from = 2; from <= 62; from += 10) await run.write(rowsOf(from, from + 9))
     await run.finish(0)
     await page.getByText('row 71', { exact: true }).waitFor()
-    expect(await readRows(page)).toEqual(numbered(1, 71))
+    await expect.poll(() => readRows(page), { timeout: 30_000 }).toEqual(numbered(1, 71))
     expect(complaints).toEqual([])
   })
 
