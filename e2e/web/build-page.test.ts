@@ -129,6 +129,7 @@ describe.skipIf(lacks !== null)(titled('the page of a build'), () => {
       - { select: Where, key: where, options: [{ label: Europe, value: eu }, { label: America, value: us }] }
   - { label: Ship, command: make }`,
     })
+    const isBlocked = async () => String((await server.get(scene.api)).body['blocked'])
     const tab = await visit()
     await signIn(tab, server, scene.page)
     const { page } = tab
@@ -138,7 +139,8 @@ describe.skipIf(lacks !== null)(titled('the page of a build'), () => {
     await panel.getByLabel('Where').selectOption('America')
     await unblock.click()
     const reason = panel.getByLabel('Reason')
-    await page.waitForFunction(() => document.querySelector(':invalid, [aria-invalid=true]') !== null)
+    await reason.and(page.locator('[aria-invalid=true]')).waitFor()
+    expect(await isBlocked()).toBe('true')
     await reason.fill('it is Friday')
     await unblock.click()
     await (await scene.begin()).finish(0)
