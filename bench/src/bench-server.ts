@@ -3,6 +3,8 @@ import { startTemporary } from '@millrace/server/db/embedded/temporary.ts'
 import { migrate } from '@millrace/server/db/migrate.ts'
 import { openDatabase, type Database, type Db } from '@millrace/server/db/pool.ts'
 import { hashToken, newId } from '@millrace/server/lib/ids.ts'
+import { migrateTasks } from '@millrace/server/tasks/run.ts'
+import pino from 'pino'
 import { startChild, type Child } from './children.ts'
 import { seedOrganization, type Seeded } from './seed.ts'
 
@@ -21,6 +23,7 @@ export async function startBenchServer(env: Record<string, string> = {}): Promis
   const postgres = await startTemporary()
   const database = openDatabase(postgres.connection)
   await migrate(database.pool)
+  await migrateTasks(database.pool, pino({ level: 'silent' }))
   const seeded = await seedOrganization(database.db)
   const agentToken = await seedAgentToken(database.db, seeded)
   const { child: server, ready } = await startChild('./child-millrace.js', {

@@ -56,7 +56,7 @@ export async function logIngest(bench: BenchServer): Promise<Omit<Report, 'name'
   }
 }
 
-async function startJob(address: string, agentToken: string): Promise<{ id: string; token: string }> {
+export async function startJob(address: string, agentToken: string): Promise<{ id: string; token: string }> {
   const session = await connectAgent(address, agentToken)
   for (;;) {
     const { job } = await callAgentApi<{ job?: { id: string } }>(address, session.token, 'GET', 'ping')

@@ -10,6 +10,7 @@ import { benchHosted } from './hosted.ts'
 import { benchNotify } from './notify.ts'
 import type { Report } from './report.ts'
 import { printReport } from './report.ts'
+import { benchWeb } from './web.ts'
 
 const benchmarks: Record<string, () => Promise<Report>> = {
   api: benchApi,
@@ -17,6 +18,7 @@ const benchmarks: Record<string, () => Promise<Report>> = {
   dispatch: benchDispatch,
   hosted: benchHosted,
   notify: benchNotify,
+  web: benchWeb,
 }
 
 const wanted = process.argv.slice(2)
