@@ -6,6 +6,15 @@ import { Dialog } from '../parts/Dialog.tsx'
 import { userQuery } from './queries.ts'
 import { signInAddress } from './sign-in.ts'
 
+let isLeaving = false
+
+/** Several calls are refused at once, and one page of the sign-in is enough. */
+function leaveOnce(): void {
+  if (isLeaving) return
+  isLeaving = true
+  window.location.replace(signInAddress())
+}
+
 /** Strangers are sent to the sign-in page; somebody whose session ended keeps the page behind a dialog. */
 export function SessionOver() {
   const [isOver, setOver] = useState(false)
@@ -14,7 +23,7 @@ export function SessionOver() {
       onSessionOver(() => {
         const wasSignedIn = queryClient.getQueryData(userQuery().queryKey) !== undefined
         if (wasSignedIn) setOver(true)
-        else window.location.replace(signInAddress())
+        else leaveOnce()
       }),
     [],
   )
