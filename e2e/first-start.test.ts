@@ -29,7 +29,7 @@ function aCheckout(): string {
     else symlinkSync(from, to)
   }
   mkdirSync(join(checkout, 'node_modules', '@millrace'))
-  for (const name of ['engine', 'protocol', 'agent', 'server', 'cli']) {
+  for (const name of ['engine', 'protocol', 'agent', 'server', 'cli', 'web']) {
     symlinkSync(join(checkout, 'packages', name), join(checkout, 'node_modules', '@millrace', name))
     const own = join('packages', name, 'node_modules')
     if (existsSync(join(root, own))) symlinkSync(join(root, own), join(checkout, own))

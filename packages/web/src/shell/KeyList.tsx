@@ -4,12 +4,12 @@ import { Checkbox } from '../parts/Field.tsx'
 import { areLettersOn, listKeyActions, setLetters } from '../parts/keys.ts'
 import styles from './KeyList.module.css'
 
-export function KeyList({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+export function KeyList({ onClose }: { onClose: () => void }) {
   const [letters, remember] = useState(areLettersOn)
   return (
-    <Dialog title="Keys" isOpen={isOpen} onClose={onClose}>
+    <Dialog title="Keys" isOpen onClose={onClose}>
       <dl className={styles.list}>
-        {(isOpen ? listKeyActions() : []).map(({ keys, label }) => (
+        {listKeyActions().map(({ keys, label }) => (
           <div key={keys + label} className={styles.row}>
             <dt>
               <kbd className={styles.keys}>{keys.replace('mod+', '⌘/Ctrl ')}</kbd>

@@ -1,10 +1,12 @@
-import { useEffect, useState } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { onSessionOver } from '../api/call.ts'
 import { queryClient } from '../api/queries.ts'
-import { Button } from '../parts/Button.tsx'
-import { Dialog } from '../parts/Dialog.tsx'
 import { userQuery } from './queries.ts'
 import { signInAddress } from './sign-in.ts'
+
+const SessionOverDialog = lazy(() =>
+  import('./SessionOverDialog.tsx').then((module) => ({ default: module.SessionOverDialog })),
+)
 
 let isLeaving = false
 
@@ -27,31 +29,11 @@ export function SessionOver() {
       }),
     [],
   )
-  const goOn = async () => {
-    setOver(false)
-    await queryClient.invalidateQueries()
-  }
   return (
-    <Dialog
-      title="Your session is over"
-      isOpen={isOver}
-      onClose={() => setOver(false)}
-      actions={
-        <>
-          <Button onClick={() => void goOn()}>I have signed in again</Button>
-          <Button kind="primary" onClick={() => window.location.assign(signInAddress())}>
-            Sign in
-          </Button>
-        </>
-      }
-    >
-      <p>
-        Sign in to go on here. What you were doing stays on this page: you may also{' '}
-        <a href="/sign-in" target="_blank" rel="noopener">
-          sign in in another tab
-        </a>{' '}
-        and come back.
-      </p>
-    </Dialog>
+    isOver && (
+      <Suspense>
+        <SessionOverDialog onClose={() => setOver(false)} />
+      </Suspense>
+    )
   )
 }

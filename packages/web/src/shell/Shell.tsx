@@ -3,13 +3,16 @@ import { lazy, Suspense, useEffect, useState } from 'react'
 import { useKeys } from '../parts/keys.ts'
 import { Toasts } from '../parts/Toasts.tsx'
 import { Banners } from './Banners.tsx'
-import { KeyList } from './KeyList.tsx'
 import { storeLastOrganization } from './last-organization.ts'
 import { SessionOver } from './SessionOver.tsx'
 import { TopBar } from './TopBar.tsx'
 import styles from './Shell.module.css'
 
-const Palette = lazy(() => import('./Palette.tsx').then(({ Palette }) => ({ default: Palette })))
+const loadPalette = () => import('./Palette.tsx')
+const Palette = lazy(() => loadPalette().then((module) => ({ default: module.Palette })))
+const KeyList = lazy(() => import('./KeyList.tsx').then((module) => ({ default: module.KeyList })))
+
+const paletteAfterMs = 2000
 
 export function Shell() {
   const { org } = useParams({ strict: false })
@@ -18,6 +21,11 @@ export function Shell() {
   useEffect(() => {
     if (org !== undefined) storeLastOrganization(org)
   }, [org])
+  // What is typed right after the key must reach the palette, so it is there before it is opened.
+  useEffect(() => {
+    const timer = setTimeout(() => void loadPalette(), paletteAfterMs)
+    return () => clearTimeout(timer)
+  }, [])
   const go = (address: string) => () => router.history.push(address)
   useKeys([
     { keys: 'mod+k', label: 'Search or jump', run: () => setOpen('palette') },
@@ -46,7 +54,11 @@ export function Shell() {
           <Palette org={org ?? null} onClose={() => setOpen(null)} />
         </Suspense>
       )}
-      <KeyList isOpen={open === 'keys'} onClose={() => setOpen(null)} />
+      {open === 'keys' && (
+        <Suspense>
+          <KeyList onClose={() => setOpen(null)} />
+        </Suspense>
+      )}
       <SessionOver />
       <Toasts />
     </>
