@@ -169,7 +169,7 @@ async function upload({ data, action }: Instructions, path: string, bytes: Buffe
   for (;;) {
     const form = new FormData()
     for (const [name, value] of Object.entries(data)) form.set(name, value)
-    form.set(action.file_input, new Blob([bytes]), path)
+    form.set(action.file_input, new Blob([new Uint8Array(bytes)]), path)
     const answer = await fetch(url, { method: action.method, body: form }).catch(() => null)
     await answer?.arrayBuffer().catch(() => null)
     if (answer?.ok === true) return
