@@ -42,6 +42,7 @@ const pages = (world: World): Record<string, [path: string, text: string | RegEx
   me: ['/-/me', 'Administrator'],
   tokens: ['/-/me/tokens', 'First token'],
   sessions: ['/-/me/sessions', 'This browser'],
+  template: [world.template, 'Unit tests'],
   'first-run': ['/organizations/default/start', 'demo'],
   missing: ['/default/nothing-there', 'not yours to see'],
 })
@@ -62,6 +63,7 @@ describe.skipIf(lacks !== null)(titled('every page'), () => {
         const found = [
           ...(await findProblems(tab.page)),
           ...((await scrollsSideways(tab.page)) ? ['scrolls sideways'] : []),
+          ...(name === 'missing' || (await tab.page.locator('h1').count()) === 1 ? [] : ['has no heading']),
           ...tab.complaints.splice(0).filter((complaint) => name !== 'missing' || !complaint.includes('404')),
         ]
         problems.push(...found.map((problem) => `${name}, ${look}: ${problem}`))

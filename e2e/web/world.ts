@@ -13,6 +13,7 @@ export interface World {
   queue: string
   agent: string
   longName: string
+  template: string
 }
 
 const failing = `env: { BUILDKITE_SKIP_CHECKOUT: "true" }
@@ -91,6 +92,10 @@ export async function createWorld(server: Client): Promise<World> {
   await reach(server, passed, 'passed')
   await eventually('the build is blocked', async () => (await server.get(apiOf(blocked))).body['blocked'])
   const agents = (await server.get(`${org}/agents`)).body
+  const template = await server.post(`${org}/pipeline-templates`, {
+    name: 'Go service',
+    configuration: passing,
+  })
   return {
     failed: pageOf(failed),
     passed: pageOf(passed),
@@ -100,6 +105,7 @@ export async function createWorld(server: Client): Promise<World> {
     cluster: `/organizations/default/clusters/${cluster}`,
     queue: `/organizations/default/clusters/${cluster}/queues/${String(queue?.['id'])}`,
     agent: new URL(String(agents['0']?.['web_url'])).pathname,
+    template: new URL(String(template.body['web_url'])).pathname,
   }
 }
 

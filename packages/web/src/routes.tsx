@@ -115,6 +115,18 @@ const sessionsRoute = createRoute({
   component: lazyRouteComponent(() => import('./pages/me/sessions.tsx'), 'SessionsPage'),
 })
 
+const agentImageRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/organizations/$org/clusters/$cluster/agent_images/$image',
+  component: lazyRouteComponent(() => import('./pages/agent-image/page.tsx'), 'AgentImagePage'),
+})
+
+const pipelineTemplateRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/organizations/$org/pipeline-templates/$template',
+  component: lazyRouteComponent(() => import('./pages/pipeline-template/page.tsx'), 'PipelineTemplatePage'),
+})
+
 const routeTree = rootRoute.addChildren([
   startRoute,
   pipelinesRoute,
@@ -133,6 +145,8 @@ const routeTree = rootRoute.addChildren([
   queueRoute,
   agentRoute,
   agentInQueueRoute,
+  agentImageRoute,
+  pipelineTemplateRoute,
 ])
 
 export const router = createRouter({
