@@ -39,8 +39,8 @@ it.concurrent(
   },
 )
 
-it.concurrent('stores and returns a long log in little memory', { timeout: 240_000 }, async () => {
-  const { code, said } = await runProgram('big-log-main', ['--mib', '48', '--bound', '30'])
+it.concurrent('stores and returns a long log in little memory', { timeout: 480_000 }, async () => {
+  const { code, said } = await runProgram('big-log-main', ['--mib', '144', '--bound', '90'])
   expect(said).toContain('The log went through whole.')
   expect(code).toBe(0)
 })

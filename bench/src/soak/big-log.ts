@@ -43,9 +43,10 @@ async function pass(server: Server, started: Started, size: number, boundMib: nu
   const rest = restOf(started.url, organization, token)
   const onBug = (call: string) => violations.push(`The server answered 500 to ${call}.`)
   const job = await startJob(rest, started.url, onBug)
-  // Warm up, so that all code is loaded and the heap has the size for a short log.
+  // Warm up, so that all code is loaded, the threads run, and the heaps have the size for a short log.
   await send(job.client, job.id, 0, shortBytes)
   await readWhole(started.url, organization, token, job.id)
+  await readRows(started.url, organization, token, job.id)
   const usualMib = resetPeak(server.pid)
 
   const time = async (what: string, bytes: number, work: () => Promise<void>) => {
@@ -142,6 +143,14 @@ async function ask(address: string, organization: string, token: string, jobId: 
   })
   if (!answer.ok || answer.body === null) throw new Error(`The log was not given: ${answer.status}`)
   return answer.body
+}
+
+/** Rows are made in a thread. */
+async function readRows(url: string, organization: string, token: string, job: string): Promise<void> {
+  const path = `/v2/organizations/${organization}/jobs/${job}/log/rows?tail=2000`
+  const response = await fetch(url + path, { headers: { Authorization: `Bearer ${token}` } })
+  if (!response.ok) throw new Error(`GET ${path}: ${await response.text()}`)
+  await response.arrayBuffer()
 }
 
 async function readWhole(address: string, organization: string, token: string, jobId: string) {

@@ -65,7 +65,7 @@ describe('every answer', () => {
   })
 
   it('to a method the path does not have is 405 and says which it has', async () => {
-    const answer = await app.request('POST', '/v2/user')
+    const answer = await app.request('POST', '/v2/meta')
     expect(answer.status).toBe(405)
     expect(answer.headers.get('allow')).toBe('GET, HEAD, OPTIONS')
     expect(answer.body).toEqual({ message: 'POST is not allowed here; allowed are GET, HEAD, OPTIONS.' })
@@ -73,7 +73,7 @@ describe('every answer', () => {
     expect(cluster.headers.get('allow')?.split(', ').sort()).toEqual(
       ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'PUT'].sort(),
     )
-    expect((await app.request('PUT', '/v2/user/?a=b')).headers.get('allow')).toBe('GET, HEAD, OPTIONS')
+    expect((await app.request('PUT', '/v2/meta/?a=b')).headers.get('allow')).toBe('GET, HEAD, OPTIONS')
     const head = await app.request('HEAD', '/v2/organizations/x/clusters/y/queues/z/resume_dispatch')
     expect([head.status, head.headers.get('allow')]).toEqual([405, 'POST, OPTIONS'])
   })

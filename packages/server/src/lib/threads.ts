@@ -35,7 +35,7 @@ const idleMs = 30_000
 const watchMs = 50
 /** Where processor time cannot be read, tasks get this many times as long by the clock. */
 const clockFactor = 20
-const resourceLimits = { maxOldGenerationSizeMb: 768, maxYoungGenerationSizeMb: 64, stackSizeMb: 4 }
+const resourceLimits = { maxOldGenerationSizeMb: 768, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 }
 
 const waiting: Waiting[] = []
 const idle: Thread[] = []

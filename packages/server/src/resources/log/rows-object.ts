@@ -23,7 +23,7 @@ const inflate = promisify(gunzip)
 const deflate = promisify(gzip)
 
 /** A larger object is made twice, first to learn its size, which the store needs in advance. */
-const mostHeldBytes = 48 * 1024 * 1024
+const mostHeldBytes = 8 * 1024 * 1024
 
 /** Stores the object under a new key that nothing refers to yet. */
 export async function writeRows(ctx: Context, orgId: string, jobId: string, log: Log): Promise<StoredRows> {
