@@ -16,6 +16,20 @@ const asBuilt: Plugin = {
 const built = { external: [/\/packages\/\w+\/dist\//] }
 const build = 'testbed/src/build.ts'
 
+/** The limits of time end tests that hang. A slow and busy machine does not reach them. */
+const limits = (seconds: number) => ({
+  testTimeout: seconds * 1000,
+  hookTimeout: seconds * 1000,
+  expect: { poll: { timeout: (seconds * 1000) / 3 } },
+})
+
+const processes = {
+  globalSetup: [build, 'e2e/installation.ts'],
+  isolate: false,
+  pool: 'forks' as const,
+  ...limits(900),
+}
+
 export default defineConfig({
   test: {
     globalSetup: ['testbed/src/engine-pool.ts'],
@@ -32,7 +46,7 @@ export default defineConfig({
           globalSetup: [build],
           server: { deps: built },
           isolate: false,
-          testTimeout: 20_000,
+          ...limits(120),
         },
       },
       {
@@ -44,8 +58,7 @@ export default defineConfig({
           server: { deps: built },
           isolate: false,
           pool: 'threads',
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          ...limits(300),
         },
       },
       {
@@ -58,8 +71,7 @@ export default defineConfig({
           isolate: false,
           unstubEnvs: true,
           pool: 'forks',
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          ...limits(300),
         },
       },
       {
@@ -68,20 +80,27 @@ export default defineConfig({
           include: ['packages/web/**/*.test.{ts,tsx}'],
           globalSetup: [build],
           isolate: false,
-          testTimeout: 20_000,
+          ...limits(120),
         },
       },
       {
         test: {
           name: 'e2e',
           include: ['e2e/**/*.test.ts'],
-          globalSetup: [build, 'e2e/installation.ts'],
-          isolate: false,
-          pool: 'forks',
+          exclude: ['e2e/heavy/**'],
+          ...processes,
           // The cases of agent-conformance.test.ts mostly wait.
           maxConcurrency: 16,
-          testTimeout: 120_000,
-          hookTimeout: 60_000,
+        },
+      },
+      {
+        // Tests that use all processors themselves run after the others, two at a time.
+        test: {
+          name: 'heavy',
+          include: ['e2e/heavy/*.test.ts'],
+          ...processes,
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
         },
       },
     ],

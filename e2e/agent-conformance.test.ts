@@ -19,7 +19,7 @@ beforeAll(async () => {
   for (const program of programs)
     for (const mode of modes)
       benches.set(`${program.title}, ${mode}`, await Bench.open(site, program, mode, otherThan(program)))
-}, 120_000)
+})
 
 afterAll(async () => {
   await Promise.all([...benches.values()].map((bench) => bench.close()))

@@ -107,6 +107,51 @@ describe('administration beside a running server', () => {
     expect(await millrace(set, settings)).toMatchObject({ code: 2, stdout: '' })
   })
 
+  it('shows, sets, previews and carries out retention', async () => {
+    const { settings, ...server } = theServer()
+    await json(['org', 'create', 'keepers', '--name', 'Keepers'], settings)
+    const person = ['--email', 'kim@example.com', '--name', 'Kim Example', '--role', 'admin']
+    await json(['user', 'create', ...person, '--org', 'keepers'], settings)
+    const issued = await json(['token', 'create', '--user', 'kim@example.com', '--scope', 'all'], settings)
+    const headers = { Authorization: `Bearer ${String(issued['token'])}`, 'Content-Type': 'application/json' }
+    const create = async (path: string, body: object) => {
+      const url = `${server.url}/v2/organizations/keepers/${path}`
+      const made = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })
+      expect(made.status).toBe(201)
+      return (await made.json()) as { id: string }
+    }
+    const { id: cluster_id } = await create('clusters', { name: 'Own' })
+    const repository = 'https://git.example.com/web.git'
+    await create('pipelines', { name: 'Web', repository, cluster_id, configuration: 'steps: []' })
+    const set = ['retention', 'set', 'keepers', '--build-days', '30', '--archive-builds', 'no']
+    expect(await json(set, settings)).toMatchObject({ build_days: 30, archive_builds: false })
+    const shown = await json(['retention', 'show', 'keepers', '--pipeline', 'web'], settings)
+    expect(shown).toMatchObject({ build_days: null, effective: { build_days: 30, artifact_days: 90 } })
+    const answer = await fetch(`${server.url}/v2/organizations/keepers/retention`, { headers })
+    expect(await answer.json()).toMatchObject({ build_days: 30, archive_builds: false })
+    const cleared = ['retention', 'set', 'keepers', '--build-days', 'inherit']
+    expect(await json(cleared, settings)).toMatchObject({ build_days: null, effective: { build_days: 365 } })
+    const text = await millrace(['retention', 'show', 'keepers'], settings)
+    expect(text.stdout).toContain('build_days          365 (inherited)\n')
+    expect(await json(['retention', 'preview', 'keepers', '--build-days', '1'], settings)).toMatchObject({
+      builds: { count: 0 },
+      pipelines: [],
+    })
+    expect(await json(['retention', 'run', 'keepers'], settings)).toMatchObject({
+      builds: { count: 0 },
+      busy: [],
+    })
+    expect(await json(['archive', 'list', 'keepers', 'web'], settings)).toEqual([])
+    const missing = await millrace(['archive', 'show', 'keepers', 'web', '1'], settings)
+    expect(missing).toMatchObject({ code: 1, stdout: '' })
+    expect(missing.stderr).toContain('There is no archived build 1 of web')
+    const nowhere = await millrace(['retention', 'show', 'keepers', '--pipeline', 'nowhere'], settings)
+    expect(nowhere).toMatchObject({
+      code: 1,
+      stderr: 'There is no pipeline "nowhere" in keepers: give its slug.\n',
+    })
+  })
+
   it('disables the single sign-on of an organization that has locked itself out', async () => {
     const { settings, ...server } = theServer()
     await json(['org', 'create', 'signed-out', '--name', 'Signed Out'], settings)

@@ -186,14 +186,10 @@ it('checks out a private repository, and gets a token for what its workflow gran
   expect(pipeline.status).toBe(201)
   const builds = `${org}/pipelines/private/builds`
   expect((await server.post(builds, { commit: 'HEAD', branch: 'main' })).status).toBe(201)
-  const ended = await eventually(
-    'the build ends',
-    async () => {
-      const { body } = await server.get(`${builds}/1`)
-      return ['passed', 'failed'].includes(String(body['state'])) && body
-    },
-    90_000,
-  )
+  const ended = await eventually('the build ends', async () => {
+    const { body } = await server.get(`${builds}/1`)
+    return ['passed', 'failed'].includes(String(body['state'])) && body
+  })
   const [job] = ended['jobs'] as unknown as Array<{ id: string }>
   const log = String((await server.get(`${builds}/1/jobs/${job?.id}/log`)).body['content'])
   expect([String(ended['state']), log]).toEqual([

@@ -146,151 +146,147 @@ Promise.all(Object.entries(${JSON.stringify(places)}).map(reach)).then((all) =>
 const reaches = /REACHES (\{.*\})/
 
 const skipped = lacks === null ? '' : ` (skipped: ${lacks})`
-describe.skipIf(lacks !== null)(
-  `hosted clusters on a real Kubernetes${skipped}`,
-  { timeout: 900_000 },
-  () => {
-    async function start() {
-      const settings = settingsOf(aDataDirectory())
-      const server = await startServer(settings)
-      return { settings, server, cluster: await HostedCluster.create(server, settings) }
+describe.skipIf(lacks !== null)(`hosted clusters on a real Kubernetes${skipped}`, () => {
+  async function start() {
+    const settings = settingsOf(aDataDirectory())
+    const server = await startServer(settings)
+    return { settings, server, cluster: await HostedCluster.create(server, settings) }
+  }
+
+  it('build an image, run a job in it, and keep only its cache', async () => {
+    const { server, cluster } = await start()
+    const before = await countResources(server)
+    const image = await cluster.startImage('tools', 'RUN mkdir /tools && cp /etc/two /tools/two')
+    const built = await cluster.untilBuilt(image)
+    expect(built).toMatchObject({ status: 'READY', last_build_error: null })
+    await cluster.useImage(String(built.image_ref))
+    const pipeline = await cluster.pipeline('Tools', 'eval "$$SCRIPT"', 'kept')
+    const run = (script: string) => cluster.run(pipeline, { SCRIPT: script })
+    expect(await run('cp /etc/one kept/a')).toMatchObject({ state: 'passed' })
+    await cluster.untilIdle()
+    const again = await run('cat kept/a /tools/two')
+    expect(again.log).toContain('\none\ntwo\n')
+    expect(again).toMatchObject({ state: 'passed' })
+    await cluster.untilIdle()
+    await cluster.useImage(null)
+    expect(await cluster.delete(image)).toBe(204)
+    await cluster.clearCache()
+    await untilFreed(server, before)
+  })
+
+  it('keep the cache of a job that passes, and give 3 concurrent jobs a copy each', async () => {
+    const { server, cluster } = await start()
+    const before = await countResources(server)
+    const gate = await startGate()
+    const pipeline = await cluster.pipeline('Cached', 'bash -c "$$SCRIPT"', 'kept')
+    await expectCacheOfPassedJobs(cluster, pipeline)
+    const script = (index: number) =>
+      `echo had $(cat kept/a); echo ${index} > kept/a; ${gate.wait}; echo has $(cat kept/a)`
+    const builds = await Promise.all(
+      [1, 2, 3].map((index) => cluster.startBuild(pipeline, { SCRIPT: script(index) })),
+    )
+    for (const build of builds) {
+      const isWriting = async () => (await cluster.logOf(build)).includes('\nhad ')
+      await eventually('the job waits for the others', isWriting, deadlineMs, 500)
     }
-
-    it('build an image, run a job in it, and keep only its cache', async () => {
-      const { server, cluster } = await start()
-      const before = await countResources(server)
-      const image = await cluster.startImage('tools', 'RUN mkdir /tools && cp /etc/two /tools/two')
-      const built = await cluster.untilBuilt(image)
-      expect(built).toMatchObject({ status: 'READY', last_build_error: null })
-      await cluster.useImage(String(built.image_ref))
-      const pipeline = await cluster.pipeline('Tools', 'eval "$$SCRIPT"', 'kept')
-      const run = (script: string) => cluster.run(pipeline, { SCRIPT: script })
-      expect(await run('cp /etc/one kept/a')).toMatchObject({ state: 'passed' })
-      await cluster.untilIdle()
-      const again = await run('cat kept/a /tools/two')
-      expect(again.log).toContain('\none\ntwo\n')
-      expect(again).toMatchObject({ state: 'passed' })
-      await cluster.untilIdle()
-      await cluster.useImage(null)
-      expect(await cluster.delete(image)).toBe(204)
-      await cluster.clearCache()
-      await untilFreed(server, before)
-    })
-
-    it('keep the cache of a job that passes, and give 3 concurrent jobs a copy each', async () => {
-      const { server, cluster } = await start()
-      const before = await countResources(server)
-      const gate = await startGate()
-      const pipeline = await cluster.pipeline('Cached', 'bash -c "$$SCRIPT"', 'kept')
-      await expectCacheOfPassedJobs(cluster, pipeline)
-      const script = (index: number) =>
-        `echo had $(cat kept/a); echo ${index} > kept/a; ${gate.wait}; echo has $(cat kept/a)`
-      const builds = await Promise.all(
-        [1, 2, 3].map((index) => cluster.startBuild(pipeline, { SCRIPT: script(index) })),
-      )
-      for (const build of builds) {
-        const isWriting = async () => (await cluster.logOf(build)).includes('\nhad ')
-        await eventually('the job waits for the others', isWriting, deadlineMs, 500)
-      }
-      gate.open()
-      for (const [index, build] of builds.entries()) {
-        const ended = await cluster.untilEnded(build)
-        expect(ended.log).toContain('\nhad one\n')
-        expect(ended.log).toContain(`\nhas ${index + 1}\n`)
-        expect(ended).toMatchObject({ state: 'passed' })
-      }
-      await cluster.untilIdle()
-      const { body } = await cluster.get(`${cluster.path}/cache_volumes`)
-      expect(body).toMatchObject([{ tag: `${pipeline.id}/${pipeline.slug}` }])
-      await cluster.clearCache()
-      await untilFreed(server, before)
-    })
-
-    it('end a fork bomb that exceeds the process limit of its shape, and run the next job', async () => {
-      const { server, cluster } = await start()
-      const before = await countResources(server)
-      const pipeline = await cluster.pipeline('Bomb', 'eval "$$SCRIPT"')
-      const bomb = await cluster.run(pipeline, {
-        SCRIPT: 'bomb() { bomb | bomb & }; echo begun; bomb; sleep 600',
-      })
-      expect(bomb.log).toContain('\nbegun\n')
-      const [line = ''] = bomb.log.trimEnd().split('\n').slice(-1)
-      expect(line).toContain('There were more than 2048 processes and threads at once')
-      expect(bomb).toMatchObject({ state: 'failed' })
-      expect(await cluster.run(pipeline, { SCRIPT: 'true' })).toMatchObject({ state: 'passed' })
-      await untilFreed(server, before)
-    })
-
-    // The network plugin must enforce the policy. A pod without the policy reaches everything that a job's pod must not.
-    it('isolate a job from nodes, the API server, services, pods and other jobs', async () => {
-      const { server, cluster } = await start()
-      const [core, gate] = [openConfig().makeApiClient(CoreV1Api), await startGate()]
-      const pipeline = await cluster.pipeline('Network', 'eval "$$SCRIPT"')
-      const waiting = await cluster.startBuild(pipeline, { SCRIPT: gate.wait })
-      const job = await eventually('the job runs', () => findJobPod(core), deadlineMs, 200)
-      const installation = { [installationLabel]: job.metadata?.labels?.[installationLabel] ?? '' }
-      const [free, another] = await Promise.all([
-        copyPod(core, job, {}, listen),
-        copyPod(core, job, installation, listen),
-      ])
-      const service = await free.logMatch(/LISTENS (\S+)/)
-      await another.logMatch(/LISTENS (\S+)/)
-      gate.open()
-      expect(await cluster.untilEnded(waiting)).toMatchObject({ state: 'passed' })
-      const places = {
-        node: `${job.status?.hostIP}:10250`,
-        api: new URL(openConfig().getCurrentCluster()?.server ?? '').host,
-        service,
-        pod: `${await free.address()}:8000`,
-        job: `${await another.address()}:8000`,
-        metadata: '169.254.169.254:80',
-        millrace: new URL(server.url).host,
-        public: process.env['MILLRACE_TEST_PUBLIC'] ?? '1.1.1.1:443',
-      }
-      const control = await copyPod(core, job, {}, probe(places))
-      const [outside, inside] = [
-        { millrace: true, public: true },
-        { node: true, api: true, service: true, pod: true },
-      ]
-      expect(JSON.parse(await control.logMatch(reaches))).toMatchObject({ ...outside, ...inside, job: false })
-      const { log } = await cluster.run(pipeline, { SCRIPT: `${runNode} -e "$PROBE"`, PROBE: probe(places) })
-      const nothing = { node: false, api: false, service: false, pod: false, job: false, metadata: false }
-      expect(JSON.parse(reaches.exec(log)?.[1] ?? '{}')).toEqual({ ...outside, ...nothing })
-    })
-
-    it('end an image build after kill -9 of the server, and leave nothing behind', async () => {
-      const { settings, server, cluster } = await start()
-      const before = await countResources(server)
-      const image = await cluster.startImage('slow', 'RUN cp /etc/one /a\nRUN sleep 15\nRUN cp /etc/two /b')
-      const isInTheMiddle = async () =>
-        String((await cluster.get(`${image}/log`)).body.content).includes('sleep 15')
-      await eventually('the image is being built', isInTheMiddle, deadlineMs, 200)
-      server.killGroup()
-      await server.ended
-      cluster.server = await startServer({ ...settings, PORT: new URL(server.url).port })
-      expect(await cluster.untilBuilt(image)).toMatchObject({ status: 'READY' })
-      expect(await cluster.delete(image)).toBe(204)
-      await untilFreed(cluster.server, before)
-    })
-
-    it('end a job after kill -9 of the server, and leave nothing behind', async () => {
-      const { settings, server, cluster } = await start()
-      const gate = await startGate()
-      const before = await countResources(server)
-      const pipeline = await cluster.pipeline('Killed', 'bash -c "$$SCRIPT"', 'kept')
-      const build = await cluster.startBuild(pipeline, { SCRIPT: `echo begun; ${gate.wait}; echo over` })
-      const hasBegun = async () => (await cluster.logOf(build)).includes('\nbegun\n')
-      await eventually('the job runs', hasBegun, deadlineMs, 200)
-      server.killGroup()
-      await server.ended
-      cluster.server = await startServer({ ...settings, PORT: new URL(server.url).port })
-      gate.open()
+    gate.open()
+    for (const [index, build] of builds.entries()) {
       const ended = await cluster.untilEnded(build)
-      expect(ended.log).toContain('\nover\n')
+      expect(ended.log).toContain('\nhad one\n')
+      expect(ended.log).toContain(`\nhas ${index + 1}\n`)
       expect(ended).toMatchObject({ state: 'passed' })
-      await cluster.untilIdle()
-      await cluster.clearCache()
-      await untilFreed(cluster.server, before)
+    }
+    await cluster.untilIdle()
+    const { body } = await cluster.get(`${cluster.path}/cache_volumes`)
+    expect(body).toMatchObject([{ tag: `${pipeline.id}/${pipeline.slug}` }])
+    await cluster.clearCache()
+    await untilFreed(server, before)
+  })
+
+  it('end a fork bomb that exceeds the process limit of its shape, and run the next job', async () => {
+    const { server, cluster } = await start()
+    const before = await countResources(server)
+    const pipeline = await cluster.pipeline('Bomb', 'eval "$$SCRIPT"')
+    const bomb = await cluster.run(pipeline, {
+      SCRIPT: 'bomb() { bomb | bomb & }; echo begun; bomb; sleep 600',
     })
-  },
-)
+    expect(bomb.log).toContain('\nbegun\n')
+    const [line = ''] = bomb.log.trimEnd().split('\n').slice(-1)
+    expect(line).toContain('There were more than 2048 processes and threads at once')
+    expect(bomb).toMatchObject({ state: 'failed' })
+    expect(await cluster.run(pipeline, { SCRIPT: 'true' })).toMatchObject({ state: 'passed' })
+    await untilFreed(server, before)
+  })
+
+  // The network plugin must enforce the policy. A pod without the policy reaches everything that a job's pod must not.
+  it('isolate a job from nodes, the API server, services, pods and other jobs', async () => {
+    const { server, cluster } = await start()
+    const [core, gate] = [openConfig().makeApiClient(CoreV1Api), await startGate()]
+    const pipeline = await cluster.pipeline('Network', 'eval "$$SCRIPT"')
+    const waiting = await cluster.startBuild(pipeline, { SCRIPT: gate.wait })
+    const job = await eventually('the job runs', () => findJobPod(core), deadlineMs, 200)
+    const installation = { [installationLabel]: job.metadata?.labels?.[installationLabel] ?? '' }
+    const [free, another] = await Promise.all([
+      copyPod(core, job, {}, listen),
+      copyPod(core, job, installation, listen),
+    ])
+    const service = await free.logMatch(/LISTENS (\S+)/)
+    await another.logMatch(/LISTENS (\S+)/)
+    gate.open()
+    expect(await cluster.untilEnded(waiting)).toMatchObject({ state: 'passed' })
+    const places = {
+      node: `${job.status?.hostIP}:10250`,
+      api: new URL(openConfig().getCurrentCluster()?.server ?? '').host,
+      service,
+      pod: `${await free.address()}:8000`,
+      job: `${await another.address()}:8000`,
+      metadata: '169.254.169.254:80',
+      millrace: new URL(server.url).host,
+      public: process.env['MILLRACE_TEST_PUBLIC'] ?? '1.1.1.1:443',
+    }
+    const control = await copyPod(core, job, {}, probe(places))
+    const [outside, inside] = [
+      { millrace: true, public: true },
+      { node: true, api: true, service: true, pod: true },
+    ]
+    expect(JSON.parse(await control.logMatch(reaches))).toMatchObject({ ...outside, ...inside, job: false })
+    const { log } = await cluster.run(pipeline, { SCRIPT: `${runNode} -e "$PROBE"`, PROBE: probe(places) })
+    const nothing = { node: false, api: false, service: false, pod: false, job: false, metadata: false }
+    expect(JSON.parse(reaches.exec(log)?.[1] ?? '{}')).toEqual({ ...outside, ...nothing })
+  })
+
+  it('end an image build after kill -9 of the server, and leave nothing behind', async () => {
+    const { settings, server, cluster } = await start()
+    const before = await countResources(server)
+    const image = await cluster.startImage('slow', 'RUN cp /etc/one /a\nRUN sleep 15\nRUN cp /etc/two /b')
+    const isInTheMiddle = async () =>
+      String((await cluster.get(`${image}/log`)).body.content).includes('sleep 15')
+    await eventually('the image is being built', isInTheMiddle, deadlineMs, 200)
+    server.killGroup()
+    await server.ended
+    cluster.server = await startServer({ ...settings, PORT: new URL(server.url).port })
+    expect(await cluster.untilBuilt(image)).toMatchObject({ status: 'READY' })
+    expect(await cluster.delete(image)).toBe(204)
+    await untilFreed(cluster.server, before)
+  })
+
+  it('end a job after kill -9 of the server, and leave nothing behind', async () => {
+    const { settings, server, cluster } = await start()
+    const gate = await startGate()
+    const before = await countResources(server)
+    const pipeline = await cluster.pipeline('Killed', 'bash -c "$$SCRIPT"', 'kept')
+    const build = await cluster.startBuild(pipeline, { SCRIPT: `echo begun; ${gate.wait}; echo over` })
+    const hasBegun = async () => (await cluster.logOf(build)).includes('\nbegun\n')
+    await eventually('the job runs', hasBegun, deadlineMs, 200)
+    server.killGroup()
+    await server.ended
+    cluster.server = await startServer({ ...settings, PORT: new URL(server.url).port })
+    gate.open()
+    const ended = await cluster.untilEnded(build)
+    expect(ended.log).toContain('\nover\n')
+    expect(ended).toMatchObject({ state: 'passed' })
+    await cluster.untilIdle()
+    await cluster.clearCache()
+    await untilFreed(cluster.server, before)
+  })
+})

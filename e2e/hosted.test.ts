@@ -14,12 +14,12 @@ import {
 import { aDataDirectory, eventually, millrace, startServer } from './millrace.ts'
 
 for (const { title, lacks, get, release } of await acquireEngines())
-  describe.skipIf(lacks !== null)(`hosted clusters on ${title}`, { timeout: 600_000 }, () => {
+  describe.skipIf(lacks !== null)(`hosted clusters on ${title}`, () => {
     let engine: TestEngine
     beforeAll(async () => {
       engine = get()
       await importJobImage(engine)
-    }, 180_000)
+    })
     afterAll(() => release())
 
     async function start() {
@@ -95,16 +95,10 @@ for (const { title, lacks, get, release } of await acquireEngines())
 
       const image = await cluster.startImage('slow', 'RUN cp /etc/one /a\nRUN sleep 15\nRUN cp /etc/two /b')
       const build = await cluster.startBuild(pipeline, { HOLD: 'yes' })
-      await eventually(
-        'both are in the middle',
-        async () => {
-          const { body } = await cluster.get(`${image}/log`)
-          return (
-            String(body.content).includes('sleep 15') && (await cluster.logOf(build)).includes('\nbegun\n')
-          )
-        },
-        120_000,
-      )
+      await eventually('both are in the middle', async () => {
+        const { body } = await cluster.get(`${image}/log`)
+        return String(body.content).includes('sleep 15') && (await cluster.logOf(build)).includes('\nbegun\n')
+      })
       first.killGroup()
       await first.ended
       cluster.server = await startServer({ ...settings, PORT: new URL(first.url).port })

@@ -18,7 +18,9 @@ declare module 'vitest' {
   }
 }
 
-const program = fileURLToPath(new URL('../packages/cli/bin/millrace.js', import.meta.url))
+const program =
+  process.env['MILLRACE_TEST_PROGRAM'] ??
+  fileURLToPath(new URL('../packages/cli/bin/millrace.js', import.meta.url))
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(scratch(), 'millrace-e2e-'))

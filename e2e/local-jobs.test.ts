@@ -11,6 +11,7 @@ import {
   copyEmptyInstallation,
   eventually,
   launch,
+  program,
   startServer,
   stop,
   type Json,
@@ -18,7 +19,7 @@ import {
   type Settings,
 } from './millrace.ts'
 
-const program = fileURLToPath(new URL('../packages/cli/bin/millrace.js', import.meta.url))
+const root = fileURLToPath(new URL('..', import.meta.url))
 const isRoot = process.getuid?.() === 0
 /** An unused account that every system has. */
 const daemon = { uid: 1, gid: 1 }
@@ -110,6 +111,7 @@ async function attack(
   expect(agent).toBeDefined()
   const files = /files in (.*)$/.exec(server.database)?.[1] ?? ''
   const cli = program
+  const packages = /^.*?\/node_modules(?=\/)/.exec(program)?.[0] ?? join(root, 'node_modules')
   const script = `
 try() { what=$1; shift; if "$@" >/dev/null 2>&1; then echo "REACHED $what"; else echo "kept $what"; fi; }
 from_any_environment() { cat /proc/[0-9]*/environ | tr '\\0' '\\n' | grep -q 'an-admin[i]strators'; }
@@ -132,6 +134,7 @@ try listing listing
 try database database
 try user create_user
 try program test -w '${cli}'
+try packages test -w '${packages}'
 try artifact linked_artifact
 echo made > made.txt
 buildkite-agent artifact upload made.txt
@@ -143,7 +146,7 @@ echo "builds $BUILDKITE_BUILD_PATH"
   const pipeline = await aPipeline(server, repository, script)
   const trusted = await build(server, pipeline, {})
   expect(trusted.log).toContain('file of the repository')
-  expect(trusted.log.match(/^(kept|REACHED)/gm)).toHaveLength(18)
+  expect(trusted.log.match(/^(kept|REACHED)/gm)).toHaveLength(19)
   expect(trusted.state).toBe('passed')
   const { body: members } = await server.get('/v2/organizations/default/members')
   expect(JSON.stringify(members)).not.toContain('e@example.com')
@@ -219,7 +222,7 @@ async function build(
     const { body } = await server.get(`${builds}/${String(made.body['number'])}`)
     return (body['finished_at'] as unknown) !== null && body
   }
-  const body: Json = await eventually('the build ends', look, 90_000)
+  const body: Json = await eventually('the build ends', look)
   const url = `${server.url}/v2/organizations/default/jobs/${String(body['jobs']?.['0']?.['id'])}/log.txt`
   const log = await fetch(url, { headers: { Authorization: `Bearer ${server.token}` } })
   return { state: String(body['state']), log: `\n${await log.text()}` }
@@ -258,7 +261,6 @@ function aRepository(): string {
 
 /** A copy of this checkout's packages that only root can enter. */
 function aHiddenCheckout(home: string): string {
-  const root = fileURLToPath(new URL('..', import.meta.url))
   const checkout = join(home, 'checkout')
   mkdirSync(checkout)
   execFileSync('cp', ['-a', join(root, 'packages'), join(root, 'package.json'), checkout])

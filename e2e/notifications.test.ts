@@ -90,7 +90,6 @@ describe('kill -9 between a state change and its delivery', () => {
     await eventually(
       'the end of all six',
       async () => accepted().filter(({ event }) => event === 'build.finished').length >= 6,
-      90_000,
     )
     for (const number of ['1', '2', '3', '4', '5', '6']) {
       const own = accepted().filter((one) => one.build === number)

@@ -1,17 +1,18 @@
 // Versions n and n+1 share a schema: the previous release's server runs on the newest schema.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { anEmptyDatabase } from './databases.ts'
+import { linkModules } from './linked-modules.ts'
 import { aDirectory, eventually, launch, millrace, startServer, type Settings } from './millrace.ts'
+import { findPreviousRelease } from './releases.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const org = '/v2/organizations/default'
 
-/** Each release sets this to the commit of the release before. */
-const commit = readFileSync(new URL('previous-release', import.meta.url), 'utf8').trim()
+const commit = findPreviousRelease(root)
 
 const git = (...args: string[]) =>
   spawnSync('git', ['-C', root, ...args], { encoding: 'utf8', maxBuffer: 1024 ** 3 })
@@ -22,7 +23,6 @@ const obstacle =
 
 it.skipIf(obstacle !== null)(
   `the server of the previous release builds on the newest schema${obstacle === null ? '' : `: skipped, ${obstacle}`}`,
-  { timeout: 400_000 },
   async () => {
     const tree = aDirectory()
     takeTree(tree)
@@ -50,14 +50,10 @@ it.skipIf(obstacle !== null)(
       const build = await server.post(builds, { commit: 'HEAD', branch: 'main' })
       expect(build.status).toBe(201)
       const path = `${builds}/${String(build.body['number'])}`
-      const ended = await eventually(
-        'the build ends',
-        async () => {
-          const { body } = await server.get(path)
-          return String(body['finished_at']) !== 'null' && body
-        },
-        100_000,
-      )
+      const ended = await eventually('the build ends', async () => {
+        const { body } = await server.get(path)
+        return String(body['finished_at']) !== 'null' && body
+      })
       expect(String(ended['state'])).toBe('passed')
       // The newest server runs beside it.
       const newest = await startServer(settings, 'serve')
@@ -74,8 +70,7 @@ it.skipIf(obstacle !== null)(
 function takeTree(tree: string): void {
   const archive = execFileSync('git', ['-C', root, 'archive', commit], { maxBuffer: 1024 ** 3 })
   execFileSync('tar', ['-x', '-C', tree], { input: archive })
-  const lockOf = (directory: string) => readFileSync(join(directory, 'package-lock.json'), 'utf8')
-  if (lockOf(tree) === lockOf(root)) linkModules(tree)
+  if (librariesOf(tree) === librariesOf(root)) linkModules(tree)
   else execFileSync('npm', ['ci'], { cwd: tree, stdio: 'pipe' })
   execFileSync(process.execPath, [join(tree, 'node_modules/typescript/bin/tsc'), '-b'], {
     cwd: tree,
@@ -83,16 +78,8 @@ function takeTree(tree: string): void {
   })
 }
 
-/** Links the installed libraries, and our packages of that commit. */
-function linkModules(tree: string): void {
-  const ours = '@millrace'
-  mkdirSync(join(tree, 'node_modules', ours), { recursive: true })
-  for (const name of readdirSync(join(root, 'node_modules'))) {
-    if (name !== ours) symlinkSync(join(root, 'node_modules', name), join(tree, 'node_modules', name))
-  }
-  for (const name of readdirSync(join(tree, 'packages'))) {
-    symlinkSync(join(tree, 'packages', name), join(tree, 'node_modules', ours, name))
-    const own = join(root, 'packages', name, 'node_modules')
-    if (existsSync(own)) symlinkSync(own, join(tree, 'packages', name, 'node_modules'))
-  }
+/** The locked libraries, without the versions of our own packages. */
+function librariesOf(tree: string): string {
+  const lock = JSON.parse(readFileSync(join(tree, 'package-lock.json'), 'utf8')) as { packages: object }
+  return JSON.stringify(Object.entries(lock.packages).filter(([path]) => path.includes('node_modules/')))
 }

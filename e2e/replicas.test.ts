@@ -52,6 +52,50 @@ describe('millrace serve and millrace worker', () => {
     expect((await stop(worker)).code).toBe(0)
   })
 
+  it('create the first organization if its token is set, and agents find theirs in the environment', async () => {
+    const [token, agentToken] = ['a-token-chosen-by-a-script', 'a-token-chosen-for-agents']
+    const settings = {
+      DATABASE_URL: await anEmptyDatabase('first_tokens'),
+      MILLRACE_DATA_DIR: aDirectory(),
+      MILLRACE_ADMIN_TOKEN: token,
+      MILLRACE_AGENT_TOKEN: agentToken,
+      MILLRACE_DRAIN_SECONDS: '0',
+    }
+    const api = await startServer(settings, 'serve')
+    expect(api.token).toBe('')
+    expect(api.output().stdout + api.output().stderr).not.toContain(token)
+    const worker = await startServer(settings, 'worker')
+    const agent = spawnMillrace(['agent', 'start'], {
+      MILLRACE_AGENT_TOKEN: agentToken,
+      MILLRACE_AGENT_ENDPOINT: `${api.url}/v3`,
+      MILLRACE_AGENT_QUEUE: '',
+      MILLRACE_AGENT_TAGS: 'os=linux',
+      MILLRACE_AGENT_SPAWN: '2',
+      MILLRACE_AGENT_BUILD_PATH: aDirectory(),
+    })
+    const pipelines = '/v2/organizations/default/pipelines'
+    const configuration = 'steps: [{command: "env | grep -c ^MILLRACE_AGENT_", agents: {os: linux}}]'
+    const pipeline = { name: 'Variables', repository: 'none', configuration }
+    expect((await api.post(pipelines, pipeline, token)).status).toBe(201)
+    const build = { commit: 'HEAD', branch: 'main', env: { BUILDKITE_SKIP_CHECKOUT: 'true' } }
+    const { body } = await api.post(`${pipelines}/variables/builds`, build, token)
+    const path = `${pipelines}/variables/builds/${String(body['number'])}`
+    const ended = await eventually('the build ends', async () => {
+      const { body: found } = await api.get(path, token)
+      return found['finished_at'] !== null && found
+    })
+    expect(ended['state']).toBe('passed')
+    const job = String(ended['jobs']?.['0']?.['id'])
+    const { body: log } = await api.get(`${path}/jobs/${job}/log`, token)
+    // Every variable but the token.
+    expect(String(log['content'])).toMatch(/^5\r?$/m)
+    const { body: agents } = await api.get('/v2/organizations/default/agents', token)
+    expect(agents).toHaveLength(2)
+    expect((await stop(agent)).code).toBe(0)
+    expect((await stop(api)).code).toBe(0)
+    expect((await stop(worker)).code).toBe(0)
+  })
+
   it('say how to create the first user, and refuse a restore and another secret key', async () => {
     const key = 'k'.repeat(40)
     const settings = {

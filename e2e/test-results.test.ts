@@ -55,14 +55,10 @@ async function runBuild(server: Client, configuration: string, env: Record<strin
   expect((await server.post(`${org}/pipelines`, pipeline)).status).toBe(201)
   const builds = `${org}/pipelines/theirs/builds`
   expect((await server.post(builds, { commit: 'HEAD', branch: 'main', env })).status).toBe(201)
-  return eventually(
-    'the build ends',
-    async () => {
-      const { body } = await server.get(`${builds}/1`)
-      return body.finished_at !== null && body
-    },
-    90_000,
-  )
+  return eventually('the build ends', async () => {
+    const { body } = await server.get(`${builds}/1`)
+    return body.finished_at !== null && body
+  })
 }
 
 describe('the results of tests that a job runs', () => {

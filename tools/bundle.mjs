@@ -3,6 +3,7 @@
  * more than a thousand. The bundle is optional: without one the program runs as it was compiled.
  */
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -17,9 +18,10 @@ import { fileURLToPath } from 'node:url'
 import { currentBundle } from '../packages/cli/bin/bundle.js'
 
 const packages = fileURLToPath(new URL('../packages/', import.meta.url))
+const modules = fileURLToPath(new URL('../node_modules/', import.meta.url))
 
-/** Libraries that are native, or that open files beside their own. */
-const external = ['@node-rs/argon2', 'dockerode', 'pg-native']
+/** Native code and a compiler. Only the first is used; the callers of the others do without. */
+const external = ['@node-rs/argon2', 'pg-native', 'cpu-features', /\/sshcrypto\.node$/, 'typescript']
 
 /** Running processes may still load parts of the previous bundle. */
 const keptBundles = 2
@@ -33,25 +35,41 @@ export function isBundled(libraries) {
 
 export async function bundle(libraries) {
   const { runnerBundle } = await import('../packages/server/dist/hosted/runner.js')
-  await replace(await runnerBundle(), (file) => write('agent/dist/hosted.js', { file, codeSplitting: false }))
+  await replace(await runnerBundle(), (file) =>
+    write({ hosted: 'agent/dist/hosted.js' }, { file, codeSplitting: false }),
+  )
   await replace(fileURLToPath(currentBundle()).slice(0, -1), async (dir) => {
-    await write('cli/dist/main.js', { dir })
+    await writeProgram(dir)
     writeFileSync(join(dir, 'libraries'), libraries)
   })
 }
 
-/** Without minifying and without source maps, which take seconds to read when the first error is logged. */
-async function write(input, output) {
+/** Writes the `millrace` program. Returns the files it is made of. */
+export async function writeProgram(dir) {
+  const files = await write({ main: 'cli/dist/main.js' }, { dir })
+  // dockerode reads them from `__dirname` when it builds with BuildKit.
+  cpSync(join(modules, 'dockerode', 'lib', 'proto'), join(dir, 'proto'), { recursive: true })
+  return files
+}
+
+/**
+ * `programs` are the compiled files by the names of their bundles. Returns the files they are made of. The bundles are not
+ * minified and have no source maps, which take seconds to read when the first error is logged.
+ */
+export async function write(programs, output) {
   // Imported here, because an installation for production has no bundler.
   const { rolldown } = await import('rolldown')
   const made = await rolldown({
-    input: join(packages, input),
+    input: Object.fromEntries(Object.entries(programs).map(([name, path]) => [name, join(packages, path)])),
     platform: 'node',
     external,
+    // CommonJS libraries use it, and a bundle is an ES module.
+    transform: { define: { __dirname: 'import.meta.dirname' } },
     logLevel: 'silent',
   })
-  await made.write({ ...output, format: 'esm' })
+  const { output: written } = await made.write({ ...output, format: 'esm' })
   await made.close()
+  return written.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))
 }
 
 /** The target appears whole or not at all. */

@@ -7,7 +7,10 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** The imports that a package may have of others. `program` allows `import type` and `import()` of main.ts. */
+/**
+ * The imports that a package may have of others. `program` allows `import type` and `import()` of main.ts, and `import type`
+ * of wire.ts.
+ */
 const packages = {
   engine: {},
   protocol: {},
@@ -25,15 +28,15 @@ const onlyIn = { yaml: ['packages/engine/src/yaml.ts'] }
  * have a rung of its own, above the rest of its folder.
  */
 const ladder = [
-  ['main.ts', 'app.ts', 'worker.ts', 'bootstrap.ts', 'backup', 'program'],
-  ['agent-api', 'pages'],
+  ['main.ts', 'app.ts', 'wire.ts', 'monitoring.ts', 'worker.ts', 'bootstrap.ts', 'backup', 'program'],
+  ['agent-api', 'pages', 'graphql', 'mcp'],
   ['hosted/agents', 'source-hosts/incoming'],
   ['resources'],
   ['http', 'conductor'],
   ['notifications'],
   ['context.ts'],
   ['audit'],
-  ['hosted', 'source-hosts', 'blobs', 'auth', 'events', 'tasks'],
+  ['hosted', 'source-hosts', 'blobs', 'auth', 'events', 'metrics', 'tasks'],
   ['db', 'config.ts'],
   ['hosted-settings.ts'],
   ['lib'],
@@ -105,6 +108,7 @@ function checkBetween(name, file, specifier, { isTypeOnly, isDynamic }) {
   const allowed = packages[name][other]
   if (allowed === 'all') return
   if (allowed === 'program' && (isTypeOnly || isDynamic) && rest.join('/') === 'main.ts') return
+  if (allowed === 'program' && isTypeOnly && rest.join('/') === 'wire.ts') return
   problems.push(`${short(file)}: ${name} may not import ${specifier} like this`)
 }
 

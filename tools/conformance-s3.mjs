@@ -3,13 +3,14 @@
  * from PyPI into a Python environment below node_modules/.cache. TEST_S3 (`https://KEY:SECRET@host?region=…`, both
  * percent-encoded) names another store.
  */
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { prepareOrExit, root } from './prepare.mjs'
+import { pythonWith } from './python.mjs'
 
 const swift = 'swift==2.38.3'
 const files = ['packages/server/src/blobs', 'packages/server/src/agent-api/artifacts-in-s3.test.ts']
@@ -22,29 +23,17 @@ try {
   await server?.stop()
 }
 
-/** The system's Python if it has Swift, else a new environment. */
 function findPython() {
-  const hasSwift = (python) => spawnSync(python, ['-c', 'import swift.common.wsgi']).status === 0
-  if (hasSwift('python3')) return 'python3'
-  const home = join(root, 'node_modules', '.cache', swift.replace('==', '-'))
-  const python = join(home, 'bin', 'python')
-  if (existsSync(python) && hasSwift(python)) return python
-  console.error(`Setting up OpenStack Swift in ${home}…`)
-  rmSync(home, { recursive: true, force: true })
-  orExplain('python3', ['-m', 'venv', home], 'Python 3 with its venv module is needed')
-  orExplain(python, ['-m', 'pip', 'install', '--quiet', swift], `pip could not install ${swift}`)
-  return python
-}
-
-function orExplain(command, args, problem) {
-  const { status, error, stderr } = spawnSync(command, args, { encoding: 'utf8' })
-  if (status === 0) return
-  console.error(String(error ?? stderr).trim())
-  console.error(
-    `${problem}: see above. On Debian, "apt-get install python3-swift" gives all of it; otherwise install Python 3 ` +
-      'with venv and pip, or name a store to ask with TEST_S3=https://KEY:SECRET@host?region=….',
-  )
-  process.exit(1)
+  try {
+    return pythonWith('swift.common.wsgi', [swift])
+  } catch (error) {
+    console.error(error.message)
+    console.error(
+      'On Debian, "apt-get install python3-swift" gives all of it; otherwise install Python 3 with venv and pip, or name ' +
+        'a store to ask with TEST_S3=https://KEY:SECRET@host?region=….',
+    )
+    process.exit(1)
+  }
 }
 
 async function startSwift(python) {

@@ -64,16 +64,18 @@ function checkReadOnly(dev) {
 async function install() {
   console.error('Installing packages…')
   const options = ['--include=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
-  const cache = isWritable(npmCache()) ? [] : ['--cache', localCache]
-  const { code, output } = await run(...npmCommand(), ['ci', ...options, ...cache])
-  if (code !== 0) {
-    // After a usage error npm prints its whole manual.
-    const message = output.trim().split('\n').slice(0, 20).join('\n')
-    throw new PrepareError(
-      `${message}\nThe packages could not be installed: see npm's message above, then start again.`,
-    )
-  }
+  await npm(['ci', ...options], 'The packages could not be installed')
   writeFileSync(stampFile, lockHash())
+}
+
+/** `failure` is the sentence for the operator, to which npm gives the reason. */
+export async function npm(args, failure) {
+  const cache = isWritable(npmCache()) ? [] : ['--cache', localCache]
+  const { code, output } = await run(...npmCommand(), [...args, ...cache])
+  if (code === 0) return
+  // After a usage error npm prints its whole manual.
+  const message = output.trim().split('\n').slice(0, 20).join('\n')
+  throw new PrepareError(`${message}\n${failure}: see npm's message above, then start again.`)
 }
 
 async function build() {
@@ -111,7 +113,7 @@ async function bundleOrReport() {
 }
 
 /** The bundler needs a newer Node than the program: see its package.json. */
-function canBundle() {
+export function canBundle() {
   const [major, minor] = process.versions.node.split('.').map(Number)
   const isNewEnough = major === 20 ? minor >= 19 : major === 22 ? minor >= 12 : major > 22
   return isNewEnough && existsSync(join(modules, 'rolldown'))

@@ -1,11 +1,11 @@
 /*
- * Runs the tests and ends with one line that counts them. An error outside of any test, such as a file that does not
- * load, counts as a failure. With --watch it stays, recompiles what changes, and runs the chosen files again.
+ * Runs the tests, lists those that failed, and ends with one line that counts them. An error outside of any test, such as a
+ * file that does not load, counts as a failure. With --watch it stays, recompiles what changes, and runs the chosen files again.
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { describeAgentBinary, findAgentBinary } from './agent-binary.mjs'
 import { compiler, prepareOrExit, root } from './prepare.mjs'
 
@@ -27,7 +27,9 @@ if (args.includes('--watch')) {
   const results = join(scratch, 'results.json')
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${results}`]
   const code = await runVitest(['run', ...reporters, ...args])
-  console.log(summary(readResults(results), code))
+  const files = readResults(results)
+  for (const line of failures(files)) console.log(line)
+  console.log(summary(files, code))
   rmSync(scratch, { recursive: true, force: true })
   process.exitCode = code
 }
@@ -47,6 +49,22 @@ function runVitest(words) {
   process.on('SIGINT', () => {})
   process.on('SIGTERM', () => child.kill('SIGTERM'))
   return new Promise((resolve) => child.on('close', (status) => resolve(status ?? 1)))
+}
+
+/** One line each, with the first line of the message: a log's end is often all that is kept of it. */
+function failures(files) {
+  return files
+    .filter((file) => file.status === 'failed')
+    .flatMap(({ name, message, assertionResults }) => {
+      const failed = assertionResults.filter((test) => test.status === 'failed')
+      const causes = failed.map((test) => [test.fullName, test.failureMessages[0]])
+      if (causes.length === 0) causes.push(['The file', message])
+      return causes.map(([title, cause]) => `× ${relative(root, name)}: ${title}: ${firstLine(cause)}`)
+    })
+}
+
+function firstLine(text = '') {
+  return text.split('\n', 1)[0].slice(0, 300)
 }
 
 function summary(files, status) {

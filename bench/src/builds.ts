@@ -1,9 +1,10 @@
 // Builds: the rate of creation, the cost of a job's end in small and large builds, the cost of a list page at a thousand
-// and at a million builds, and the time to read a pipeline.
+// and at a million builds, the time to read a pipeline, and the failure summary of a large build.
 import { startTemporary } from '@millrace/server/db/embedded/temporary.ts'
 import { migrate } from '@millrace/server/db/migrate.ts'
 import { openDatabase } from '@millrace/server/db/pool.ts'
 import { bigLists } from './big-lists.ts'
+import { failureSummaries } from './failure-summaries.ts'
 import { jobEnds } from './job-ends.ts'
 import { startChild } from './children.ts'
 import { contextOn } from './context.ts'
@@ -42,6 +43,7 @@ export async function benchBuilds(): Promise<Report> {
   for (const part of [
     await jobEnds(ctx, database.db, seeded),
     await readerTimes(),
+    await failureSummaries(),
     await bigLists(database, postgres.url, seeded),
     await listPages(),
   ]) {

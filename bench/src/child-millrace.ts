@@ -1,11 +1,12 @@
 // The measured server, configured as in production, with logging.
-import { existsSync, readFileSync } from 'node:fs'
 import { buildApp } from '@millrace/server/app.ts'
 import { readConfig } from '@millrace/server/config.ts'
 import { createContext } from '@millrace/server/context.ts'
+import { createMetrics } from '@millrace/server/lib/metrics.ts'
 import { openDatabase } from '@millrace/server/db/pool.ts'
 import { openLog } from '@millrace/server/program/log.ts'
 import { send } from './children.ts'
+import { mostMegabytes } from './peak-memory.ts'
 
 // Requests are counted as in production, but none is refused.
 const limits = { MILLRACE_RATE_LIMIT_ORGANIZATION: '10000000', MILLRACE_RATE_LIMIT_USER: '10000000' }
@@ -16,22 +17,14 @@ const log = openLog('info', '/dev/null')
 const ctx = createContext({
   config: read.config,
   db: database.db,
-  pool: database.pool,
+  direct: database.direct,
   log,
   secretKeys: ['x'.repeat(32)],
   hosted: null,
+  metrics: createMetrics(),
 })
 const app = await buildApp(ctx, database)
 // Forms are accepted only from the address that the server was told, so some benchmarks choose the port.
 send(await app.listen({ host: '127.0.0.1', port: Number(process.env['BENCH_PORT'] ?? 0) }))
 process.on('message', () => send(mostMegabytes()))
 process.on('SIGTERM', () => process.exit(0))
-
-/** The peak memory. getrusage also counts the process this one was forked from, so on Linux /proc is read instead. */
-function mostMegabytes(): number {
-  const { maxRSS } = process.resourceUsage()
-  const own = existsSync('/proc/self/status')
-    ? /VmHWM:\s*(\d+) kB/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]
-    : undefined
-  return Number(own ?? maxRSS) / 1024
-}

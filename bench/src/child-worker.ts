@@ -1,17 +1,12 @@
 // Delivers notifications as a worker does in production.
 import pino from 'pino'
-import { readConfig } from '@millrace/server/config.ts'
-import { createContext } from '@millrace/server/context.ts'
 import { openDatabase } from '@millrace/server/db/pool.ts'
 import { startNotifications } from '@millrace/server/worker.ts'
 import { send } from './children.ts'
+import { contextOn } from './context.ts'
 
-const read = readConfig(process.env)
-if (!read.ok) throw new Error(read.problems.join(' '))
-const { db, pool } = openDatabase(process.env['DATABASE_URL'] ?? '')
+const database = openDatabase(process.env['DATABASE_URL'] ?? '')
 const log = pino({ level: 'warn' }, pino.destination(2))
-startNotifications(
-  createContext({ config: read.config, db, pool, log, secretKeys: ['x'.repeat(32)], hosted: null }),
-)
+startNotifications(contextOn(database, process.env, log))
 send('ready')
 process.on('SIGTERM', () => process.exit(0))

@@ -13,10 +13,12 @@ export interface Child {
 export async function startChild(
   file: string,
   env: Record<string, string>,
+  nodeOptions: readonly string[] = [],
 ): Promise<{ child: Child; ready: unknown }> {
   const path = fileURLToPath(new URL(file, import.meta.url))
   const forked: ChildProcess = fork(path, [], {
     env: { ...process.env, ...env },
+    execArgv: [...process.execArgv, ...nodeOptions],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
   const ready = await nextMessage(forked, file)

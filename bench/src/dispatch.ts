@@ -1,15 +1,16 @@
-// Dispatch of jobs to agents: latency, throughput, the cost of waiting jobs, and log ingest.
+// Dispatch of jobs to agents: latency, throughput, the cost of waiting jobs; and logs.
 import { startBenchServer } from './bench-server.ts'
 import { claimRate } from './claims.ts'
 import { dispatchLatency } from './dispatch-latency.ts'
 import { jobRate } from './job-rate.ts'
+import { logCompaction } from './log-compaction.ts'
 import { logIngest } from './log-ingest.ts'
 import type { Report } from './report.ts'
 
 export async function benchDispatch(): Promise<Report> {
   const rows: Report['rows'] = []
   const targets: Report['targets'] = []
-  for (const part of [dispatchLatency, jobRate, claimRate, logIngest]) {
+  for (const part of [dispatchLatency, jobRate, claimRate, logIngest, logCompaction]) {
     const bench = await startBenchServer()
     try {
       const measured = await part(bench)

@@ -1,27 +1,45 @@
-// `npm run bench` runs every benchmark, `npm run bench -- NAME` one. Absolute numbers depend on the
+// `npm run bench` runs every benchmark, `npm run bench -- NAME` one. A number sets the size where a benchmark has one:
+// `npm run bench -- retention 10000`. Absolute numbers depend on the
 // machine, so the targets are ratios to yardsticks measured in the same run.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { benchApi } from './api.ts'
+import { benchBuildCost } from './build-cost.ts'
 import { benchBuilds } from './builds.ts'
+import { benchCli } from './cli.ts'
+import { benchCache } from './cache.ts'
 import { benchDispatch } from './dispatch.ts'
 import { benchHosted } from './hosted.ts'
+import { benchIdle } from './idle.ts'
 import { benchNotify } from './notify.ts'
+import { benchPeers } from './peers.ts'
+import { benchPartitions } from './partitions.ts'
 import type { Report } from './report.ts'
 import { printReport } from './report.ts'
+import { benchRetention } from './retention.ts'
 import { benchWeb } from './web.ts'
+
+const isNumber = (text: string) => /^[1-9]\d*$/.test(text)
+const [size] = process.argv.slice(2).filter(isNumber).map(Number)
 
 const benchmarks: Record<string, () => Promise<Report>> = {
   api: benchApi,
+  'build-cost': benchBuildCost,
   builds: benchBuilds,
+  cli: benchCli,
+  cache: () => benchCache(size),
   dispatch: benchDispatch,
   hosted: benchHosted,
+  idle: benchIdle,
   notify: benchNotify,
+  peers: benchPeers,
+  partitions: benchPartitions,
+  retention: () => benchRetention(size),
   web: benchWeb,
 }
 
-const wanted = process.argv.slice(2)
+const wanted = process.argv.slice(2).filter((text) => !isNumber(text))
 const unknown = wanted.filter((name) => !(name in benchmarks))
 if (unknown.length > 0) {
   console.error(

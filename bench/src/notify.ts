@@ -1,22 +1,18 @@
 // Notifications: 10,000 events to ten webhooks, and the same with one of the ten dead. The two alternate, so that other
 // load on the machine affects both.
 import { setTimeout as delay } from 'node:timers/promises'
-import { readConfig } from '@millrace/server/config.ts'
-import { act } from '@millrace/server/conductor/act.ts'
-import { createBuild } from '@millrace/server/conductor/create-build.ts'
-import { createContext, type Context } from '@millrace/server/context.ts'
+import type { Context } from '@millrace/server/context.ts'
 import { startTemporary } from '@millrace/server/db/embedded/temporary.ts'
 import { migrate } from '@millrace/server/db/migrate.ts'
 import { openDatabase } from '@millrace/server/db/pool.ts'
-import { sealSecrets } from '@millrace/server/notifications/delivery/open-service.ts'
-import { newId } from '@millrace/server/lib/ids.ts'
-import pino from 'pino'
 import { startChild, type Child } from './children.ts'
 import type { Tally } from './child-receivers.ts'
+import { contextOn } from './context.ts'
+import { relayRate } from './relay.ts'
 import { row, type Report } from './report.ts'
-import { aBuildRequest, seedOrganization, seedPipeline } from './seed.ts'
+import { aWebhook, events, runBuild, type Place } from './notified-builds.ts'
+import { seedOrganization, seedPipeline } from './seed.ts'
 
-const events = ['job.scheduled', 'job.started', 'job.finished', 'build.running', 'build.finished']
 const builds = Number(process.env['BENCH_NOTIFY_BUILDS'] ?? 2000)
 const receivers = 10
 const repetitions = 5
@@ -65,6 +61,7 @@ export async function benchNotify(): Promise<Report> {
     rows: [
       shown(`${builds * events.length} events to ${receivers} services`, healthy),
       shown('the same, one receiver dead', oneDead),
+      await relayRate(),
     ],
     targets: [
       {
@@ -94,11 +91,6 @@ async function discardBacklog(ctx: Context, serviceId: string): Promise<void> {
     .where('owner_id', '=', serviceId)
     .where('leased_until', 'is not', null)
   while ((await hanging.execute()).length > 0) await delay(200)
-}
-
-interface Place {
-  organizationId: string
-  pipelineId: string
 }
 
 interface Round {
@@ -132,48 +124,4 @@ async function measureRound(ctx: Context, place: Place, receiving: Child, dead: 
     }
     await delay(200)
   }
-}
-
-async function runBuild(ctx: Context, { organizationId, pipelineId }: Place): Promise<void> {
-  const made = await createBuild(ctx, organizationId, aBuildRequest(pipelineId, { message: 'bench' }))
-  if (!made.ok) throw new Error(made.message)
-  const { id: jobId } = await ctx.db
-    .selectFrom('jobs')
-    .select('id')
-    .where('build_id', '=', made.buildId)
-    .executeTakeFirstOrThrow()
-  for (const type of ['assign', 'accept', 'start'] as const) {
-    await act(ctx, organizationId, made.buildId, { type, jobId })
-  }
-  const end = { type: 'finish', jobId, exitStatus: 0, signal: null, signalReason: null } as const
-  await act(ctx, organizationId, made.buildId, end)
-}
-
-async function aWebhook(ctx: Context, organizationId: string, port: number): Promise<string> {
-  const id = newId()
-  const settings = {
-    url: `http://127.0.0.1:${port}/`,
-    token_mode: 'token',
-    version: 3,
-    events,
-    tls_verify: true,
-  }
-  await ctx.db
-    .insertInto('notification_services')
-    .values({
-      id,
-      organization_id: organizationId,
-      provider: 'webhook',
-      settings: JSON.stringify(settings),
-      ...sealSecrets(ctx.keys, { token: 'bench' }),
-    })
-    .execute()
-  return id
-}
-
-function contextOn({ db, pool }: ReturnType<typeof openDatabase>): Context {
-  const read = readConfig({})
-  if (!read.ok) throw new Error(read.problems.join(' '))
-  const log = pino({ level: 'silent' })
-  return createContext({ config: read.config, db, pool, log, secretKeys: ['x'.repeat(32)], hosted: null })
 }

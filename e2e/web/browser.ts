@@ -71,6 +71,7 @@ export async function visit(options: VisitOptions = {}): Promise<Visit> {
     locale: 'en-GB',
     timezoneId: 'UTC',
   })
+  context.setDefaultTimeout(200_000)
   onTestFinished(() => context.close())
   return { ...(await openTab(context)), context }
 }

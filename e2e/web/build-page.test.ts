@@ -28,6 +28,29 @@ describe.skipIf(lacks !== null)(titled('the page of a build'), () => {
     expect(tab.complaints).toEqual([])
   })
 
+  it('lists why the build failed, with the failing rows, and opens the log at them', async () => {
+    const server = theServer()
+    const scene = await aScene(server, { steps: 'steps: [{ label: Tests, command: make }]' })
+    const run = await scene.begin()
+    const failing = 'Error: 3 is <b>not</b> 4'
+    await run.write(`--- Set up\r\n${rowsOf(2, 370)}+++ Tests\r\n${rowsOf(372, 401)}${failing}\r\n`)
+    await run.write(rowsOf(403, 412))
+    await run.finish(1)
+    const tab = await visit()
+    await signIn(tab, server, scene.page)
+    const { page } = tab
+    await page.getByRole('link', { name: 'Failures' }).click()
+    const failure = page.getByRole('listitem').filter({ hasText: 'exit 1' })
+    const row = await failure.getByText(failing, { exact: true }).boundingBox()
+    const shown = await failure.getByRole('region').boundingBox()
+    expect(row?.y).toBeGreaterThan(shown?.y ?? Infinity)
+    expect(row?.y).toBeLessThan((shown?.y ?? 0) + (shown?.height ?? 0))
+    await failure.getByRole('link', { name: 'Tests' }).click()
+    await page.waitForURL(`${server.url}${scene.page}?tab=failures#${run.id}/L402`)
+    await seeRow(page, 402)
+    expect(tab.complaints).toEqual([])
+  })
+
   it('opens a failed build with the job that failed first, and walks all failures with f', async () => {
     const server = theServer()
     const scene = await aScene(server, { steps: threeJobs })
@@ -81,7 +104,7 @@ describe.skipIf(lacks !== null)(titled('the page of a build'), () => {
       await page.getByText('L5-L9').waitFor()
       expect(await page.getByLabel('Filter jobs by name').inputValue()).toBe(run.name)
       expect(page.url()).toBe(address)
-      await expect.poll(() => readRows(page), { timeout: 30_000 }).toMatchObject({ 5: 'row 5', 9: 'row 9' })
+      await expect.poll(() => readRows(page)).toMatchObject({ 5: 'row 5', 9: 'row 9' })
     }
     await looks()
     await page.reload()

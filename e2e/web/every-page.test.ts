@@ -31,6 +31,7 @@ const pages = (world: World): Record<string, [path: string, text: string | RegEx
   'build-table': [`${world.failed}?view=table`, 'Deploy'],
   'build-waterfall': [`${world.failed}?view=waterfall`, 'Deploy'],
   'build-annotations': [`${world.failed}?tab=annotations`, 'Coverage'],
+  'build-failures': [`${world.failed}?tab=failures`, 'exit 1'],
   'build-blocked': [world.blocked, 'Ship it?'],
   'build-waiting': [world.waiting, 'Needs an agent'],
   'build-long-names': [world.longName, 'A name that goes on'],
@@ -58,7 +59,8 @@ describe.skipIf(lacks !== null)(titled('every page'), () => {
       for (const [name, [path, text]] of Object.entries(pages(world))) {
         await tab.page.goto(server.url + path)
         await tab.page.locator('main').getByText(text).first().waitFor()
-        await tab.page.getByRole('status', { name: 'Loading' }).waitFor({ state: 'detached' })
+        // Several parts of a page may load at once.
+        await expect.poll(() => tab.page.getByRole('status', { name: 'Loading' }).count()).toBe(0)
         await write(tab.page, `${name}-${look}`)
         const found = [
           ...(await findProblems(tab.page)),
@@ -70,7 +72,7 @@ describe.skipIf(lacks !== null)(titled('every page'), () => {
       }
     }
     expect(problems).toEqual([])
-  }, 600_000)
+  })
 })
 
 async function write(page: Page, name: string): Promise<void> {

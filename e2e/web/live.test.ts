@@ -36,7 +36,7 @@ describe.skipIf(lacks !== null)(titled('live updates'), () => {
     await page.mouse.move(1, 1)
     await held.waitFor({ state: 'detached' })
     await (await scene.begin()).finish(0)
-    await page.getByRole('main').locator('header').first().getByText('Failed').waitFor()
+    await page.getByRole('main').locator('header').first().getByText('Failed', { exact: true }).waitFor()
     expect(await page.title()).toContain('✗ #1')
     expect(tab.complaints).toEqual([])
   })
@@ -57,7 +57,7 @@ describe.skipIf(lacks !== null)(titled('live updates'), () => {
     }
     await (await scene.begin()).finish(0)
     for (const { page } of tabs) {
-      await page.getByRole('main').locator('header').first().getByText('Passed').waitFor()
+      await page.getByRole('main').locator('header').first().getByText('Passed', { exact: true }).waitFor()
     }
     expect(streams()).toBe(1)
     expect(tabs.flatMap(({ complaints }) => complaints)).toEqual([])
@@ -86,9 +86,9 @@ describe.skipIf(lacks !== null)(titled('live updates'), () => {
     await run.write(rowsOf(31, 40))
     await run.finish(0)
     await page.getByText('row 40', { exact: true }).waitFor()
-    await page.getByRole('main').locator('header').first().getByText('Passed').waitFor()
+    await page.getByRole('main').locator('header').first().getByText('Passed', { exact: true }).waitFor()
     const rows = Array.from({ length: 40 }, (_, index) => [index + 1, `row ${index + 1}`])
-    await expect.poll(() => readRows(page), { timeout: 30_000 }).toEqual(Object.fromEntries(rows))
+    await expect.poll(() => readRows(page)).toEqual(Object.fromEntries(rows))
   })
 
   it('and copying work on plain http', async () => {
@@ -104,7 +104,7 @@ describe.skipIf(lacks !== null)(titled('live updates'), () => {
     await page.getByRole('main').getByText('One').first().waitFor()
     expect(await page.evaluate(() => isSecureContext)).toBe(false)
     await (await scene.begin()).finish(0)
-    await page.getByRole('main').locator('header').first().getByText('Passed').waitFor()
+    await page.getByRole('main').locator('header').first().getByText('Passed', { exact: true }).waitFor()
     const copied = page.evaluate(
       () =>
         new Promise<string>((resolve) =>

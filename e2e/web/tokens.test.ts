@@ -31,4 +31,26 @@ describe.skipIf(lacks !== null)(titled('access tokens'), () => {
     expect(await use()).toBe(401)
     expect(tab.complaints).toEqual([])
   })
+
+  it('are proposed to whoever logs in with the command line', async () => {
+    const server = theServer()
+    const description = `millrace on laptop ${process.pid} ${Date.now()}`
+    const tab = await visit()
+    await signIn(tab, server, `/-/me/tokens?new=${encodeURIComponent(description)}`)
+    const { page } = tab
+    const dialog = page.getByRole('dialog')
+    expect(await dialog.getByLabel('Description').inputValue()).toBe(description)
+    await dialog.getByRole('button', { name: 'Create token' }).click()
+    await dialog.getByText('it is not shown again').waitFor()
+    const token = await dialog.locator('pre').innerText()
+    const { body } = await server.get('/v2/access-token', token)
+    expect(body['scopes']).toEqual(
+      expect.arrayContaining(['read_build_logs', 'write_builds', 'write_secrets']),
+    )
+    expect(body['scopes']).not.toContain('write_organizations')
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    await page.waitForURL(`${server.url}/-/me/tokens`)
+    await page.getByRole('row', { name: description }).waitFor()
+    expect(tab.complaints).toEqual([])
+  })
 })

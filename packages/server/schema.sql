@@ -130,6 +130,38 @@ create table api_access_tokens (
   constraint api_access_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );
 
+create table archived_builds (
+  id uuid not null,
+  organization_id uuid not null,
+  pipeline_id uuid not null,
+  number integer not null,
+  state text not null,
+  message text,
+  commit text not null,
+  branch text not null,
+  created_at timestamp(3) with time zone not null,
+  finished_at timestamp(3) with time zone not null,
+  archived_at timestamp(3) with time zone not null,
+  jobs integer not null,
+  logs integer not null,
+  blob_key text not null,
+  size bigint not null,
+  constraint archived_builds_pkey PRIMARY KEY (id),
+  constraint archived_builds_number_key UNIQUE (pipeline_id, number),
+  constraint archived_builds_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
+);
+
+create table archived_logs (
+  job_id uuid not null,
+  organization_id uuid not null,
+  build_id uuid not null,
+  header_times jsonb not null default '{}'::jsonb,
+  blob_key text not null,
+  size bigint not null,
+  constraint archived_logs_pkey PRIMARY KEY (job_id),
+  constraint archived_logs_build_id_fkey FOREIGN KEY (build_id) REFERENCES archived_builds(id) ON DELETE CASCADE
+);
+
 create table artifacts (
   id uuid not null,
   organization_id uuid not null,
@@ -169,7 +201,7 @@ create table audit_events (
   data jsonb not null default '{}'::jsonb,
   constraint audit_events_pkey PRIMARY KEY (id),
   constraint audit_events_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
-);
+) partition by RANGE (id);
 
 create table build_edges (
   build_id uuid not null,
@@ -491,6 +523,13 @@ create table commit_statuses (
   constraint commit_statuses_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
 );
 
+create table event_horizon (
+  is_only boolean not null default true,
+  xid bigint not null,
+  constraint event_horizon_pkey PRIMARY KEY (is_only),
+  constraint event_horizon_only_check CHECK (is_only)
+);
+
 create table events (
   id bigint not null,
   xid bigint not null default ((pg_current_xact_id())::text)::bigint,
@@ -500,9 +539,8 @@ create table events (
   job_id uuid,
   kind text not null,
   data jsonb not null default '{}'::jsonb,
-  created_at timestamp(3) with time zone not null,
-  constraint events_pkey PRIMARY KEY (id)
-);
+  created_at timestamp(3) with time zone not null
+) partition by RANGE (created_at);
 
 create table favorites (
   organization_id uuid not null,
@@ -596,7 +634,7 @@ create table job_log_chunks (
   size integer not null,
   data bytea not null,
   constraint job_log_chunks_pkey PRIMARY KEY (job_id, sequence)
-);
+) partition by RANGE (job_id);
 
 create table job_logs (
   job_id uuid not null,
@@ -683,6 +721,14 @@ create table jobs (
   constraint jobs_unblocked_by_fkey FOREIGN KEY (unblocked_by) REFERENCES users(id) ON DELETE SET NULL
 );
 
+create table metrics_reader (
+  is_only boolean not null default true,
+  process_id uuid not null,
+  leased_until timestamp with time zone not null,
+  constraint metrics_reader_pkey PRIMARY KEY (is_only),
+  constraint metrics_reader_only_check CHECK (is_only)
+);
+
 create table migration_contracts (
   name text not null,
   needs text not null,
@@ -704,9 +750,8 @@ create table notification_attempts (
   duration_ms integer not null,
   error text,
   exchanges jsonb not null,
-  constraint notification_attempts_pkey PRIMARY KEY (delivery_id, number),
-  constraint notification_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES notification_deliveries(id) ON DELETE CASCADE
-);
+  constraint notification_attempts_pkey PRIMARY KEY (delivery_id, number)
+) partition by RANGE (delivery_id);
 
 create table notification_cursor (
   is_only boolean not null default true,
@@ -735,7 +780,6 @@ create table notification_deliveries (
   constraint notification_deliveries_pkey PRIMARY KEY (id),
   constraint notification_deliveries_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'dead'::text, 'discarded'::text]))),
   constraint notification_deliveries_target_check CHECK ((num_nonnulls(service_id, target) = 1)),
-  constraint notification_deliveries_message_id_fkey FOREIGN KEY (message_id) REFERENCES notification_messages(id) ON DELETE CASCADE,
   constraint notification_deliveries_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
   constraint notification_deliveries_service_id_fkey FOREIGN KEY (service_id) REFERENCES notification_services(id) ON DELETE CASCADE
 );
@@ -757,7 +801,6 @@ create table notification_log_entries (
   message_id uuid not null,
   created_at timestamp(3) with time zone not null,
   constraint notification_log_entries_pkey PRIMARY KEY (service_id, id),
-  constraint notification_log_entries_message_id_fkey FOREIGN KEY (message_id) REFERENCES notification_messages(id) ON DELETE CASCADE,
   constraint notification_log_entries_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
   constraint notification_log_entries_service_id_fkey FOREIGN KEY (service_id) REFERENCES notification_services(id) ON DELETE CASCADE
 );
@@ -782,7 +825,7 @@ create table notification_messages (
   data json not null,
   constraint notification_messages_pkey PRIMARY KEY (id),
   constraint notification_messages_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
-);
+) partition by RANGE (id);
 
 create table notification_oauth_starts (
   state_hash bytea not null,
@@ -918,6 +961,18 @@ create table organization_pipeline_settings (
   constraint organization_pipeline_settings_public_pipelines_enabled_by_fkey FOREIGN KEY (public_pipelines_enabled_by) REFERENCES users(id) ON DELETE SET NULL
 );
 
+create table organization_retention (
+  organization_id uuid not null,
+  build_days integer,
+  log_days integer,
+  artifact_days integer,
+  archive_days integer,
+  keep_newest_builds integer,
+  archive_builds boolean,
+  constraint organization_retention_pkey PRIMARY KEY (organization_id),
+  constraint organization_retention_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
+);
+
 create table organization_sso (
   organization_id uuid not null,
   id uuid not null,
@@ -974,6 +1029,19 @@ create table pipeline_polls (
   error text,
   constraint pipeline_polls_pkey PRIMARY KEY (pipeline_id),
   constraint pipeline_polls_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
+);
+
+create table pipeline_retention (
+  pipeline_id uuid not null,
+  organization_id uuid not null,
+  build_days integer,
+  log_days integer,
+  artifact_days integer,
+  archive_days integer,
+  keep_newest_builds integer,
+  archive_builds boolean,
+  constraint pipeline_retention_pkey PRIMARY KEY (pipeline_id),
+  constraint pipeline_retention_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
 );
 
 create table pipeline_schedules (
@@ -1162,6 +1230,18 @@ END),
   constraint repository_connections_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
 );
 
+create table retention_progress (
+  pipeline_id uuid not null,
+  organization_id uuid not null,
+  leased_until timestamp(3) with time zone,
+  logs_through timestamp(3) with time zone not null default '-infinity'::timestamp with time zone,
+  logs_through_id uuid not null default '00000000-0000-0000-0000-000000000000'::uuid,
+  artifacts_through timestamp(3) with time zone not null default '-infinity'::timestamp with time zone,
+  artifacts_through_id uuid not null default '00000000-0000-0000-0000-000000000000'::uuid,
+  constraint retention_progress_pkey PRIMARY KEY (pipeline_id),
+  constraint retention_progress_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
+);
+
 create table rules (
   id uuid not null,
   organization_id uuid not null,
@@ -1249,6 +1329,55 @@ create table stacks (
   constraint stacks_cluster_id_fkey FOREIGN KEY (cluster_id) REFERENCES clusters(id) ON DELETE CASCADE,
   constraint stacks_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
   constraint stacks_queue_id_fkey FOREIGN KEY (queue_id) REFERENCES cluster_queues(id) ON DELETE SET NULL
+);
+
+create table step_cache_blobs (
+  id uuid not null,
+  organization_id uuid not null,
+  pipeline_id uuid not null,
+  digest bytea not null,
+  size_bytes bigint not null,
+  stored_bytes bigint not null,
+  blob_key text not null,
+  created_at timestamp(3) with time zone not null default now(),
+  unused_at timestamp(3) with time zone,
+  constraint step_cache_blobs_pkey PRIMARY KEY (id),
+  constraint step_cache_blobs_digest_key UNIQUE (pipeline_id, digest),
+  constraint step_cache_blobs_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+  constraint step_cache_blobs_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
+);
+
+create table step_cache_refs (
+  organization_id uuid not null,
+  cache_id uuid not null,
+  position integer not null,
+  blob_id uuid not null,
+  constraint step_cache_refs_pkey PRIMARY KEY (cache_id, "position"),
+  constraint step_cache_refs_blob_id_fkey FOREIGN KEY (blob_id) REFERENCES step_cache_blobs(id),
+  constraint step_cache_refs_cache_id_fkey FOREIGN KEY (cache_id) REFERENCES step_caches(id) ON DELETE CASCADE,
+  constraint step_cache_refs_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
+);
+
+create table step_caches (
+  id uuid not null,
+  organization_id uuid not null,
+  pipeline_id uuid not null,
+  name text not null,
+  branch text not null,
+  platform text not null,
+  paths text[] not null,
+  paths_hash bytea not null,
+  file_count integer not null,
+  size_bytes bigint not null,
+  stored_bytes bigint not null,
+  job_id uuid not null,
+  created_at timestamp(3) with time zone not null default now(),
+  saved_at timestamp(3) with time zone not null,
+  used_at timestamp(3) with time zone not null,
+  constraint step_caches_pkey PRIMARY KEY (id),
+  constraint step_caches_place_key UNIQUE (pipeline_id, name, branch, platform, paths_hash),
+  constraint step_caches_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+  constraint step_caches_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
 );
 
 create table step_updates (
@@ -1464,6 +1593,11 @@ CREATE UNIQUE INDEX annotations_build_context_key ON annotations USING btree (bu
 CREATE UNIQUE INDEX annotations_job_context_key ON annotations USING btree (job_id, context) WHERE (job_id IS NOT NULL);
 CREATE INDEX annotations_page ON annotations USING btree (build_id, priority DESC, created_at, id);
 CREATE INDEX api_access_tokens_user ON api_access_tokens USING btree (user_id);
+CREATE INDEX archived_builds_ended ON archived_builds USING btree (pipeline_id, finished_at, id);
+CREATE INDEX archived_builds_organization ON archived_builds USING btree (organization_id);
+CREATE INDEX archived_builds_page ON archived_builds USING btree (pipeline_id, created_at, id);
+CREATE INDEX archived_builds_with_logs ON archived_builds USING btree (pipeline_id, finished_at, id) WHERE (logs > 0);
+CREATE INDEX archived_logs_build ON archived_logs USING btree (build_id);
 CREATE INDEX artifacts_build ON artifacts USING btree (build_id, created_at, id);
 CREATE INDEX artifacts_expiry ON artifacts USING btree (expires_at) WHERE (state = 'finished'::text);
 CREATE INDEX artifacts_job ON artifacts USING btree (job_id, created_at, id);
@@ -1477,6 +1611,7 @@ CREATE UNIQUE INDEX build_steps_key_key ON build_steps USING btree (build_id, ke
 CREATE INDEX build_steps_order ON build_steps USING btree (build_id, "position");
 CREATE INDEX builds_commit ON builds USING btree (organization_id, commit, created_at, id);
 CREATE INDEX builds_creator ON builds USING btree (organization_id, creator_id, created_at, id);
+CREATE INDEX builds_ended ON builds USING btree (pipeline_id, finished_at, id) WHERE (state = ANY (ARRAY['passed'::text, 'failed'::text, 'canceled'::text, 'skipped'::text, 'not_run'::text]));
 CREATE INDEX builds_finished ON builds USING btree (organization_id, finished_at);
 CREATE INDEX builds_org_blocked ON builds USING btree (organization_id, created_at, id) WHERE (state = 'blocked'::text);
 CREATE INDEX builds_org_branch ON builds USING btree (organization_id, branch, created_at, id);
@@ -1485,6 +1620,8 @@ CREATE INDEX builds_org_state ON builds USING btree (organization_id, shown_stat
 CREATE INDEX builds_pipeline_branch ON builds USING btree (pipeline_id, branch, created_at, id);
 CREATE INDEX builds_pipeline_page ON builds USING btree (pipeline_id, created_at, id) INCLUDE (organization_id);
 CREATE INDEX builds_pipeline_state ON builds USING btree (pipeline_id, shown_state, created_at, id);
+CREATE INDEX builds_rebuilt_from ON builds USING btree (((rebuilt_from ->> 'id'::text))) WHERE (rebuilt_from IS NOT NULL);
+CREATE INDEX builds_triggered_from_build ON builds USING btree (((triggered_from ->> 'build_id'::text))) WHERE (triggered_from IS NOT NULL);
 CREATE UNIQUE INDEX builds_triggered_from_key ON builds USING btree (triggered_from_job_id) WHERE (triggered_from_job_id IS NOT NULL);
 CREATE INDEX builds_triggered_open ON builds USING btree (triggered_from_job_id) WHERE ((triggered_from_job_id IS NOT NULL) AND (state = ANY (ARRAY['scheduled'::text, 'running'::text, 'failing'::text])));
 CREATE INDEX builds_unfinished ON builds USING btree (pipeline_id, branch, number) WHERE (state = ANY (ARRAY['creating'::text, 'scheduled'::text, 'running'::text, 'failing'::text, 'blocked'::text]));
@@ -1548,6 +1685,7 @@ CREATE INDEX pipelines_polled ON pipelines USING btree (id) WHERE (poll_interval
 CREATE INDEX pipelines_repository_host ON pipelines USING btree (organization_id, repository_host);
 CREATE INDEX pipelines_template ON pipelines USING btree (pipeline_template_id);
 CREATE INDEX pull_requests_branch ON pull_requests USING btree (pipeline_id, branch) WHERE (NOT is_fork);
+CREATE INDEX repository_commits_age ON repository_commits USING btree (seen_at);
 CREATE INDEX rules_page ON rules USING btree (organization_id, created_at, id);
 CREATE INDEX sign_in_links_age ON sign_in_links USING btree (expires_at);
 CREATE INDEX sign_in_links_user ON sign_in_links USING btree (user_id);
@@ -1556,6 +1694,10 @@ CREATE INDEX sso_starts_age ON sso_starts USING btree (expires_at);
 CREATE INDEX sso_starts_organization ON sso_starts USING btree (organization_id);
 CREATE INDEX stack_notifications_job ON stack_notifications USING btree (job_id, occurred_at, id);
 CREATE INDEX stack_notifications_stack ON stack_notifications USING btree (stack_id);
+CREATE INDEX step_cache_blobs_organization ON step_cache_blobs USING btree (organization_id);
+CREATE INDEX step_cache_blobs_unused ON step_cache_blobs USING btree (unused_at) WHERE (unused_at IS NOT NULL);
+CREATE INDEX step_cache_refs_blob ON step_cache_refs USING btree (blob_id);
+CREATE INDEX step_caches_use ON step_caches USING btree (organization_id, used_at);
 CREATE INDEX step_updates_step ON step_updates USING btree (step_id);
 CREATE INDEX step_uploads_page ON step_uploads USING btree (build_id, created_at, id);
 CREATE INDEX team_members_user ON team_members USING btree (organization_id, user_id);
@@ -1623,7 +1765,8 @@ CREATE OR REPLACE FUNCTION public.refuse_change()
  LANGUAGE plpgsql
 AS $function$
 begin
-  raise exception '% is append-only', tg_table_name using errcode = 'insufficient_privilege';
+  raise exception '% is append-only', regexp_replace(tg_table_name, '_(first|default|\d{8})$', '')
+    using errcode = 'insufficient_privilege';
 end
 $function$;
 
@@ -1655,6 +1798,8 @@ begin
 end $function$;
 
 CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OF token_hash, user_id, description, scopes, organization_ids, allowed_ip_addresses, created_at, expires_at, revoked_at OR TRUNCATE ON api_access_tokens FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
+CREATE TRIGGER archived_builds_leave_their_blob AFTER DELETE ON archived_builds FOR EACH ROW EXECUTE FUNCTION unclaim_blob();
+CREATE TRIGGER archived_logs_leave_their_blob AFTER DELETE ON archived_logs FOR EACH ROW EXECUTE FUNCTION unclaim_blob();
 CREATE TRIGGER artifacts_leave_their_blob AFTER DELETE ON artifacts FOR EACH ROW WHEN ((old.blob_key IS NOT NULL)) EXECUTE FUNCTION unclaim_blob();
 CREATE TRIGGER audit_events_are_append_only BEFORE DELETE OR UPDATE ON audit_events FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER audit_events_are_never_emptied BEFORE TRUNCATE ON audit_events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
@@ -1667,6 +1812,7 @@ CREATE TRIGGER announce_access_change AFTER INSERT OR DELETE OR UPDATE OR TRUNCA
 CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OR TRUNCATE ON organizations FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
 CREATE TRIGGER pipelines_forget_their_commits AFTER UPDATE OF repository ON pipelines FOR EACH ROW WHEN ((regexp_replace(old.repository, '://[^/?#]*@'::text, '://'::text) IS DISTINCT FROM regexp_replace(new.repository, '://[^/?#]*@'::text, '://'::text))) EXECUTE FUNCTION forget_repository_commits();
 CREATE TRIGGER pipelines_leave_their_builds AFTER DELETE ON pipelines FOR EACH ROW EXECUTE FUNCTION note_removed_pipeline();
+CREATE TRIGGER step_cache_blobs_leave_their_blob AFTER DELETE ON step_cache_blobs FOR EACH ROW EXECUTE FUNCTION unclaim_blob();
 CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OR TRUNCATE ON users FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
 CREATE TRIGGER announce_access_change AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON web_session_sso FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
 CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OF token_hash, user_id, access_token_id, opened_with, organization_id OR TRUNCATE ON web_sessions FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, gzip } from 'node:zlib'
 import { defineConfig, type Plugin } from 'vite'
 
+const root = join(import.meta.dirname, '..', '..')
 const site = join(import.meta.dirname, 'dist', 'site')
 
 /** Sets the theme before the first paint. The policy of the pages allows no inline script, so it is a file of its own. */
@@ -53,9 +54,26 @@ const compressed: Plugin = {
   },
 }
 
+const bundledFiles = new Set<string>()
+
+/** Lists the files in the bundles. tools/pack.mjs finds the licenses of the libraries by them. */
+const listFiles: Plugin = {
+  name: 'list-files',
+  apply: 'build',
+  generateBundle(_options, bundle) {
+    for (const file of Object.values(bundle)) {
+      if (file.type !== 'chunk') continue
+      for (const id of file.moduleIds) bundledFiles.add(relative(root, id))
+    }
+  },
+  async closeBundle() {
+    await writeFile(join(site, '..', 'bundled-files.json'), JSON.stringify([...bundledFiles].sort(), null, 2))
+  },
+}
+
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [themeScript, layerOrder, compressed],
+  plugins: [themeScript, layerOrder, compressed, listFiles],
   css: { modules: { localsConvention: 'camelCaseOnly' } },
   build: {
     outDir: site,
@@ -67,5 +85,5 @@ export default defineConfig({
     sourcemap: false,
     chunkSizeWarningLimit: 400,
   },
-  worker: { format: 'es' },
+  worker: { format: 'es', plugins: () => [listFiles] },
 })

@@ -1,5 +1,6 @@
 // The second half of `npm run soak`: a log of a gibibyte, or of `--mib`.
 import { parseArgs } from 'node:util'
+import { exitAfterOutput } from '../exit.ts'
 import { passBigLog } from './big-log.ts'
 
 const { values } = parseArgs({
@@ -9,4 +10,4 @@ const { mib = '1024', bound = '256', data = null } = values
 const { violations, figures } = await passBigLog(Number(mib), Number(bound), data)
 console.log(JSON.stringify({ violations, figures }, null, 2))
 console.log(violations.length === 0 ? 'The log went through whole.' : `${violations.length} violations.`)
-process.exit(violations.length === 0 ? 0 : 1)
+exitAfterOutput(violations.length === 0 ? 0 : 1)

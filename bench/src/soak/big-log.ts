@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import pg from 'pg'
+import type { OnFailure } from './ask.ts'
 import { Client } from './client.ts'
 import { logText } from './log-text.ts'
 import { databaseUrl, Server, type Started } from './program.ts'
@@ -41,8 +42,10 @@ async function pass(server: Server, started: Started, size: number, boundMib: nu
   const figures: Record<string, string> = {}
   const { organization = '', token = '' } = started.first ?? {}
   const rest = restOf(started.url, organization, token)
-  const onBug = (call: string) => violations.push(`The server answered 500 to ${call}.`)
-  const job = await startJob(rest, started.url, onBug)
+  const onFailure: OnFailure = (call, _reason, status) => {
+    if (status === 500) violations.push(`The server answered 500 to ${call}.`)
+  }
+  const job = await startJob(rest, started.url, onFailure)
   // Warm up, so that all code is loaded, the threads run, and the heaps have the size for a short log.
   await send(job.client, job.id, 0, shortBytes)
   await readWhole(started.url, organization, token, job.id)
@@ -84,7 +87,7 @@ async function pass(server: Server, started: Started, size: number, boundMib: nu
   return { violations, figures }
 }
 
-async function startJob(rest: Rest, address: string, onBug: (call: string) => void) {
+async function startJob(rest: Rest, address: string, onFailure: OnFailure) {
   const [cluster] = await rest.get<Array<{ id: string }>>('clusters')
   const path = `clusters/${cluster?.id ?? ''}`
   const { token } = await rest.post<{ token: string }>(`${path}/tokens`, { description: 'big log' })
@@ -95,7 +98,7 @@ async function startJob(rest: Rest, address: string, onBug: (call: string) => vo
     configuration: 'steps: [{command: talk}]',
   })
   await rest.post('pipelines/big-log/builds', { commit: 'HEAD', branch: 'main', message: 'big log' })
-  const registration = new Client(address, token, onBug)
+  const registration = new Client(address, token, onFailure)
   const { access_token } = await registration.call<{ access_token: string }>('POST', 'register', {
     json: { name: 'talker', meta_data: [], features: [] },
   })

@@ -39,9 +39,11 @@ export async function check(
   await checkLogs(rest, ledger, violations, count)
   await checkArtifacts(rest, ledger, violations, count)
   await checkMetaData(db, ledger, violations, count)
+  await checkAnnotations(db, ledger, violations, count)
   await checkRunnerJobs(db, rest, runnerLines, violations, count)
   for (const entry of ledger) {
     if (entry.kind === 'note') count(entry.what)
+    if (entry.kind === 'refusal') violations.push(`The server refused: ${entry.reason}`)
     if (entry.kind === 'bug') violations.push(`The server answered 500 to ${entry.call}.`)
   }
   return { violations, counts }
@@ -200,6 +202,25 @@ async function checkMetaData(
   }
 }
 
+async function checkAnnotations(
+  db: pg.Client,
+  ledger: readonly Entry[],
+  violations: string[],
+  count: Count,
+): Promise<void> {
+  const { rows } = await db.query<{ build_id: string; context: string; bodies: string[] }>(
+    "select build_id, context, array_agg(body) as bodies from annotations where context like 'soak-%' group by 1, 2",
+  )
+  const kept = new Map(rows.map(({ build_id, context, bodies }) => [`${build_id} ${context}`, bodies]))
+  for (const entry of ledger) {
+    if (entry.kind !== 'annotation') continue
+    const bodies = kept.get(`${entry.buildId} ${entry.context}`) ?? []
+    if (bodies.length === 1 && bodies[0] === entry.body) count('annotations acknowledged')
+    else
+      violations.push(`The annotation ${entry.context} was acknowledged and is there ${bodies.length} times.`)
+  }
+}
+
 /** A command of our runner passes only if the server acknowledged all of its requests. */
 async function checkRunnerJobs(
   db: pg.Client,
@@ -208,11 +229,13 @@ async function checkRunnerJobs(
   violations: string[],
   count: Count,
 ): Promise<void> {
-  const { rows } = await db.query<{ id: string; has_meta_data: boolean }>(`
+  const { rows } = await db.query<{ id: string; has_meta_data: boolean; annotations: number }>(`
     select j.id, exists (select from build_meta_data m where m.build_id = j.build_id
-      and m.key = 'runner-' || j.id and m.value = j.id::text) as has_meta_data
+      and m.key = 'runner-' || j.id and m.value = j.id::text) as has_meta_data,
+      (select count(*)::int from annotations a where a.build_id = j.build_id
+        and a.context = 'runner-' || j.id and a.body = 'note of ' || j.id) as annotations
     from jobs j join pipelines p on p.id = j.pipeline_id where p.slug = 'soak-runner' and j.state = 'passed'`)
-  await eachOf(rows, async ({ id, has_meta_data }) => {
+  await eachOf(rows, async ({ id, has_meta_data, annotations }) => {
     const log = (await rest.bytes(`jobs/${id}/log.txt`))?.toString() ?? ''
     const said = [...log.matchAll(/^line (\d+) of ([0-9a-f-]+)\r?$/gm)]
     const isWhole =
@@ -221,6 +244,8 @@ async function checkRunnerJobs(
       violations.push(`The log of job ${id} has ${said.length} of the ${lines} lines its command wrote.`)
     if (!has_meta_data)
       violations.push(`The meta-data of job ${id} is missing, although its command ended well.`)
+    if (annotations !== 1)
+      violations.push(`Job ${id} ended well, and its annotation is there ${annotations} times.`)
     const [artifact] = await rest.get<Array<{ id: string; state: string }>>(`jobs/${id}/artifacts`)
     const bytes = artifact && (await rest.bytes(`jobs/${id}/artifacts/${artifact.id}/download`))
     if (bytes?.toString() !== `file of ${id}\n`)

@@ -1,7 +1,6 @@
 // A client of the agent API that retries.
-import { Agent, request } from 'node:http'
-import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
+import { ask, reasonOf, type OnFailure } from './ask.ts'
 
 /** A permanent refusal. */
 export class Refused extends Error {
@@ -17,68 +16,56 @@ export interface Sent {
   gzipped?: Buffer
 }
 
-interface Answer {
-  status: number
-  text: string
-}
-
-/** Keep-alive connections, like those of agents. `fetch` takes twice as much CPU time. */
-const connections = new Agent({ keepAlive: true })
-
 export class Client {
   private readonly address: string
   private readonly token: string
-  private readonly onBug: (call: string) => void
+  private readonly onFailure: OnFailure
 
-  /** `onBug` is called for responses with 500. */
-  constructor(address: string, token: string, onBug: (call: string) => void) {
+  constructor(address: string, token: string, onFailure: OnFailure) {
     this.address = address
     this.token = token
-    this.onBug = onBug
+    this.onFailure = onFailure
   }
 
   withToken(token: string): Client {
-    return new Client(this.address, token, this.onBug)
+    return new Client(this.address, token, this.onFailure)
   }
 
   /** Retries after no response, 429 and 5xx. */
-  async call<T>(method: string, path: string, sent: Sent = {}): Promise<T> {
-    for (;;) {
-      const answer = await this.once(method, path, sent)
-      if (answer !== null && answer.status < 300) return JSON.parse(answer.text || '{}') as T
-      if (answer !== null && answer.status !== 429 && answer.status < 500) {
-        throw new Refused(answer.status, answer.text)
-      }
-      if (answer?.status === 500) {
-        this.onBug(`${method} ${path.replace(/[0-9a-f-]{36}/g, ':id').split('?')[0]}`)
-      }
-      await delay(100 + Math.random() * 200)
-    }
+  async call<T>(method: string, path: string, { json, gzipped }: Sent = {}): Promise<T> {
+    const type =
+      gzipped !== undefined
+        ? { 'content-type': 'text/plain', 'content-encoding': 'gzip' }
+        : json !== undefined
+          ? { 'content-type': 'application/json' }
+          : {}
+    const said = await this.send(`${this.address}/v3/${path}`, {
+      method,
+      headers: { authorization: `Token ${this.token}`, ...type },
+      body: gzipped ?? (json === undefined ? '' : JSON.stringify(json)),
+    })
+    return JSON.parse(said || '{}') as T
   }
 
-  /** null: no response. */
-  private once(method: string, path: string, { json, gzipped }: Sent): Promise<Answer | null> {
-    const body = gzipped ?? Buffer.from(json === undefined ? '' : JSON.stringify(json))
-    const headers: Record<string, string | number> = {
-      authorization: `Token ${this.token}`,
-      'content-length': body.length,
+  /** Sends a form without the token, as uploads want it. */
+  async sendForm(method: string, url: string, form: FormData): Promise<void> {
+    const encoded = new Response(form)
+    const headers = { 'content-type': encoded.headers.get('content-type') ?? '' }
+    await this.send(url, { method, headers, body: Buffer.from(await encoded.arrayBuffer()) })
+  }
+
+  private async send(url: string, asked: Parameters<typeof ask>[1]): Promise<string> {
+    for (;;) {
+      const askedAt = performance.now()
+      const answer = await ask(url, asked)
+      const { status } = answer
+      if (status !== null && status < 300) return answer.bytes.toString()
+      if (status !== null && status !== 429 && status < 500) {
+        throw new Refused(status, answer.bytes.toString())
+      }
+      const path = new URL(url).pathname.replace(/[0-9a-f-]{36}/g, ':id')
+      this.onFailure(`${asked.method} ${path}`, reasonOf(answer, askedAt), status)
+      await delay(100 + Math.random() * 200)
     }
-    if (json !== undefined) headers['content-type'] = 'application/json'
-    if (gzipped !== undefined) {
-      Object.assign(headers, { 'content-type': 'text/plain', 'content-encoding': 'gzip' })
-    }
-    const signal = AbortSignal.timeout(20_000)
-    const options = { method, headers, agent: connections, signal }
-    return new Promise((resolve) => {
-      const asked = request(`${this.address}/v3/${path}`, options, (answer) => {
-        const { statusCode: status = 0 } = answer
-        text(answer).then(
-          (said) => resolve({ status, text: said }),
-          () => resolve(null),
-        )
-      })
-      asked.on('error', () => resolve(null))
-      asked.end(body)
-    })
   }
 }

@@ -1,6 +1,7 @@
 // `npm run soak`: runs builds on many agents while agents and the server are killed, then checks the result. The seed
 // determines the actions and their times, but not how the processes interleave.
 import { parseArgs } from 'node:util'
+import { exitAfterOutput } from '../exit.ts'
 import { soak, type Plan } from './soak.ts'
 
 const usual: Plan = {
@@ -21,7 +22,7 @@ console.log(
     ? 'Everything that was acknowledged is there, and every build has ended.'
     : `${outcome.violations.length} violations. Run it again with --seed ${plan.seed}.`,
 )
-process.exit(outcome.violations.length === 0 ? 0 : 1)
+exitAfterOutput(outcome.violations.length === 0 ? 0 : 1)
 
 function readArguments(): { plan: Plan; data: string | null } {
   const names = Object.keys(usual)

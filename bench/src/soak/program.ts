@@ -1,7 +1,7 @@
 // The server and the agents of a soak: real processes that are started, killed and started again.
 import { fork, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { appendFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Entry } from './ledger.ts'
@@ -22,32 +22,47 @@ export function databaseUrl({ database }: Started): string {
   return `postgresql:///millrace?host=${encodeURIComponent(`${files}/run`)}&port=54329&user=millrace&password=${password}`
 }
 
+export interface ServerOptions {
+  command?: 'up' | 'serve' | 'worker'
+  /** Gets its standard error. */
+  logFile?: string
+  /** Called when it ends without `end`. */
+  onExit?(reason: string): void
+}
+
 export class Server {
   private child: ChildProcess | null = null
   private readonly settings: Record<string, string>
+  private readonly options: ServerOptions
   /** The end of its standard error. */
   complaints = ''
 
-  constructor(dataDir: string, settings: Record<string, string>) {
+  constructor(dataDir: string, settings: Record<string, string>, options: ServerOptions = {}) {
     this.settings = { PORT: '0', MILLRACE_DATA_DIR: dataDir, ...settings }
+    this.options = options
   }
 
   /** First on a free port, later on the same port. */
   async start(): Promise<Started> {
-    const child = spawn(process.execPath, [...process.execArgv, millrace, 'up', '--json'], {
+    const { command = 'up', logFile, onExit } = this.options
+    const child = spawn(process.execPath, [...process.execArgv, millrace, command, '--json'], {
       env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...this.settings },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     this.child = child
     child.stderr.on('data', (bytes: Buffer) => {
       this.complaints = (this.complaints + bytes.toString()).slice(-20_000)
+      if (logFile !== undefined) appendFileSync(logFile, bytes)
+    })
+    child.once('exit', (code, signal) => {
+      if (this.child === child) onExit?.(signal ?? `code ${code}`)
     })
     let said = ''
     for await (const bytes of child.stdout as AsyncIterable<Buffer>) {
       said += bytes.toString()
       if (!said.includes('\n')) continue
       const started = JSON.parse(said) as Started
-      this.settings['PORT'] = new URL(started.url).port
+      if (this.settings['PORT'] === '0') this.settings['PORT'] = new URL(started.url).port
       return started
     }
     throw new Error(`The server did not start: ${this.complaints}`)
@@ -57,14 +72,22 @@ export class Server {
     return this.child?.pid ?? 0
   }
 
-  async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
-    if (this.child !== null) await endProcess(this.child, signal)
+  signal(name: NodeJS.Signals): void {
+    this.child?.kill(name)
+  }
+
+  /** Returns its exit code; null: ended by a signal. */
+  async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> {
+    const { child } = this
     this.child = null
+    if (child !== null) await endProcess(child, signal)
+    return child?.exitCode ?? null
   }
 }
 
 export interface AgentProcess {
   kill(): Promise<void>
+  signal(name: NodeJS.Signals): void
 }
 
 export interface SimulatedSettings {
@@ -72,6 +95,8 @@ export interface SimulatedSettings {
   token: string
   agents: number
   seed: number
+  /** The share of agents with a ping stream. */
+  streams: number
   jobMs: number
 }
 
@@ -85,14 +110,17 @@ export async function startSimulated(
   })
   await once(child, 'message')
   child.on('message', (entry) => record(entry as Entry))
-  return { kill: () => endProcess(child, 'SIGKILL') }
+  return { kill: () => endProcess(child, 'SIGKILL'), signal: (name) => void child.kill(name) }
 }
 
-interface RunnerSettings {
+export interface RunnerSettings {
   address: string
   token: string
   agents: number
   folder: string
+  queue: string
+  /** Gets its standard error; absent: it is ours. */
+  logFile?: string
 }
 
 /** Our runner with real commands; restarted when it ends. */
@@ -113,11 +141,12 @@ export async function startRunner(settings: RunnerSettings): Promise<AgentProces
       isWanted = false
       return endProcess(child, 'SIGKILL')
     },
+    signal: (name) => void child.kill(name),
   }
 }
 
-function spawnRunner({ address, token, agents, folder }: RunnerSettings) {
-  const args = ['agent', 'start', '--token', token, '--endpoint', `${address}/v3`, '--queue', 'runner']
+function spawnRunner({ address, token, agents, folder, queue, logFile }: RunnerSettings) {
+  const args = ['agent', 'start', '--token', token, '--endpoint', `${address}/v3`, '--queue', queue]
   const places = [
     '--spawn',
     String(agents),
@@ -126,10 +155,15 @@ function spawnRunner({ address, token, agents, folder }: RunnerSettings) {
     '--build-path',
     join(folder, 'builds'),
   ]
-  return spawn(process.execPath, [...process.execArgv, millrace, ...args, ...places, '--json'], {
+  const child = spawn(process.execPath, [...process.execArgv, millrace, ...args, ...places, '--json'], {
     env: { PATH: process.env['PATH'] ?? '', HOME: folder, SOAK_FOLDER: folder },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
+  child.stderr.on('data', (bytes: Buffer) => {
+    if (logFile === undefined) process.stderr.write(bytes)
+    else appendFileSync(logFile, bytes)
+  })
+  return child
 }
 
 async function endProcess(child: ChildProcess, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {

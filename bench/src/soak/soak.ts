@@ -7,6 +7,7 @@ import pg from 'pg'
 import { check, type Outcome } from './checks.ts'
 import { throwDice, type Dice } from './dice.ts'
 import type { Entry } from './ledger.ts'
+import { createPipelines, jobsOfRunner, jobsOfSimulated, runnerLines } from './pipelines.ts'
 import {
   databaseUrl,
   Server,
@@ -29,28 +30,6 @@ export interface Plan {
   restarts: number
 }
 
-const runnerLines = 200
-const retry = 'retry: {automatic: [{exit_status: -1, limit: 10}]}'
-const simulatedSteps = `
-steps:
-  - {command: first, parallelism: 5, soft_fail: true, agents: {queue: simulated}, ${retry}}
-  - {command: alone, soft_fail: true, concurrency: 4, concurrency_group: soak, agents: {queue: simulated}, ${retry}}
-  - wait
-  - {command: second, parallelism: 4, soft_fail: true, agents: {queue: simulated}, ${retry}}`
-const jobsOfSimulated = 10
-const runnerSteps = `
-env: {BUILDKITE_SKIP_CHECKOUT: "true"}
-steps:
-  - command: |
-      for line in $$(seq 1 ${runnerLines}); do echo "line $$line of $$BUILDKITE_JOB_ID"; done
-      echo "file of $$BUILDKITE_JOB_ID" > "$$BUILDKITE_JOB_ID.txt"
-      buildkite-agent artifact upload "$$BUILDKITE_JOB_ID.txt"
-      buildkite-agent meta-data set "runner-$$BUILDKITE_JOB_ID" "$$BUILDKITE_JOB_ID"
-      rm "$$BUILDKITE_JOB_ID.txt"
-    parallelism: 4
-    agents: {queue: runner}
-    ${retry}`
-const jobsOfRunner = 4
 /** Only some jobs run on our runner, because their commands are real processes. */
 const runnerShare = 0.1
 
@@ -86,22 +65,22 @@ interface Scene {
 async function soakOn(plan: Plan, scene: Scene): Promise<Outcome> {
   const { server, started, agents, folder } = scene
   const rest = restOf(started.url, started.first?.organization ?? '', started.first?.token ?? '')
-  const token = await prepare(rest)
+  const token = await createPipelines(rest)
   const ledger: Entry[] = []
   const record = (entry: Entry) => ledger.push(entry)
   const chances = throwDice(plan.seed)
   const jobMs = 1000
-  const shared = { address: started.url, token, jobMs }
+  const shared = { address: started.url, token, jobMs, streams: 0.5 }
   const start = (count: number) =>
     startSimulated({ ...shared, agents: count, seed: chances.between(0, 2 ** 30) }, record)
-  const runner = (count: number) => startRunner({ ...shared, agents: count, folder })
+  const runner = (count: number) => startRunner({ ...shared, agents: count, folder, queue: 'runner' })
 
   // Agents that are killed have a process each, every third is our runner; the others share a few.
   const runners = Math.max(1, Math.floor(plan.agents / 10))
   const killable = Array.from({ length: plan.kills }, (_, index) => (index % 3 === 2 ? runner : start))
   const steady = Math.max(2, plan.agents - plan.kills - runners)
   agents.push(await runner(runners), await start(Math.ceil(steady / 2)), await start(Math.floor(steady / 2)))
-  const deadline = Date.now() + plan.seconds * 2000 + 120_000
+  const deadline = Date.now() + plan.seconds * 2000 + 600_000
   const work = (async () => {
     const [built] = await Promise.all([
       makeBuilds(rest, plan, throwDice(chances.between(0, 2 ** 30))),
@@ -123,23 +102,6 @@ async function soakOn(plan: Plan, scene: Scene): Promise<Outcome> {
   } finally {
     await db.end()
   }
-}
-
-async function prepare(rest: Rest): Promise<string> {
-  const [cluster] = await rest.get<Array<{ id: string }>>('clusters')
-  const clusterId = cluster?.id ?? ''
-  for (const key of ['simulated', 'runner']) await rest.post(`clusters/${clusterId}/queues`, { key })
-  for (const [name, configuration] of [
-    ['soak-simulated', simulatedSteps],
-    ['soak-runner', runnerSteps],
-  ]) {
-    const repository = 'https://git.example.com/soak.git'
-    await rest.post('pipelines', { name, repository, cluster_id: clusterId, configuration })
-  }
-  const { token } = await rest.post<{ token: string }>(`clusters/${clusterId}/tokens`, {
-    description: 'soak',
-  })
-  return token
 }
 
 /** Creates builds over the first two thirds of the time, and cancels some soon after. */

@@ -47,14 +47,14 @@ async function readPid(path: string): Promise<number> {
       expect(text).toMatch(/^\d+\n$/)
       return Number(text)
     },
-    { timeout: 20_000 },
+    { timeout: 120_000 },
   )
   onTestFinished(() => kill(pid))
   return pid
 }
 
 const waitForEnd = (pid: number) =>
-  vi.waitFor(async () => expect(await isAlive(pid)).toBe(false), { timeout: 20_000 })
+  vi.waitFor(async () => expect(await isAlive(pid)).toBe(false), { timeout: 120_000 })
 
 describe('the job reaper', () => {
   it('kills the watched groups that are left and deletes the watched folders', async () => {
@@ -166,6 +166,6 @@ describe('abuse case R21: an agent that is killed with SIGKILL', () => {
     expect(existsSync(privateFolder)).toBe(true)
     process.kill(agent, 'SIGKILL')
     for (const pid of pids) await waitForEnd(pid)
-    await vi.waitFor(() => expect(existsSync(privateFolder)).toBe(false), { timeout: 20_000 })
+    await vi.waitFor(() => expect(existsSync(privateFolder)).toBe(false), { timeout: 120_000 })
   })
 })

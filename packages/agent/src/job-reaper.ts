@@ -80,12 +80,24 @@ fi
 list folder | while read -r folder; do rm -rf -- "$folder"; done
 `
 
+/** A release may wait this long for the next entry to watch, because every message wakes the reaper. */
+const RELEASE_MS = 100
+
 export function startJobReaper(): JobReaper {
   // When the first process of a container dies, the kernel ends all others.
   if (process.pid === 1) return { watch: () => {}, release: () => {}, close: () => Promise.resolve() }
   const watched = new Set<string>()
   let isClosed = false
   let reaper: ChildProcess | null = null
+  let unsent = ''
+  let releaseTimer: NodeJS.Timeout | null = null
+
+  function send(): void {
+    if (releaseTimer !== null) clearTimeout(releaseTimer)
+    releaseTimer = null
+    if (unsent !== '') reaper?.stdin?.write(unsent)
+    unsent = ''
+  }
 
   function start(): ChildProcess {
     const child = spawn('/bin/sh', ['-c', SCRIPT, 'job-reaper'], {
@@ -102,7 +114,7 @@ export function startJobReaper(): JobReaper {
     }
     child.once('exit', clear)
     child.once('error', clear)
-    for (const entry of watched) child.stdin.write(`+ ${entry}\n`)
+    unsent = Array.from(watched, (entry) => `+ ${entry}\n`).join('')
     return child
   }
 
@@ -112,15 +124,19 @@ export function startJobReaper(): JobReaper {
       const entry = `${kind} ${value}`
       if (isClosed || watched.has(entry)) return
       watched.add(entry)
-      if (reaper === null) reaper = start()
-      else reaper.stdin?.write(`+ ${entry}\n`)
+      unsent += `+ ${entry}\n`
+      reaper ??= start()
+      send()
     },
     release(kind, value) {
       const entry = `${kind} ${value}`
-      if (watched.delete(entry)) reaper?.stdin?.write(`- ${entry}\n`)
+      if (!watched.delete(entry)) return
+      unsent += `- ${entry}\n`
+      releaseTimer ??= setTimeout(send, RELEASE_MS).unref()
     },
     async close() {
       isClosed = true
+      send()
       const last = reaper
       if (last === null) return
       const ended = once(last, 'exit').catch(() => {})

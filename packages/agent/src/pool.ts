@@ -5,6 +5,7 @@ import { resolve } from 'node:path'
 import { makeCommandsFolder } from './commands-folder.ts'
 import { startJobReaper } from './job-reaper.ts'
 import { killByVariable } from './job/processes.ts'
+import { openWorkplaces } from './job/workplaces.ts'
 import { withDefaults } from './settings.ts'
 import type { AgentOptions, Settings } from './settings.ts'
 import { startLockServer } from './sockets/locks.ts'
@@ -29,6 +30,8 @@ export interface PoolEnd {
   agents: WorkerEnd[]
 }
 
+const PIPES_AT_ONCE = 16
+
 export function startAgents(options: AgentOptions): AgentPool {
   const settings = withDefaults(options)
   const stopping = new AbortController()
@@ -44,6 +47,7 @@ export function startAgents(options: AgentOptions): AgentPool {
     const commands = await makeCommandsFolder(settings.nodePath)
     const locks = createLocksOf(settings)
     const reaper = startJobReaper()
+    const workplaces = openWorkplaces(PIPES_AT_ONCE)
     reaper.watch('folder', commands.path)
     try {
       const agents = await Promise.all(
@@ -54,6 +58,7 @@ export function startAgents(options: AgentOptions): AgentPool {
               number,
               binPath: commands.path,
               reaper,
+              workplaces,
               stopping: stopping.signal,
               forced: forced.signal,
               connected: (agent) => connections[index]?.resolve(agent),
@@ -75,6 +80,7 @@ export function startAgents(options: AgentOptions): AgentPool {
     } finally {
       locks.close()
       await reaper.close()
+      await workplaces.close()
       await commands.remove()
     }
   }
@@ -99,23 +105,38 @@ export async function endLeftovers(buildPath: string): Promise<void> {
   await killByVariable('BUILDKITE_BUILD_PATH', resolve(buildPath))
 }
 
+/** While another process is the lock server, look no more often. Commands of jobs wait longer for a lock server. */
+const LOOK_AGAIN_MS = 1000
+
 /** Starts the lock server of this machine with the first job, unless another process runs it. */
 function createLocksOf({ socketsPath, log }: Settings): { offer: () => void; close: () => void } {
   let lockServer: LockServer | null = null
   let isClosed = false
+  let lookedAt = Number.NEGATIVE_INFINITY
+  let timer: NodeJS.Timeout | null = null
+
+  function look(): void {
+    timer = null
+    lookedAt = performance.now()
+    startLockServer(socketsPath).then(
+      (kept) => {
+        if (isClosed) kept?.close()
+        else lockServer ??= kept
+      },
+      (error: unknown) => log.warn({ error: String(error) }, 'Locks between jobs do not work.'),
+    )
+  }
+
   return {
     offer() {
-      if (lockServer !== null) return
-      startLockServer(socketsPath).then(
-        (kept) => {
-          if (isClosed) kept?.close()
-          else lockServer ??= kept
-        },
-        (error: unknown) => log.warn({ error: String(error) }, 'Locks between jobs do not work.'),
-      )
+      if (lockServer !== null || timer !== null) return
+      const wait = lookedAt + LOOK_AGAIN_MS - performance.now()
+      if (wait > 0) timer = setTimeout(look, wait).unref()
+      else look()
     },
     close() {
       isClosed = true
+      if (timer !== null) clearTimeout(timer)
       lockServer?.close()
     },
   }

@@ -61,7 +61,7 @@ describe.skipIf(lacks !== '')(`the first process of a container${lacks}`, () => 
     server.answer(new RegExp(`jobs/${id}/finish`), (_, response) => {
       response.writeHead(200, { 'Content-Type': 'application/json' })
       const nobodyLives = async () => (await countLiving(id)) === 0
-      void vi.waitUntil(nobodyLives, { timeout: 30_000 }).then(() => response.end('{}'))
+      void vi.waitUntil(nobodyLives, { timeout: 120_000 }).then(() => response.end('{}'))
       return null
     })
     const report = await server.finished(id)

@@ -3,6 +3,10 @@ import { existsSync } from 'node:fs'
 import module from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { currentBundle } from './bundle.js'
+import { stopWithParent } from './stop-with-parent.js'
+
+// `npm exec` and `npx` set this.
+if (process.env.npm_lifecycle_event === 'npx') stopWithParent(process.ppid)
 
 const bundle = currentBundle()
 const bundled = bundle && new URL('main.js', bundle)

@@ -5,9 +5,17 @@ export interface Output {
   json?: true
 }
 
+/** The headings of --help: what a command works with. */
+export const HELP_GROUPS = {
+  server: 'With a server, as a user (log in first: millrace login):',
+  operator: "On a server's machine, with its database:",
+  here: 'On this machine:',
+}
+
 export function command(name: string, description: string, example: string): Command {
   return new Command(name)
     .description(description)
+    .helpGroup(HELP_GROUPS.operator)
     .option('--json', 'print one JSON value')
     .addHelpText('after', `\nExample:\n  $ millrace ${example}`)
     .exitOverride()
@@ -18,9 +26,11 @@ export function group(
   description: string,
   example: string,
   commands: readonly Command[],
+  helpGroup = HELP_GROUPS.operator,
 ): Command {
   const parent = new Command(name)
     .description(description)
+    .helpGroup(helpGroup)
     .addHelpText('after', `\nExample:\n  $ millrace ${example}`)
     .exitOverride()
   for (const child of commands) parent.addCommand(child)

@@ -1,7 +1,22 @@
+import { readFileSync } from 'node:fs'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { main } from './main.ts'
 
-const groups = [[], ['org'], ['user'], ['token'], ['pipeline'], ['agent']]
+const groups = [
+  [],
+  ['org'],
+  ['user'],
+  ['token'],
+  ['pipeline'],
+  ['agent'],
+  ['retention'],
+  ['archive'],
+  ['profile'],
+  ['queue'],
+  ['secret'],
+  ['artifact'],
+  ['annotation'],
+]
 const commands = [
   ['up'],
   ['serve'],
@@ -11,11 +26,41 @@ const commands = [
   ['restore'],
   ['org', 'create'],
   ['org', 'set'],
+  ['retention', 'show'],
+  ['retention', 'set'],
+  ['retention', 'preview'],
+  ['retention', 'run'],
+  ['archive', 'list'],
+  ['archive', 'show'],
   ['user', 'create'],
   ['user', 'sign-in-link'],
   ['token', 'create'],
   ['token', 'revoke'],
   ['pipeline', 'lint'],
+  ['pipeline', 'list'],
+  ['pipeline', 'create'],
+  ['pipeline', 'update'],
+  ['pipeline', 'open'],
+  ['agent', 'list'],
+  ['agent', 'pause'],
+  ['agent', 'resume'],
+  ['agent', 'stop'],
+  ['queue', 'list'],
+  ['queue', 'pause'],
+  ['queue', 'resume'],
+  ['secret', 'set'],
+  ['secret', 'list'],
+  ['secret', 'delete'],
+  ['token', 'list'],
+  ['artifact', 'list'],
+  ['artifact', 'download'],
+  ['annotation', 'create'],
+  ['user', 'list'],
+  ['completion'],
+  ['login'],
+  ['logout'],
+  ['profile', 'list'],
+  ['profile', 'use'],
   ['run'],
   ['agent', 'start'],
 ]
@@ -53,6 +98,31 @@ describe('millrace --help', () => {
   })
 })
 
+describe('millrace completion', () => {
+  it('knows every command and option of --help', async () => {
+    const { stdout } = await millrace(['completion', 'bash'])
+    for (const words of commands) {
+      const help = await millrace([...words, '--help'])
+      const options = [...help.stdout.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)].map(([, option]) => option)
+      const [, known] = new RegExp(`'millrace ${words.join(' ')}'\\) flags='([^']*)'`).exec(stdout) ?? []
+      expect(known?.split(' ')).toEqual(expect.arrayContaining(options))
+    }
+  })
+})
+
+describe('docs/cli.md', () => {
+  it('shows every command that talks to a server', async () => {
+    const page = readFileSync(new URL('../../../docs/cli.md', import.meta.url), 'utf8')
+    const missing: string[] = []
+    for (const words of commands) {
+      const { stdout } = await millrace([...words, '--help'])
+      const isClient = stdout.includes('--no-color')
+      if (isClient && !page.includes(`millrace ${words.join(' ')}`)) missing.push(words.join(' '))
+    }
+    expect(missing).toEqual([])
+  })
+})
+
 describe('wrong usage', () => {
   it.each([
     [[], 'Usage:'],
@@ -67,6 +137,16 @@ describe('wrong usage', () => {
       ['user', 'create', '--email', 'a@b', '--name', 'A', '--org', 'acme', '--role', 'owner'],
       'Allowed choices are admin, member',
     ],
+    [['retention', 'set', 'acme'], 'at least one setting'],
+    [['retention', 'set', 'acme', '--build-days', '-1'], 'a whole number from 0'],
+    [['retention', 'set', 'acme', '--log-days', '36501'], 'at most 36500'],
+    [['retention', 'set', 'acme', '--archive-builds', 'maybe'], 'yes, no or "inherit"'],
+    [['archive', 'show', 'acme', 'web', 'last'], 'a number, or a UUID'],
+    [['login', '--token-stdin', '--token', 'x'], 'cannot be used with'],
+    [['login', '--profile', '../x'], 'letters, digits'],
+    [['pipeline', 'list', '--limit', '0'], 'a whole number from 1'],
+    [['secret', 'set', 'KEY', 'value'], 'too many arguments'],
+    [['completion', 'tcsh'], 'Allowed choices are bash, zsh, fish'],
     [['token', 'create', '--user', 'a@b'], "'--scope <scope>' not specified"],
     [['token', 'create', '--user', 'a@b', '--scope', 'read_user', '--expires-in', 'soon'], 'such as 90d'],
     [['token', 'create', '--user', 'a@b', '--scope', 'read_user', '--expires-in', '99999d'], '100 years'],

@@ -4,7 +4,7 @@
 // A job with an unmet dependency is `waiting`, or `blocked` when a person stands somewhere above it. When its
 // dependencies are met a waiter is `passed`, a trigger is `running`, and a script goes to `scheduled`, through
 // `limiting` and perhaps `limited` if it belongs to a concurrency group. When a dependency can no longer be
-// met it is `waiting_failed` or `blocked_failed`. An agent then moves a script through `assigned`, `accepted`
+// met it is `waiting_failed` or `blocked_failed`. An agent then moves a script through `assigned`, perhaps `accepted`,
 // and `running` to `passed` or `failed`; a stop request puts `canceling` or `timing_out` in between. A final
 // job never changes again, with two exceptions: a job that did not run goes back to waiting when the failure
 // above it is retried, and a retry makes a new job that takes the old one's place in every count.
@@ -103,7 +103,7 @@ const JOB_TRANSITIONS = {
   limited: ['scheduled', 'canceled', 'skipped'],
   scheduled: ['reserved', 'assigned', 'expired', 'canceled', 'skipped'],
   reserved: ['scheduled', 'assigned', 'canceled', 'skipped'],
-  assigned: ['accepted', 'scheduled', 'canceled', 'skipped'],
+  assigned: ['accepted', 'running', 'scheduled', 'canceled', 'skipped'],
   accepted: ['running', 'scheduled', 'canceling', 'skipped'],
   running: ['passed', 'failed', 'timing_out', 'canceling', 'canceled', 'skipped'],
   passed: [],

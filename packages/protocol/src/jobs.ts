@@ -39,7 +39,11 @@ export const Job = Type.Object({
   token: Type.Optional(Type.String()),
   /** More than 0. */
   chunks_max_size_bytes: Type.Integer(),
+  /** The same for agents that send a larger chunk only when a job prints faster. Public agents do not know this. */
+  large_chunks_max_size_bytes: Type.Optional(Type.Integer()),
   chunks_interval_seconds: Type.Optional(Type.Number()),
+  /** Whether the report of the end may carry the last chunk. Public servers do not say this. */
+  takes_last_chunk: Type.Optional(Type.Boolean()),
   log_max_size_bytes: Type.Optional(Type.Integer()),
   step: Type.Optional(JobStep),
   /** The chosen value of every dimension; the unnamed one is ''. */
@@ -82,6 +86,15 @@ export const FinishRequest = Type.Object({
   signal_reason: Text,
   finished_at: unread,
   chunks_failed_count: maybe(Type.Integer({ minimum: 0, maximum: 2_147_483_647 })),
+  /** The end of the log, so that a short job needs no request for it. Public agents do not send this. */
+  last_chunk: maybe(
+    Type.Object({
+      sequence: Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 }),
+      offset: Type.Integer({ minimum: 0, maximum: 2 ** 50 }),
+      /** The bytes, with gzip, in Base64. */
+      gzip: Type.String(),
+    }),
+  ),
   /** Offer nothing more to this agent. */
   ignore_agent_in_dispatches: maybe(Type.Boolean()),
 })

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { agentApi } from './agent-api/agents.ts'
 import { annotationApi } from './agent-api/annotations.ts'
 import { artifactApi } from './agent-api/artifacts.ts'
+import { cacheBlobEndpoints } from './agent-api/cache-blobs.ts'
 import { cacheRegistryApi } from './agent-api/cache-registries.ts'
 import { jobApi } from './agent-api/jobs.ts'
 import { logApi } from './agent-api/logs.ts'
@@ -17,6 +18,7 @@ import type { AgentRoute } from './agent-api/route.ts'
 import { repositoryTokenApi } from './agent-api/repository-tokens.ts'
 import { secretApi } from './agent-api/secrets.ts'
 import { stackApi } from './agent-api/stacks.ts'
+import { stepCacheApi } from './agent-api/step-caches.ts'
 import { stepApi } from './agent-api/steps.ts'
 import { testUploadApi } from './agent-api/test-uploads.ts'
 import { uploadEndpoints } from './agent-api/uploads.ts'
@@ -24,12 +26,16 @@ import { measureWaitingAgents } from './agent-api/waiting-agents.ts'
 import { startDispatcher } from './conductor/dispatch.ts'
 import type { Context } from './context.ts'
 import type { Database } from './db/pool.ts'
+import { graphqlEndpoints } from './graphql/endpoints.ts'
 import { serveDocs } from './http/docs.ts'
 import { registerEndpoints } from './http/endpoint.ts'
+import { serveMetrics } from './http/metrics.ts'
 import { answerUnknownPaths } from './http/not-found.ts'
 import { restEndpoints } from './http/rest.ts'
 import type { Slices } from './http/route.ts'
 import { buildServer } from './http/server.ts'
+import { monitoringOf } from './monitoring.ts'
+import { mcpEndpoints } from './mcp/endpoint.ts'
 import { connectPages } from './pages/connect-services.ts'
 import { answerMissingPage, pageEndpoints } from './pages/endpoints.ts'
 import type { Page } from './pages/page.ts'
@@ -45,10 +51,12 @@ import { agentRoutes } from './resources/agents/routes.ts'
 import { agentImageRoutes } from './resources/agent-images/routes.ts'
 import { annotationRoutes } from './resources/annotations/routes.ts'
 import { apiSettingsRoutes } from './resources/api-settings/routes.ts'
+import { archivedBuildRoutes } from './resources/archived_builds/routes.ts'
 import { artifactRoutes } from './resources/artifacts/routes.ts'
 import { auditEventRoutes } from './resources/audit_events/routes.ts'
 import { badgeRoutes } from './resources/badges/routes.ts'
 import { buildRoutes } from './resources/builds/routes.ts'
+import { cacheRoutes } from './resources/caches/routes.ts'
 import { cacheVolumeRoutes } from './resources/cache_volumes/routes.ts'
 import { clusterTokenRoutes } from './resources/cluster-tokens/routes.ts'
 import { clusterRoutes } from './resources/clusters/routes.ts'
@@ -59,6 +67,7 @@ import { deliveryRoutes } from './resources/deliveries/routes.ts'
 import { emojiRoutes } from './resources/emojis/routes.ts'
 import { liveStreams } from './resources/events/live-streams.ts'
 import { eventRoutes } from './resources/events/routes.ts'
+import { failureSummaryRoutes } from './resources/failure_summary/routes.ts'
 import { graphRoutes } from './resources/graph/routes.ts'
 import { favoriteRoutes } from './resources/favorites/routes.ts'
 import { invitationRoutes } from './resources/invitations/routes.ts'
@@ -76,6 +85,7 @@ import { pipelineTrendRoutes } from './resources/pipeline-trends/routes.ts'
 import { pipelineRoutes } from './resources/pipelines/routes.ts'
 import { queueRoutes } from './resources/queues/routes.ts'
 import { repositoryConnectionRoutes } from './resources/repository_connections/routes.ts'
+import { retentionRoutes } from './resources/retention/routes.ts'
 import { rootRoutes } from './resources/root/routes.ts'
 import { ruleRoutes } from './resources/rules/routes.ts'
 import { scheduleRoutes } from './resources/schedules/routes.ts'
@@ -102,12 +112,14 @@ export const slices: Slices = {
   agents: agentRoutes,
   annotations: annotationRoutes,
   'api-settings': apiSettingsRoutes,
+  archived_builds: archivedBuildRoutes,
   artifacts: artifactRoutes,
   audit_events: auditEventRoutes,
   badges: badgeRoutes,
   'build-deliveries': buildDeliveryRoutes,
   builds: buildRoutes,
   cache_volumes: cacheVolumeRoutes,
+  caches: cacheRoutes,
   'cluster-tokens': clusterTokenRoutes,
   clusters: clusterRoutes,
   'commit-statuses': commitStatusRoutes,
@@ -115,6 +127,7 @@ export const slices: Slices = {
   deliveries: deliveryRoutes,
   emojis: emojiRoutes,
   events: eventRoutes,
+  failure_summary: failureSummaryRoutes,
   graph: graphRoutes,
   favorites: favoriteRoutes,
   invitations: invitationRoutes,
@@ -131,6 +144,7 @@ export const slices: Slices = {
   pipelines: pipelineRoutes,
   queues: queueRoutes,
   repository_connections: repositoryConnectionRoutes,
+  retention: retentionRoutes,
   root: rootRoutes,
   rules: ruleRoutes,
   schedules: scheduleRoutes,
@@ -155,6 +169,7 @@ export const agentApiRoutes: readonly AgentRoute[] = [
   ...annotationApi,
   ...artifactApi,
   ...cacheRegistryApi,
+  ...stepCacheApi,
   ...jobApi,
   ...logApi,
   ...metaDataApi,
@@ -181,11 +196,15 @@ const pages: readonly Page[] = [
 /** The server with everything that it answers. */
 export async function buildApp(ctx: Context, database: Database): Promise<FastifyInstance> {
   const app = await buildServer(ctx, database)
-  const dispatcher = await startDispatcher(ctx, database.pool)
+  const dispatcher = await startDispatcher(ctx, database.direct)
   // Answers the agents that wait for a job, before the server closes their connections.
   app.addHook('preClose', dispatcher.stop)
   app.addHook('preClose', () => liveStreams(ctx).stop())
-  measureWaitingAgents(app.metrics, dispatcher)
+  measureWaitingAgents(ctx.metrics, dispatcher)
+  const monitoring = monitoringOf(ctx, database)
+  app.addHook('preClose', monitoring.stop)
+  const { host, secrets } = ctx.config
+  serveMetrics(app, { host, token: secrets.metricsToken }, monitoring.read)
   serveDocs(app, ctx.config.url, slices)
   const site = readSite()
   answerUnknownPaths(app, ctx, (request, reply) => answerMissingPage(ctx, site, request, reply))
@@ -193,7 +212,10 @@ export async function buildApp(ctx: Context, database: Database): Promise<Fastif
     ...restEndpoints(ctx, Object.values(slices).flat()),
     ...agentEndpoints(ctx, dispatcher, agentApiRoutes),
     ...uploadEndpoints(ctx),
+    ...cacheBlobEndpoints(ctx),
+    ...graphqlEndpoints(ctx, Object.values(slices).flat()),
     ...pageEndpoints(ctx, pages),
+    ...mcpEndpoints(ctx, Object.values(slices).flat()),
     assetEndpoint(site),
   ])
   return app

@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { call, registerBody } from '../test/agent-client.ts'
 import { startApp } from '../test/app.ts'
 import { bootstrap, keepSecretKey, readSecretKeys } from './bootstrap.ts'
 
@@ -30,6 +31,21 @@ describe('bootstrap', () => {
       'ORGANIZATION_MEMBER_CREATED',
       'PIPELINE_CREATED',
     ])
+    await app.close()
+  })
+
+  it('creates the first token of agents with the value from the settings', async () => {
+    const app = await startApp()
+    const [token, agentToken] = ['a-token-chosen-by-a-script', 'a-token-chosen-for-agents']
+    await bootstrap(app.db, { slug: 'acme', token, agentToken })
+    const { list: clusters } = await app.request('GET', '/v2/organizations/acme/clusters', { token })
+    const path = `/v2/organizations/acme/clusters/${clusters[0].id}/tokens`
+    const { list: tokens } = await app.request('GET', path, { token })
+    expect(tokens).toMatchObject([{ description: 'First agents', allowed_ip_addresses: '0.0.0.0/0 ::/0' }])
+    const registered = await call(app, agentToken, 'POST', 'register', { body: registerBody() })
+    expect(registered.status).toBe(200)
+    const types = await app.db.selectFrom('audit_events').select('type').execute()
+    expect(types).toContainEqual({ type: 'CLUSTER_TOKEN_CREATED' })
     await app.close()
   })
 })

@@ -10,8 +10,9 @@ import { prepareDataDir } from './db/embedded/data-dir.ts'
 import { errorCode, StartupError } from './db/embedded/startup-error.ts'
 import type { Db, Trx } from './db/pool.ts'
 import { inTransaction } from './db/transaction.ts'
-import { newId } from './lib/ids.ts'
+import { hashToken, newId } from './lib/ids.ts'
 import { createAccessToken } from './resources/access-token/create.ts'
+import * as clusterTokens from './resources/cluster-tokens/queries.ts'
 import * as clusters from './resources/clusters/queries.ts'
 import { createMember } from './resources/members/create.ts'
 import { createOrganization } from './resources/organizations/create.ts'
@@ -34,7 +35,7 @@ const administrator = { email: 'admin@localhost', name: 'Administrator' }
 /** Returns null and creates nothing if there is an organization already. */
 export async function bootstrap(
   db: Db,
-  { slug, token }: { slug: string; token: string | undefined },
+  { slug, token, agentToken }: { slug: string; token: string | undefined; agentToken?: string | undefined },
 ): Promise<FirstOrganization | null> {
   if (await hasOrganization(db)) return null
   return inTransaction(db, async (trx) => {
@@ -58,6 +59,7 @@ export async function bootstrap(
       ...(token === undefined ? {} : { value: token }),
     })
     const clusterId = await createDefaultCluster(trx, org.id, admin.id)
+    if (agentToken !== undefined) await createAgentToken(trx, org.id, admin.id, clusterId, agentToken)
     await createDemoPipeline(trx, org.id, admin.id, clusterId)
     return {
       organization: slug,
@@ -101,6 +103,34 @@ async function createDefaultCluster(trx: Trx, orgId: string, userId: string): Pr
     data: { cluster_id: cluster.id, key: queue.key },
   })
   return cluster.id
+}
+
+/** Agents whose owner has given them the same value can register at once. */
+async function createAgentToken(
+  trx: Trx,
+  orgId: string,
+  userId: string,
+  clusterId: string,
+  value: string,
+): Promise<void> {
+  const [id, description] = [newId(), 'First agents']
+  const allowed_ip_addresses = '0.0.0.0/0 ::/0'
+  await clusterTokens.insert(trx, {
+    id,
+    organization_id: orgId,
+    cluster_id: clusterId,
+    token_hash: hashToken(value),
+    created_by: userId,
+    description,
+    allowed_ip_addresses,
+    expires_at: null,
+  })
+  await recordAudit(trx, origin, {
+    organizationId: orgId,
+    type: 'CLUSTER_TOKEN_CREATED',
+    subject: { type: 'ClusterToken', uuid: id, name: description },
+    data: { cluster_id: clusterId, description, allowed_ip_addresses },
+  })
 }
 
 // Doubled dollar signs reach the shell of the job, instead of being expanded when the pipeline is read.

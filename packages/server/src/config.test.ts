@@ -14,6 +14,24 @@ describe('MILLRACE_ARTIFACT_PART_MIB', () => {
   })
 })
 
+describe('MILLRACE_DATABASE_DIRECT_URL', () => {
+  const database = (env: Record<string, string>) => {
+    const read = readConfig(env)
+    return read.ok ? read.config.database : read.problems
+  }
+
+  it('leads past the pooler of DATABASE_URL, and means nothing without one', () => {
+    const pooled = { DATABASE_URL: 'postgres://pooler/ci' }
+    expect(database(pooled)).toEqual({ kind: 'url', url: 'postgres://pooler/ci', directUrl: null })
+    const direct = { MILLRACE_DATABASE_DIRECT_URL: 'postgresql://database/ci' }
+    expect(database({ ...pooled, ...direct })).toMatchObject({ directUrl: 'postgresql://database/ci' })
+    expect(database(direct)).toEqual([expect.stringContaining('needs DATABASE_URL')])
+    expect(database({ ...pooled, MILLRACE_DATABASE_DIRECT_URL: 'mysql://database/ci' })).toEqual([
+      expect.stringContaining('must begin with postgres://'),
+    ])
+  })
+})
+
 describe('MILLRACE_HOSTED', () => {
   const hosted = (env: Record<string, string>) => {
     const read = readConfig(env)
@@ -166,4 +184,73 @@ describe('sites that services are connected to', () => {
       ])
     },
   )
+})
+
+describe('MILLRACE_METRICS_LISTEN', () => {
+  const listen = (env: Record<string, string>) => {
+    const read = readConfig(env)
+    return read.ok ? read.config.metrics.listen : read.problems
+  }
+
+  it('is a port of HOST, or an address and a port; without it there is none', () => {
+    expect(listen({})).toBeNull()
+    expect(listen({ HOST: '10.0.0.1', MILLRACE_METRICS_LISTEN: '9464' })).toEqual({
+      host: '10.0.0.1',
+      port: 9464,
+    })
+    expect(listen({ MILLRACE_METRICS_LISTEN: '0.0.0.0:9464' })).toEqual({ host: '0.0.0.0', port: 9464 })
+    expect(listen({ MILLRACE_METRICS_LISTEN: '[::]:9464' })).toEqual({ host: '::', port: 9464 })
+  })
+
+  it.each(['http://0.0.0.0:9464', 'localhost', '0.0.0.0:99999', ':9464'])('refuses %s', (given) => {
+    expect(listen({ MILLRACE_METRICS_LISTEN: given })).toEqual([
+      expect.stringContaining('such as 0.0.0.0:9464'),
+    ])
+  })
+})
+
+describe('MILLRACE_TRACES_ENDPOINT', () => {
+  const traces = (env: Record<string, string>) => {
+    const read = readConfig(env)
+    return read.ok ? read.config.traces : read.problems
+  }
+
+  it('is the address of a collector; without it there are no traces', () => {
+    expect(traces({})).toBeNull()
+    for (const given of ['http://c:4318', 'http://c:4318/', 'http://c:4318/v1/traces']) {
+      expect(traces({ MILLRACE_TRACES_ENDPOINT: given })).toMatchObject({
+        url: 'http://c:4318/v1/traces',
+        sample: 1,
+      })
+    }
+    expect(traces({ MILLRACE_TRACES_ENDPOINT: 'collector:4318' })).toEqual([
+      expect.stringContaining('must be an http or https address'),
+    ])
+  })
+
+  it('may come from the settings of OpenTelemetry, which ours replace', () => {
+    const standard = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://o:4318/otlp' }
+    expect(traces(standard)).toMatchObject({ url: 'http://o:4318/otlp/v1/traces' })
+    const whole = { ...standard, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://t:1/own/path' }
+    expect(traces(whole)).toMatchObject({ url: 'http://t:1/own/path' })
+    expect(traces({ ...whole, MILLRACE_TRACES_ENDPOINT: 'http://m:4318' })).toMatchObject({
+      url: 'http://m:4318/v1/traces',
+    })
+    const named = { OTEL_SERVICE_NAME: 'ci', OTEL_RESOURCE_ATTRIBUTES: 'team=build%20tools,bad' }
+    expect(traces({ ...standard, ...named })).toMatchObject({
+      resource: { 'service.name': 'ci', team: 'build tools' },
+    })
+  })
+
+  it('is sampled by a share, and sent with headers that are no part of the settings that are shown', () => {
+    const endpoint = { MILLRACE_TRACES_ENDPOINT: 'http://c:4318' }
+    expect(traces({ ...endpoint, MILLRACE_TRACES_SAMPLE: '0.25' })).toMatchObject({ sample: 0.25 })
+    for (const MILLRACE_TRACES_SAMPLE of ['2', '-1', 'half']) {
+      expect(traces({ ...endpoint, MILLRACE_TRACES_SAMPLE })).toEqual([
+        expect.stringContaining('from 0 to 1'),
+      ])
+    }
+    const read = readConfig({ ...endpoint, OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20x, b = c=d' })
+    expect(read.ok && read.config.secrets.traceHeaders).toEqual({ authorization: 'Bearer x', b: 'c=d' })
+  })
 })

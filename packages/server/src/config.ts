@@ -14,7 +14,10 @@ export interface Config {
   /** The start of every URL in a response; no trailing slash. */
   readonly url: string
   readonly dataDir: string
-  readonly database: { kind: 'embedded' } | { kind: 'url'; url: string }
+  /** `directUrl` leads to the same database past a pooler such as PgBouncer; null: `url` does. */
+  readonly database: { kind: 'embedded' } | { kind: 'url'; url: string; directUrl: string | null }
+  /** The most connections of this process that requests and background work use. */
+  readonly databaseConnections: number
   /** Timeouts of connections and statements. */
   readonly databaseLimits: { readonly connectSeconds: number; readonly statementSeconds: number }
   readonly organizationSlug: string
@@ -53,17 +56,47 @@ export interface Config {
     readonly organizationPerMinute: number
     readonly userPerMinute: number
   }
+  readonly metrics: {
+    /** Where health and metrics are served besides the API; null: nowhere. */
+    readonly listen: { readonly host: string; readonly port: number } | null
+    /** The number of queues with labels of their own. */
+    readonly queues: number
+  }
+  /** When many schedules are due at the same time, they fire within so many seconds. */
+  readonly scheduleSpreadSeconds: number
+  /** Where traces of this server are sent; null: it is not traced. */
+  readonly traces: {
+    readonly url: string
+    /** The share of traces that are recorded, from 0 to 1. */
+    readonly sample: number
+    /** Attributes that describe this process. */
+    readonly resource: Readonly<Record<string, string>>
+  } | null
   readonly timers: Timers
   readonly blobs: { readonly kind: 'disk' } | S3Settings
   /** null: no hosted clusters. */
   readonly hosted: HostedSettings | null
   /** The limit of one job's log. The rest is dropped. */
   readonly logMaxBytes: number
-  readonly artifactDays: number
+  /** For organizations and pipelines that say nothing else. */
+  readonly retention: RetentionDefaults
+  /** The caches of steps on agents without cache volumes. */
+  readonly caches: {
+    /** The limit of one cache, before compression; 0: there are none. */
+    readonly entryBytes: number
+    /** The limits of stored bytes. */
+    readonly pipelineBytes: number
+    readonly organizationBytes: number
+    /** A cache that is not used for so long is deleted. */
+    readonly days: number
+  }
   /** Larger files are uploaded in parts of this size, if the sender can. */
   readonly artifactPartBytes: number
   /** Disconnected agents without a stored job are deleted after this time. */
   readonly agentDays: number
+  /** Events of the outbox are kept at least this long: for event streams that reconnect, and traces of builds that continue. */
+  readonly eventDays: number
+  readonly auditDays: number
   /** The last row of a list of builds that page numbers reach. For more, callers use filters or cursors. */
   readonly deepestListing: number
   /** Directories whose repositories may be polled. */
@@ -72,8 +105,12 @@ export interface Config {
     /** Separated by commas: the first seals, all open. Absent: one is created in the data directory. */
     readonly keys: string | undefined
     readonly adminToken: string | undefined
+    /** The first token that agents register with. */
+    readonly agentToken: string | undefined
     /** Absent: only this machine may read the metrics. */
     readonly metricsToken: string | undefined
+    /** Sent with traces. */
+    readonly traceHeaders: Readonly<Record<string, string>>
     /** With the password. */
     readonly smtpUrl: string | undefined
     /** The client secrets of the apps in `oauth`; empty if there is none. */
@@ -120,6 +157,21 @@ export interface S3Credentials {
   readonly sessionToken: string | undefined
 }
 
+/** Days are counted from the end of a build; 0: no limit. */
+export interface RetentionDefaults {
+  readonly build_days: number
+  readonly log_days: number
+  readonly artifact_days: number
+  readonly archive_days: number
+  /** So many newest builds of a pipeline are kept, however old they are. */
+  readonly keep_newest_builds: number
+  /** Whether a build is archived before its rows are deleted. */
+  readonly archive_builds: boolean
+}
+
+export const mostDays = 36_500
+export const mostKeptBuilds = 1_000_000
+
 export interface Timers {
   readonly agentLostSeconds: number
   readonly acceptSeconds: number
@@ -140,8 +192,8 @@ export function readConfig(env: Record<string, string | undefined>): ConfigResul
     problems.push(`${name} must be a whole number from ${min} to ${max}, not "${env[name]}".`)
     return fallback
   }
-  const flag = (name: string) => {
-    const value = text(name, 'off').toLowerCase()
+  const flag = (name: string, fallback: 'on' | 'off' = 'off') => {
+    const value = text(name, fallback).toLowerCase()
     if (['on', 'true', '1'].includes(value)) return true
     if (!['off', 'false', '0'].includes(value)) problems.push(`${name} must be on or off, not "${value}".`)
     return false
@@ -172,13 +224,25 @@ export function readConfig(env: Record<string, string | undefined>): ConfigResul
   if (databaseUrl && !/^postgres(ql)?:/.test(databaseUrl)) {
     problems.push('DATABASE_URL must begin with postgres:// or postgresql://.')
   }
+  const directUrl = text('MILLRACE_DATABASE_DIRECT_URL', '')
+  if (directUrl && !/^postgres(ql)?:/.test(directUrl)) {
+    problems.push('MILLRACE_DATABASE_DIRECT_URL must begin with postgres:// or postgresql://.')
+  }
+  if (directUrl && !databaseUrl) {
+    problems.push(
+      'MILLRACE_DATABASE_DIRECT_URL needs DATABASE_URL, the address of the pooler: set both or none.',
+    )
+  }
   const organizationSlug = text('MILLRACE_ORG', 'default')
   if (!/^[a-z0-9][a-z0-9-]{0,99}$/.test(organizationSlug)) {
     problems.push(`MILLRACE_ORG must be lower-case letters, digits and dashes, not "${organizationSlug}".`)
   }
-  const adminToken = env['MILLRACE_ADMIN_TOKEN']?.trim() || undefined
-  if (adminToken !== undefined && !/^[\x21-\x7e]{20,255}$/.test(adminToken)) {
-    problems.push('MILLRACE_ADMIN_TOKEN must be 20 to 255 printable characters without spaces.')
+  const firstToken = (name: string) => {
+    const value = env[name]?.trim() || undefined
+    if (value !== undefined && !/^[\x21-\x7e]{20,255}$/.test(value)) {
+      problems.push(`${name} must be 20 to 255 printable characters without spaces.`)
+    }
+    return value
   }
   const keys = env['MILLRACE_SECRET_KEY']?.trim() || undefined
   if (keys?.split(',').some((key) => key.trim().length < 32)) {
@@ -204,7 +268,10 @@ export function readConfig(env: Record<string, string | undefined>): ConfigResul
     port,
     url,
     dataDir: resolve(text('MILLRACE_DATA_DIR', './data')),
-    database: databaseUrl ? { kind: 'url', url: databaseUrl } : { kind: 'embedded' },
+    database: databaseUrl
+      ? { kind: 'url', url: databaseUrl, directUrl: directUrl || null }
+      : { kind: 'embedded' },
+    databaseConnections: integer('MILLRACE_DATABASE_CONNECTIONS', 20, 4, 1000),
     databaseLimits: {
       connectSeconds: integer('MILLRACE_DATABASE_CONNECT_SECONDS', 8, 1, 60),
       statementSeconds: integer('MILLRACE_DATABASE_STATEMENT_SECONDS', 10, 1, 600),
@@ -238,6 +305,13 @@ export function readConfig(env: Record<string, string | undefined>): ConfigResul
       organizationPerMinute: integer('MILLRACE_RATE_LIMIT_ORGANIZATION', 60_000, 1, 10_000_000),
       userPerMinute: integer('MILLRACE_RATE_LIMIT_USER', 30_000, 1, 10_000_000),
     },
+    metrics: {
+      listen: readListen('MILLRACE_METRICS_LISTEN', text('MILLRACE_METRICS_LISTEN', ''), host, problems),
+      queues: integer('MILLRACE_METRICS_QUEUES', 200, 0, 10_000),
+    },
+    // Less than a minute, so that a schedule of every minute misses none.
+    scheduleSpreadSeconds: integer('MILLRACE_SCHEDULE_SPREAD_SECONDS', 10, 0, 50),
+    traces: readTraces(text, problems),
     timers: {
       agentLostSeconds: integer('MILLRACE_AGENT_LOST_SECONDS', 180, 1, 86_400),
       acceptSeconds: integer('MILLRACE_ACCEPT_SECONDS', 60, 1, 86_400),
@@ -248,10 +322,25 @@ export function readConfig(env: Record<string, string | undefined>): ConfigResul
     blobs: readBlobs(text('MILLRACE_BLOBS', ''), problems),
     hosted: readHosted({ text, integer, flag, ranges, problems }, url),
     logMaxBytes: integer('MILLRACE_LOG_MAX_BYTES', 1024 ** 3, 1, 16 * 1024 ** 3),
-    artifactDays: integer('MILLRACE_ARTIFACT_DAYS', 90, 1, 36_500),
+    retention: {
+      build_days: integer('MILLRACE_BUILD_DAYS', 365, 0, mostDays),
+      log_days: integer('MILLRACE_LOG_DAYS', 0, 0, mostDays),
+      artifact_days: integer('MILLRACE_ARTIFACT_DAYS', 90, 0, mostDays),
+      archive_days: integer('MILLRACE_ARCHIVE_DAYS', 3650, 0, mostDays),
+      keep_newest_builds: integer('MILLRACE_KEEP_NEWEST_BUILDS', 100, 0, mostKeptBuilds),
+      archive_builds: flag('MILLRACE_ARCHIVE_BUILDS', 'on'),
+    },
+    caches: {
+      entryBytes: integer('MILLRACE_CACHE_ENTRY_GB', 20, 0, 1000) * 1024 ** 3,
+      pipelineBytes: integer('MILLRACE_CACHE_PIPELINE_GB', 20, 1, 100_000) * 1024 ** 3,
+      organizationBytes: integer('MILLRACE_CACHE_ORGANIZATION_GB', 100, 1, 1_000_000) * 1024 ** 3,
+      days: integer('MILLRACE_CACHE_DAYS', 14, 1, 3650),
+    },
     // Agents cut a file into equal parts, and S3 accepts parts from 5 MiB to 5 GiB.
     artifactPartBytes: integer('MILLRACE_ARTIFACT_PART_MIB', 64, 10, 5 * 1024) * 1024 ** 2,
     agentDays: integer('MILLRACE_AGENT_DAYS', 30, 1, 36_500),
+    eventDays: integer('MILLRACE_EVENT_DAYS', 14, 1, 3650),
+    auditDays: integer('MILLRACE_AUDIT_DAYS', 730, 1, 36_500),
     deepestListing: integer('MILLRACE_DEEPEST_LISTING', 10_000, 100, 10_000_000),
     pollDirectories: text('MILLRACE_POLL_DIRECTORIES', '')
       .split(':')
@@ -259,8 +348,15 @@ export function readConfig(env: Record<string, string | undefined>): ConfigResul
       .map((path) => resolve(path)),
     secrets: {
       keys,
-      adminToken,
+      adminToken: firstToken('MILLRACE_ADMIN_TOKEN'),
+      agentToken: firstToken('MILLRACE_AGENT_TOKEN'),
       metricsToken,
+      traceHeaders: readPairs(
+        text(
+          'MILLRACE_TRACES_HEADERS',
+          text('OTEL_EXPORTER_OTLP_TRACES_HEADERS', text('OTEL_EXPORTER_OTLP_HEADERS', '')),
+        ),
+      ),
       smtpUrl,
       oauth: {
         chat_workspace: text('MILLRACE_CHAT_WORKSPACE_CLIENT_SECRET', ''),
@@ -321,6 +417,65 @@ function readOAuthApp(text: ReadText, name: string, site: Site, problems: string
     revokeUrl: url('REVOKE_URL', site.revokeUrl),
     apiUrl: url('API_URL', site.apiUrl),
   }
+}
+
+/** The settings of OpenTelemetry count where ours are absent. */
+function readTraces(text: ReadText, problems: string[]): Config['traces'] {
+  const own = text('MILLRACE_TRACES_ENDPOINT', '')
+  const base = own || text('OTEL_EXPORTER_OTLP_ENDPOINT', '')
+  const whole = own ? '' : text('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', '')
+  const given = whole || base
+  if (given === '') return null
+  if (!URL.canParse(given) || !/^https?:/.test(given)) {
+    problems.push(`MILLRACE_TRACES_ENDPOINT must be an http or https address, not "${given}".`)
+    return null
+  }
+  const url = new URL(given)
+  if (!whole && !url.pathname.endsWith('/v1/traces'))
+    url.pathname = url.pathname.replace(/\/*$/, '/v1/traces')
+  const sample = Number(text('MILLRACE_TRACES_SAMPLE', '1'))
+  if (!(sample >= 0 && sample <= 1)) {
+    problems.push(
+      `MILLRACE_TRACES_SAMPLE must be a number from 0 to 1, not "${text('MILLRACE_TRACES_SAMPLE', '')}".`,
+    )
+  }
+  const name = text('OTEL_SERVICE_NAME', '')
+  const attributes = readPairs(text('OTEL_RESOURCE_ATTRIBUTES', ''))
+  return { url: url.href, sample, resource: { ...attributes, ...(name ? { 'service.name': name } : {}) } }
+}
+
+/** `name=value,other=value`, with values encoded like in a URL. */
+const readPairs = (given: string): Record<string, string> =>
+  Object.fromEntries(
+    given
+      .split(',')
+      .map((pair) => /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(pair))
+      .flatMap((match) => (match === null ? [] : [[match[1] ?? '', decoded(match[2] ?? '')]])),
+  )
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** `9464`, `0.0.0.0:9464` or `[::]:9464`; empty: nowhere. */
+function readListen(
+  name: string,
+  given: string,
+  usualHost: string,
+  problems: string[],
+): { host: string; port: number } | null {
+  if (given === '') return null
+  const [, bracketed, plain, digits] = /^(?:(?:\[([^\]]+)\]|([^:]+)):)?(\d{1,5})$/.exec(given) ?? []
+  const port = Number(digits)
+  if (digits === undefined || port > 65_535) {
+    problems.push(`${name} must be a port, or an address and a port such as 0.0.0.0:9464, not "${given}".`)
+    return null
+  }
+  return { host: bracketed ?? plain ?? usualHost, port }
 }
 
 /** Secrets are sent to it, so it must use TLS or be on this machine. */

@@ -1,6 +1,7 @@
 // The dependencies of handlers, built once when the process starts.
 import type pg from 'pg'
 import type { Logger } from 'pino'
+import { trackAgentActivity, type AgentActivity } from './auth/agent-activity.ts'
 import { sessionFinder, tokenFinder } from './auth/find-tokens.ts'
 import { keyring, type Keyring } from './auth/keyring.ts'
 import { rateLimits, type RateLimits } from './auth/rate-limits.ts'
@@ -8,6 +9,7 @@ import { signInLimits, type SignInLimits } from './auth/sign-in-limits.ts'
 import { trackSessionUse } from './auth/sessions.ts'
 import { cacheTokens, type TokenCache } from './auth/token-cache.ts'
 import { trackTokenUse, type UseTracker } from './auth/track-use.ts'
+import { measureBlobs } from './blobs/measured.ts'
 import { openBlobs } from './blobs/open.ts'
 import type { BlobStore } from './blobs/store.ts'
 import type { Config } from './config.ts'
@@ -15,20 +17,28 @@ import type { Db } from './db/pool.ts'
 import type { HostedDriver } from './hosted/driver.ts'
 import { outboundClient, type OutboundClient } from './lib/outbound.ts'
 import { expiringCache, type ExpiringCache } from './lib/expiring-cache.ts'
+import type { Metrics } from './lib/metrics.ts'
+import type { Tracer } from './lib/tracing.ts'
+import { queueLabels, type QueueLabels } from './metrics/queue-labels.ts'
 
 export interface Context {
   config: Config
   db: Db
+  /** Sessions of PostgreSQL, for locks that outlast a transaction. */
+  direct: pg.Pool
   blobs: BlobStore
   log: Logger
   /** The database's time, which is the same for all replicas. */
   now: () => Date
+  /** When this process started, in the database's time. */
+  startedAt: Date
   keys: Keyring
   tokens: TokenCache
   /** Sessions by the value of their cookie. */
   sessions: TokenCache
   tokenUse: UseTracker
   sessionUse: UseTracker
+  agentActivity: AgentActivity
   limits: RateLimits
   signInLimits: SignInLimits
   /** For all URLs that users set. */
@@ -37,6 +47,10 @@ export interface Context {
   appTokens: ExpiringCache<string>
   /** null: this installation has no hosted clusters. */
   hosted: HostedDriver | null
+  metrics: Metrics
+  queueLabels: QueueLabels
+  /** null: this server is not traced. */
+  tracer: Tracer | null
   /**
    * Set if `db` is a transaction of the caller. Runs the work after its commit, with a context outside of the transaction.
    */
@@ -46,24 +60,40 @@ export interface Context {
 export interface Parts {
   config: Config
   db: Db
-  pool: pg.Pool
+  direct: pg.Pool
   log: Logger
   /** The first seals; all open. */
   secretKeys: readonly string[]
   hosted: HostedDriver | null
+  metrics: Metrics
+  tracer?: Tracer | null
   now?: () => Date
+  startedAt?: Date
 }
 
 export function createContext(parts: Parts): Context {
-  const { config, db, pool, log, secretKeys, hosted, now = () => new Date() } = parts
+  const {
+    config,
+    db,
+    direct,
+    log,
+    secretKeys,
+    hosted,
+    metrics,
+    tracer = null,
+    now = () => new Date(),
+    startedAt = new Date(performance.timeOrigin),
+  } = parts
   const nowMs = () => now().getTime()
   const clocks = { now: nowMs, monotonicNow: () => performance.now() }
   return {
     config,
     db,
-    blobs: openBlobs(config),
+    direct,
+    blobs: measureBlobs(openBlobs(config), metrics),
     log,
     now,
+    startedAt,
     keys: keyring(secretKeys),
     tokens: cacheTokens(tokenFinder(db), clocks),
     sessions: cacheTokens(sessionFinder(db), clocks),
@@ -73,11 +103,17 @@ export function createContext(parts: Parts): Context {
     sessionUse: trackSessionUse(db, nowMs, (error) =>
       log.warn({ err: error }, 'Could not record when sessions were used.'),
     ),
-    limits: rateLimits(config.rateLimits, pool),
-    signInLimits: signInLimits(pool),
+    agentActivity: trackAgentActivity(db, nowMs, (error) =>
+      log.warn({ err: error }, 'Could not record when agents were heard; trying again.'),
+    ),
+    limits: rateLimits(config.rateLimits, direct),
+    signInLimits: signInLimits(direct),
     outbound: outboundClient({ allow: config.outboundAllow.join(' ') }),
     appTokens: expiringCache({ marginMs: 10 * 60_000, most: 5000 }),
     hosted,
+    metrics,
+    queueLabels: queueLabels(db, config.metrics.queues),
+    tracer,
     afterCommit: null,
   }
 }

@@ -18,6 +18,7 @@ import { ApiError } from './lib/errors.ts'
 import { isUuid } from './lib/ids.ts'
 import { withDatabase, withExistingDatabase } from './program/with-database.ts'
 import { migrateOrRefuse, refuseRunningServers } from './program/own-database.ts'
+import * as retention from './program/retention.ts'
 import { run, type Audience } from './program/run.ts'
 import { deleteSealingKeys } from './program/sealing-keys.ts'
 import {
@@ -30,10 +31,13 @@ import { createMember, type CreatedMember } from './resources/members/create.ts'
 import * as organizations from './resources/organizations/create.ts'
 import { updateAllowedRanges } from './resources/api-settings/update.ts'
 import { disableFeature, enableFeature } from './resources/organizations/enable-feature.ts'
+import type { OwnSettings } from './resources/retention/rules.ts'
 import * as sso from './resources/sso/update.ts'
 import { findCredentials } from './resources/user/queries.ts'
 
+export type { RetentionOf } from './program/retention.ts'
 export type { Audience, Started } from './program/run.ts'
+export type { OwnSettings } from './resources/retention/rules.ts'
 
 export type Environment = Record<string, string | undefined>
 
@@ -44,18 +48,25 @@ export const isRefusal = (error: unknown): error is Error =>
 /** Runs everything in one process. Like the two below, resolves after it was stopped. */
 export async function up(env: Environment, audience: Audience): Promise<void> {
   const config = readSettings({ ...env, MILLRACE_LOG_LEVEL: env['MILLRACE_LOG_LEVEL'] || 'warn' })
-  await run(config, audience, (db) =>
-    bootstrap(db, { slug: config.organizationSlug, token: config.secrets.adminToken }),
-  )
+  await run(config, audience, (db) => createFirst(db, config))
 }
 
+/** Creates the first organization only if its token is set: a random one would end up in the log of some replica. */
 export async function serve(env: Environment, audience: Audience): Promise<void> {
-  await run({ ...readSettings(env), roles: ['api'] }, audience, async () => null)
+  const config = readSettings(env)
+  const isTokenSet = config.secrets.adminToken !== undefined
+  await run({ ...config, roles: ['api'] }, audience, async (db) => {
+    if (isTokenSet) await createFirst(db, config)
+    return null
+  })
 }
 
 export async function work(env: Environment, audience: Audience): Promise<void> {
   await run({ ...readSettings(env), roles: ['worker'] }, audience, async () => null)
 }
+
+const createFirst = (db: Db, { organizationSlug: slug, secrets }: Config) =>
+  bootstrap(db, { slug, token: secrets.adminToken, agentToken: secrets.agentToken })
 
 /** Returns the names of the applied migrations. */
 export const migrateDatabase = (env: Environment): Promise<string[]> =>
@@ -168,6 +179,35 @@ export async function revokeToken(env: Environment, id: string): Promise<void> {
   if (!isUuid(id)) throw new StartupError(`"${id}" is not the id of a token: it looks like ${exampleId}.`)
   await administer(env, (db) => accessTokens.revokeAccessToken(db, operator('token revoke'), id))
 }
+
+export const showRetention = (env: Environment, of: retention.RetentionOf) =>
+  administer(env, (db) => retention.showRetention(readSettings(env), db, of))
+
+export const setRetention = (env: Environment, of: retention.RetentionOf, settings: Partial<OwnSettings>) =>
+  administer(env, (db) =>
+    retention.setRetention(readSettings(env), db, operator('retention set'), of, settings),
+  )
+
+export const previewRetention = (
+  env: Environment,
+  of: retention.RetentionOf,
+  settings: Partial<OwnSettings>,
+) => administer(env, (db) => retention.previewRetention(readSettings(env), db, of, settings))
+
+export const runRetention = (env: Environment, of: retention.RetentionOf, stopping: AbortSignal) =>
+  administer(env, (db) => retention.runRetention(readSettings(env), db, of, stopping))
+
+export const listArchives = (
+  env: Environment,
+  of: { organization: string; pipeline: string },
+  limit: number,
+) => administer(env, (db) => retention.listArchives(readSettings(env), db, of, limit))
+
+export const showArchive = (
+  env: Environment,
+  of: { organization: string; pipeline: string },
+  build: string,
+) => administer(env, (db) => retention.showArchive(readSettings(env), db, of, build))
 
 const exampleId = '0199f2c4-7d1e-7a53-9c0b-2f6f4f0a8d11'
 

@@ -1,7 +1,9 @@
+import type pg from 'pg'
 import { afterEach, describe, expect, it } from 'vitest'
 import { eventually, useApp } from '../test/app.ts'
 import { anAdmin, anOrganization, unique } from '../test/builders.ts'
 import { openDatabase, type Db } from './db/pool.ts'
+import { RenewingPool, type Connected } from './db/renewing-pool.ts'
 import { inTransaction } from './db/transaction.ts'
 import { enqueue } from './tasks/enqueue.ts'
 import { runTasks, type RunningTasks } from './tasks/run.ts'
@@ -86,6 +88,24 @@ describe('a background task', () => {
     await pool().query('delete from graphile_worker._private_jobs')
   })
 
+  it('keeps its time when it is added again with a delay', async () => {
+    const add = (afterSeconds: number) =>
+      enqueue(app.db, 'update_git_mirror', { git_mirror_id: 'late' }, { key: 'late', afterSeconds })
+    const readSeconds = async () => {
+      const { rows } = await pool().query<{ seconds: number }>(
+        'select extract(epoch from run_at - now())::float8 as seconds from graphile_worker._private_jobs',
+      )
+      return rows.map(({ seconds }) => seconds)
+    }
+    await add(1000)
+    await add(5000)
+    const [seconds = 0, ...others] = await readSeconds()
+    expect(others).toEqual([])
+    expect(seconds).toBeGreaterThan(0)
+    expect(seconds).toBeLessThanOrEqual(1000)
+    await pool().query('delete from graphile_worker._private_jobs')
+  })
+
   it('is finished before a stop', async () => {
     let finish = () => {}
     let isBegun = false
@@ -109,6 +129,8 @@ describe('a background task', () => {
   })
 
   it('does not start when the database cuts the first connection', async () => {
+    // A pool of its own, because graphile-worker returns the dead connection to it.
+    const own = openDatabase(pool().options)
     const other = openDatabase(pool().options, { maxConnections: 1 })
     await other.pool.query('begin; lock table graphile_worker._private_tasks')
     const cut = eventually('it waits', async () => {
@@ -117,8 +139,27 @@ describe('a background task', () => {
       )
       return rows.length > 0
     })
-    await Promise.all([expect(runWith(null, {})).rejects.toThrow(/terminat/), cut])
-    await other.close()
+    const starting = runTasks(own.pool, app.ctx.log, null, refusing, { cron: {} })
+    await Promise.all([expect(starting).rejects.toThrow(/terminat/), cut])
+    await Promise.all([own.close(), other.close()])
+  })
+
+  // graphile-worker then releases the connection twice. pg answers with an error, which would end the process.
+  it('stops while the database cuts a connection that is about to listen', async () => {
+    const own = new SlowToListen(pool().options)
+    own.on('error', () => {})
+    own.on('connect', (client) => client.on('error', () => {}))
+    const stopping = (await runTasks(own, app.ctx.log, null, refusing, { cron: {} })).stop()
+    await eventually('it is cut', async () => {
+      const { rows } = await pool().query(
+        'select pg_terminate_backend(pid) from pg_stat_activity where query = $1',
+        [sleep],
+      )
+      return rows.length > 0
+    })
+    await stopping
+    await own.end()
+    expect(own.totalCount).toBe(0)
   })
 
   it('runs again after the database cut every connection', async () => {
@@ -142,6 +183,21 @@ describe('a background task', () => {
   })
 })
 
+const sleep = 'select pg_sleep(600)'
+
+/** graphile-worker uses a callback only for the connection that listens. */
+class SlowToListen extends RenewingPool {
+  override connect(): Promise<pg.PoolClient>
+  override connect(callback: Connected): void
+  override connect(callback?: Connected): Promise<pg.PoolClient> | void {
+    if (callback === undefined) return super.connect()
+    super.connect((error, client, done) => {
+      client?.query(sleep, () => {})
+      callback(error, client, done)
+    })
+  }
+}
+
 const refuse = async () => {
   throw new Error('Not in this test.')
 }
@@ -152,11 +208,16 @@ const refusing: Handlers<unknown> = {
   report_overdue_statuses: refuse,
   revoke_inactive_tokens: refuse,
   expire_agents: refuse,
+  expire_commits: refuse,
   expire_idempotency_keys: refuse,
   expire_rate_limits: refuse,
   expire_sessions: refuse,
   expire_webhook_deliveries: refuse,
+  expire_audit_events: refuse,
   expire_deliveries: refuse,
+  expire_events: refuse,
+  expire_log_chunks: refuse,
+  make_partitions: refuse,
   seal_plain_secrets: refuse,
   checkpoint_log: refuse,
   send_invitation: refuse,
@@ -166,7 +227,7 @@ const refusing: Handlers<unknown> = {
 
 /** Without the clock, which at some minutes would add tasks of its own. */
 const runWith = <Context>(context: Context, some: Partial<Handlers<Context>>) =>
-  runTasks(pool(), app.ctx.log, context, { ...refusing, ...some }, {})
+  runTasks(pool(), app.ctx.log, context, { ...refusing, ...some }, { cron: {} })
 
 const pool = () => app.database.pool
 

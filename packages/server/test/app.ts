@@ -15,6 +15,8 @@ import { createContext, type Context } from '../src/context.ts'
 import { openDatabase, type Database, type Db } from '../src/db/pool.ts'
 import type { HostedDriver } from '../src/hosted/driver.ts'
 import { closer } from '../src/http/close.ts'
+import { createMetrics } from '../src/lib/metrics.ts'
+import type { Tracer } from '../src/lib/tracing.ts'
 import type { Route } from '../src/http/route.ts'
 import { demoteConsequences } from '../src/program/log.ts'
 import { cloneTemplate, dropClone } from './database.ts'
@@ -61,6 +63,8 @@ export interface Json {
 export interface AppOptions {
   env?: Record<string, string>
   hosted?: HostedDriver | null
+  tracer?: Tracer
+  now?: () => Date
 }
 
 export const baseUrl = 'http://millrace.test'
@@ -68,7 +72,8 @@ export const baseUrl = 'http://millrace.test'
 export async function startApp(options: AppOptions = {}, database?: Database): Promise<TestApp> {
   const server = inject('database')
   const connection = database === undefined ? await cloneTemplate(server) : null
-  const opened = database ?? openDatabase(connection ?? {}, { maxConnections: 16 })
+  const opened =
+    database ?? openDatabase(connection ?? {}, { maxConnections: 16, tracer: options.tracer ?? null })
   const dataDir = await mkdtemp(join(tmpdir(), 'millrace-data-'))
   const read = readConfig({ MILLRACE_URL: baseUrl, MILLRACE_DATA_DIR: dataDir, ...options.env })
   if (!read.ok) throw new Error(read.problems.join(' '))
@@ -82,10 +87,13 @@ export async function startApp(options: AppOptions = {}, database?: Database): P
   const ctx = createContext({
     config: read.config,
     db: opened.db,
-    pool: opened.pool,
+    direct: opened.direct,
     log,
     secretKeys,
     hosted: options.hosted ?? null,
+    metrics: createMetrics(),
+    tracer: options.tracer ?? null,
+    ...(options.now && { now: options.now }),
   })
   const app = await buildApp(ctx, opened)
   const checkAnswer = answerChecker(app)
@@ -120,7 +128,7 @@ export async function startApp(options: AppOptions = {}, database?: Database): P
     },
     async close() {
       await Promise.all([close(), client.close()])
-      await Promise.all([ctx.tokenUse.flush(), ctx.sessionUse.flush()])
+      await Promise.all([ctx.tokenUse.flush(), ctx.sessionUse.flush(), ctx.agentActivity.flush()])
       await ctx.outbound.close()
       await rm(dataDir, { recursive: true, force: true })
       if (connection === null) return

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 export async function eventually<T>(
   what: string,
   look: () => Promise<T | undefined | false>,
-  withinMs = 10_000,
+  withinMs = 120_000,
 ): Promise<T> {
   const deadline = AbortSignal.timeout(withinMs)
   for (let pauseMs = 20; ; pauseMs = Math.min(2 * pauseMs, 200)) {

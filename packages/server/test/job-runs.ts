@@ -1,8 +1,7 @@
 // A job that runs on an agent, for tests of logs and artifacts.
 import { gzipSync } from 'node:zlib'
 import type { Context } from '../src/context.ts'
-import { compactLog } from '../src/resources/log/compact.ts'
-import { listEnded } from '../src/resources/log/queries.ts'
+import { logCompactor } from '../src/resources/log/compact.ts'
 import type { TestApp } from './app.ts'
 import { anAgent, anAgentWorld, type AgentWorld, type TestRun } from './agent-client.ts'
 import { aPipeline } from './builders.ts'
@@ -85,7 +84,5 @@ export async function endLongAgo(app: TestApp, run: TestRun, exitStatus = 0): Pr
     .execute()
 }
 
-/** Carries out what enqueueCompactions would enqueue. Failures are left for the next call. */
-export async function compactLogs(ctx: Context): Promise<void> {
-  for (const ended of await listEnded(ctx.db, 50)) await compactLog(ctx, ended).catch(() => {})
-}
+/** What a worker does after its start. */
+export const compactLogs = (ctx: Context): Promise<void> => logCompactor()(ctx, new AbortController().signal)

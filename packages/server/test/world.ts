@@ -101,6 +101,26 @@ export async function aWorld(app: TestApp): Promise<World> {
       mime_type: 'text/plain',
     })
     .execute()
+  const cache = newId()
+  await app.db
+    .insertInto('step_caches')
+    .values({
+      id: cache,
+      organization_id: org.id,
+      pipeline_id: pipelineId,
+      name: 'world',
+      branch: 'main',
+      platform: 'linux-x64',
+      paths: ['node_modules'],
+      paths_hash: Buffer.alloc(32),
+      file_count: 1,
+      size_bytes: 1,
+      stored_bytes: 1,
+      job_id: job.id,
+      saved_at: new Date().toISOString(),
+      used_at: new Date().toISOString(),
+    })
+    .execute()
   const suite = await make('/suites', { name: unique('world') }, 'slug')
   const { id: suiteId } = await app.db
     .selectFrom('test_suites')
@@ -149,6 +169,7 @@ export async function aWorld(app: TestApp): Promise<World> {
   const ids = {
     access_token: await tokenId(app, await aToken(app, admin)),
     artifact,
+    cache,
     commit_status: commitStatus,
     cluster,
     team,

@@ -3,6 +3,7 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '
 import { Missing, Problem } from './parts/States.tsx'
 import { readAgentSearch } from './pages/agents/search.ts'
 import { readFilters } from './pages/builds/filters.ts'
+import { readTokenSearch } from './pages/me/search.ts'
 import { readSearch } from './pages/pipelines/choose.ts'
 import { StartPage } from './pages/start/page.tsx'
 import { readBuildSearch } from './pages/build/search.ts'
@@ -106,6 +107,7 @@ const profileRoute = createRoute({
 const tokensRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/-/me/tokens',
+  validateSearch: readTokenSearch,
   component: lazyRouteComponent(() => import('./pages/me/tokens.tsx'), 'TokensPage'),
 })
 

@@ -6,7 +6,8 @@ import type { FoundArtifact } from '@millrace/protocol/artifacts.ts'
 import { aCounterpart, aFolder, hastyClock } from '../../test/agent.ts'
 import type { Counterpart } from '../../test/counterpart.ts'
 import { openSession } from '../http/session.ts'
-import { downloadArtifact, targetPath } from './download.ts'
+import { downloadArtifact } from './download.ts'
+import { targetPath } from './target.ts'
 
 const CONTENT = JSON.stringify('content')
 

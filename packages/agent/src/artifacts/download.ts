@@ -1,10 +1,9 @@
-// Downloads artifacts into a folder. Their paths come from other jobs, so they are never written outside that folder.
-
+// Downloads artifacts into a folder.
 import { createHash, randomBytes } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
-import { lstat, mkdir, realpath, rename, rm } from 'node:fs/promises'
+import { rename, rm } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
-import { dirname, join, resolve, sep } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { FoundArtifact } from '@millrace/protocol/artifacts.ts'
 import type { Api } from '../http/call.ts'
@@ -14,34 +13,14 @@ import { RETRIES } from '../http/retry-table.ts'
 import { USER_AGENT } from '../version.ts'
 import { objectUrl, openS3, readingHeaders } from './s3.ts'
 import type { Variables } from './s3.ts'
+import { makeFolder, targetPath, type Target } from './target.ts'
 
 const MAX_REDIRECTS = 5
 const STALL_MS = 300_000
 
-export interface Place {
-  /** The working folder. */
-  folder: string
-  /** As it was asked for. */
-  destination: string
+export interface Place extends Target {
   /** Where the credentials of buckets are. */
   env: Variables
-}
-
-/** The path of the downloaded file. Throws if it is not below the destination. */
-export function targetPath(
-  artifactPath: string,
-  { folder, destination }: Pick<Place, 'folder' | 'destination'>,
-): string {
-  const root = resolve(folder, destination)
-  const segments = artifactPath.split('/')
-  const isPlain = segments.every((name) => name !== '' && name !== '.' && name !== '..')
-  if (!isPlain || /[\\\0]/.test(artifactPath)) {
-    throw new Error(`the artifact path ${JSON.stringify(artifactPath)} is not safe to write`)
-  }
-  // `download 'logs/*' logs/` writes to logs, not to logs/logs.
-  const named = destination.replace(/^(\.\/)+/, '')
-  const isRepeated = named.endsWith('/') && artifactPath.startsWith(named)
-  return join(root, isRepeated ? artifactPath.slice(named.length) : artifactPath)
 }
 
 export async function downloadArtifact(api: Api, artifact: FoundArtifact, place: Place): Promise<string> {
@@ -75,24 +54,6 @@ async function sourceOf(artifact: FoundArtifact, env: Variables): Promise<() => 
   const bucket = await openS3(destination, env)
   const url = objectUrl(bucket, path)
   return async () => ({ url, headers: await readingHeaders(bucket, url) })
-}
-
-/** Every folder on the way is a real one below the destination, not a link to somewhere else. */
-async function makeFolder(root: string, folder: string): Promise<void> {
-  await mkdir(root, { recursive: true })
-  const realRoot = await realpath(root)
-  const names = folder
-    .slice(root.length)
-    .split(sep)
-    .filter((name) => name !== '')
-  let current = realRoot
-  for (const name of names) {
-    current = join(current, name)
-    await mkdir(current).catch((error: unknown) => {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
-    })
-    if (!(await lstat(current)).isDirectory()) throw new Error(`${current} is not a folder`)
-  }
 }
 
 async function fetchTo(

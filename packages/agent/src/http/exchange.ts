@@ -39,9 +39,9 @@ export async function exchange(asked: Exchange): Promise<Answer> {
   try {
     return await attempt(asked)
   } catch (error) {
-    // The server may close an idle connection just as it is reused, so retry on a new connection.
+    // The server may close an idle connection just as it is reused. The other idle ones are then closed too.
     if (!(error instanceof StaleConnection)) throw error
-    return await attempt(asked)
+    return await attempt(asked, { agent: false })
   }
 }
 
@@ -53,13 +53,16 @@ export function openRequest(url: URL, options: RequestOptions): ClientRequest {
 
 class StaleConnection extends NoAnswer {}
 
-function attempt({ method, url, headers, body, timeoutMs, signal }: Exchange): Promise<Answer> {
+function attempt(
+  { method, url, headers, body, timeoutMs, signal }: Exchange,
+  connection: RequestOptions = {},
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const sized =
       method === 'GET' || method === 'DELETE'
         ? headers
         : { ...headers, 'Content-Length': String(body.length) }
-    const request = openRequest(url, { method, headers: sized })
+    const request = openRequest(url, { method, headers: sized, ...connection })
     const timer = setTimeout(() => request.destroy(new NoAnswer('no answer in time', 'ETIMEDOUT')), timeoutMs)
     const abort = () => request.destroy(new NoAnswer('given up', 'ABORT_ERR'))
     const cleanUp = () => {

@@ -54,6 +54,9 @@ export const RETRIES = {
   artifactStates: { attempts: 10, wait: quickCurve, repeats: anything },
   artifactSearch: { attempts: 10, wait: constant(5), repeats: (failure) => !isStatus(failure, 401, 403) },
   artifactDownload: { attempts: 5, wait: constant(5), repeats: anything },
+  // A job waits for its cache only for seconds, and then runs without.
+  cache: { attempts: 4, wait: powersOfTwo, repeats: isPassing },
+  cacheBytes: { attempts: 4, wait: powersOfTwo, repeats: isPassing },
   annotate: fewSeconds,
   buildCancel: fewSeconds,
   agentControl: fewSeconds,

@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs'
 import { mkdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasMetaData, setMetaData } from '../api/meta-data.ts'
-import { linkCache } from './cache.ts'
+import { prepareCache } from './cache.ts'
 import { JobFailure } from './failure.ts'
 import { describeCommit, fetchAndCheckOut, refuseOptions, useCredentials } from './git.ts'
 import { runHooks, runReplacement } from './hooks.ts'
@@ -33,7 +33,7 @@ export async function runCheckoutPhase(run: JobRun): Promise<void> {
     else if (status !== 0) throw new JobFailure(`the checkout hook ended with status ${status}`, status)
     await shareCommit(run)
   }
-  await linkCache(run)
+  await prepareCache(run)
   await runHooks(run, 'post-checkout', ['agent', 'repository', 'plugin'])
 }
 

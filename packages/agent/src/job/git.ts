@@ -148,7 +148,7 @@ export async function useCredentials(run: JobRun): Promise<void> {
   if (typeof sshSecret === 'string' && env['GIT_SSH_COMMAND'] === undefined) {
     const { value } = await readSecret(run.api, job.id, sshSecret)
     run.log.hide([value])
-    const keyFile = join(run.folder, 'ssh-key')
+    const keyFile = join(run.makeFolder(), 'ssh-key')
     await writeFile(keyFile, value.endsWith('\n') ? value : `${value}\n`, { mode: 0o600 })
     env['GIT_SSH_COMMAND'] = `ssh -i '${keyFile}' -o IdentitiesOnly=yes -o StrictHostKeyChecking=accept-new`
   }

@@ -97,8 +97,9 @@ trap 'MILLRACE_STATUS=$?; { pwd; env -0; } >"$MILLRACE_AFTER"; exit "$MILLRACE_S
 `
 
 async function source(run: JobRun, hook: Hook): Promise<number> {
-  const before = join(run.folder, 'before')
-  const after = join(run.folder, 'after')
+  const folder = run.makeFolder()
+  const before = join(folder, 'before')
+  const after = join(folder, 'after')
   const end = await runProcess(run, [SHELL_PATH, '-c', WRAPPER, 'hook', hook.path, before, after], {
     ...hook.env,
     BUILDKITE_HOOK_PATH: hook.path,

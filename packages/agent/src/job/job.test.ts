@@ -1,11 +1,18 @@
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { dirname, join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { exportJWK, generateKeyPair } from 'jose'
 import { aFolder, anAgent, anAgentFor, aCounterpart } from '../../test/agent.ts'
+import type { Counterpart } from '../../test/counterpart.ts'
 import type { SignatureKey } from '../signing/keys.ts'
 import { signStep } from '../signing/sign.ts'
-import { prepareWorkplace } from './run-job.ts'
+import { askSocket } from '../sockets/http.ts'
+import { JOB_SOCKET_PATH } from '../sockets/job-socket.ts'
+import { readLock, startLockServer } from '../sockets/locks.ts'
+import { openWorkplaces } from './workplaces.ts'
+
+const waiting = { timeout: 120_000 }
 
 async function makeKey(): Promise<SignatureKey> {
   const { privateKey } = await generateKeyPair('EdDSA', { extractable: true })
@@ -14,14 +21,14 @@ async function makeKey(): Promise<SignatureKey> {
 
 afterEach(() => vi.unstubAllEnvs())
 
-/** Once they are whole: a pipe and a socket each. */
+/** Once the socket is there, which is made last. */
 async function removeWorkplaces(folder: string): Promise<void> {
   const places = await vi.waitFor(async () => {
     const names = (await readdir(folder)).filter((name) => name.startsWith('mr-job-'))
     expect(names).not.toEqual([])
-    for (const name of names) expect(await readdir(join(folder, name))).toHaveLength(2)
+    for (const name of names) expect(await readdir(join(folder, name))).toContain('job.sock')
     return names
-  })
+  }, waiting)
   for (const place of places) await rm(join(folder, place), { recursive: true })
 }
 
@@ -32,11 +39,62 @@ describe('a place for a job', () => {
     vi.stubEnv('PATH', folder)
     const countPipes = () => process.getActiveResourcesInfo().filter((name) => name.startsWith('Pipe')).length
     const before = countPipes()
-    await expect(prepareWorkplace()).rejects.toThrow('mkfifo')
+    await expect(openWorkplaces(1).prepare()).rejects.toThrow('mkfifo')
     expect(await readdir(folder)).toEqual([])
-    await vi.waitFor(() => expect(countPipes()).toBe(before))
+    await vi.waitFor(() => expect(countPipes()).toBe(before), waiting)
+  })
+
+  it('gives each job a pipe of its own, and makes others when they are gone', async () => {
+    vi.stubEnv('TMPDIR', await aFolder())
+    const workplaces = openWorkplaces(2)
+    const places = await Promise.all([1, 2, 3, 4, 5].map(() => workplaces.prepare()))
+    expect(new Set(places.map(({ pipe }) => pipe)).size).toBe(5)
+    expect(new Set(places.map(({ root }) => root)).size).toBe(1)
+    for (const place of places) expect(place.isThere()).toBe(true)
+    // A cleaner of temporary files takes pipes, and then the whole folder.
+    const [{ root, pipe } = await workplaces.prepare()] = places
+    for (const name of await readdir(root)) if (name !== 'job.sock') await rm(join(root, name))
+    expect(places[0]?.isThere()).toBe(false)
+    const next = await workplaces.prepare()
+    expect(next.isThere()).toBe(true)
+    expect(next.pipe).not.toBe(pipe)
+    await rm(root, { recursive: true })
+    const last = await workplaces.prepare()
+    expect(last.isThere()).toBe(true)
+    expect(last.makeFolder()).toBe(last.makeFolder())
+    await workplaces.close()
+    expect(await readdir(dirname(root))).toEqual([])
+  })
+
+  it('answers a job only with the token of that job, until the job ends', async () => {
+    vi.stubEnv('TMPDIR', await aFolder())
+    const workplaces = openWorkplaces(1)
+    onTestFinished(() => workplaces.close())
+    const [one, two] = [await workplaces.prepare(), await workplaces.prepare()]
+    const api = (name: string) => ({
+      env: () => ({ NAME: name }),
+      setEnv: () => {},
+      unsetEnv: () => {},
+      hide: () => {},
+      redact: (text: string) => text,
+    })
+    const ask = (token: string) =>
+      askSocket(one.socket.path, { method: 'GET', path: `${JOB_SOCKET_PATH}/env`, token })
+    expect((await ask(one.socket.token)).status).toBe(401)
+    one.socket.open(api('one'))
+    two.socket.open(api('two'))
+    expect(await ask(one.socket.token)).toMatchObject({ status: 200, body: { env: { NAME: 'one' } } })
+    expect(await ask(two.socket.token)).toMatchObject({ status: 200, body: { env: { NAME: 'two' } } })
+    await one.clear()
+    expect((await ask(one.socket.token)).status).toBe(401)
+    expect((await ask(two.socket.token)).status).toBe(200)
   })
 })
+
+const sizesOfChunks = (server: Counterpart, id: string) =>
+  server
+    .find(new RegExp(`/jobs/${id}/chunks`))
+    .map(({ url }) => Number(new URL(url, 'http://server').searchParams.get('size')))
 
 describe('a job', () => {
   it('runs its command and reports its status', async () => {
@@ -70,6 +128,30 @@ describe('a job', () => {
     })
     await server.finished(id)
     expect(server.log(id)).toContain('out1\nerr1\nout2\nerr2\nout3\nerr3\n')
+  })
+
+  it('sends the end of the log with the report to a server that takes it there', async () => {
+    const { server } = await anAgent()
+    // On a slow machine, all of the log of a job may be on its way before the job ends.
+    const { id, chunk } = await vi.waitFor(async () => {
+      const offered = server.offer({ BUILDKITE_COMMAND: 'echo all of it' }, { takes_last_chunk: true })
+      const { last_chunk: last } = await server.finished(offered)
+      expect(last).toBeTruthy()
+      return { id: offered, chunk: last }
+    }, waiting)
+    const before = sizesOfChunks(server, id)
+    const offset = before.reduce((sum, size) => sum + size, 0)
+    expect(chunk).toMatchObject({ sequence: before.length + 1, offset })
+    const rest = gunzipSync(Buffer.from(chunk?.gzip ?? '', 'base64')).toString()
+    expect(server.log(id) + rest).toMatch(/all of it\n$/)
+  })
+
+  it('sends larger chunks to a server that takes them', async () => {
+    const { server } = await anAgent()
+    const sizes = { chunks_max_size_bytes: 500, large_chunks_max_size_bytes: 2000 }
+    const id = server.offer({ BUILDKITE_COMMAND: 'seq 1 3000' }, sizes)
+    await server.finished(id)
+    expect(Math.max(...sizesOfChunks(server, id))).toBe(2000)
   })
 
   it('passes 5 MB of output through', async () => {
@@ -120,6 +202,16 @@ describe('a job', () => {
     const id = server.offer({ BUILDKITE_COMMAND: 'echo still here' })
     expect(await server.finished(id)).toMatchObject({ exit_status: '0' })
     expect(server.log(id)).toContain('still here')
+  })
+
+  it('has locks also after another process that was the lock server has ended', async () => {
+    const socketsPath = await aFolder()
+    const other = await startLockServer(socketsPath)
+    const { server } = await anAgent({ socketsPath })
+    await server.finished(server.offer({ BUILDKITE_COMMAND: 'true' }))
+    other?.close()
+    await server.finished(server.offer({ BUILDKITE_COMMAND: 'true' }))
+    expect(await readLock(socketsPath, 'a key')).toBe('')
   })
 
   it('is reported as not run when nothing can be prepared for it', async () => {
@@ -315,7 +407,7 @@ describe('cancel', () => {
     await server.finished(id)
     const pid = Number(await readFile(join(folder, 'pid'), 'utf8'))
     // The process was signaled, and may still be ending on a busy machine.
-    await vi.waitFor(async () => expect(await isRunning(pid)).toBe(false))
+    await vi.waitFor(async () => expect(await isRunning(pid)).toBe(false), waiting)
   })
 
   it('stops the job when its token is no longer good', async () => {

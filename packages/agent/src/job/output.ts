@@ -1,12 +1,9 @@
 // The output of a job's processes: one named pipe for standard output and error of all of them. It keeps the order of
 // lines, allows opening `/dev/stderr`, and receives output of background processes.
 
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { closeSync, constants, openSync, unlinkSync, writeSync } from 'node:fs'
 import { Socket } from 'node:net'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { codeOf } from '../http/exchange.ts'
 
 export interface OutputPipe {
@@ -17,15 +14,6 @@ export interface OutputPipe {
   /** Resolves when everything written so far has been read. */
   drain(): Promise<void>
   close(): void
-}
-
-const run = promisify(execFile)
-
-/** Prepared in advance, because creating it needs a process. */
-export async function makePipe(folder: string): Promise<string> {
-  const path = join(folder, `output-${randomBytes(6).toString('hex')}`)
-  await run('mkfifo', ['-m', '600', path])
-  return path
 }
 
 export function openPipe(path: string, onBytes: (bytes: Buffer) => void): OutputPipe {

@@ -1,6 +1,7 @@
 // The phases of a job. A failing phase skips the later ones; the pre-exit hooks always run.
 
 import { runArtifactPhase } from './artifacts.ts'
+import { saveCache } from './cache.ts'
 import { runCheckoutPhase } from './checkout.ts'
 import { runCommandPhase } from './command.ts'
 import { JobFailure } from './failure.ts'
@@ -39,7 +40,9 @@ async function runUntilCommand(run: JobRun): Promise<number> {
   if (run.cancel.requested !== null) return 255
   const command = await guarded(run, () => runCommandPhase(run))
   const artifacts = await guarded(run, () => runArtifactPhase(run))
-  return command.exitStatus === 0 ? artifacts.exitStatus : command.exitStatus
+  if (command.exitStatus !== 0) return command.exitStatus
+  if (artifacts.exitStatus === 0) await saveCache(run)
+  return artifacts.exitStatus
 }
 
 async function guarded(run: JobRun, phase: () => Promise<number>): Promise<PhasesEnd> {

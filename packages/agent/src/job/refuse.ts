@@ -51,9 +51,10 @@ const fits = (text: string, allowed: readonly RegExp[] | null) =>
  * job in its own environment could change its behaviour.
  */
 async function refusalByHook(run: JobRun): Promise<string | null> {
-  const { settings, job, folder } = run
+  const { settings, job } = run
   const hook = settings.hooksPath === null ? null : join(settings.hooksPath, 'pre-bootstrap')
   if (hook === null || fileAt(hook) === null) return null
+  const folder = run.makeFolder()
   const asLines = Object.entries(job.env).map(([name, value]) => `${name}=${JSON.stringify(value)}\n`)
   const [lines, json, said] = [join(folder, 'env'), join(folder, 'env.json'), join(folder, 'said')]
   await writeFile(lines, asLines.join(''), { mode: 0o600 })

@@ -1,9 +1,6 @@
 // Runs one job: reports the start, runs the phases, reports the end.
 
-import { existsSync, mkdirSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { mkdirSync } from 'node:fs'
 import type { FinishRequest, Job } from '@millrace/protocol/jobs.ts'
 import * as jobs from '../api/jobs.ts'
 import type { Api } from '../http/call.ts'
@@ -11,16 +8,16 @@ import { isPassing } from '../http/retry.ts'
 import { openSession } from '../http/session.ts'
 import type { Session } from '../http/session.ts'
 import type { JobReaper } from '../job-reaper.ts'
+import type { ChunksEnd } from '../log/chunks.ts'
 import { openJobLog } from '../log/job-log.ts'
 import type { JobLog } from '../log/job-log.ts'
 import type { ProcessLimit } from '../process-limit.ts'
 import type { Settings } from '../settings.ts'
-import { listenForJob } from '../sockets/job-socket.ts'
 import type { JobSocket } from '../sockets/job-socket.ts'
 import { createCancel } from './cancel.ts'
 import type { Cancel, CancelReason } from './cancel.ts'
 import { checkoutFolder, prepareEnvironment } from './environment.ts'
-import { makePipe, openPipe } from './output.ts'
+import { openPipe } from './output.ts'
 import { runPhases } from './phases.ts'
 import type { PhasesEnd } from './phases.ts'
 import { createProcesses, killByVariable } from './processes.ts'
@@ -28,12 +25,14 @@ import { refusalOf } from './refuse.ts'
 import type { JobRun } from './run.ts'
 import { checkSignature } from './signature.ts'
 import { watchState } from './watch-state.ts'
+import type { Workplace, Workplaces } from './workplaces.ts'
 
 export interface JobHost {
   settings: Settings
   session: Session
   binPath: string
   reaper: JobReaper
+  workplaces: Workplaces
   jobStatusIntervalSeconds: number
   /** Aborts when the agent must give up the job. */
   letGo: AbortSignal
@@ -50,13 +49,6 @@ export interface JobReport {
   isHeard: boolean
 }
 
-/** The private files of a job. Prepared in advance, because nothing in them depends on the job. */
-export interface Workplace {
-  folder: string
-  pipe: string
-  socket: JobSocket
-}
-
 /** Preparations before the job is known. */
 export interface PreparedJob {
   run(host: JobHost, job: Job): Promise<JobReport | null>
@@ -64,34 +56,18 @@ export interface PreparedJob {
   delete(): Promise<void>
 }
 
-export function prepareHere(): PreparedJob {
-  const place = prepareWorkplace()
+export function prepareHere(workplaces: Workplaces): PreparedJob {
+  const place = workplaces.prepare()
   // The caller of `run` sees the failure. Until then it must not count as unhandled.
   place.catch(() => {})
   return {
     run: (host, job) => runJob(host, job, place),
-    delete: () => place.then(clearWorkplace, () => {}),
+    delete: () =>
+      place.then(
+        ({ clear }) => clear(),
+        () => {},
+      ),
   }
-}
-
-export async function prepareWorkplace(): Promise<Workplace> {
-  const folder = await mkdtemp(join(tmpdir(), 'mr-job-'))
-  const socket = await listenForJob(folder)
-  try {
-    return { folder, pipe: await makePipe(folder), socket }
-  } catch (error) {
-    // An open socket would keep the process running.
-    await clearWorkplace({ folder, socket })
-    throw error
-  }
-}
-
-export async function clearWorkplace({
-  folder,
-  socket,
-}: Pick<Workplace, 'folder' | 'socket'>): Promise<void> {
-  socket.close()
-  await rm(folder, { recursive: true, force: true, maxRetries: 3 })
 }
 
 /**
@@ -117,8 +93,9 @@ export async function runJob(
   const log = openJobLog({
     api,
     jobId: job.id,
-    maxChunkBytes: job.chunks_max_size_bytes > 0 ? job.chunks_max_size_bytes : DEFAULT_CHUNK_BYTES,
+    maxChunkBytes: maxChunkBytesOf(job),
     intervalSeconds: job.chunks_interval_seconds ?? 1,
+    keepsLast: job.takes_last_chunk ?? false,
     redactedVariables: settings.redactedVariables,
   })
   const end = await inPlace(host, job, preparing, api, log).catch((error: unknown): JobEnd => {
@@ -126,8 +103,8 @@ export async function runJob(
     log.say(`Error: ${messageOf(error)}`)
     return { exit_status: '-1', signal_reason: 'process_run_error' }
   })
-  const { lost } = await log.close()
-  return await report(host, job, api, end, lost)
+  const { lost, last } = await log.close()
+  return await report(host, job, api, end, lost, last)
 }
 
 export async function report(
@@ -136,6 +113,7 @@ export async function report(
   api: Api,
   end: JobEnd,
   lostChunks: number,
+  last: ChunksEnd['last'] = null,
 ): Promise<JobReport> {
   const finish: JobFinish = {
     ...end,
@@ -144,7 +122,7 @@ export async function report(
     ...(settings.disconnectAfterJob ? { ignore_agent_in_dispatches: true } : {}),
   }
   try {
-    await jobs.finish(api, job.id, finish)
+    await jobs.finish(api, job.id, last === null ? finish : { ...finish, last_chunk: lastChunkOf(last) })
     return { finish, isHeard: true }
   } catch (error) {
     settings.log.error({ job: job.id, error: messageOf(error) }, 'The end of the job could not be reported.')
@@ -152,7 +130,12 @@ export async function report(
   }
 }
 
-/** A cleaner of temporary files may have deleted the prepared files. */
+const lastChunkOf = ({ chunk: { sequence, offset }, gzipped }: NonNullable<ChunksEnd['last']>) => ({
+  sequence,
+  offset,
+  gzip: gzipped.toString('base64'),
+})
+
 async function inPlace(
   host: JobHost,
   job: Job,
@@ -161,24 +144,31 @@ async function inPlace(
   log: JobLog,
 ): Promise<JobEnd> {
   const prepared = await preparing.catch(() => null)
-  const isThere = prepared !== null && existsSync(prepared.pipe) && existsSync(prepared.socket.path)
-  if (prepared !== null && !isThere) await clearWorkplace(prepared)
-  const place = isThere ? prepared : await prepareWorkplace()
+  const isThere = prepared?.isThere() === true
+  if (!isThere) await prepared?.clear()
+  const place = isThere ? prepared : await host.workplaces.prepare()
   try {
     return await carryOut(host, job, place, api, log)
   } finally {
-    await clearWorkplace(place)
+    await place.clear()
   }
 }
 
 const DEFAULT_CHUNK_BYTES = 102_400
+
+function maxChunkBytesOf({
+  chunks_max_size_bytes: most,
+  large_chunks_max_size_bytes: large = most,
+}: Job): number {
+  return large > 0 ? large : DEFAULT_CHUNK_BYTES
+}
 
 type JobEnd = Pick<JobFinish, 'exit_status' | 'signal' | 'signal_reason'>
 
 async function carryOut(host: JobHost, job: Job, place: Workplace, api: Api, log: JobLog): Promise<JobEnd> {
   const { settings, reaper } = host
   reaper.watch('job', job.id)
-  reaper.watch('folder', place.folder)
+  reaper.watch('folder', place.root)
   const { run, ignored, missing } = openRun(host, job, place, api, log)
   const { cancel, output } = run
   const done = new AbortController()
@@ -203,7 +193,6 @@ async function carryOut(host: JobHost, job: Job, place: Workplace, api: Api, log
     await run.processes.clear()
     if (cancel.requested !== null) await killByVariable('BUILDKITE_JOB_ID', job.id)
     reaper.release('job', job.id)
-    reaper.release('folder', place.folder)
     cancel.close()
     await output.drain()
     output.close()
@@ -249,8 +238,9 @@ function openRun(host: JobHost, job: Job, place: Workplace, api: Api, log: JobLo
     env,
     cwd: settings.buildPath,
     checkoutPath,
-    folder: place.folder,
+    makeFolder: place.makeFolder,
     plugins: [],
+    cache: null,
   }
   return { run, ignored: prepared.ignored, missing: prepared.missing }
 }

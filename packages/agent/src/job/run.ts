@@ -1,6 +1,7 @@
 // The shared state of the phases of one job.
 
 import type { Job } from '@millrace/protocol/jobs.ts'
+import type { JobCache } from '../cache/restore.ts'
 import type { Api } from '../http/call.ts'
 import type { JobLog } from '../log/job-log.ts'
 import type { Settings } from '../settings.ts'
@@ -23,9 +24,11 @@ export interface JobRun {
   /** The working directory of the next process. */
   cwd: string
   checkoutPath: string
-  /** A folder of this job, deleted at its end. */
-  folder: string
+  /** A folder of this job, deleted at its end. The first call makes it. */
+  makeFolder(): string
   plugins: LoadedPlugin[]
+  /** null: the step has no cache, or it is in a volume. */
+  cache: JobCache | null
 }
 
 export interface LoadedPlugin {

@@ -2,7 +2,7 @@
 // order. When too many bytes wait, `isFull` makes the writer wait too, so memory stays bounded.
 
 import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
+import { gzip, gzipSync } from 'node:zlib'
 import type { Clock } from '../clock.ts'
 
 export interface Chunk {
@@ -15,34 +15,60 @@ export interface ChunkOptions {
   maxBytes: number
   intervalSeconds: number
   clock: Clock
+  /** Whether `close` returns a small rest instead of sending it. */
+  keepsLast: boolean
   /** Retries internally. If it rejects, the chunk is lost. */
   deliver: (chunk: Chunk, gzipped: Buffer) => Promise<void>
   /** Called when the queue is no longer full. */
   drained: () => void
 }
 
+export interface ChunksEnd {
+  lost: number
+  bytes: number
+  /** The rest that was not sent. */
+  last: { chunk: Chunk; gzipped: Buffer } | null
+}
+
 export interface Chunks {
   write(bytes: Buffer): void
   isFull(): boolean
   /** Sends the rest and waits for all responses. */
-  close(): Promise<{ lost: number; bytes: number }>
+  close(): Promise<ChunksEnd>
 }
 
 const SENDERS = 3
+const MAX_LAST_BYTES = 64 * 1024
 const MAX_WAITING_BYTES = 4 * 1024 * 1024
 /** Sends the first chunks immediately, then one per interval. */
 const BURST = 5
 /**
- * Gathers lines, because every chunk is a request: briefly at first, so that a reader sees the job start, then longer.
+ * Gathers lines, because every chunk is a request: briefly at first, so that a reader sees the job start, then longer. A job
+ * that ends earlier sends a single chunk.
  */
-const FIRST_GATHER_MS = 5
+const FIRST_GATHER_MS = 30
 const GATHER_MS = 100
 
-const compress = promisify(gzip)
 /** Logs compress well at any level, so use the cheapest. */
 const QUICKLY = { level: 1 }
+const compressLater = promisify(gzip)
+/** A thread costs more than it saves for fewer bytes. */
+const LEAST_THREAD_BYTES = 16 * 1024
 
-export function sendChunks({ maxBytes, intervalSeconds, clock, deliver, drained }: ChunkOptions): Chunks {
+async function compress(bytes: Buffer): Promise<Buffer> {
+  if (bytes.length < LEAST_THREAD_BYTES) return gzipSync(bytes, QUICKLY)
+  // A buffer for the whole result, because every further one is a wake-up of this thread.
+  return await compressLater(bytes, { ...QUICKLY, chunkSize: Math.ceil(bytes.length / 2) })
+}
+
+export function sendChunks({
+  maxBytes,
+  intervalSeconds,
+  clock,
+  keepsLast,
+  deliver,
+  drained,
+}: ChunkOptions): Chunks {
   let waiting: Buffer[] = []
   let waitingBytes = 0
   let sequence = 0
@@ -76,21 +102,33 @@ export function sendChunks({ maxBytes, intervalSeconds, clock, deliver, drained 
   }
 
   function cut(): Chunk {
-    const all = waiting.length === 1 ? (waiting[0] ?? Buffer.alloc(0)) : Buffer.concat(waiting)
-    const bytes = all.subarray(0, maxBytes)
-    const rest = all.subarray(maxBytes)
-    waiting = rest.length > 0 ? [rest] : []
-    waitingBytes = rest.length
+    const bytes = take(maxBytes)
+    waitingBytes -= bytes.length
     sequence += 1
     const chunk = { sequence, offset, bytes }
     offset += bytes.length
     return chunk
   }
 
+  /** Copies only the bytes that it takes. */
+  function take(most: number): Buffer {
+    let count = 0
+    let size = 0
+    while (size < most && count < waiting.length) {
+      size += waiting[count]?.length ?? 0
+      count += 1
+    }
+    const taken = Buffer.concat(waiting.slice(0, count), Math.min(size, most))
+    const last = waiting[count - 1]
+    waiting = waiting.slice(count)
+    if (size > most && last !== undefined) waiting.unshift(last.subarray(last.length - (size - most)))
+    return taken
+  }
+
   async function sendOne(chunk: Chunk): Promise<void> {
     sending += 1
     try {
-      await deliver(chunk, await compress(chunk.bytes, QUICKLY))
+      await deliver(chunk, await compress(chunk.bytes))
     } catch {
       lost += 1
     }
@@ -114,11 +152,13 @@ export function sendChunks({ maxBytes, intervalSeconds, clock, deliver, drained 
     },
     isFull: () => waitingBytes >= MAX_WAITING_BYTES,
     async close() {
+      const isSmall = waitingBytes > 0 && waitingBytes <= Math.min(maxBytes, MAX_LAST_BYTES)
+      const chunk = keepsLast && isSmall ? cut() : null
       await new Promise<void>((resolve) => {
         whenSent = resolve
         wakeNow()
       })
-      return { lost, bytes: offset }
+      return { lost, bytes: offset, last: chunk && { chunk, gzipped: await compress(chunk.bytes) } }
     },
   }
 }

@@ -1,7 +1,16 @@
 // The encodings in which programs print a text: JSON, URL encoding, shell quoting, source code, HTML, hexadecimal, base64.
 
+/** Characters that no encoding of characters changes. Most tokens consist of them. */
+const PLAIN = /^[A-Za-z0-9._-]*$/
+
 /** A form may equal the text or another form. */
 export function encodingsOf(text: string): string[] {
+  const bytes = Buffer.from(text)
+  return [...(PLAIN.test(text) ? [] : characterForms(text)), ...hexForms(bytes), ...base64Forms(bytes)]
+}
+
+/** The encodings that replace single characters. */
+export function characterForms(text: string): string[] {
   const json = jsonForms(text)
   return [
     ...json,
@@ -11,8 +20,6 @@ export function encodingsOf(text: string): string[] {
     ...shellForms(text),
     ...sourceForms(text),
     ...htmlForms(text),
-    ...hexForms(Buffer.from(text)),
-    ...base64Forms(Buffer.from(text)),
   ]
 }
 

@@ -3,6 +3,7 @@
 import * as jobs from '../api/jobs.ts'
 import type { Api } from '../http/call.ts'
 import { sendChunks } from './chunks.ts'
+import type { ChunksEnd } from './chunks.ts'
 import { createRedactor, redactText } from './redactor.ts'
 import { needlesOf, secretValues } from './secrets.ts'
 import { createStamper } from './timestamps.ts'
@@ -19,7 +20,7 @@ export interface JobLog {
   hideVariables(env: Readonly<Record<string, string>>): void
   /** Redacts a text that leaves the machine outside the log. */
   redact(text: string): string
-  close(): Promise<{ lost: number; bytes: number }>
+  close(): Promise<ChunksEnd>
 }
 
 export interface JobLogOptions {
@@ -27,12 +28,14 @@ export interface JobLogOptions {
   jobId: string
   maxChunkBytes: number
   intervalSeconds: number
+  /** Whether `close` returns a small rest instead of sending it. */
+  keepsLast: boolean
   /** Names of variables whose values are secret. */
   redactedVariables: readonly string[]
 }
 
 export function openJobLog(options: JobLogOptions): JobLog {
-  const { api, jobId, maxChunkBytes, intervalSeconds, redactedVariables } = options
+  const { api, jobId, maxChunkBytes, intervalSeconds, keepsLast, redactedVariables } = options
   let whenDrained: () => void = () => {}
   const redactor = createRedactor()
   const hidden: Buffer[] = []
@@ -49,6 +52,7 @@ export function openJobLog(options: JobLogOptions): JobLog {
     maxBytes: maxChunkBytes,
     intervalSeconds,
     clock: api.clock,
+    keepsLast,
     deliver: (chunk, gzipped) => jobs.sendChunk(api, jobId, chunkQuery(chunk), gzipped),
     drained: () => whenDrained(),
   })

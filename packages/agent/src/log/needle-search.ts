@@ -76,3 +76,52 @@ export function createNeedleSearch(needles: readonly Buffer[]): NeedleSearch {
     foundBytes: (state) => found[state] ?? 0,
   }
 }
+
+/** A quick look for places where a needle may begin. It is exact about where none does. */
+export interface StartSearch {
+  /**
+   * The first place at or after `from` where a needle may begin, also one that the end of the text cuts off. The length
+   * of the text if there is none.
+   */
+  nextStart(text: Buffer, from: number): number
+}
+
+/**
+ * Compares pairs of bytes at the end of a window as long as the shortest needle, and skips over the window if the pair is
+ * in no needle's beginning (Wu and Manber). So it reads only a part of a text without needles.
+ */
+export function createStartSearch(needles: readonly Buffer[]): StartSearch {
+  const width = needles.reduce((least, { length }) => Math.min(least, length), LONGEST_WINDOW)
+  if (width < 2) return { nextStart: (_text, from) => from }
+  const skips = new Uint8Array(65_536).fill(width - 1)
+  const firstBytes = new Set<number>()
+  const firstPairs = new Set<number>()
+  for (const needle of needles) {
+    firstBytes.add(needle[0] ?? 0)
+    firstPairs.add(needle.readUInt16BE(0))
+    for (let at = 0; at < width - 1; at += 1) {
+      const pair = needle.readUInt16BE(at)
+      skips[pair] = Math.min(skips[pair] ?? 0, width - 2 - at)
+    }
+  }
+  return {
+    nextStart(text, from) {
+      let end = from + width - 1
+      while (end < text.length) {
+        const skip = skips[((text[end - 1] ?? 0) << 8) | (text[end] ?? 0)] ?? 0
+        if (skip === 0) return end - width + 1
+        end += skip
+      }
+      // The rest is shorter than a needle.
+      let start = end - width + 1
+      while (start < text.length) {
+        const isLast = start === text.length - 1
+        if (isLast ? firstBytes.has(text[start] ?? 0) : firstPairs.has(text.readUInt16BE(start))) break
+        start += 1
+      }
+      return Math.min(start, text.length)
+    },
+  }
+}
+
+const LONGEST_WINDOW = 255

@@ -2,6 +2,8 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { inspect } from 'node:util'
 import { assert, array, nat, property, sample, string, stringMatching, tuple, uniqueArray } from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { characterForms } from './encodings.ts'
+import { createStartSearch } from './needle-search.ts'
 import { createRedactor, redactText } from './redactor.ts'
 import { needlesOf, REDACTED_VARIABLES, secretValues } from './secrets.ts'
 
@@ -50,6 +52,25 @@ describe('redactor', () => {
     )
   })
 
+  it('leaves out only places where no secret begins', () => {
+    const secrets = uniqueArray(stringMatching(/^[ab]{1,9}$/), { minLength: 1, maxLength: 5 })
+    assert(
+      property(secrets, stringMatching(/^[a-d]{0,60}$/), nat({ max: 60 }), (values, text, place) => {
+        const from = Math.min(place, text.length)
+        const search = createStartSearch(values.map((value) => Buffer.from(value)))
+        const found = search.nextStart(Buffer.from(text), from)
+        const mayBegin = (at: number) =>
+          values.some((value) => text.slice(at).startsWith(value.slice(0, text.length - at)))
+        const first = Array.from(text, (_, at) => at).find((at) => at >= from && mayBegin(at))
+        expect(found).toBeGreaterThanOrEqual(from)
+        expect(found).toBeLessThanOrEqual(first ?? text.length)
+      }),
+      { numRuns: 2000 },
+    )
+    const skipsAll = createStartSearch([Buffer.from('hunter22')])
+    expect(skipsAll.nextStart(Buffer.from('no such text in here'), 0)).toBe(20)
+  })
+
   it('holds back only what could still become a secret', () => {
     const redactor = createRedactor()
     redactor.add([Buffer.from('hunter22')])
@@ -89,6 +110,14 @@ describe('needlesOf', () => {
     const secret = 'a long secret value that an encoder would break into several lines, because it does that'
     const wrapped = Buffer.from(secret).toString('base64').replaceAll(/.{76}/g, '$&\n')
     expect(hide(wrapped, secret)).toBe('[REDACTED]\n[REDACTED]')
+  })
+
+  it('encodes the characters of a plain token in no other way', () => {
+    assert(
+      property(stringMatching(/^[A-Za-z0-9._-]{6,40}$/), (token) => {
+        expect(new Set(characterForms(token))).toEqual(new Set([token]))
+      }),
+    )
   })
 
   it('finds each line of a value of several lines', () => {

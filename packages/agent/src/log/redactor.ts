@@ -1,8 +1,8 @@
 // Replaces secrets in a stream of bytes, however the stream is cut. Bytes that may be the start of a secret are held back
 // until the next bytes decide; never more than the length of the longest secret.
 
-import { createNeedleSearch } from './needle-search.ts'
-import type { NeedleSearch } from './needle-search.ts'
+import { createNeedleSearch, createStartSearch } from './needle-search.ts'
+import type { NeedleSearch, StartSearch } from './needle-search.ts'
 
 export interface Redactor {
   /** Applies to later bytes only. */
@@ -19,6 +19,8 @@ export function createRedactor(): Redactor {
   const needles: Buffer[] = []
   const known = new Set<string>()
   /** Null when needles were added since. */
+  let starts: StartSearch | null = null
+  /** Null until something looks like a needle. */
   let search: NeedleSearch | null = null
   let state = 0
   let held: Buffer = NOTHING
@@ -29,17 +31,26 @@ export function createRedactor(): Redactor {
     if (needles.length === 0) return bytes
     const text = held.length === 0 ? bytes : Buffer.concat([held, bytes])
     let from = held.length
-    if (search === null) {
-      search = createNeedleSearch(needles)
+    if (starts === null) {
+      starts = createStartSearch(needles)
+      search = null
       state = 0
       from = 0
     }
     for (let at = from; at < text.length; at += 1) {
+      if (state === 0) at = starts.nextStart(text, at)
+      if (at === text.length) break
+      search ??= createNeedleSearch(needles)
       state = search.next(state, text[at] ?? 0)
       const length = search.foundBytes(state)
       if (length > 0) addRange(ranges, at + 1 - length, at + 1)
     }
-    const keepFrom = isEnd ? text.length : text.length - search.openBytes(state)
+    const openBytes = state === 0 ? 0 : (search?.openBytes(state) ?? 0)
+    const keepFrom = isEnd ? text.length : text.length - openBytes
+    if (ranges.length === 0 && keepFrom === text.length) {
+      held = NOTHING
+      return text
+    }
     const redacted = replace(text, ranges, keepFrom)
     held = keepFrom === text.length ? NOTHING : Buffer.from(text.subarray(keepFrom))
     ranges = rangesFrom(ranges, keepFrom)
@@ -54,7 +65,7 @@ export function createRedactor(): Redactor {
         if (needle.length === 0 || known.has(text)) continue
         known.add(text)
         needles.push(needle)
-        search = null
+        starts = null
       }
     },
     push: (bytes) => run(bytes, false),

@@ -21,21 +21,19 @@ export function createStamper(now: () => number): Stamper {
     push(bytes) {
       if (bytes.length === 0) return bytes
       const time = now()
-      const stamp = Buffer.from(`\x1b_bk;t=${time}\x07`)
-      const parts: Buffer[] = []
+      const stamp = `\x1b_bk;t=${time}\x07`
       const isSlow = !isLineStart && time - stampedAt > SLOW_MS && isBetweenCharacters(ending, bytes)
-      if (isLineStart || isSlow) parts.push(stamp)
-      let from = 0
-      for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) {
-        parts.push(bytes.subarray(from, at + 1))
-        from = at + 1
-        if (from < bytes.length) parts.push(stamp)
-      }
-      if (from < bytes.length) parts.push(bytes.subarray(from))
-      if (parts[0] === stamp || from > 0) stampedAt = time
-      isLineStart = from === bytes.length
-      ending = Buffer.concat([ending, bytes]).subarray(-LONGEST_CODE)
-      return Buffer.concat(parts)
+      const begins = isLineStart || isSlow ? stamp : ''
+      isLineStart = bytes.at(-1) === NEWLINE
+      if (begins !== '' || bytes.includes(NEWLINE)) stampedAt = time
+      ending =
+        bytes.length < LONGEST_CODE
+          ? Buffer.concat([ending, bytes]).subarray(-LONGEST_CODE)
+          : bytes.subarray(-LONGEST_CODE)
+      // As a text of one byte a character, which V8 searches and joins faster than copies of every line.
+      const text = bytes.toString('latin1', 0, isLineStart ? bytes.length - 1 : bytes.length)
+      const stamped = text.replaceAll('\n', `\n${stamp}`)
+      return Buffer.from(`${begins}${stamped}${isLineStart ? '\n' : ''}`, 'latin1')
     },
   }
 }

@@ -3,7 +3,8 @@
 
 import { makeCommandsFolder } from '../commands-folder.ts'
 import { startJobReaper } from '../job-reaper.ts'
-import { clearWorkplace, prepareWorkplace, runJob } from '../job/run-job.ts'
+import { runJob } from '../job/run-job.ts'
+import { openWorkplaces } from '../job/workplaces.ts'
 import { withDefaults } from '../settings.ts'
 import type { FromJobProcess, JobWork, ToJobProcess } from './messages.ts'
 
@@ -11,7 +12,8 @@ import type { FromJobProcess, JobWork, ToJobProcess } from './messages.ts'
 const LONGEST_END_MS = 6000
 
 const letGo = new AbortController()
-const place = prepareWorkplace()
+const workplaces = openWorkplaces(1)
+const place = workplaces.prepare()
 place.catch(() => {})
 // A folder of this process, which no other job can change.
 const commands = makeCommandsFolder(process.execPath)
@@ -32,8 +34,17 @@ async function run({ options, session, job, jobStatusIntervalSeconds }: JobWork)
   const settings = withDefaults({ ...options, token: '' })
   const reaper = startJobReaper()
   reaper.watch('folder', binPath)
-  const host = { settings, session, binPath, reaper, jobStatusIntervalSeconds, letGo: letGo.signal }
+  const host = {
+    settings,
+    session,
+    binPath,
+    reaper,
+    workplaces,
+    jobStatusIntervalSeconds,
+    letGo: letGo.signal,
+  }
   const report = await runJob(host, job, place)
+  await workplaces.close()
   await remove()
   await reaper.close()
   const answer: FromJobProcess = { report }
@@ -47,7 +58,7 @@ async function endAlone(): Promise<void> {
   letGo.abort()
   if (running !== null) await running.catch(() => {})
   else {
-    await place.then(clearWorkplace, () => {})
+    await workplaces.close()
     await commands.then(({ remove }) => remove()).catch(() => {})
   }
   process.exit(0)

@@ -1,5 +1,5 @@
-// The socket between a job and its agent. The job reads and changes the environment of later phases, and adds values to
-// redact.
+// The socket between jobs and their agent. A job reads and changes the environment of its later phases, and adds values to
+// redact. All jobs of a process share the socket; each has a token of its own.
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { join } from 'node:path'
@@ -21,6 +21,13 @@ export interface JobSocket {
   token: string
   /** Requests before this are refused. */
   open(job: JobApi): void
+  /** Requests after this are refused. */
+  close(): void
+}
+
+export interface JobSockets {
+  path: string
+  add(): JobSocket
   close(): void
 }
 
@@ -39,19 +46,23 @@ const FIXED = new Set([
   'BUILDKITE_SOCKETS_PATH',
 ])
 
-export async function listenForJob(folder: string): Promise<JobSocket> {
+export async function listenForJobs(folder: string): Promise<JobSockets> {
   const path = join(folder, 'job.sock')
-  const token = randomBytes(24).toString('hex')
-  let job: JobApi | null = null
+  const jobs = new Map<string, JobApi>()
   const server = await listen(path, (request) => {
-    if (job === null || !isSame(request.token, token)) return refuse(401, 'the token is wrong')
-    return answer(job, request)
+    for (const [token, job] of jobs) if (isSame(request.token, token)) return answer(job, request)
+    return refuse(401, 'the token is wrong')
   })
   return {
     path,
-    token,
-    open(opened) {
-      job = opened
+    add() {
+      const token = randomBytes(24).toString('hex')
+      return {
+        path,
+        token,
+        open: (job) => void jobs.set(token, job),
+        close: () => void jobs.delete(token),
+      }
     },
     close: () => void server.close(),
   }

@@ -10,6 +10,7 @@ import { keepHeaders, moveTo, openSession } from '../http/session.ts'
 import type { JobReaper } from '../job-reaper.ts'
 import { prepareHere } from '../job/run-job.ts'
 import type { JobFinish, JobHost, PreparedJob } from '../job/run-job.ts'
+import type { Workplaces } from '../job/workplaces.ts'
 import { prepareJobProcess } from '../separate/job-process.ts'
 import type { Settings } from '../settings.ts'
 import { openChannel } from './channel.ts'
@@ -21,6 +22,7 @@ export interface WorkerOptions {
   settings: Settings
   binPath: string
   reaper: JobReaper
+  workplaces: Workplaces
   /** From 1. */
   number: number
   /** Aborts when the agent must take no new jobs. */
@@ -173,12 +175,13 @@ class Worker {
 
   /** False: the server did not receive the report. */
   private async runJob(job: Job): Promise<boolean> {
-    const { settings, binPath, reaper } = this.options
+    const { settings, binPath, reaper, workplaces } = this.options
     const host: JobHost = {
       settings,
       session: this.api.session,
       binPath,
       reaper,
+      workplaces,
       jobStatusIntervalSeconds: this.registered.job_status_interval,
       letGo: this.letGo.signal,
     }
@@ -197,8 +200,9 @@ class Worker {
   }
 
   private prepareNext(): PreparedJob {
-    const { separateJobs } = this.options.settings
-    return separateJobs === null ? prepareHere() : prepareJobProcess(separateJobs)
+    const { settings, workplaces } = this.options
+    const { separateJobs } = settings
+    return separateJobs === null ? prepareHere(workplaces) : prepareJobProcess(separateJobs)
   }
 
   private async beat(): Promise<void> {

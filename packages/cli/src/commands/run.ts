@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { InvalidArgumentError, type Command } from 'commander'
-import { command } from '../command.ts'
+import { command, HELP_GROUPS } from '../command.ts'
 import { collectPairs } from '../run/pairs.ts'
 import type { RunOptions } from '../run/run-file.ts'
 
@@ -11,6 +11,7 @@ export const run = (): Command =>
       'lies in. Exits with 0 when the build passes.',
     'run .buildkite/pipeline.yml --jobs 4 --env TARGET=staging --unblock --field version=1.2.3',
   )
+    .helpGroup(HELP_GROUPS.here)
     .argument('[file]', 'the pipeline; - reads standard input (default: the file at a usual place)')
     .option('--jobs <number>', 'how many jobs run at once (default: one per core)', readCount)
     .option('--env <name=value>', 'a variable of the build; repeat it for several', collectPairs, [])

@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { copyFileSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { targetPath } from '@millrace/agent/artifacts/download.ts'
+import { targetPath } from '@millrace/agent/artifacts/target.ts'
 import { findFiles } from '@millrace/agent/artifacts/find.ts'
 import { compileGlob } from '@millrace/engine/globs.ts'
 

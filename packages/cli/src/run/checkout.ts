@@ -78,7 +78,7 @@ async function findUser(folder: string): Promise<Checkout['user']> {
 const execute = promisify(execFile)
 
 /** null: git is not installed or failed. */
-async function git(folder: string, ...args: string[]): Promise<string | null> {
+export async function git(folder: string, ...args: string[]): Promise<string | null> {
   try {
     const { stdout } = await execute('git', ['-C', folder, ...args], { maxBuffer: 64 * 1024 * 1024 })
     return stdout.replace(/\n+$/, '')

@@ -217,6 +217,7 @@ export class LocalBuild implements AgentHost {
         for (const [name, value] of Object.entries(effect.values)) this.metaData.set(name, value)
         break
       case 'build_state_changed':
+      case 'job_unblockable_changed':
       case 'job_runnable':
       case 'create_child_build':
       case 'cancel_child_build':

@@ -19,7 +19,8 @@ const MOVES = {
   reserve: { from: ['scheduled'], to: 'reserved' },
   assign: { from: ['scheduled', 'reserved'], to: 'assigned' },
   accept: { from: ['assigned'], to: 'accepted' },
-  start: { from: ['accepted'], to: 'running' },
+  // An agent may accept and start a job at once.
+  start: { from: ['assigned', 'accepted'], to: 'running' },
   give_back: { from: ['reserved', 'assigned', 'accepted'], to: 'scheduled' },
 } as const satisfies Record<MoveEvent['type'], { from: readonly JobState[]; to: JobState }>
 

@@ -27,7 +27,10 @@ function jobEffects(before: JobRow | null, after: JobRow): Effect[] {
     effects.push({ kind: 'notify', event: 'job.promised_exit_status', jobId: after.id })
   }
   const from = before?.state ?? null
-  if (from === after.state) return effects
+  if (from === after.state) {
+    const hasChanged = before?.unblockable !== after.unblockable
+    return hasChanged ? [...effects, { kind: 'job_unblockable_changed', jobId: after.id }] : effects
+  }
   effects.push({ kind: 'job_state_changed', jobId: after.id, stepId: after.stepId, from, to: after.state })
   if (after.state === 'scheduled') effects.push({ kind: 'job_runnable', jobId: after.id })
   const event = jobEventName(before, after)

@@ -29,6 +29,8 @@ export type Effect =
     }
   /** One per job and advance, from null for a new job. */
   | { kind: 'job_state_changed'; jobId: string; stepId: string; from: JobState | null; to: JobState }
+  /** A block or input job whose state stays the same may be unblocked now, or no longer. */
+  | { kind: 'job_unblockable_changed'; jobId: string }
   | { kind: 'job_runnable'; jobId: string }
   | { kind: 'cancel_on_agent'; jobId: string; cause: 'canceled' | 'timed_out' }
   | { kind: 'create_child_build'; jobId: string }

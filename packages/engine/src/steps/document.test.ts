@@ -263,19 +263,15 @@ describe('readPipeline', () => {
     ],
     ['notifications', `{notify: [${'{slack: x, if: build.tag=~/.{9}/},'.repeat(20_000)}]}`],
     ['long names', `{steps: [{command: a, "${'x'.repeat(900_000)}": 1}]}`],
-  ])(
-    'answers soon, and in few words, for a megabyte of %s',
-    (_, text) => {
-      let written = ''
-      const spent = cpuMilliseconds(() => {
-        const read = readPipeline(text, { ...OPTIONS, interpolateWith: () => undefined })
-        written = JSON.stringify(read.ok ? read.warnings : read.problems)
-      })
-      expect(spent).toBeLessThan(5000)
-      expect(written.length).toBeLessThan(50_000)
-    },
-    30_000,
-  )
+  ])('answers soon, and in few words, for a megabyte of %s', (_, text) => {
+    let written = ''
+    const spent = cpuMilliseconds(() => {
+      const read = readPipeline(text, { ...OPTIONS, interpolateWith: () => undefined })
+      written = JSON.stringify(read.ok ? read.warnings : read.problems)
+    })
+    expect(spent).toBeLessThan(5000)
+    expect(written.length).toBeLessThan(50_000)
+  })
 })
 
 describe('a key in depends_on that no step has', () => {

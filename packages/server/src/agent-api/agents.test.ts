@@ -30,7 +30,7 @@ describe('POST /v3/register', () => {
         name: 'tester',
         access_token: expect.stringMatching(/^mras_\w{40}$/),
         ping_interval: 1,
-        heartbeat_interval: 30,
+        heartbeat_interval: 60,
         job_status_interval: 2,
         meta_data: ['os=linux', 'queue=default'],
       },

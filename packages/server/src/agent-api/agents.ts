@@ -29,7 +29,8 @@ const register = agentRoute({
       access_token: sessionToken,
       // A ping waits while there is no job, so a short interval costs little.
       ping_interval: 1,
-      heartbeat_interval: Math.max(1, Math.min(30, Math.floor(ctx.config.timers.agentLostSeconds / 3))),
+      // An agent may miss two of them.
+      heartbeat_interval: Math.max(1, Math.min(60, Math.floor(ctx.config.timers.agentLostSeconds / 3))),
       job_status_interval: 2,
       meta_data: tags,
     }
@@ -61,7 +62,7 @@ const heartbeat = agentRoute({
   body: HeartbeatRequest,
   async handler({ ctx, agent, body }) {
     const at = ctx.now().toISOString()
-    await ctx.db.updateTable('agents').set({ last_seen_at: at }).where('id', '=', agent.id).execute()
+    ctx.agentActivity.recordHeartbeat(agent)
     const answer: HeartbeatResponse = { ...(body.sent_at ? { sent_at: body.sent_at } : {}), received_at: at }
     return ok(answer)
   },

@@ -11,13 +11,13 @@ import {
   show,
   upload,
 } from '../../test/artifact-files.ts'
-import { aBucket, type Bucket } from '../../test/bucket.ts'
+import { aBucket, type Bucket } from '../../../../testbed/src/bucket.ts'
 import { aRunningJob } from '../../test/job-runs.ts'
 
 const mebibyte = 1024 * 1024
 
 // Files large enough to come in parts take their time on a busy machine.
-describe('artifacts in S3', { timeout: 60_000 }, () => {
+describe('artifacts in S3', () => {
   let bucket: Bucket
   let proxied: TestApp
   let direct: TestApp

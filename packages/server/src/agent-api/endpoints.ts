@@ -77,7 +77,7 @@ async function authenticate(
     case 'session':
       return { agent: await tokens.findSession(ctx, token, request.ip) }
     case 'ended_session':
-      return { agent: await tokens.findEndedSession(ctx.db, token) }
+      return { agent: await tokens.findEndedSession(ctx, token) }
     case 'session_or_job':
       return { agent: await findAgentOfEither(ctx, route, token, request.ip) }
     case 'suite':
@@ -86,7 +86,7 @@ async function authenticate(
     case 'ended_job': {
       const find = route.token === 'job' ? tokens.findRunningJob : tokens.findEndedJob
       const job = await find(ctx, token)
-      if (!route.isLast) await noteJobRequest(ctx, job)
+      if (!route.isLast) noteJobRequest(ctx, job)
       await requireReach(ctx, route, job, (request.params as Record<string, string>)['job'])
       await refuseForks(ctx, route, job)
       return { job }
@@ -103,7 +103,7 @@ async function findAgentOfEither(
   if (!token.startsWith('mrjt_')) return tokens.findSession(ctx, token, ip)
   const job = await tokens.findRunningJob(ctx, token)
   await refuseForks(ctx, route, job)
-  return tokens.getAgent(ctx.db, job.organizationId, job.agent.id)
+  return tokens.getAgent(ctx, job.organizationId, job.agent.id)
 }
 
 async function refuseForks(ctx: Context, { forks }: AgentRoute, job: tokens.RunningJob): Promise<void> {

@@ -9,6 +9,8 @@ import type { Context } from '../context.ts'
 import { joinUserinfo, withoutUserinfo } from '../lib/userinfo.ts'
 
 const chunkBytes = 100 * 1024
+/** A chunk that does not compress is still below 1 MB, which many proxies accept at most. */
+const largeChunkBytes = 512 * 1024
 
 export async function jobAnswer(
   ctx: Context,
@@ -19,14 +21,16 @@ export async function jobAnswer(
   const command = await findCommand(ctx, organizationId, jobId)
   if (command === null) throw new Error('A job that runs no command was accepted.')
   const { work, definition, priority, runnableAt, hasCredentials, buildId } = command
-  const isFromFork = await isUntrusted(ctx.db, organizationId, [buildId])
+  const isFromFork = command.mayBeUntrusted && (await isUntrusted(ctx.db, organizationId, [buildId]))
   const env = isFromFork ? withPlainAddress(command.env) : withUserinfo(ctx, command)
   return {
     id: jobId,
     token,
     env: { ...(hasCredentials ? askingForCredentials : {}), ...env },
     chunks_max_size_bytes: chunkBytes,
+    large_chunks_max_size_bytes: largeChunkBytes,
     chunks_interval_seconds: 1,
+    takes_last_chunk: true,
     log_max_size_bytes: ctx.config.logMaxBytes,
     step: stepAnswer(work, definition),
     ...(work.matrix === null ? {} : { matrix_permutation: permutation(work.matrix) }),

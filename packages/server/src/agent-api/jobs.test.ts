@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { describe, expect, it, vi } from 'vitest'
-import { sortedStatuses, useApp } from '../../test/app.ts'
+import { describe, expect, it } from 'vitest'
+import { eventually, sortedStatuses, useApp } from '../../test/app.ts'
 import { anAgent, anAgentWorld, call, type AgentWorld } from '../../test/agent-client.ts'
 import { aPipeline } from '../../test/builders.ts'
 import { aBuild, buildState, jobNamed, statesOf, applyEvent, type TestBuild } from '../../test/runs.ts'
@@ -80,7 +80,9 @@ describe('PUT /v3/jobs/:job/accept', () => {
       token: expect.stringMatching(/^mrjt_[0-9a-f]{64}$/),
       env: run.env,
       chunks_max_size_bytes: 102_400,
+      large_chunks_max_size_bytes: 524_288,
       chunks_interval_seconds: 1,
+      takes_last_chunk: true,
       log_max_size_bytes: 1_073_741_824,
       step: {
         command: 'echo hi',
@@ -313,12 +315,12 @@ describe('a job that is canceled while it is handed out', () => {
       const { assigned } = await claimJobs({ ...app.ctx, db: trx }, queue, [claimant])
       expect(assigned).toHaveLength(1)
       const waiting = applyEvent(app, made, { type: 'cancel_build', reason: null })
-      await vi.waitFor(async () => {
+      await eventually('it waits for the lock', async () => {
         const { rows } = await sql`
           select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
           app.db,
         )
-        expect(rows).toHaveLength(1)
+        return rows.length === 1
       })
       return { canceling: waiting }
     })

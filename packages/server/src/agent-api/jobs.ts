@@ -16,6 +16,7 @@ import { inTransaction } from '../db/transaction.ts'
 import { noContent, ok } from '../http/answer.ts'
 import { ApiError, conflict, notFound, refused } from '../lib/errors.ts'
 import { isUuid } from '../lib/ids.ts'
+import { receiveChunk } from '../resources/log/receive.ts'
 import { finishJob } from './finish-job.ts'
 import { agentRoute, done } from './route.ts'
 import { acceptAndStart, acceptJob, acquireJob } from './take-job.ts'
@@ -88,7 +89,14 @@ const finish = agentRoute({
   isLast: true,
   body: FinishRequest,
   async handler({ ctx, job, body }) {
+    const { last_chunk: chunk } = body
+    if (chunk) {
+      const { sequence, offset, gzip } = chunk
+      const bytes = { body: Buffer.from(gzip, 'base64'), isGzip: true, isLast: true }
+      await receiveChunk(ctx, job.organizationId, job.id, { sequence, offset, ...bytes })
+    }
     await finishJob(ctx, job, body)
+    ctx.agentActivity.deleteJobRequest(job.agent.id)
     return done()
   },
 })
@@ -133,7 +141,7 @@ const promiseFailure = agentRoute({
  * then the accept arrived late.
  */
 async function endRefused(ctx: Context, agent: Agent, job: AgentJob): Promise<void> {
-  if (isJobAlive(ctx, job.heardAt)) return
+  if (isJobAlive(ctx, job)) return
   if (job.state === 'running') await loseJob(ctx, agent.organizationId, job)
   else await endUnstartable(ctx, agent.organizationId, job.buildId, job.id)
 }

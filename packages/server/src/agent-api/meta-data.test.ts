@@ -87,4 +87,17 @@ describe('meta-data', () => {
     expect(await buildRow(build.id)).toMatchObject({ commit: 'b'.repeat(40), message: 'Mine' })
     expect(readCommitText('HEAD')).toBeNull()
   })
+
+  it.each([
+    ['Author: Ada L  <ada@example.com>', { name: 'Ada L', email: 'ada@example.com' }],
+    ['Author:<ada@example.com>', { name: '', email: 'ada@example.com' }],
+    ['Author: Ada > L <of> <ada@example.com>', { name: 'Ada > L', email: 'of' }],
+    ['Author: Ada <L <ada@example.com>', { name: 'Ada <L', email: 'ada@example.com' }],
+    ['Author: Ada L', null],
+    ['Author: > Ada', null],
+    // It took hours when it was read with a regular expression.
+    [`Author:${' '.repeat(100_000)}`, null],
+  ])('reads the author of a commit in time: %.60s', (line, author) => {
+    expect(readCommitText(`commit ${'c'.repeat(40)}\n${line}\n\n    Message`)?.author).toEqual(author)
+  })
 })

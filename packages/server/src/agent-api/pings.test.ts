@@ -269,6 +269,22 @@ describe('POST /agentedge.v1.AgentEdgeService/StreamPings', () => {
     stream.close()
   })
 
+  it('gives jobs also to an agent that came right after an equal one found none', async () => {
+    const world = await anAgentWorld(app)
+    const agents = [await anAgent(app, world.token), await anAgent(app, world.token)]
+    const streams = []
+    for (const agent of agents) {
+      const stream = await openStream(agent)
+      expect(await stream.next()).toBe(resumeFrame)
+      streams.push(stream)
+    }
+    const build = await oneJob(app, world, '[{ command: one }, { command: two }]')
+    const offered = await Promise.all(streams.map((stream) => stream.next()))
+    const jobs = [await jobNamed(app, build, 'one'), await jobNamed(app, build, 'two')]
+    expect(new Set(offered)).toEqual(new Set(jobs.map(jobFrame)))
+    for (const stream of streams) stream.close()
+  })
+
   it('begins with the job that was offered already', async () => {
     const world = await anAgentWorld(app)
     const build = await oneJob(app, world)

@@ -5,7 +5,7 @@ import type { PingResponse } from '@millrace/protocol/agents.ts'
 import { STREAM_PINGS_PATH, type StreamPingsResponse } from '@millrace/protocol/pings.ts'
 import { act } from '../conductor/act.ts'
 import type { Dispatcher, Woken } from '../conductor/dispatch.ts'
-import { isJobAlive, noteStreamOpened, loseJob } from '../conductor/lost-agents.ts'
+import { isJobAlive, loseJob, undecidedMs } from '../conductor/lost-agents.ts'
 import type { Context } from '../context.ts'
 import { ok, type Answer } from '../http/answer.ts'
 import { notFound } from '../lib/errors.ts'
@@ -21,14 +21,16 @@ const ping = agentRoute({
   url: '/v3/ping',
   token: 'session',
   async handler({ ctx, dispatcher, agent, request }) {
-    const endsAt = Date.now() + ctx.config.timers.pingHoldSeconds * 1000
-    let asking = await releaseAbandonedJob(ctx, agent)
+    const endsAt = performance.now() + ctx.config.timers.pingHoldSeconds * 1000
+    let asking = await releaseAbandonedJob(ctx, agent, (ms) =>
+      dispatcher.wait(agent, { isIdle: false, ms, signal: request.gone() }),
+    )
     let instruction = instructionFor(asking)
     // Some changes need no answer, such as the end of the agent's last job.
     for (let isOver = false; instruction.action === 'resume' && !isOver;) {
-      const woken = await waitFor(dispatcher, asking, Math.max(endsAt - Date.now(), 0), request.gone())
+      const woken = await waitFor(dispatcher, asking, Math.max(endsAt - performance.now(), 0), request.gone())
       if (woken.kind === 'assigned') return ok(pingAnswer({ action: 'job', job_id: woken.jobId }))
-      if (woken.kind === 'changed') asking = await getAgent(ctx.db, asking.organizationId, asking.id)
+      if (woken.kind === 'changed') asking = await getAgent(ctx, asking.organizationId, asking.id)
       instruction = instructionFor(asking)
       isOver = woken.kind === 'nothing'
     }
@@ -42,25 +44,37 @@ const streamPings = agentRoute({
   token: 'session',
   async handler({ ctx, dispatcher, agent, request }) {
     if (readAgentId(request.body) !== agent.id) throw notFound('No agent found')
-    await noteStreamOpened(ctx, agent)
+    ctx.agentActivity.recordStream(agent)
     return stream(ctx, agent, instructions(ctx, dispatcher, agent, request.gone()))
   },
 })
 
 /**
  * An agent pings only when it is idle. So it has abandoned a job that it started, unless the job sent a request just now:
- * an agent that loses its stream may ping once while it works. A job that was only offered is offered again, unless the
- * agent may take none now.
+ * an agent that loses its stream may ping once while it works. The ping waits while that is not decided. A job that was
+ * only offered is offered again, unless the agent may take none now.
  */
-async function releaseAbandonedJob(ctx: Context, agent: Agent): Promise<Agent> {
+async function releaseAbandonedJob(
+  ctx: Context,
+  agent: Agent,
+  wait: (ms: number) => Promise<Woken>,
+): Promise<Agent> {
   const { job, organizationId } = agent
   if (job === null) return agent
   const hasStarted = job.state !== 'assigned' && job.state !== 'accepted'
   const mayTakeJobs = agent.pausedAt === null && agent.connectionState !== 'stopping'
-  if (hasStarted ? isJobAlive(ctx, job.heardAt) : mayTakeJobs) return agent
+  if (hasStarted ? isJobAlive(ctx, job) : mayTakeJobs) return agent
+  const waitMs = hasStarted ? undecidedMs(ctx, job) : 0
+  if (waitMs > 0) {
+    // Timers may be a little early.
+    const woken = await wait(waitMs + 10)
+    // The agent is gone, or the process stops.
+    if (woken.kind === 'nothing' && undecidedMs(ctx, job) > 0) return agent
+    return releaseAbandonedJob(ctx, await getAgent(ctx, organizationId, agent.id), wait)
+  }
   if (hasStarted) await loseJob(ctx, organizationId, job)
   else await act(ctx, organizationId, job.buildId, { type: 'give_back', jobId: job.id })
-  return getAgent(ctx.db, organizationId, agent.id)
+  return getAgent(ctx, organizationId, agent.id)
 }
 
 function instructionFor(agent: Agent): StreamPingsResponse {
@@ -126,7 +140,7 @@ async function* instructions(
   opened: Agent,
   gone: AbortSignal,
 ): AsyncGenerator<StreamPingsResponse> {
-  const closesAt = Date.now() + streamMs
+  const closesAt = performance.now() + streamMs
   let agent = opened
   let hasBegun = false
   let hasOfferedAgain = false
@@ -146,19 +160,19 @@ async function* instructions(
     hasBegun = true
     hasOfferedAgain ||= offersAgain
     last = busyWith === null ? JSON.stringify(instruction) : null
-    const leftMs = closesAt - Date.now()
+    const leftMs = closesAt - performance.now()
     const doubtMs = busyWith === null || hasOfferedAgain ? Infinity : untilDoubtfulMs(ctx, busyWith)
-    const waitsUntil = Date.now() + Math.min(leftMs, doubtMs)
-    const woken = await waitFor(dispatcher, agent, Math.max(waitsUntil - Date.now(), 0), gone)
+    const waitsUntil = performance.now() + Math.min(leftMs, doubtMs)
+    const woken = await waitFor(dispatcher, agent, Math.max(waitsUntil - performance.now(), 0), gone)
     // Timers may be a little early.
-    const isDoubtDue = doubtMs < leftMs && Date.now() >= waitsUntil - 10
+    const isDoubtDue = doubtMs < leftMs && performance.now() >= waitsUntil - 10
     if (woken.kind === 'nothing' && !isDoubtDue) return
     if (woken.kind === 'assigned') {
       const job: StreamPingsResponse = { action: 'job', job_id: woken.jobId }
       yield job
       last = JSON.stringify(job)
     }
-    agent = await getAgent(ctx.db, agent.organizationId, agent.id)
+    agent = await getAgent(ctx, agent.organizationId, agent.id)
   }
 }
 

@@ -40,8 +40,7 @@ export async function acceptAndStart(ctx: Context, agent: Agent, jobId: string):
   const answer = answerMeanwhile(ctx, agent, jobId, token)
   await moveJob(ctx, agent, jobId, (job) => {
     if (job.agentId !== agent.id) throw refused('The job is not assigned to this agent.')
-    if (isRepeated(agent, job)) return []
-    return job.state === 'accepted' ? ['start'] : ['accept', 'start']
+    return isRepeated(agent, job) ? [] : ['start']
   })
   return { ...(await answer), state: 'running' }
 }

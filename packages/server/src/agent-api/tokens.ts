@@ -3,8 +3,8 @@
 import { sql } from 'kysely'
 import { isFinal, type JobState } from '@millrace/engine/states.ts'
 import { isCodeFor, readJobToken } from '../conductor/job-token.ts'
+import { hadStream, type JobSigns } from '../conductor/lost-agents.ts'
 import type { Context } from '../context.ts'
-import type { Db } from '../db/pool.ts'
 import { prepared } from '../db/statement.ts'
 import { publishBlocked } from '../events/agents.ts'
 import { findHostedRegistration, type HostedRegistration } from '../hosted/agents/register.ts'
@@ -43,13 +43,10 @@ export interface Agent {
 }
 
 /** The job that an agent was offered or has taken. */
-export interface AgentJob {
+export interface AgentJob extends JobSigns {
   id: string
   buildId: string
   state: JobState
-  startedAt: string | null
-  /** The last request with the job's token since it started. */
-  heardAt: string | null
 }
 
 /** A job that an agent has accepted. */
@@ -68,7 +65,6 @@ export interface RunningJob {
     name: string
     connectionState: Agent['connectionState']
     ipAddress: string | null
-    jobHeardAt: string | null
   }
 }
 
@@ -113,16 +109,14 @@ export async function findRegistration(ctx: Context, token: string, ip: string):
   return registration
 }
 
-/** Requests before the job's start were of another job. */
-const lastJobRequest = sql`case when a.job_heard_at >= j.started_at then a.job_heard_at end`
-
 const agentColumns = sql`
   a.id, a.name, a.organization_id as "organizationId", a.cluster_id as "clusterId", a.queue_id as "queueId", a.tags,
   a.priority, a.connection_state as "connectionState", a.paused_at as "pausedAt", a.paused_note as "pausedNote",
   a.ignore_in_dispatches as "ignoreInDispatches", a.last_job_passed_at as "lastJobPassedAt",
   a.is_hosted as "isHosted",
   case when j.id is not null then json_build_object('id', j.id, 'buildId', j.build_id, 'state', j.state,
-    'startedAt', j.started_at, 'heardAt', ${lastJobRequest}) end as job,
+    'startedAt', j.started_at, 'hadStream', ${hadStream},
+    'heardAt', case when a.job_heard_at >= j.started_at then a.job_heard_at end) end as job,
   (select json_build_object('id', t.id, 'allowedIpAddresses', t.allowed_ip_addresses,
       'expiresAt', t.expires_at)
     from cluster_tokens t where t.id = a.cluster_token_id) as "clusterToken"`
@@ -135,7 +129,7 @@ const isOver = (state: Agent['connectionState']) =>
   state === 'disconnected' || state === 'stopped' || state === 'lost'
 
 export async function findSession(ctx: Context, token: string, ip: string): Promise<Agent> {
-  const agent = await findEndedSession(ctx.db, token)
+  const agent = await findEndedSession(ctx, token)
   // The ranges come first: narrowing them ends sessions, and their agents must get the reason.
   if (agent.clusterToken !== null && !isInRanges(ip, agent.clusterToken.allowedIpAddresses)) {
     const { organizationId, clusterId, id: agentId, clusterToken } = agent
@@ -159,11 +153,11 @@ export async function findSession(ctx: Context, token: string, ip: string): Prom
 }
 
 /** Also when the session is over. */
-export async function findEndedSession(db: Db, token: string): Promise<Agent> {
-  const { rows } = await agentBySession(hashToken(token)).execute(db)
+export async function findEndedSession(ctx: Context, token: string): Promise<Agent> {
+  const { rows } = await agentBySession(hashToken(token)).execute(ctx.db)
   const [agent] = rows
   if (agent === undefined) throw unauthorized('The session token is not known.')
-  return agent
+  return withUnwritten(ctx, agent)
 }
 
 const agentBySession = prepared(
@@ -172,11 +166,20 @@ const agentBySession = prepared(
 )
 
 /** The agent as it is now. */
-export async function getAgent(db: Db, organizationId: string, id: string): Promise<Agent> {
-  const { rows } = await agentById(organizationId, id).execute(db)
+export async function getAgent(ctx: Context, organizationId: string, id: string): Promise<Agent> {
+  const { rows } = await agentById(organizationId, id).execute(ctx.db)
   const [agent] = rows
   if (agent === undefined) throw new Error('An agent vanished while it spoke.')
-  return agent
+  return withUnwritten(ctx, agent)
+}
+
+/** With the last request of the agent's job that this process has heard. Earlier requests were of another job. */
+function withUnwritten(ctx: Context, agent: Agent): Agent {
+  const { job } = agent
+  const heardAt = ctx.agentActivity.lastJobRequest(agent.id)
+  if (job === null || job.startedAt === null || heardAt === null) return agent
+  const since = new Date(job.heardAt ?? job.startedAt)
+  return heardAt < since ? agent : { ...agent, job: { ...job, heardAt: heardAt.toISOString() } }
 }
 
 const agentById = prepared(
@@ -206,8 +209,7 @@ const jobOnAgent = prepared(
     select j.id, j.state, j.step_id as "stepId", j.build_id as "buildId", j.pipeline_id as "pipelineId",
       j.organization_id as "organizationId", o.slug as "organizationSlug", j.cluster_id as "clusterId",
       j.queue_id as "queueId", json_build_object('id', a.id, 'name', a.name,
-        'connectionState', a.connection_state, 'ipAddress', a.ip_address,
-        'jobHeardAt', ${lastJobRequest}) as agent
+        'connectionState', a.connection_state, 'ipAddress', a.ip_address) as agent
     from jobs j join organizations o on o.id = j.organization_id join agents a on a.id = j.agent_id
     where j.id = ${jobId}`,
 )

@@ -59,7 +59,7 @@ async function receiveFilePart(ctx: Context, request: FastifyRequest): Promise<s
 }
 
 /** The rest of a refused upload is not read: the connection closes after the response. */
-async function limitSilence<T>(
+export async function limitSilence<T>(
   request: FastifyRequest,
   reply: FastifyReply,
   work: () => Promise<T>,

@@ -1,7 +1,8 @@
-import { Gauge, type Registry } from 'prom-client'
+import { Gauge } from 'prom-client'
 import type { Dispatcher } from '../conductor/dispatch.ts'
+import type { Metrics } from '../lib/metrics.ts'
 
-export function measureWaitingAgents(registry: Registry, dispatcher: Dispatcher): void {
+export function measureWaitingAgents({ registry }: Metrics, dispatcher: Dispatcher): void {
   const waiting = new Gauge({
     name: 'millrace_agents_waiting',
     help: 'Agents that this process holds until there is a job for them.',

@@ -1,8 +1,21 @@
-import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash, randomBytes } from 'node:crypto'
+import {
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip, createGzip } from 'node:zlib'
 import pg from 'pg'
+import tar from 'tar-stream'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import { eventually, startApp, type TestApp } from '../../test/app.ts'
 import {
@@ -14,7 +27,7 @@ import {
 } from '../../test/builders.ts'
 import { cloneTemplate, dropClone } from '../../test/database.ts'
 import { describeSchema } from '../db/generated/describe-schema.ts'
-import { listMigrations, migrate } from '../db/migrate.ts'
+import { createMigrationsTable, listMigrations, migrate } from '../db/migrate.ts'
 import { openDatabase, type Database } from '../db/pool.ts'
 import { blobOf } from './format.ts'
 import { restoreBackup, type RestoreTarget } from './restore.ts'
@@ -100,6 +113,69 @@ describe('restoreBackup', () => {
     expect(await migrate(target.pool)).toEqual((await listMigrations()).slice(1).map(({ name }) => name))
     expect(await count(target, `select from organizations where slug = 'old'`)).toBe(1)
     expect(await describeSchema(target.pool)).toEqual(await describeSchema(newest.pool))
+  })
+
+  it('takes a backup of before there were partitions, with rows that fit into none', async () => {
+    const source = await aDatabase('empty')
+    await migrateUntil(source, firstWithPartitions)
+    await insertOrganization(source)
+    const late = new Date(Date.now() + 1000 * dayMs).toISOString()
+    await source.pool.query(
+      `insert into events (organization_id, kind, created_at) values ($1, 'now', now()), ($1, 'late', '${late}')`,
+      [uuid],
+    )
+    await source.pool.query(
+      `insert into audit_events (id, organization_id, type, occurred_at, subject)
+       values ($1, $1, 'X', now(), '{}'), ('f0000000-0000-4000-8000-000000000000', $1, 'Y', now(), '{}')`,
+      [uuid],
+    )
+    await source.pool.query(
+      `insert into job_log_chunks (job_id, sequence, byte_offset, size, data) values ($1, 1, 0, 1, '\\x00')`,
+      [uuid],
+    )
+    await writeBackup(source.pool, file, { blobsDir: join(folder, 'none'), secretKey: null })
+
+    const target = await aDatabase('empty')
+    await restoreBackup(target.pool, file, aTarget())
+    await migrate(target.pool)
+    const where = async (table: string, name: string) => {
+      const { rows } = await target.pool.query<{ name: string; partition: string }>(
+        `select ${name} as name, tableoid::regclass::text as partition from ${table} order by 1`,
+      )
+      return rows.map((row) => [row.name, row.partition])
+    }
+    expect(await where('events', 'kind')).toEqual([
+      ['late', 'events_default'],
+      ['now', 'events_first'],
+    ])
+    expect(await where('audit_events', 'type')).toEqual([
+      ['X', 'audit_events_first'],
+      ['Y', 'audit_events_default'],
+    ])
+    expect(await where('job_log_chunks', 'sequence')).toEqual([[1, 'job_log_chunks_first']])
+    await expect(target.pool.query('delete from audit_events')).rejects.toThrow('audit_events is append-only')
+    // Ids go on where they were.
+    const next = await target.pool.query(
+      `insert into events (organization_id, kind, created_at) values ($1, 'next', now()) returning id`,
+      [uuid],
+    )
+    expect(next.rows).toEqual([{ id: 3 }])
+  })
+
+  it('takes a backup that a version without partitions made beside this one', async () => {
+    const source = await aDatabase('migrated')
+    await insertOrganization(source)
+    await source.pool.query(
+      `insert into events (organization_id, kind, created_at) values ($1, 'now', now()), ($1, 'late', now() + interval '1000 days')`,
+      [uuid],
+    )
+    await writeBackup(source.pool, file, { blobsDir: join(folder, 'none'), secretKey: null })
+    const old = join(folder, 'old.tar.gz')
+    await renameTable(file, old, 'events', 'events_first')
+    const target = await aDatabase('empty')
+    const restored = await restoreBackup(target.pool, old, aTarget())
+    expect(restored.tables['events_first']).toBe(2)
+    expect(await count(target, `select from events where kind = 'late'`)).toBe(1)
   })
 
   it('takes a database that is migrated but empty', async () => {
@@ -263,6 +339,40 @@ async function migrateTo(old: Database, newest: Database, migration: { name: str
     migration.name,
     rows[0].sha256,
   ])
+}
+
+const firstWithPartitions = '202611171500'
+const dayMs = 24 * 60 * 60 * 1000
+
+/** Makes a database of the version that had the migrations before that one. */
+async function migrateUntil(database: Database, name: string): Promise<void> {
+  await database.pool.query(createMigrationsTable)
+  for (const migration of await listMigrations()) {
+    if (migration.name >= name) break
+    await database.pool.query(migration.sql)
+    const sha256 = createHash('sha256').update(migration.sql).digest('hex')
+    await database.pool.query('insert into migrations (name, sha256) values ($1, $2)', [
+      migration.name,
+      sha256,
+    ])
+  }
+}
+
+/** Copies a backup, with another name for a table. */
+async function renameTable(from: string, to: string, name: string, other: string): Promise<void> {
+  const [extract, pack] = [tar.extract(), tar.pack()]
+  const reading = pipeline(createReadStream(from), createGunzip(), extract)
+  const writing = pipeline(pack, createGzip(), createWriteStream(to))
+  for await (const entry of extract) {
+    const bytes = await buffer(entry as AsyncIterable<Buffer>)
+    const isContents = entry.header.name === 'contents.json'
+    pack.entry(
+      { name: entry.header.name.replace(`tables/${name}/`, `tables/${other}/`) },
+      isContents ? bytes.toString().replace(`"${name}":`, `"${other}":`) : bytes,
+    )
+  }
+  pack.finalize()
+  await Promise.all([reading, writing])
 }
 
 const insertOrganization = (database: Database) =>

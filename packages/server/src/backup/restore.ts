@@ -12,6 +12,7 @@ import { createGunzip } from 'node:zlib'
 import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import tar from 'tar-stream'
+import { partitionedTables } from '../db/partitions.ts'
 import { connectAlone } from '../db/pool.ts'
 import { errorCode, StartupError } from '../db/embedded/startup-error.ts'
 import { createMigrationsTable, listMigrations, type Migration } from '../db/migrate.ts'
@@ -89,8 +90,9 @@ async function load(
     const table = tableOf(name)
     const blob = blobOf(name)
     if (table !== null) {
-      if (!tables.includes(table)) throw archive.damaged(`its schema has no table ${table}`)
-      loaded.tables[table] = await loadTable(client, archive, table)
+      const target = tables.find((one) => one === table) ?? tables.find((one) => isPartitionOf(one, table))
+      if (target === undefined) throw archive.damaged(`its schema has no table ${table}`)
+      loaded.tables[table] = await loadTable(client, archive, table, target)
       continue
     }
     if (blob !== null) {
@@ -121,7 +123,7 @@ async function load(
 
 /**
  * Events carry the id of the transaction that wrote them, which means nothing in this database. Events that the relay has
- * read get a past id, the others the id of this transaction.
+ * read get a past id, the others the id of this transaction. Pages that were open before must be loaded again.
  */
 async function rebaseOutbox(client: pg.ClientBase, tables: readonly string[]): Promise<void> {
   if (!tables.includes('notification_cursor')) {
@@ -134,6 +136,8 @@ async function rebaseOutbox(client: pg.ClientBase, tables: readonly string[]): P
       else (pg_current_xact_id()::text)::bigint end
     from notification_cursor c`)
   await client.query('update notification_cursor set from_xid = 1, to_xid = 1, last_event_id = 0')
+  if (tables.includes('event_horizon'))
+    await client.query('update event_horizon set xid = (pg_current_xact_id()::text)::bigint')
 }
 
 /** The migrations of the backup. This version must know all of them. */
@@ -216,13 +220,15 @@ async function dropForeignKeys(client: pg.ClientBase): Promise<ForeignKey[]> {
 async function lockEmptyTables(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     `select relname as name from pg_class
-     where relnamespace = 'public'::regnamespace and relkind = 'r' and relpersistence = 'p' order by relname`,
+     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and relpersistence = 'p'
+       and not relispartition
+     order by relname`,
   )
   for (const { name } of rows) {
     const table = `public.${client.escapeIdentifier(name)}`
     await client.query(`lock table ${table} in access exclusive mode`)
-    // The migration inserted a row here; the backup has the true one.
-    if (name === 'notification_cursor') await client.query(`delete from ${table}`)
+    // A migration inserted a row here; the backup has the true one.
+    if (name === 'notification_cursor' || name === 'event_horizon') await client.query(`delete from ${table}`)
     const { rowCount } = await client.query(`select from ${table} limit 1`)
     if (rowCount === 0) continue
     throw new StartupError(`The database has rows in ${name} already: restore into an empty database.`)
@@ -241,8 +247,19 @@ async function setTriggers(
   }
 }
 
-async function loadTable(client: pg.ClientBase, archive: Archive, table: string): Promise<number> {
-  const rows = client.query(copyFrom(`copy public.${client.escapeIdentifier(table)} from stdin`))
+/** Versions that knew no partitions wrote each of them as a table. */
+const isPartitionOf = (table: string, name: string) =>
+  table in partitionedTables &&
+  /^_(first|default|\d{8})$/.test(name.slice(table.length)) &&
+  name.startsWith(table)
+
+async function loadTable(
+  client: pg.ClientBase,
+  archive: Archive,
+  table: string,
+  target: string,
+): Promise<number> {
+  const rows = client.query(copyFrom(`copy public.${client.escapeIdentifier(target)} from stdin`))
   await pipeline(partsOf(archive, table), rows)
   return rows.rowCount
 }

@@ -6,6 +6,7 @@ import { createGzip } from 'node:zlib'
 import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import tar from 'tar-stream'
+import { partitionedTables, partitionLock } from '../db/partitions.ts'
 import { connectAlone } from '../db/pool.ts'
 import { errorCode, StartupError } from '../db/embedded/startup-error.ts'
 import {
@@ -59,6 +60,8 @@ async function fill(pool: pg.Pool, pack: tar.Pack, source: BackupSource): Promis
   const contents: Contents = { tables: {}, sequences: {}, blobs: 0 }
   const client = await connectAlone(pool)
   try {
+    // Before the snapshot, so that no partition in it is dropped.
+    await client.query('select pg_advisory_lock_shared($1)', [partitionLock])
     await client.query('begin isolation level repeatable read read only')
     await client.query(
       'set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0; set local row_security = off',
@@ -94,17 +97,25 @@ async function readManifest(client: pg.ClientBase): Promise<Manifest> {
   return { format: formatVersion, made_at: new Date().toISOString(), migrations: rows }
 }
 
-/** Unlogged tables hold nothing that must survive a crash, so they are left out. */
+/**
+ * Unlogged tables hold nothing that must survive a crash, so they are left out. The rows of partitions are those of their
+ * table: which partitions there are depends on the time.
+ */
 async function listTables(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     `select relname as name from pg_class
-     where relnamespace = 'public'::regnamespace and relkind = 'r' and relpersistence = 'p' order by relname`,
+     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and relpersistence = 'p'
+       and not relispartition
+     order by relname`,
   )
   return rows.map(({ name }) => name)
 }
 
 async function addTable(client: pg.ClientBase, pack: tar.Pack, table: string): Promise<number> {
-  const rows = client.query(copyTo(`copy public.${client.escapeIdentifier(table)} to stdout`))
+  const name = `public.${client.escapeIdentifier(table)}`
+  // COPY of a table leaves out generated columns, and takes no table with partitions.
+  const source = table in partitionedTables ? `(select * from ${name})` : name
+  const rows = client.query(copyTo(`copy ${source} to stdout`))
   let part = 0
   for await (const bytes of inParts(rows)) await addEntry(pack, tableEntry(table, ++part), bytes)
   return rows.rowCount

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { aBucket, type Bucket } from '../../test/bucket.ts'
-import { signatureOf } from '../../test/s3-server.ts'
+import { aBucket, type Bucket } from '../../../../testbed/src/bucket.ts'
+import { signatureOf } from '../../../../testbed/src/s3-server.ts'
 import { readConfig } from '../config.ts'
 import { ApiError } from '../lib/errors.ts'
 import { newId } from '../lib/ids.ts'
@@ -229,12 +229,14 @@ describe('the S3 store', () => {
     const { direct } = store()
     const key = aKey()
     await store().put(key, bodyOf('x'), 1)
+    // Garage answers 400 where the others answer 403.
+    const refused = [400, 403]
     const get = await direct?.getUrl(key, 1, { contentType: 'text/plain', disposition: 'inline' })
-    await expect.poll(async () => (await fetch(get ?? '')).status, { timeout: 10_000 }).toBe(403)
+    await expect.poll(async () => (await fetch(get ?? '')).status).toBeOneOf(refused)
     const put = await direct?.putUrl(key, 1)
     await expect
-      .poll(async () => (await fetch(put ?? '', { method: 'PUT', body: 'y' })).status, { timeout: 10_000 })
-      .toBe(403)
+      .poll(async () => (await fetch(put ?? '', { method: 'PUT', body: 'y' })).status)
+      .toBeOneOf(refused)
   })
 
   it.each([

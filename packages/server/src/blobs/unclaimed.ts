@@ -15,10 +15,24 @@ export async function announce(db: Db, key: string): Promise<void> {
     values (${key}, now() + make_interval(hours => ${leaseHours}))`.execute(db)
 }
 
+export async function announceAll(db: Db, keys: readonly string[]): Promise<void> {
+  await sql`
+    insert into unclaimed_blobs (key, delete_after)
+    select key, now() + make_interval(hours => ${leaseHours}) from unnest(${keys}::text[]) key`.execute(db)
+}
+
 /** Takes the key off the list. False: storing took too long, and the object may be deleted already. */
 export async function claim(trx: Trx, key: string): Promise<boolean> {
   const { rows } = await sql`delete from unclaimed_blobs where key = ${key} returning key`.execute(trx)
   return rows.length > 0
+}
+
+/** For objects that were just stored. */
+export async function claimAll(trx: Trx, keys: readonly string[]): Promise<void> {
+  const { rows } = await sql`
+    delete from unclaimed_blobs where key = any (${keys}::text[]) returning key`.execute(trx)
+  if (rows.length !== keys.length)
+    throw new Error('The objects took longer to write than unclaimed objects are kept.')
 }
 
 export async function release(db: Db, keys: readonly string[]): Promise<void> {

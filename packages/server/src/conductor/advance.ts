@@ -11,16 +11,17 @@ import type { Refusal } from '@millrace/engine/advance/refusal.ts'
 import type { BuildRow } from '@millrace/engine/rows.ts'
 import type { Context } from '../context.ts'
 import type { Trx } from '../db/pool.ts'
-import { defer } from '../db/batch.ts'
+import { defer, onCommit } from '../db/batch.ts'
 import type { Statement } from '../db/statement.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { newId } from '../lib/ids.ts'
 import { setMetaData } from './meta-data.ts'
 import { appendEvents, appendReturned } from './outbox.ts'
+import { countChanges } from './count-changes.ts'
 import { fetchNeed, findInherited, lockBuild, type LockedBuild } from './load.ts'
 import { saveChanges } from './save.ts'
 import type { Scope } from './scope.ts'
-import { wakeFreedAgents, wakeQueuesOf } from './wake.ts'
+import { wakesOf } from './wake.ts'
 
 /** Work to do after the commit, each in a transaction of its own. */
 export type FollowUp =
@@ -90,6 +91,7 @@ export async function apply(
     changes.newJobs.length === 0 ? null : (inherited ?? (await findInherited(trx, scope)))
   const pause = effects.length > mostEffectsAtOnce ? setImmediate : null
   await pause?.()
+  const wakes = wakesOf(ctx.direct, { moves, known: job, runnable })
   await defer(trx, [
     ...insertBuild(after),
     ...effects.flatMap((effect) =>
@@ -97,7 +99,7 @@ export async function apply(
     ),
     ...appendEvents(scope, at, effects, event.type === 'promise' ? (event.reason ?? null) : null),
     ...appendReturned(moves, at),
-    ...wakeFreedAgents(moves, job),
+    ...wakes.beforeMoves,
   ])
   const saving = { scope, timers, at, buildBefore: build, moves, jobsBefore, inherited: inheritedByJobs }
   for (const part of saveChanges(changes, saving)) {
@@ -105,7 +107,11 @@ export async function apply(
     await defer(trx, part)
   }
   await pause?.()
-  await defer(trx, wakeQueuesOf(runnable))
+  await defer(trx, wakes.afterMoves)
+  await onCommit(trx, () => {
+    countChanges(ctx, effects, { at, jobsBefore, job })
+    wakes.onCommit()
+  })
   const patches = {
     jobs: new Map(changes.jobs.map((patch) => [patch.id, patch])),
     steps: new Map(changes.steps.map((patch) => [patch.id, patch])),
@@ -148,6 +154,7 @@ function followUpsOf(scope: Scope, effects: readonly Effect[]): FollowUp[] {
       case 'build_state_changed':
         return buildFollowUps(scope, effect)
       case 'job_state_changed':
+      case 'job_unblockable_changed':
       case 'job_runnable':
       case 'cancel_on_agent':
       case 'set_meta_data':

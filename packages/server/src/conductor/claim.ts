@@ -32,9 +32,13 @@ export function abilityOf(tags: readonly string[]): Ability {
   return { rules, json: JSON.stringify([...rules].sort()) }
 }
 
-export interface Assigned {
+export interface Pair {
   agentId: string
   jobId: string
+}
+
+export interface Assigned extends Pair {
+  runnableAt: string | null
 }
 
 export interface Claims {
@@ -77,8 +81,9 @@ async function claimOne(
   const { rows } = await statement.execute(ctx.db)
   const [best] = rows
   if (best === undefined) return { assigned: [], unfit: [] }
-  const { jobId } = best
-  return jobId === null ? { assigned: [], unfit: [agentId] } : { assigned: [{ agentId, jobId }], unfit: [] }
+  const { jobId, runnableAt } = best
+  if (jobId === null) return { assigned: [], unfit: [agentId] }
+  return { assigned: [{ agentId, jobId, runnableAt }], unfit: [] }
 }
 
 async function claim(trx: Trx, ctx: Context, queue: Queue, claimants: readonly Claimant[]): Promise<Claims> {
@@ -143,7 +148,7 @@ const lockCandidates = prepared(
   },
 )
 
-function pair(candidates: readonly Candidate[], claimants: readonly Claimant[]): Assigned[] {
+function pair(candidates: readonly Candidate[], claimants: readonly Claimant[]): Pair[] {
   const free = [...claimants]
   return candidates.flatMap(({ id, rules, avoid }) => {
     const fits = ({ ability }: Claimant) => rules.every((rule) => ability.rules.has(rule))
@@ -155,7 +160,7 @@ function pair(candidates: readonly Candidate[], claimants: readonly Claimant[]):
 }
 
 /** The process's state of its waiting agents may be out of date, so the statement checks their rows. */
-function assign(ctx: Context, pairs: readonly Assigned[]): Statement<Assigned> {
+function assign(ctx: Context, pairs: readonly Pair[]): Statement<Assigned> {
   const at = ctx.now().toISOString()
   const { acceptSeconds } = ctx.config.timers
   const [first] = pairs
@@ -196,10 +201,10 @@ const assignBest = prepared(
     acceptSeconds: number,
   ) => {
     const columns = sql`j.id as job_id, ${agentId}::uuid as agent_id`
-    return sql<{ jobId: string | null }>`
+    return sql<{ jobId: string | null; runnableAt: string | null }>`
       with p as materialized (${selectBest(columns, organizationId, queueId, abilities, sql.lit(1))}),
         ${movedAndPublished(at, ['scheduled', 'assigned'], assignment(sql`p`, at, acceptSeconds))}
-      select moved.id as "jobId" from p left join moved on moved.id = p.job_id`
+      select moved.id as "jobId", moved.runnable_at as "runnableAt" from p left join moved on moved.id = p.job_id`
   },
 )
 
@@ -270,11 +275,12 @@ const moveAndPublish = (
   move: Move,
   update: RawBuilder<unknown>,
 ): RawBuilder<Assigned> => sql<Assigned>`
-  with ${movedAndPublished(at, move, update)} select id as "jobId", agent_id as "agentId" from moved`
+  with ${movedAndPublished(at, move, update)}
+  select id as "jobId", agent_id as "agentId", runnable_at as "runnableAt" from moved`
 
 const movedAndPublished = (at: string, [from, to]: Move, update: RawBuilder<unknown>) => sql`
   moved as (
-    ${update} returning j.organization_id, j.pipeline_id, j.build_id, j.id, j.step_id, j.agent_id
+    ${update} returning j.organization_id, j.pipeline_id, j.build_id, j.id, j.step_id, j.agent_id, j.runnable_at
   ), published as (
     insert into events (organization_id, pipeline_id, build_id, job_id, kind, data, created_at)
     select organization_id, pipeline_id, build_id, id, 'job.state_changed',

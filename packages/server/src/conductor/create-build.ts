@@ -10,8 +10,8 @@ import type { PipelineDocument } from '@millrace/engine/steps/types.ts'
 import type { BuildRow } from '@millrace/engine/rows.ts'
 import type { Context } from '../context.ts'
 import type { Trx } from '../db/pool.ts'
-import { batch } from '../db/batch.ts'
-import type { Statement } from '../db/statement.ts'
+import { batch, onCommit } from '../db/batch.ts'
+import { prepared, type Statement } from '../db/statement.ts'
 import { inTransaction } from '../db/transaction.ts'
 import type { FieldError } from '../lib/errors.ts'
 import { newId } from '../lib/ids.ts'
@@ -73,9 +73,7 @@ export function createBuild(
     const read = await readStored({ text: target.configuration, variables: buildVariables(unnumbered) })
     if (!read.ok) return invalidConfiguration(read.problems.map(describeProblem))
 
-    const number = await takeNumber(trx, target.pipeline.id)
-    if (number === undefined) return noPipeline
-    const build = { ...unnumbered, number }
+    const build = { ...unnumbered, number: target.number }
     const at = ctx.now().toISOString()
     const scheduledAt = request.dueAt ?? at
     const planned = await planPausing(read.document, conditionFacts(build), {
@@ -86,7 +84,7 @@ export function createBuild(
       uploadsInBuild: 0,
       place: null,
     })
-    if (!planned.ok) throw new PlanRefused(planned.message)
+    if (!planned.ok) return invalidConfiguration([planned.message])
     const triggeredFromJobId = request.triggeredFrom?.job_id ?? null
     const scope = { ...target.scope, buildId: build.id, triggeredFromJobId }
     const begun = await apply(
@@ -95,20 +93,16 @@ export function createBuild(
       { scope, build: newBuild(build.id, scheduledAt), inherited: target.scope },
       { type: 'begin', plan: planned.plan },
       (row) => [
+        setLastNumber(target.pipeline.id, build.number),
         ...insertBuild(trx, { build, row, at }, target, request, read.document),
         ...setMetaData(scope, request.metaData),
       ],
     )
     if (!begun.ok) throw new Error(`A new build refused its own steps: ${begun.message}`)
-    return { ok: true, buildId: build.id, number, followUps: begun.followUps }
-  }).catch((error: unknown): CreatedBuild => {
-    if (error instanceof PlanRefused) return invalidConfiguration([error.message])
-    throw error
+    await onCommit(trx, () => ctx.metrics.buildsCreated.inc({ source: request.source }))
+    return { ok: true, buildId: build.id, number: build.number, followUps: begun.followUps }
   })
 }
-
-/** Thrown to undo the number that was taken; never leaves this file. */
-class PlanRefused extends Error {}
 
 const noPipeline: BuildRefusal = { ok: false, reason: 'no_pipeline', message: 'No pipeline found' }
 
@@ -121,6 +115,8 @@ const invalidConfiguration = (problems: readonly string[]): BuildRefusal => ({
 
 /** The pipeline that the request asks to build. */
 interface Target extends BuildOrigin {
+  /** The number of the new build. */
+  number: number
   configuration: string
   env: Record<string, string>
   branch_configuration: string | null
@@ -129,17 +125,19 @@ interface Target extends BuildOrigin {
   scope: PipelineScope
 }
 
+/** Locks the pipeline until the transaction ends, so that builds get their numbers one after another. */
 async function findTarget(
   trx: Trx,
   organizationId: string,
   request: BuildRequest,
 ): Promise<Target | undefined> {
   const target = sql<Omit<Target, 'scope' | 'isFromFork'> & { trusts_forks: boolean }>`
-    select p.configuration, p.env, p.branch_configuration, p.archived_at,
+    select p.last_build_number + 1 as number, p.configuration, p.env, p.branch_configuration, p.archived_at,
       coalesce((p.provider_settings -> 'trust_pull_request_forks')::boolean, false) as trusts_forks,
       ${originFields(organizationId, sql`${request.creatorId}::uuid`)}
     from pipelines p join organizations o on o.id = p.organization_id
-    where p.organization_id = ${organizationId} and p.id = ${request.pipelineId}`
+    where p.organization_id = ${organizationId} and p.id = ${request.pipelineId}
+    for no key update of p`
   const [[found], [scope]] = await batch(trx, [
     target,
     selectPipelineScope(organizationId, request.pipelineId),
@@ -173,13 +171,10 @@ function refuse(target: Target, request: BuildRequest): BuildRefusal | null {
   return { ok: false, reason: 'branch_filtered', message }
 }
 
-/** undefined: the pipeline was deleted a moment ago. */
-async function takeNumber(trx: Trx, pipelineId: string): Promise<number | undefined> {
-  const { rows } = await sql<{ number: number }>`
-    update pipelines set last_build_number = last_build_number + 1 where id = ${pipelineId}
-    returning last_build_number as number`.execute(trx)
-  return rows[0]?.number
-}
+const setLastNumber = prepared(
+  (pipelineId: string, number: number) =>
+    sql`update pipelines set last_build_number = ${number} where id = ${pipelineId}`,
+)
 
 function insertBuild(
   trx: Trx,

@@ -1,5 +1,6 @@
-// Deletes the builds of a deleted pipeline. Their jobs are canceled in the pipeline's transaction; the rows are deleted
-// later, in small batches. Until then no endpoint shows them, because all of them find builds through the pipeline.
+// Deletes builds. The jobs of a deleted pipeline are canceled in the pipeline's transaction; the rows are deleted later, in
+// small batches. Until then no endpoint shows them, because all of them find builds through the pipeline. Retention chooses
+// other builds, and deletes them here.
 import { sql } from 'kysely'
 import type { Context } from '../context.ts'
 import type { Db, Trx } from '../db/pool.ts'
@@ -43,13 +44,16 @@ const mostBuilds = 200
 /** All rows of a build's jobs are deleted with it. */
 const mostJobs = 2000
 
+export const hasDeletedPipelines = sql<boolean>`exists (select from removed_pipelines)`
+
 /** Continues where the last run stopped, and stops after `mostMs`. */
 export async function deleteBuilds(ctx: Context): Promise<void> {
-  const until = Date.now() + mostMs
+  const until = performance.now() + mostMs
   const { rows } = await sql<{ pipeline_id: string }>`
     select pipeline_id from removed_pipelines order by removed_at`.execute(ctx.db)
   for (const { pipeline_id } of rows) {
-    while (await deleteSome(ctx.db, pipeline_id)) if (Date.now() > until) return
+    while (await deleteSome(ctx.db, pipeline_id)) if (performance.now() > until) return
+    while (await deleteArchives(ctx.db, pipeline_id)) if (performance.now() > until) return
     await sql`delete from removed_pipelines where pipeline_id = ${pipeline_id}`.execute(ctx.db)
   }
 }
@@ -70,4 +74,46 @@ async function deleteSome(db: Db, pipelineId: string): Promise<boolean> {
       returning id`.execute(trx)
     return rows.length > 0
   })
+}
+
+const mostArchives = 200
+
+async function deleteArchives(db: Db, pipelineId: string): Promise<boolean> {
+  const { rows } = await sql`
+    delete from archived_builds where id in (
+      select id from archived_builds where pipeline_id = ${pipelineId} limit ${mostArchives})
+    returning id`.execute(db)
+  return rows.length > 0
+}
+
+/**
+ * Locks builds that are over, so that nothing about them changes until the transaction ends. Returns their ids, without
+ * those that another transaction holds: it may be about to open the build again.
+ */
+export async function lockToDelete(
+  trx: Trx,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select b.id from builds b join build_tallies t on t.build_id = b.id
+    where b.organization_id = ${organizationId} and b.id = any (${ids}::uuid[])
+    order by b.id for update of t, b skip locked`.execute(trx)
+  return rows.map(({ id }) => id)
+}
+
+/** With all their rows. The builds must be locked. */
+export async function deleteEndedBuilds(
+  trx: Trx,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<void> {
+  if (ids.length === 0) return
+  await sql`
+    delete from job_log_chunks where job_id in (
+      select id from jobs where organization_id = ${organizationId} and build_id = any (${ids}::uuid[]))`.execute(
+    trx,
+  )
+  await sql`
+    delete from builds where organization_id = ${organizationId} and id = any (${ids}::uuid[])`.execute(trx)
 }

@@ -9,7 +9,7 @@ import { startDualBuild } from '../../test/dual-build.ts'
 
 const app = useApp()
 
-describe('the tables', { timeout: 120_000 }, () => {
+describe('the tables', () => {
   it('equal the rows of the engine in memory after every event', async () => {
     await fc.assert(
       fc.asyncProperty(sketches, moves, async (sketched, history) => {

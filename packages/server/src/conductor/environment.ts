@@ -6,12 +6,14 @@ import type { JobWork, ScriptWork } from '@millrace/engine/work.ts'
 import type { Context } from '../context.ts'
 import { prepared } from '../db/statement.ts'
 import { findBuildOfJob, personJson, type Build, type Creator } from './build.ts'
+import { mayBeUntrusted } from './trust.ts'
 
 interface Surroundings {
   work: JobWork
   definition: CommandStep
   priority: number
   runnableAt: string | null
+  mayBeUntrusted: boolean
   /** Whether the server can give git credentials for the repository. */
   hasCredentials: boolean
   /** The name and password for the repository, sealed. */
@@ -38,7 +40,7 @@ export async function environmentOf(
 /** A command, and the variables it runs with. */
 export interface Command extends Pick<
   Surroundings,
-  'definition' | 'priority' | 'runnableAt' | 'hasCredentials' | 'userinfo'
+  'definition' | 'priority' | 'runnableAt' | 'mayBeUntrusted' | 'hasCredentials' | 'userinfo'
 > {
   work: ScriptWork
   env: Env
@@ -122,7 +124,7 @@ const lastUnblocker = sql`(
 
 const findSurroundings = prepared(
   (organizationId: string, jobId: string) => sql<Surroundings>`
-    select j.work, s.definition, j.priority, j.runnable_at as "runnableAt", exists (
+    select j.work, s.definition, j.priority, j.runnable_at as "runnableAt", ${mayBeUntrusted} as "mayBeUntrusted", exists (
         select from pipelines p join repository_connections rc
           on rc.organization_id = p.organization_id and rc.host = p.repository_host
         where p.id = j.pipeline_id and p.repository ilike 'https://%' and rc.private_key_sealed is not null
@@ -139,7 +141,7 @@ const findSurroundings = prepared(
       array(select t.slug from team_pipelines tp join teams t on t.id = tp.team_id
         where tp.pipeline_id = j.pipeline_id order by t.slug) as "pipelineTeams",
       ${personJson(organizationId, lastUnblocker)} as unblocker
-    from jobs j join build_steps s on s.id = j.step_id
+    from jobs j join builds b on b.id = j.build_id join build_steps s on s.id = j.step_id
     left join build_steps g on g.id = s.group_id
     left join clusters c on c.id = j.cluster_id
     left join agents a on a.id = j.agent_id

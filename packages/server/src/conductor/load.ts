@@ -52,8 +52,8 @@ export interface LockedBuild {
   inherited?: Inherited
 }
 
-/** A job and its agent. */
-export type HeldJob = JobRow & { agentId: string | null }
+/** A job, its agent and its queue. */
+export type HeldJob = JobRow & { agentId: string | null; queueId: string | null }
 
 const lock = prepared(
   (orgId: string, buildId: string) => sql`
@@ -77,7 +77,7 @@ const withStep = (buildId: string, jobId: string) =>
 
 const lockJob = prepared(
   (buildId: string, jobId: string) => sql<HeldJob>`
-    select ${jobFields}, j.agent_id as "agentId" from jobs j
+    select ${jobFields}, j.agent_id as "agentId", j.queue_id as "queueId" from jobs j
     where j.build_id = ${buildId} and j.id = ${jobId} for update`,
 )
 

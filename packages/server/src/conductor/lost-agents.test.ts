@@ -1,11 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { useApp } from '../../test/app.ts'
-import { anAgent, anAgentWorld, openStream } from '../../test/agent-client.ts'
+import { eventually, startApp, useApp } from '../../test/app.ts'
+import { anAgent, anAgentWorld, call, openStream, type AgentAnswer } from '../../test/agent-client.ts'
 import { aPipeline } from '../../test/builders.ts'
 import { aBuild, buildState, statesOf, applyEvent } from '../../test/runs.ts'
 import { agentWatcher, watchAgents } from './lost-agents.ts'
+import { wakeAgent } from './wake.ts'
 
-const app = useApp({ env: { MILLRACE_PING_HOLD_SECONDS: '0' } })
+let aheadMs = 0
+const app = useApp({
+  env: { MILLRACE_PING_HOLD_SECONDS: '0' },
+  now: () => new Date(Date.now() + aheadMs),
+})
 
 /** As a worker sees it that many seconds from now. */
 const later = (seconds: number) => ({ ...app.ctx, now: () => new Date(Date.now() + seconds * 1000) })
@@ -42,6 +47,17 @@ describe('an agent that falls silent', () => {
     await agent.call('POST', 'heartbeat')
     await watchAgents(later(100))
     expect(await stateOf(agent.id)).toEqual(['connected', false])
+  })
+
+  it('gets the whole time again after a start, whatever the clock of the machine shows', async () => {
+    const { token } = await anAgentWorld(app)
+    const agent = await anAgent(app, token)
+    const watch = agentWatcher()
+    const startedAt = later(400).now()
+    for (const seconds of [401, 450, 500, 550, 579]) await watch({ ...later(seconds), startedAt })
+    expect(await stateOf(agent.id)).toEqual(['connected', false])
+    await watch({ ...later(581), startedAt })
+    expect(await stateOf(agent.id)).toEqual(['lost', true])
   })
 
   it('gets the whole time again after the database was away for long', async () => {
@@ -155,9 +171,48 @@ describe('a job that falls silent while its agent lives', () => {
     await ask()
     expect((await agent.ping()).body).toEqual({})
     expect(await statesOf(app, build)).toEqual({ one: 'running' })
-    const minuteAgo = new Date(Date.now() - 60_000).toISOString()
-    await app.db.updateTable('agents').set({ job_heard_at: minuteAgo }).where('id', '=', agent.id).execute()
+    aheadMs = 60_000
     await agent.ping()
+    aheadMs = 0
+    expect(await statesOf(app, build)).toEqual({ one: 'failed' })
+  })
+
+  it('stays with an agent on a stream that asks one process while another has not written the request yet', async () => {
+    const other = await startApp({ env: { MILLRACE_PING_HOLD_SECONDS: '0' } }, app.database)
+    const { org, token } = await anAgentWorld(app)
+    const build = await aBuild(app, org, await aPipeline(app, org, 'steps: [{ command: one }]'))
+    const agent = await anAgent(app, token)
+    const stream = await openStream(agent)
+    await stream.next()
+    stream.close()
+    const run = await agent.begin()
+    await app.ctx.agentActivity.flush()
+    expect(await run.state()).toBe('running')
+    const answers: AgentAnswer[] = []
+    const ping = call(other, agent.session, 'GET', 'ping').then((answer) => void answers.push(answer))
+    // The first process writes the request within a second.
+    await eventually('the ping is answered', async () => {
+      await wakeAgent(app.db, agent.id)
+      return answers.length > 0
+    })
+    await ping
+    expect(answers[0]?.body).toEqual({})
+    expect(await statesOf(app, build)).toEqual({ one: 'running' })
+    await other.close()
+  })
+
+  it('ends when its agent on a stream asks for work and no process can have a request of it', async () => {
+    const { org, token } = await anAgentWorld(app)
+    const build = await aBuild(app, org, await aPipeline(app, org, 'steps: [{ command: one }]'))
+    const agent = await anAgent(app, token)
+    const stream = await openStream(agent)
+    await stream.next()
+    await agent.begin()
+    await app.ctx.agentActivity.flush()
+    aheadMs = 13_000
+    await agent.ping()
+    aheadMs = 0
+    stream.close()
     expect(await statesOf(app, build)).toEqual({ one: 'failed' })
   })
 })

@@ -1,8 +1,10 @@
 // Agents that disconnect or fall silent, and the jobs they had; jobs that fall silent while their agents live; and paused
 // agents whose time is over. Runs every few seconds on every worker. Where two workers find the same, one of them acts.
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { JobState } from '@millrace/engine/states.ts'
+import { jobSeconds, unwrittenSeconds } from '../auth/agent-activity.ts'
 import type { Context } from '../context.ts'
+import { batch } from '../db/batch.ts'
 import { publishMoved } from '../events/agents.ts'
 import { act } from './act.ts'
 import { wakeAgent } from './wake.ts'
@@ -25,16 +27,27 @@ const most = 200
  * get the whole time again after a start, and after the database did not answer for half of the time that loses an agent.
  */
 export function agentWatcher(): (ctx: Context) => Promise<void> {
-  let listeningSince = performance.timeOrigin
+  let listeningSince: number | null = null
   let answeredAt = Infinity
   return async (ctx) => {
+    await ctx.agentActivity.flush()
     const now = ctx.now().getTime()
+    listeningSince ??= ctx.startedAt.getTime()
     if (now - answeredAt > (ctx.config.timers.agentLostSeconds * 1000) / 2) listeningSince = now
-    await loseSilentAgents(ctx, listeningSince)
+    // Always queries the database, because its answer shows that agents can report.
+    const [lost, gone, silent, resumed] = await batch(ctx.db, [
+      loseSilentAgents(ctx, listeningSince),
+      jobsOfGoneAgents,
+      silentJobs(ctx, listeningSince),
+      resumeDueAgents(ctx),
+    ])
     answeredAt = now
-    await loseJobsOfGoneAgents(ctx)
-    await endSilentJobs(ctx, listeningSince)
-    await resumeDueAgents(ctx)
+    for (const { id } of [...lost, ...resumed]) await wakeAgent(ctx.db, id)
+    for (const { organizationId, ...job } of gone) await loseJob(ctx, organizationId, job)
+    for (const { organizationId, ...job } of silent) {
+      ctx.log.warn({ job_id: job.id }, 'A job sent no requests although its agent is alive; it ends as lost.')
+      await loseJob(ctx, organizationId, job)
+    }
   }
 }
 
@@ -62,52 +75,60 @@ export async function loseJob(ctx: Context, organizationId: string, job: AgentJo
   await act(ctx, organizationId, job.buildId, { type: 'lose_agent', jobId: job.id })
 }
 
-/** Always queries the database, because its answer shows that agents can report. */
-async function loseSilentAgents(ctx: Context, listeningSince: number): Promise<void> {
+function loseSilentAgents(ctx: Context, listeningSince: number): RawBuilder<{ id: string }> {
   const cutoff = ctx.now().getTime() - ctx.config.timers.agentLostSeconds * 1000
   const at = ctx.now().toISOString()
-  const { rows } = await sql<{ id: string }>`
+  return sql`
     with moved as (
       update agents set connection_state = 'lost', lost_at = ${at}
       where connection_state in ('connected', 'stopping') and last_seen_at <= ${new Date(cutoff).toISOString()}
         and ${cutoff >= listeningSince}
       returning *
     ) ${publishMoved(sql`'agent.lost'`, at)}
-    select id from moved`.execute(ctx.db)
-  for (const { id } of rows) await wakeAgent(ctx.db, id)
+    select id from moved`
 }
 
-async function loseJobsOfGoneAgents(ctx: Context): Promise<void> {
-  const { rows } = await sql<AgentJob & { organizationId: string }>`
-    select j.id, j.build_id as "buildId", j.organization_id as "organizationId"
-    from jobs j join agents a on a.id = j.agent_id
-    where j.state in ('assigned', 'accepted', 'running', 'timing_out', 'canceling')
-      and a.connection_state in ('disconnected', 'stopped', 'lost') limit ${most}`.execute(ctx.db)
-  for (const { organizationId, ...job } of rows) await loseJob(ctx, organizationId, job)
-}
+type FoundJob = AgentJob & { organizationId: string }
 
-/** Requests update the row at most this often. */
-const noteSeconds = 5
+const jobsOfGoneAgents = sql<FoundJob>`
+  select j.id, j.build_id as "buildId", j.organization_id as "organizationId"
+  from jobs j join agents a on a.id = j.agent_id
+  where j.state in ('assigned', 'accepted', 'running', 'timing_out', 'canceling')
+    and a.connection_state in ('disconnected', 'stopped', 'lost') limit ${sql.lit(most)}`
 
 /** Records a request with a job's token. Agents send one every few seconds to check for a cancellation, but none before the start. */
-export async function noteJobRequest(
+export function noteJobRequest(
   ctx: Context,
-  job: { organizationId: string; state: JobState; agent: { id: string; jobHeardAt: string | null } },
-): Promise<void> {
+  job: { organizationId: string; state: JobState; agent: { id: string } },
+): void {
   const { organizationId, agent } = job
-  if (job.state === 'accepted') return
-  const now = ctx.now()
-  const before = new Date(now.getTime() - noteSeconds * 1000)
-  if (agent.jobHeardAt !== null && new Date(agent.jobHeardAt) > before) return
-  await sql`
-    update agents set job_heard_at = ${now.toISOString()}
-    where organization_id = ${organizationId} and id = ${agent.id}`.execute(ctx.db)
+  if (job.state !== 'accepted') ctx.agentActivity.recordJobRequest({ id: agent.id, organizationId })
+}
+
+/** The signs of life of an agent's job. */
+export interface JobSigns {
+  startedAt: string | null
+  /** The last request with the job's token since it started. */
+  heardAt: string | null
+  /** Whether the agent had a ping stream when the job started. */
+  hadStream: boolean
 }
 
 /** Whether the last request with the job's token is so recent that the job must be alive, whatever its agent sends. */
-export function isJobAlive(ctx: Context, heardAt: string | null): boolean {
-  const most = (noteSeconds + longestPollSeconds) * 1000
+export function isJobAlive(ctx: Context, { heardAt }: JobSigns): boolean {
+  const most = (jobSeconds + unwrittenSeconds + longestPollSeconds) * 1000
   return heardAt !== null && ctx.now().getTime() - new Date(heardAt).getTime() < most
+}
+
+/**
+ * How long a job without a request may still be alive although its agent pings: another process may have heard a request
+ * and not have written it yet, or was killed before that, so that the job's next request shows it. Agents without a stream
+ * ping only when they are idle.
+ */
+export function undecidedMs(ctx: Context, { startedAt, heardAt, hadStream }: JobSigns): number {
+  if (heardAt !== null || startedAt === null || !hadStream) return 0
+  const until = new Date(startedAt).getTime() + (unwrittenSeconds + longestPollSeconds) * 1000
+  return Math.max(until - ctx.now().getTime(), 0)
 }
 
 /** Twice the interval that agents are given, because they add a random part of it, and a reserve for slow networks. */
@@ -123,45 +144,34 @@ const longestPollSeconds = 10
  * - No request any more: the agent fails to report the end. It waits for up to four minutes between attempts, so this
  *   silence must last for twice the time that loses an agent.
  */
-async function endSilentJobs(ctx: Context, listeningSince: number): Promise<void> {
+function silentJobs(ctx: Context, listeningSince: number): RawBuilder<FoundJob> {
   const cutoff = (times: number) => ctx.now().getTime() - times * ctx.config.timers.agentLostSeconds * 1000
-  if (cutoff(1) < listeningSince) return
   const before = (times: number) => new Date(Math.max(cutoff(times), 0)).toISOString()
-  const { rows } = await sql<AgentJob & { organizationId: string }>`
+  return sql`
     select j.id, j.build_id as "buildId", j.organization_id as "organizationId"
     from jobs j join agents a on a.id = j.agent_id
-    where j.state in ('running', 'timing_out', 'canceling')
+    where ${cutoff(1) >= listeningSince} and j.state in ('running', 'timing_out', 'canceling')
       and case when a.job_heard_at >= j.started_at
         then a.job_heard_at <= ${before(2)} and ${cutoff(2) >= listeningSince}
         else j.started_at <= ${before(1)}
-          and a.stream_opened_at >= j.started_at - make_interval(secs => ${longestStreamSeconds}) end
-    limit ${most}`.execute(ctx.db)
-  for (const { organizationId, ...job } of rows) {
-    ctx.log.warn({ job_id: job.id }, 'A job sent no requests although its agent is alive; it ends as lost.')
-    await loseJob(ctx, organizationId, job)
-  }
+          and ${hadStream} end
+    limit ${sql.lit(most)}`
 }
 
 /** Agents reopen a stream after at most a minute. */
 const longestStreamSeconds = 60
 
-export async function noteStreamOpened(
-  ctx: Context,
-  agent: { id: string; organizationId: string },
-): Promise<void> {
-  await sql`
-    update agents set stream_opened_at = ${ctx.now().toISOString()}
-    where organization_id = ${agent.organizationId} and id = ${agent.id}`.execute(ctx.db)
-}
+/** For queries with `agents a` and the agent's job `j`: whether the agent had a ping stream when the job started. */
+export const hadStream = sql<boolean>`
+  coalesce(a.stream_opened_at >= j.started_at - make_interval(secs => ${sql.lit(longestStreamSeconds)}), false)`
 
-async function resumeDueAgents(ctx: Context): Promise<void> {
+function resumeDueAgents(ctx: Context): RawBuilder<{ id: string }> {
   const at = ctx.now().toISOString()
-  const { rows } = await sql<{ id: string }>`
+  return sql`
     with moved as (
       update agents set paused_at = null, paused_by = null, paused_note = null, paused_timeout_in_minutes = null,
         resume_at = null
       where resume_at <= ${at} returning *
     ) ${publishMoved(sql`'agent.changed'`, at)}
-    select id from moved`.execute(ctx.db)
-  for (const { id } of rows) await wakeAgent(ctx.db, id)
+    select id from moved`
 }

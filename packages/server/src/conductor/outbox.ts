@@ -41,12 +41,19 @@ export function appendReturned(moves: readonly JobMove[], at: string): Statement
       ]
 }
 
+/**
+ * Only `notify` of a step wants the events of the step. A new step is inserted later in the transaction. The step is found by
+ * its id before its build is compared: PostgreSQL could read all steps of the build for each event.
+ */
 const insertEvents = onRows(
   'n',
   { job_id: 'uuid', kind: 'text', data: 'jsonb' },
   (rows, organizationId: string, pipelineId: string, buildId: string, at: string) => sql`
     insert into events (organization_id, pipeline_id, build_id, job_id, kind, data, created_at)
-    select ${organizationId}, ${pipelineId}, ${buildId}, n.job_id, n.kind, n.data, ${at} from ${rows}`,
+    select ${organizationId}, ${pipelineId}, ${buildId}, n.job_id, n.kind, n.data, ${at} from ${rows}
+    where n.kind not like 'step.%' or coalesce((
+      select s.build_id = ${buildId} and jsonb_array_length(coalesce(s.definition -> 'notify', '[]')) > 0
+      from build_steps s where s.id = (n.data ->> 'step_id')::uuid), true)`,
 )
 
 function eventRows(effects: readonly Effect[], reason: string | null): EventRow[] {
@@ -75,6 +82,10 @@ function eventRows(effects: readonly Effect[], reason: string | null): EventRow[
           data: { from, to, step_id: stepId, news: publish(jobId) },
         },
       ]
+    }
+    // Notifications ignore this: it is for readers that show jobs.
+    if (effect.kind === 'job_unblockable_changed') {
+      return [{ kind: 'job.changed', job_id: effect.jobId, data: {} }]
     }
     if (effect.kind === 'build_state_changed') {
       const { from, to, blockedState } = effect

@@ -1,8 +1,8 @@
 // Concurrent changes of one build: the second one is refused or waits, and nothing is counted twice.
 import { sql } from 'kysely'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { inTransaction } from '../db/transaction.ts'
-import { useApp } from '../../test/app.ts'
+import { eventually, useApp } from '../../test/app.ts'
 import { anOrganization, aPipeline } from '../../test/builders.ts'
 import {
   aBuild,
@@ -47,7 +47,7 @@ async function counters(of: TestBuild): Promise<unknown> {
   return rows[0]
 }
 
-describe('200 jobs that end at once', { timeout: 120_000 }, () => {
+describe('200 jobs that end at once', () => {
   const configuration = `
     - { command: many, parallelism: 200, soft_fail: [{ exit_status: 2 }], retry: { automatic: [{ exit_status: 3, limit: 1 }] } }
     - { wait: ~, continue_on_failure: true }
@@ -91,12 +91,12 @@ describe('a transaction that waits for a build', () => {
     const second = await inTransaction(app.db, async (trx) => {
       await advanceIn(trx, app.ctx, running.organizationId, running.id, start(a))
       const waiting = applyEvent(app, running, start(b))
-      await vi.waitFor(async () => {
+      await eventually('it waits for the lock', async () => {
         const { rows } = await sql`
           select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
           app.db,
         )
-        expect(rows).toHaveLength(1)
+        return rows.length === 1
       })
       return { waiting }
     })
@@ -166,7 +166,7 @@ describe('two concurrent requests', () => {
   })
 })
 
-describe('a concurrency group that many builds share', { timeout: 60_000 }, () => {
+describe('a concurrency group that many builds share', () => {
   it('never runs more jobs than its limit, and runs all of them in the end', async () => {
     const org = await anOrganization(app)
     const pipeline = await aPipeline(app, org, '[{ command: a, concurrency: 2, concurrency_group: gate }]')

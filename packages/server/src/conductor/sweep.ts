@@ -1,6 +1,6 @@
 // Turns passed deadlines into events, and carries out follow-ups that a dead process left undone. Runs every few seconds
 // on every worker. Each case is handled in its own transaction, where the engine refuses it if another worker was faster.
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { JobState } from '@millrace/engine/states.ts'
 import type { Context } from '../context.ts'
 import { batch } from '../db/batch.ts'
@@ -14,10 +14,19 @@ export async function sweep(ctx: Context): Promise<void> {
   await carryOut(ctx, await findUndone(ctx))
 }
 
+type Time = string | RawBuilder<unknown>
+
+const overdueJobs = (at: Time) => sql<{
+  id: string
+  build_id: string
+  organization_id: string
+  state: JobState
+}>`
+  select id, build_id, organization_id, state from jobs
+  where deadline_at <= ${at} order by deadline_at limit ${sql.lit(most)}`
+
 async function passDeadlines(ctx: Context): Promise<void> {
-  const { rows } = await sql<{ id: string; build_id: string; organization_id: string; state: JobState }>`
-    select id, build_id, organization_id, state from jobs
-    where deadline_at <= ${ctx.now().toISOString()} order by deadline_at limit ${most}`.execute(ctx.db)
+  const { rows } = await overdueJobs(ctx.now().toISOString()).execute(ctx.db)
   for (const job of rows) {
     if (!hasDeadline(job.state)) continue
     await act(ctx, job.organization_id, job.build_id, { type: deadlineEvents[job.state], jobId: job.id })
@@ -38,33 +47,11 @@ const deadlineEvents = {
 const hasDeadline = (state: JobState): state is keyof typeof deadlineEvents => state in deadlineEvents
 
 /** Only follow-ups that are some seconds old, because younger ones may be under way. */
+const undoneSeconds = 5
+
 async function findUndone(ctx: Context): Promise<FollowUp[]> {
-  const before = new Date(ctx.now().getTime() - 5000).toISOString()
-  const [childless, unreported, reopened, abandoned, groups] = await batch(ctx.db, [
-    sql<{ organizationId: string; buildId: string; jobId: string }>`
-      select organization_id as "organizationId", build_id as "buildId", id as "jobId" from jobs
-      where kind = 'trigger' and state = 'running' and triggered_build_id is null and finished_at is null
-        and started_at <= ${before} limit ${most}`,
-    sql<{ organizationId: string; childId: string; jobId: string }>`
-      select j.organization_id as "organizationId", j.triggered_build_id as "childId", j.id as "jobId"
-      from jobs j left join (builds c join pipelines p on p.id = c.pipeline_id) on c.id = j.triggered_build_id
-      where j.kind = 'trigger' and j.state = 'running' and j.finished_at is null and j.triggered_build_id is not null
-        and (c.id is null or c.finished_at <= ${before}) limit ${most}`,
-    sql<{ organizationId: string; childId: string; jobId: string }>`
-      select c.organization_id as "organizationId", c.id as "childId", j.id as "jobId"
-      from builds c join jobs j on j.id = c.triggered_from_job_id
-      where c.state in ('scheduled', 'running', 'failing') and c.triggered_from_job_id is not null
-        and j.state = 'failed' and j.triggered_build_id = c.id and j.retried_in_job_id is null
-        and j.finished_at <= ${before} limit ${most}`,
-    sql<{ organizationId: string; childId: string }>`
-      select c.organization_id as "organizationId", c.id as "childId"
-      from jobs j join builds c on c.id = j.triggered_build_id
-      where j.kind = 'trigger' and j.state = 'canceled' and j.finished_at between ${before}::timestamptz - interval '1 hour' and ${before}
-        and c.state in ('scheduled', 'running', 'failing', 'blocked') limit ${most}`,
-    sql<{ organizationId: string; group: string }>`
-      select distinct organization_id as "organizationId", concurrency_group as "group" from jobs
-      where concurrency_group is not null and finished_at is null and state in ('limiting', 'limited') limit ${most}`,
-  ])
+  const before = new Date(ctx.now().getTime() - undoneSeconds * 1000).toISOString()
+  const [childless, unreported, reopened, abandoned, groups] = await batch(ctx.db, undone(before))
   return [
     ...childless.map((found) => ({ kind: 'create_child' as const, ...found })),
     ...[...unreported, ...reopened].map((found) => ({ kind: 'report_to_parent' as const, ...found })),
@@ -72,3 +59,40 @@ async function findUndone(ctx: Context): Promise<FollowUp[]> {
     ...groups.map((found) => ({ kind: 'decide_slots' as const, ...found })),
   ]
 }
+
+const undone = (before: Time) =>
+  [
+    sql<{ organizationId: string; buildId: string; jobId: string }>`
+      select organization_id as "organizationId", build_id as "buildId", id as "jobId" from jobs
+      where kind = 'trigger' and state = 'running' and triggered_build_id is null and finished_at is null
+        and started_at <= ${before} limit ${sql.lit(most)}`,
+    sql<{ organizationId: string; childId: string; jobId: string }>`
+      select j.organization_id as "organizationId", j.triggered_build_id as "childId", j.id as "jobId"
+      from jobs j left join (builds c join pipelines p on p.id = c.pipeline_id) on c.id = j.triggered_build_id
+      where j.kind = 'trigger' and j.state = 'running' and j.finished_at is null and j.triggered_build_id is not null
+        and (c.id is null or c.finished_at <= ${before}) limit ${sql.lit(most)}`,
+    sql<{ organizationId: string; childId: string; jobId: string }>`
+      select c.organization_id as "organizationId", c.id as "childId", j.id as "jobId"
+      from builds c join jobs j on j.id = c.triggered_from_job_id
+      where c.state in ('scheduled', 'running', 'failing') and c.triggered_from_job_id is not null
+        and j.state = 'failed' and j.triggered_build_id = c.id and j.retried_in_job_id is null
+        and j.finished_at <= ${before} limit ${sql.lit(most)}`,
+    sql<{ organizationId: string; childId: string }>`
+      select c.organization_id as "organizationId", c.id as "childId"
+      from jobs j join builds c on c.id = j.triggered_build_id
+      where j.kind = 'trigger' and j.state = 'canceled' and j.finished_at between ${before}::timestamptz - interval '1 hour' and ${before}::timestamptz
+        and c.state in ('scheduled', 'running', 'failing', 'blocked') limit ${sql.lit(most)}`,
+    sql<{ organizationId: string; group: string }>`
+      select distinct organization_id as "organizationId", concurrency_group as "group" from jobs
+      where concurrency_group is not null and finished_at is null and state in ('limiting', 'limited') limit ${sql.lit(most)}`,
+  ] as const
+
+const exists = (rows: RawBuilder<unknown>) => sql`exists (${rows})`
+
+/** Whether `sweep` has something to do. */
+export const hasSweep = sql<boolean>`(${sql.join(
+  [overdueJobs(sql`now()`), ...undone(sql`(now() - make_interval(secs => ${sql.lit(undoneSeconds)}))`)].map(
+    exists,
+  ),
+  sql` or `,
+)})`

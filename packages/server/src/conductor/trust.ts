@@ -1,8 +1,9 @@
 // The author of a pull request from a fork decides what its jobs run, so these jobs get nothing that is not public. A
 // commit counts as a fork's unless it is known to be the repository's own.
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { NotifyEntry, PipelineDocument, StepDefinition } from '@millrace/engine/steps/types.ts'
 import type { Db } from '../db/pool.ts'
+import { prepared } from '../db/statement.ts'
 
 /** Whose commit is built. There is no default: every code path that creates builds decides it. */
 export type CommitOrigin = 'own' | 'fork'
@@ -13,15 +14,21 @@ export async function isUntrusted(
   organizationId: string,
   buildIds: readonly string[],
 ): Promise<boolean> {
-  if (buildIds.length === 0) return false
-  const { rows } = await sql`
-    with recursive ${lineOf(organizationId, buildIds)}
+  for (const buildId of buildIds) {
+    const { rows } = await firstUntrusted(organizationId, buildId).execute(db)
+    if (rows.length > 0) return true
+  }
+  return false
+}
+
+const firstUntrusted = prepared(
+  (organizationId: string, buildId: string) => sql`
+    with recursive ${lineOf(organizationId, buildId)}
     select from line join builds b on b.organization_id = ${organizationId} and b.id = line.id
     left join pipelines p on p.id = line.pipeline_id
     where ${isFork} and coalesce((p.provider_settings -> 'trust_pull_request_forks')::boolean, false) is false
-    limit 1`.execute(db)
-  return rows.length > 0
-}
+    limit 1`,
+)
 
 export interface Origins {
   isFork: boolean
@@ -32,7 +39,7 @@ export interface Origins {
 /** Whether a build, or a build it was triggered by or rebuilds, is for a fork, a pull request or a merge queue. */
 export async function originsOf(db: Db, organizationId: string, buildId: string): Promise<Origins> {
   const { rows } = await sql<Origins>`
-    with recursive ${lineOf(organizationId, [buildId])}
+    with recursive ${lineOf(organizationId, buildId)}
     select coalesce(bool_or(${isFork}), false) as "isFork",
       coalesce(bool_or(jsonb_typeof(b.pull_request) = 'object'), false) as "isPullRequest",
       coalesce(bool_or(b.host_event -> 'mergeQueue' <> 'null'), false) as "isMergeQueue"
@@ -43,16 +50,56 @@ export async function originsOf(db: Db, organizationId: string, buildId: string)
 /** Earlier versions stored it in the pull request only. */
 const isFork = sql`(b.from_fork is true or coalesce(b.pull_request ->> 'fork' = 'true', false))`
 
-/** The builds, the builds that triggered them and the builds they rebuild. */
-const lineOf = (organizationId: string, buildIds: readonly string[]) => sql`
+/** For queries with `builds b`: whether `isUntrusted` needs to look at the build. Few builds descend from others. */
+export const mayBeUntrusted = sql<boolean>`
+  (${isFork} or b.triggered_from is not null or b.rebuilt_from is not null)`
+
+type Value = string | RawBuilder<unknown>
+
+/** The build, the builds that led to it by a trigger step, and the builds they rebuild. */
+const lineOf = (organizationId: Value, buildId: Value) => sql`
   line (id, pipeline_id, from_trigger, from_rebuild) as (
     select id, pipeline_id, triggered_from ->> 'build_id', rebuilt_from ->> 'id'
-    from builds where organization_id = ${organizationId} and id = any (${buildIds}::uuid[])
+    from builds where organization_id = ${organizationId} and id = ${buildId}
     union
-    select b.id, b.pipeline_id, b.triggered_from ->> 'build_id', b.rebuilt_from ->> 'id'
-    from line join builds b on b.organization_id = ${organizationId}
-      and b.id in (line.from_trigger::uuid, line.from_rebuild::uuid)
+    select up.id, up.pipeline_id, up.triggered_from ->> 'build_id', up.rebuilt_from ->> 'id'
+    from line join builds up on up.organization_id = ${organizationId}
+      and up.id in (line.from_trigger::uuid, line.from_rebuild::uuid)
   )`
+
+/**
+ * For queries with a build `ended`: whether a build that descends from it would count as the repository's own without it,
+ * because the line to a fork, a pull request or a merge queue leads through it. `guard` ends each subquery for descendants.
+ */
+export const isOriginOfOthers = (guard: RawBuilder<unknown>): RawBuilder<boolean> => sql`(
+  case when exists (
+      select from builds c where c.triggered_from is not null and c.triggered_from ->> 'build_id' = ended.id::text
+        and c.organization_id = ended.organization_id ${guard})
+    or exists (
+      select from builds c where c.rebuilt_from is not null and c.rebuilt_from ->> 'id' = ended.id::text
+        and c.organization_id = ended.organization_id ${guard})
+  then ${hasOrigin} else false end)`
+
+/** For queries with a build `ended`: whether a fork, a pull request or a merge queue is in its line. */
+const hasOrigin = sql`exists (
+  with recursive ${lineOf(sql`ended.organization_id`, sql`ended.id`)}
+  select from line join builds b on b.organization_id = ended.organization_id and b.id = line.id
+  where ${isFork} or jsonb_typeof(b.pull_request) = 'object' or b.host_event -> 'mergeQueue' <> 'null')`
+
+/** The builds that these keep because of `isOriginOfOthers`. */
+export async function listKeptOrigins(
+  db: Db,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select ended.id from builds ended
+    where ended.organization_id = ${organizationId} and ended.id in (
+        select unnest(array[c.triggered_from ->> 'build_id', c.rebuilt_from ->> 'id'])::uuid from builds c
+        where c.organization_id = ${organizationId} and c.id = any (${ids}::uuid[]))
+      and ${hasOrigin}`.execute(db)
+  return rows.map(({ id }) => id)
+}
 
 /** Steps that an untrusted build uploads may notify only the host of its commit. */
 export function notifyingOnlyItsHost(document: PipelineDocument): PipelineDocument {

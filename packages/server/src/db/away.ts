@@ -13,6 +13,17 @@ export function isConnectionLost(error: unknown): boolean {
 export const isDatabaseAway = (error: unknown): boolean =>
   isConnectionLost(error) || (error instanceof pg.DatabaseError && awayCodes.test(error.code ?? ''))
 
+/**
+ * The connection leads to a read-only server or, since even the limit of PostgreSQL itself brought no answer, nowhere. Other
+ * connections of the same age may do so too.
+ */
+export const isMisled = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError
+    ? error.code === readOnly
+    : error instanceof Error && error.message === 'Query read timeout'
+
+const readOnly = '25006'
+
 /** A statement took too long, or failed repeatedly because of concurrent ones. */
 export const isDatabaseBusy = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && busyCodes.test(error.code ?? '')

@@ -29,6 +29,11 @@ export function defer(trx: Trx, statements: readonly Statement[]): Promise<void>
   return onConnection(trx, async (connection) => connection.defer(queries))
 }
 
+/** Runs `work` after the commit; never if the transaction is rolled back. For counting, so it must not throw. */
+export function onCommit(trx: Trx, work: () => void): Promise<void> {
+  return onConnection(trx, async (connection) => connection.onCommit(work))
+}
+
 /**
  * Sends the last statements of a transaction together with `commit`. Not for code that may run inside a larger transaction.
  */

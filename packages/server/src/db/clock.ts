@@ -1,10 +1,13 @@
 // The database's clock, as measured by this process. Replicas compare times that others wrote (deadlines, leases, the order of
-// events), and the clocks of their machines may differ by minutes.
+// events), and the clocks of their machines may differ by minutes. Between measurements the time goes on with the monotonic
+// clock, so that a step of the machine's clock changes nothing.
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 
 export interface DatabaseClock {
   now(): Date
+  /** When this process started. */
+  startedAt(): Date
   stop(): Promise<void>
 }
 
@@ -24,7 +27,8 @@ export async function followDatabaseClock(pool: pg.Pool): Promise<DatabaseClock>
   }
   const following = follow()
   return {
-    now: () => new Date(Date.now() + offsetMs),
+    now: () => new Date(performance.now() + offsetMs),
+    startedAt: () => new Date(offsetMs),
     async stop() {
       stopping.abort()
       await following
@@ -32,7 +36,7 @@ export async function followDatabaseClock(pool: pg.Pool): Promise<DatabaseClock>
   }
 }
 
-/** How far the database's clock is ahead of ours. The sample with the shortest round trip is the most exact. */
+/** The database's time when the monotonic clock of this process was zero. The sample with the shortest round trip is the most exact. */
 async function measureOffset(pool: pg.Pool): Promise<number> {
   let best = { tookMs: Infinity, offsetMs: 0 }
   for (let sample = 0; sample < samples; sample++) {
@@ -41,8 +45,9 @@ async function measureOffset(pool: pg.Pool): Promise<number> {
       'select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms',
       [],
     )
-    const tookMs = performance.now() - askedAt
-    const offsetMs = (rows[0]?.ms ?? 0) + tookMs / 2 - Date.now()
+    const answeredAt = performance.now()
+    const tookMs = answeredAt - askedAt
+    const offsetMs = (rows[0]?.ms ?? 0) + tookMs / 2 - answeredAt
     if (tookMs < best.tookMs) best = { tookMs, offsetMs }
   }
   return best.offsetMs

@@ -13,34 +13,55 @@ import {
   type TransactionSettings,
 } from 'kysely'
 import pg from 'pg'
+import { traced, type Tracer } from '../lib/tracing.ts'
+import { statementSpan } from './statement-spans.ts'
 
-/** Is called with the error of a connection or statement, and without one when statements succeed. */
-export type OnResult = (error?: unknown) => void
+/** Is told of everything that happens on connections. */
+export interface Observer {
+  /** With the error of a connection or statement, and without one when statements succeed. */
+  onResult(error?: unknown): void
+  /** The time that a caller waited for a connection. */
+  onWaited(seconds: number): void
+  tracer: Tracer | null
+}
 
-export const pipelineDialect = (pool: pg.Pool, onResult: OnResult): Dialect => ({
+/** How statements are sent. */
+export interface Manner {
+  /** PostgreSQL plans a named statement once per session. */
+  namesStatements: boolean
+  /** Follows the text of each `begin`. */
+  afterBegin: string
+}
+
+export const pipelineDialect = (pool: pg.Pool, manner: Manner, observer: Observer): Dialect => ({
   createAdapter: () => new PostgresAdapter(),
-  createDriver: () => new PipelineDriver(pool, onResult),
+  createDriver: () => new PipelineDriver(pool, manner, observer),
   createIntrospector: (db) => new PostgresIntrospector(db),
   createQueryCompiler: () => new PostgresQueryCompiler(),
 })
 
 class PipelineDriver implements Driver {
   private readonly pool: pg.Pool
-  private readonly onResult: OnResult
+  private readonly manner: Manner
+  private readonly observer: Observer
 
-  constructor(pool: pg.Pool, onResult: OnResult) {
+  constructor(pool: pg.Pool, manner: Manner, observer: Observer) {
     this.pool = pool
-    this.onResult = onResult
+    this.manner = manner
+    this.observer = observer
   }
 
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<PipelineConnection> {
+    const askedAt = performance.now()
     try {
-      return new PipelineConnection(await this.pool.connect(), this.onResult)
+      return new PipelineConnection(await this.pool.connect(), this.manner, this.observer)
     } catch (error) {
-      this.onResult(error)
+      this.observer.onResult(error)
       throw error
+    } finally {
+      this.observer.onWaited((performance.now() - askedAt) / 1000)
     }
   }
 
@@ -72,28 +93,31 @@ interface Query extends pg.QueryConfig<unknown[]> {
 
 export class PipelineConnection implements DatabaseConnection {
   private readonly client: pg.PoolClient
-  private readonly onResult: OnResult
+  private readonly manner: Manner
+  private readonly observer: Observer
   /** Sent before the next statement. */
   private deferred: Query[] = []
+  private afterCommit: Array<() => void> = []
   private state: 'none' | 'begun' | 'open' | 'ended' = 'none'
   /** The error that aborted the transaction. PostgreSQL refuses later statements without naming it. */
   private abortedBy: unknown = undefined
   private isBroken = false
   private timeoutMs: number | undefined
 
-  constructor(client: pg.PoolClient, onResult: OnResult) {
+  constructor(client: pg.PoolClient, manner: Manner, observer: Observer) {
     this.client = client
-    this.onResult = onResult
+    this.manner = manner
+    this.observer = observer
   }
 
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
-    const [result] = await this.send([queryOf(query)])
+    const [result] = await this.send([this.queryOf(query)])
     return result as QueryResult<Row>
   }
 
   /** Outside of a transaction, several statements are a transaction of their own. */
   async executeBatch(queries: readonly CompiledQuery[]): Promise<Array<QueryResult<unknown>>> {
-    const statements = queries.map(queryOf)
+    const statements = queries.map((query) => this.queryOf(query))
     if (this.state !== 'none' || statements.length < 2) return this.send(statements)
     this.begin('begin')
     try {
@@ -105,12 +129,17 @@ export class PipelineConnection implements DatabaseConnection {
 
   /** An error of these statements is that of the next send. */
   defer(queries: readonly CompiledQuery[]): void {
-    this.deferred.push(...queries.map(queryOf))
+    this.deferred.push(...queries.map((query) => this.queryOf(query)))
+  }
+
+  /** Runs `work` if the open transaction commits. */
+  onCommit(work: () => void): void {
+    this.afterCommit.push(work)
   }
 
   /** Nothing can be sent in the transaction afterwards. */
   executeAndCommit(queries: readonly CompiledQuery[]): Promise<Array<QueryResult<unknown>>> {
-    return this.sendWithCommit(queries.map(queryOf))
+    return this.sendWithCommit(queries.map((query) => this.queryOf(query)))
   }
 
   // oxlint-disable-next-line require-yield -- the interface asks for a generator
@@ -119,7 +148,7 @@ export class PipelineConnection implements DatabaseConnection {
   }
 
   begin(text: string): void {
-    this.deferred = [{ text }]
+    this.deferred = [{ text: text + this.manner.afterBegin }]
     this.state = 'begun'
   }
 
@@ -149,8 +178,15 @@ export class PipelineConnection implements DatabaseConnection {
     this.client.release(this.isBroken)
   }
 
+  private queryOf({ sql: text, parameters }: CompiledQuery): Query {
+    const values = parameters.map(serialized)
+    const name = this.manner.namesStatements ? nameOf(text) : undefined
+    return name === undefined ? { text, values } : { name, text, values }
+  }
+
   private reset(): void {
     this.deferred = []
+    this.afterCommit = []
     this.state = 'none'
     this.abortedBy = undefined
     this.timeoutMs = undefined
@@ -163,6 +199,8 @@ export class PipelineConnection implements DatabaseConnection {
     const results = await sent
     if (results.at(-1)?.command === 'ROLLBACK')
       throw this.abortedBy ?? new Error('The transaction was rolled back.')
+    for (const work of this.afterCommit) work()
+    this.afterCommit = []
     return results.slice(0, -1).map(resultOf)
   }
 
@@ -175,14 +213,24 @@ export class PipelineConnection implements DatabaseConnection {
     const before = this.deferred
     this.deferred = []
     if (this.state === 'begun') this.state = 'open'
-    const sent = [...before, ...queries].map((query) => this.client.query(this.limited(query)))
+    const all = [...before, ...queries].map((query) => this.limited(query))
+    const { tracer } = this.observer
+    const results = tracer?.active()?.isRecording()
+      ? await traced(tracer, statementSpan(all.map(({ text }) => text)), () => this.exchange(all))
+      : await this.exchange(all)
+    return results.slice(before.length)
+  }
+
+  /** One round trip. */
+  private async exchange(queries: readonly Query[]): Promise<pg.QueryResult[]> {
+    const sent = queries.map((query) => this.client.query(query))
     try {
       // Waits for all of them: the connection must be free of unanswered statements when it is released.
       if (sent.length > 1) await Promise.allSettled(sent)
       // Throws the first error, which is the cause of those after it.
       const results = await Promise.all(sent)
-      this.onResult()
-      return results.slice(before.length)
+      this.observer.onResult()
+      return results
     } catch (error) {
       const cause = this.causeOf(error)
       // pg's own trace ends in its socket.
@@ -196,7 +244,7 @@ export class PipelineConnection implements DatabaseConnection {
   }
 
   private causeOf(error: unknown): unknown {
-    this.onResult(error)
+    this.observer.onResult(error)
     const isConsequence = error instanceof pg.DatabaseError && error.code === inFailedTransaction
     if (!isConsequence) this.abortedBy = error
     return this.abortedBy ?? error
@@ -205,18 +253,18 @@ export class PipelineConnection implements DatabaseConnection {
 
 const inFailedTransaction = '25P02'
 
-// PostgreSQL plans a named statement once per connection. The program has few different texts; the limit guards against
-// statements whose number of placeholders varies.
+// The program has few different texts; the limit guards against statements whose number of placeholders varies. Statements that
+// define tables name others each time.
 const names = new Map<string, string>()
 const mostNames = 1000
+const definition = /^\s*(create|alter|drop) /
 
-function queryOf({ sql: text, parameters }: CompiledQuery): Query {
-  const values = parameters.map(serialized)
+function nameOf(text: string): string | undefined {
   const known = names.get(text)
-  if (known === undefined && names.size >= mostNames) return { text, values }
-  const name = known ?? `s${names.size}`
+  if (known !== undefined || names.size >= mostNames || definition.test(text)) return known
+  const name = `s${names.size}`
   names.set(text, name)
-  return { name, text, values }
+  return name
 }
 
 /**

@@ -1,5 +1,5 @@
-// Listens for PostgreSQL notifications on one connection of the pool, and reconnects when it breaks. Notifications sent in
-// between are lost, so callers check for changes in `onConnected`.
+// Listens for PostgreSQL notifications on one connection of the pool, which must lead to PostgreSQL itself, and reconnects when
+// it breaks. Notifications sent in between are lost, so callers check for changes in `onConnected`.
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'

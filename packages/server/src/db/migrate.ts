@@ -6,12 +6,14 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type pg from 'pg'
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
 import { packageFolder } from '../lib/package-files.ts'
 import { connectAlone } from './pool.ts'
 
 const folder = join(packageFolder, 'migrations')
 const lockKey = 7_206_473_321
+const lockMs = 2000
 
 export const createMigrationsTable = `create table if not exists migrations (
   name text primary key, sha256 text not null, applied_at timestamptz(3) not null default now())`
@@ -40,14 +42,14 @@ export async function migrate(pool: pg.Pool): Promise<string[]> {
   const migrations = await listMigrations()
   const client = await connectAlone(pool)
   try {
-    await client.query('set statement_timeout = 0')
-    await client.query('select pg_advisory_lock($1)', [lockKey])
+    await client.query(`set statement_timeout = 0; set lock_timeout = ${lockMs}`)
+    await retryLocked(() => client.query('select pg_advisory_lock($1)', [lockKey]))
     await client.query(createMigrationsTable)
     const { rows: applied } = await client.query<Applied>('select name, sha256 from migrations')
     refuseChanged(applied, migrations)
     await refuseTooNew(client, migrations)
     const missing = migrations.filter(({ name }) => !applied.some((row) => row.name === name))
-    for (const migration of missing) await apply(client, migration)
+    for (const migration of missing) await retryLocked(() => apply(client, migration))
     return missing.map(({ name }) => name)
   } finally {
     await client.query('select pg_advisory_unlock_all()').catch(() => {})
@@ -58,6 +60,23 @@ export async function migrate(pool: pg.Pool): Promise<string[]> {
 interface Applied {
   name: string
   sha256: string
+}
+
+/**
+ * A migration that waits for a lock keeps every request waiting that needs the same table, so it waits only briefly and tries
+ * again: a backup may hold the lock for hours.
+ */
+async function retryLocked(work: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    try {
+      await work()
+      return
+    } catch (error) {
+      const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
+      if (!(cause instanceof pg.DatabaseError && ['55P03', '40P01'].includes(cause.code ?? ''))) throw error
+      await delay(lockMs)
+    }
+  }
 }
 
 async function apply(client: pg.ClientBase, { name, sql, needs }: Migration): Promise<void> {
@@ -102,7 +121,7 @@ async function refuseTooNew(client: pg.ClientBase, migrations: readonly Migratio
   }
 }
 
-async function readVersion(): Promise<string> {
+export async function readVersion(): Promise<string> {
   const { version } = JSON.parse(await readFile(join(packageFolder, 'package.json'), 'utf8')) as {
     version: string
   }

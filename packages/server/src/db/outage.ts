@@ -14,6 +14,16 @@ interface Outage {
 export class OutageWatch {
   private outage: Outage | null = null
   private log: Pick<Logger, 'warn'> | null = null
+  private begun = 0
+
+  get isAway(): boolean {
+    return this.outage !== null
+  }
+
+  /** How often the database became unavailable. */
+  get count(): number {
+    return this.begun
+  }
 
   /** null: log nothing, because the database is being closed. */
   reportTo(log: Pick<Logger, 'warn'> | null): void {
@@ -27,7 +37,7 @@ export class OutageWatch {
   }
 
   private noteAnswer(): void {
-    if (this.outage === null || Date.now() - this.outage.lastFailureAt < quietMs) return
+    if (this.outage === null || performance.now() - this.outage.lastFailureAt < quietMs) return
     const { startedAt, lastFailureAt, failures } = this.outage
     this.outage = null
     const seconds = Math.round((lastFailureAt - startedAt) / 1000)
@@ -35,9 +45,10 @@ export class OutageWatch {
   }
 
   private noteFailure(error: unknown): void {
-    const now = Date.now()
+    const now = performance.now()
     if (this.outage === null) {
       this.outage = { startedAt: now, lastFailureAt: now, failures: 1 }
+      this.begun += 1
       this.log?.warn(
         { reason: error instanceof Error ? error.message : String(error) },
         'The database cannot be used. Requests are answered with 503 until it can.',

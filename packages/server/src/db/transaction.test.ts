@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { useApp } from '../../test/app.ts'
+import { onCommit } from './batch.ts'
 import { inTransaction } from './transaction.ts'
 
 const app = useApp()
@@ -25,6 +26,22 @@ describe('a transaction', () => {
     })
     await expect(work).rejects.toThrow('changed my mind')
     expect(await all()).toEqual([1])
+  })
+
+  it('does what waits for its commit once, after the commit, and never after a rollback', async () => {
+    const seen: unknown[] = []
+    const addAndNote = async (n: number, failure: Error | null) =>
+      inTransaction(app.db, async (trx) => {
+        await add(n).execute(trx)
+        await onCommit(trx, () => seen.push(n))
+        expect(seen).not.toContain(n)
+        if (failure !== null) throw failure
+      })
+    await addAndNote(1, null)
+    await expect(addAndNote(2, new Error('changed my mind'))).rejects.toThrow('changed my mind')
+    await expect(addAndNote(1, null)).rejects.toThrow('noted_key')
+    await addAndNote(3, null)
+    expect(seen).toEqual([1, 3])
   })
 
   it('that sends nothing leaves its connection unchanged', async () => {

@@ -47,7 +47,7 @@ export async function publishBlocked(
     select ${organizationId}, ${kind}, ${JSON.stringify(data)}::jsonb, ${at}
     where not exists (
       select from (select * from events
-        where organization_id = ${organizationId} and build_id is null order by id desc limit 200) recent
-      where recent.kind = ${kind} and recent.data @> ${JSON.stringify(data)}::jsonb
-        and recent.created_at > ${at}::timestamptz - interval '1 minute')`.execute(db)
+        where organization_id = ${organizationId} and build_id is null
+          and created_at > ${at}::timestamptz - interval '1 minute' order by id desc limit 200) recent
+      where recent.kind = ${kind} and recent.data @> ${JSON.stringify(data)}::jsonb)`.execute(db)
 }

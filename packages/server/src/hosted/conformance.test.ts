@@ -84,7 +84,7 @@ function onEngine({ title, lacks, get, release }: EngineChoice): Subject {
 }
 
 for (const subject of subjects)
-  describe.skipIf(subject.lacks !== null)(`the hosted driver ${subject.name}`, { timeout: 60_000 }, () => {
+  describe.skipIf(subject.lacks !== null)(`the hosted driver ${subject.name}`, () => {
     beforeAll(() => subject.start(), 120_000)
     afterAll(() => subject.stop(), 60_000)
 
@@ -115,14 +115,10 @@ for (const subject of subjects)
           looking = null
         }))
       const ended = async (id: string) =>
-        eventually(
-          'the container ends',
-          async () => {
-            const { exitStatus = null } = (await look()).find((one) => one.id === id) ?? {}
-            return exitStatus === null ? undefined : { exitStatus, output: await driver.readOutput(id) }
-          },
-          30_000,
-        )
+        eventually('the container ends', async () => {
+          const { exitStatus = null } = (await look()).find((one) => one.id === id) ?? {}
+          return exitStatus === null ? undefined : { exitStatus, output: await driver.readOutput(id) }
+        })
       const run = async (command: string[], given: Partial<Container> = {}) => {
         const id = await start(command, given)
         const end = await ended(id)
@@ -379,7 +375,7 @@ for (const subject of subjects)
         await Promise.all([again, ...copies].map((id) => driver.detachVolume(id)))
         await driver.deleteSnapshot(kept)
         expect(await driver.listVolumes()).toEqual([])
-      }, 120_000)
+      })
 
       it('have the contents of all earlier generations, whose deletion leaves nothing behind', async () => {
         const { driver, run, attach, keep, inVolume } = place()
@@ -398,7 +394,7 @@ for (const subject of subjects)
         expect(await driver.listVolumes()).toMatchObject([{ id: newest }])
         await driver.deleteSnapshot(newest)
         expect(await driver.listVolumes()).toEqual([])
-      }, 120_000)
+      })
 
       it('stay complete when the snapshot they are copies of is deleted', async () => {
         const { driver, run, attach, keep, inVolume } = place()

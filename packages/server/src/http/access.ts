@@ -1,4 +1,5 @@
 // Decides who may call, in the order that reveals nothing: token or session, organization, scope, permission.
+import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { hasFeature, hasFeatureWhereHosted, type Caller, type Organization } from '../auth/caller.ts'
 import type { FoundToken } from '../auth/find-tokens.ts'
@@ -40,14 +41,28 @@ export async function authorize(ctx: Context, route: Route, request: FastifyRequ
   }
   const slug = isInOrganization(route) ? (params['org'] ?? '') : null
   const found = await findToken(ctx, request, slug, route.download)
-  if (found === null) {
-    throw unauthorized(
-      `Authentication required. Please supply a valid API Access Token: ${ctx.config.url}/docs`,
-    )
-  }
+  if (found === null) throw unauthenticated(ctx)
   await countRequest(ctx, request, found)
   return admit(ctx, route, found, request)
 }
+
+/** The same for endpoints that take tokens only, because a page of another origin could send the cookie of a session. */
+export async function authorizeToken(
+  ctx: Context,
+  rule: Rule,
+  request: FastifyRequest,
+  params: Record<string, string> = {},
+): Promise<Admitted> {
+  const slug = isInOrganization(rule) ? (params['org'] ?? '') : null
+  const token = bearerToken(request.headers.authorization)
+  const found = token === null ? null : await ctx.tokens.find(token, storable(slug))
+  if (found === null) throw unauthenticated(ctx)
+  await countRequest(ctx, request, found)
+  return admit(ctx, rule, found, { ip: request.ip, headers: request.headers, params })
+}
+
+const unauthenticated = (ctx: Context) =>
+  unauthorized(`Authentication required. Please supply a valid API Access Token: ${ctx.config.url}/docs`)
 
 /** Judges the request of a long response again. null: the caller's access has ended. */
 export async function reauthorize(
@@ -76,7 +91,7 @@ export async function countUnrouted(ctx: Context, request: FastifyRequest): Prom
  * member.
  */
 async function findToken(ctx: Context, request: FastifyRequest, slug: string | null, isDownload: boolean) {
-  const known = slug !== null && isStorable(slug) ? slug : null
+  const known = storable(slug)
   const token = bearerToken(request.headers.authorization)
   if (token !== null) return ctx.tokens.find(token, known)
   const cookie = sessionCookie(ctx.config.url, request, isDownload)
@@ -84,6 +99,8 @@ async function findToken(ctx: Context, request: FastifyRequest, slug: string | n
   request.hasSession = true
   return ctx.sessions.find(cookie, known)
 }
+
+const storable = (slug: string | null) => (slug !== null && isStorable(slug) ? slug : null)
 
 /** Throws 429 where limits are enforced and one of them is exceeded. */
 async function countRequest(ctx: Context, request: FastifyRequest, found: FoundToken): Promise<void> {
@@ -94,13 +111,14 @@ async function countRequest(ctx: Context, request: FastifyRequest, found: FoundT
 /** The access rule of a route or a page. */
 export type Rule = Pick<Route, 'url' | 'scope' | 'permission' | 'feature' | 'params'>
 
+interface Visit {
+  ip: string
+  headers: IncomingHttpHeaders
+  params: unknown
+}
+
 /** Judges a token or session that was found together with the organization of the rule. */
-export async function admit(
-  ctx: Context,
-  route: Rule,
-  found: FoundToken,
-  request: FastifyRequest,
-): Promise<Admitted> {
+export async function admit(ctx: Context, route: Rule, found: FoundToken, request: Visit): Promise<Admitted> {
   const params = request.params as Record<string, string>
   if (found.allowed_ip_addresses !== null && !isInRanges(request.ip, found.allowed_ip_addresses)) {
     throw forbidden(`Your access token may not be used from ${request.ip}`)
@@ -150,7 +168,7 @@ export async function admit(
   return { caller, org: organization, pipelineId: verdict === 'yes' ? null : verdict.pipelineId }
 }
 
-export const userAgentOf = ({ headers }: FastifyRequest): string | null =>
+export const userAgentOf = ({ headers }: Pick<Visit, 'headers'>): string | null =>
   headers['user-agent']?.slice(0, 500) ?? null
 
 const isInOrganization = ({ url }: Rule) => /^(\/v2(\/analytics)?)?\/organizations\/:org(\/|$)/.test(url)

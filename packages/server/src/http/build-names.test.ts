@@ -37,11 +37,16 @@ describe('every endpoint of a build', () => {
       for (const build of [ourBuild, ourBuild.toUpperCase()]) {
         const { status, text } = await get(urlIn(ours, route, { build }))
         // The links of a list contain the requested URL.
-        const isSame = [status, text.replaceAll(`/builds/${build}/`, `/builds/${ours.ids['build']}/`)]
-        expect(isSame).toEqual([byNumber.status, byNumber.text])
+        const sameLinks = text.replaceAll(`/builds/${build}/`, `/builds/${ours.ids['build']}/`)
+        expect([status, withoutCursor(sameLinks)]).toEqual([byNumber.status, withoutCursor(byNumber.text)])
       }
     },
   )
+
+  /** The cursor of live updates moves with every transaction of the database, also with those of other tests. */
+  function withoutCursor(text: string): string {
+    return text.replace(/"cursor":"[^"]*"/, '"cursor":""')
+  }
 
   /** A stream lasts as long as the job, so the test reads only its beginning. */
   async function get(url: string): Promise<{ status: number; text: string }> {

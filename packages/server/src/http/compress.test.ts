@@ -25,6 +25,8 @@ describe('a JSON response of more than 8 kB', () => {
     ['br', 'br'],
     ['gzip, deflate, br', 'br'],
     ['gzip;q=1.0, br;q=0', 'gzip'],
+    ['deflate, gzip ; q = 0.5', 'gzip'],
+    [`x${' '.repeat(12_000)}y, gzip`, 'gzip'],
     ['GZIP', 'gzip'],
   ])('is compressed for a client that accepts %s', async (accepted, expected) => {
     const { headers, bytes } = await get(accepted)

@@ -49,8 +49,10 @@ function acceptedEncoding(header = ''): 'br' | 'gzip' | null {
   const named = header.toLowerCase().split(',')
   const accepts = (name: string) =>
     named.some((part) => {
-      const [encoding, weight = '1'] = part.trim().split(/\s*;\s*q\s*=\s*/)
-      return encoding === name && Number(weight) > 0
+      const [encoding = '', parameter = 'q=1'] = part.split(';', 2)
+      const [key = '', weight = ''] = parameter.split('=', 2)
+      const isWanted = key.trim() === 'q' ? Number(weight) > 0 : true
+      return encoding.trim() === name && isWanted
     })
   return accepts('br') ? 'br' : accepts('gzip') ? 'gzip' : null
 }

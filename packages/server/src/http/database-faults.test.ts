@@ -6,6 +6,7 @@ import { scratch } from '../../../../testbed/src/scratch.ts'
 import { startApp, type TestApp } from '../../test/app.ts'
 import { anAdmin, anOrganization, type TestOrganization, type TestUser } from '../../test/builders.ts'
 import { eventually } from '../../test/eventually.ts'
+import { readMetrics } from '../../test/metrics.ts'
 import { launch, type EmbeddedPostgres } from '../db/embedded/server.ts'
 import { migrate } from '../db/migrate.ts'
 import { openDatabase, type Database } from '../db/pool.ts'
@@ -88,6 +89,7 @@ describe.each(['fast', 'immediate'] as const)('a %s restart of the database unde
     await eventually('requests are answered', async () => (await namesOfClusters()).size > 10)
     await postgres.stop()
     await eventually('is not ready', async () => !(await isReady()))
+    expect((await readMetrics(app)).value('millrace_database_available')).toBe(0)
     postgres = await start(shutdown)
     await eventually('is ready again', isReady)
     const { statuses, withoutRetryAfter, created } = await stop()
@@ -98,6 +100,7 @@ describe.each(['fast', 'immediate'] as const)('a %s restart of the database unde
     // The first restart may be part of the same outage.
     expect(outages() - before).toBeLessThanOrEqual(1)
     expect(outages()).toBeGreaterThanOrEqual(1)
+    expect((await readMetrics(app)).value('millrace_database_outages_total')).toBe(outages())
     expect(app.logLines.filter((line) => line.includes('A request failed because of a bug'))).toEqual([])
   })
 })

@@ -7,6 +7,7 @@ import { errorBody } from './error-body.ts'
 
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const known = toApiError(error)
+  keepForTheRest(error, request, reply)
   if (known === null) {
     request.log.error({ err: error, request_id: request.id }, 'A request failed because of a bug.')
     void reply.code(500).send({
@@ -41,7 +42,23 @@ export function toApiError(error: unknown): ApiError | null {
   return null
 }
 
-const sentence = (error: Error) =>
-  Reflect.get(error, 'code') === 'FST_ERR_CTP_BODY_TOO_LARGE'
-    ? 'The request body is too large.'
-    : error.message
+const tooLarge = 'FST_ERR_CTP_BODY_TOO_LARGE'
+const mostDiscardedBytes = 32 * 1024 * 1024
+
+/**
+ * Fastify closes the connection after a body that is too large. A sender that is still sending would then lose the answer, so
+ * the rest is read and discarded, in the time that slow-bodies.ts gives it.
+ */
+export function keepForTheRest(error: unknown, { headers }: FastifyRequest, reply: FastifyReply): void {
+  const isTooLarge = error instanceof Error && Reflect.get(error, 'code') === tooLarge
+  if (isTooLarge && Number(headers['content-length']) <= mostDiscardedBytes)
+    void reply.removeHeader('connection')
+}
+
+const sentence = (error: Error) => sentences[String(Reflect.get(error, 'code'))] ?? error.message
+
+const sentences: Readonly<Record<string, string>> = {
+  [tooLarge]: 'The request body is too large.',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE:
+    'The Content-Type cannot be read. Send one such as Content-Type: application/json.',
+}

@@ -4,6 +4,7 @@
 // contain secrets, so the answer is stored encrypted, and the request as a keyed hash.
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
+import type pg from 'pg'
 import type { Caller } from '../auth/caller.ts'
 import type { Keyring } from '../auth/keyring.ts'
 import type { Context } from '../context.ts'
@@ -78,21 +79,31 @@ export async function onceOutside(
   request: KeyedRequest,
   work: () => Promise<Answer>,
 ): Promise<Answer> {
-  return ctx.db.connection().execute(async (connection) => {
-    const locked = await sql<{ locked: boolean }>`
-      select pg_try_advisory_lock(${lockKey(request)}) as locked`.execute(connection)
-    if (locked.rows[0]?.locked !== true) throw inFlight()
-    try {
-      const stored = await findStored(connection, ctx.keys, request)
-      if (stored !== null) return stored
-      const answer = await work()
-      await store(connection, ctx.keys, request, answer)
-      return answer
-    } finally {
-      await sql`select pg_advisory_unlock(${lockKey(request)})`.execute(connection)
-    }
-  })
+  const client = await ctx.direct.connect()
+  let isLocked = false
+  try {
+    const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [
+      lockKey(request),
+    ])
+    isLocked = rows[0]?.locked === true
+    if (!isLocked) throw inFlight()
+    const stored = await findStored(ctx.db, ctx.keys, request)
+    if (stored !== null) return stored
+    const answer = await work()
+    await store(ctx.db, ctx.keys, request, answer)
+    return answer
+  } finally {
+    const unlocked = isLocked ? await tryUnlock(client, lockKey(request)) : true
+    client.release(!unlocked)
+  }
 }
+
+/** A connection that may still hold the lock must not return to the pool. */
+const tryUnlock = (client: pg.PoolClient, key: string): Promise<boolean> =>
+  client.query('select pg_advisory_unlock($1)', [key]).then(
+    () => true,
+    () => false,
+  )
 
 async function claim(trx: Trx, keys: Keyring, request: KeyedRequest): Promise<Answer | null> {
   const { rows } = await sql<{ locked: boolean }>`

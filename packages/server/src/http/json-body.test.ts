@@ -1,5 +1,6 @@
-import { beforeAll, describe, expect, it } from 'vitest'
-import { useApp } from '../../test/app.ts'
+import { connect } from 'node:net'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { eventually, useApp } from '../../test/app.ts'
 import { anAdmin, anOrganization, type TestOrganization } from '../../test/builders.ts'
 
 const app = useApp()
@@ -79,6 +80,43 @@ describe('a request body', () => {
     const answer = await post(filler(1024 * 1024))
     expect(answer.status).toBe(413)
     expect(answer.body).toEqual({ message: 'The request body is too large.' })
+  })
+
+  it.each([
+    ['/clusters', 'application/json', 2 * 1024 * 1024],
+    ['/sign-in', 'application/x-www-form-urlencoded', 64 * 1024],
+  ])(
+    'that is too large for %s is answered while it is sent, and the connection stays',
+    async (end, type, size) => {
+      const path = end === '/clusters' ? `${org.path}${end}` : end
+      const { hostname, port } = new URL(app.address)
+      const socket = connect(Number(port), hostname)
+      onTestFinished(() => void socket.destroy())
+      let received = ''
+      socket.on('data', (bytes) => (received += bytes.toString()))
+      const answers = () => [...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)
+      const head = ['Host: millrace.test', `Authorization: Bearer ${token}`, `Content-Type: ${type}`]
+      socket.write([`POST ${path} HTTP/1.1`, ...head, `Content-Length: ${size}`, '', 'x'].join('\r\n'))
+      await eventually('the body is refused', async () => answers().length === 1)
+      socket.write('x'.repeat(size - 1))
+      socket.write(['GET /v2/user HTTP/1.1', ...head, '', ''].join('\r\n'))
+      await eventually('the next request is answered', async () => answers().length === 2)
+      expect(answers()).toEqual(['413', '200'])
+    },
+  )
+
+  it('with a Content-Type that cannot be read is refused with 415, which says what to send', async () => {
+    for (const type of ['a/b/c', ';']) {
+      const answer = await app.request('POST', `${org.path}/clusters`, {
+        token,
+        text: '{"name":"A"}',
+        headers: { 'Content-Type': type },
+      })
+      expect([answer.status, answer.body.message]).toEqual([
+        415,
+        'The Content-Type cannot be read. Send one such as Content-Type: application/json.',
+      ])
+    }
   })
 
   it('may be nested 64 levels deep and no deeper', async () => {

@@ -2,15 +2,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
+import type { Database, PoolName } from '../db/pool.ts'
+import type { Metrics } from '../lib/metrics.ts'
 import { requireMetricsAccess, type MetricsAccess } from './metrics-access.ts'
-
-declare module 'fastify' {
-  interface FastifyInstance {
-    /** The metrics of this server. */
-    metrics: Registry
-  }
-}
 
 let processMetrics: Promise<Registry> | undefined
 
@@ -20,58 +15,90 @@ const firstSampleMs = 50
  * Memory, processor time and garbage collection of the process. Collecting wakes the process a hundred times a second and
  * cannot be stopped, so it starts with the first request for metrics, which waits for the first sample.
  */
-async function collectProcessMetrics(): Promise<Registry> {
-  const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
-  await delay(firstSampleMs)
-  return registry
+export function collectProcessMetrics(): Promise<Registry> {
+  const start = async () => {
+    const registry = new Registry()
+    collectDefaultMetrics({ register: registry })
+    await delay(firstSampleMs)
+    return registry
+  }
+  return (processMetrics ??= start())
 }
 
-export function serveMetrics(app: FastifyInstance, pools: readonly pg.Pool[], access: MetricsAccess): void {
-  const registry = new Registry()
-  app.decorate('metrics', registry)
-  const requestSeconds = new Histogram({
-    name: 'millrace_http_request_seconds',
-    help: 'Time from the request line to the end of the answer.',
-    labelNames: ['method', 'route', 'status'],
-    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-    registers: [registry],
+/** The text of all metrics of this process. */
+export type ReadMetrics = () => Promise<string>
+
+export function serveMetrics(app: FastifyInstance, access: MetricsAccess, read: ReadMetrics): void {
+  app.get('/metrics', async (request, reply) => {
+    requireMetricsAccess(access, request)
+    return reply.type(Registry.PROMETHEUS_CONTENT_TYPE).send(await read())
   })
-  const connections = new Gauge({
-    name: 'millrace_database_connections',
-    help: 'Connections of the pool, by what they are doing.',
-    labelNames: ['state'],
-    registers: [registry],
-    collect() {
-      const sum = (count: (pool: pg.Pool) => number) => pools.reduce((all, pool) => all + count(pool), 0)
-      connections.set(
-        { state: 'open' },
-        sum(({ totalCount }) => totalCount),
-      )
-      connections.set(
-        { state: 'idle' },
-        sum(({ idleCount }) => idleCount),
-      )
-      connections.set(
-        { state: 'waited_for' },
-        sum(({ waitingCount }) => waitingCount),
-      )
-    },
-  })
+}
+
+export function measureRequests(app: FastifyInstance, { httpRequests }: Metrics): void {
   app.addHook('onResponse', async (request, reply) => {
     const labels = {
       method: request.method,
       route: request.routeOptions.url ?? 'unknown',
       status: reply.statusCode,
     }
-    requestSeconds.observe(labels, reply.elapsedTime / 1000)
+    httpRequests.observe(labels, reply.elapsedTime / 1000)
   })
+}
 
-  app.get('/metrics', async (request, reply) => {
-    requireMetricsAccess(access, request)
-    processMetrics ??= collectProcessMetrics()
-    const shared = await processMetrics
-    const parts = await Promise.all([shared.metrics(), registry.metrics()])
-    return reply.type(registry.contentType).send(parts.join('\n'))
+export function measureDatabase({ registry }: Metrics, { pool, slow, direct, outage }: Database): void {
+  const registers = [registry]
+  const pools: Array<[PoolName | 'direct', pg.Pool]> = [
+    ['requests', pool],
+    ['background', slow.pool],
+  ]
+  // Otherwise there is no pooler to bypass.
+  if (direct !== pool) pools.push(['direct', direct])
+  const connections = new Gauge({
+    name: 'millrace_database_connections',
+    help: 'Connections of a pool: open ones, and those of them that are idle.',
+    labelNames: ['pool', 'state'],
+    registers,
+    collect() {
+      for (const [name, { totalCount, idleCount }] of pools) {
+        connections.set({ pool: name, state: 'open' }, totalCount)
+        connections.set({ pool: name, state: 'idle' }, idleCount)
+      }
+    },
+  })
+  const limit = new Gauge({
+    name: 'millrace_database_connections_limit',
+    help: 'The most connections that a pool opens.',
+    labelNames: ['pool'],
+    registers,
+    collect() {
+      for (const [name, { options }] of pools) limit.set({ pool: name }, options.max)
+    },
+  })
+  const waiting = new Gauge({
+    name: 'millrace_database_callers_waiting',
+    help: 'Callers that wait for a connection of a pool.',
+    labelNames: ['pool'],
+    registers,
+    collect() {
+      for (const [name, { waitingCount }] of pools) waiting.set({ pool: name }, waitingCount)
+    },
+  })
+  const available = new Gauge({
+    name: 'millrace_database_available',
+    help: '0 while the database cannot be used, else 1.',
+    registers,
+    collect() {
+      available.set(outage.isAway ? 0 : 1)
+    },
+  })
+  const outages = new Counter({
+    name: 'millrace_database_outages_total',
+    help: 'How often the database became unavailable.',
+    registers,
+    collect() {
+      outages.reset()
+      outages.inc(outage.count)
+    },
   })
 }

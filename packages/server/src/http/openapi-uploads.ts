@@ -133,6 +133,7 @@ export const uploadPath = (errorOf: (status: number, description: string) => Jso
       400: errorOf(400, 'The body cannot be read.'),
       401: errorOf(401, 'The token is missing or unknown.'),
       413: errorOf(413, 'The body is too large.'),
+      415: errorOf(415, 'The Content-Type cannot be read.'),
       422: errorOf(422, 'The body is not valid, or has too many results.'),
     },
   },

@@ -131,6 +131,8 @@ describe('GET /v2/openapi.json', () => {
       '429',
     ])
     expect(statuses(`${clusters}/{cluster}`, 'patch')).not.toContain('409')
+    // Nothing is expected in the body, but one that is sent is read.
+    expect(statuses(`${clusters}/{cluster}`, 'delete')).toEqual(expect.arrayContaining(['413', '415']))
   })
 
   it('has a recorded answer as the example of every JSON answer, which fits the current schema', async () => {

@@ -18,7 +18,7 @@ const securitySchemes = {
 
 const bodyErrors: Record<number, string> = {
   413: 'The body is too large.',
-  415: 'The body is said to be something other than JSON.',
+  415: 'The Content-Type is not that of JSON, or cannot be read.',
 }
 
 const keyErrors: Record<number, string> = {
@@ -197,7 +197,7 @@ function answers(route: Route, method: string, schemas: Components, exampleOf: E
     Object.entries(route.answers).map(([status, schema]) => [
       status,
       {
-        description: schema === null ? 'Done; no body.' : 'OK',
+        description: status === '304' ? 'Not changed; no body.' : schema === null ? 'Done; no body.' : 'OK',
         headers: referTo(headerNames(route, Number(status))),
         ...(schema === null
           ? {}
@@ -221,7 +221,8 @@ function errors(route: Route, method: string, isOpen: boolean, responses: Compon
   const conditions: Record<number, string> = {
     400: 'The URL, a query parameter, a header or the body cannot be read.',
     ...(takesKey(method) ? keyErrors : {}),
-    ...(route.body === undefined ? {} : bodyErrors),
+    // A body is read even where none is expected, so that the connection can be used again.
+    ...(method === 'GET' ? {} : bodyErrors),
     ...(isOpen ? {} : sharedErrors),
     ...(isOpen ? {} : { 403: forbiddenText(route) }),
     ...(route.url.includes(':')
@@ -291,6 +292,7 @@ const exampleMessages: Readonly<Record<number, string>> = {
   403: 'Forbidden',
   404: 'No organization found',
   413: 'The request body is too large.',
+  416: 'The log is empty.',
   422: 'Validation failed: name is required',
   429: 'You have exceeded your API rate limit. Please wait 42 seconds before making more requests.',
 }

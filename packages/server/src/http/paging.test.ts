@@ -55,6 +55,24 @@ describe('lists by page number', () => {
     expect((await list('?page=99999999999999999999')).names).toEqual([])
   })
 
+  it('leave out links for which a long query has no room, but never the next one', async () => {
+    const relsOf = async (characters: number) => {
+      const { link } = await list(`?page=2&per_page=2&x=${'y'.repeat(characters)}`)
+      expect(link?.length).toBeLessThan(12_500)
+      return link?.match(/(?<=rel=")\w+/g)
+    }
+    expect(await relsOf(3500)).toEqual(['first', 'prev', 'next'])
+    expect(await relsOf(5500)).toEqual(['prev', 'next'])
+    expect(await relsOf(11_000)).toEqual(['next'])
+    const tooLong = await app.request('GET', `${org.path}/clusters?per_page=2&x=${'y'.repeat(13_000)}`, {
+      token,
+    })
+    expect([tooLong.status, tooLong.body.message]).toEqual([
+      400,
+      'The query is too long to be repeated in the link to the next page. Shorten it.',
+    ])
+  })
+
   it('repeat the caller’s query with sorted keys, and without characters at which clients split the header', async () => {
     const { link } = await list('?z=1&state[]=b%3Bc&state[]=a,b&per_page=4&x=%3Ey%3C&e=%F0%9F%9B%A0&b=%22')
     expect(link).toBe(

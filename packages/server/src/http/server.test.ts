@@ -1,5 +1,9 @@
+import { EventEmitter, once } from 'node:events'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { useApp } from '../../test/app.ts'
 import { aCluster, anAdmin, anOrganization } from '../../test/builders.ts'
 import { ok } from './answer.ts'
@@ -197,13 +201,59 @@ describe('health checks and metrics', () => {
     expect((await app.request('GET', '/readyz')).body).toEqual({ status: 'ready' })
     const metrics = await app.request('GET', '/metrics')
     expect(metrics.text).toContain(
-      'millrace_http_request_seconds_count{method="GET",route="/healthz",status="200"}',
+      'millrace_http_request_duration_seconds_count{method="GET",route="/healthz",status="200"}',
     )
     expect(metrics.text).toContain(
-      'millrace_http_request_seconds_bucket{le="0.002",method="GET",route="/healthz",status="200"}',
+      'millrace_http_request_duration_seconds_bucket{le="0.002",method="GET",route="/healthz",status="200"}',
     )
-    expect(metrics.text).toContain('millrace_database_connections{state="open"}')
+    expect(metrics.text).toContain('millrace_database_connections{pool="requests",state="open"}')
     expect(metrics.text).toContain('\nmillrace_agents_waiting 0\n')
     expect(metrics.text).toMatch(/^nodejs_eventloop_lag_mean_seconds \d+\.\d+$/m)
   })
+})
+
+describe('the address of a client', () => {
+  it('is known until the request ends, also when the client has gone', async () => {
+    const server = await buildServer(app.ctx, app.database)
+    onTestFinished(() => server.close())
+    const events = new EventEmitter()
+    const [arrived, seen] = [once(events, 'arrived'), once(events, 'seen')]
+    const handler = async (request: FastifyRequest) => {
+      const closed = once(request.raw.socket, 'close')
+      events.emit('arrived')
+      await closed
+      events.emit('seen', request.ip)
+    }
+    server.route({ method: 'GET', url: '/address', handler })
+    const socket = connect(
+      Number(new URL(await server.listen({ host: '127.0.0.1', port: 0 })).port),
+      '127.0.0.1',
+    )
+    socket.write('GET /address HTTP/1.1\r\nHost: millrace.test\r\n\r\n')
+    await arrived
+    socket.destroy()
+    expect(await seen).toEqual(['127.0.0.1'])
+  })
+})
+
+describe('what is not a request', () => {
+  it.each([
+    ['no HTTP', 'hello\r\n\r\n', 400, 'The request is not valid HTTP.'],
+    [
+      'headers that are too long',
+      `GET / HTTP/1.1\r\nHost: a\r\nX-Long: ${'x'.repeat(17_000)}\r\n\r\n`,
+      431,
+      'The URL and the headers of a request may have 16 KiB in all.',
+    ],
+  ])(
+    'is answered, and the client told that the connection closes: %s',
+    async (_what, bytes, status, message) => {
+      const { hostname, port } = new URL(app.address)
+      const socket = connect(Number(port), hostname)
+      socket.write(bytes)
+      const answer = await text(socket)
+      expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} .*\r\nConnection: close\r\n`))
+      expect(answer.split('\r\n\r\n')[1]).toBe(JSON.stringify({ message }))
+    },
+  )
 })

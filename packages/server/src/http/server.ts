@@ -8,10 +8,12 @@ import { commonHeaders } from './common-headers.ts'
 import { compressJson } from './compress.ts'
 import { readBodies } from './endpoint.ts'
 import { answerError } from './error-handler.ts'
-import { serveMetrics } from './metrics.ts'
+import { measureRequests } from './metrics.ts'
 import { pathOf } from './query.ts'
 import { serveHealth } from './health.ts'
 import { limitUnknownBodies } from './slow-bodies.ts'
+import { traceRequests } from './trace-requests.ts'
+import { answerUnreadable } from './unreadable-request.ts'
 
 export async function buildServer(ctx: Context, database: Database): Promise<FastifyInstance> {
   const loggerInstance: FastifyBaseLogger = ctx.log
@@ -31,11 +33,19 @@ export async function buildServer(ctx: Context, database: Database): Promise<Fas
     forceCloseConnections: 'idle',
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
     return503OnClosing: false,
+    clientErrorHandler: answerUnreadable,
     // Fastify answers an unreadable URL without calling the hooks or the error handler.
     frameworkErrors: (error, request, reply) => {
       void reply.headers(commonHeaders(request))
       answerError(error, request, reply)
     },
+  })
+  app.decorateRequest('span', null)
+  if (ctx.tracer !== null) traceRequests(app, ctx.tracer)
+  // A socket forgets the address of a client that has gone, unless it was read before. Limits, allowed ranges and audit events
+  // need it until the request ends.
+  app.server.on('connection', (socket) => {
+    if (socket.remoteAddress === undefined) socket.destroy()
   })
   app.decorate('lifecycle', { isStopping: false })
   app.setErrorHandler(answerError)
@@ -48,12 +58,9 @@ export async function buildServer(ctx: Context, database: Database): Promise<Fas
   compressJson(app)
   answerOptions(app)
   logRequests(app)
-  serveMetrics(app, [database.pool, database.slow.pool], {
-    host: ctx.config.host,
-    token: ctx.config.secrets.metricsToken,
-  })
+  measureRequests(app, ctx.metrics)
   serveHealth(app, database.pool)
-  const watch = await watchAccess(database.pool, allOf(ctx.tokens, ctx.sessions), (error) =>
+  const watch = await watchAccess(database.direct, allOf(ctx.tokens, ctx.sessions), (error) =>
     ctx.log.warn(
       { err: error },
       'Lost the connection that is notified of changed access; tokens are not cached until it is back.',
@@ -93,6 +100,7 @@ function logRequests(app: FastifyInstance): void {
         ip: request.ip,
         user_id: access?.caller?.user.id,
         organization: access?.org?.slug,
+        trace_id: request.span?.spanContext().traceId,
       },
       'Answered a request.',
     )

@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { aRunningJob } from '../../test/agent-client.ts'
 import { eventually, useApp } from '../../test/app.ts'
+import { anAdmin, anOrganization } from '../../test/builders.ts'
 
 const app = useApp({ env: { MILLRACE_UNKNOWN_BODY_SECONDS: '1', MILLRACE_UNKNOWN_BODIES: '3' } })
 
@@ -74,4 +75,28 @@ describe('abuse case R12: a body that does not come', () => {
     await eventually('the answer', async () => known.text().startsWith('HTTP/1.1 200 '))
     known.socket.destroy()
   })
+
+  it('is not missed while the database does not say who the caller is', async () => {
+    const org = await anOrganization(app)
+    const admin = await anAdmin(app, org)
+    const release = await lockTokens()
+    const asked = app.request('POST', `${org.path}/clusters`, { token: admin.token, body: { name: 'Late' } })
+    // This one starts later and is dropped.
+    await (
+      await begin('/sign-in', form)
+    ).closed
+    await release()
+    expect((await asked).status).toBe(201)
+  })
 })
+
+/** No token can be found until the returned function is called. */
+async function lockTokens(): Promise<() => Promise<void>> {
+  const client = await app.database.pool.connect()
+  await client.query('begin')
+  await client.query('lock table api_access_tokens in access exclusive mode')
+  return async () => {
+    await client.query('rollback')
+    client.release()
+  }
+}

@@ -66,10 +66,12 @@ function wait(request: FastifyRequest, reply: FastifyReply, waiting: Set<Waiting
       answerAndClose(request, reply, status, message)
     },
   }
-  const timer = setTimeout(
-    () => entry.drop(408, `The body did not arrive within ${seconds} seconds.`),
-    seconds * 1000,
-  )
+  const timer = setTimeout(() => {
+    // Nothing reads the body before the caller is known. A database that does not answer is not the caller's fault, and
+    // the wait for it has its own limit.
+    if (raw.readableFlowing === null) timer.refresh()
+    else entry.drop(408, `The body did not arrive within ${seconds} seconds.`)
+  }, seconds * 1000)
   waiting.add(entry)
   waitingOf.set(raw, entry)
   raw.on('end', entry.end)

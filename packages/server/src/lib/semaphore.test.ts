@@ -36,3 +36,31 @@ it('runs at most the limit at once, and the others in order of arrival, also aft
     Promise.all([semaphore.run(async () => 'a'), semaphore.run(async () => 'b')]),
   ).resolves.toEqual(['a', 'b'])
 })
+
+it('counts a heavy call as several, runs one beyond the limit alone, and keeps the order', async () => {
+  const semaphore = new Semaphore(4)
+  const ends: Array<() => void> = []
+  const begun: number[] = []
+  const weights = [1, 3, 2, 1, 100, 1]
+  const results = weights.map((weight, name) =>
+    semaphore.run(() => {
+      begun.push(name)
+      return new Promise<void>((resolve) => (ends[name] = resolve))
+    }, weight),
+  )
+  const end = async (name: number) => {
+    ends[name]?.()
+    await results[name]
+  }
+  expect(begun).toEqual([0, 1])
+  await end(0)
+  expect(begun).toEqual([0, 1])
+  await end(1)
+  expect(begun).toEqual([0, 1, 2, 3])
+  await end(3)
+  await end(2)
+  expect(begun).toEqual([0, 1, 2, 3, 4])
+  await end(4)
+  expect(begun).toEqual([0, 1, 2, 3, 4, 5])
+  await end(5)
+})

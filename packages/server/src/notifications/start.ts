@@ -6,8 +6,11 @@ import { startDelivering } from './delivery/deliver.ts'
 import { relay } from './outbox/relay.ts'
 import type { Snapshots } from './messages/snapshots.ts'
 
-/** The outbox is polled, since a NOTIFY with every commit would cost more. Polls are rarer while nothing happens. */
-const relayMs = { least: 100, most: 500 }
+/**
+ * The outbox is polled, since a NOTIFY with every commit would cost more. Events that happen between two polls are read
+ * together. Polls are rarer while nothing happens.
+ */
+const relayMs = { least: 150, most: 500 }
 
 export interface Notifications {
   /** Deliveries may be due earlier than before. */

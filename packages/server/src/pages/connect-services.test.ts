@@ -110,6 +110,13 @@ describe('connecting a service', () => {
     expect(await servicesOf(person)).toHaveLength(2)
   })
 
+  it.each(['', '#the builds', '#builds\0'])('refuses the choice %j', async (choice) => {
+    const { org, browser } = await aPerson()
+    await browser.get(connectPath(org))
+    const answer = await browser.submit(`${connectPath(org)}/chat_workspace`, { choice })
+    expect([answer.status, answer.text.includes('must be given, without spaces')]).toEqual([422, true])
+  })
+
   it('connects nothing when the choice does not exist at the site', async () => {
     const person = await aPerson()
     const answer = await comeBack(person, await site.agree(await begin(person, 'issue_tracker', 'NOPE')))

@@ -51,7 +51,7 @@ const beginConnect: Page = {
     const { provider, site, id } = requireConnectable(ctx, params['provider'])
     const { label } = provider.connecting.choice
     const choice = form.get('choice')?.trim() ?? ''
-    if (!/^\S{1,255}$/.test(choice)) throw refused(`${label} must be given, without spaces.`)
+    if (!/^[^\s\p{Cc}]{1,255}$/u.test(choice)) throw refused(`${label} must be given, without spaces.`)
     const pending = newPending()
     const start = {
       organizationId: org.id,

@@ -5,7 +5,7 @@ import { sessionFinder, type FoundToken } from '../auth/find-tokens.ts'
 import type { Context } from '../context.ts'
 import { admit, userAgentOf, type Rule } from '../http/access.ts'
 import type { Endpoint } from '../http/endpoint.ts'
-import { toApiError } from '../http/error-handler.ts'
+import { keepForTheRest, toApiError } from '../http/error-handler.ts'
 import { pathOf } from '../http/query.ts'
 import { isFromElsewhere } from '../http/session-cookie.ts'
 import { ApiError, forbidden, notFound } from '../lib/errors.ts'
@@ -151,6 +151,7 @@ function sendPage(
 
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const known = toApiError(error) ?? unknown(error, request)
+  keepForTheRest(error, request, reply)
   void reply
     .headers(pageHeaders())
     .code(known.status)

@@ -63,7 +63,7 @@ export async function separateByNamespaces(
   const outside = [...alsoHidden, ...sessionSockets].filter((path) => !path.startsWith(`${data}/`))
   const hidden = [data, ...outside.filter((path) => existsSync(path))]
   const home = realpathSync(homedir())
-  const readOnly = [home, realpathSync(dirname(dirname(agentFolder)))].filter((path) => path !== '/')
+  const readOnly = [home, programFolder()].filter((path) => path !== '/')
   const identity = (folder: string, more: readonly string[]): JobIdentity => {
     const buildPath = join(data, folder)
     const [homePath, temporary] = [join(buildPath, '.home'), join(buildPath, '.tmp')]
@@ -93,6 +93,13 @@ export async function separateByNamespaces(
   }
   const program = { node: process.execPath, folder: agentFolder }
   return { program, socketsPath: null, jobs: { kind: 'separate', trusted, forks } }
+}
+
+/** The clone, or the folder of all installed packages: everything that this program loads code from. */
+function programFolder(): string {
+  const agent = realpathSync(agentFolder)
+  const installed = /^.*?\/node_modules(?=\/)/.exec(agent)?.[0]
+  return installed ?? dirname(dirname(agent))
 }
 
 /** Also runs the agent's program, because Node and the packages must not be hidden. */

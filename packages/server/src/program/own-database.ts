@@ -4,7 +4,8 @@ import type { Config } from '../config.ts'
 import { startEmbedded } from '../db/embedded/server.ts'
 import { StartupError } from '../db/embedded/startup-error.ts'
 import { migrate } from '../db/migrate.ts'
-import { openDatabase, type Database, type DatabaseLimits } from '../db/pool.ts'
+import { inspectEndpoint, isSameDatabase, type Endpoint } from '../db/pooler.ts'
+import { openDatabase, type Database, type DatabaseLimits, type DatabaseOptions } from '../db/pool.ts'
 import { within } from './within.ts'
 
 export interface OwnDatabase extends Database {
@@ -15,11 +16,21 @@ export interface OwnDatabase extends Database {
   lost: Promise<never>
 }
 
-export async function openOwnDatabase(config: Config, say: (sentence: string) => void): Promise<OwnDatabase> {
+export async function openOwnDatabase(
+  config: Config,
+  say: (sentence: string) => void,
+  observers: Pick<DatabaseOptions, 'onWaited' | 'tracer'>,
+): Promise<OwnDatabase> {
+  const options = {
+    limits: config.databaseLimits,
+    maxConnections: config.databaseConnections,
+    applicationName: serverName,
+    ...observers,
+  }
   const never = new Promise<never>(() => {})
   if (config.database.kind === 'url') {
     return {
-      ...(await openUrl(config.database.url, config.databaseLimits, serverName)),
+      ...(await openServerUrl(options, config.database, say)),
       how: 'is the one of DATABASE_URL',
       folders: [],
       lost: never,
@@ -34,10 +45,7 @@ export async function openOwnDatabase(config: Config, say: (sentence: string) =>
     )
   })
   lost.catch(() => {})
-  const database = openDatabase(embedded.connection, {
-    limits: config.databaseLimits,
-    applicationName: serverName,
-  })
+  const database = openDatabase(embedded.connection, options)
   const close = async () => {
     isClosing = true
     await within(1000, database.close)
@@ -64,31 +72,87 @@ export async function refuseRunningServers(pool: pg.Pool): Promise<void> {
 
 const oldestVersion = 14
 
-export async function openUrl(
-  url: string,
-  limits: DatabaseLimits,
-  applicationName?: string,
+interface DatabaseAddress {
+  url: string
+  directUrl: string | null
+}
+
+/** For servers and workers, which may use a pooler. */
+async function openServerUrl(
+  options: DatabaseOptions & { limits: DatabaseLimits },
+  { url, directUrl }: DatabaseAddress,
+  say: (sentence: string) => void,
 ): Promise<Database> {
-  const probe = openDatabase(url, { limits })
+  const { limits } = options
+  if (directUrl === null) return openSessions('DATABASE_URL', url, options)
+  const { preparesStatements } = await inspect('DATABASE_URL', url, limits)
+  await (await openSessions(directSetting, directUrl, { limits })).close()
+  const database = openDatabase(url, { ...options, pooler: { direct: directUrl, preparesStatements } })
+  if (!(await isSameDatabase(database.pool, database.direct))) {
+    await database.close()
+    throw new StartupError(
+      `DATABASE_URL and ${directSetting} lead to different databases: correct one of them.`,
+    )
+  }
+  if (!preparesStatements) {
+    say(
+      'The pooler of DATABASE_URL keeps no prepared statements, so PostgreSQL plans every statement anew: ' +
+        'use PgBouncer 1.21 or newer with max_prepared_statements = 1000.',
+    )
+  }
+  return database
+}
+
+const directSetting = 'MILLRACE_DATABASE_DIRECT_URL'
+
+/** For commands. They bypass the pooler: they migrate, copy whole tables and hold locks. */
+export const openUrl = ({ url, directUrl }: DatabaseAddress, limits: DatabaseLimits): Promise<Database> =>
+  directUrl === null
+    ? openSessions('DATABASE_URL', url, { limits })
+    : openSessions(directSetting, directUrl, { limits })
+
+/** Refuses an address whose connections are not sessions of PostgreSQL, or not with our settings. */
+async function openSessions(
+  setting: string,
+  url: string,
+  options: DatabaseOptions & { limits: DatabaseLimits },
+): Promise<Database> {
+  const wayOut = `set ${directSetting} to the address of PostgreSQL itself.`
+  const { pools } = await inspect(setting, url, options.limits)
+  if (pools === 'transactions') {
+    throw new StartupError(
+      `${setting} leads to a pooler in transaction mode, which loses notifications and locks: ${wayOut}`,
+    )
+  }
+  const database = openDatabase(url, options)
   try {
-    const { rows } = await probe.pool.query<{ version: number }>(
-      `select current_setting('server_version_num')::int / 10000 as version`,
-    )
-    const version = rows[0]?.version ?? 0
-    if (version >= oldestVersion) {
-      return openDatabase(url, { limits, ...(applicationName === undefined ? {} : { applicationName }) })
-    }
-    throw new StartupError(
-      `DATABASE_URL leads to PostgreSQL ${version}: set it to PostgreSQL ${oldestVersion} or newer.`,
-    )
+    if (pools === 'sessions') await database.pool.query('select')
+    return database
   } catch (error) {
-    if (error instanceof StartupError) throw error
+    await database.close()
     throw new StartupError(
-      `DATABASE_URL does not answer (${reasonOf(error)}): start that PostgreSQL, or correct DATABASE_URL.`,
+      `${setting} leads to a pooler that refuses settings (${reasonOf(error)}): ${wayOut}`,
+    )
+  }
+}
+
+async function inspect(setting: string, url: string, limits: DatabaseLimits): Promise<Endpoint> {
+  // As if there were a pooler: one would refuse the settings of other connections.
+  const probe = openDatabase(url, { limits, pooler: { direct: url, preparesStatements: false } })
+  let endpoint: Endpoint
+  try {
+    endpoint = await inspectEndpoint(probe.pool)
+  } catch (error) {
+    throw new StartupError(
+      `${setting} does not answer (${reasonOf(error)}): start that PostgreSQL, or correct ${setting}.`,
     )
   } finally {
     await probe.close()
   }
+  if (endpoint.version >= oldestVersion) return endpoint
+  throw new StartupError(
+    `${setting} leads to PostgreSQL ${endpoint.version}: set it to PostgreSQL ${oldestVersion} or newer.`,
+  )
 }
 
 /** A host name with several addresses fails with one error for each. */

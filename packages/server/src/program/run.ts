@@ -10,11 +10,14 @@ import { createContext, type Context } from '../context.ts'
 import { followDatabaseClock } from '../db/clock.ts'
 import { findHolder } from '../db/embedded/data-lock.ts'
 import { errorCode, StartupError } from '../db/embedded/startup-error.ts'
+import { makePartitions } from '../db/partitions.ts'
 import type { Database, Db, Pool } from '../db/pool.ts'
 import type { HostedSettings } from '../hosted-settings.ts'
 import type { HostedDriver } from '../hosted/driver.ts'
 import { openHosted } from '../hosted/open.ts'
 import { closer, type Closer } from '../http/close.ts'
+import { newId } from '../lib/ids.ts'
+import type { Tracer } from '../lib/tracing.ts'
 import { localAgentToken, loseLocalAgents } from './local-agents.ts'
 import { openLog } from './log.ts'
 import { migrateOrRefuse, openOwnDatabase, type OwnDatabase } from './own-database.ts'
@@ -45,6 +48,8 @@ type Close = () => Promise<unknown>
 // A stop ends within 10 s after the drain: requests and tasks get half of that, the database most of the rest.
 const finishMs = 5000
 const stopMs = 9500
+/** A collector that does not answer must not delay the stop. */
+const lastSpansMs = 1000
 
 export async function run(
   given: Config,
@@ -54,32 +59,55 @@ export async function run(
   const signals = catchSignals(given.drainSeconds * 1000)
   const closing: Close[] = []
   let server: Closer | null = null
+  let monitor: Closer | null = null
   const roles = given.roles.filter((role) => role !== 'agent')
   try {
     if (roles.length === 0) throw new StartupError('MILLRACE_ROLES leaves nothing to run: add api or worker.')
     const config = roles.includes('api') ? await findPort(given) : given
-    const database = await openOwnDatabase(config, audience.say)
+    const metrics = (await import('../lib/metrics.ts')).createMetrics()
+    const log = openLog(config.logLevel)
+    const tracer = config.traces === null ? null : await openTracer(config.traces, config, log)
+    if (tracer !== null) closing.push(() => within(lastSpansMs, tracer.stop))
+    const database = await openOwnDatabase(config, audience.say, {
+      onWaited: (pool, seconds) => metrics.connectionWaits.observe({ pool }, seconds),
+      tracer,
+    })
     closing.push(database.close)
     signals.refuse()
     const secretKeys = readSecretKeys(config.dataDir, config.secrets.keys)
-    await migrateOrRefuse(database.pool)
+    await migrateOrRefuse(database.direct)
     await useSealingKeys(database.db, secretKeys)
     if (secretKeys.length > 1)
       audience.say(`MILLRACE_SECRET_KEY holds ${secretKeys.length} keys: a comma separates keys.`)
     signals.refuse()
-    const log = openLog(config.logLevel)
-    const { db, pool } = database
+    const { db, pool, direct } = database
     database.outage.reportTo(log)
     const hosted = config.hosted === null ? null : await openHostedFor(config.hosted, db, roles, log)
     if (hosted !== null) closing.push(hosted.close)
     const clock = await followDatabaseClock(pool)
     closing.push(clock.stop)
-    const ctx = createContext({ config, db, pool, log, secretKeys, hosted, now: clock.now })
-    closing.push(ctx.tokenUse.flush, ctx.sessionUse.flush, ctx.outbound.close)
+    await makePartitions(db, clock.now(), log)
+    const ctx = createContext({
+      config,
+      db,
+      direct,
+      log,
+      secretKeys,
+      hosted,
+      metrics,
+      tracer,
+      now: clock.now,
+      startedAt: clock.startedAt(),
+    })
+    closing.push(ctx.tokenUse.flush, ctx.sessionUse.flush, ctx.agentActivity.flush, ctx.outbound.close)
     const services: Close[] = []
     closing.push(() => Promise.all(services.map((stop) => stop())))
     if (roles.includes('worker')) services.push(await startTasks(ctx, database.slow))
-    else await (await import('../tasks/run.ts')).migrateTasks(database.pool, log)
+    else await (await import('../tasks/run.ts')).migrateTasks(direct, log)
+    if (config.metrics.listen !== null) {
+      monitor = await listenForMonitoring(ctx, database, config.metrics.listen)
+      services.push(monitor.close)
+    }
     const app = roles.includes('api') ? await buildApi(ctx, database) : null
     signals.refuse()
     // Late, because its token is shown only if the start succeeds, but before the first request.
@@ -104,7 +132,10 @@ export async function run(
     // Ctrl-C reaches initdb as well, so a start may fail because it was stopped.
     if (!signals.isReceived()) throw error
   } finally {
-    if (server !== null && signals.isTermination()) await server.drain(given.drainSeconds * 1000)
+    if (server !== null && signals.isTermination()) {
+      const drainMs = given.drainSeconds * 1000
+      await Promise.all([server.drain(drainMs), monitor?.drain(drainMs)])
+    }
     for (const close of closing.toReversed()) await within(finishMs, close)
     signals.ignore()
   }
@@ -143,22 +174,50 @@ function catchSignals(drainMs: number) {
 
 // Imported late, because administrative commands load this file too and are three times as fast without the rest.
 
+async function openTracer(
+  { url, sample, resource }: NonNullable<Config['traces']>,
+  { secrets, roles }: Config,
+  log: Logger,
+): Promise<Tracer> {
+  const [{ otlpTracer }, { readVersion }] = await Promise.all([
+    import('../lib/otlp-tracer.ts'),
+    import('../db/migrate.ts'),
+  ])
+  const settings = {
+    url,
+    sample,
+    headers: secrets.traceHeaders,
+    resource: {
+      'service.name': 'millrace',
+      'service.version': await readVersion(),
+      'service.instance.id': newId(),
+      'millrace.roles': roles.join(','),
+      ...resource,
+    },
+  }
+  return otlpTracer(settings, (reason) =>
+    reason === null
+      ? log.warn('Traces are sent again.')
+      : log.warn({ reason }, 'Traces could not be sent; those of this time are lost.'),
+  )
+}
+
 async function buildApi(ctx: Context, database: Database): Promise<FastifyInstance> {
   const { buildApp } = await import('../app.ts')
   return buildApp(ctx, database)
 }
 
-async function startTasks(requestContext: Context, { db, pool }: Pool): Promise<Close> {
+async function startTasks(requestContext: Context, { db, direct }: Pool): Promise<Close> {
   const ctx = { ...requestContext, db }
-  const [{ handlers, pollers, startNotifications }, { runTasks }, { startPollers }] = await Promise.all([
+  const [worker, { runTasks }, { startPollers }] = await Promise.all([
     import('../worker.ts'),
     import('../tasks/run.ts'),
     import('../tasks/pollers.ts'),
   ])
-  const tasks = await runTasks(pool, ctx.log, ctx, handlers)
-  const polling = startPollers(ctx.log, ctx, pollers)
-  const notifications = startNotifications(ctx)
-  const hostedAgents = ctx.hosted === null ? null : await startHostedAgents(ctx, pool)
+  const tasks = await runTasks(direct, ctx.log, ctx, worker.handlers, { around: worker.aroundTasks(ctx) })
+  const polling = startPollers(ctx.log, ctx.db, ctx, worker.pollers, worker.aroundPollers(ctx))
+  const notifications = worker.startNotifications(ctx)
+  const hostedAgents = ctx.hosted === null ? null : await startHostedAgents(ctx, direct)
   return () => Promise.all([tasks.stop(), polling.stop(), notifications.stop(), hostedAgents?.stop()])
 }
 
@@ -205,6 +264,23 @@ async function startLocalAgents(
 async function listen(app: FastifyInstance, config: Config): Promise<Closer> {
   const closing = closer(app, finishMs)
   await app.listen({ host: config.host, port: config.port }).catch(refusePort(config))
+  return closing
+}
+
+async function listenForMonitoring(
+  ctx: Context,
+  database: Database,
+  { host, port }: { host: string; port: number },
+): Promise<Closer> {
+  const { buildMonitoringServer } = await import('../monitoring.ts')
+  const app = buildMonitoringServer(ctx, database, host)
+  const closing = closer(app, finishMs)
+  await app.listen({ host, port }).catch((error: unknown) => {
+    throw new StartupError(
+      `MILLRACE_METRICS_LISTEN ${host}:${port} cannot be listened on (${errorCode(error) || String(error)}): ` +
+        'choose an address of this machine and a port that is free.',
+    )
+  })
   return closing
 }
 

@@ -29,7 +29,7 @@ export async function withExistingDatabase<T>(
 export async function withDatabase<T>(config: Config, work: (database: Database) => Promise<T>): Promise<T> {
   const database =
     config.database.kind === 'url'
-      ? await openUrl(config.database.url, config.databaseLimits)
+      ? await openUrl(config.database, config.databaseLimits)
       : await openEmbedded(config.dataDir)
   try {
     return await work(database)

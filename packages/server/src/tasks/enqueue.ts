@@ -12,6 +12,8 @@ interface TaskOptions {
   key?: string
   /** Not before that time. */
   runAt?: string
+  /** Not before that many seconds have passed. A waiting task that is replaced keeps its time. */
+  afterSeconds?: number
 }
 
 export const enqueue = <K extends Kind>(
@@ -27,14 +29,17 @@ export async function enqueueAll<K extends Kind>(
   tasks: ReadonlyArray<TaskOptions & { payload: Kinds[K] }>,
 ): Promise<void> {
   if (tasks.length === 0) return
-  const rows = tasks.map(({ payload, key, runAt }) => ({
+  const rows = tasks.map(({ payload, key, runAt, afterSeconds }) => ({
     payload,
     key: key === undefined ? null : `${kind}:${key}`,
     run_at: runAt ?? null,
+    seconds: afterSeconds ?? null,
   }))
   await sql`
-    select count(graphile_worker.add_job(${kind}, t.payload, run_at => t.run_at, job_key => t.key))
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as t (payload json, key text, run_at timestamptz)`.execute(
+    select count(graphile_worker.add_job(${kind}, t.payload, job_key => t.key,
+      run_at => coalesce(t.run_at, now() + make_interval(secs => t.seconds)),
+      job_key_mode => case when t.seconds is null then 'replace' else 'preserve_run_at' end))
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as t (payload json, key text, run_at timestamptz, seconds float8)`.execute(
     db,
   )
 }

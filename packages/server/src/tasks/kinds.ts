@@ -9,12 +9,17 @@ export interface Kinds {
   /** Without an organization the job is deleted already. */
   compact_log: { job_id: string; organization_id: string | null }
   expire_agents: NoPayload
+  expire_audit_events: NoPayload
+  expire_commits: NoPayload
   expire_deliveries: NoPayload
+  expire_events: NoPayload
   expire_idempotency_keys: NoPayload
   expire_invitations: NoPayload
+  expire_log_chunks: NoPayload
   expire_rate_limits: NoPayload
   expire_sessions: NoPayload
   expire_webhook_deliveries: NoPayload
+  make_partitions: NoPayload
   poll_repository: { pipeline_id: string; organization_id: string; claim: string }
   report_commit_statuses: { pipeline_id: string }
   report_overdue_statuses: NoPayload
@@ -40,12 +45,17 @@ type CronKind = { [K in Kind]: Kinds[K] extends NoPayload ? K : never }[Kind]
  */
 export const schedule: Readonly<Record<CronKind, string>> = {
   expire_agents: '37 * * * *',
+  expire_audit_events: '41 * * * *',
+  expire_commits: '47 3 * * *',
   expire_deliveries: '*/10 * * * *',
+  expire_events: '43 * * * *',
   expire_idempotency_keys: '*/15 * * * *',
   expire_invitations: '*/10 * * * *',
+  expire_log_chunks: '47 * * * *',
   expire_rate_limits: '*/5 * * * *',
   expire_sessions: '*/15 * * * *',
   expire_webhook_deliveries: '23 * * * *',
+  make_partitions: '13 * * * *',
   report_overdue_statuses: '* * * * *',
   revoke_inactive_tokens: '7 * * * *',
   seal_plain_secrets: '52 * * * *',

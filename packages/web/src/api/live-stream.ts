@@ -35,10 +35,10 @@ export class LiveStream {
   constructor(input: StreamInput) {
     this.#input = input
     window.addEventListener('online', () => this.#wake(), { signal: this.#closed.signal })
-    const forget = onReachable((isReachable) => {
+    const unsubscribe = onReachable((isReachable) => {
       if (isReachable && this.#isBroken) this.#wake()
     })
-    this.#closed.signal.addEventListener('abort', forget)
+    this.#closed.signal.addEventListener('abort', unsubscribe)
     void this.#run()
   }
 

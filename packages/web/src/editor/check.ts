@@ -1,4 +1,4 @@
-// What the server would say about a pipeline's configuration: the same reader, run in the browser. And the graph of its steps.
+// Checks a pipeline's configuration with the server's own reader, and makes the graph of its steps.
 import { describeProblem, type Problem } from '@millrace/engine/problem.ts'
 import { DEFAULT_MAX_BYTES, readPipeline } from '@millrace/engine/steps/document.ts'
 import type { LeafStep, StepDefinition } from '@millrace/engine/steps/types.ts'

@@ -5,7 +5,7 @@ import styles from './Graph.module.css'
 import { GraphCanvas } from './GraphCanvas.tsx'
 import { walk, type Arrow } from './graph-walk.ts'
 import { StepJobs } from './StepJobs.tsx'
-import { useIsNarrow } from './use-is-narrow.ts'
+import { usePhone } from '../parts/use-media.ts'
 import { useShape } from './use-job-table.ts'
 import { useLayout } from './use-layout.ts'
 import { cssVariables } from './use-row-window.ts'
@@ -25,7 +25,7 @@ export function GraphView({ table, selectedJob, onSelect }: ViewProps) {
   const [focused, setFocused] = useState<string | null>(null)
   const [openStep, setOpenStep] = useState<string | null>(null)
 
-  const direction = useIsNarrow() ? 'down' : 'right'
+  const direction = usePhone() ? 'down' : 'right'
   const input = useMemo(() => {
     const groups = table.steps.flatMap(({ kind, id }) => (kind === 'group' ? [id] : []))
     const folded = groups.filter((id) => table.membersOf(id).length > mostOpenSteps !== toggled.has(id))

@@ -42,12 +42,12 @@ export function placeAlong(
   const before = neighbours(sizes.length, edges, 0)
   const after = neighbours(sizes.length, edges, 1)
   const centres = new Float64Array(sizes.length)
-  for (const layer of layers) settle(layer, sizes, gap, centres, () => 0)
+  for (const layer of layers) spreadApart(layer, sizes, gap, centres, () => 0)
   for (let pass = 0; pass < passes; pass++) {
     const isForward = pass % 2 === 0
     const lists = isForward ? before : after
     for (const layer of isForward ? layers : layers.toReversed()) {
-      settle(layer, sizes, gap, centres, (item) => meanOf(lists[item], centres) ?? centres[item] ?? 0)
+      spreadApart(layer, sizes, gap, centres, (item) => meanOf(lists[item], centres) ?? centres[item] ?? 0)
     }
   }
   return centres
@@ -63,7 +63,7 @@ interface Block {
  * Least squares under a fixed order: with the gaps subtracted, the centres only have to rise, so blocks of items that
  * would overlap share their mean (pool adjacent violators).
  */
-function settle(
+function spreadApart(
   layer: readonly number[],
   sizes: Float64Array,
   gap: number,

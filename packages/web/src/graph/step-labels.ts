@@ -1,4 +1,4 @@
-// What assistive technology reads of a step in the graph: "Test, 20 jobs: 3 failed; after Build".
+// The words that assistive technology reads of a step in the graph: "Test, 20 jobs: 3 failed; after Build".
 import { withoutEmoji } from '../parts/emoji.ts'
 import { describeCounts } from './buckets.ts'
 import type { JobTable } from './job-table.ts'
@@ -28,7 +28,7 @@ export function describeStep(table: JobTable, stepId: string): string {
   return `${title}${state}${after === '' ? '' : `; after ${after}`}`
 }
 
-/** What a node says beyond the words that it shows. */
+/** The words of a node beyond those that it shows. */
 export function describeRest(table: JobTable, stepId: string): string {
   const { total, counts } = table.summaryOf(stepId)
   const after = describePredecessors(table, stepId)

@@ -9,14 +9,14 @@ export const MOST_ZOOM = 2
 const leastAtFirst = 0.7
 /** Around the graph, in pixels of the screen. */
 export const MARGIN = 24
-/** What is in view is known in blocks of this size, so that most scrolling renders nothing. */
+/** The part in view is known in blocks of this size, so that most scrolling renders nothing. */
 const block = 256
 
 export interface Zoom {
   zoom: number
   scroller: HTMLElement | null
   setScroller: (element: HTMLElement | null) => void
-  /** What to render, in the coordinates of the graph. */
+  /** The part to render, in the coordinates of the graph. */
   view: Rect
   zoomBy: (factor: number) => void
   fit: () => void

@@ -1,7 +1,7 @@
 import { useCallback, useLayoutEffect, useRef, type MouseEvent } from 'react'
 import type { JobTable } from './job-table.ts'
 
-/** What the four views of a build share. */
+/** The four views of a build share these props. */
 export interface ViewProps {
   table: JobTable
   selectedJob: string | null

@@ -1,4 +1,4 @@
-// What the toolbar, the keys and the status line of a log do.
+// The actions of the toolbar, the keys and the status line of a log.
 import { copyText } from '../parts/copy.ts'
 import { showToast } from '../parts/toasts.ts'
 import { storePreferences, type Preferences } from './preferences.ts'

@@ -1,4 +1,4 @@
-// What is on screen at one moment.
+// The part of a log that is on screen at one moment.
 import type { Follow } from './follow.ts'
 import type { Layout } from './layout.ts'
 import { mostTop, type ScrollState } from './scroll.ts'

@@ -1,4 +1,4 @@
-// What is known of one log: its rows in memory, its groups and which are open, and whether it still grows. It knows nothing
+// One log as the page knows it: its rows in memory, its groups and which are open, and whether it still grows. It knows nothing
 // of pixels. Listeners learn that something changed, not what.
 import { ApiFailure } from '../api/call.ts'
 import { Blocks } from './blocks.ts'

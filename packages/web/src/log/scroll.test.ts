@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { moveTo, mostSpacer, mostTop, scrolled, settle, spacerOf, type ScrollState } from './scroll.ts'
+import { moveTo, mostSpacer, mostTop, scrolled, alignThumb, spacerOf, type ScrollState } from './scroll.ts'
 
 const aLog = (rows: number): ScrollState => ({ height: rows * 20, view: 800, top: 0, scrollTop: 0 })
 const large = aLog(3_000_000)
@@ -37,14 +37,14 @@ describe('scrolling', () => {
   it('maps the middle of the thumb to the middle of the log', () => {
     const middle = scrolled(large, mostScrollTop(large) / 2, 'unknown')
     expect(middle.top).toBeCloseTo(mostTop(large) / 2, -1)
-    expect(settle(middle).scrollTop).toBeCloseTo(mostScrollTop(large) / 2, -1)
+    expect(alignThumb(middle).scrollTop).toBeCloseTo(mostScrollTop(large) / 2, -1)
   })
 
   it('reaches both ends by notches alone', () => {
     let state = moveTo(large, 50_000)
     for (let notch = 0; notch < 520; notch++) {
       state = scrolled(state, Math.max(0, state.scrollTop - 100), 'wheel')
-      if (notch % 40 === 0) state = settle(state)
+      if (notch % 40 === 0) state = alignThumb(state)
     }
     expect(state).toMatchObject({ top: 0, scrollTop: 0 })
     state = moveTo(large, mostTop(large) - 50_000)
@@ -54,10 +54,10 @@ describe('scrolling', () => {
     expect(state).toMatchObject({ top: mostTop(large), scrollTop: mostScrollTop(large) })
   })
 
-  it('settles without moving the log', () => {
+  it('aligns the thumb without moving the log', () => {
     let state = moveTo(large, 30_000_000)
     state = scrolled(state, state.scrollTop + 900, 'unknown')
-    expect(settle(state).top).toBe(state.top)
-    expect(settle(state).scrollTop).toBeLessThan(state.scrollTop)
+    expect(alignThumb(state).top).toBe(state.top)
+    expect(alignThumb(state).scrollTop).toBeLessThan(state.scrollTop)
   })
 })

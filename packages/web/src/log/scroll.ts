@@ -1,6 +1,6 @@
 // Scrolling of any height. Browsers cap the height of an element at some ten million pixels, so the element that makes the
 // scrollbar is at most 8,000,000 pixels high. In a higher log the thumb maps by scale. Small movements (wheel, keys, touch)
-// move the log by as many pixels as the browser scrolls: `top` and the browser's `scrollTop` drift apart, and `settle`
+// move the log by as many pixels as the browser scrolls: `top` and the browser's `scrollTop` drift apart, and `alignThumb`
 // brings `scrollTop` back to where the scale puts it when the movement has ended.
 
 export const mostSpacer = 8_000_000
@@ -24,7 +24,7 @@ export const mostTop = ({ height, view }: ScrollState): number => Math.max(0, he
 const mostScrollTop = ({ height, view }: ScrollState) => Math.max(0, spacerOf(height) - view)
 const isScaled = ({ height }: ScrollState) => height > mostSpacer
 
-/** What made the browser scroll. The thumb of a scrollbar, a jump and the end of a fling do not tell. */
+/** The cause of a scroll. The thumb of a scrollbar, a jump and the end of a fling do not tell. */
 export type ScrollCause = 'wheel' | 'unknown'
 
 /** The browser scrolled. */
@@ -35,15 +35,15 @@ export function scrolled(state: ScrollState, scrollTop: number, cause: ScrollCau
   const isThumb = cause === 'unknown' && Math.abs(moved) > mostScrollTop(state) / state.view / 4
   if (isThumb) return { ...state, scrollTop, top: topAt(state, scrollTop) }
   const next = { ...state, scrollTop, top: clamp(state.top + moved, mostTop(state)) }
-  return isAtAnEnd(next) ? settle(next) : next
+  return isAtAnEnd(next) ? alignThumb(next) : next
 }
 
 /** Moves the log to a pixel. */
 export const moveTo = (state: ScrollState, top: number): ScrollState =>
-  settle({ ...state, top: clamp(top, mostTop(state)) })
+  alignThumb({ ...state, top: clamp(top, mostTop(state)) })
 
 /** Puts the scrollbar where the scale wants it. */
-export const settle = (state: ScrollState): ScrollState => ({ ...state, scrollTop: scrollTopAt(state) })
+export const alignThumb = (state: ScrollState): ScrollState => ({ ...state, scrollTop: scrollTopAt(state) })
 
 /** The browser can scroll no further although the log does, or the other way round. */
 function isAtAnEnd(state: ScrollState): boolean {

@@ -5,11 +5,11 @@ import { following, moved, stopped } from './follow.ts'
 import { drawFrame, isAtEnd, type Frame } from './frame.ts'
 import { layOut, type Layout } from './layout.ts'
 import type { LogModel } from './model.ts'
-import { mostSpacer, mostTop, moveTo, scrolled, settle, spacerOf, type ScrollState } from './scroll.ts'
+import { mostSpacer, mostTop, moveTo, scrolled, alignThumb, spacerOf, type ScrollState } from './scroll.ts'
 import { WheelTrace } from './wheel.ts'
 import { rowHeight } from './wrap.ts'
 
-const settleMs = 150
+const alignMs = 150
 /** During a drag of the thumb, rows are fetched when it rests. */
 const restMs = 60
 
@@ -36,7 +36,7 @@ export class Viewport {
   #follow = following
   #frame: Frame
   #isDue = false
-  #settleTimer: ReturnType<typeof setTimeout> | undefined
+  #alignTimer: ReturnType<typeof setTimeout> | undefined
   #restTimer: ReturnType<typeof setTimeout> | undefined
   #wantedTop = 0
   readonly #wheel = new WheelTrace()
@@ -73,7 +73,7 @@ export class Viewport {
       observer.disconnect()
       scroller.removeEventListener('scroll', onScroll)
       scroller.removeEventListener('wheel', onWheel)
-      clearTimeout(this.#settleTimer)
+      clearTimeout(this.#alignTimer)
       clearTimeout(this.#restTimer)
       this.#elements = null
     }
@@ -142,13 +142,13 @@ export class Viewport {
       this.#follow = moved(this.#follow, { by, isAtEnd: isAtEnd(this.#scroll), total: this.#model.total })
       this.#anchor = this.#anchorAt(this.#scroll.top)
     }
-    clearTimeout(this.#settleTimer)
-    if (this.#scroll.height > mostSpacer) this.#settleTimer = setTimeout(() => this.#settle(), settleMs)
+    clearTimeout(this.#alignTimer)
+    if (this.#scroll.height > mostSpacer) this.#alignTimer = setTimeout(() => this.#alignThumb(), alignMs)
     this.schedule()
   }
 
-  #settle(): void {
-    this.#scroll = settle(this.#scroll)
+  #alignThumb(): void {
+    this.#scroll = alignThumb(this.#scroll)
     this.schedule()
   }
 

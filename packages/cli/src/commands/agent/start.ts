@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { InvalidArgumentError, Option, type Command } from 'commander'
-import { command, print, type Output } from '../../command.ts'
+import { command, HELP_GROUPS, notBlank, print, type Output } from '../../command.ts'
 import { Refused } from '../../run/refused.ts'
 import { agentLog } from './log.ts'
 
@@ -37,6 +37,9 @@ interface Options extends Output {
   localHooks: boolean
 }
 
+/** Command lines can be read by every user of a machine, and the files of services keep settings in variables. */
+const tokenVariable = 'MILLRACE_AGENT_TOKEN'
+
 // The flags are those of the public agent.
 export const agentStart = (): Command =>
   command(
@@ -44,14 +47,41 @@ export const agentStart = (): Command =>
     'Run agents that take jobs from a control plane, until they are stopped.',
     'agent start --token mrct_... --queue default --tags os=linux,gpu=no --spawn 4',
   )
-    .requiredOption('--token <token>', 'a token of the cluster')
-    .option('--endpoint <url>', 'the agent API of the control plane', 'http://127.0.0.1:3000/v3')
-    .option('--queue <key>', "the queue to take jobs from (default: the cluster's default queue)")
-    .option('--tags <tags>', 'what jobs may ask for, such as os=linux,gpu=no', (text) => text.split(','))
-    .option('--spawn <count>', 'how many agents to run', wholeNumber(1, 1000), 1)
+    .helpGroup(HELP_GROUPS.here)
+    .addOption(
+      new Option('--token <token>', 'a token of the cluster')
+        .env(tokenVariable)
+        .argParser(notBlank)
+        .makeOptionMandatory(),
+    )
+    .addOption(
+      new Option('--endpoint <url>', 'the agent API of the control plane')
+        .env('MILLRACE_AGENT_ENDPOINT')
+        .default('http://127.0.0.1:3000/v3'),
+    )
+    .addOption(
+      new Option('--queue <key>', "the queue to take jobs from (default: the cluster's default queue)").env(
+        'MILLRACE_AGENT_QUEUE',
+      ),
+    )
+    .addOption(
+      new Option('--tags <tags>', 'what jobs may ask for, such as os=linux,gpu=no')
+        .env('MILLRACE_AGENT_TAGS')
+        .argParser((text) => text.split(',').filter((tag) => tag.trim() !== '')),
+    )
+    .addOption(
+      new Option('--spawn <count>', 'how many agents to run')
+        .env('MILLRACE_AGENT_SPAWN')
+        .argParser(wholeNumber(1, 1000))
+        .default(1),
+    )
     .option('--name <name>', 'what to call them', '%hostname-%spawn')
     .option('--priority <number>', 'higher ones get jobs first', wholeNumber(-999_999_999, 999_999_999))
-    .option('--build-path <path>', 'where jobs check out and run', join(tmpdir(), 'millrace-builds'))
+    .addOption(
+      new Option('--build-path <path>', 'where jobs check out and run')
+        .env('MILLRACE_AGENT_BUILD_PATH')
+        .default(join(tmpdir(), 'millrace-builds')),
+    )
     .option('--hooks-path <path>', 'a folder of hooks that every job runs')
     .option('--plugins-path <path>', 'where plugins are kept (default: below the build path)')
     .option('--sockets-path <path>', "for what this machine's agents share; keep it short")
@@ -102,7 +132,10 @@ export const agentStart = (): Command =>
 
 async function run(options: Options): Promise<void> {
   const { startAgents } = await import('@millrace/agent/pool.ts')
-  const { queue, tags, priority, hooksPath, pluginsPath, socketsPath, acquireJob } = options
+  const { tags, priority, hooksPath, pluginsPath, socketsPath, acquireJob } = options
+  // An empty variable means none.
+  const queue = options.queue || undefined
+  const { [tokenVariable]: _, ...environment } = process.env
   const idle = options.disconnectAfterIdleTimeout
   const { token, endpoint, spawn, name, buildPath, pingMode } = options
   const { allowedRepositories, allowedPlugins, allowedEnvironmentVariables: allowedVariables } = options
@@ -123,8 +156,8 @@ async function run(options: Options): Promise<void> {
     ...(idle === undefined ? {} : { disconnectAfterIdleSeconds: idle }),
     ...definedOnly(given),
     ...signing,
-    // Jobs inherit the environment that the owner started the agent with.
-    environment: process.env,
+    // Jobs inherit the environment that the owner started the agent with, except for the token.
+    environment,
     log: agentLog,
   })
   const agents = await pool.connected.catch((error: unknown) => {

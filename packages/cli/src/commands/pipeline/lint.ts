@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { command } from '../../command.ts'
+import { command, HELP_GROUPS } from '../../command.ts'
 import type { LintOptions } from '../../run/lint-file.ts'
 import { collectPairs } from '../../run/pairs.ts'
 
@@ -10,6 +10,7 @@ export const pipelineLint = (): Command =>
       'unless --env or --use-env says what they are.',
     'pipeline lint .buildkite/pipeline.yml --env BUILDKITE_BRANCH=main',
   )
+    .helpGroup(HELP_GROUPS.here)
     .argument('[file]', 'the pipeline; - reads standard input (default: the file at a usual place)')
     .option('--stored', 'as configuration that is stored with a pipeline, not as a file that a job uploads')
     .option('--env <name=value>', 'fill in this variable; repeat it for several', collectPairs, [])

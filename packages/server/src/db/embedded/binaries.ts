@@ -46,7 +46,7 @@ export function findBinaries(platform: string = process.platform, arch: string =
   } catch {
     throw new StartupError(
       `No PostgreSQL comes with Millrace for ${platform}-${arch}, or its package ${name} is not installed: ` +
-        'set DATABASE_URL to a PostgreSQL 14 or newer.',
+        'set DATABASE_URL to a PostgreSQL 14 or newer, or install with optional packages.',
     )
   }
 }

@@ -99,6 +99,31 @@ export interface Tables {
     last_used_at: string | null
     last_used_ip: string | null
   }
+  archived_builds: {
+    id: string
+    organization_id: string
+    pipeline_id: string
+    number: number
+    state: string
+    message: string | null
+    commit: string
+    branch: string
+    created_at: string
+    finished_at: string
+    archived_at: string
+    jobs: number
+    logs: number
+    blob_key: string
+    size: number
+  }
+  archived_logs: {
+    job_id: string
+    organization_id: string
+    build_id: string
+    header_times: ColumnType<unknown, string | undefined, string>
+    blob_key: string
+    size: number
+  }
   artifacts: {
     id: string
     organization_id: string
@@ -368,6 +393,10 @@ export interface Tables {
     error: string | null
     output: ColumnType<unknown, string | null | undefined, string | null>
   }
+  event_horizon: {
+    is_only: Generated<boolean>
+    xid: number
+  }
   events: {
     id: number
     xid: Generated<number>
@@ -515,6 +544,11 @@ export interface Tables {
     env_overrides: ColumnType<unknown, string | undefined, string>
     chunks_failed_count: Generated<number>
     reserved_by: string | null
+  }
+  metrics_reader: {
+    is_only: Generated<boolean>
+    process_id: string
+    leased_until: string
   }
   migration_contracts: {
     name: string
@@ -675,6 +709,15 @@ export interface Tables {
     build_export_location: string | null
     build_export_strategy_id: string | null
   }
+  organization_retention: {
+    organization_id: string
+    build_days: number | null
+    log_days: number | null
+    artifact_days: number | null
+    archive_days: number | null
+    keep_newest_builds: number | null
+    archive_builds: boolean | null
+  }
   organization_sso: {
     organization_id: string
     id: string
@@ -717,6 +760,16 @@ export interface Tables {
     claim: string | null
     polled_at: string | null
     error: string | null
+  }
+  pipeline_retention: {
+    pipeline_id: string
+    organization_id: string
+    build_days: number | null
+    log_days: number | null
+    artifact_days: number | null
+    archive_days: number | null
+    keep_newest_builds: number | null
+    archive_builds: boolean | null
   }
   pipeline_schedules: {
     id: string
@@ -852,6 +905,15 @@ export interface Tables {
     private_key_id: string | null
     private_key_hint: string | null
   }
+  retention_progress: {
+    pipeline_id: string
+    organization_id: string
+    leased_until: string | null
+    logs_through: Generated<string>
+    logs_through_id: Generated<string>
+    artifacts_through: Generated<string>
+    artifacts_through_id: Generated<string>
+  }
   rules: {
     id: string
     organization_id: string
@@ -910,6 +972,40 @@ export interface Tables {
     created_at: Generated<string>
     last_connected_at: string
     disconnected_at: string | null
+  }
+  step_cache_blobs: {
+    id: string
+    organization_id: string
+    pipeline_id: string
+    digest: Buffer
+    size_bytes: number
+    stored_bytes: number
+    blob_key: string
+    created_at: Generated<string>
+    unused_at: string | null
+  }
+  step_cache_refs: {
+    organization_id: string
+    cache_id: string
+    position: number
+    blob_id: string
+  }
+  step_caches: {
+    id: string
+    organization_id: string
+    pipeline_id: string
+    name: string
+    branch: string
+    platform: string
+    paths: string[]
+    paths_hash: Buffer
+    file_count: number
+    size_bytes: number
+    stored_bytes: number
+    job_id: string
+    created_at: Generated<string>
+    saved_at: string
+    used_at: string
   }
   step_updates: {
     id: string

@@ -45,5 +45,5 @@ export async function failJob(
   if (followUps === null) return
   await carryOut(ctx, followUps)
   const body = Buffer.from(`No agent could be started for this job: ${reason}\n`)
-  await receiveChunk(ctx, organization_id, id, { sequence: 1, offset: 0, body, isGzip: false })
+  await receiveChunk(ctx, organization_id, id, { sequence: 1, offset: 0, body, isGzip: false, isLast: true })
 }

@@ -92,14 +92,14 @@ async function addressesIn(networkName: string, family: 'inet' | 'inet6'): Promi
 }
 
 for (const { name, title, lacks, get, release } of await acquireEngines())
-  describe.skipIf(lacks !== null)(`hosted containers on ${title}`, { timeout: 120_000 }, () => {
+  describe.skipIf(lacks !== null)(`hosted containers on ${title}`, () => {
     let engine: TestEngine
     let gate: Gate
     beforeAll(async () => {
       engine = get()
       gate = await startGate(engine.socketPath)
       await importImage(engine.docker, image, ['bash', 'perl', 'timeout'])
-    }, 180_000)
+    })
     afterAll(async () => {
       await gate.remove()
       release()
@@ -126,15 +126,11 @@ for (const { name, title, lacks, get, release } of await acquireEngines())
         ...more,
       })
       const ended = (id: string) =>
-        eventually(
-          'the container ends',
-          async () => {
-            const found = (await driver.listContainers()).find((one) => one.id === id)
-            const exitStatus = found?.exitStatus ?? null
-            return exitStatus === null ? undefined : { exitStatus, output: await driver.readOutput(id) }
-          },
-          60_000,
-        )
+        eventually('the container ends', async () => {
+          const found = (await driver.listContainers()).find((one) => one.id === id)
+          const exitStatus = found?.exitStatus ?? null
+          return exitStatus === null ? undefined : { exitStatus, output: await driver.readOutput(id) }
+        })
       const bash = async (script: string, more: Partial<Container> = {}) => {
         const one = container(['bash', '-c', script], more)
         await driver.startContainer(one)
@@ -491,14 +487,10 @@ for (const { name, title, lacks, get, release } of await acquireEngines())
       }
       await expect(build('RUN echo d > /d\nRUN sleep 601', signal, cut)).rejects.toThrow(HostedUnavailable)
       await gate.open()
-      await eventually(
-        'the engine has cleaned up',
-        async () => {
-          // Remains of a build that was cut off are deleted with its image.
-          for (const ref of refs) await driver.deleteImage(ref)
-          return (await all()) === before
-        },
-        30_000,
-      )
+      await eventually('the engine has cleaned up', async () => {
+        // Remains of a build that was cut off are deleted with its image.
+        for (const ref of refs) await driver.deleteImage(ref)
+        return (await all()) === before
+      })
     })
   })

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Context } from '../../context.ts'
 import { groupBy } from '../../lib/group-by.ts'
 import { pollInterval } from '../../lib/poll-interval.ts'
+import { traced } from '../../lib/tracing.ts'
 import { openMessageCache } from '../messages/message-cache.ts'
 import { attemptDelivery, type AttemptResult, type Verdict } from './attempt.ts'
 import { backoffMs } from './backoff.ts'
@@ -83,6 +84,21 @@ export function startDelivering(ctx: Context): Delivering {
     inFlight.set(keyOf(queue), { queue, sending })
   }
 
+  const attempt = (delivery: PendingDelivery): Promise<AttemptResult> => {
+    const attributes = {
+      'millrace.delivery.id': delivery.id,
+      'millrace.delivery.provider': providerOf(delivery),
+      'millrace.delivery.attempt': delivery.attempts + 1,
+      'millrace.delivery.event': delivery.message.event,
+    }
+    const span = { name: `deliver ${providerOf(delivery)}`, kind: 'client', attributes } as const
+    return traced(ctx.tracer, span, async (open) => {
+      const result = await attemptDelivery(ctx, transports, delivery)
+      if (open !== null && result.error !== null) ctx.tracer?.fail(open, 'delivery_failed')
+      return result
+    })
+  }
+
   const sendAll = async (
     queue: OrderedQueue,
     recipient: Recipient,
@@ -90,9 +106,14 @@ export function startDelivering(ctx: Context): Delivering {
   ): Promise<void> => {
     let leasedAt = performance.now()
     for (const [n, delivery] of pending.entries()) {
-      const result = await attemptDelivery(ctx, transports, delivery)
+      const result = await attempt(delivery)
       recipient.failures = result.error === null ? 0 : recipient.failures + 1
       const verdict = judge(ctx, delivery, result)
+      ctx.metrics.deliveries.observe(
+        { provider: providerOf(delivery), result: verdict.kind },
+        result.durationMs / 1000,
+      )
+      if (verdict.kind === 'dead') ctx.metrics.deadDeliveries.inc()
       const isLast = verdict.kind === 'retry' || n === pending.length - 1 || stopping.signal.aborted
       const isOld = performance.now() - leasedAt > renewMs
       if (isOld) leasedAt = performance.now()
@@ -130,6 +151,9 @@ export function startDelivering(ctx: Context): Delivering {
 }
 
 const keyOf = ({ owner_id: recipient, lane }: OrderedQueue) => `${recipient} ${lane}`
+
+const providerOf = ({ service, target }: PendingDelivery): string =>
+  service?.provider ?? `notify_${target?.kind ?? 'unknown'}`
 
 const shareOf = ({ inFlight, failures }: Recipient): Share => ({
   free: Math.max(0, (failures >= mostFailures ? 1 : queuesPerRecipient) - inFlight),

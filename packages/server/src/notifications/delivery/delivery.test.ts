@@ -4,6 +4,7 @@ import { eventually } from '../../../test/app.ts'
 import { aPipeline, auditTrail } from '../../../test/builders.ts'
 import type { Answering } from '../../../test/receiver.ts'
 import { aBuild, runJob } from '../../../test/runs.ts'
+import { parseMetrics } from '../../../test/metrics.ts'
 import { useNotifications, type TestService } from '../../../test/notifications.ts'
 import { outboundClient } from '../../lib/outbound.ts'
 import { backoffMs } from './backoff.ts'
@@ -20,6 +21,31 @@ const refusing: Answering = (response, { headers }) => {
 }
 
 const toldEvents = (service: TestService) => service.events().map(({ event }) => String(event))
+
+describe('a delivery', () => {
+  it('is counted with its result', async () => {
+    const attempts = async (result: string) => {
+      const { value } = parseMetrics(await app.ctx.metrics.registry.metrics())
+      const labels = { provider: 'webhook', result }
+      return value('millrace_delivery_attempt_duration_seconds_count', labels) ?? 0
+    }
+    const { org, admin } = await anOrg()
+    const [delivered, retried] = [await attempts('delivered'), await attempts('retry')]
+    const service = await aService(org, admin, { settings: { events: ['build.finished'] } })
+    await notifications.untilDelivered(service)
+    let isDown = true
+    service.receiver.answering = (response, received, n) =>
+      isDown ? refusing(response, received, n) : response.end()
+    const build = await aBuild(app, org, await aPipeline(app, org, 'steps: [{command: a}]'))
+    await runJob(app, build, 'a')
+    await passUntil(service, 'an attempt failed', async () => (await attempts('retry')) > retried)
+    isDown = false
+    await passUntil(service, 'it is delivered', () => toldEvents(service).length > 1)
+    await notifications.untilDelivered(service)
+    // The ping, and the build's end.
+    expect(await attempts('delivered')).toBe(delivered + 2)
+  })
+})
 
 describe('a delivery that fails', () => {
   it('is retried with growing pauses for a day', () => {
@@ -175,15 +201,15 @@ describe('a service', () => {
     const pipeline = await aPipeline(app, org, 'steps: [{command: a}]')
     for (let n = 0; n < 16; n++) await aBuild(app, org, pipeline)
     const waiting = () => hanging.flatMap(({ receiver }) => receiver.received).length
-    await eventually('all places are taken', async () => waiting() === 12 + 128, 60_000)
+    await eventually('all places are taken', async () => waiting() === 12 + 128)
     const healthy = await aService(org, admin, { settings: jobEvents })
     for (let n = 0; n < 3; n++) await runJob(app, await aBuild(app, org, pipeline), 'a')
-    await eventually('all of the healthy one', async () => healthy.events().length === 12, 60_000)
+    await eventually('all of the healthy one', async () => healthy.events().length === 12)
     expect(waiting()).toBe(12 + 128)
     for (const { path } of hanging) await app.request('DELETE', path, { token: admin.token })
     app.ctx.outbound = usual
     await patient.close()
-  }, 180_000)
+  })
 
   it('that is disabled gets nothing, and only new events when it is enabled again', async () => {
     const { org, admin } = await anOrg()

@@ -113,11 +113,7 @@ describe('a receiver that', () => {
       const healthy = await aService(org, admin, { settings: { events } })
       const build = await aBuild(app, org, await aPipeline(app, org, 'steps: [{command: a}]'))
       await runJob(app, build, 'a')
-      await eventually(
-        'all of the healthy one',
-        async () => healthy.events().length === events.length,
-        60_000,
-      )
+      await eventually('all of the healthy one', async () => healthy.events().length === events.length)
       expect(faulty.received).toEqual([])
       await notifications.passUntil(service, 'a second attempt', () => faulty.failed >= 2)
       faulty.isDown = false
@@ -138,6 +134,5 @@ describe('a receiver that', () => {
       // No more of the gibibyte is sent than the two ends buffer.
       expect(faulty.bytesSent).toBeLessThan(faulty.failed * 32 * 1024 ** 2 + 1)
     },
-    120_000,
   )
 })

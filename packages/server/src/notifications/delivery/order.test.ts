@@ -4,7 +4,7 @@ import { aPipeline, type TestOrganization } from '../../../test/builders.ts'
 import { aConnectedService } from '../../../test/connected-service.ts'
 import { anOAuthSite } from '../../../test/oauth-site.ts'
 import { aReceiver, type Receiver } from '../../../test/receiver.ts'
-import { aBuild, runJob } from '../../../test/runs.ts'
+import { aBuild, applyEvent, jobNamed, runJob } from '../../../test/runs.ts'
 import { useNotifications } from '../../../test/notifications.ts'
 
 const site = await anOAuthSite()
@@ -60,6 +60,20 @@ describe('messages to a chat about two builds of one branch', () => {
     await passUntil(chat, 'all of it', () => chat.receiver.received.length >= 3)
     await notifications.untilDelivered(chat)
     expect(saidTo(chat.receiver)).toEqual(['failed', 'failed', 'fixed'])
+  })
+
+  it('say that a build is fixed which passes when it is retried, although the events of its end are deleted', async () => {
+    const { org, admin } = await anOrg()
+    const chat = await aService(org, admin, { provider: 'chat', ...chatStates })
+    const build = await aBuild(app, org, await aPipeline(app, org, 'steps: [{command: a}]'))
+    await runJob(app, build, 'a', 1)
+    await eventually('the failure', async () => chat.receiver.received.length === 1)
+    await app.db.deleteFrom('events').where('build_id', '=', build.id).execute()
+    const jobId = await jobNamed(app, build, 'a')
+    await applyEvent(app, build, { type: 'retry', jobId, parentCanceled: false })
+    await runJob(app, build, 'a')
+    await eventually('the second message', async () => chat.receiver.received.length === 2)
+    expect(saidTo(chat.receiver)).toEqual(['failed', 'fixed'])
   })
 
   it('arrive in order, although the first response is late', async () => {

@@ -8,6 +8,7 @@ import { hasUnread, takeEvents } from './cursor.ts'
 
 const app = useApp()
 const org = newId()
+const all = sql<boolean>`true`
 
 const append = (trx: Trx, kind: string) =>
   sql`insert into events (organization_id, kind, created_at) values (${org}, ${kind}, now())`.execute(trx)
@@ -16,9 +17,9 @@ const append = (trx: Trx, kind: string) =>
 async function readAll(most = 100): Promise<string[]> {
   const kinds: string[] = []
   for (;;) {
-    const events = await app.db.transaction().execute((trx) => takeEvents(trx, most))
-    if (events === null || events.length === 0) return kinds
-    kinds.push(...events.map(({ kind }) => kind))
+    const taken = await app.db.transaction().execute((trx) => takeEvents(trx, most, all))
+    if (taken === null || taken.read === 0) return kinds
+    kinds.push(...taken.events.map(({ kind }) => kind))
   }
 }
 
@@ -63,17 +64,31 @@ describe('the cursor of the outbox', () => {
   beforeEach(() =>
     eventually('nothing of the test before is left', async () => {
       await readAll()
-      return !(await hasUnread(app.db))
+      return !(await hasUnread(app.db, new Date()))
     }),
   )
 
   it('reads each event once, in the order of their ids, however few at a time', async () => {
     for (const kind of ['a', 'b', 'c', 'd', 'e'])
       await app.db.transaction().execute((trx) => append(trx, kind))
-    expect(await hasUnread(app.db)).toBe(true)
+    expect(await hasUnread(app.db, new Date())).toBe(true)
     expect(await readSome(5, 2)).toEqual(['a', 'b', 'c', 'd', 'e'])
     expect(await readAll(2)).toEqual([])
-    expect(await hasUnread(app.db)).toBe(false)
+    expect(await hasUnread(app.db, new Date())).toBe(false)
+  })
+
+  it('passes the events that nobody wants', async () => {
+    for (const kind of ['a', 'b', 'c', 'b']) await app.db.transaction().execute((trx) => append(trx, kind))
+    const wanted: string[] = []
+    let read = 0
+    await eventually('four events', async () => {
+      const taken = await app.db.transaction().execute((trx) => takeEvents(trx, 3, sql`e.kind = 'b'`))
+      read += taken?.read ?? 0
+      wanted.push(...(taken?.events.map(({ kind }) => kind) ?? []))
+      return read === 4
+    })
+    expect(wanted).toEqual(['b', 'b'])
+    expect(await hasUnread(app.db, new Date())).toBe(false)
   })
 
   it('does not skip a transaction that took its id early and commits late', async () => {
@@ -150,8 +165,8 @@ describe('the cursor of the outbox', () => {
       app.db
         .transaction()
         .execute(async (trx) => {
-          const taken = await takeEvents(trx, 10)
-          if (taken?.length === 1) throw new Error('killed')
+          const taken = await takeEvents(trx, 10, all)
+          if (taken?.events.length === 1) throw new Error('killed')
           return false
         })
         .catch((error: unknown) => error instanceof Error && error.message === 'killed'),
@@ -161,8 +176,8 @@ describe('the cursor of the outbox', () => {
 
   it('lets one worker read at a time, and the others go on', async () => {
     await app.db.transaction().execute((trx) => append(trx, 'a'))
-    const reader = await aTransaction((trx) => takeEvents(trx, 10))
-    expect(await app.db.transaction().execute((trx) => takeEvents(trx, 10))).toBeNull()
+    const reader = await aTransaction((trx) => takeEvents(trx, 10, all))
+    expect(await app.db.transaction().execute((trx) => takeEvents(trx, 10, all))).toBeNull()
     await reader.commit()
   })
 })

@@ -5,8 +5,10 @@
 // nothing can be added to it. Transaction numbers are not enough either: a transaction that began early may have waited for
 // the build's lock and written last. Within a window the ids give the order, because they are taken under that lock. A
 // transaction that waited for the lock was still open when the other ended, so no window has the later event alone.
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { Db, Trx } from '../../db/pool.ts'
+import { prepared } from '../../db/statement.ts'
+import { newestTransaction } from '../../events/newest.ts'
 import { oldestOpen } from '../../events/oldest-open.ts'
 
 export interface OutboxEvent {
@@ -41,42 +43,79 @@ interface Window {
   last_event_id: number
 }
 
-/** Cheap, since it is called several times a second. */
-export async function hasUnread(db: Db): Promise<boolean> {
-  const { rows } = await sql<{ has: boolean }>`
-    select c.from_xid < c.to_xid or exists (select from events e where e.xid >= c.to_xid) as has
-    from notification_cursor c`.execute(db)
+/** Cheap, since it is called several times a second: it reads the cursor and the end of an index. */
+export async function hasUnread(db: Db, now: Date): Promise<boolean> {
+  const { rows } = await findUnread(now.toISOString()).execute(db)
   return rows[0]?.has ?? false
 }
 
-/** The next events. The commit of the transaction moves the cursor. null: another worker is reading. */
-export async function takeEvents(trx: Trx, most: number): Promise<OutboxEvent[] | null> {
-  const { rows: cursors } = await sql<Window>`
-    select from_xid, to_xid, last_event_id from notification_cursor for update skip locked`.execute(trx)
-  const [cursor] = cursors
-  if (cursor === undefined) return null
-  const window = cursor.from_xid < cursor.to_xid ? cursor : await nextWindow(trx, cursor.to_xid)
-  if (window.from_xid >= window.to_xid) return []
+const findUnread = prepared(
+  (now: string) => sql<{ has: boolean }>`
+    select c.from_xid < c.to_xid or coalesce(${newestTransaction(sql`${now}::timestamptz`)} >= c.to_xid, false) as has
+    from notification_cursor c`,
+)
 
-  // Materialized, so that the planner uses the index on xid and sorts by id afterwards.
-  const { rows: events } = await sql<OutboxEvent>`
+export interface TakenEvents {
+  /** The events that are wanted, in order. */
+  events: OutboxEvent[]
+  /** How many events were read, wanted or not. */
+  read: number
+  /** Whether the window has further events. */
+  isMore: boolean
+}
+
+type TakenRow = { read: number } & (OutboxEvent | { [Field in keyof OutboxEvent]: null })
+
+/**
+ * Reads the next events and returns those for which `isWanted` holds, a condition on the row `e` of the outbox. The commit of
+ * the transaction moves the cursor behind all of them. null: another worker is reading.
+ */
+export async function takeEvents(
+  trx: Trx,
+  most: number,
+  isWanted: RawBuilder<boolean>,
+): Promise<TakenEvents | null> {
+  const window = await openWindow(trx)
+  if (window === null) return null
+  if (window.from_xid >= window.to_xid) return { events: [], read: 0, isMore: false }
+
+  // Materialized and in the order of the index on xid, so that the planner uses it and sorts by id afterwards. Each event is
+  // then found by its id, in the partition of its time: a join could read the whole outbox.
+  const { rows } = await sql<TakenRow>`
     with closed as materialized (
-      select id from events
+      select id, created_at from events
       where xid >= ${window.from_xid} and xid < ${window.to_xid} and id > ${window.last_event_id}
+      order by xid, id
+    ), page as materialized (
+      select id, created_at from closed order by id limit ${most}
+    ), total as materialized (
+      select count(*)::int as read, max(id) as last_id from page
+    ), moved as (
+      update notification_cursor c set to_xid = ${window.to_xid},
+        from_xid = case when t.read < ${most} then ${window.to_xid}::bigint else ${window.from_xid}::bigint end,
+        last_event_id = case when t.read < ${most} then 0 else t.last_id end
+      from total t
     )
-    select e.id, e.organization_id, e.pipeline_id, e.build_id, e.job_id, e.kind, e.data, e.created_at
-    from events e where e.id in (select id from closed order by id limit ${most})
-    order by e.id`.execute(trx)
-  const isRead = events.length < most
-  await sql`
-    update notification_cursor set
-      from_xid = ${isRead ? window.to_xid : window.from_xid}, to_xid = ${window.to_xid},
-      last_event_id = ${isRead ? 0 : (events.at(-1)?.id ?? 0)}`.execute(trx)
-  return events
+    select t.read, w.* from total t left join (
+      select e.* from page p cross join lateral (
+        select e.id, e.organization_id, e.pipeline_id, e.build_id, e.job_id, e.kind, e.data, e.created_at
+        from events e where e.id = p.id and e.created_at = p.created_at and ${isWanted} limit 1
+      ) e
+    ) w on true
+    order by w.id`.execute(trx)
+  const read = rows[0]?.read ?? 0
+  return { events: rows.filter((row) => row.id !== null), read, isMore: read === most }
 }
 
-async function nextWindow(trx: Trx, from: number): Promise<Window> {
-  const { rows } = await sql<{ oldest: number }>`
-    select ${oldestOpen} as oldest`.execute(trx)
-  return { from_xid: from, to_xid: Math.max(from, rows[0]?.oldest ?? from), last_event_id: 0 }
+/** The rest of the last window, or else the next one. It is empty when an open transaction may still write to it. */
+async function openWindow(trx: Trx): Promise<Window | null> {
+  const { rows } = await lockCursor().execute(trx)
+  return rows[0] ?? null
 }
+
+const lockCursor = prepared(
+  () => sql<Window>`
+    select c.from_xid, c.last_event_id,
+      case when c.from_xid < c.to_xid then c.to_xid else greatest(c.to_xid, ${oldestOpen}) end as to_xid
+    from notification_cursor c for update skip locked`,
+)

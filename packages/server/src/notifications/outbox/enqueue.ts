@@ -34,19 +34,20 @@ export async function insertMessages(trx: Trx, given: readonly NewMessage[]): Pr
   const unique = [...new Map(given.map((one) => [one.message.id, one])).values()]
   const rows = unique.map(({ message: { id, event, occurredAt, ...data }, organizationId, eventId }) => ({
     id,
-    organizationId,
-    eventId,
+    organization_id: organizationId,
+    event_id: eventId,
     event,
-    occurredAt,
-    data: JSON.stringify(data),
+    occurred_at: occurredAt,
+    data,
   }))
+  // One document: PostgreSQL reads an array of texts with many quotes several times slower.
   await sql`
     insert into notification_messages (id, organization_id, event_id, event, occurred_at, data)
-    select m.id, m.organization_id, m.event_id, m.event, m.occurred_at, m.data::json
-    from unnest(${rows.map(({ id }) => id)}::uuid[], ${rows.map((row) => row.organizationId)}::uuid[],
-      ${rows.map(({ eventId }) => eventId)}::bigint[], ${rows.map(({ event }) => event)}::text[],
-      ${rows.map(({ occurredAt }) => occurredAt)}::timestamptz[], ${rows.map(({ data }) => data)}::text[])
-      as m (id, organization_id, event_id, event, occurred_at, data)`.execute(trx)
+    select m.id, m.organization_id, m.event_id, m.event, m.occurred_at, m.data
+    from json_to_recordset(${JSON.stringify(rows)}::json)
+      as m (id uuid, organization_id uuid, event_id bigint, event text, occurred_at timestamptz, data json)`.execute(
+    trx,
+  )
 }
 
 /** In the order given, which is the order within each queue. Their messages must be stored already. */

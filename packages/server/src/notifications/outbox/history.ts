@@ -1,6 +1,7 @@
 // The jobs of a build up to one of its ends. A build may end several times: it is blocked and then continues, or a job is
 // retried. The time up to each end is a stage, and each job that ended belongs to one stage. These rows do not change any
-// more, so every attempt of a delivery reads the same.
+// more, so every attempt of a delivery reads the same. Old events are deleted: for a build that continues long after an end,
+// the oldest event that is left tells of that end, so that its stages keep different numbers.
 import { sql } from 'kysely'
 import type { Db } from '../../db/pool.ts'
 import type { Message } from '../messages/message.ts'
@@ -62,10 +63,17 @@ export async function getHistory(
 ): Promise<History> {
   const build = { id: String(shown?.['id']), web_url: String(shown?.['web_url']) }
   const { rows } = await sql<PastStage & { triggeredBy: History['triggeredBy']; from: string | null }>`
-    with ends as (
-      select e.id, e.created_at as at, e.data ->> 'to' <> 'blocked' as is_verdict from events e
+    with changes as (
+      select e.id, e.created_at as at, e.data ->> 'from' as "from", e.data ->> 'to' as "to",
+        e.data -> 'news' ?| array['build.finished', 'build.blocked'] as is_end
+      from events e
       where e.build_id = ${build.id} and e.kind = 'build.state_changed' and e.created_at < ${endedAt}
-        and e.data -> 'news' ?| array['build.finished', 'build.blocked']
+    ), ends as (
+      select id, at, "to" <> 'blocked' as is_verdict from changes where is_end
+      union all
+      select id - 1, at - interval '1 millisecond', "from" <> 'blocked'
+      from (select * from changes order by id limit 1) oldest
+      where "from" in ('blocked', 'passed', 'failed', 'not_run')
     ), before as (
       select count(*)::int as count, count(*) filter (where is_verdict)::int as verdicts, max(id) as id, max(at) as at
       from ends

@@ -64,7 +64,7 @@ describe('`notify` of a pipeline', () => {
     })
     await runJob(app, build, 'turn', 4)
     await runJob(app, build, 'other')
-    await eventually('two mails', async () => mailsTo('dev@example.com').length === 2, 60_000)
+    await eventually('two mails', async () => mailsTo('dev@example.com').length === 2)
     const [failing, failed] = mailsTo('dev@example.com')
     const head = failed?.source.split('\r\n\r\n')[0] ?? ''
     expect(failing?.source).toContain(`Subject: ${pipeline.slug} #${build.number} is failing (main)`)
@@ -96,7 +96,7 @@ describe('`notify` of a pipeline', () => {
     for (const exitStatus of [0, 1, 1, 0]) {
       await runJob(app, await aBuild(app, org, pipeline), 'turn', exitStatus)
     }
-    await eventually('the last', async () => mailsTo('fixed@example.com').length === 1, 60_000)
+    await eventually('the last', async () => mailsTo('fixed@example.com').length === 1)
     await eventually('everything', async () =>
       (await deliveries(org.id)).every(({ state }) => state === 'delivered'),
     )
@@ -118,7 +118,7 @@ describe('`notify` of a pipeline', () => {
     )
     const build = await aBuild(app, org, pipeline, { creatorId: admin.id, env: { SECRET: 'x' } })
     await runJob(app, build, 'turn')
-    await eventually('three requests', async () => receiver.received.length === 3, 60_000)
+    await eventually('three requests', async () => receiver.received.length === 3)
     expect(receiver.received.map(({ headers }) => headers['x-buildkite-event'])).toEqual([
       'build.scheduled',
       'build.running',
@@ -136,6 +136,29 @@ describe('`notify` of a pipeline', () => {
     expect(last?.raw.toString()).not.toContain('SECRET')
   })
 
+  it('tells only webhooks of a work tree that is not committed', async () => {
+    const { org } = await anOrg()
+    const receiver = await aReceiver()
+    receivers.push(receiver)
+    const notify = `[{email: dev@example.com}, {webhook: "${receiver.url}"}]`
+    const pipeline = await aPipeline(app, org, `{notify: ${notify}, steps: [{command: turn}]}`)
+    const preflight = await aBuild(app, org, pipeline, { env: { BUILDKITE_PREFLIGHT: 'true' } })
+    await runJob(app, preflight, 'turn', 1)
+    const committed = await aBuild(app, org, pipeline)
+    await runJob(app, committed, 'turn', 1)
+    const ends = () =>
+      receiver.received.filter(({ headers }) => headers['x-buildkite-event'] === 'build.finished')
+    await eventually('both ends', async () => ends().length === 2)
+    const { rows } = await sql<{ number: number; kinds: string[] }>`
+      select (m.data -> 'build' ->> 'number')::int as number, array_agg(distinct d.target ->> 'kind') as kinds
+      from notification_deliveries d join notification_messages m on m.id = d.message_id
+      where d.organization_id = ${org.id} group by 1 order by 1`.execute(app.db)
+    expect(rows).toEqual([
+      { number: 1, kinds: ['webhook'] },
+      { number: 2, kinds: ['email', 'webhook'] },
+    ])
+  })
+
   it('retries a mail that the server deferred, and gives up one that it rejected', async () => {
     const { org } = await anOrg()
     smtp.refusing = (to, n) => {
@@ -148,7 +171,7 @@ describe('`notify` of a pipeline', () => {
       '{notify: [{email: nobody@example.com}, {email: late@example.com}, {email: "a@x, b@x"}], steps: [{command: turn}]}',
     )
     await runJob(app, await aBuild(app, org, pipeline), 'turn')
-    await eventually('three deliveries', async () => (await deliveries(org.id)).length >= 3, 60_000)
+    await eventually('three deliveries', async () => (await deliveries(org.id)).length >= 3)
     const late = (await deliveries(org.id))[1]
     await notifications.passUntil(
       { id: late?.id ?? '' },
@@ -174,14 +197,10 @@ const aWorkspace = (org: TestOrganization, name: string) => {
 }
 
 const ended = (orgId: string, count: number) =>
-  eventually(
-    `${count} deliveries`,
-    async () => {
-      const all = await deliveries(orgId)
-      return all.length >= count && all.every(({ state }) => state !== 'pending') && all
-    },
-    60_000,
-  )
+  eventually(`${count} deliveries`, async () => {
+    const all = await deliveries(orgId)
+    return all.length >= count && all.every(({ state }) => state !== 'pending') && all
+  })
 
 /** Without links and sorted, since channels are different recipients. */
 const posts = () =>

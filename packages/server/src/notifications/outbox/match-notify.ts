@@ -5,6 +5,7 @@ import { v5 } from 'uuid'
 import { evaluateCondition } from '@millrace/engine/conditions/evaluate.ts'
 import type { NotifyEntry } from '@millrace/engine/steps/types.ts'
 import type { Trx } from '../../db/pool.ts'
+import { isPreflight } from '../../db/preflight.ts'
 import type { Snapshots } from '../messages/snapshots.ts'
 import { isStepEventName } from '../names.ts'
 import { stepAsOf } from './as-of.ts'
@@ -53,6 +54,10 @@ export async function matchNotify(
     const notify = found?.notify.filter(({ service }) => wants[service]?.(trigger) ?? false) ?? []
     return found === undefined || notify.length === 0 ? [] : [{ trigger, notify, withOwn: found.withOwn }]
   })
+  const preflights = await findPreflights(
+    trx,
+    wanted.map(({ trigger }) => trigger),
+  )
   const conditional = wanted.filter(({ notify }) => notify.some(({ condition }) => condition !== null))
   const facts = await snapshots.facts(
     trx,
@@ -61,7 +66,9 @@ export async function matchNotify(
     ),
   )
   return wanted.flatMap(({ trigger, notify, withOwn }) => {
-    const holds = ({ condition }: NotifyEntry) => {
+    const isOfPreflight = preflights.has(trigger.row.build_id ?? '')
+    const holds = ({ service, condition }: NotifyEntry) => {
+      if (isOfPreflight && service !== 'webhook') return false
       if (condition === null) return true
       const build = facts.get(trigger.row.build_id ?? '')
       if (build === undefined) return false
@@ -74,6 +81,19 @@ export async function matchNotify(
       .flatMap(targetsOf)
       .map((target) => ({ trigger, target }))
   })
+}
+
+/** As with services, only webhooks are told of a work tree that is not committed. */
+async function findPreflights(trx: Trx, triggers: readonly EventTrigger[]): Promise<Set<string>> {
+  if (triggers.length === 0) return new Set()
+  const orgIds = [...new Set(triggers.map(({ row }) => row.organization_id))]
+  const buildIds = [...new Set(triggers.map(({ row }) => row.build_id))]
+  const { rows } = await sql<{ id: string }>`
+    select b.id from builds b
+    where b.organization_id = any (${orgIds}::uuid[]) and b.id = any (${buildIds}::uuid[]) and ${isPreflight}`.execute(
+    trx,
+  )
+  return new Set(rows.map(({ id }) => id))
 }
 
 type Facts = Parameters<typeof evaluateCondition>[1]

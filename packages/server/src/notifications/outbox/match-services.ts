@@ -1,6 +1,7 @@
 // Finds the services that want an event.
 import { sql } from 'kysely'
 import { matchesBranch } from '@millrace/engine/branches.ts'
+import { isPreflight } from '../../db/preflight.ts'
 import type { Db, Trx } from '../../db/pool.ts'
 import type { BuildStateName, ProviderId, ScopeName } from '../names.ts'
 import type { Settings } from '../provider.ts'
@@ -27,6 +28,7 @@ interface Place {
   pipelineId: string | null
   clusterId: string | null
   teamIds: readonly string[]
+  isPreflight: boolean
 }
 
 export async function matchServices(
@@ -76,7 +78,12 @@ const wants = (listener: Listener, trigger: ServiceTrigger): boolean =>
   ) ??
     false)
 
-function isInScope(listener: Listener, { branch, pipelineId, clusterId, teamIds }: Place): boolean {
+/** A work tree that is not committed concerns only the person who works on it. */
+const forTeams: ReadonlySet<ProviderId> = new Set<ProviderId>(['chat', 'chat_workspace', 'issue_tracker'])
+
+function isInScope(listener: Listener, place: Place): boolean {
+  const { branch, pipelineId, clusterId, teamIds, isPreflight } = place
+  if (isPreflight && forTeams.has(listener.provider)) return false
   if (branch !== null && !matchesBranch(listener.branch_configuration, branch)) return false
   const isTarget = (id: string | null) => id !== null && listener.targets.includes(id)
   switch (listener.scope) {
@@ -96,6 +103,7 @@ const placeOfAgent = (clusterId: string | undefined): Place => ({
   pipelineId: null,
   clusterId: clusterId ?? null,
   teamIds: [],
+  isPreflight: false,
 })
 
 /** By build; deleted builds are left out. */
@@ -106,7 +114,8 @@ async function findPlaces(
 ): Promise<Map<string, Place>> {
   const { rows } = await sql<Place & { id: string }>`
     select b.id, b.branch, b.pipeline_id as "pipelineId", p.cluster_id as "clusterId",
-      array(select t.team_id from team_pipelines t where t.pipeline_id = p.id) as "teamIds"
+      array(select t.team_id from team_pipelines t where t.pipeline_id = p.id) as "teamIds",
+      ${isPreflight} as "isPreflight"
     from builds b join pipelines p on p.id = b.pipeline_id
     where b.organization_id = any (${orgIds}::uuid[]) and b.id = any (${buildIds}::uuid[])`.execute(db)
   return new Map(rows.map(({ id, ...place }) => [id, place]))
@@ -131,7 +140,8 @@ async function withFixed(trx: Trx, triggers: readonly ServiceTrigger[]): Promise
 /**
  * Which of these passed builds were fixed, which is when the verdict before was a failure. The verdict before is the build's
  * own when it had ended earlier and was continued, else that of the newest earlier build of the branch that passed or
- * failed. Canceled and skipped builds do not count.
+ * failed. Canceled and skipped builds do not count. The event of its own end may be deleted; that of its continuation says
+ * how it ended.
  */
 async function findFixed(
   db: Db,
@@ -144,9 +154,10 @@ async function findFixed(
       as w (event_id, build_id)
     join builds b on b.id = w.build_id
     left join lateral (
-      select e.data ->> 'to' as verdict from events e
+      select case when e.data ->> 'to' in ('passed', 'failed') then e.data ->> 'to' else e.data ->> 'from' end as verdict
+      from events e
       where e.build_id = b.id and e.id < w.event_id and e.kind = 'build.state_changed'
-        and e.data ->> 'to' in ('passed', 'failed')
+        and (e.data ->> 'to' in ('passed', 'failed') or e.data ->> 'from' in ('passed', 'failed'))
       order by e.id desc limit 1
     ) own on true
     left join lateral (

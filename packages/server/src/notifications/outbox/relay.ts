@@ -15,32 +15,40 @@ import { matchNotify, recipientOf } from './match-notify.ts'
 import { matchServices, type Listener } from './match-services.ts'
 import type { Target } from './targets.ts'
 import { keyOf, triggersOf, type EventTrigger } from './triggers.ts'
+import { isWanted } from './wanted.ts'
 
 const mostEvents = 500
 
 interface Relayed {
+  /** Read, whether or not somebody wanted them. */
   events: number
   deliveries: number
 }
 
-/** Reads until nothing is left. */
+/** Reads all events that can be read now. Later ones are for the next call, so that many are read at once. */
 export async function relay(ctx: Context, snapshots: Snapshots): Promise<Relayed> {
   const all: Relayed = { events: 0, deliveries: 0 }
-  while (await hasUnread(ctx.db)) {
+  let isMore = await hasUnread(ctx.db, ctx.now())
+  while (isMore) {
     const some = await inTransaction(ctx.db, (trx) => relaySome(trx, ctx, snapshots))
     if (some === null) break
     all.events += some.events
+    ctx.metrics.relayedEvents.inc(some.events)
     all.deliveries += some.deliveries
-    // The unread events cannot be read yet: their transaction, or an older one, is still open.
-    if (some.events === 0) break
+    isMore = some.isMore
   }
   return all
 }
 
 /** null: another worker reads the outbox. */
-async function relaySome(trx: Trx, ctx: Context, snapshots: Snapshots): Promise<Relayed | null> {
-  const events = await takeEvents(trx, mostEvents)
-  if (events === null) return null
+async function relaySome(
+  trx: Trx,
+  ctx: Context,
+  snapshots: Snapshots,
+): Promise<(Relayed & { isMore: boolean }) | null> {
+  const taken = await takeEvents(trx, mostEvents, isWanted)
+  if (taken === null) return null
+  const { events, read, isMore } = taken
   const triggers = events.flatMap(triggersOf)
   const services = await matchServices(trx, triggers)
   const targets = await matchNotify(trx, snapshots, triggers)
@@ -62,7 +70,7 @@ async function relaySome(trx: Trx, ctx: Context, snapshots: Snapshots): Promise<
   await insertMessages(trx, [...deliveries, ...logEntries])
   await insertDeliveries(trx, deliveries, ctx.now())
   await insertLogEntries(trx, logEntries, ctx.now())
-  return { events: events.length, deliveries: deliveries.length }
+  return { events: read, deliveries: deliveries.length, isMore }
 }
 
 const newLogEntry = ({ row }: EventTrigger, { id, organization_id }: Listener, message: Message) => ({

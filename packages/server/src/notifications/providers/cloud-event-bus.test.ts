@@ -74,11 +74,7 @@ async function aBus(org: TestOrganization, admin: TestUser, settings: object = {
 
 const entries = (): Json[] => bus.received.map(({ body }) => body.Entries?.[0] ?? {})
 const ended = () =>
-  eventually(
-    'the end',
-    async () => entries().some((one) => String(one.DetailType) === 'Build Finished'),
-    60_000,
-  )
+  eventually('the end', async () => entries().some((one) => String(one.DetailType) === 'Build Finished'))
 
 describe('a bus of a cloud account', () => {
   it('gets every event of a build, in order, signed with the credentials of the installation', async () => {

@@ -54,14 +54,10 @@ async function run(org: TestOrganization, pipeline: { id: string }, exitStatus: 
 }
 
 const untilDelivered = (service: { id: string }, count: number) =>
-  eventually(
-    `${count} deliveries`,
-    async () => {
-      const all = await notifications.untilDelivered(service)
-      return all.length >= count && all
-    },
-    60_000,
-  )
+  eventually(`${count} deliveries`, async () => {
+    const all = await notifications.untilDelivered(service)
+    return all.length >= count && all
+  })
 
 const lastError = async ({ path }: { path: string }, token: string) => {
   const { list } = await app.request('GET', `${path}/deliveries`, { token })
@@ -86,6 +82,17 @@ describe('a chat workspace', () => {
     const { text } = await lastError(service, admin.token)
     expect(text).toContain('"Authorization":"XXXX"')
     expect(text).not.toContain('access-first')
+  })
+
+  it('is not told of a work tree that is not committed', async () => {
+    const { org } = await anOrg()
+    const service = await aWorkspace(org)
+    const pipeline = await aPipeline(app, org, 'steps: [{command: a}]', { name: 'App' })
+    const preflight = await aBuild(app, org, pipeline, { env: { BUILDKITE_PREFLIGHT: 'true' } })
+    await runJob(app, preflight, 'a', 1)
+    await run(org, pipeline, 1)
+    await untilDelivered(service, 1)
+    expect(site.posts.map(({ text }) => /App #\d+/.exec(text)?.[0])).toEqual(['App #2'])
   })
 
   it('that does not know the channel gets retries until it does', async () => {
@@ -264,7 +271,7 @@ describe('an issue tracker', () => {
     ]) {
       await run(org, pipeline, 1)
       const before = (await notifications.untilDelivered(service)).length
-      await eventually('it is open', async () => open().length === 1, 60_000)
+      await eventually('it is open', async () => open().length === 1)
       meddle()
       await run(org, pipeline, 0)
       await untilDelivered(service, Math.max(2, before + 1))

@@ -28,7 +28,7 @@ async function aSite(org: TestOrganization, admin: TestUser, settings: object = 
 }
 
 const arrived = (receiver: Receiver, count: number) =>
-  eventually(`${count} requests`, async () => receiver.received.length >= count, 60_000)
+  eventually(`${count} requests`, async () => receiver.received.length >= count)
 
 const resources = (receiver: Receiver, n: number): Json[] =>
   ((receiver.received[n]?.body.data ?? []) as unknown as Json[]).map(({ type, attributes }) => {

@@ -32,9 +32,20 @@ export const parseInAllDialects = (dockerfile: string): Instruction[][] =>
   dialects.map((dialect) => parse(dockerfile, dialect))
 
 /** Go, in which builders are written, counts U+0085 as white space; JavaScript does not. */
-const blank = '[\\p{White_Space}\\uFEFF]'
-const leadingBlank = new RegExp(`^${blank}+`, 'u')
-const outerBlank = new RegExp(`^${blank}+|${blank}+$`, 'gu')
+const blank = /^[\p{White_Space}\uFEFF]$/u
+
+function trimStart(text: string): string {
+  let start = 0
+  while (blank.test(text.charAt(start))) start += 1
+  return text.slice(start)
+}
+
+/** A regular expression for blanks at the end would take the square of the length of those in the middle. */
+function trim(text: string): string {
+  let end = text.length
+  while (blank.test(text.charAt(end - 1))) end -= 1
+  return trimStart(text.slice(0, end))
+}
 
 function parse(dockerfile: string, dialect: Dialect): Instruction[] {
   const lines = dockerfile.split(dialect.newline)
@@ -44,7 +55,7 @@ function parse(dockerfile: string, dialect: Dialect): Instruction[] {
     let isContinued = true
     while (isContinued && at < lines.length) {
       const line = lines[at++] ?? ''
-      const bare = line.replace(outerBlank, '')
+      const bare = trim(line)
       // Blank lines and comments neither begin nor end an instruction.
       if (bare === '' || bare.startsWith('#')) {
         if (text === '') break
@@ -52,11 +63,11 @@ function parse(dockerfile: string, dialect: Dialect): Instruction[] {
       }
       isContinued = dialect.continued.test(line)
       const piece = isContinued ? line.replace(/\\[ \t]*$/, '') : line
-      text += text === '' || dialect.trimsContinuation ? piece.replace(leadingBlank, '') : piece
+      text += text === '' || dialect.trimsContinuation ? trimStart(piece) : piece
     }
     if (text === '') continue
     const [, keyword = '', rest = ''] = /^([^\t\v\f\r ]*)(.*)$/su.exec(text) ?? []
-    instructions.push({ keyword, rest: rest.replace(outerBlank, '') })
+    instructions.push({ keyword, rest: trim(rest) })
     if (dialect.knowsHeredocs) at = afterHeredocs(lines, at, text)
   }
   return instructions

@@ -121,6 +121,7 @@ describe('refuseDockerfile', () => {
     for (const line of ['a\\\n', '\\\n', '<<A ', 'RUN <<A\n', ' ', '#\n', "'\n"]) {
       refuseDockerfile(line.repeat(20_000 / line.length))
     }
+    refuseDockerfile(`RUN a${' '.repeat(99_000)}b`)
     // A third of a second here; a reading that costs the square of its length would take a minute.
     expect(process.cpuUsage(began).user).toBeLessThan(10_000_000)
   })

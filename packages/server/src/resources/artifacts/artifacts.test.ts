@@ -4,10 +4,12 @@ import { anAgent } from '../../../test/agent-client.ts'
 import { aFile, announce, batchOf, here, report, upload } from '../../../test/artifact-files.ts'
 import { baseUrl, useApp, type Json } from '../../../test/app.ts'
 import { aMember, aTeam, aToken, auditTrail, inTeam, type TestUser } from '../../../test/builders.ts'
+import { parseMetrics } from '../../../test/metrics.ts'
 import { aRunningJob, jobsOfOneWorld, type RunningScene } from '../../../test/job-runs.ts'
 import { deleteUnclaimed } from '../../blobs/unclaimed.ts'
 import { newId } from '../../lib/ids.ts'
-import { expireArtifacts } from './expire.ts'
+import { expireSome } from '../retention/run.ts'
+import { deleteUnusedBlobs, failMissingArtifacts } from './expire.ts'
 
 const app = useApp()
 const aJob = jobsOfOneWorld(app)
@@ -24,6 +26,18 @@ const keyOf = async (id: string) => {
 const listsOf = ({ buildPath, short, long }: RunningScene) =>
   [buildPath, short, long].map((path) => `${path}/artifacts`)
 const paths = (list: readonly Json[]) => list.map(({ path }) => path)
+
+it('counts an artifact and its bytes once, when its upload is reported', async () => {
+  const counts = async () => {
+    const { value } = parseMetrics(await app.ctx.metrics.registry.metrics())
+    return [value('millrace_artifacts_uploaded_total'), value('millrace_artifact_uploaded_bytes_total')]
+  }
+  const [files = 0, bytes = 0] = await counts()
+  const { run } = await aJob()
+  const [id = ''] = await upload(app, run, [aFile('a.txt', 'twelve bytes')])
+  await report(run, [{ id, state: 'finished' }])
+  expect(await counts()).toEqual([files + 1, bytes + 12])
+})
 
 describe.each([0, 1, 2])('List artifacts, route form %i', (form) => {
   const list = async (scene: RunningScene, query = '') =>
@@ -401,49 +415,51 @@ describe('access to artifacts', () => {
 })
 
 describe('retention of artifacts', () => {
-  const age = (id: string, column: 'expires_at' | 'created_at') =>
-    sql`update artifacts set ${sql.ref(column)} = now() - interval '3 days' where id = ${id}`.execute(app.db)
+  const age = (id: string) =>
+    sql`update artifacts set created_at = now() - interval '3 days' where id = ${id}`.execute(app.db)
+
+  /** What is due after so many days. */
+  const expireAfter = async (scene: RunningScene, days: number) => {
+    const now = new Date(Date.now() + days * 24 * 60 * 60 * 1000).toISOString()
+    const terms = { now, defaults: app.ctx.config.retention }
+    const pace = { stopping: new AbortController().signal, pause: 0 }
+    await expireSome(app.ctx, { organizationId: scene.org.id, pipelineIds: [scene.pipeline.id] }, terms, pace)
+    await deleteUnusedBlobs(app.ctx)
+  }
 
   it('expires files and their objects after the configured number of days', async () => {
     const scene = await aJob()
-    const [id = '', kept = ''] = await upload(app, scene.run, [aFile('a'), aFile('b')])
-    const { rows } = await sql<{ days: number }>`
-      select round(extract(epoch from expires_at - finished_at) / 86400)::int as days from artifacts where id = ${id}`.execute(
-      app.db,
-    )
-    expect(rows).toEqual([{ days: 90 }])
+    const [id = ''] = await upload(app, scene.run, [aFile('a')])
     const key = (await keyOf(id)) ?? ''
-    await age(id, 'expires_at')
-    await expireArtifacts(app.ctx)
     const path = `${scene.short}/artifacts/${id}`
-    expect((await app.request('GET', path, { token: scene.admin.token })).body.state).toBe('expired')
+    const state = async () => (await app.request('GET', path, { token: scene.admin.token })).body.state
+    await scene.run.finish(0)
+    await expireAfter(scene, 89)
+    expect(await state()).toBe('finished')
+    await expireAfter(scene, 91)
+    expect(await state()).toBe('expired')
     expect(
       (await app.request('GET', `${scene.short}/artifacts?state=expired`, { token: scene.admin.token })).list,
     ).toHaveLength(1)
     const download = await app.request('GET', `${path}/download`, { token: scene.admin.token })
     expect([download.status, download.body]).toEqual([404, { message: 'The artifact has expired' }])
     expect(await app.ctx.blobs.head(key)).toBeNull()
-    expect(
-      (await app.request('GET', `${scene.short}/artifacts/${kept}`, { token: scene.admin.token })).body.state,
-    ).toBe('finished')
   })
 
   it('never expires files in the customer’s own store', async () => {
     const scene = await aJob()
     const [id = ''] = await custom(scene, 'https://acme.example/a')
-    const row = await app.db
-      .selectFrom('artifacts')
-      .select('expires_at')
-      .where('id', '=', id)
-      .executeTakeFirst()
-    expect(row).toEqual({ expires_at: null })
+    await scene.run.finish(0)
+    await expireAfter(scene, 91)
+    const path = `${scene.short}/artifacts/${id}`
+    expect((await app.request('GET', path, { token: scene.admin.token })).body.state).toBe('finished')
   })
 
   it('sets artifacts to error whose file never arrived', async () => {
     const scene = await aJob()
     const [id = ''] = batchOf(await announce(scene.run, [aFile('a')])).artifact_ids
-    await age(id, 'created_at')
-    await expireArtifacts(app.ctx)
+    await age(id)
+    await failMissingArtifacts(app.ctx)
     expect(
       (await app.request('GET', `${scene.short}/artifacts/${id}`, { token: scene.admin.token })).body.state,
     ).toBe('error')

@@ -189,11 +189,9 @@ export async function endUpload(db: Db, id: string): Promise<void> {
     where id = ${id} and state in ('new', 'error') and blob_key is null`.execute(db)
 }
 
-/** Files in the customer's own store never expire. */
-export async function markFinished(db: Db, id: string, days: number): Promise<void> {
+export async function markFinished(db: Db, id: string): Promise<void> {
   await sql`
-    update artifacts set state = 'finished', finished_at = now(),
-      expires_at = case upload_destination when '' then now() + make_interval(days => ${days}) end
+    update artifacts set state = 'finished', finished_at = now()
     where id = ${id} and state in ('new', 'error') and (upload_destination <> '' or blob_key is not null)`.execute(
     db,
   )
@@ -213,16 +211,6 @@ export async function markDeleted(trx: Trx, orgId: string, id: string): Promise<
 export interface Leftover {
   blob_key: string | null
   upload: Upload | null
-}
-
-export async function expire(trx: Trx, limit: number): Promise<Leftover[]> {
-  const { rows } = await sql<Leftover>`
-    with due as (
-      select id, blob_key, upload from artifacts where state = 'finished' and expires_at <= now()
-      order by expires_at limit ${limit} for update skip locked)
-    update artifacts a set state = 'expired', blob_key = null from due where a.id = due.id
-    returning due.blob_key, due.upload`.execute(trx)
-  return rows
 }
 
 /** Sets artifacts to `error` whose file has not arrived in two days. */

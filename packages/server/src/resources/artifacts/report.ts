@@ -17,9 +17,15 @@ export async function reportStates(
     const artifact = await artifacts.findInJob(ctx.db, orgId, jobId, entry.id)
     if (artifact === undefined || artifact.state === 'finished' || artifact.state === 'expired') continue
     const isStored = entry.state === 'finished' && (await completeUpload(ctx, artifact, entry))
-    if (isStored) await artifacts.markFinished(ctx.db, artifact.id, ctx.config.artifactDays)
+    if (isStored) await finish(ctx, artifact)
     else await fail(ctx, artifact)
   }
+}
+
+async function finish(ctx: Context, { id, file_size: size }: StoredArtifact): Promise<void> {
+  await artifacts.markFinished(ctx.db, id)
+  ctx.metrics.artifacts.inc()
+  ctx.metrics.artifactBytes.inc(size)
 }
 
 async function fail(ctx: Context, { id, upload }: StoredArtifact): Promise<void> {

@@ -3,7 +3,7 @@
 import type { Context } from '../../context.ts'
 import { forbidden } from '../../lib/errors.ts'
 
-type Use = 'upload' | 'part' | 'download'
+type Use = 'upload' | 'part' | 'download' | 'cache read' | 'cache write'
 
 interface Ticketed {
   keys: Context['keys']

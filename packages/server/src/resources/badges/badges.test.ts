@@ -36,6 +36,13 @@ describe('GET badge_url', () => {
     expect(await status()).toBe('failing')
   })
 
+  it('leaves out builds of work trees that are not committed', async () => {
+    const { pipeline, status } = await aBadge('[{ command: a }]')
+    await runJob(app, await aBuild(app, org, pipeline), 'a')
+    await runJob(app, await aBuild(app, org, pipeline, { env: { BUILDKITE_PREFLIGHT: 'true' } }), 'a', 1)
+    expect(await status()).toBe('passing')
+  })
+
   it('counts a blocked build as its block says', async () => {
     const { pipeline, status } = await aBadge('[{ command: a }, { block: b, blocked_state: failed }]')
     await runJob(app, await aBuild(app, org, pipeline), 'a')

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { StepRow } from '@millrace/engine/rows.ts'
+import { isPreflight } from '../../db/preflight.ts'
 import { selectFields, stepColumns } from '../../conductor/rows.ts'
 import type { Db } from '../../db/pool.ts'
 
@@ -22,10 +23,11 @@ export async function findNewestEnded(
   branch: string | undefined,
 ): Promise<{ id: string; state: 'passed' | 'failed' } | undefined> {
   const { rows } = await sql<{ id: string; state: 'passed' | 'failed' }>`
-    select id, shown_state as state from builds
-    where organization_id = ${organization_id} and pipeline_id = ${id}
-      and (${branch ?? null}::text is null or branch = ${branch ?? null}) and shown_state in ('passed', 'failed')
-    order by created_at desc, id desc limit 1`.execute(db)
+    select b.id, b.shown_state as state from builds b
+    where b.organization_id = ${organization_id} and b.pipeline_id = ${id}
+      and (${branch ?? null}::text is null or b.branch = ${branch ?? null})
+      and b.shown_state in ('passed', 'failed') and not ${isPreflight}
+    order by b.created_at desc, b.id desc limit 1`.execute(db)
   return rows[0]
 }
 

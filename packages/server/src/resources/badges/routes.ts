@@ -39,7 +39,7 @@ const getBadgeRoute = route({
       }),
     ),
   },
-  answers: { 200: Type.String({ contentMediaType: 'image/svg+xml' }) },
+  answers: { 200: Type.String({ contentMediaType: 'image/svg+xml' }), 304: null },
   async handler({ ctx, params, query, headers }) {
     const status = await statusOf(ctx, params.badge, query)
     const image = renderBadge(status, readLook(query.style, query.theme))
@@ -61,6 +61,7 @@ const getBadgeStatusRoute = route({
         description: 'How that build ended; `unknown` when there is none.',
       }),
     }),
+    304: null,
   },
   async handler({ ctx, params, query, headers }) {
     const status = await statusOf(ctx, params.badge, query)
@@ -87,8 +88,8 @@ function fresh(headers: IncomingHttpHeaders, content: string, answer: Answer): A
   const tag = `"${createHash('sha256').update(content).digest('hex').slice(0, 20)}"`
   const caching = { 'Cache-Control': 'public, max-age=0, must-revalidate', ETag: tag }
   const isKnown = (headers['if-none-match'] ?? '')
-    .split(/\s*,\s*/)
-    .some((known) => known.replace(/^W\//, '') === tag)
+    .split(',')
+    .some((known) => known.trim().replace(/^W\//, '') === tag)
   if (isKnown) return { status: 304, headers: caching }
   return { ...answer, headers: { ...answer.headers, ...caching } }
 }

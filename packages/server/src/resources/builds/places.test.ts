@@ -160,8 +160,13 @@ describe.each([
     expect(rows).toBeLessThan(mostRead)
   })
 
-  it('passes over builds in the index alone', async () => {
-    const { nodes } = await read(range(), {}, { offset: 3000 })
+  it.each<[string, ListQuery]>([
+    ['no filter', {}],
+    ['branch', { branch: ['main'] }],
+    ['a common state', { state: ['passed'] }],
+  ])('with %s passes over builds in the index alone', async (_, query) => {
+    const { places, nodes } = await read(range(), query, { offset: 3000 })
+    expect(places).toHaveLength(31)
     expect(nodes).toContain('Index Only Scan')
     expect(nodes.filter((node) => node.includes('Seq Scan'))).toEqual([])
   })

@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts'
 import { notFound } from '../../lib/errors.ts'
 import { presentPipeline } from '../pipelines/present.ts'
 import * as pipelines from '../pipelines/queries.ts'
-import { writeBuilds, writeJobs, type ShownJobs } from './build-json.ts'
+import { writeBuilds, writeJobs, type ShownJobs, type WrittenBuild } from './build-json.ts'
 import type { Place } from './places.ts'
 
 export type ShowingOrganization = Pick<Organization, 'id' | 'slug' | 'role' | 'teams_enabled'>
@@ -52,8 +52,11 @@ export async function presentBuild(
   more: Record<string, unknown> = {},
 ): Promise<string> {
   const place = { id: build.id, organization_id: org.id, pipeline_id: build.pipeline_id }
-  const pipelineTexts = parts.pipeline ? await writePipelines(ctx, [org], caller, [place]) : null
-  const [pieces] = await writePart({ ctx, jobs: parts.jobs, pipelineTexts }, [place])
+  const [pipelineTexts, written] = await Promise.all([
+    parts.pipeline ? writePipelines(ctx, [org], caller, [place]) : null,
+    writeBuilds(ctx.db, ctx.config.url, [org.id], [build.id], parts.jobs),
+  ])
+  const [pieces] = piecesOf(written, pipelineTexts)
   if (pieces === undefined) throw notFound('No build found')
   const added = Object.entries(more).map(([name, value]) => `,"${name}":${JSON.stringify(value)}`)
   return [...pieces.slice(0, -1), ...added, '}'].join('')
@@ -114,13 +117,16 @@ async function writePart(
 ): Promise<string[][]> {
   const orgIds = [...new Set(places.map((place) => place.organization_id))]
   const ids = places.map(({ id }) => id)
-  const written = await writeBuilds(ctx.db, ctx.config.url, orgIds, ids, shownJobs)
-  return written.flatMap(({ pipeline_id, build, jobs }) => {
+  return piecesOf(await writeBuilds(ctx.db, ctx.config.url, orgIds, ids, shownJobs), pipelineTexts)
+}
+
+/** The pieces of each build's text. Without builds whose pipeline was deleted. */
+const piecesOf = (written: readonly WrittenBuild[], pipelineTexts: Writing['pipelineTexts']): string[][] =>
+  written.flatMap(({ pipeline_id, build, jobs }) => {
     const end = endOf(pipelineTexts, pipeline_id)
     if (end === null) return []
     return [[build.slice(0, -1), ...(jobs === null ? [] : [',"jobs":[', jobs, ']']), end, '}']]
   })
-}
 
 /** The same for one build, whose jobs come in slices. */
 async function* writeLarge(

@@ -1,11 +1,15 @@
 import { Type } from 'typebox'
-import type { Organization } from '../../auth/caller.ts'
-import { okJson } from '../../http/answer.ts'
+import type { Caller, Organization } from '../../auth/caller.ts'
+import { ok, okJson } from '../../http/answer.ts'
 import { numberOrUuid, text } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
 import { notFound } from '../../lib/errors.ts'
 import type { Context } from '../../context.ts'
+import * as archivedBuilds from '../archived_builds/queries.ts'
+import { readBuild } from '../archived_builds/read.ts'
 import * as organizations from '../organizations/queries.ts'
+import { presentPipeline } from '../pipelines/present.ts'
+import * as pipelines from '../pipelines/queries.ts'
 import { presentRun } from '../test_runs/present.ts'
 import * as testRuns from '../test_runs/queries.ts'
 import { countJobStates } from './build-json.ts'
@@ -94,7 +98,8 @@ const getBuildRoute = route({
   errors: { 422: '`job_states` has a value that does not exist.' },
   async handler({ ctx, org, caller, params, query }) {
     const states = readJobStates(query.job_states)
-    const build = await getByNumber(ctx, org.id, params)
+    const build = await builds.findInPipeline(ctx.db, org.id, params.pipeline, params.build)
+    if (build === undefined) return ok(await getArchived(ctx, org, caller, params, { ...query, states }))
     const jobs = { includeRetried: query.include_retried_jobs ?? false, includePaused: true, states }
     const counts = await countJobStates(ctx.db, org.id, build.id, jobs)
     const total = Object.values(counts).reduce((sum, count) => sum + count, 0)
@@ -188,6 +193,32 @@ const retryFailedJobsRoute = route({
 async function listTestRuns(ctx: Context, org: Pick<Organization, 'id' | 'slug'>, buildId: string) {
   const rows = await testRuns.listOfBuild(ctx.db, org.id, buildId, { limit: 100, offset: 0 })
   return rows.map((row) => presentRun(ctx.config.url, org.slug, row))
+}
+
+/** The build as it was, with its pipeline as it is. */
+async function getArchived(
+  ctx: Context,
+  org: Organization,
+  caller: Caller,
+  params: { pipeline: string; build: string },
+  query: {
+    exclude_jobs?: boolean
+    exclude_pipeline?: boolean
+    include_retried_jobs?: boolean
+    states: readonly string[] | null
+  },
+): Promise<object> {
+  const archived = await archivedBuilds.findInPipeline(ctx.db, org.id, params.pipeline, params.build)
+  if (archived === undefined) throw notFound('No build found')
+  const build = await readBuild(ctx, archived, {
+    withJobs: !query.exclude_jobs,
+    includeRetried: query.include_retried_jobs ?? false,
+    states: query.states,
+  })
+  if (query.exclude_pipeline) return build
+  const pipeline = await pipelines.getBySlug(ctx.db, org, caller, params.pipeline)
+  const keys = { caller, keys: ctx.keys }
+  return { ...build, pipeline: await presentPipeline(ctx.config.url, org.slug, pipeline, keys) }
 }
 
 async function getByNumber(

@@ -60,6 +60,13 @@ export const Build = Type.Object(
     triggered_from: orNull(
       Type.Object({ build_id: Uuid, build_number: Type.Integer(), build_pipeline_slug: Text }),
     ),
+    archived_at: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description:
+          'Get only, for an archived build: when it was archived. Everything else is as it was then.',
+      }),
+    ),
     jobs: Type.Optional(Type.Array(Job)),
     pipeline: Type.Optional(Pipeline),
     job_state_counts: Type.Optional(

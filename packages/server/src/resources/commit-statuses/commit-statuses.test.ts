@@ -190,6 +190,14 @@ describe('a commit status', () => {
     expect(reported()).toEqual([[`millrace/${pipeline.slug}`, 'error', 'Build #1 was canceled']])
   })
 
+  it('is not sent for a work tree that is not committed', async () => {
+    await connect('gitea')
+    const pipeline = await aPublished('steps: [{ command: a }]')
+    await build(pipeline, { env: { BUILDKITE_PREFLIGHT: 'true' } })
+    await publish()
+    expect(reported()).toEqual([])
+  })
+
   it('needs a commit that is known by its name, and a connection with a token', async () => {
     const unconnected = await aPublished('steps: [{ command: a }]')
     await build(unconnected)
@@ -539,7 +547,7 @@ describe('publishing', () => {
   it('follows the update at once, by a task of the queue', async () => {
     await connect('gitea')
     const pipeline = await aPublished('steps: [{ command: a }]')
-    const running = await runTasks(app.database.pool, app.ctx.log, app.ctx, handlers, {})
+    const running = await runTasks(app.database.pool, app.ctx.log, app.ctx, handlers, { cron: {} })
     try {
       const one = await build(pipeline)
       await updateAll(app.ctx)
@@ -549,7 +557,7 @@ describe('publishing', () => {
       await updateAll(app.ctx)
       await eventually('the host has refused', async () => host.received.length === 2)
       host.answering = null
-      await eventually('the host has the last state', async () => host.received.length === 3, 20_000)
+      await eventually('the host has the last state', async () => host.received.length === 3)
       expect(reported().map(([, state]) => state)).toEqual(['pending', 'success', 'success'])
     } finally {
       await running.stop()

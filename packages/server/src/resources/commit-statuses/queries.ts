@@ -1,8 +1,10 @@
 import { sql } from 'kysely'
 import type { StepRow } from '@millrace/engine/rows.ts'
 import type { StepDefinition, NotifyEntry } from '@millrace/engine/steps/types.ts'
+import { isPreflight } from '../../db/preflight.ts'
 import { selectFields, stepColumns } from '../../conductor/rows.ts'
 import type { Db, Trx } from '../../db/pool.ts'
+import { newestTransaction } from '../../events/newest.ts'
 import { oldestOpen } from '../../events/oldest-open.ts'
 import { isFree, leaseEnd } from '../../tasks/lease.ts'
 import type { Settings } from '../pipelines/provider.ts'
@@ -58,13 +60,15 @@ export async function updateDue(
 /** How many events are read at a time; those of one transaction are read together. */
 const mostEvents = 2000
 
-/** Runs every second. It only reads, while taking the builds writes even if there are none. */
-export async function hasTouchedBuilds(db: Db): Promise<boolean> {
-  const { rows } = await sql<{ has: boolean }>`
-    select xid > ${oldestOpen} or exists (select from events e where e.xid >= c.xid) as has
-    from commit_status_cursor c`.execute(db)
-  return rows[0]?.has ?? true
-}
+/**
+ * Whether there may be builds to take. It only reads, while taking them writes even if there are none. The cursor is ahead of
+ * all transactions where a restored backup numbers them from the start again.
+ */
+export const hasTouchedBuilds = sql<boolean>`
+  coalesce(
+    (select c.xid > pg_snapshot_xmax(pg_current_snapshot())::text::bigint
+      or coalesce(${newestTransaction(sql`now()`)} >= c.xid, false)
+    from commit_status_cursor c), true)`
 
 /**
  * The builds with events since the last call whose hosts get statuses. A window of transactions ends where the oldest open
@@ -103,13 +107,15 @@ export interface PublishedBuild {
   notify: readonly NotifyEntry[]
 }
 
-/** Undefined: the commit of the build is not known yet. */
+/** Undefined: the commit of the build is not known yet, or nobody but its creator has it. */
 export async function findPublished(db: Db, id: string): Promise<PublishedBuild | undefined> {
   const { rows } = await sql<PublishedBuild>`
     select b.organization_id, b.pipeline_id, b.id, b.number, coalesce(b.pull_request ->> 'head', b.commit) as commit,
       p.provider_settings, b.notify
     from builds b join pipelines p on p.id = b.pipeline_id
-    where b.id = ${id} and coalesce(b.pull_request ->> 'head', b.commit) ~ '^[0-9a-f]{12,64}$'`.execute(db)
+    where b.id = ${id} and not ${isPreflight} and coalesce(b.pull_request ->> 'head', b.commit) ~ '^[0-9a-f]{12,64}$'`.execute(
+    db,
+  )
   return rows[0]
 }
 

@@ -14,7 +14,7 @@ import { statusesOf, type Holds } from './rules.ts'
 
 /** Ends when no events are left, or when another worker reads them. */
 export async function updateStatuses(ctx: Context, stopping: AbortSignal): Promise<void> {
-  let isMore = await statuses.hasTouchedBuilds(ctx.db)
+  let isMore = true
   while (isMore && !stopping.aborted) {
     isMore = await inTransaction(ctx.db, async (trx) => {
       const touched = await statuses.takeTouchedBuilds(trx)

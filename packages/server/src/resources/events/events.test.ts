@@ -83,6 +83,20 @@ describe('GET ~/events', () => {
     expect(new Set(jobs.map(({ build_id }) => build_id))).toEqual(new Set([build.id]))
   })
 
+  it('has a block job of a build asked for when it may be unblocked', async () => {
+    const { build } = await aScene(
+      'steps: [{ command: a, key: a }, { block: b, depends_on: a }, { command: c }]',
+    )
+    const stream = await openStream(app, eventsOf(world.org, `?build=${build.id}`), world.admin.token)
+    await stream.until('hello', ({ event }) => event === 'hello')
+    await runJob(app, build, 'a')
+    const block = await jobNamed(app, build, 'b')
+    const { data } = await stream.until('the block', (message) =>
+      Boolean(message.data.jobs?.some(({ job }) => job[0] === block)),
+    )
+    expect(data.jobs?.find(({ job }) => job[0] === block)?.job).toMatchObject({ 2: 'blocked', 15: 1 })
+  })
+
   it('says when steps were added to a build asked for', async () => {
     const { build } = await aScene()
     const stream = await openStream(app, eventsOf(world.org, `?build=${build.id}`), world.admin.token)

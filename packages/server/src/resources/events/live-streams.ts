@@ -18,6 +18,7 @@ const coalesceMs = 100
 const retryMs = 1000
 const checkAccessMs = 2000
 const mostInBatch = 20_000
+const newMs = 60 * 60_000
 const mostPerUser = 100
 const mostStreams = 2000
 const startsAtOnce = 16
@@ -54,6 +55,7 @@ export class LiveStreams {
   private readonly starting = new Set<EventStream>()
   private readonly streams = new Set<EventStream>()
   private cursor: Cursor | null = null
+  private cursorReadAt = new Date(0)
   private accessCheckedAt = 0
   private running: Promise<void> | null = null
   private wake = new AbortController()
@@ -148,8 +150,12 @@ export class LiveStreams {
   private async readBatch(from: Cursor): Promise<void> {
     const { db } = this.ctx
     if (!(await events.hasChanges(db, from))) return
-    const { cursor, things } = await events.listChanges(db, from, this.scope(), mostInBatch)
+    const now = this.ctx.now()
+    const isNew = now.getTime() - this.cursorReadAt.getTime() < newMs
+    const scope = { ...this.scope(), ...(isNew ? { around: now } : {}) }
+    const { cursor, things } = await events.listChanges(db, from, scope, mostInBatch)
     this.cursor = cursor
+    this.cursorReadAt = now
     if (things === null) for (const stream of this.streams) stream.reset()
     const ofOrganization = groupBy([...this.streams], ({ request }) => request.organizationId)
     let since = performance.now()

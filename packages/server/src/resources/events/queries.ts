@@ -3,6 +3,7 @@ import { readableBy } from '../../auth/pipeline-access.ts'
 import { bare, object, word } from '../../db/json-text.ts'
 import type { Db } from '../../db/pool.ts'
 import { prepared } from '../../db/statement.ts'
+import { newestTransaction } from '../../events/newest.ts'
 import { jobsOfSteps, shortBuild, shortJob } from '../graph/short-json.ts'
 import { cursorOf, type Cursor } from './cursor.ts'
 
@@ -21,7 +22,7 @@ export interface ChangedThing {
 export interface Changes {
   /** Up to here. */
   cursor: Cursor
-  /** null: too many to read. */
+  /** null: too many to read, or some are deleted. */
   things: ChangedThing[] | null
 }
 
@@ -40,7 +41,7 @@ export async function hasChanges(db: Db, { end, running }: Cursor): Promise<bool
 
 const probe = prepared(
   (end: number, running: readonly number[]) => sql<{ has: boolean }>`
-    select coalesce((select max(xid) from events) >= ${end}, false)
+    select coalesce(${newestTransaction(sql`now()`)} >= ${end}, false)
       or exists (select from events where xid = any (${running}::bigint[])) as has`,
 )
 
@@ -51,24 +52,36 @@ export interface Scope {
   organizationIds: readonly string[]
   /** Jobs and graphs of these builds only. */
   buildIds: readonly string[]
+  /** For a cursor that is less than an hour old: now. Then few partitions are read. */
+  around?: Date
 }
+
+/** Longer than any transaction takes, and than clocks differ. */
+const marginMs = 24 * 60 * 60 * 1000
 
 /** What changed in front of the cursor. */
 export async function listChanges(
   db: Db,
   { end, running }: Cursor,
-  { organizationIds, buildIds }: Scope,
+  { organizationIds, buildIds, around }: Scope,
   mostThings: number,
 ): Promise<Changes> {
-  const { rows } = await selectChanges(end, running, organizationIds, buildIds, mostThings + 1).execute(db)
+  const at = (ms: number, otherwise: string) =>
+    around === undefined ? otherwise : new Date(around.getTime() + ms).toISOString()
+  const times = [at(-marginMs, '-infinity'), at(marginMs, 'infinity')] as const
+  const statement = selectChanges(end, running, organizationIds, buildIds, mostThings + 1, ...times)
+  const { rows } = await statement.execute(db)
   const [row] = rows
   if (row === undefined) throw new Error('A statement that gives one row gave none.')
   const isTooMuch = row.scanned > mostScanned || row.things.length > mostThings
-  return { cursor: cursorOf(row.snapshot), things: isTooMuch ? null : row.things }
+  const isDeleted = row.horizon !== null && row.horizon >= Math.min(end, ...running)
+  return { cursor: cursorOf(row.snapshot), things: isTooMuch || isDeleted ? null : row.things }
 }
 
 interface SelectedChanges {
   snapshot: string
+  /** Events up to this transaction may be deleted. */
+  horizon: number | null
   scanned: number
   things: ChangedThing[]
 }
@@ -89,12 +102,16 @@ const selectChanges = prepared(
     organizationIds: readonly string[],
     buildIds: readonly string[],
     mostThings: number,
+    from: string,
+    to: string,
   ): RawBuilder<SelectedChanges> => sql<SelectedChanges>`
     with scanned as materialized (
-      (select ${columns} from events where xid >= ${end} order by xid limit ${sql.lit(mostScanned + 1)})
+      (select ${columns} from events where xid >= ${end} and created_at > ${from} and created_at < ${to}
+        order by xid limit ${sql.lit(mostScanned + 1)})
       union all
-      (select ${columns} from events where xid = any (${running}::bigint[]) order by xid
-        limit ${sql.lit(mostScanned + 1)})
+      (select ${columns} from events
+        where xid = any (${running}::bigint[]) and created_at > ${from} and created_at < ${to}
+        order by xid limit ${sql.lit(mostScanned + 1)})
     ), fresh as materialized (
       select * from scanned where organization_id = any (${organizationIds}::uuid[])
     ), watched as materialized (
@@ -120,7 +137,7 @@ const selectChanges = prepared(
       union
       select 'queue', (data ->> 'queue_id')::uuid, organization_id, null, xid from fresh where kind = 'queue.changed'
     )
-    select pg_current_snapshot()::text as snapshot, (select count(*) from scanned)::int as scanned, coalesce((
+    select pg_current_snapshot()::text as snapshot, (select h.xid from event_horizon h) as horizon, (select count(*) from scanned)::int as scanned, coalesce((
       select json_agg(json_build_object('kind', t.kind, 'id', t.id, 'organization_id', t.organization_id,
         'build_id', t.build_id, 'transaction', t.xid)) from (select * from things limit ${mostThings}) t), '[]') as things`,
 )

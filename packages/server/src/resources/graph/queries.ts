@@ -4,7 +4,8 @@ import type { Db } from '../../db/pool.ts'
 import { isNamed } from '../builds/queries.ts'
 import { jobsOfSteps, shortBuild, shortJob } from './short-json.ts'
 
-const step = object({
+/** For queries with `build_steps s`. */
+export const stepObject = object({
   id: word(sql`s.id`),
   kind: word(sql`s.kind`),
   key: text(sql`s.key`),
@@ -30,7 +31,7 @@ export async function findGraph(
       cursor: word(sql`pg_current_snapshot()`),
       build: shortBuild,
       steps: sql`(
-        select concat('[', string_agg(${step}, ',' order by s.position), ']') from build_steps s where s.build_id = b.id)`,
+        select concat('[', string_agg(${stepObject}, ',' order by s.position), ']') from build_steps s where s.build_id = b.id)`,
       edges: sql`(
         select concat('[', string_agg(format('["%s","%s"]', e.from_step, e.to_step), ','), ']')
         from (

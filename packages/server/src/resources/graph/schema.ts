@@ -23,7 +23,7 @@ export const ShortBuild = Type.Object(
 
 const kinds = ['command', 'wait', 'block', 'input', 'trigger', 'group'].map((kind) => Type.Literal(kind))
 
-const GraphStep = Type.Object(
+export const GraphStep = Type.Object(
   {
     id: Uuid,
     kind: Type.Union(kinds, { description: 'Kind of the step.' }),

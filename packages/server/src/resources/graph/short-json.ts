@@ -41,7 +41,8 @@ const whyFailed = sql`coalesce(
   'signal ' || regexp_replace(j.signal, '^SIG', ''),
   case when j.exit_status <> 0 then 'exit ' || j.exit_status end)`
 
-const note = sql`left(case j.state
+/** For queries with `jobs j`: why it failed or was left out, in a few words. */
+export const jobNote: RawBuilder<string | null> = sql`left(case j.state
   when 'broken' then j.reason
   when 'timed_out' then 'timed out'
   when 'waiting_failed' then ${unknownKeys}
@@ -66,7 +67,7 @@ const fields = [
   flag(sql`j.soft_failed`),
   word(sql`j.retried_in_job_id`),
   text(sql`a.name`),
-  text(note),
+  text(jobNote),
   flag(sql`j.unblockable`),
 ]
 

@@ -28,8 +28,19 @@ export async function getVisibleJob(
   db: Db,
   org: Organization,
   caller: Caller,
-  { job, pipeline, build }: JobParams,
+  params: JobParams,
 ): Promise<JobInPlace> {
+  const found = await findVisibleJob(db, org, caller, params)
+  if (found === undefined) throw notFound('No job found')
+  return found
+}
+
+export async function findVisibleJob(
+  db: Db,
+  org: Organization,
+  caller: Caller,
+  { job, pipeline, build }: JobParams,
+): Promise<JobInPlace | undefined> {
   const isInBuild =
     pipeline === undefined || build === undefined
       ? sql`true`
@@ -42,8 +53,7 @@ export async function getVisibleJob(
     db,
   )
   const [found] = rows
-  if (found === undefined || found.access === 'none') throw notFound('No job found')
-  return found
+  return found === undefined || found.access === 'none' ? undefined : found
 }
 
 /** A job of a pipeline that the caller may build. */

@@ -759,3 +759,59 @@ describe('a job whose step depends on a key that no step has', () => {
     ])
   })
 })
+
+describe('GET /v2/organizations/{org.slug}/jobs', () => {
+  const steps = 'steps: [{command: one}, {command: two, agents: {os: linux}}, {block: Ship}]'
+
+  it('lists jobs, those of the newest build first, by state, type and rules', async () => {
+    const { org, admin, pipeline, build } = await aScene(steps)
+    const newer = await aBuild(app, org, pipeline)
+    const list = async (query: string) => {
+      const answer = await app.request('GET', `${org.path}/jobs${query}`, { token: admin.token })
+      expect(answer.status).toBe(200)
+      return answer.list.map((job) => [
+        Number(String(job.build_url).split('/').at(-1)),
+        job.command ?? job.label,
+      ])
+    }
+    expect(await list('')).toEqual([
+      [newer.number, 'Ship'],
+      [newer.number, 'two'],
+      [newer.number, 'one'],
+      [build.number, 'Ship'],
+      [build.number, 'two'],
+      [build.number, 'one'],
+    ])
+    expect(await list('?type=manual')).toEqual([
+      [newer.number, 'Ship'],
+      [build.number, 'Ship'],
+    ])
+    expect(await list('?agent_query_rules[]=os=linux&per_page=1')).toEqual([[newer.number, 'two']])
+    await runJob(app, build, 'one', 1)
+    expect(await list('?state[]=passed&state[]=failed')).toEqual([[build.number, 'one']])
+    expect((await list('?state=scheduled')).length).toBe(3)
+    expect(await list(`?cluster_queue_id=${newId()}`)).toEqual([])
+    expect(await list('?cluster_queue_id=nonsense')).toEqual([])
+  })
+
+  it('shows only jobs of pipelines that the caller may read', async () => {
+    const { org, admin, pipeline } = await aScene(steps)
+    await app.request('POST', `${org.path}/teams/enable`, { token: admin.token })
+    const member = await aMember(app, org)
+    const seen = async () =>
+      (await app.request('GET', `${org.path}/jobs`, { token: member.token })).list.length
+    expect(await seen()).toBe(0)
+    const team = await aTeam(app, org, admin)
+    await inTeam(app, team, admin, member)
+    const body = { pipeline_id: pipeline.id, access_level: 'read_only' }
+    await app.request('POST', `${team.path}/pipelines`, { token: admin.token, body })
+    expect(await seen()).toBe(3)
+  })
+
+  it('refuses unknown states and pages that begin too late', async () => {
+    const { org, admin } = await aScene('steps: []')
+    const ask = (query: string) => app.request('GET', `${org.path}/jobs?${query}`, { token: admin.token })
+    expect((await ask('state=asleep')).status).toBe(400)
+    expect((await ask('page=102&per_page=100')).status).toBe(400)
+  })
+})

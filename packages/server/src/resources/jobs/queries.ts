@@ -1,4 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
+import { isFinal } from '@millrace/engine/states.ts'
+import type { Caller, Organization } from '../../auth/caller.ts'
+import { visiblePipelines } from '../../auth/pipeline-access.ts'
 import { escaped } from '../../db/json-text.ts'
 import type { Db, Trx } from '../../db/pool.ts'
 import type { Place } from '../../http/cursors.ts'
@@ -44,6 +47,57 @@ export async function listInBuild(
       and (${groupKey ?? null}::text is null or j.group_key = ${groupKey ?? null})
     order by ${order} limit ${limit}`.execute(db)
   return rows
+}
+
+export interface OrgJobFilter {
+  /** As the API spells them; empty: all. The same holds for the others. */
+  states: readonly string[]
+  kinds: readonly string[]
+  queueIds: readonly string[]
+  /** The job must have all of these. */
+  agentQueryRules: readonly string[]
+}
+
+/**
+ * The organization's jobs that the caller may see, those of the newest build first. Finished jobs are searched in so many of the
+ * newest builds; open jobs in all.
+ */
+export const mostSearchedBuilds = 2000
+
+export async function listInOrg(
+  db: Db,
+  org: Organization,
+  caller: Caller,
+  { states, kinds, queueIds, agentQueryRules }: OrgJobFilter,
+  { url, limit, offset }: { url: string; limit: number; offset: number },
+): Promise<string[]> {
+  const areOpen = states.length > 0 && statesShownAs(states).every((state) => !isFinal(state))
+  const builds = areOpen
+    ? sql`builds`
+    : sql`(select * from builds where organization_id = ${org.id}
+        order by created_at desc, id desc limit ${mostSearchedBuilds})`
+  const oneOf = (column: string, values: readonly string[], type: 'text' | 'uuid') =>
+    values.length === 0 ? sql`true` : sql`${sql.ref(column)} = any (${values}::${sql.raw(type)}[])`
+  const order = sql`b.created_at desc, b.id desc, j.position desc, j.id desc`
+  const { rows } = await sql<{ json: string }>`
+    select ${jobJson(escaped(url))} as json from ${jobsInPlace}
+    where j.organization_id = ${org.id} and j.id = any (array(
+      select j.id from ${builds} b join pipelines p on p.id = b.pipeline_id join jobs j on j.build_id = b.id
+      where b.organization_id = ${org.id} and j.organization_id = ${org.id} and ${visiblePipelines(org, caller)}
+        and ${areOpen ? sql`j.finished_at is null` : sql`true`} and ${inStates(states)}
+        and ${oneOf('j.kind', kinds, 'text')} and ${oneOf('j.queue_id', queueIds, 'uuid')}
+        and ${followsRules(agentQueryRules)}
+      order by ${order} limit ${limit} offset ${offset}))
+    order by ${order}`.execute(db)
+  return rows.map(({ json }) => json)
+}
+
+/** The queue counts as a rule, also where the step does not name it. */
+function followsRules(rules: readonly string[]): RawBuilder<unknown> {
+  return sql`not exists (
+    select from unnest(${rules}::text[]) as r(rule)
+    where r.rule <> all (j.agent_query_rules) and not exists (
+      select from cluster_queues q where q.id = j.queue_id and r.rule = 'queue=' || q.key))`
 }
 
 /** A running job that has promised a hard failure counts as failed already. */

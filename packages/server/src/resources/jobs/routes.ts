@@ -5,9 +5,11 @@ import { environmentOf } from '../../conductor/environment.ts'
 import type { Context } from '../../context.ts'
 import { ok, type Answer } from '../../http/answer.ts'
 import { cursorAnswer, readCursor } from '../../http/cursors.ts'
+import { pageAnswer, readPage } from '../../http/paging.ts'
 import { numberOrUuid, text, uuid } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
 import { badRequest, notFound } from '../../lib/errors.ts'
+import { isUuid } from '../../lib/ids.ts'
 import { withoutUserinfo } from '../../lib/userinfo.ts'
 import * as builds from '../builds/queries.ts'
 import { getBuildableJob, getVisibleJob, type JobParams } from './access.ts'
@@ -80,6 +82,52 @@ const listJobsRoute = route({
       ({ position: at, id }) => ({ at, id }),
       ({ json }): unknown => JSON.parse(json),
     )
+  },
+})
+
+const mostListed = 10_000
+
+const listOrgJobsRoute = route({
+  method: 'GET',
+  url: '/v2/organizations/:org/jobs',
+  summary: 'List jobs that the caller may see, those of the newest build first',
+  scope: 'read_builds',
+  permission: 'member',
+  query: {
+    state: Type.Optional(
+      Type.Array(JobState, {
+        description: `Any of these. Finished jobs are searched in the newest ${jobs.mostSearchedBuilds} builds.`,
+      }),
+    ),
+    type: Type.Optional(Type.Array(Job.properties.type, { description: 'Any of these.' })),
+    cluster_queue_id: Type.Optional(Type.Array(Type.String(), { description: 'On any of these queues.' })),
+    agent_query_rules: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'Those with all of these rules, such as `os=linux` or `queue=default`.',
+      }),
+    ),
+  },
+  paging: 'pages',
+  answers: { 200: Type.Array(Job) },
+  errors: { 400: `A value is unknown, or the page begins after ${mostListed} jobs.` },
+  async handler({ ctx, org, caller, query, url }) {
+    const page = readPage(url)
+    if (page.offset >= mostListed) {
+      throw badRequest(
+        `Jobs after the first ${mostListed} are not listed. Narrow the list with state or queue.`,
+      )
+    }
+    const queueIds = query.cluster_queue_id ?? []
+    if (!queueIds.every(isUuid)) return pageAnswer(page, [], () => null)
+    const filter = {
+      states: query.state ?? [],
+      kinds: query.type ?? [],
+      queueIds,
+      agentQueryRules: query.agent_query_rules ?? [],
+    }
+    const place = { url: ctx.config.url, limit: page.limit, offset: page.offset }
+    const rows = await jobs.listInOrg(ctx.db, org, caller, filter, place)
+    return pageAnswer(page, rows, (json): unknown => JSON.parse(json))
   },
 })
 
@@ -351,6 +399,7 @@ const shown = async (ctx: Context, org: Organization, jobId: string): Promise<An
   ok(await jobs.getShown(ctx.db, ctx.config.url, org.id, jobId))
 
 export const jobRoutes = [
+  listOrgJobsRoute,
   listJobsRoute,
   getJobRoute,
   getBuildJobRoute,

@@ -23,7 +23,7 @@ export async function explainWaiting(
   ctx: Context,
   org: Organization,
   caller: Caller,
-  { id }: JobInPlace,
+  { id }: Pick<JobInPlace, 'id'>,
 ): Promise<WaitingWire> {
   const job = await waiting.findWaiting(ctx.db, org.id, id)
   const state = JOB_STATES.find((name) => name === job?.state)

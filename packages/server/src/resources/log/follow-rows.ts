@@ -50,7 +50,7 @@ async function* grow(ctx: Context, orgId: string, jobId: string, from: number): 
   let state: ReplayState | null = await findCheckpointBefore(ctx.db, orgId, jobId, from)
   let open: readonly string[] = []
   let knownSize = -1
-  let sentAt = Date.now()
+  let sentAt = performance.now()
   for (;;) {
     const log = await findLogFrom(ctx, orgId, jobId, state?.offset ?? 0)
     if (log === null) return yield 'event: deleted\ndata: {}\n\n'
@@ -60,7 +60,7 @@ async function* grow(ctx: Context, orgId: string, jobId: string, from: number): 
         const { isLast, step } = await advance(log, state, open)
         ;({ state, open } = step)
         for (const event of changeEvents(step, from)) {
-          sentAt = Date.now()
+          sentAt = performance.now()
           yield event
         }
         if (!isLast) continue
@@ -68,8 +68,8 @@ async function* grow(ctx: Context, orgId: string, jobId: string, from: number): 
         break
       }
     }
-    if (Date.now() - sentAt >= aliveMs) {
-      sentAt = Date.now()
+    if (performance.now() - sentAt >= aliveMs) {
+      sentAt = performance.now()
       yield ': still there\n\n'
     }
     await delay(pollMs)

@@ -16,7 +16,7 @@ export const follow = (ctx: Context, orgId: string, jobId: string, from: number)
 
 async function* events(ctx: Context, orgId: string, jobId: string, from: number): AsyncGenerator<string> {
   let position = from
-  let sentAt = Date.now()
+  let sentAt = performance.now()
   yield 'retry: 1000\n\n'
   for (;;) {
     const log = await findLogFrom(ctx, orgId, jobId, position)
@@ -26,15 +26,15 @@ async function* events(ctx: Context, orgId: string, jobId: string, from: number)
     }
     for await (const { text, end } of newText(log, position)) {
       position = end
-      sentAt = Date.now()
+      sentAt = performance.now()
       yield `id: ${end}\ndata: ${JSON.stringify({ text })}\n\n`
     }
     if (log.isFinal) {
       yield `id: ${position}\nevent: end\ndata: ${JSON.stringify({ size: log.size })}\n\n`
       return
     }
-    if (Date.now() - sentAt >= aliveMs) {
-      sentAt = Date.now()
+    if (performance.now() - sentAt >= aliveMs) {
+      sentAt = performance.now()
       yield ': still there\n\n'
     }
     await delay(pollMs)

@@ -600,3 +600,16 @@ describe('GET …/jobs/{job.id}/log/stream', () => {
     expect((await app.request('GET', `${scene.long}/log/stream`, { token })).status).toBe(403)
   })
 })
+
+describe('PUT /v3/jobs/:job/finish', () => {
+  it('stores the last chunk of the log that comes with it, once', async () => {
+    const scene = await aJob()
+    await sendChunk(app, scene.run, { sequence: 1, offset: 0, text: 'first ' })
+    const last = { sequence: 2, offset: 6, gzip: gzipSync('last').toString('base64') }
+    const report = async () => (await scene.run.finish(0, { last_chunk: last })).status
+    expect(await report()).toBe(200)
+    // The answer was lost.
+    expect(await report()).toBe(200)
+    expect(await textOf(scene)).toBe('first last')
+  })
+})

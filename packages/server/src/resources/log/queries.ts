@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, Trx } from '../../db/pool.ts'
+import { prepared } from '../../db/statement.ts'
 import { isFree, leaseEnd } from '../../tasks/lease.ts'
 import type { Kinds } from '../../tasks/kinds.ts'
 import type { StoredChunk } from './plan.ts'
@@ -7,25 +8,61 @@ import type { StoredChunk } from './plan.ts'
 /** Chunks are accepted for this long after the end of the job. */
 const graceSeconds = 60
 /** By then a statement that began within the grace period has ended too. */
-const endedSeconds = 120
+export const endedSeconds = 120
 const compactionSeconds = 600
 
 export interface Chunk extends StoredChunk {
   data: Buffer
 }
 
-/** A repeated chunk changes nothing. A chunk that is late, or of a deleted log, is ignored. */
-export async function insertChunk(db: Db, orgId: string, jobId: string, chunk: Chunk): Promise<void> {
-  await sql`
+export interface ChunkOfJob extends Chunk {
+  organization_id: string
+  job_id: string
+}
+
+/** A repeated chunk changes nothing. A chunk that is late, or of an unknown job or a deleted log, is ignored. */
+export async function insertChunks(db: Db, chunks: readonly ChunkOfJob[]): Promise<void> {
+  // Two statements with the same chunks, from an agent that repeats itself, lock them in the same order.
+  const sorted = chunks.toSorted(
+    (a, b) => (a.job_id < b.job_id ? -1 : a.job_id > b.job_id ? 1 : 0) || a.sequence - b.sequence,
+  )
+  let end = 0
+  const ends = sorted.map(({ data }) => (end += data.length))
+  await insertSorted(
+    sorted.map(({ organization_id }) => organization_id),
+    sorted.map(({ job_id }) => job_id),
+    sorted.map(({ sequence }) => sequence),
+    sorted.map(({ byte_offset }) => byte_offset),
+    sorted.map(({ size }) => size),
+    sorted.map(({ data }) => data.length),
+    ends,
+    Buffer.concat(sorted.map(({ data }) => data)),
+  ).execute(db)
+}
+
+/** All data is one parameter, because an array of byte strings is sent as text of twice the size. */
+const insertSorted = prepared(
+  (
+    organizationIds: string[],
+    jobIds: string[],
+    sequences: number[],
+    offsets: number[],
+    sizes: number[],
+    lengths: number[],
+    ends: number[],
+    data: Buffer,
+  ) => sql`
     insert into job_log_chunks (job_id, sequence, byte_offset, size, data)
-    select j.id, ${chunk.sequence}::int, ${chunk.byte_offset}::bigint, ${chunk.size}::int, ${chunk.data}::bytea
-    from jobs j
-    where j.organization_id = ${orgId} and j.id = ${jobId}
-      and (j.finished_at is null or j.finished_at > now() - make_interval(secs => ${graceSeconds}))
+    select j.id, c.sequence, c.byte_offset, c.size, substring(${data}::bytea from c.ends_at - c.length + 1 for c.length)
+    from unnest(${organizationIds}::uuid[], ${jobIds}::uuid[], ${sequences}::int[], ${offsets}::bigint[], ${sizes}::int[],
+        ${lengths}::int[], ${ends}::int[])
+      as c (organization_id, job_id, sequence, byte_offset, size, length, ends_at)
+    join jobs j on j.organization_id = c.organization_id and j.id = c.job_id
+    where (j.finished_at is null or j.finished_at > now() - make_interval(secs => ${graceSeconds}))
       and not exists (select from job_logs l where l.job_id = j.id
         and (l.deleted_at is not null or l.finished_at is not null or l.is_full))
-    on conflict (job_id, sequence) do nothing`.execute(db)
-}
+    on conflict (job_id, sequence) do nothing`,
+)
 
 export async function markTruncated(db: Db, orgId: string, jobId: string): Promise<void> {
   await sql`
@@ -143,9 +180,14 @@ export async function deleteChunks(trx: Trx, jobId: string): Promise<number> {
   return Number(numDeletedRows)
 }
 
-/** Jobs that get no more chunks and whose logs no worker compacts. */
-export async function listEnded(db: Db, limit: number): Promise<Array<Kinds['compact_log']>> {
-  const { rows } = await sql<Kinds['compact_log']>`
+const isNotCompacting = isFree('l.compacting_until', sql`now()`)
+
+/** Without an organization the job is deleted. */
+export type EndedLog = Kinds['compact_log']
+
+/** Any log of a job that gets no more chunks and that no worker compacts. Passes over the logs of all running jobs. */
+export async function listEnded(db: Db, limit: number): Promise<EndedLog[]> {
+  const { rows } = await sql<EndedLog>`
     with recursive with_chunks as (
       (select job_id from job_log_chunks order by job_id limit 1)
       union all
@@ -154,29 +196,59 @@ export async function listEnded(db: Db, limit: number): Promise<Array<Kinds['com
     )
     select w.job_id, j.organization_id
     from with_chunks w left join jobs j on j.id = w.job_id left join job_logs l on l.job_id = w.job_id
-    where w.job_id is not null and ${isFree('l.compacting_until', sql`now()`)}
+    where w.job_id is not null and ${isNotCompacting}
       and (j.id is null or j.finished_at < now() - make_interval(secs => ${endedSeconds}))
     limit ${limit}`.execute(db)
   return rows
 }
 
-/** False: another worker compacts the log, or it is compacted or deleted already. */
-export async function claimCompaction(db: Db, orgId: string, jobId: string): Promise<boolean> {
-  const { rows } = await sql`
-    insert into job_logs as l (job_id, organization_id, compacting_until)
-    values (${jobId}, ${orgId}, ${leaseEnd(sql`now()`, compactionSeconds)})
-    on conflict (job_id) do update set compacting_until = excluded.compacting_until
-      where l.finished_at is null and l.deleted_at is null
-        and ${isFree('l.compacting_until', sql`now()`)}
-    returning job_id`.execute(db)
-  return rows.length > 0
+/** The same, only of jobs that ended in this time and whose queue still exists. */
+export async function listEndedBetween(
+  db: Db,
+  { after, until }: { after: string; until: string },
+  limit: number,
+): Promise<EndedLog[]> {
+  return (await endedBetween(after, until, limit).execute(db)).rows
 }
 
-/** Deletes chunks that arrived after the log was compacted or deleted. */
-export async function deleteStrays(db: Db, jobId: string): Promise<void> {
+/** The index of ended jobs begins with their queue. */
+const endedBetween = prepared(
+  (after: string, until: string, limit: number) => sql<EndedLog>`
+    select ended.job_id, ended.organization_id from cluster_queues q cross join lateral (
+      select j.id as job_id, j.organization_id, j.finished_at from jobs j left join job_logs l on l.job_id = j.id
+      where j.queue_id = q.id and j.finished_at >= ${after}::timestamptz and j.finished_at < ${until}::timestamptz
+        and exists (select from job_log_chunks c where c.job_id = j.id) and ${isNotCompacting}
+      order by j.finished_at limit ${limit}
+    ) ended order by ended.finished_at limit ${limit}`,
+)
+
+/** Returns those that this worker compacts. Others are compacted by another worker, or are compacted or deleted already. */
+export async function claimCompactions(db: Db, jobIds: readonly string[]): Promise<string[]> {
+  const { rows } = await claim(jobIds).execute(db)
+  return rows.map(({ job_id }) => job_id)
+}
+
+/** In the order of the ids, so that two workers do not wait for each other. */
+const claim = prepared(
+  (jobIds: readonly string[]) => sql<{ job_id: string }>`
+    insert into job_logs as l (job_id, organization_id, compacting_until)
+    select j.id, j.organization_id, ${leaseEnd(sql`now()`, compactionSeconds)}
+    from jobs j where j.id = any (${jobIds}::uuid[]) order by j.id
+    on conflict (job_id) do update set compacting_until = excluded.compacting_until
+      where l.finished_at is null and l.deleted_at is null and ${isNotCompacting}
+    returning job_id`,
+)
+
+/** For a worker that stops before it begins. */
+export async function releaseCompactions(db: Db, jobIds: readonly string[]): Promise<void> {
+  await sql`update job_logs set compacting_until = null where job_id = any (${jobIds}::uuid[])`.execute(db)
+}
+
+/** Deletes chunks that arrived after their log was compacted or deleted. */
+export async function deleteStrays(db: Db, jobIds: readonly string[]): Promise<void> {
   await sql`
     delete from job_log_chunks c using job_logs l
-    where c.job_id = ${jobId} and l.job_id = ${jobId}
+    where c.job_id = any (${jobIds}::uuid[]) and l.job_id = c.job_id
       and (l.finished_at is not null or l.deleted_at is not null)`.execute(db)
 }
 

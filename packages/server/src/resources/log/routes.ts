@@ -7,7 +7,14 @@ import { noContent, ok, type Answer } from '../../http/answer.ts'
 import { numberOrUuid, text, uuid } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
 import { notFound } from '../../lib/errors.ts'
-import { getBuildableJob, getVisibleJob, type JobInPlace, type JobParams } from '../jobs/access.ts'
+import * as archivedBuilds from '../archived_builds/queries.ts'
+import {
+  findVisibleJob,
+  getBuildableJob,
+  getVisibleJob,
+  type JobInPlace,
+  type JobParams,
+} from '../jobs/access.ts'
 import { deleteLog } from './delete.ts'
 import { followRows } from './follow-rows.ts'
 import { follow } from './follow.ts'
@@ -24,7 +31,7 @@ import {
   type Range,
 } from './rules.ts'
 import { JobLog, LogLines } from './schema.ts'
-import { findLog, type Log } from './source.ts'
+import { archivedLog, findLog, type Log } from './source.ts'
 
 interface Asked {
   ctx: Context
@@ -38,7 +45,11 @@ interface Asked {
 
 const byId = { job: uuid('job') }
 const inBuild = { pipeline: text('pipeline'), build: numberOrUuid('build'), ...byId }
-const rangeErrors = { 400: 'The range is not one range of bytes, or not of the text.' }
+const formErrors = { 400: 'The range is not one range of bytes, or not of the text.' }
+const rangeErrors = {
+  ...formErrors,
+  416: 'The range begins behind the end of the text, or the text is empty.',
+}
 
 const textQuery = {
   ansi: Type.Optional(
@@ -114,7 +125,7 @@ const getHtml = {
   summary: 'Get the log of a job as a page, as a terminal would show it',
   scope: 'read_build_logs',
   answers: { 200: Type.String({ contentMediaType: 'text/html' }) },
-  errors: rangeErrors,
+  errors: formErrors,
   handler: (asked: Asked) => answerLog(asked, 'html'),
 } as const
 
@@ -228,7 +239,7 @@ const deleteInBuildRoute = route({
 })
 
 async function answerLog(asked: Asked, form: Form): Promise<Answer> {
-  const { job, log } = await getLog(asked)
+  const { job, log } = await getAnyLog(asked)
   const common = { Vary: 'Accept', 'Accept-Ranges': 'bytes', 'Cache-Control': 'private, no-cache' }
   if (asked.method === 'HEAD') return answerSize(log, asked, common)
   const wanted = readRange(asked.headers.range, form)
@@ -285,7 +296,7 @@ async function answerSize(log: Log, asked: Asked, headers: Record<string, string
 }
 
 async function answerLines(asked: Asked & { query: { offset?: number; limit?: number } }): Promise<Answer> {
-  const { log } = await getLog(asked)
+  const { log } = await getAnyLog(asked)
   return ok(await readLines(log, asked.query.offset ?? 0, asked.query.limit ?? 1000))
 }
 
@@ -314,8 +325,21 @@ async function answerDelete({ ctx, org, caller, params }: Asked): Promise<Answer
   return noContent()
 }
 
-async function getLog({ ctx, org, caller, params }: Asked): Promise<{ job: JobInPlace; log: Log }> {
-  const job = await getVisibleJob(ctx.db, org, caller, params)
+/** Also of a job whose build is archived. */
+async function getAnyLog(asked: Asked): Promise<{ job: Parameters<typeof logUrl>[2]; log: Log }> {
+  const { ctx, org, caller, params } = asked
+  const job = await findVisibleJob(ctx.db, org, caller, params)
+  if (job !== undefined) return getLog(asked, job)
+  const row = await archivedBuilds.findVisibleLog(ctx.db, org, caller, params)
+  if (row === undefined) throw notFound('No job found')
+  return { job: { ...row, id: row.job_id }, log: archivedLog(ctx, row) }
+}
+
+async function getLog(
+  { ctx, org, caller, params }: Asked,
+  known?: JobInPlace,
+): Promise<{ job: JobInPlace; log: Log }> {
+  const job = known ?? (await getVisibleJob(ctx.db, org, caller, params))
   const log = await findLog(ctx, org.id, job.id)
   if (log === null) throw notFound('No log found')
   return { job, log }

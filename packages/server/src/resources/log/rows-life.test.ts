@@ -166,7 +166,7 @@ describe('a log of several segments', () => {
       ...cold,
       groups: withoutDurations(cold.groups),
     })
-  }, 120_000)
+  })
 
   it('leaves no checkpoint when it is deleted', async () => {
     const scene = await aJob()
@@ -177,7 +177,7 @@ describe('a log of several segments', () => {
     expect(await checkpointsOf(scene.run.id)).toBe(0)
     await checkpointLog(app.ctx, { job_id: scene.run.id, organization_id: scene.org.id })
     expect(await checkpointsOf(scene.run.id)).toBe(0)
-  }, 120_000)
+  })
 })
 
 describe('the objects of a compacted log', () => {

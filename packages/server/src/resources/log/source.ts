@@ -74,6 +74,22 @@ export async function findLogFrom(
   }
 }
 
+/** The log of a job whose build is archived. */
+export const archivedLog = (
+  ctx: Context,
+  row: { blob_key: string; size: number; header_times: Record<string, string> },
+): Log => ({
+  size: row.size,
+  settledSize: row.size,
+  isFinal: true,
+  isStarted: true,
+  hasFailed: false,
+  endedAt: null,
+  compacted: { rows: null },
+  headerTimes: row.header_times,
+  read: (start, end) => readBlob(ctx, row.blob_key, start, end),
+})
+
 /** The object with the rows of a compacted log; see rows-object.ts. */
 export interface StoredRows {
   key: string

@@ -45,6 +45,19 @@ describe('GET /v2/organizations/{org.slug}/members', () => {
     ])
   })
 
+  it('finds members by e-mail address, in any case, and by role', async () => {
+    const { org, admin, member } = await setUp()
+    const found = async (query: string) =>
+      (await app.request('GET', `${org.path}/members?${query}`, { token: admin.token })).list.map(
+        ({ id }) => id,
+      )
+    expect(await found(`email=${member.email.toUpperCase()}`)).toEqual([member.id])
+    expect(await found('email=nobody@example.com')).toEqual([])
+    expect(await found('role=admin')).toEqual([admin.id])
+    const refused = await app.request('GET', `${org.path}/members?role=king`, { token: admin.token })
+    expect(refused.status).toBe(400)
+  })
+
   it('is paged by number', async () => {
     const { org, admin, member } = await setUp()
     const first = await app.request('GET', `${org.path}/members?per_page=1`, { token: admin.token })

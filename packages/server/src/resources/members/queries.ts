@@ -20,11 +20,13 @@ const select = sql`
 export async function listInOrg(
   db: Db,
   orgId: string,
-  page: { limit: number; offset: number },
+  { email, role, limit, offset }: { email?: string; role?: string; limit: number; offset: number },
 ): Promise<MemberRow[]> {
   const { rows } = await sql<MemberRow>`${select}
     where m.organization_id = ${orgId}
-    order by m.created_at, m.user_id limit ${page.limit} offset ${page.offset}`.execute(db)
+      and (${email ?? null}::text is null or lower(u.email) = lower(${email ?? null}))
+      and (${role ?? null}::text is null or m.role = ${role ?? null})
+    order by m.created_at, m.user_id limit ${limit} offset ${offset}`.execute(db)
   return rows
 }
 

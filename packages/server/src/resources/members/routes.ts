@@ -6,7 +6,7 @@ import { route } from '../../http/route.ts'
 import { deleteMember } from './delete.ts'
 import { presentMember } from './present.ts'
 import * as members from './queries.ts'
-import { Member, UpdateMember } from './schema.ts'
+import { Member, MemberRole, UpdateMember } from './schema.ts'
 import { updateMember } from './update.ts'
 
 const listMembersRoute = route({
@@ -16,10 +16,14 @@ const listMembersRoute = route({
   scope: 'read_organizations',
   permission: 'view_teams',
   paging: 'pages',
+  query: {
+    email: Type.Optional(Type.String({ description: 'The member with this address, in any case.' })),
+    role: Type.Optional(Type.Union(MemberRole.anyOf, { description: 'Those with this role.' })),
+  },
   answers: { 200: Type.Array(Member) },
-  async handler({ ctx, org, caller, url }) {
+  async handler({ ctx, org, caller, query, url }) {
     const page = readPage(url)
-    const rows = await members.listInOrg(ctx.db, org.id, page)
+    const rows = await members.listInOrg(ctx.db, org.id, { ...query, ...page })
     return pageAnswer(page, rows, (row) => presentMember(org, caller, row))
   },
 })

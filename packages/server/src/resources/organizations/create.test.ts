@@ -20,6 +20,7 @@ const others = [
   'uploads',
   'healthz',
   'readyz',
+  'mcp',
   'metrics',
 ]
 

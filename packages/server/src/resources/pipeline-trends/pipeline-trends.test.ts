@@ -13,13 +13,14 @@ interface Given {
   state: string
   createdMs: number
   seconds?: number
+  env?: Record<string, string>
 }
 
 async function insertBuilds(orgId: string, pipelineId: string, builds: readonly Given[]): Promise<void> {
   await app.db
     .insertInto('builds')
     .values(
-      builds.map(({ number, state, createdMs, seconds }) => ({
+      builds.map(({ number, state, createdMs, seconds, env = {} }) => ({
         id: newId(),
         organization_id: orgId,
         pipeline_id: pipelineId,
@@ -30,6 +31,7 @@ async function insertBuilds(orgId: string, pipelineId: string, builds: readonly 
         commit: 'a'.repeat(40),
         branch: 'main',
         source: 'api',
+        env: JSON.stringify(env),
         created_at: new Date(createdMs).toISOString(),
         scheduled_at: new Date(createdMs).toISOString(),
         started_at: seconds === undefined ? null : new Date(createdMs).toISOString(),
@@ -64,6 +66,8 @@ describe('GET /v2/organizations/{org.slug}/pipeline-trends', () => {
       ...earlier,
       ...recent,
       { number: 50, state: 'running', createdMs: now - hourMs },
+      // Builds of work trees that are not committed do not count.
+      { number: 51, state: 'failed', createdMs: now, seconds: 1, env: { BUILDKITE_PREFLIGHT: 'true' } },
     ])
     const { list, status } = await ask(org.path, token)
     expect(status).toBe(200)

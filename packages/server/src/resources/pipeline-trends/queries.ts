@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Caller, Organization } from '../../auth/caller.ts'
 import { visiblePipelines } from '../../auth/pipeline-access.ts'
+import { isPreflight } from '../../db/preflight.ts'
 import { bare, object, text, word } from '../../db/json-text.ts'
 import type { Db } from '../../db/pool.ts'
 
@@ -24,7 +25,8 @@ const trend = object({
   pipeline_slug: word(sql`p.slug`),
   builds: sql`(
     select concat('[', string_agg(${build}, ',' order by b.created_at, b.id), ']') from (
-      select * from builds b where b.pipeline_id = p.id order by b.created_at desc, b.id desc limit 30) b)`,
+      select * from builds b where b.pipeline_id = p.id and not ${isPreflight}
+      order by b.created_at desc, b.id desc limit 30) b)`,
   median_seconds: bare(sql`round(recent.median::numeric, 3)`),
   median_change: bare(sql`round((recent.median / nullif(earlier.median, 0) - 1)::numeric, 4)`),
   reliability: bare(sql`round(recent.passed::numeric / nullif(recent.passed + recent.failed, 0), 4)`),
@@ -40,7 +42,7 @@ const statistics = (from: string, to: string): RawBuilder<unknown> => sql`(
     percentile_cont(0.5) within group (order by ${seconds}) filter (
       where b.shown_state = 'passed' and b.started_at is not null) as median
   from (
-    select * from builds b where b.pipeline_id = p.id and b.created_at >= ${from} and b.created_at < ${to}
+    select * from builds b where b.pipeline_id = p.id and b.created_at >= ${from} and b.created_at < ${to} and not ${isPreflight}
     order by b.created_at desc, b.id desc limit ${mostBuilds}) b)`
 
 const dayMs = 24 * 60 * 60 * 1000

@@ -164,13 +164,27 @@ interface PipelineFilter {
   name: string | undefined
   repository: string | undefined
   includeArchived: boolean
+  /** Only archived ones. */
+  archivedOnly?: boolean | undefined
+  clusterId?: string | undefined
+  /** All of these. */
+  tags?: readonly string[] | undefined
 }
 
 export async function listVisible(
   db: Db,
   org: PipelineOwner,
   caller: Caller,
-  { name, repository, includeArchived, limit, offset }: PipelineFilter & { limit: number; offset: number },
+  {
+    name,
+    repository,
+    includeArchived,
+    archivedOnly = false,
+    clusterId,
+    tags,
+    limit,
+    offset,
+  }: PipelineFilter & { limit: number; offset: number },
 ): Promise<PipelineRow[]> {
   const contains = (column: 'name' | 'repository', text: string | undefined) =>
     text === undefined ? sql`true` : sql`strpos(lower(${sql.ref(`p.${column}`)}), lower(${text})) > 0`
@@ -180,7 +194,10 @@ export async function listVisible(
       select * from pipelines p
       where p.organization_id = ${org.id} and ${visiblePipelines(org, caller)}
         and ${contains('name', name)} and ${contains('repository', repository)}
-        and (p.archived_at is null or ${includeArchived})
+        and case when ${archivedOnly} then p.archived_at is not null
+          else p.archived_at is null or ${includeArchived} end
+        and (${clusterId ?? null}::uuid is null or p.cluster_id = ${clusterId ?? null}::uuid)
+        and p.tags @> ${tags ?? []}::text[]
       order by p.created_at, p.id limit ${limit} offset ${offset}
     ) p ${joins}
     order by p.created_at, p.id`.execute(db)

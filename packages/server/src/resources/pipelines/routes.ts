@@ -3,6 +3,7 @@ import { created, noContent, ok } from '../../http/answer.ts'
 import { pageAnswer, readPage } from '../../http/paging.ts'
 import { text } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
+import { isUuid } from '../../lib/ids.ts'
 import * as favorites from '../favorites/queries.ts'
 import { IncludeViewer } from '../schema.ts'
 import { createPipeline } from './create.ts'
@@ -33,14 +34,19 @@ const listPipelinesRoute = route({
     name: Type.Optional(Type.String({ description: 'Part of the name, in any case.' })),
     repository: Type.Optional(Type.String({ description: 'Part of the repository, in any case.' })),
     include_archived: Type.Optional(Type.Boolean({ description: 'Archived ones too. Default false.' })),
+    archived: Type.Optional(Type.Boolean({ description: 'Only archived ones. Default false.' })),
+    cluster_id: Type.Optional(Type.String({ description: 'Those of this cluster.' })),
+    tags: Type.Optional(Type.Array(Type.String(), { description: 'Those with all of these tags.' })),
     ...IncludeViewer,
   },
   paging: 'pages',
   answers: { 200: Type.Array(Pipeline) },
   async handler({ ctx, org, caller, query, url }) {
     const page = readPage(url)
-    const { name, repository, include_archived: includeArchived = false } = query
-    const filter = { name, repository, includeArchived, ...page }
+    const { name, repository, include_archived: includeArchived = false, tags } = query
+    const { archived: archivedOnly = false, cluster_id: clusterId } = query
+    if (clusterId !== undefined && !isUuid(clusterId)) return pageAnswer(page, [], () => null)
+    const filter = { name, repository, includeArchived, archivedOnly, clusterId, tags, ...page }
     const rows = await pipelines.listVisible(ctx.db, org, caller, filter)
     const favoriteIds = query.include_viewer
       ? await favorites.listOfUser(ctx.db, org.id, caller.user.id)

@@ -184,4 +184,44 @@ describe('fireDueSchedules', () => {
       failed_message: 'The build could not be made because something went wrong on our side.',
     })
   })
+
+  describe('when many are due at the same time', () => {
+    const many = async (count: number) => {
+      const { pipeline, admin } = await aSchedule()
+      for (let made = 1; made < count; made++) {
+        await app.request('POST', `${pipeline.path}/schedules`, {
+          token: admin.token,
+          body: { cronline: '0 3 * * *' },
+        })
+      }
+      await app.db
+        .updateTable('pipeline_schedules')
+        .set({ next_build_at: '2030-01-01T03:00:00.000Z' })
+        .execute()
+    }
+    const fireAt = async (seconds: string) => fireDueSchedules(at(`2030-01-01T03:00:${seconds}Z`))
+
+    it('fires 20 at once, and spreads more over ten seconds', async () => {
+      await many(20)
+      expect(await fireAt('00')).toBe(20)
+      await app.db.deleteFrom('pipeline_schedules').execute()
+      await many(45)
+      const early = await fireAt('05')
+      expect(early).toBeGreaterThan(0)
+      expect(early).toBeLessThan(45)
+      expect(early + (await fireAt('10'))).toBe(45)
+    })
+
+    it('fires at most 50 before it pauses', async () => {
+      await many(60)
+      expect([await fireAt('10'), await fireAt('11'), await fireAt('12')]).toEqual([50, 10, 0])
+    })
+
+    it('spreads none if MILLRACE_SCHEDULE_SPREAD_SECONDS is 0', async () => {
+      await many(25)
+      const ctx = at('2030-01-01T03:00:00Z')
+      const config = { ...ctx.config, scheduleSpreadSeconds: 0 }
+      expect(await fireDueSchedules({ ...ctx, config })).toBe(25)
+    })
+  })
 })

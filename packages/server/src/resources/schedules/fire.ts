@@ -11,19 +11,30 @@ import { nextRun, readCronline } from './cronline.ts'
 import * as schedules from './queries.ts'
 import type { DueSchedule } from './queries.ts'
 
-/** Fires all schedules that are due and returns their number. */
+/** The poller pauses for a second after so many, so that the builds of midnight leave time for other transactions. */
+const mostAtOnce = 50
+
+/** Fires schedules that are due, one after the other, and returns their number. */
 export async function fireDueSchedules(ctx: Context): Promise<number> {
+  const due = await schedules.listDue(ctx.db, {
+    now: ctx.now().toISOString(),
+    spreadSeconds: ctx.config.scheduleSpreadSeconds,
+    limit: mostAtOnce,
+  })
   let count = 0
-  while (await fireNext(ctx)) count += 1
+  for (const id of due) {
+    if (await fire(ctx, id)) count += 1
+  }
   return count
 }
 
-async function fireNext(ctx: Context): Promise<boolean> {
+/** False: another process fires it or has fired it. */
+async function fire(ctx: Context, id: string): Promise<boolean> {
   let claimed: DueSchedule | undefined
   let followUps: FollowUp[] = []
   try {
     followUps = await inTransaction(ctx.db, async (trx) => {
-      claimed = await schedules.claimDue(trx, ctx.now().toISOString())
+      claimed = await schedules.claimDue(trx, id, ctx.now().toISOString())
       if (claimed === undefined) return []
       if (!claimed.owner_may_build) {
         await schedules.recordFiring(trx, claimed, afterFiring(ctx, claimed, ownerIsGone))

@@ -119,15 +119,37 @@ export interface DueSchedule {
   due_at: string
 }
 
-/** Locks the longest overdue schedule of all organizations that no other process fires. */
-export async function claimDue(trx: Trx, now: string): Promise<DueSchedule | undefined> {
+export const hasDue = sql<boolean>`
+  exists (select from pipeline_schedules where enabled and next_build_at <= now())`
+
+/** So many schedules may be due at the same time without being spread. */
+const few = 20
+
+/**
+ * Schedules of all organizations that are due, the longest overdue first. If many are due, each of them is due up to
+ * `spreadSeconds` later, always by the same time.
+ */
+export async function listDue(
+  db: Db,
+  { now, spreadSeconds, limit }: { now: string; spreadSeconds: number; limit: number },
+): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    with due as (select id, next_build_at from pipeline_schedules where enabled and next_build_at <= ${now}::timestamptz)
+    select id from due
+    where (select count(*) from (select from due limit ${few + 1}) first) <= ${few}
+      or next_build_at + ${spreadSeconds}::int * make_interval(secs => (hashtext(id::text) & 1023) / 1024.0) <= ${now}::timestamptz
+    order by next_build_at, id limit ${limit}`.execute(db)
+  return rows.map(({ id }) => id)
+}
+
+/** Locks the schedule, unless it is not due any more or another process fires it. */
+export async function claimDue(trx: Trx, id: string, now: string): Promise<DueSchedule | undefined> {
   const { rows } = await sql<DueSchedule>`
     select s.id, s.organization_id, s.pipeline_id, s.label, s.cronline, s.message, s.commit,
       coalesce(s.branch, p.default_branch) as branch, s.env, s.created_by, s.next_build_at as due_at,
       ${buildableBy(sql`s.created_by`)} as owner_may_build
     from pipeline_schedules s join pipelines p on p.id = s.pipeline_id
-    where s.enabled and s.next_build_at <= ${now}
-    order by s.next_build_at, s.id limit 1
+    where s.id = ${id} and s.enabled and s.next_build_at <= ${now}
     for no key update of s skip locked`.execute(trx)
   return rows[0]
 }

@@ -36,7 +36,7 @@ describe('GET /v2/organizations/{org.slug}/services/{uuid}/events', () => {
     const pipeline = await aPipeline(app, org, 'steps: [{command: turn}]')
     const first = await aBuild(app, org, pipeline, { creatorId: admin.id, env: { SECRET: 'x' } })
     await runJob(app, first, 'turn')
-    await eventually('three events', async () => (await read(log.path)).list.length === 3, 60_000)
+    await eventually('three events', async () => (await read(log.path)).list.length === 3)
 
     const page = await read(`${log.path}?per_page=2`)
     expect(page.list.map(({ event }) => event)).toEqual(['build.scheduled', 'job.finished'])
@@ -57,14 +57,10 @@ describe('GET /v2/organizations/{org.slug}/services/{uuid}/events', () => {
     expect(nothing.list).toEqual([])
     const second = await aBuild(app, org, pipeline)
     await runJob(app, second, 'turn')
-    const more = await eventually(
-      'three more',
-      async () => {
-        const answer = await read(pathOf(nothing.body.links?.next).replace('per_page=2', 'per_page=9'))
-        return answer.list.length === 3 && answer
-      },
-      60_000,
-    )
+    const more = await eventually('three more', async () => {
+      const answer = await read(pathOf(nothing.body.links?.next).replace('per_page=2', 'per_page=9'))
+      return answer.list.length === 3 && answer
+    })
     expect(more.list.map(({ event }) => event)).toEqual(['build.scheduled', 'job.finished', 'build.finished'])
     const whole = await read(log.path)
     expect(new Set(whole.list.map(({ id }) => id)).size).toBe(6)
@@ -81,7 +77,7 @@ describe('GET /v2/organizations/{org.slug}/services/{uuid}/events', () => {
     const pipeline = await aPipeline(app, org, 'steps: [{command: turn}]')
     await runJob(app, await aBuild(app, org, pipeline), 'turn')
     const read = (path: string) => app.request('GET', path, { token: admin.token })
-    await eventually('the other log', async () => (await read(other.path)).list.length === 1, 60_000)
+    await eventually('the other log', async () => (await read(other.path)).list.length === 1)
     expect((await read(log.path)).list).toEqual([])
   })
 

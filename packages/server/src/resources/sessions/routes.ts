@@ -1,6 +1,4 @@
 import { Type } from 'typebox'
-import { endSessionsIn } from '../../auth/sessions.ts'
-import { inTransaction } from '../../db/transaction.ts'
 import { noContent } from '../../http/answer.ts'
 import { pageAnswer, readPage } from '../../http/paging.ts'
 import { uuid } from '../../http/params.ts'
@@ -19,7 +17,7 @@ const listSessionsRoute = route({
   answers: { 200: Type.Array(UserSession) },
   async handler({ ctx, caller, url }) {
     const page = readPage(url)
-    const rows = await sessions.listOfUser(ctx.db, caller.user.id, page)
+    const rows = await sessions.listOfCaller(ctx.db, caller, page)
     return pageAnswer(page, rows, (row) => presentUserSession(caller, row))
   },
 })
@@ -34,7 +32,7 @@ const endSessionRoute = route({
   changesAccess: true,
   answers: { 204: null },
   async handler({ ctx, caller, params }) {
-    await sessions.deleteOfUser(ctx.db, caller.user.id, params.session)
+    await sessions.deleteOfCaller(ctx.db, caller, params.session)
     return noContent()
   },
 })
@@ -48,7 +46,7 @@ const endSessionsRoute = route({
   changesAccess: true,
   answers: { 204: null },
   async handler({ ctx, caller }) {
-    await inTransaction(ctx.db, (trx) => endSessionsIn(trx, caller.user.id, null))
+    await sessions.deleteAllOfCaller(ctx.db, caller)
     return noContent()
   },
 })

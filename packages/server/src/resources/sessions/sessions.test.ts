@@ -85,3 +85,23 @@ describe('DELETE /v2/user/sessions', () => {
     expect((await app.request('GET', path, { headers: others })).status).toBe(200)
   })
 })
+
+describe('a session of single sign-on', () => {
+  it('sees and ends only sessions that reach no other organization', async () => {
+    const person = await aMember(app, org)
+    const sso = { how: 'sso', organizationId: org.id } as const
+    const other = { how: 'sso', organizationId: (await anOrganization(app)).id } as const
+    const headers = { ...(await aSession(app, person, sso)), ...fromPage }
+    const twin = { ...(await aSession(app, person, sso)), ...fromPage }
+    const hidden = [await aSession(app, person), await aSession(app, person, other)]
+    const { list } = await app.request('GET', path, { headers })
+    expect(list.map(({ opened_with: how }) => how)).toEqual(['sso', 'sso'])
+    const password = await sessionId(app, person)
+    expect((await app.request('DELETE', `${path}/${password}`, { headers })).status).toBe(404)
+    expect((await app.request('DELETE', path, { headers })).status).toBe(204)
+    expect((await app.request('GET', path, { headers: twin })).status).toBe(401)
+    for (const cookie of hidden) {
+      expect((await app.request('GET', path, { headers: { ...cookie, ...fromPage } })).status).toBe(200)
+    }
+  })
+})

@@ -47,6 +47,31 @@ export async function getInTeam(
   return row
 }
 
+export interface PipelineTeamRow {
+  team_id: string
+  team_name: string
+  team_slug: string
+  access_level: AccessLevel
+  created_at: string
+}
+
+/** The teams that have the pipeline and that the caller may see. */
+export async function listOfPipeline(
+  db: Db,
+  org: Organization,
+  caller: Caller,
+  pipelineId: string,
+  page: { limit: number; offset: number },
+): Promise<PipelineTeamRow[]> {
+  const { rows } = await sql<PipelineTeamRow>`
+    select t.id as team_id, t.name as team_name, t.slug as team_slug, tp.access_level, tp.created_at
+    from team_pipelines tp join teams t on t.id = tp.team_id
+    where tp.organization_id = ${org.id} and t.organization_id = ${org.id} and tp.pipeline_id = ${pipelineId}
+      and ${teamIsVisible(org, caller)}
+    order by tp.created_at, t.id limit ${page.limit} offset ${page.offset}`.execute(db)
+  return rows
+}
+
 /** The ids of the teams that have the pipeline. */
 export async function listTeamIds(db: Db, orgId: string, pipelineId: string): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`

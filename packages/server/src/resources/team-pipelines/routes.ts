@@ -1,14 +1,16 @@
 import { Type } from 'typebox'
+import { checkPermission } from '../../auth/permissions.ts'
 import { created, noContent, ok } from '../../http/answer.ts'
 import { pageAnswer, readPage } from '../../http/paging.ts'
-import { uuid } from '../../http/params.ts'
+import { text, uuid } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
+import { forbidden } from '../../lib/errors.ts'
 import * as teams from '../teams/queries.ts'
 import { createTeamPipeline } from './create.ts'
 import { deleteTeamPipeline } from './delete.ts'
-import { presentTeamPipeline } from './present.ts'
+import { presentPipelineTeam, presentTeamPipeline } from './present.ts'
 import * as teamPipelines from './queries.ts'
-import { CreateTeamPipeline, TeamPipeline, UpdateTeamPipeline } from './schema.ts'
+import { CreateTeamPipeline, PipelineTeam, TeamPipeline, UpdateTeamPipeline } from './schema.ts'
 import { updateTeamPipeline } from './update.ts'
 
 const listTeamPipelinesRoute = route({
@@ -25,6 +27,24 @@ const listTeamPipelinesRoute = route({
     const page = readPage(url)
     const rows = await teamPipelines.listInTeam(ctx.db, org, caller, params.team, page)
     return pageAnswer(page, rows, (row) => presentTeamPipeline(ctx.config.url, org.slug, row))
+  },
+})
+
+const listPipelineTeamsRoute = route({
+  method: 'GET',
+  url: '/v2/organizations/:org/pipelines/:pipeline/teams',
+  summary: 'List the teams that have access to a pipeline, oldest first',
+  scope: 'read_teams',
+  permission: 'read_pipeline',
+  params: { pipeline: text('pipeline') },
+  paging: 'pages',
+  answers: { 200: Type.Array(PipelineTeam) },
+  errors: { 403: 'The organization shows teams to administrators only.' },
+  async handler({ ctx, org, caller, pipelineId, url }) {
+    if ((await checkPermission(ctx.db, 'view_teams', org, caller, {})) === 'no') throw forbidden()
+    const page = readPage(url)
+    const rows = await teamPipelines.listOfPipeline(ctx.db, org, caller, pipelineId, page)
+    return pageAnswer(page, rows, presentPipelineTeam)
   },
 })
 
@@ -95,6 +115,7 @@ const deleteTeamPipelineRoute = route({
 
 export const teamPipelineRoutes = [
   listTeamPipelinesRoute,
+  listPipelineTeamsRoute,
   getTeamPipelineRoute,
   createTeamPipelineRoute,
   updateTeamPipelineRoute,

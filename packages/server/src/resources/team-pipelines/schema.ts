@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+import { TeamActor } from '../clusters/schema.ts'
 import { AccessLevel } from '../pipelines/schema.ts'
 import { Timestamp, Uuid } from '../schema.ts'
 
@@ -10,6 +11,11 @@ export const TeamPipeline = Type.Object(
     created_at: Timestamp,
   },
   { title: 'TeamPipeline' },
+)
+
+export const PipelineTeam = Type.Object(
+  { team: TeamActor, access_level: AccessLevel, created_at: Timestamp },
+  { title: 'PipelineTeam' },
 )
 
 export const CreateTeamPipeline = Type.Object(

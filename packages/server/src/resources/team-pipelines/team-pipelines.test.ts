@@ -8,6 +8,7 @@ import {
   aTeam,
   auditTrail,
   inTeam,
+  withoutFeature,
 } from '../../../test/builders.ts'
 
 const app = useApp()
@@ -127,5 +128,34 @@ describe('/v2/organizations/{org.slug}/teams/{team.uuid}/pipelines', () => {
     await add(body)
     const outside = await aMember(app, org)
     expect((await app.request('GET', path, { token: outside.token })).body).toEqual([])
+  })
+})
+
+describe('GET /v2/organizations/{org.slug}/pipelines/{pipeline.slug}/teams', () => {
+  it('lists the teams of a pipeline that the caller may see, oldest first', async () => {
+    const { org, admin, team, pipeline, add } = await aPlace()
+    const added = await add({ pipeline_id: pipeline.id, access_level: 'build_and_read' })
+    const secret = await aTeam(app, org, admin, { privacy: 'secret' })
+    const body = { pipeline_id: pipeline.id, access_level: 'read_only' }
+    await app.request('POST', `${secret.path}/pipelines`, { token: admin.token, body })
+    const path = `${pipeline.path}/teams`
+    const all = await app.request('GET', path, { token: admin.token })
+    expect([all.status, all.list.map((row) => [row.team?.id, row.access_level])]).toEqual([
+      200,
+      [
+        [team.id, 'build_and_read'],
+        [secret.id, 'read_only'],
+      ],
+    ])
+    expect(all.list[0]).toEqual({
+      team: { id: team.id, graphql_id: btoa(`Team---${team.id}`), name: team.name, slug: team.slug },
+      access_level: 'build_and_read',
+      created_at: added.body.created_at,
+    })
+    const member = await aMember(app, org)
+    const seen = await app.request('GET', path, { token: member.token })
+    expect(seen.list.map((row) => row.team?.id)).toEqual([team.id])
+    await withoutFeature(app, org, 'members_view_teams')
+    expect((await app.request('GET', path, { token: member.token })).status).toBe(403)
   })
 })

@@ -73,12 +73,11 @@ describe('readXml', () => {
     expect(samples.filter(isSurprise)).toEqual([])
   })
 
+  // A time that grows with the square of the input would exceed the limit of a test.
   it('takes time proportional to the input', () => {
     const hostile = ['&', '<a x="&', '<!--', '<a>'.repeat(99)].map((piece) =>
-      piece.repeat(100_000 / piece.length),
+      piece.repeat(4_000_000 / piece.length),
     )
-    const started = performance.now()
     for (const source of hostile) expect(() => read(`<r>${source}`)).toThrow(XmlError)
-    expect(performance.now() - started).toBeLessThan(2000)
   })
 })

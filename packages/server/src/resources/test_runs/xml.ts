@@ -94,17 +94,8 @@ function skipSpace(source: string, from: number): number {
 const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
 
 /** Unknown entities stay as they are. */
-function decode(text: string): string {
-  let decoded = ''
-  let at = 0
-  for (let mark = text.indexOf('&'); mark >= 0; mark = text.indexOf('&', at)) {
-    const end = text.indexOf(';', mark)
-    const value = end < 0 || end - mark > 10 ? null : character(text.slice(mark + 1, end))
-    decoded += text.slice(at, mark) + (value ?? '&')
-    at = value === null ? mark + 1 : end + 1
-  }
-  return decoded + text.slice(at)
-}
+const decode = (text: string): string =>
+  text.replace(/&(#?\w{1,8});/g, (whole, entity: string) => character(entity) ?? whole)
 
 function character(entity: string): string | null {
   if (!entity.startsWith('#')) return Object.hasOwn(entities, entity) ? (entities[entity] ?? null) : null

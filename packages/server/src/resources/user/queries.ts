@@ -27,6 +27,21 @@ export const findCredentials = (
     .where(sql`lower(email)`, '=', sql`lower(${email})`)
     .executeTakeFirst()
 
+/** Whether the user belongs to an organization beside these. null: these are all. */
+export async function isMemberElsewhere(
+  db: Db,
+  userId: string,
+  organizationIds: readonly string[] | null,
+): Promise<boolean> {
+  const { rows } = await sql<{ is: boolean }>`
+    select exists (
+      select from organization_members m
+      where m.user_id = ${userId} and m.organization_id <> all (${organizationIds}::uuid[])) as is`.execute(
+    db,
+  )
+  return rows[0]?.is ?? false
+}
+
 export async function updateName(db: Db, userId: string, name: string): Promise<void> {
   await db.updateTable('users').set({ name }).where('id', '=', userId).execute()
 }

@@ -3,7 +3,7 @@ import { noContent, ok, svg } from '../../http/answer.ts'
 import { uuid } from '../../http/params.ts'
 import { route } from '../../http/route.ts'
 import { renderAvatar } from './avatar.ts'
-import { validationFailed } from '../../lib/errors.ts'
+import { forbidden, validationFailed } from '../../lib/errors.ts'
 import { changePassword } from './change-password.ts'
 import { presentUser } from './present.ts'
 import * as users from './queries.ts'
@@ -30,10 +30,17 @@ const updateUserRoute = route({
   body: UpdateUser,
   changesAccess: true,
   answers: { 200: User },
-  errors: { 422: 'The name is missing, blank or too long.' },
+  errors: {
+    403: 'The token or session does not reach every organization of the user, who has one name in all of them.',
+    422: 'The name is missing, blank or too long.',
+  },
   async handler({ ctx, caller, body }) {
     const name = body.name.trim()
     if (name === '') throw validationFailed('the name must not be blank')
+    if (await users.isMemberElsewhere(ctx.db, caller.user.id, caller.token.organization_ids))
+      throw forbidden(
+        'Your name is the same in all your organizations, and you have signed in to some of them',
+      )
     await users.updateName(ctx.db, caller.user.id, name)
     return ok(presentUser(ctx.config.url, { ...caller.user, name }))
   },

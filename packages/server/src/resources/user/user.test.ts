@@ -42,6 +42,20 @@ describe('PATCH /v2/user', () => {
     expect((await app.request('GET', '/v2/user', { token: user.token })).body.name).toBe('Grace Hopper')
   })
 
+  it('is refused to a caller who does not reach every organization of the user', async () => {
+    const org = await anOrganization(app)
+    const user = await aMember(app, org)
+    const rename = async () => {
+      const headers = { ...(await aSession(app, user, { how: 'sso', organizationId: org.id })), ...fromPage }
+      return (await app.request('PATCH', '/v2/user', { headers, body: { name: 'Grace' } })).status
+    }
+    expect(await rename()).toBe(200)
+    const { id: organization_id } = await anOrganization(app)
+    const membership = { organization_id, user_id: user.id, role: 'member' }
+    await app.db.insertInto('organization_members').values(membership).execute()
+    expect(await rename()).toBe(403)
+  })
+
   it('refuses a blank or long name, and a token without write_user', async () => {
     const user = await aMember(app, await anOrganization(app))
     for (const body of [{}, { name: ' ' }, { name: 'x'.repeat(201) }, { name: 1 }]) {

@@ -124,36 +124,32 @@ describe('a payload that is not what it should be', () => {
     return copy
   }
 
-  it.each(hosts)(
-    'is 4xx or understood, and never 5xx: every field of %s',
-    async (host) => {
-      const pipeline = await aPipeline(app, await anOrganization(app), 'steps: [{ command: make }]', {
-        repository: 'https://elsewhere.example.com/app.git',
+  it.each(hosts)('is 4xx or understood, and never 5xx: every field of %s', async (host) => {
+    const pipeline = await aPipeline(app, await anOrganization(app), 'steps: [{ command: make }]', {
+      repository: 'https://elsewhere.example.com/app.git',
+    })
+    const path = await webhookPath(app, pipeline)
+    for (const { headers, body } of [aPush(host), aPullRequest(host, { labels: ['a'] })]) {
+      const spots = [...mutations(body)]
+      const answers = spots.flatMap((spot, index) => {
+        // Each field gets one value, another for each; the whole walk is repeated by the next field of its kind.
+        const values = [wrong[index % wrong.length], wrong[(index * 5 + 3) % wrong.length]]
+        return values.map((by) => ({ spot, by, body: replaced(body as object, spot, by) }))
       })
-      const path = await webhookPath(app, pipeline)
-      for (const { headers, body } of [aPush(host), aPullRequest(host, { labels: ['a'] })]) {
-        const spots = [...mutations(body)]
-        const answers = spots.flatMap((spot, index) => {
-          // Each field gets one value, another for each; the whole walk is repeated by the next field of its kind.
-          const values = [wrong[index % wrong.length], wrong[(index * 5 + 3) % wrong.length]]
-          return values.map((by) => ({ spot, by, body: replaced(body as object, spot, by) }))
+      for (const { spot, by, body: text } of answers) {
+        const answer = await app.request('POST', path, {
+          text: JSON.stringify(text),
+          headers: { ...headers, 'X-GitHub-Delivery': unique('d'), 'Content-Type': 'application/json' },
         })
-        for (const { spot, by, body: text } of answers) {
-          const answer = await app.request('POST', path, {
-            text: JSON.stringify(text),
-            headers: { ...headers, 'X-GitHub-Delivery': unique('d'), 'Content-Type': 'application/json' },
-          })
-          expect([spot.join('.'), by, answer.status < 500, typeof answer.body.message]).toEqual([
-            spot.join('.'),
-            by,
-            true,
-            'string',
-          ])
-        }
+        expect([spot.join('.'), by, answer.status < 500, typeof answer.body.message]).toEqual([
+          spot.join('.'),
+          by,
+          true,
+          'string',
+        ])
       }
-    },
-    60_000,
-  )
+    }
+  })
 
   it('is 400 when it is no JSON, too deep, no UTF-8 or cannot be stored', async () => {
     const pipeline = await aPipelineOn('github')

@@ -13,19 +13,28 @@ export interface ClaimedPoll extends PollClaim {
   polled_at: string | null
 }
 
+/** For queries with `pipelines p` and its `pipeline_polls q`: the settings have changed. */
+const isOutdated = sql<boolean>`
+  (p.poll_interval_seconds is null or p.archived_at is not null or p.repository <> q.repository)`
+
+/** For queries with `pipelines p`. */
+const isNew = sql<boolean>`
+  p.poll_interval_seconds is not null and p.archived_at is null
+  and not exists (select from pipeline_polls q where q.pipeline_id = p.id)`
+
+/** Whether a poll is due, or the settings of one have changed. */
+export const hasPolls = sql<boolean>`
+  (exists (select from pipeline_polls where next_poll_at <= now())
+    or exists (select from pipeline_polls q join pipelines p on p.id = q.pipeline_id where ${isOutdated})
+    or exists (select from pipelines p where ${isNew}))`
+
 /** A pipeline that turned polling off, or has another repository, starts over. */
 export async function followSettings(db: Db, now: string): Promise<void> {
   await sql`
-    delete from pipeline_polls q using pipelines p
-    where p.id = q.pipeline_id
-      and (p.poll_interval_seconds is null or p.archived_at is not null or p.repository <> q.repository)`.execute(
-    db,
-  )
+    delete from pipeline_polls q using pipelines p where p.id = q.pipeline_id and ${isOutdated}`.execute(db)
   await sql`
     insert into pipeline_polls (pipeline_id, organization_id, repository, next_poll_at)
-    select p.id, p.organization_id, p.repository, ${now} from pipelines p
-    where p.poll_interval_seconds is not null and p.archived_at is null
-      and not exists (select from pipeline_polls q where q.pipeline_id = p.id)
+    select p.id, p.organization_id, p.repository, ${now} from pipelines p where ${isNew}
     on conflict do nothing`.execute(db)
 }
 

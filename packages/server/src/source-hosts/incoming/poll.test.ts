@@ -164,7 +164,7 @@ describe('poll_interval_seconds', () => {
         app.db,
       )
     expect((await count()).rows).toEqual([{ count: 8 }])
-    const running = await runTasks(app.database.pool, app.ctx.log, app.ctx, handlers, {})
+    const running = await runTasks(app.database.pool, app.ctx.log, app.ctx, handlers, { cron: {} })
     try {
       await eventually('all are polled', async () => {
         await enqueuePolls(app.ctx)

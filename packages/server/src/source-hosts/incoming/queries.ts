@@ -193,6 +193,19 @@ export async function keepCommit(
     values (${id}, ${commit}, ${organization_id}, ${at}) on conflict do nothing`.execute(trx)
 }
 
+const commitsAtOnce = 5000
+
+/** An older commit counts as unknown, unless a branch or tag that is polled still has it. */
+export async function expireCommits(db: Db): Promise<void> {
+  for (let deleted = commitsAtOnce; deleted === commitsAtOnce;) {
+    const { numAffectedRows } = await sql`
+      delete from repository_commits where (pipeline_id, commit) in (
+        select pipeline_id, commit from repository_commits where seen_at < now() - interval '730 days'
+        order by seen_at limit ${commitsAtOnce})`.execute(db)
+    deleted = Number(numAffectedRows ?? 0n)
+  }
+}
+
 /** Whether a delivery or a poll found the commit on a branch or tag of the pipeline's own repository. */
 export async function isOwnCommit(db: Db, { id, organization_id }: Target, commit: string): Promise<boolean> {
   const { rows } = await sql`

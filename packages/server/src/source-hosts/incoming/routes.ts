@@ -36,6 +36,7 @@ const receiveDeliveryRoute = route({
   answers: { 200: DeliveryAnswer },
   errors: {
     400: 'The payload cannot be understood.',
+    401: 'The signature is missing or wrong, and the connection to the host has a webhook secret.',
     404: 'No pipeline has this address.',
   },
   async handler({ ctx, params, headers, rawBody }) {

@@ -24,12 +24,16 @@ export function AgentImagePage() {
   return (
     <Page title={image.name} before={<StateBadge kind="image" state={image.status} />}>
       <Facts
-        facts={{
-          Version: image.version,
-          Reference: image.image_ref === null ? 'Not built yet' : <code>{image.image_ref}</code>,
-          'Built from': <code>{image.base_image}</code>,
-          ...(image.last_build_error === null ? {} : { 'Last error': image.last_build_error }),
-        }}
+        isFramed
+        facts={[
+          ['Version', image.version],
+          [
+            'Reference',
+            image.image_ref === null ? 'Not built yet' : <code key="ref">{image.image_ref}</code>,
+          ],
+          ['Built from', <code key="base">{image.base_image}</code>],
+          ['Last error', image.last_build_error],
+        ]}
       />
       <h2>Dockerfile</h2>
       <CopyBlock text={image.dockerfile} label="Dockerfile" />

@@ -53,23 +53,34 @@ export function AgentPage() {
       }
     >
       <Facts
-        facts={{
-          Job: agent.job === null ? 'None' : <JobLink job={agent.job} />,
-          'Last job ended':
-            agent.last_job_finished_at === null ? 'Never' : <Time at={agent.last_job_finished_at} />,
-          Queue: agent.queue ?? 'None',
-          Tags: agent.meta_data.join(', ') || 'None',
-          Host: agent.hostname,
-          Address: agent.ip_address ?? 'Unknown',
-          System: `${agent.os_id} ${agent.arch}`,
-          Version: agent.version,
-          Connected: agent.connected_at === null ? 'Never' : <Time at={agent.connected_at} />,
-          Id: (
-            <>
+        isFramed
+        facts={[
+          ['Job', agent.job === null ? 'None' : <JobLink key="job" job={agent.job} />],
+          [
+            'Last job ended',
+            agent.last_job_finished_at === null ? (
+              'Never'
+            ) : (
+              <Time key="ended" at={agent.last_job_finished_at} />
+            ),
+          ],
+          ['Queue', agent.queue ?? 'None'],
+          ['Tags', agent.meta_data.join(', ') || 'None'],
+          ['Host', agent.hostname],
+          ['Address', agent.ip_address ?? 'Unknown'],
+          ['System', `${agent.os_id} ${agent.arch}`],
+          ['Version', agent.version],
+          [
+            'Connected',
+            agent.connected_at === null ? 'Never' : <Time key="connected" at={agent.connected_at} />,
+          ],
+          [
+            'Id',
+            <span key="id">
               <code>{agent.id}</code> <Copy text={agent.id} label="id" />
-            </>
-          ),
-        }}
+            </span>,
+          ],
+        ]}
       />
       {open === 'pause' && (
         <PauseDialog

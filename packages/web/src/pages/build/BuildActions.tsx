@@ -10,7 +10,7 @@ import { isCanceled, isOver, useBuildActions } from './build-actions.ts'
 import { CancelBuild } from './CancelBuild.tsx'
 import { curlOf } from './curl.ts'
 import type { BuildPlace } from './queries.ts'
-import { usePhone } from './use-media.ts'
+import { usePhone } from '../../parts/use-media.ts'
 
 interface Props {
   place: BuildPlace

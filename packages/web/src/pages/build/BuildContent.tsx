@@ -35,7 +35,7 @@ export function BuildContent({ place, build, table, search, selection }: Props) 
       {search.tab === undefined ? (
         <JobView table={table} search={search} selection={selection} />
       ) : (
-        <BuildTab tab={search.tab} place={place} build={build} table={table} />
+        <BuildTab tab={search.tab} place={place} build={build} table={table} selection={selection} />
       )}
     </Suspense>
   )

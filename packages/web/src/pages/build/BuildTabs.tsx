@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
+import type { Schemas } from '../../api/operations.ts'
 import type { IconName } from '../../parts/icon-names.ts'
 import { Icon } from '../../parts/Icon.tsx'
 import { annotationCountQuery, artifactsQuery, testRunsQuery, type BuildPlace } from './queries.ts'
@@ -15,6 +16,7 @@ const viewLooks: Record<ViewName, [label: string, icon: IconName]> = {
 }
 
 const tabNames: Record<TabName, string> = {
+  failures: 'Failures',
   annotations: 'Annotations',
   artifacts: 'Artifacts',
   tests: 'Tests',
@@ -23,9 +25,17 @@ const tabNames: Record<TabName, string> = {
   notifications: 'Notifications',
 }
 
-export function BuildTabs({ place, search }: { place: BuildPlace; search: BuildSearch }) {
+interface Props {
+  place: BuildPlace
+  build: Schemas['Build']
+  search: BuildSearch
+}
+
+export function BuildTabs({ place, build, search }: Props) {
   const counts = useCounts(place)
   const { tab, view = 'summary' } = search
+  const hasFailures = build.failing_at !== null || build.state === 'failed' || tab === 'failures'
+  const shownTabs = tabs.filter((each) => each !== 'failures' || hasFailures)
   const nav = useRef<HTMLElement>(null)
   useEffect(() => {
     const current = nav.current?.querySelector(`[data-name=${tab ?? view}]`)
@@ -50,7 +60,7 @@ export function BuildTabs({ place, search }: { place: BuildPlace; search: BuildS
         </Link>
       ))}
       <span className={styles.gap} />
-      {tabs.map((each) => (
+      {shownTabs.map((each) => (
         <Link
           key={each}
           data-name={each}

@@ -12,7 +12,7 @@ import { useSelection } from './selection.ts'
 import { SplitPane } from './SplitPane.tsx'
 import { useBuildKeys } from './use-build-keys.ts'
 import { useFirstFailure } from './use-first-failure.ts'
-import { usePhone, useWide } from './use-media.ts'
+import { usePhone, useWide } from '../../parts/use-media.ts'
 import styles from './BuildWorkspace.module.css'
 
 interface Props {

@@ -1,6 +1,6 @@
 import type { Schemas } from '../../api/operations.ts'
 import { Empty } from '../../parts/States.tsx'
-import { Facts } from './Facts.tsx'
+import { Facts } from '../../parts/Facts.tsx'
 import styles from './Content.module.css'
 
 const sorted = (record: Record<string, string>) =>

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Empty, Loading, Problem } from '../../parts/States.tsx'
-import { Facts } from './Facts.tsx'
+import { Facts } from '../../parts/Facts.tsx'
 import { jobEnvironmentQuery, type JobPlace } from './queries.ts'
 import styles from './Content.module.css'
 

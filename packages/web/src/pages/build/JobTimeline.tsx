@@ -1,7 +1,7 @@
 import type { Schemas } from '../../api/operations.ts'
 import type { Job } from '../../graph/job.ts'
 import { Duration, Time } from '../../parts/Time.tsx'
-import { Facts } from './Facts.tsx'
+import { Facts } from '../../parts/Facts.tsx'
 import styles from './Content.module.css'
 
 interface Props {

@@ -7,7 +7,7 @@ import { Icon } from '../../parts/Icon.tsx'
 import { StateBadge } from '../../parts/StateBadge.tsx'
 import { Loading, Problem } from '../../parts/States.tsx'
 import { Duration } from '../../parts/Time.tsx'
-import { Facts } from './Facts.tsx'
+import { Facts } from '../../parts/Facts.tsx'
 import { waitingQuery, type JobPlace } from './queries.ts'
 import styles from './Content.module.css'
 

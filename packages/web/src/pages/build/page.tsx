@@ -63,7 +63,7 @@ function LoadedBuild({ place, build, graph }: LoadedProps) {
       actions={<BuildActions place={place} build={build} table={graph.table} {...rights} />}
       subtitle={<BuildFacts place={place} build={build} />}
     >
-      <BuildTabs place={place} search={search} />
+      <BuildTabs place={place} build={build} search={search} />
       <BuildWorkspace place={place} build={build} table={graph.table} search={search} {...rights} />
     </Page>
   )

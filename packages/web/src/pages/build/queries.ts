@@ -26,6 +26,9 @@ export const buildQuery = (place: BuildPlace) =>
     query: { exclude_jobs: true, exclude_pipeline: true },
   })
 
+export const failureSummaryQuery = (place: BuildPlace) =>
+  query(`GET ${build}/failure_summary`, { params: paramsOf(place), query: { max_jobs: 20 } })
+
 export interface LoadedGraph {
   table: JobTable
   watched: Watched

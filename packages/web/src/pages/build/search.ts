@@ -1,6 +1,14 @@
 // What the address of a build says after the question mark.
 export const views = ['summary', 'graph', 'table', 'waterfall'] as const
-export const tabs = ['annotations', 'artifacts', 'tests', 'environment', 'uploads', 'notifications'] as const
+export const tabs = [
+  'failures',
+  'annotations',
+  'artifacts',
+  'tests',
+  'environment',
+  'uploads',
+  'notifications',
+] as const
 export const panels = ['log', 'artifacts', 'environment', 'timeline'] as const
 
 export type ViewName = (typeof views)[number]

@@ -7,17 +7,23 @@ import { Dialog } from '../../parts/Dialog.tsx'
 import { FieldStack, SelectField, TextField } from '../../parts/Field.tsx'
 import { createToken, tokensQuery } from './queries.ts'
 import { ScopeChoice } from './ScopeChoice.tsx'
-import type { Scope } from './scopes.ts'
+import { commandScopes, type Scope } from './scopes.ts'
 
 const lifetimes = [7, 30, 90, 365]
 
-export function NewTokenDialog({ onClose }: { onClose: () => void }) {
+interface Props {
+  /** The description that `millrace login` proposes; undefined: the person describes the token. */
+  proposed: string | undefined
+  onClose: () => void
+}
+
+export function NewTokenDialog({ proposed, onClose }: Props) {
   const queryClient = useQueryClient()
   const formId = useId()
   const [key] = useState(newKey)
-  const [description, setDescription] = useState('')
+  const [description, setDescription] = useState(proposed ?? '')
   const [days, setDays] = useState('90')
-  const [scopes, setScopes] = useState<readonly Scope[]>([])
+  const [scopes, setScopes] = useState<readonly Scope[]>(proposed === undefined ? [] : commandScopes)
   const create = useMutation({
     mutationFn: () =>
       createToken(

@@ -94,7 +94,6 @@ function PasswordForm() {
           type="password"
           autoComplete="new-password"
           required
-          minLength={10}
           value={next}
           problem={change.error?.message}
           onChange={({ target }) => setNext(target.value)}

@@ -46,6 +46,18 @@ export const allScopes = Object.keys(nouns) as Scope[]
 
 export const readScopes = allScopes.filter((scope) => scope.startsWith('read_'))
 
+/** What the commands of `millrace` need that use a server. */
+export const commandScopes: readonly Scope[] = [
+  ...readScopes,
+  'write_agents',
+  'write_artifacts',
+  'write_build_logs',
+  'write_builds',
+  'write_clusters',
+  'write_pipelines',
+  'write_secrets',
+]
+
 export interface ScopeGroup {
   noun: string
   scopes: Array<{ scope: Scope; verb: 'read' | 'write' }>

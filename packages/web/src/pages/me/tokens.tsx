@@ -1,4 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Button } from '../../parts/Button.tsx'
 import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx'
@@ -12,7 +13,9 @@ import { revokeToken, tokensQuery, type Token } from './queries.ts'
 
 export function TokensPage() {
   const { data: tokens, error, refetch } = useQuery(tokensQuery())
-  const [isNewOpen, setNewOpen] = useState(false)
+  const { new: proposed } = useSearch({ from: '/-/me/tokens' })
+  const navigate = useNavigate()
+  const [isNewOpen, setNewOpen] = useState(proposed !== undefined)
   const create = (
     <Button kind="primary" icon="plus" onClick={() => setNewOpen(true)}>
       New token
@@ -26,7 +29,15 @@ export function TokensPage() {
         <Empty title="No access tokens yet">Programs use them to call the API in your name.</Empty>
       )}
       {tokens !== undefined && tokens.length > 0 && <TokenTable tokens={tokens} />}
-      {isNewOpen && <NewTokenDialog onClose={() => setNewOpen(false)} />}
+      {isNewOpen && (
+        <NewTokenDialog
+          proposed={proposed}
+          onClose={() => {
+            setNewOpen(false)
+            void navigate({ to: '/-/me/tokens', search: {}, replace: true })
+          }}
+        />
+      )}
     </MeLayout>
   )
 }

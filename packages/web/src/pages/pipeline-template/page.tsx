@@ -18,13 +18,15 @@ export function PipelineTemplatePage() {
   return (
     <Page title={template.name} subtitle={template.description}>
       <Facts
-        facts={{
-          'For new pipelines': template.available
-            ? 'Everybody may choose it'
-            : 'Only administrators may choose it',
-          Changed: <Time at={template.updated_at} />,
-          'Changed by': template.updated_by?.name ?? 'The operator',
-        }}
+        isFramed
+        facts={[
+          [
+            'For new pipelines',
+            template.available ? 'Everybody may choose it' : 'Only administrators may choose it',
+          ],
+          ['Changed', <Time key="changed" at={template.updated_at} />],
+          ['Changed by', template.updated_by?.name ?? 'The operator'],
+        ]}
       />
       <h2>Steps</h2>
       <CopyBlock text={template.configuration} label="steps" />

@@ -12,6 +12,8 @@ import { BuildList } from '../builds/BuildList.tsx'
 import { FilterBar } from '../builds/FilterBar.tsx'
 import { hasFilters, type BuildFilters } from '../builds/filters.ts'
 import { buildsOfPipelineQuery } from '../builds/queries.ts'
+import { trendQuery } from '../pipelines/queries.ts'
+import { TrendBars } from '../pipelines/TrendBars.tsx'
 import { NewBuildDialog } from './NewBuildDialog.tsx'
 import { pipelineQuery } from './queries.ts'
 
@@ -55,6 +57,7 @@ export function PipelinePage() {
         </>
       }
     >
+      <LastBuilds org={org} pipeline={slug} />
       <FilterBar filters={filters} onChange={change} />
       <BuildList
         org={org}
@@ -84,3 +87,11 @@ const Subtitle = ({ description, repository }: { description: string; repository
     <code>{repository}</code> <Copy text={repository} label="repository" />
   </>
 )
+
+function LastBuilds({ org, pipeline }: { org: string; pipeline: string }) {
+  const { data: trends } = useQuery(trendQuery(org, pipeline))
+  const trend = trends?.[0]
+  return trend === undefined || trend.builds.length === 0 ? null : (
+    <TrendBars org={org} trend={trend} size="strip" />
+  )
+}

@@ -1,5 +1,6 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useRef, useState } from 'react'
+import { usePhone } from '../../parts/use-media.ts'
 import type { Pipeline, Trend } from './queries.ts'
 import { PipelineRow } from './PipelineRow.tsx'
 import styles from './PipelineList.module.css'
@@ -17,7 +18,7 @@ const narrow = 61
 /** Only the rows on screen are in the document, so that a thousand pipelines cost as much as thirty. */
 export function PipelineList({ org, pipelines, trends, onFavorite }: Props) {
   const list = useRef<HTMLUListElement>(null)
-  const isNarrow = useNarrow()
+  const isNarrow = usePhone()
   const [offset, setOffset] = useState(0)
   useEffect(() => setOffset(list.current?.offsetTop ?? 0), [])
   const rows = useWindowVirtualizer({
@@ -59,17 +60,4 @@ export function PipelineList({ org, pipelines, trends, onFavorite }: Props) {
       })}
     </ul>
   )
-}
-
-const query = '(max-width: 640px)'
-
-function useNarrow(): boolean {
-  const [isNarrow, setNarrow] = useState(() => matchMedia(query).matches)
-  useEffect(() => {
-    const media = matchMedia(query)
-    const listener = () => setNarrow(media.matches)
-    media.addEventListener('change', listener)
-    return () => media.removeEventListener('change', listener)
-  }, [])
-  return isNarrow
 }

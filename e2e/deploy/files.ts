@@ -1,0 +1,43 @@
+// Reads the files in deploy/, and the names of all settings from the sources that read them.
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const root = fileURLToPath(new URL('../..', import.meta.url))
+
+export const readText = (path: string): string => readFileSync(join(root, path), 'utf8')
+
+const readers = [
+  'packages/server/src/config.ts',
+  'packages/server/src/hosted-settings.ts',
+  'packages/cli/src/commands/agent/start.ts',
+]
+
+/** The names of the variables that Millrace reads. */
+export const knownSettings = (): Set<string> =>
+  new Set(readers.flatMap((path) => readText(path).match(/\b(?:MILLRACE|AWS)_[A-Z0-9_]+\b/g) ?? []))
+
+/** Names in a text that look like settings of ours and are none. */
+export function unknownSettings(text: string): string[] {
+  const known = knownSettings()
+  const named = new Set(text.match(/\bMILLRACE_[A-Z0-9_]+\b/g))
+  return [...named].filter((name) => !known.has(name))
+}
+
+/** The path of a program; null: it is not installed. */
+export function findProgram(name: string, folders: readonly string[] = []): string | null {
+  const path = [process.env['PATH'] ?? '', ...folders].join(delimiter)
+  try {
+    return execFileSync('/bin/sh', ['-c', 'command -v "$1"', 'sh', name], {
+      env: { PATH: path },
+      encoding: 'utf8',
+    }).trim()
+  } catch {
+    return null
+  }
+}
+
+/** For the name of a test that needs the program. */
+export const skippedWithout = (program: string | null, name: string): string =>
+  program === null ? ` (skipped: ${name} is not installed)` : ''

@@ -1,0 +1,55 @@
+// Verbs that change a job, and why it waits.
+import type { Job, JobWaiting } from '@millrace/server/wire.ts'
+import { print } from '../../command.ts'
+import { oneLine } from '../text.ts'
+import { findJob, type JobOptions } from './find-job.ts'
+
+export async function retryJob(text: string | undefined, options: JobOptions): Promise<void> {
+  const { api, id } = await findJob(text, options)
+  const job = await api.put<Job>(`jobs/${id}/retry`, {})
+  print(options, job, `${nameOf(job)} is tried again as job ${job.id}.`)
+}
+
+export async function cancelJob(text: string | undefined, options: JobOptions): Promise<void> {
+  const { api, id } = await findJob(text, options)
+  const job = await api.put<Job>(`jobs/${id}/cancel`, {})
+  print(options, job, `${nameOf(job)} ${job.state === 'canceled' ? 'is canceled' : 'is being canceled'}.`)
+}
+
+export async function explainWaiting(text: string | undefined, options: JobOptions): Promise<void> {
+  const { api, id } = await findJob(text, options)
+  const waiting = await api.get<JobWaiting>(`jobs/${id}/waiting`)
+  print(options, waiting, describeWaiting(waiting))
+}
+
+const MOST_REASONS = 20
+
+export function describeWaiting(waiting: JobWaiting): string {
+  const reasons = waiting.waiting_on.map(
+    ({ type, name, key, state }) =>
+      `  ${type} ${oneLine(name ?? key ?? '')}${state === null ? '' : `: ${state.replaceAll('_', ' ')}`}`,
+  )
+  const more = reasons.length - MOST_REASONS
+  const { concurrency, queue, jobs_ahead: ahead, eligible_agents: agents } = waiting
+  const facts = [
+    ...(concurrency === null
+      ? []
+      : [
+          `concurrency group ${oneLine(concurrency.group)}: ${concurrency.held} of ${concurrency.limit} taken`,
+        ]),
+    ...(queue === null ? [] : [`queue ${oneLine(queue.key)}`]),
+    ...(waiting.agent_query_rules.length === 0
+      ? []
+      : [`needs an agent with ${waiting.agent_query_rules.map(oneLine).join(', ')}`]),
+    ...(ahead === null ? [] : [`${ahead} ${ahead === 1 ? 'job' : 'jobs'} ahead`]),
+    ...(agents === null ? [] : [`${agents} ${agents === 1 ? 'agent' : 'agents'} could take it`]),
+  ]
+  return [
+    oneLine(waiting.reason),
+    ...reasons.slice(0, MOST_REASONS),
+    ...(more > 0 ? [`  and ${more} more`] : []),
+    ...(facts.length === 0 ? [] : [facts.join(', ')]),
+  ].join('\n')
+}
+
+const nameOf = ({ name, id }: Job) => oneLine(name ?? id)

@@ -1,0 +1,165 @@
+// Follows a growing log to its end. The server sends rows, and sends a row again if the job has changed it, as progress bars do.
+// The id of an event is the first row that may still change; a new connection continues there, so nothing is lost.
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Job, JobWaiting } from '@millrace/server/wire.ts'
+import { Refused } from '../../run/refused.ts'
+import type { Api } from '../api.ts'
+import { interruptSignal } from '../build/interrupt.ts'
+import { RefusedByServer } from '../failures.ts'
+import { openStyle } from '../style.ts'
+import { oneLine, shortened } from '../text.ts'
+import { LiveArea } from '../watch/live-area.ts'
+import { readServerEvents } from '../watch/server-events.ts'
+import { renderRow, rowJson, type LogOptions } from './render.ts'
+import type { Row } from './rows.ts'
+
+export async function followLog(api: Api, id: string, options: LogOptions): Promise<void> {
+  await sayWhyItWaits(api, id)
+  const interrupt = interruptSignal()
+  const output = openOutput(options)
+  try {
+    await follow(api, id, new GrowingLog(output), interrupt.signal, options.tail)
+  } finally {
+    output.close()
+    interrupt.end()
+  }
+}
+
+/** Something that shows rows. */
+export interface LogOutput {
+  /** How many of the last rows it can still change. */
+  openRows(): number
+  /** `settled` rows follow those of earlier calls; `open` ones may be different in the next call. */
+  show(settled: readonly Row[], open: readonly Row[]): void
+  close(): void
+}
+
+/** The rows that have not been settled yet. */
+export class GrowingLog {
+  private readonly output: LogOutput
+  private settled = 0
+  private open: readonly Row[] = []
+
+  constructor(output: LogOutput) {
+    this.output = output
+  }
+
+  /** From row `from` on, the log is this. Rows that were settled before stay as they were. */
+  set(from: number, rows: readonly Row[]): void {
+    // The first event of a part of a log begins after its first row.
+    if (this.settled === 0 && this.open.length === 0) this.settled = from - 1
+    const known = from - 1 - this.settled
+    this.open = known >= 0 ? [...this.open.slice(0, known), ...rows] : rows.slice(-known)
+    this.settle(this.output.openRows())
+  }
+
+  end(): void {
+    this.settle(0)
+  }
+
+  private settle(openRows: number): void {
+    const count = Math.max(0, this.open.length - openRows)
+    const done = this.open.slice(0, count)
+    this.open = this.open.slice(count)
+    this.settled += count
+    this.output.show(done, this.open)
+  }
+}
+
+const PATIENCE_MS = 300_000
+
+async function follow(
+  api: Api,
+  id: string,
+  log: GrowingLog,
+  signal: AbortSignal,
+  tail: number | undefined,
+): Promise<void> {
+  let place = ''
+  let failures = 0
+  let seenAt = Date.now()
+  const first = tail === undefined ? 1 : await firstRowOfTail(api, id, tail)
+  while (!signal.aborted) {
+    try {
+      const headers: Record<string, string> = {
+        Accept: 'text/event-stream',
+        ...(place === '' ? {} : { 'Last-Event-ID': place }),
+      }
+      const response = await api.stream(`jobs/${id}/log/stream?as=rows&row=${first}`, { headers, signal })
+      for await (const event of readServerEvents(response)) {
+        failures = 0
+        seenAt = Date.now()
+        if (event.id !== '') place = event.id
+        if (event.event === 'end') return log.end()
+        if (event.event === 'deleted') throw new Refused('The log of this job was deleted.')
+        if (event.event !== 'rows') continue
+        const { from, rows } = JSON.parse(event.data) as { from: number; rows: Row[] }
+        log.set(from, rows)
+      }
+    } catch (error) {
+      if (signal.aborted) return
+      const isFinal = error instanceof RefusedByServer && error.status < 500 && error.status !== 429
+      if (isFinal || Date.now() - seenAt > PATIENCE_MS) throw error
+      if (error instanceof Refused && !(error instanceof RefusedByServer) && failures > 0 && place === '')
+        throw error
+    }
+    failures += 1
+    await pause(Math.min(200 * failures, 5000), undefined, { signal }).catch(() => {})
+  }
+}
+
+async function firstRowOfTail(api: Api, id: string, tail: number): Promise<number> {
+  const { total } = await api.get<{ total: number }>(`jobs/${id}/log/rows?tail=1`)
+  return Math.max(1, total - tail + 1)
+}
+
+function openOutput(options: LogOptions): LogOutput {
+  const { stdout } = process
+  if (options.json) return linesOutput((row) => void stdout.write(`${JSON.stringify(rowJson(row))}\n`))
+  const style = openStyle(options)
+  const render = (row: Row) => renderRow(row, style, options.times === true)
+  if (!stdout.isTTY || process.env['TERM'] === 'dumb') {
+    return linesOutput((row) => void stdout.write(`${render(row)}\n`))
+  }
+  return terminalOutput(stdout, render)
+}
+
+/** The last row may still grow. */
+export function linesOutput(print: (row: Row) => void): LogOutput {
+  return {
+    openRows: () => 1,
+    show: (settled) => settled.forEach((row) => print(row)),
+    close: () => {},
+  }
+}
+
+interface TerminalSize {
+  columns: number
+  rows: number
+  write(text: string): unknown
+}
+
+/** The server changes at most the last hundred rows, as a terminal of that height would. */
+const MOST_OPEN_ROWS = 100
+
+export function terminalOutput(output: TerminalSize, render: (row: Row) => string): LogOutput {
+  const area = new LiveArea({
+    get columns() {
+      return output.columns
+    },
+    write: (text) => void output.write(text),
+  })
+  return {
+    openRows: () => Math.max(1, Math.min(output.rows - 1, MOST_OPEN_ROWS)),
+    show: (settled, open) => area.update(settled.map(render), open.map(render)),
+    close: () => area.close('keep'),
+  }
+}
+
+/** On stderr, so that stdout has nothing but the log. */
+async function sayWhyItWaits(api: Api, id: string): Promise<void> {
+  const job = await api.get<Job>(`jobs/${id}`)
+  if (job.started_at !== null || job.finished_at !== null) return
+  const { code, reason } = await api.get<JobWaiting>(`jobs/${id}/waiting`)
+  if (code !== 'not_waiting') console.error(shortened(oneLine(reason), 500))
+}

@@ -1,0 +1,63 @@
+// Rows of logs as the server sends them, for terminals and for pipes.
+import { printable } from '../text.ts'
+
+/** `[time, run, …]`. A run is its text, `[text, style]` or `[text, style, link]`. See `LogRows` in the OpenAPI document. */
+export type Row = readonly unknown[]
+
+export interface Run {
+  text: string
+  /** Words such as `fg1 bold`. */
+  style: string
+}
+
+export function runsOf([, ...runs]: Row): Run[] {
+  return runs.map((run) => {
+    const [text, style] = Array.isArray(run) ? (run as unknown[]) : [run]
+    // A row is one line, so nothing in it breaks lines.
+    return {
+      text: typeof text === 'string' ? printable(text).replaceAll('\n', '␊') : '',
+      style: typeof style === 'string' ? style : '',
+    }
+  })
+}
+
+export function textOfRow(row: Row): string {
+  return runsOf(row)
+    .map(({ text }) => text)
+    .join('')
+}
+
+/** With the colors of the log. */
+export function styledRow(row: Row): string {
+  return runsOf(row)
+    .map(({ text, style }) => {
+      const codes = style.split(' ').flatMap(codesOf)
+      return codes.length === 0 ? text : `\u001b[${codes.join(';')}m${text}\u001b[0m`
+    })
+    .join('')
+}
+
+const FLAGS: Readonly<Record<string, number>> = {
+  bold: 1,
+  dim: 2,
+  italic: 3,
+  underline: 4,
+  inverse: 7,
+  strike: 9,
+}
+
+/** Unknown words have no codes, so a style can only color. */
+function codesOf(word: string): Array<number | string> {
+  const flag = FLAGS[word]
+  if (flag !== undefined) return [flag]
+  const [, place, number, red = '', green = '', blue = ''] =
+    /^(fg|bg)(?:(\d{1,2})|#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2}))$/.exec(word) ?? []
+  if (place === undefined) return []
+  const base = place === 'fg' ? 30 : 40
+  if (number === undefined) {
+    return [`${base + 8};2;${[red, green, blue].map((part) => Number.parseInt(part, 16)).join(';')}`]
+  }
+  const color = Number(number)
+  if (color > 15) return []
+  return [color < 8 ? base + color : base + 60 + color - 8]
+}

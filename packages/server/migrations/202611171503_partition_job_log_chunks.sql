@@ -1,0 +1,1 @@
+select partition_growing_table('job_log_chunks', 'job_id', 'week', true);

@@ -1,0 +1,1 @@
+select partition_growing_table('notification_messages', 'id', 'week', true);

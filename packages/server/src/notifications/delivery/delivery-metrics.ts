@@ -1,0 +1,30 @@
+// Deliveries that were not made yet.
+import { sql } from 'kysely'
+import { Gauge } from 'prom-client'
+import { prepared } from '../../db/statement.ts'
+import type { DatabaseMetric } from '../../metrics/database-metrics.ts'
+
+export const measureDeliveries: DatabaseMetric = (registers) => {
+  const pending = new Gauge({
+    name: 'millrace_deliveries_pending',
+    help: 'Notifications that are still to be delivered.',
+    registers,
+  })
+  const oldest = new Gauge({
+    name: 'millrace_deliveries_oldest_pending_seconds',
+    help: 'Age of the oldest notification that is still to be delivered.',
+    registers,
+  })
+  return async (db) => {
+    const { rows } = await countPending().execute(db)
+    pending.set(rows[0]?.deliveries ?? 0)
+    oldest.set(rows[0]?.seconds ?? 0)
+  }
+}
+
+const countPending = prepared(
+  () => sql<{ deliveries: number; seconds: number }>`
+    select count(*)::int as deliveries,
+      greatest(coalesce(extract(epoch from now() - min(created_at)), 0), 0)::float8 as seconds
+    from notification_deliveries where state = 'pending'`,
+)

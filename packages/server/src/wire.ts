@@ -1,0 +1,47 @@
+// The responses of the REST API, as types only, for the client commands of the command line. A command that reads a missing
+// field does not compile.
+import type { Static } from 'typebox'
+import type * as accessToken from './resources/access-token/schema.ts'
+import type * as accessTokens from './resources/access-tokens/schema.ts'
+import type * as agents from './resources/agents/schema.ts'
+import type * as annotations from './resources/annotations/schema.ts'
+import type * as artifacts from './resources/artifacts/schema.ts'
+import type * as builds from './resources/builds/schema.ts'
+import type * as clusters from './resources/clusters/schema.ts'
+import type * as failureSummary from './resources/failure_summary/schema.ts'
+import type * as graph from './resources/graph/schema.ts'
+import type * as jobs from './resources/jobs/schema.ts'
+import type * as log from './resources/log/schema.ts'
+import type * as members from './resources/members/schema.ts'
+import type * as organizations from './resources/organizations/schema.ts'
+import type * as pipelines from './resources/pipelines/schema.ts'
+import type * as queues from './resources/queues/schema.ts'
+import type * as secrets from './resources/secrets/schema.ts'
+import type * as user from './resources/user/schema.ts'
+
+export type AccessToken = Static<typeof accessToken.AccessToken>
+export type Agent = Static<typeof agents.Agent>
+export type Annotation = Static<typeof annotations.Annotation>
+export type Artifact = Static<typeof artifacts.Artifact>
+export type Build = Static<typeof builds.Build>
+export type Cluster = Static<typeof clusters.Cluster>
+export type CreateAnnotation = Static<typeof annotations.CreateAnnotation>
+export type CreatePipeline = Static<typeof pipelines.CreatePipeline>
+export type CreateSecret = Static<typeof secrets.CreateSecret>
+export type FailureSummary = Static<typeof failureSummary.FailureSummary>
+export type Graph = Static<typeof graph.Graph>
+export type GraphStep = Static<typeof graph.GraphStep>
+export type Job = Static<typeof jobs.Job>
+export type JobWaiting = Static<typeof jobs.Waiting>
+export type LogIndex = Static<typeof log.LogIndex>
+export type LogRows = Static<typeof log.LogRows>
+export type Member = Static<typeof members.Member>
+export type Organization = Static<typeof organizations.Organization>
+export type Pipeline = Static<typeof pipelines.Pipeline>
+export type Queue = Static<typeof queues.Queue>
+export type Secret = Static<typeof secrets.Secret>
+export type ShortBuild = Static<typeof graph.ShortBuild>
+export type ShortJob = Static<typeof graph.ShortJob>
+export type UpdatePipeline = Static<typeof pipelines.UpdatePipeline>
+export type User = Static<typeof user.User>
+export type UserAccessToken = Static<typeof accessTokens.UserAccessToken>

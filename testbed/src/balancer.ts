@@ -1,0 +1,61 @@
+// A TCP load balancer: round robin over the servers whose last answer to `/readyz` was 200, or else over those that did not
+// answer in time: on a slow machine that may be all of them. It never retries.
+import { setTimeout as delay } from 'node:timers/promises'
+import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
+
+export interface Balancer extends TcpProxy {
+  url: string
+  /** The number of servers in use. */
+  ready(): number
+  add(url: string): void
+  delete(url: string): void
+}
+
+type State = 'ready' | 'slow' | 'down'
+
+const checkEveryMs = 100
+const answerMs = 1000
+
+export async function startBalancer(): Promise<Balancer> {
+  const states = new Map<string, State>()
+  let count = 0
+  const urlsOf = (state: State) => [...states].flatMap(([url, is]) => (is === state ? [url] : []))
+  const proxy = await startTcpProxy(() => {
+    const ready = urlsOf('ready')
+    const urls = ready.length > 0 ? ready : urlsOf('slow')
+    const url = urls[count++ % urls.length]
+    return url === undefined ? null : Number(new URL(url).port)
+  })
+  const checking: Promise<void>[] = []
+  /** Until the server is deleted. */
+  const keepChecking = async (url: string) => {
+    while (states.has(url)) {
+      const signal = AbortSignal.timeout(answerMs)
+      const state = await fetch(`${url}/readyz`, { signal }).then(
+        async (response): Promise<State> => (
+          await response.text(),
+          response.status === 200 ? 'ready' : 'down'
+        ),
+        (): State => (signal.aborted ? 'slow' : 'down'),
+      )
+      if (states.has(url)) states.set(url, state)
+      await delay(checkEveryMs)
+    }
+  }
+  return {
+    ...proxy,
+    url: `http://127.0.0.1:${proxy.port}`,
+    ready: () => urlsOf('ready').length,
+    add(url) {
+      if (states.has(url)) return
+      states.set(url, 'down')
+      checking.push(keepChecking(url))
+    },
+    delete: (url) => void states.delete(url),
+    async close() {
+      states.clear()
+      await Promise.all(checking)
+      await proxy.close()
+    },
+  }
+}
