@@ -42,11 +42,14 @@ export async function release(db: Db, keys: readonly string[]): Promise<void> {
     on conflict (key) do update set delete_after = now()`.execute(db)
 }
 
+/** PostgreSQL rounds a time to milliseconds when it is stored, so what is due now may be stored as due in half a millisecond. */
+const isDue = sql`delete_after <= now() + interval '1 millisecond'`
+
 /** Deletes these objects now, if they are due. A failed deletion stays listed. */
 export async function deleteReleased(db: Db, blobs: BlobStore, keys: readonly string[]): Promise<void> {
   for (const key of keys) {
     await blobs.delete(key)
-    await sql`delete from unclaimed_blobs where key = ${key} and delete_after <= now()`.execute(db)
+    await sql`delete from unclaimed_blobs where key = ${key} and ${isDue}`.execute(db)
   }
 }
 
@@ -55,9 +58,7 @@ const batch = 200
 export async function deleteUnclaimed(db: Db, blobs: BlobStore): Promise<void> {
   for (;;) {
     const { rows } = await sql<{ key: string }>`
-      select key from unclaimed_blobs where delete_after <= now() order by delete_after limit ${batch}`.execute(
-      db,
-    )
+      select key from unclaimed_blobs where ${isDue} order by delete_after limit ${batch}`.execute(db)
     const keys = rows.map(({ key }) => key)
     await deleteReleased(db, blobs, keys)
     if (rows.length < batch) return

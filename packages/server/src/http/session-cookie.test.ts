@@ -222,7 +222,9 @@ describe('a session that an access token opened', () => {
   it('ends when the token expires', async () => {
     const { session, accessTokenId } = await opened({ expiresAt: '2099-01-01T00:00:00Z' })
     expect(await statusOn(app, session)).toBe(200)
-    await sql`update api_access_tokens set expires_at = now() where id = ${accessTokenId}`.execute(app.db)
+    await sql`update api_access_tokens set expires_at = now() - interval '1 second' where id = ${accessTokenId}`.execute(
+      app.db,
+    )
     await flushTokenCaches(app.db)
     expect(await statusOn(app, session)).toBe(401)
   })

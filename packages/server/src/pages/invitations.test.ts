@@ -68,7 +68,9 @@ describe('GET /-/invitations/{code}', () => {
     await app.request('DELETE', `${org.path}/invitations/${id}`, { token: admin.token })
     expect((await aBrowser(app).get(path)).status).toBe(404)
     const late = await anInvitation()
-    await sql`update organization_invitations set expires_at = now() where id = ${late.id}`.execute(app.db)
+    await sql`update organization_invitations set expires_at = now() - interval '1 second' where id = ${late.id}`.execute(
+      app.db,
+    )
     expect((await aBrowser(app).get(late.path)).status).toBe(404)
   })
 

@@ -50,7 +50,7 @@ describe('the condition of', () => {
   const { sweep, update_statuses, enqueue_polls, fire_schedules, delete_builds } = pollers
 
   it.each([
-    ['sweep', sweep, () => sql`update jobs set deadline_at = now()`],
+    ['sweep', sweep, () => sql`update jobs set deadline_at = now() - interval '1 second'`],
     ['enqueue_polls', enqueue_polls, () => sql`update pipelines set poll_interval_seconds = 60`],
     ['update_statuses', update_statuses, () => sql`select`],
     [
@@ -58,7 +58,7 @@ describe('the condition of', () => {
       fire_schedules,
       () => sql`
         insert into pipeline_schedules (id, organization_id, pipeline_id, label, cronline, next_build_at)
-        select gen_random_uuid(), organization_id, id, 'often', '@hourly', now() from pipelines`,
+        select gen_random_uuid(), organization_id, id, 'often', '@hourly', now() - interval '1 second' from pipelines`,
     ],
     ['delete_builds', delete_builds, () => sql`delete from pipelines`],
   ] as const)('%s holds while there is work, and not afterwards', async (_name, poller, work) => {

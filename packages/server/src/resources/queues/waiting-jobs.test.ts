@@ -60,7 +60,8 @@ describe('GET /v2/organizations/{org.slug}/clusters/{cluster.id}/queues/{id}/met
     await aBuild(app, world.org, await aPipeline(app, world.org, configuration))
     await anAgent(app, world.token)
     const run = await (await anAgent(app, world.token)).begin()
-    const before = (minutes: number) => new Date(app.ctx.now().getTime() - minutes * 60_000).toISOString()
+    const now = app.ctx.now().getTime()
+    const before = (minutes: number) => new Date(now - minutes * 60_000).toISOString()
     await app.db
       .updateTable('jobs')
       .set({ runnable_at: before(30.5), started_at: before(20.5) })
