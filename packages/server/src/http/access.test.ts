@@ -152,7 +152,7 @@ describe('a token', () => {
         .where('id', '=', id)
         .executeTakeFirstOrThrow()
     expect(await lastUse()).toEqual({ last_used_at: null, last_used_ip: null })
-    const before = new Date().toISOString()
+    const before = app.ctx.now().toISOString()
     await app.request('GET', '/v2/user', { token, headers: { 'X-Forwarded-For': '192.0.2.1' } })
     await app.request('GET', '/v2/user', { token, headers: { 'X-Forwarded-For': '192.0.2.2' } })
     await app.ctx.tokenUse.flush()

@@ -297,9 +297,9 @@ describe('the token of a hosted agent', () => {
       const { status, body } = await call(app, token, 'POST', 'register', { body: registerBody() })
       return [status, body]
     }
-    expect(Date.parse(row?.token_expires_at ?? '')).toBeLessThanOrEqual(Date.now() + 300_000)
+    expect(Date.parse(row?.token_expires_at ?? '')).toBeLessThanOrEqual(app.ctx.now().getTime() + 300_000)
     expect(await register()).toEqual([401, { message: 'An agent has registered with this token already.' }])
-    await app.db.updateTable('hosted_agents').set({ token_expires_at: new Date().toISOString() }).execute()
+    await app.db.updateTable('hosted_agents').set({ token_expires_at: app.ctx.now().toISOString() }).execute()
     expect(await register()).toEqual([401, { message: 'The token of the hosted agent has expired.' }])
     release()
     await untilEnded(app, build)

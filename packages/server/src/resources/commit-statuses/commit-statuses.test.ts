@@ -570,7 +570,7 @@ describe('publishing', () => {
     const one = await build(pipeline)
     await updateAll(app.ctx)
     // A process claims the first state and dies.
-    const claimed = await statuses.claimDue(app.db, pipeline.id, new Date().toISOString())
+    const claimed = await statuses.claimDue(app.db, pipeline.id, app.ctx.now().toISOString())
     expect(claimed).toHaveLength(1)
     await runJob(app, one, 'a')
     await publish()

@@ -5,11 +5,11 @@ const app = useApp()
 
 describe('GET /', () => {
   it('greets programs, with the time', async () => {
-    const before = Math.floor(Date.now() / 1000)
+    const before = Math.floor(app.ctx.now().getTime() / 1000)
     const answer = await app.request('GET', '/', { headers: { Accept: '*/*' } })
     expect(answer.status).toBe(200)
     expect(answer.body).toEqual({ message: '🛠', timestamp: expect.any(Number) })
     expect(Number(answer.body.timestamp)).toBeGreaterThanOrEqual(before)
-    expect(Number(answer.body.timestamp)).toBeLessThanOrEqual(Date.now() / 1000)
+    expect(Number(answer.body.timestamp)).toBeLessThanOrEqual(app.ctx.now().getTime() / 1000)
   })
 })
