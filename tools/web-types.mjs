@@ -13,7 +13,7 @@ export const typesFile = join(packages, 'web', 'src', 'api', 'operations.ts')
 async function writeTypes() {
   const { slices } = await import('../packages/server/dist/app.js')
   const { openApiDocument } = await import('../packages/server/dist/http/openapi.js')
-  const { paths, components } = openApiDocument('http://localhost', slices, {})
+  const { paths, components } = await openApiDocument('http://localhost', slices, {})
   writeFileSync(typesFile, textOf(paths, components.schemas))
 }
 

@@ -6,19 +6,26 @@ export interface Json {
   [key: string]: unknown
 }
 
-export type Components = Record<string, Json>
+/** The schemas with a title. Each is published once, however many others contain it. */
+export class Components {
+  readonly byTitle: Record<string, Json> = {}
+  readonly published = new Set<unknown>()
+}
 
 /** `at`: the title and the path of fields to this schema, as the keys of `fieldsOf` are written. */
 export function publishSchema(schema: unknown, components: Components, at = ''): Json {
   const { title, ...own } = asObject(schema)
   if (typeof title !== 'string') return publishParts(own, components, at)
+  const reference = { $ref: `#/components/schemas/${title}` }
+  if (components.published.has(schema)) return reference
   const published = publishParts(own, components, title)
-  const known = components[title]
+  const known = components.byTitle[title]
   if (known !== undefined && JSON.stringify(known) !== JSON.stringify(published)) {
     throw new Error(`Two different schemas are called ${title}.`)
   }
-  components[title] = published
-  return { $ref: `#/components/schemas/${title}` }
+  components.byTitle[title] = published
+  components.published.add(schema)
+  return reference
 }
 
 function publishParts(schema: Json, components: Components, at: string): Json {

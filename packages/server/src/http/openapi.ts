@@ -1,9 +1,10 @@
 // The OpenAPI 3.1 document, made from the schemas that validate requests.
+import { setImmediate } from 'node:timers/promises'
 import type { TSchema } from 'typebox'
 import { pathParameters, tagDescriptions } from './field-descriptions.ts'
 import { headerNames, headers, referTo } from './openapi-headers.ts'
 import { uploadPath } from './openapi-uploads.ts'
-import { publishSchema, sentence, type Components, type Json } from './openapi-schemas.ts'
+import { Components, publishSchema, sentence, type Json } from './openapi-schemas.ts'
 import type { Route, Slices } from './route.ts'
 
 const securitySchemes = {
@@ -34,24 +35,26 @@ const sharedErrors: Record<number, string> = {
 /** Recorded responses by method, URL and status, as tools/examples.mjs writes them: `GET /v2/organizations/:org 200`. */
 export type Examples = Readonly<Record<string, unknown>>
 
-export function openApiDocument(baseUrl: string, slices: Slices, examples: Examples): Json {
+/** Lets other requests run after each group of operations, because all of them take long. */
+export async function openApiDocument(baseUrl: string, slices: Slices, examples: Examples): Promise<Json> {
   const paths: Record<string, Json> = {}
-  const schemas: Components = { Error: publishSchema(errorSchema, {}, 'Error') }
-  const responses: Components = {}
-  const exampleOf = exampleFinder(slices, examples)
-  for (const [tag, route] of Object.entries(slices).flatMap(([tag, routes]) =>
-    routes.map((route) => [tag, route] as const),
-  )) {
-    const path = route.url.replace(/:(\w+)/g, '{$1}')
-    for (const method of route.methods) {
-      paths[path] = {
-        ...paths[path],
-        [method.toLowerCase()]: operation(route, method, tag, { schemas, responses, exampleOf }),
+  const parts = {
+    schemas: new Components(),
+    responses: new ErrorResponses(),
+    exampleOf: exampleFinder(slices, examples),
+  }
+  publishSchema(errorSchema, parts.schemas)
+  for (const [tag, routes] of Object.entries(slices)) {
+    await setImmediate()
+    for (const route of routes) {
+      const path = route.url.replace(/:(\w+)/g, '{$1}')
+      for (const method of route.methods) {
+        paths[path] = { ...paths[path], [method.toLowerCase()]: operation(route, method, tag, parts) }
       }
     }
   }
   paths['/v1/uploads'] = uploadPath((status, description) =>
-    shareResponse(String(status), errorResponse(['X-Request-Id'], status, description), responses),
+    parts.responses.share(String(status), errorResponse(['X-Request-Id'], status, description)),
   )
   return {
     openapi: '3.1.0',
@@ -68,8 +71,8 @@ export function openApiDocument(baseUrl: string, slices: Slices, examples: Examp
     tags: Object.keys(slices).map((name) => ({ name, description: tagDescriptions[name] })),
     paths,
     components: {
-      schemas,
-      responses,
+      schemas: parts.schemas.byTitle,
+      responses: parts.responses.byName,
       headers,
       securitySchemes,
     },
@@ -78,8 +81,27 @@ export function openApiDocument(baseUrl: string, slices: Slices, examples: Examp
 
 interface Parts {
   schemas: Components
-  responses: Components
+  responses: ErrorResponses
   exampleOf: ExampleFinder
+}
+
+/** Equal error responses are written once. */
+class ErrorResponses {
+  readonly byName: Record<string, Json> = {}
+  readonly #names = new Map<string, string>()
+
+  share(status: string, response: Json): Json {
+    const text = `${status} ${JSON.stringify(response)}`
+    const name = this.#names.get(text) ?? this.#newName(`Error${status}_`)
+    this.#names.set(text, name)
+    this.byName[name] = response
+    return { $ref: `#/components/responses/${name}` }
+  }
+
+  #newName(prefix: string): string {
+    const alike = Object.keys(this.byName).filter((name) => name.startsWith(prefix))
+    return `${prefix}${alike.length + 1}`
+  }
 }
 
 type ExampleFinder = (route: Route, method: string, status: string) => unknown
@@ -217,7 +239,7 @@ const answerContent = (schema: TSchema, example: unknown, schemas: Components): 
 /** JSON, unless the schema has a media type. */
 const mediaType = (schema: TSchema) => String(Reflect.get(schema, 'contentMediaType') ?? 'application/json')
 
-function errors(route: Route, method: string, isOpen: boolean, responses: Components): Json {
+function errors(route: Route, method: string, isOpen: boolean, responses: ErrorResponses): Json {
   const conditions: Record<number, string> = {
     400: 'The URL, a query parameter, a header or the body cannot be read.',
     ...(takesKey(method) ? keyErrors : {}),
@@ -234,11 +256,7 @@ function errors(route: Route, method: string, isOpen: boolean, responses: Compon
   return Object.fromEntries(
     Object.entries(conditions).map(([status, description]) => [
       status,
-      shareResponse(
-        status,
-        errorResponse(headerNames(route, Number(status)), Number(status), description),
-        responses,
-      ),
+      responses.share(status, errorResponse(headerNames(route, Number(status)), Number(status), description)),
     ]),
   )
 }
@@ -254,16 +272,6 @@ const errorResponse = (names: readonly string[], status: number, description: st
   },
 })
 
-/** Equal error responses are written once. */
-function shareResponse(status: string, response: Json, responses: Components): Json {
-  const text = JSON.stringify(response)
-  const alike = Object.keys(responses).filter((name) => name.startsWith(`Error${status}_`))
-  const name =
-    alike.find((other) => JSON.stringify(responses[other]) === text) ?? `Error${status}_${alike.length + 1}`
-  responses[name] = response
-  return { $ref: `#/components/responses/${name}` }
-}
-
 const forbiddenText = ({ scope, permission }: Route) =>
   [
     ...(scope === 'none' ? [] : [`The token lacks the ${scope} scope.`]),
@@ -274,6 +282,7 @@ const forbiddenText = ({ scope, permission }: Route) =>
   ].join(' ')
 
 const errorSchema = {
+  title: 'Error',
   type: 'object',
   required: ['message'],
   properties: {
