@@ -1,23 +1,19 @@
 // Builds with the command line alone: started, watched, repaired, and of a work tree that is not committed.
-import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
   aDirectory,
   aSharedDirectory,
   eventually,
   millrace,
-  program,
   spawnMillrace,
   theServer,
   type Json,
   type Settings,
 } from './millrace.ts'
-
-const hasScript = spawnSync('script', ['--version']).status === 0
-const withoutScript = hasScript ? '' : ' (skipped: needs the program script)'
+import { hasScript, inTerminal, reason } from './terminal.ts'
 
 const git = (folder: string, ...args: string[]): string =>
   execFileSync('git', ['-C', folder, '-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', ...args], {
@@ -67,23 +63,7 @@ const jsonLines = (text: string) =>
     .split('\n')
     .map((line) => JSON.parse(line) as Json)
 
-/** Runs the command in a terminal of 100 columns and 30 rows. */
-function inTerminal(args: readonly string[], settings: Settings, folder: string) {
-  const command = `stty rows 30 cols 100; exec ${[process.execPath, program, ...args].map((arg) => `'${arg}'`).join(' ')}`
-  const child = spawn('script', ['--quiet', '--flush', '--return', '--command', command, '/dev/null'], {
-    cwd: folder,
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...settings },
-    stdio: ['pipe', 'pipe', 'pipe'],
-  })
-  let output = ''
-  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
-  onTestFinished(() => void child.kill('SIGKILL'))
-  return {
-    output: () => output,
-    type: (keys: string) => void child.stdin.write(keys),
-    ended: once(child, 'close').then(([code]: unknown[]) => code),
-  }
-}
+const wide = (folder: string) => ({ columns: 100, rows: 30, folder })
 
 const HIDE_CURSOR = '\u001b[?25l'
 const SHOW_CURSOR = '\u001b[?25h'
@@ -147,12 +127,12 @@ describe('builds by the command line', () => {
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('has no failed jobs') })
   })
 
-  it.skipIf(!hasScript)(`does the same in a terminal, which it leaves clean${withoutScript}`, async () => {
+  it.skipIf(!hasScript)(`does the same in a terminal, which it leaves clean${reason}`, async () => {
     const mark = join(aSharedDirectory(), 'repaired')
     const scene = await aScene([
       { label: 'Test', command: marked(mark), key: 'test', artifact_paths: 'result.txt' },
     ])
-    const first = inTerminal(['build', 'create', '--watch'], scene.settings, scene.clone)
+    const first = inTerminal(['build', 'create', '--watch'], scene.settings, wide(scene.clone))
     expect(await first.ended).toBe(1)
     const output = first.output()
     expect(output).toContain(HIDE_CURSOR)
@@ -160,22 +140,22 @@ describe('builds by the command line', () => {
     expect(output).toContain('\u001b[31mboom\u001b[0m: expected 1')
     expect(output).toContain('Retry its failed jobs with millrace build retry')
     writeFileSync(mark, '')
-    const second = inTerminal(['build', 'retry', '--watch'], scene.settings, scene.clone)
+    const second = inTerminal(['build', 'retry', '--watch'], scene.settings, wide(scene.clone))
     expect(await second.ended).toBe(0)
     expect(second.output()).toContain('Build #1 passed after')
     const results = aDirectory()
     const download = ['artifact', 'download', '--to', results]
-    expect(await inTerminal(download, scene.settings, scene.clone).ended).toBe(0)
+    expect(await inTerminal(download, scene.settings, wide(scene.clone)).ended).toBe(0)
     expect(readFileSync(join(results, 'result.txt'), 'utf8')).toBe('fine\n')
-    const log = inTerminal(['job', 'log', 'test', '--follow'], scene.settings, scene.clone)
+    const log = inTerminal(['job', 'log', 'test', '--follow'], scene.settings, wide(scene.clone))
     expect(await log.ended).toBe(0)
     expect(log.output()).toContain('fine')
   })
 
-  it.skipIf(!hasScript)(`ends watching with Ctrl-C, and the build goes on${withoutScript}`, async () => {
+  it.skipIf(!hasScript)(`ends watching with Ctrl-C, and the build goes on${reason}`, async () => {
     const mark = join(aSharedDirectory(), 'go')
     const scene = await aScene([{ label: 'Wait', command: `while ! test -e ${mark}; do sleep 0.2; done` }])
-    const watching = inTerminal(['build', 'create', '--watch'], scene.settings, scene.clone)
+    const watching = inTerminal(['build', 'create', '--watch'], scene.settings, wide(scene.clone))
     await eventually('the step is drawn', async () => watching.output().includes('Wait'))
     watching.type('\u0003')
     expect(await watching.ended).toBe(130)

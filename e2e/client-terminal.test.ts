@@ -1,40 +1,11 @@
-// Client commands in a real terminal, which the program `script` of util-linux provides.
-import { spawn, spawnSync } from 'node:child_process'
+// Client commands in a real terminal.
 import { once } from 'node:events'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { aDirectory, eventually, program, theServer, type Settings } from './millrace.ts'
-
-const hasScript = /util-linux/.test(spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout ?? '')
-const reason = hasScript ? '' : ' (skipped: there is no script of util-linux)'
-
-interface Session {
-  output(): string
-  type(text: string): void
-  ended: Promise<number | null>
-}
-
-/** Runs `millrace …` in a terminal of 60 columns and 12 rows. */
-function inTerminal(args: readonly string[], settings: Settings): Session {
-  const quote = (word: string) => `'${word.replaceAll("'", String.raw`'\''`)}'`
-  const command = [process.execPath, program, ...args].map(quote).join(' ')
-  const child = spawn('script', ['-qec', `stty cols 60 rows 12; exec ${command}`, '/dev/null'], {
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], TERM: 'xterm-256color', ...settings },
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  let output = ''
-  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
-  return {
-    output: () => output,
-    type: (text) => void child.stdin.write(text),
-    ended: once(child, 'close').then(([code]: Array<number | null>) => code ?? null),
-  }
-}
+import { aDirectory, eventually, theServer, type Settings } from './millrace.ts'
+import { aBrowserProgram, hasScript, inTerminal, reason } from './terminal.ts'
 
 /** A server with so many pipelines of the organization acme. */
 async function aServerOf(count: number): Promise<Settings> {
@@ -71,21 +42,21 @@ describe.skipIf(!hasScript)(`in a terminal${reason}`, () => {
     expect(session.output()).not.toContain(token.slice(0, 12))
   })
 
-  it('millrace login opens the page that proposes a token', async () => {
-    const { url } = theServer()
+  it('millrace login waits for the browser, and takes a token meanwhile', async () => {
+    const { url, token } = theServer()
     const folder = aDirectory()
-    const [browser, opened] = [join(folder, 'browser'), join(folder, 'opened')]
-    writeFileSync(browser, `#!/bin/sh\necho "$1" > ${opened}.new && mv ${opened}.new ${opened}\n`, {
-      mode: 0o755,
-    })
-    const session = inTerminal(['login', '--url', url], { XDG_CONFIG_HOME: folder, BROWSER: browser })
-    await eventually('the browser', async () => existsSync(opened))
-    expect(readFileSync(opened, 'utf8')).toMatch(
-      new RegExp(`^${url}/-/me/tokens\\?new=millrace%20on%20\\S+\n$`),
-    )
+    const browser = aBrowserProgram(folder)
+    const settings = { XDG_CONFIG_HOME: folder, BROWSER: browser.path, MILLRACE_ORG: 'default' }
+    const session = inTerminal(['login', '--url', url], settings)
+    const page = new URL(await browser.opened())
+    expect(page.origin + page.pathname).toBe(`${url}/-/oauth/authorize`)
+    expect(page.searchParams.get('redirect_uri')).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/callback$/)
     await eventually('the question', async () => session.output().includes('(it is not shown): '))
-    session.type('\u0003')
-    expect(await session.ended).toBe(1)
+    const answer = `${page.searchParams.get('redirect_uri')}?code=x&state=wrong&iss=${encodeURIComponent(url)}`
+    expect((await fetch(answer)).status).toBe(404)
+    session.type(`${token}\r`)
+    expect(await session.ended).toBe(0)
+    expect(session.output()).toContain('Logged in to')
   })
 
   it('millrace login ends with Ctrl-C', async () => {

@@ -887,6 +887,18 @@ create table notification_services (
   constraint notification_services_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
 );
 
+create table oauth_codes (
+  code_hash bytea not null,
+  user_id uuid not null,
+  client_hash bytea not null,
+  redirect_uri text not null,
+  challenge text not null,
+  token_request jsonb not null,
+  expires_at timestamp(3) with time zone not null,
+  constraint oauth_codes_pkey PRIMARY KEY (code_hash),
+  constraint oauth_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+
 create table oidc_keys (
   id text not null,
   private_key_sealed bytea not null,
@@ -1671,6 +1683,8 @@ CREATE INDEX notification_service_targets_cluster ON notification_service_target
 CREATE INDEX notification_service_targets_pipeline ON notification_service_targets USING btree (pipeline_id) WHERE (pipeline_id IS NOT NULL);
 CREATE INDEX notification_service_targets_team ON notification_service_targets USING btree (team_id) WHERE (team_id IS NOT NULL);
 CREATE INDEX notification_services_page ON notification_services USING btree (organization_id, created_at, id);
+CREATE INDEX oauth_codes_age ON oauth_codes USING btree (expires_at);
+CREATE INDEX oauth_codes_user ON oauth_codes USING btree (user_id);
 CREATE INDEX organization_invitations_page ON organization_invitations USING btree (organization_id, created_at, id);
 CREATE UNIQUE INDEX organization_invitations_pending_key ON organization_invitations USING btree (organization_id, lower(email)) WHERE (state = 'pending'::text);
 CREATE INDEX organization_members_page ON organization_members USING btree (organization_id, created_at, user_id);

@@ -40,6 +40,8 @@ import { connectPages } from './pages/connect-services.ts'
 import { answerMissingPage, pageEndpoints } from './pages/endpoints.ts'
 import type { Page } from './pages/page.ts'
 import { invitationPages } from './pages/invitations.ts'
+import { authorizePages } from './pages/oauth/authorize.ts'
+import { oauthEndpoints } from './pages/oauth/endpoints.ts'
 import { passwordPages } from './pages/password.ts'
 import { signInPages } from './pages/sign-in.ts'
 import { ssoPages } from './pages/sso.ts'
@@ -191,6 +193,7 @@ const pages: readonly Page[] = [
   ...passwordPages,
   ...invitationPages,
   ...connectPages,
+  ...authorizePages,
 ]
 
 /** The server with everything that it answers. */
@@ -215,6 +218,7 @@ export async function buildApp(ctx: Context, database: Database): Promise<Fastif
     ...cacheBlobEndpoints(ctx),
     ...graphqlEndpoints(ctx, Object.values(slices).flat()),
     ...pageEndpoints(ctx, pages),
+    ...oauthEndpoints(ctx),
     ...mcpEndpoints(ctx, Object.values(slices).flat()),
     assetEndpoint(site),
   ])

@@ -19,6 +19,9 @@ export interface Browser {
   signInWithPassword(email: string, password: string, next?: string): Promise<Shown>
 }
 
+const unescape = (text: string) =>
+  text.replaceAll(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)))
+
 export function aBrowser(app: TestApp): Browser {
   const cookies = new Map<string, string>()
   let page = ''
@@ -53,7 +56,7 @@ export function aBrowser(app: TestApp): Browser {
       const form = page.split('<form ').find((part) => part.includes(`action="${action}"`))
       if (form === undefined) throw new Error(`The page has no form for ${action}: ${page}`)
       const hidden = [...form.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g)]
-      const given = Object.fromEntries(hidden.map(([, name = '', value = '']) => [name, value]))
+      const given = Object.fromEntries(hidden.map(([, name = '', value = '']) => [name, unescape(value)]))
       return browser.post(
         action,
         { ...given, ...fields },

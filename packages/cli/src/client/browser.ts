@@ -13,7 +13,10 @@ export async function openPage(options: Output, address: string): Promise<void> 
   print(options, { url }, url)
 }
 
-/** False if there is no browser that could show it, for example over SSH. */
+/** False for example over SSH. */
+export const hasBrowser = (env: NodeJS.ProcessEnv = process.env): boolean => browserCommand(env).length > 0
+
+/** False if there is no browser that could show it. */
 export async function openBrowser(url: string, env: NodeJS.ProcessEnv = process.env): Promise<boolean> {
   const [program, ...args] = browserCommand(env)
   if (program === undefined) return false

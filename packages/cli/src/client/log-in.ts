@@ -4,7 +4,8 @@ import type { AccessToken } from '@millrace/server/wire.ts'
 import { print } from '../command.ts'
 import { Refused } from '../run/refused.ts'
 import { apiOf, listOrganizations } from './api.ts'
-import { openBrowser } from './browser.ts'
+import { startBrowserLogin, type BrowserLogin } from './browser-login.ts'
+import { hasBrowser, openBrowser } from './browser.ts'
 import type { ClientOptions } from './command.ts'
 import { RefusedByServer } from './failures.ts'
 import { isLoopback, profilesFile, readProfiles, readUrl, writeProfiles, type Access } from './profiles.ts'
@@ -78,12 +79,28 @@ async function findToken(url: string, { tokenStdin, token }: LoginOptions): Prom
       'There is no terminal to ask for a token: pipe it into millrace login --token-stdin, or set MILLRACE_TOKEN.',
     )
   }
-  const page = `${url}/-/me/tokens?new=${encodeURIComponent(`millrace on ${hostname()}`)}`
-  const isOpen = token === undefined && (await openBrowser(page))
-  console.error(
-    `${isOpen ? 'Your browser opens' : 'Open'} ${page}: create the token that it proposes, and paste it here.`,
-  )
-  return askHidden('Token (it is not shown): ')
+  const name = `millrace on ${hostname()}`
+  const page = `${url}/-/me/tokens?new=${encodeURIComponent(name)}`
+  const login = token === undefined && hasBrowser() ? await startBrowserLogin(url, name) : null
+  if (login !== null && (await openBrowser(login.page))) return askBoth(login, page)
+  login?.stop()
+  console.error(`Open ${page}: create the token that it proposes, and paste it here.`)
+  return askHidden(question)
+}
+
+const question = 'Token (it is not shown): '
+
+/** The browser may be on another machine, or never show the page. */
+async function askBoth(login: BrowserLogin, page: string): Promise<string> {
+  console.error(`Your browser asks whether millrace may log in: allow it there.`)
+  console.error(`Or create a token at ${page} and paste it here.`)
+  const answered = new AbortController()
+  try {
+    return await Promise.race([login.token, askHidden(question, answered.signal)])
+  } finally {
+    answered.abort()
+    login.stop()
+  }
 }
 
 /** null: there are several, and nobody to choose. */

@@ -22,12 +22,13 @@ export async function ask(question: string): Promise<string> {
   }
 }
 
-/** Does not show what is typed or pasted. */
-export function askHidden(question: string): Promise<string> {
+/** Does not show what is typed or pasted. The signal takes the question back. */
+export function askHidden(question: string, signal?: AbortSignal): Promise<string> {
   const { stdin, stderr } = process
   let line = ''
   return new Promise((resolve, reject) => {
     const stop = (): void => {
+      signal?.removeEventListener('abort', onEnd)
       stdin.off('data', onKeys)
       stdin.off('end', onEnd)
       stdin.setRawMode(false)
@@ -48,6 +49,7 @@ export function askHidden(question: string): Promise<string> {
     stdin.setRawMode(true)
     stdin.on('data', onKeys)
     stdin.on('end', onEnd)
+    signal?.addEventListener('abort', onEnd)
     stderr.write(question)
   })
 }

@@ -9,6 +9,7 @@ import { toApiError } from '../http/error-handler.ts'
 import type { Route } from '../http/route.ts'
 import { allowSlowBody } from '../http/slow-bodies.ts'
 import { ApiError, forbidden } from '../lib/errors.ts'
+import { challenge, metadataEndpoints } from './authorization.ts'
 import { buildTools } from './build-tools.ts'
 import { jobTools } from './job-tools.ts'
 import { placeRoutes } from './place.ts'
@@ -23,10 +24,16 @@ export function mcpEndpoints(ctx: Context, restRoutes: readonly Route[]): Endpoi
   // A tool that names a missing route fails when the server starts, not when it is called.
   for (const name of [...placeRoutes, ...tools.flatMap((tool) => tool.routes)]) getRoute(routes, name)
   return [
+    ...metadataEndpoints(ctx.config.url, url, scopesOf(routes, false)),
     {
       methods: ['POST'],
       url,
       body: 'json',
+      async onSend(request, reply) {
+        if (reply.statusCode !== 401) return
+        const scopes = scopesOf(routes, wantsToWrite(request))
+        void reply.header('WWW-Authenticate', challenge(ctx.config.url, url, scopes))
+      },
       async admit(request) {
         refuseOtherOrigins(ctx, request)
         request.access = await authorizeToken(ctx, rule, request)
@@ -60,6 +67,14 @@ function refuseOtherOrigins(ctx: Context, { headers }: FastifyRequest): void {
 function wantsToWrite({ query, headers }: FastifyRequest): boolean {
   const given = (query as Record<string, unknown>)['tools'] ?? headers['x-millrace-tools']
   return given === 'write'
+}
+
+/** The scopes that all tools need, or all tools that only read. */
+function scopesOf(routes: Routes, mayWrite: boolean): string[] {
+  const offered = tools.filter((tool) => mayWrite || !tool.writes)
+  const names = [...placeRoutes, ...offered.flatMap((tool) => tool.routes)]
+  const needed = names.map((name) => getRoute(routes, name).scope).filter((scope) => scope !== 'none')
+  return [...new Set(needed)].toSorted()
 }
 
 /** The tools whose routes the token's scopes allow. */

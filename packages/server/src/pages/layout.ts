@@ -22,7 +22,7 @@ main { max-width: 392px; margin: 0 auto; padding: 64px 16px 48px }
 h1 { margin: 0 0 16px; font: 550 20px/28px system-ui, sans-serif } h2 { margin: 32px 0 0; font: 550 16px/24px system-ui, sans-serif }
 p { margin: 12px 0 } a { color: var(--link) } code { font: 13px/20px ui-monospace, Menlo, Consolas, monospace }
 label { display: block; margin: 16px 0 4px; font-size: 13px; font-weight: 550 }
-input { display: block; width: 100%; height: 36px; padding: 0 12px; border: 1px solid var(--edge); border-radius: 6px; background: var(--surface); color: var(--text); font: inherit }
+input, select { display: block; width: 100%; height: 36px; padding: 0 12px; border: 1px solid var(--edge); border-radius: 6px; background: var(--surface); color: var(--text); font: inherit }
 input[readonly] { border-color: var(--border); background: transparent; color: var(--muted) }
 button, a.primary { display: block; width: 100%; height: 36px; margin-top: 16px; padding: 0 12px; border: 1px solid var(--edge); border-radius: 6px; background: var(--surface); color: var(--text); font: 550 14px/34px system-ui, sans-serif; text-align: center; text-decoration: none; cursor: pointer }
 button:hover { background: var(--hover) }
@@ -33,7 +33,7 @@ form.row { display: flex; gap: 8px } form.row button { width: auto; flex: auto; 
 li { display: flex; justify-content: space-between; gap: 16px; padding: 8px 0; border-top: 1px solid var(--border) }
 .note { color: var(--muted); font-size: 13px } .said, .problem { padding: 8px 12px; border-radius: 6px }
 .said { background: var(--passed-tint); color: var(--passed) } .problem { background: var(--failed-tint); color: var(--failed) }
-@media (pointer: coarse) { input, button, a.primary { height: 44px; font-size: 16px } a.primary { line-height: 42px } }
+@media (pointer: coarse) { input, select, button, a.primary { height: 44px; font-size: 16px } a.primary { line-height: 42px } }
 `
 
 /** Not an html template: the policy allows exactly these characters, and a formatter would add some. */

@@ -13,6 +13,7 @@ export async function expireRateLimits(db: Db): Promise<void> {
 export async function expireSessions(db: Db): Promise<void> {
   await sql`delete from web_sessions where expires_at < now()`.execute(db)
   await sql`delete from sso_starts where expires_at < now()`.execute(db)
+  await sql`delete from oauth_codes where expires_at < now()`.execute(db)
   await sql`delete from sign_in_links where expires_at < now()`.execute(db)
 }
 

@@ -660,6 +660,15 @@ export interface Tables {
     created_by: string | null
     refresh_leased_until: string | null
   }
+  oauth_codes: {
+    code_hash: Buffer
+    user_id: string
+    client_hash: Buffer
+    redirect_uri: string
+    challenge: string
+    token_request: ColumnType<unknown, string, string>
+    expires_at: string
+  }
   oidc_keys: {
     id: string
     private_key_sealed: Buffer
