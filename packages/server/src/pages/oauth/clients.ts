@@ -12,7 +12,7 @@ export interface Client {
 
 const checkMetadata = checker(
   Type.Object({
-    client_name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, pattern: '^[^\\p{C}]*$' })),
+    client_name: Type.Optional(Type.String({ maxLength: 200 })),
     redirect_uris: Type.Array(Type.String({ minLength: 1, maxLength: 500 }), { minItems: 1, maxItems: 10 }),
   }),
 )
@@ -26,8 +26,11 @@ export function readMetadata(given: unknown): Client {
     const problem = redirectProblem(uri)
     if (problem !== null) throw oauthError('invalid_redirect_uri', `${uri}: ${problem}`)
   }
-  return { name: name?.trim() || 'A program without a name', redirectUris }
+  return { name: shown(name ?? '') || 'A program without a name', redirectUris }
 }
+
+/** Without line breaks, and characters that change the direction of text. */
+const shown = (name: string) => name.replaceAll(/\p{C}/gu, ' ').trim()
 
 const purpose = 'oauth client'
 

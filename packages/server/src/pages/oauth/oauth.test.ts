@@ -123,6 +123,11 @@ describe('POST /-/oauth/register', () => {
     })
   })
 
+  it('shows a name without characters that change how it looks', async () => {
+    const { body } = await register({ redirect_uris: [callback], client_name: ' a\u202eb\n ' })
+    expect(body['client_name']).toBe('a b')
+  })
+
   it.each([
     'http://app.example/cb',
     'http://127.0.0.1.evil.example/',
@@ -143,7 +148,7 @@ describe('POST /-/oauth/register', () => {
     {},
     { redirect_uris: [] },
     { redirect_uris: 'x' },
-    { redirect_uris: ['https://a.example/'], client_name: 'a\nb' },
+    { redirect_uris: ['https://a.example/'], client_name: 'x'.repeat(201) },
   ])('refuses %j', async (given) => {
     const { status, body } = await register(given)
     expect([status, body['error']]).toEqual([400, 'invalid_client_metadata'])
