@@ -67,24 +67,25 @@ const lineOf = (organizationId: Value, buildId: Value) => sql`
       and up.id in (line.from_trigger::uuid, line.from_rebuild::uuid)
   )`
 
-/**
- * For queries with a build `ended`: whether a build that descends from it would count as the repository's own without it,
- * because the line to a fork, a pull request or a merge queue leads through it. `guard` ends each subquery for descendants.
- */
-export const isOriginOfOthers = (guard: RawBuilder<unknown>): RawBuilder<boolean> => sql`(
-  case when exists (
-      select from builds c where c.triggered_from is not null and c.triggered_from ->> 'build_id' = ended.id::text
-        and c.organization_id = ended.organization_id ${guard})
-    or exists (
-      select from builds c where c.rebuilt_from is not null and c.rebuilt_from ->> 'id' = ended.id::text
-        and c.organization_id = ended.organization_id ${guard})
-  then ${hasOrigin} else false end)`
-
 /** For queries with a build `ended`: whether a fork, a pull request or a merge queue is in its line. */
 const hasOrigin = sql`exists (
   with recursive ${lineOf(sql`ended.organization_id`, sql`ended.id`)}
   select from line join builds b on b.organization_id = ended.organization_id and b.id = line.id
   where ${isFork} or jsonb_typeof(b.pull_request) = 'object' or b.host_event -> 'mergeQueue' <> 'null')`
+
+/**
+ * For queries with a build `ended`: whether a build that descends from it would count as the repository's own without it,
+ * because the line to a fork, a pull request or a merge queue leads through it. `offset 0` makes PostgreSQL use an index for each
+ * build instead of reading all builds.
+ */
+export const isOriginOfOthers: RawBuilder<boolean> = sql`(
+  case when exists (
+      select from builds c where c.triggered_from is not null and c.triggered_from ->> 'build_id' = ended.id::text
+        and c.organization_id = ended.organization_id offset 0)
+    or exists (
+      select from builds c where c.rebuilt_from is not null and c.rebuilt_from ->> 'id' = ended.id::text
+        and c.organization_id = ended.organization_id offset 0)
+  then ${hasOrigin} else false end)`
 
 /** The builds that these keep because of `isOriginOfOthers`. */
 export async function listKeptOrigins(

@@ -1,19 +1,22 @@
 // The dry run: counts what the work would delete now. Database sizes are estimates from the average size of rows,
 // because a deleted row is not free space yet; sizes of objects are exact.
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../../db/pool.ts'
 import * as retention from './queries.ts'
 import { add, emptyTally, kinds, type Kind, type Tally } from './report.ts'
 import {
+  allTime,
   archivesWithDueLogs,
   artifactsOf,
   dueArchives,
   dueArtifactsOfOpenBuilds,
   dueBuilds,
+  isOver,
   logsOf,
   policies,
   strippableBuilds,
   type Scope,
+  type Slice,
   type Terms,
 } from './selection.ts'
 import { dueTestRuns } from './test-runs.ts'
@@ -36,29 +39,32 @@ export interface WholePreview extends Preview {
   pipelines: PipelinePreview[]
 }
 
-/** So that no statement takes long. */
-const pipelinesAtOnce = 20
+/** No statement counts more than so many builds of so many pipelines, so that none takes long. */
+const pipelinesAtOnce = 5
+const usualBuildsAtOnce = 5000
 
 export async function preview(
   db: Db,
   orgId: string,
   pipelines: readonly retention.PipelineName[],
   terms: Terms,
+  buildsAtOnce = usualBuildsAtOnce,
 ): Promise<WholePreview> {
   const sizes = await averageSizes(db)
   const whole: WholePreview = { ...emptyPreview(), pipelines: [] }
   for (let first = 0; first < pipelines.length; first += pipelinesAtOnce) {
     const some = pipelines.slice(first, first + pipelinesAtOnce)
-    const counted = await countDue(
+    const counted = await countInParts(
       db,
       { organizationId: orgId, pipelineIds: some.map(({ id }) => id) },
       terms,
+      buildsAtOnce,
     )
     for (const pipeline of some) {
       const rows = counted.filter((row) => row.pipeline_id === pipeline.id && row.count > 0)
       if (rows.length === 0) continue
       const own = { pipeline, ...emptyPreview() }
-      for (const row of rows) own[row.kind] = estimated(row, sizes)
+      for (const row of rows) addPreviewed(own[row.kind], estimated(row, sizes))
       for (const kind of kinds) addPreviewed(whole[kind], own[kind])
       whole.pipelines.push(own)
     }
@@ -84,11 +90,38 @@ interface CountedRow extends Tally {
   row_bytes: number
 }
 
-async function countDue(db: Db, scope: Scope, terms: Terms): Promise<CountedRow[]> {
+type Some = Exclude<Scope, 'all'>
+
+/** One slice of time after another. A kind of a pipeline has a row for each slice. */
+async function countInParts(db: Db, scope: Some, terms: Terms, buildsAtOnce: number): Promise<CountedRow[]> {
+  const counted: CountedRow[] = []
+  for (let since: string | null = allTime.since; since !== null;) {
+    const until: string | null = await findEnd(db, scope, since, buildsAtOnce)
+    counted.push(...(await countDue(db, scope, terms, { since, until: until ?? allTime.until })))
+    since = until
+  }
+  return counted
+}
+
+/** When the slice ends that begins then: no pipeline has more builds in it. null: it has all the rest. */
+async function findEnd(db: Db, { pipelineIds }: Some, since: string, builds: number): Promise<string | null> {
+  const nth = (table: 'builds' | 'archived_builds', condition: RawBuilder<unknown>) => sql`
+    select e.finished_at from ${sql.table(table)} e
+    where e.pipeline_id = p.id and ${condition} and e.finished_at > ${since}::timestamptz
+    order by e.finished_at, e.id offset ${builds} limit 1`
+  const { rows } = await sql<{ until: string | null }>`
+    select min(n.finished_at) as until from unnest(${pipelineIds}::uuid[]) p (id)
+    cross join lateral ((${nth('builds', isOver('e'))}) union all (${nth('archived_builds', sql`true`)})) n`.execute(
+    db,
+  )
+  return rows[0]?.until ?? null
+}
+
+async function countDue(db: Db, scope: Scope, terms: Terms, slice: Slice): Promise<CountedRow[]> {
   const all = { after: null, limit: null }
   const tally = sql`count(*), coalesce(sum(bytes), 0)::bigint as blob_bytes, min(finished_at) as oldest, max(finished_at) as newest`
   const { rows } = await sql<CountedRow>`
-    with ${policies(scope, terms)},
+    with ${policies(scope, terms, slice)},
     due_build as materialized (select b.* from policy p cross join lateral (${dueBuilds(all)}) b),
     ending as materialized (select a.* from policy p cross join lateral (${dueArchives(null)}) a),
     due_log as (

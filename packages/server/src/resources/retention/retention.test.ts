@@ -648,6 +648,12 @@ describe('the preview and the work', () => {
     for (const kind of kinds) {
       expect(parts.reduce((sum, part) => sum + part[kind].count, 0)).toBe(before[kind].count)
     }
+    const whole = await preview(app.db, org.id, pipelines, terms)
+    const inParts = await preview(app.db, org.id, pipelines, terms, 1)
+    expect(counts(inParts)).toEqual(counts(whole))
+    expect(inParts.pipelines.map(({ pipeline }) => pipeline)).toEqual(
+      whole.pipelines.map(({ pipeline }) => pipeline),
+    )
     const archivesBefore = await archiveBytes(org)
     const done = await run(org, terms)
     expect(counts(done)).toEqual(counts(before))

@@ -24,10 +24,22 @@ const isInScope = (scope: Scope) => {
     and (${pipelineIds}::uuid[] is null or p.id = any (${pipelineIds}::uuid[]))`
 }
 
+/** Only things of builds that ended in this time, from `since` to before `until`. */
+export interface Slice {
+  since: string
+  until: string
+}
+
+export const allTime: Slice = { since: '-infinity', until: 'infinity' }
+
 const nothing = '00000000-0000-0000-0000-000000000000'
 
 /** A common table expression: the times before which things of a pipeline are due. null: never. */
-export const policies = (scope: Scope, { now, defaults, trial }: Terms): RawBuilder<unknown> => {
+export const policies = (
+  scope: Scope,
+  { now, defaults, trial }: Terms,
+  { since, until }: Slice = allTime,
+): RawBuilder<unknown> => {
   const own = (name: SettingName) => {
     const tried = trial?.settings[name] ?? null
     const [ofPipeline, ofOrganization] = [sql.ref(`r.${name}`), sql.ref(`o.${name}`)]
@@ -41,6 +53,7 @@ export const policies = (scope: Scope, { now, defaults, trial }: Terms): RawBuil
     case when ${sql.ref(days)} > 0 then ${now}::timestamptz - make_interval(hours => 24 * ${sql.ref(days)}) end`
   return sql`policy as (
     select p.id as pipeline_id, p.organization_id, p.slug, e.keep_newest_builds,
+      ${since}::timestamptz as since, ${until}::timestamptz as until,
       e.archive_builds and (e.archive_days = 0 or e.archive_days > e.build_days) as archives,
       ${before('e.build_days')} as builds_before, ${before('e.log_days')} as logs_before,
       ${before('e.artifact_days')} as artifacts_before, ${before('e.archive_days')} as archives_before,
@@ -55,6 +68,9 @@ export const policies = (scope: Scope, { now, defaults, trial }: Terms): RawBuil
     cross join lateral (select ${sql.join(settingNames.map(own))}) e
     where ${isInScope(scope)})`
 }
+
+/** Whether the time is in the slice of the policy. */
+const isInSlice = (time: string) => sql`${sql.ref(time)} >= p.since and ${sql.ref(time)} < p.until`
 
 /** A place in the order in which builds ended. */
 export interface Place {
@@ -75,7 +91,7 @@ const afterPlace = (after: Place | null) =>
   sql`(${after?.finished_at ?? '-infinity'}::timestamptz, ${after?.id ?? nothing}::uuid)`
 
 /** As the index builds_ended has it: blocked builds are not ended. */
-const isOver = (build: string) =>
+export const isOver = (build: string) =>
   sql`${sql.ref(`${build}.state`)} in ('passed', 'failed', 'canceled', 'skipped', 'not_run')`
 
 /** Ends a subquery that is asked for each build, so that PostgreSQL uses an index instead of reading the table for every batch. */
@@ -86,27 +102,23 @@ const oneByOne = sql`offset 0`
  * nothing else keeps the build. For `cross join lateral (…) b`. The pipeline is that of an organization; a condition on the
  * organization as well would make PostgreSQL read the builds of all its pipelines.
  */
-export const overdueBuilds = ({ after, limit, ids = null }: Window): RawBuilder<unknown> => {
-  // Of all builds of a pipeline, most have no others to look for, and a hash table finds that out faster.
-  const guard = limit === null && ids === null ? sql`` : oneByOne
-  return sql`
-    select ended.id, ended.organization_id, ended.pipeline_id, ended.finished_at, ended.is_archived,
-      ended.is_archived and ${keepsLogs} as keeps_logs,
-      not ${isOfOpenBuild(guard)} and not ${isOriginOfOthers(guard)}
-        and not (ended.is_archived and ${keepsLogs} and ${hasUnstoredLog}) as is_due
-    from (
-      select done.id, done.organization_id, done.pipeline_id, done.finished_at, done.triggered_from_job_id,
-        p.archives and done.finished_at >= coalesce(p.archives_before, '-infinity') as is_archived
-      from builds done
-      where done.pipeline_id = p.pipeline_id and ${isOver('done')} and done.finished_at < p.builds_before
-        and (done.finished_at, done.id) > ${afterPlace(after)}
-        and ${ids === null ? sql`true` : sql`done.id = any (${ids}::uuid[])`}
-        and done.number + 0 <= (
-          select newest.number from builds newest where newest.pipeline_id = p.pipeline_id
-          order by newest.number desc offset p.keep_newest_builds limit 1)
-      order by done.finished_at, done.id limit ${limit}::bigint
-    ) ended`
-}
+export const overdueBuilds = ({ after, limit, ids = null }: Window): RawBuilder<unknown> => sql`
+  select ended.id, ended.organization_id, ended.pipeline_id, ended.finished_at, ended.is_archived,
+    ended.is_archived and ${keepsLogs} as keeps_logs,
+    not ${isOfOpenBuild} and not ${isOriginOfOthers}
+      and not (ended.is_archived and ${keepsLogs} and ${hasUnstoredLog}) as is_due
+  from (
+    select done.id, done.organization_id, done.pipeline_id, done.finished_at, done.triggered_from_job_id,
+      p.archives and done.finished_at >= coalesce(p.archives_before, '-infinity') as is_archived
+    from builds done
+    where done.pipeline_id = p.pipeline_id and ${isOver('done')} and done.finished_at < p.builds_before
+      and ${isInSlice('done.finished_at')} and (done.finished_at, done.id) > ${afterPlace(after)}
+      and ${ids === null ? sql`true` : sql`done.id = any (${ids}::uuid[])`}
+      and done.number + 0 <= (
+        select newest.number from builds newest where newest.pipeline_id = p.pipeline_id
+        order by newest.number desc offset p.keep_newest_builds limit 1)
+    order by done.finished_at, done.id limit ${limit}::bigint
+  ) ended`
 
 /** Those whose rows are due. */
 export const dueBuilds = (window: Window): RawBuilder<unknown> => sql`
@@ -115,13 +127,13 @@ export const dueBuilds = (window: Window): RawBuilder<unknown> => sql`
 const keepsLogs = sql`(p.logs_before is null or ended.finished_at >= p.logs_before)`
 
 /** Whether a build that is not over was triggered by it, repeats it, or has triggered it. */
-const isOfOpenBuild = (guard: RawBuilder<unknown>) => sql`(
+const isOfOpenBuild = sql`(
   exists (
     select from builds c where c.triggered_from is not null and c.triggered_from ->> 'build_id' = ended.id::text
-      and c.organization_id = ended.organization_id and not ${isOver('c')} ${guard})
+      and c.organization_id = ended.organization_id and not ${isOver('c')} ${oneByOne})
   or exists (
     select from builds c where c.rebuilt_from is not null and c.rebuilt_from ->> 'id' = ended.id::text
-      and c.organization_id = ended.organization_id and not ${isOver('c')} ${guard})
+      and c.organization_id = ended.organization_id and not ${isOver('c')} ${oneByOne})
   or ended.triggered_from_job_id is not null and exists (
     select from jobs t join builds parent on parent.id = t.build_id
     where t.id = ended.triggered_from_job_id and not ${isOver('parent')} ${oneByOne}))`
@@ -143,6 +155,7 @@ export const strippableBuilds = (
     from builds ended
     where ended.pipeline_id = p.pipeline_id and ${isOver('ended')}
       and ended.finished_at < ${sql.ref(`p.${kind}_before`)}
+      and ${isInSlice('ended.finished_at')}
       and (ended.finished_at, ended.id) > ${after === null ? through : afterPlace(after)}
     order by ended.finished_at, ended.id limit ${limit}::bigint`
 }
@@ -171,19 +184,19 @@ export const dueArtifactsOfOpenBuilds = (limit: number | null): RawBuilder<unkno
   from builds b cross join lateral (${artifactsOf}) f
   where b.pipeline_id = p.pipeline_id
     and b.state in ('creating', 'scheduled', 'running', 'failing', 'blocked')
-    and f.uploaded_at < p.artifacts_before
+    and f.uploaded_at < p.artifacts_before and ${isInSlice('f.uploaded_at')}
   limit ${limit}::bigint`
 
 /** Archives whose logs are due. */
 export const archivesWithDueLogs = (limit: number | null): RawBuilder<unknown> => sql`
   select a.id, a.pipeline_id, a.finished_at from archived_builds a
   where a.pipeline_id = p.pipeline_id and a.logs > 0
-    and a.finished_at < p.logs_before
+    and a.finished_at < p.logs_before and ${isInSlice('a.finished_at')}
   order by a.finished_at, a.id limit ${limit}::bigint`
 
 /** Archives that are due themselves. */
 export const dueArchives = (limit: number | null): RawBuilder<unknown> => sql`
   select a.id, a.pipeline_id, a.finished_at, a.size from archived_builds a
   where a.pipeline_id = p.pipeline_id
-    and a.finished_at < p.archives_before
+    and a.finished_at < p.archives_before and ${isInSlice('a.finished_at')}
   order by a.finished_at, a.id limit ${limit}::bigint`
