@@ -13,6 +13,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { freePort } from '../testbed/src/free-port.ts'
 import { expectCacheOfPassedJobs } from './hosted-cache.ts'
 import { countAgents, HostedCluster } from './hosted-cluster.ts'
 import { aDataDirectory, eventually, startServer, type Server, type Settings } from './millrace.ts'
@@ -148,7 +149,7 @@ const reaches = /REACHES (\{.*\})/
 const skipped = lacks === null ? '' : ` (skipped: ${lacks})`
 describe.skipIf(lacks !== null)(`hosted clusters on a real Kubernetes${skipped}`, () => {
   async function start() {
-    const settings = settingsOf(aDataDirectory())
+    const settings = { ...settingsOf(aDataDirectory()), PORT: String(await freePort()) }
     const server = await startServer(settings)
     return { settings, server, cluster: await HostedCluster.create(server, settings) }
   }
@@ -264,7 +265,7 @@ describe.skipIf(lacks !== null)(`hosted clusters on a real Kubernetes${skipped}`
     await eventually('the image is being built', isInTheMiddle, deadlineMs, 200)
     server.killGroup()
     await server.ended
-    cluster.server = await startServer({ ...settings, PORT: new URL(server.url).port })
+    cluster.server = await startServer(settings)
     expect(await cluster.untilBuilt(image)).toMatchObject({ status: 'READY' })
     expect(await cluster.delete(image)).toBe(204)
     await untilFreed(cluster.server, before)
@@ -280,7 +281,7 @@ describe.skipIf(lacks !== null)(`hosted clusters on a real Kubernetes${skipped}`
     await eventually('the job runs', hasBegun, deadlineMs, 200)
     server.killGroup()
     await server.ended
-    cluster.server = await startServer({ ...settings, PORT: new URL(server.url).port })
+    cluster.server = await startServer(settings)
     gate.open()
     const ended = await cluster.untilEnded(build)
     expect(ended.log).toContain('\nover\n')

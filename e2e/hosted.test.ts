@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import tar from 'tar-stream'
+import { freePort } from '../testbed/src/free-port.ts'
 import { acquireEngines, type TestEngine } from '../testbed/src/test-engines.ts'
 import { expectCacheOfPassedJobs } from './hosted-cache.ts'
 import {
@@ -23,7 +24,7 @@ for (const { title, lacks, get, release } of await acquireEngines())
     afterAll(() => release())
 
     async function start() {
-      const settings = hostedSettings(engine, aDataDirectory())
+      const settings = { ...hostedSettings(engine, aDataDirectory()), PORT: String(await freePort()) }
       const server = await startServer(settings)
       return { settings, cluster: await HostedCluster.create(server, settings) }
     }
@@ -101,7 +102,7 @@ for (const { title, lacks, get, release } of await acquireEngines())
       })
       first.killGroup()
       await first.ended
-      cluster.server = await startServer({ ...settings, PORT: new URL(first.url).port })
+      cluster.server = await startServer(settings)
       const running = await engine.docker.listContainers({ filters: { label: ['millrace.kind=container'] } })
       expect(running).toHaveLength(1)
       await Promise.all(running.map(({ Id }) => openGate(engine, Id)))

@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { expect, it, onTestFinished } from 'vitest'
+import { freePort } from '../testbed/src/free-port.ts'
 import { anEmptyDatabase } from './databases.ts'
 import { aDirectory, eventually, millrace, startServer, stop } from './millrace.ts'
 
@@ -25,18 +26,9 @@ async function aCollector() {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, received }
 }
 
-async function aFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
 it('millrace worker serves health and metrics, and every process sends traces', async () => {
   const collector = await aCollector()
-  const port = await aFreePort()
+  const port = await freePort()
   const settings = {
     DATABASE_URL: await anEmptyDatabase('monitoring'),
     MILLRACE_DATA_DIR: aDirectory(),

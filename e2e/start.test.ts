@@ -5,6 +5,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { freePort } from '../testbed/src/free-port.ts'
 import {
   aDataDirectory,
   aDirectory,
@@ -21,7 +22,7 @@ const sentence = /^[A-Z].*\.\n$/
 
 describe('millrace up', () => {
   it('prints on its first start how to use it, and a curl command that works', async () => {
-    const settings = { MILLRACE_DATA_DIR: join(aDirectory(), 'data'), PORT: String(await aFreePort()) }
+    const settings = { MILLRACE_DATA_DIR: join(aDirectory(), 'data'), PORT: String(await freePort()) }
     const first = spawnMillrace(['up'], settings)
     const welcome = async () => {
       const { stdout } = first.output()
@@ -136,7 +137,7 @@ describe('millrace up', () => {
     const dataDir = join(aDirectory(), 'data')
     const refused = await millrace(['up'], {
       MILLRACE_DATA_DIR: dataDir,
-      DATABASE_URL: `postgres://someone:hidden@localhost:${await aFreePort()}/nothing`,
+      DATABASE_URL: `postgres://someone:hidden@localhost:${await freePort()}/nothing`,
       PORT: '0',
     })
     expect(refused).toMatchObject({ code: 1, stdout: '' })
@@ -172,10 +173,3 @@ describe('millrace up', () => {
 })
 
 /** For tests that must know the port in advance. */
-async function aFreePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  await new Promise((closed) => probe.close(closed))
-  return port
-}

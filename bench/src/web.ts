@@ -1,10 +1,9 @@
 // The web in a real browser: what it loads, how soon large pages can be used, and how soon they show a change.
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { loadavg, cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
+import { freePort } from '../../testbed/dist/free-port.js'
 import { startBenchServer, type BenchServer } from './bench-server.ts'
 import { middle } from './load.ts'
 import { row, type Report } from './report.ts'
@@ -68,15 +67,6 @@ async function measure(
     await liveChanges(bench, visitor),
     { rows: [machineLoad('after')], targets: [] },
   ]
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 const machineLoad = (when: string) =>

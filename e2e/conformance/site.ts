@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
+import { freePort } from '../../testbed/src/free-port.ts'
 import { scratch } from '../../testbed/src/scratch.ts'
 import {
   copyEmptyInstallation,
@@ -51,7 +52,7 @@ export class Site {
     const folder = mkdtempSync(join(scratch(), 'mr-conf-'))
     makeRepository(join(folder, 'repository'))
     copyEmptyInstallation(join(folder, 'data'))
-    return new Site(await start(folder, '0', lostSeconds), folder)
+    return new Site(await start(folder, String(await freePort()), lostSeconds), folder)
   }
 
   /** Kills the server with its database, and starts it again at the same address. */

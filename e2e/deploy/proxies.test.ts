@@ -1,11 +1,10 @@
 // The configurations of nginx and Caddy, with the real programs in front of a real server: TLS, streams without delay,
 // large uploads, and the address of the caller.
-import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
-import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { freePort } from '../../testbed/src/free-port.ts'
 import {
   aDataDirectory,
   aDirectory,
@@ -93,17 +92,6 @@ function keep(running: Running): Running {
   return running
 }
 
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
-  const ports: number[] = []
-  for (const server of servers) {
-    if (!server.listening) await once(server, 'listening')
-    ports.push((server.address() as AddressInfo).port)
-  }
-  await Promise.all(servers.map((server) => new Promise((closed) => server.close(closed))))
-  return ports
-}
-
 interface Answer {
   status: number
   body: string
@@ -115,7 +103,7 @@ const agentToken = 'a-token-chosen-for-agents'
 
 /** A server behind the proxy, whose address is the proxy's. */
 async function startBehind(proxy: Proxy) {
-  const [https = 0, http = 0, port = 0] = await freePorts(3)
+  const [https, http, port] = [await freePort(), await freePort(), await freePort()]
   const url = `https://localhost:${https}`
   const server = await startServer({
     MILLRACE_DATA_DIR: aDataDirectory(),

@@ -1,5 +1,6 @@
 import type { BrowserContext, Request } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
+import { freePort } from '../../testbed/src/free-port.ts'
 import { aDataDirectory, clientOf, startServer, stop, theServer } from '../millrace.ts'
 import { lacks, openTab, plainHost, titled, signIn, visit } from './browser.ts'
 import { readRows } from './log-page.ts'
@@ -65,7 +66,7 @@ describe.skipIf(lacks !== null)(titled('live updates'), () => {
 
   it('catch up after the server was gone, and lose no row of a log', async () => {
     const dataDir = aDataDirectory()
-    const settings = { MILLRACE_DATA_DIR: dataDir, MILLRACE_AGENTS: '0' }
+    const settings = { MILLRACE_DATA_DIR: dataDir, MILLRACE_AGENTS: '0', PORT: String(await freePort()) }
     const server = await startServer(settings)
     const scene = await aScene(server, { steps: 'steps: [{ label: One, command: a }]' })
     const run = await scene.begin()
@@ -78,7 +79,7 @@ describe.skipIf(lacks !== null)(titled('live updates'), () => {
     await page.getByText('The server cannot be reached').waitFor()
     // The page stays away while the log goes on.
     await context.setOffline(true)
-    await startServer({ ...settings, PORT: new URL(server.url).port })
+    await startServer(settings)
     await run.write(rowsOf(11, 30))
     await context.setOffline(false)
     await page.getByText('row 30', { exact: true }).waitFor()

@@ -6,6 +6,7 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { freePort } from './free-port.ts'
 
 export interface Upstream {
   /** The directory of its socket. */
@@ -59,7 +60,7 @@ export async function startPgbouncer(upstream: Upstream, options: PgbouncerOptio
   if (typeof program === 'string') throw new Error(program)
   const forwarder = await startForwarder(upstream)
   const folder = mkdtempSync(join(tmpdir(), 'millrace-pgbouncer-'))
-  const port = await findFreePort()
+  const port = await freePort()
   const file = join(folder, 'pgbouncer.ini')
   writeFileSync(file, configuration(upstream, forwarder.port, port, program, options))
   const child = spawn(program.file, ['--quiet', file], { stdio: ['ignore', 'ignore', 'pipe'] })
@@ -146,15 +147,6 @@ async function startForwarder({ host, port }: Upstream) {
     for (const socket of sockets) socket.destroy()
   }
   return { port: portOf(server), stop }
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer()
-  await listening(server)
-  const port = portOf(server)
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 async function listening(server: Server): Promise<void> {

@@ -2,10 +2,11 @@
 // because it ends when its database does.
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { freePort } from '../../../testbed/dist/free-port.js'
 import { startBalancer } from '../../../testbed/dist/balancer.js'
 import { databaseUrl, Server, type Started } from '../soak/program.ts'
 import { SmallDisk } from './full-disk.ts'
-import { commonSettings, findFreePort, inFolder, surround, type Closing, type Surroundings } from './world.ts'
+import { commonSettings, inFolder, surround, type Closing, type Surroundings } from './world.ts'
 
 export interface AloneWorld extends Surroundings {
   /** The data directory, and the folder of blobs in it. */
@@ -30,7 +31,7 @@ async function build(seed: number, folder: string, closing: Closing): Promise<Om
   // It keeps the address while the process restarts.
   const balancer = await startBalancer()
   closing.push(balancer.close)
-  const port = await findFreePort()
+  const port = await freePort()
   const settings = {
     ...commonSettings,
     PORT: String(port),

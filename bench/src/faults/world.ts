@@ -1,11 +1,10 @@
 // The system under test: servers and workers on one PostgreSQL and one S3 store, behind a load balancer, with agents. Every
 // process is real. Proxies stand where the network of an installation can fail.
-import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { freePort } from '../../../testbed/dist/free-port.js'
 import { startBalancer, type Balancer } from '../../../testbed/dist/balancer.js'
 import { aBucket, ownBucket, type Bucket } from '../../../testbed/dist/bucket.js'
 import { startPgbouncer } from '../../../testbed/dist/pgbouncer.js'
@@ -116,7 +115,7 @@ async function build(plan: WorldPlan, folder: string, closing: Closing): Promise
   const startAll = async (role: 'api' | 'worker', count: number) => {
     const started: Supervised[] = []
     for (let number = 1; number <= count; number++) {
-      const port = await findFreePort()
+      const port = await freePort()
       const server = new Supervised({ folder, name: `${role}-${number}`, role, port, settings, violations })
       closing.push(() => server.stop())
       await server.start()
@@ -175,14 +174,6 @@ async function startDatabase(folder: string): Promise<World['database']> {
   const database = { current: await Postgres.create(join(folder, 'postgres')) }
   const proxy = await startTcpProxy(() => database.current.socket)
   return Object.assign(database, { proxy })
-}
-
-export async function findFreePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  await new Promise((closed) => probe.close(closed))
-  return port
 }
 
 const urlOf = ({ proxy }: World['database']) => ({ DATABASE_URL: Postgres.urlAt(proxy.port) })

@@ -1,6 +1,5 @@
 // Starts the server and its worlds, sends the requests, and checks server and database afterwards.
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openBlobs } from '@millrace/server/blobs/open.ts'
@@ -10,6 +9,7 @@ import { migrate } from '@millrace/server/db/migrate.ts'
 import { openDatabase } from '@millrace/server/db/pool.ts'
 import { migrateTasks } from '@millrace/server/tasks/run.ts'
 import pino from 'pino'
+import { freePort } from '../../../testbed/dist/free-port.js'
 import { startChild } from '../children.ts'
 import {
   brokenRows,
@@ -139,14 +139,6 @@ function settings(
     ...site('CHAT_WORKSPACE'),
     ...site('ISSUE_TRACKER'),
   }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer()
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve))
-  const address = probe.address()
-  await new Promise((resolve) => probe.close(resolve))
-  return typeof address === 'object' && address !== null ? address.port : 0
 }
 
 async function findOperations(client: Client, only: string | null): Promise<Operation[]> {

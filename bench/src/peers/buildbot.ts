@@ -2,9 +2,9 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, openSync, writeFileSync } from 'node:fs'
-import net from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { freePort } from '../../../testbed/dist/free-port.js'
 import type { Peer, RunningPeer, Scripts } from './peer.ts'
 
 const workers = ['worker0', 'worker1']
@@ -167,13 +167,4 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
     if (performance.now() > end) throw new Error('Buildbot did not do it in ten minutes.')
     await delay(100)
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = net.createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as net.AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }

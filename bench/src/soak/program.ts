@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { appendFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { freePort } from '../../../testbed/dist/free-port.js'
 import type { Entry } from './ledger.ts'
 
 const millrace = fileURLToPath(new URL('../../../packages/cli/bin/millrace.js', import.meta.url))
@@ -38,13 +39,14 @@ export class Server {
   complaints = ''
 
   constructor(dataDir: string, settings: Record<string, string>, options: ServerOptions = {}) {
-    this.settings = { PORT: '0', MILLRACE_DATA_DIR: dataDir, ...settings }
+    this.settings = { MILLRACE_DATA_DIR: dataDir, ...settings }
     this.options = options
   }
 
   /** First on a free port, later on the same port. */
   async start(): Promise<Started> {
     const { command = 'up', logFile, onExit } = this.options
+    this.settings['PORT'] ??= String(await freePort())
     const child = spawn(process.execPath, [...process.execArgv, millrace, command, '--json'], {
       env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...this.settings },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -62,7 +64,6 @@ export class Server {
       said += bytes.toString()
       if (!said.includes('\n')) continue
       const started = JSON.parse(said) as Started
-      if (this.settings['PORT'] === '0') this.settings['PORT'] = new URL(started.url).port
       return started
     }
     throw new Error(`The server did not start: ${this.complaints}`)

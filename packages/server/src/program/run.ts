@@ -63,7 +63,9 @@ export async function run(
   const roles = given.roles.filter((role) => role !== 'agent')
   try {
     if (roles.length === 0) throw new StartupError('MILLRACE_ROLES leaves nothing to run: add api or worker.')
-    const config = roles.includes('api') ? await findPort(given) : given
+    const { config, release } = roles.includes('api')
+      ? await findPort(given)
+      : { config: given, release: null }
     const metrics = (await import('../lib/metrics.ts')).createMetrics()
     const log = openLog(config.logLevel)
     const tracer = config.traces === null ? null : await openTracer(config.traces, config, log)
@@ -113,6 +115,7 @@ export async function run(
     // Late, because its token is shown only if the start succeeds, but before the first request.
     const first = await createFirst(database.db)
     if (app !== null) {
+      await release?.()
       server = await listen(app, config)
       services.push(server.close)
     }
@@ -284,22 +287,28 @@ async function listenForMonitoring(
   return closing
 }
 
-/** Checks that the port is free before anything is created, and chooses one for port 0. */
-async function findPort(config: Config): Promise<Config> {
+/**
+ * Checks that the port is free before anything is created. For port 0 it chooses a port and holds it until `release`, because the
+ * system gives free ports to outgoing connections.
+ */
+async function findPort(config: Config): Promise<{ config: Config; release: Close | null }> {
   // The process that holds the data directory most likely holds the port too, and its lock names that process.
-  if (config.database.kind === 'embedded' && findHolder(config.dataDir) !== undefined) return config
-  const probe = createServer()
+  if (config.database.kind === 'embedded' && findHolder(config.dataDir) !== undefined)
+    return { config, release: null }
+  const probe = createServer().unref()
   probe.listen({ host: config.host, port: config.port })
   await once(probe, 'listening').catch(refusePort(config))
   const address = probe.address()
   const port = typeof address === 'object' && address !== null ? address.port : config.port
-  await new Promise((closed) => probe.close(closed))
+  const release = () => new Promise<void>((closed) => void probe.close(() => closed()))
+  if (config.port !== 0) await release()
   const hosted = config.hosted && {
     ...config.hosted,
     endpoint: config.hosted.endpoint.replace(/:0\/v3$/, `:${port}/v3`),
     allowed: config.hosted.allowed?.map((place) => place.replace(/:0$/, `:${port}`)) ?? null,
   }
-  return { ...config, port, url: config.url.replace(/:0$/, `:${port}`), hosted }
+  const url = config.url.replace(/:0$/, `:${port}`)
+  return { config: { ...config, port, url, hosted }, release: config.port === 0 ? release : null }
 }
 
 const refusePort =
