@@ -3,7 +3,8 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-const first = 10_000
+/** Browsers and `fetch` refuse a few ports below it. */
+const first = 11_000
 const count = 20_000
 
 /** Processes begin at different places and go on from there, so that two of them hardly ever choose the same. */
