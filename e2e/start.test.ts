@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
@@ -100,6 +100,20 @@ describe('millrace up', () => {
     expect(stderr).toMatch(/^PostgreSQL ended by itself \(SIGKILL\).*start again\.$/m)
   })
 
+  it.skipIf(process.platform !== 'linux')(
+    'chooses a port, and starts although others connect to it before it listens (needs /proc)',
+    async () => {
+      const connecting: Array<Promise<Socket>> = []
+      const server = await startServer({ MILLRACE_DATA_DIR: aDataDirectory() }, 'up', (args, settings) => {
+        const running = spawnMillrace(args, settings)
+        connecting.push(connectEarly(running.pid))
+        return running
+      })
+      for (const socket of await Promise.all(connecting)) socket.destroy()
+      expect((await stop(server)).code).toBe(0)
+    },
+  )
+
   it('refuses a port in use before it creates anything', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
@@ -173,3 +187,28 @@ describe('millrace up', () => {
 })
 
 /** For tests that must know the port in advance. */
+
+/** A connection to the first port that the process listens on. */
+async function connectEarly(pid: number): Promise<Socket> {
+  const port = await eventually('it listens', async () => portOf(pid), startMs, 20)
+  return connect(port, '127.0.0.1').on('error', () => {})
+}
+
+function portOf(pid: number): number | undefined {
+  const open = new Set(readdirSync(`/proc/${pid}/fd`).map((name) => linkOf(`/proc/${pid}/fd/${name}`)))
+  const sockets = readFileSync(`/proc/${pid}/net/tcp`, 'utf8')
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+  const own = sockets.find(
+    ([, , , state, , , , , , inode]) => state === '0A' && open.has(`socket:[${inode}]`),
+  )
+  return own === undefined ? undefined : Number.parseInt(own[1]?.split(':')[1] ?? '', 16)
+}
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return 'closed meanwhile'
+  }
+}

@@ -295,7 +295,8 @@ async function findPort(config: Config): Promise<{ config: Config; release: Clos
   // The process that holds the data directory most likely holds the port too, and its lock names that process.
   if (config.database.kind === 'embedded' && findHolder(config.dataDir) !== undefined)
     return { config, release: null }
-  const probe = createServer().unref()
+  // A connection that stays open would delay `release`.
+  const probe = createServer((socket) => socket.destroy()).unref()
   probe.listen({ host: config.host, port: config.port })
   await once(probe, 'listening').catch(refusePort(config))
   const address = probe.address()
