@@ -1,9 +1,9 @@
 import type { Caller } from '../../auth/caller.ts'
+import { scopes } from '../../auth/scopes.ts'
 import type { TokenOrganization } from '../../resources/access-tokens/queries.ts'
 import { html, type Html } from '../html.ts'
 import type { PageAnswer } from '../page.ts'
 import { isLoopback, type Client } from './clients.ts'
-import { programScopes } from './scopes.ts'
 
 /** The choice of all organizations. No slug has these characters. */
 export const allInOne = '*'
@@ -36,7 +36,7 @@ export const consentForm = (consent: Consent): PageAnswer => {
       </form>
       <p class="note">
         Programs choose their own names: allow this only if you have just started it. The answer goes to
-        ${placeOf(redirectUri)}. The token is valid for ${days} days and is listed among
+        ${placeOf(redirectUri)}. The token is valid for at most ${days} days and is listed among
         <a href="/-/me/tokens">your access tokens</a>, where you can revoke it.
       </p>`,
   }
@@ -53,7 +53,7 @@ const mayGive = ({ role, restricts_tokens, sso_missing }: TokenOrganization) =>
 function rights(verb: string, prefix: string, asked: readonly string[]): Html | null {
   const named = asked.filter((scope) => scope.startsWith(prefix))
   if (named.length === 0) return null
-  const all = programScopes.filter((scope) => scope.startsWith(prefix))
+  const all = scopes.filter((scope) => scope.startsWith(prefix))
   const things =
     named.length === all.length
       ? 'everything that you may'
