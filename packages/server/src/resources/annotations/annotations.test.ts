@@ -13,7 +13,9 @@ import {
   type TestUser,
 } from '../../../test/builders.ts'
 import { aBuild, jobNamed } from '../../../test/runs.ts'
+import { inTransaction } from '../../db/transaction.ts'
 import { newId } from '../../lib/ids.ts'
+import * as annotations from './queries.ts'
 
 const app = useApp()
 
@@ -284,6 +286,19 @@ describe('the HTML of annotations', () => {
     expect(await html()).toEqual(['<p><em>a</em> 🎉 <em>b</em></p>\n'])
     await post(ofBuild, { body: 'c' })
     expect(await html()).toEqual(['<p>c</p>\n'])
+  })
+
+  it('is not stored once another body is written, also in the same millisecond', async () => {
+    const { ofBuild, build } = await aScene()
+    const owner = { organizationId: org.id, buildId: build.id, jobId: null }
+    const given = { context: 'default', style: undefined, priority: undefined, append: true }
+    const [first, second] = await inTransaction(app.db, async (trx) => [
+      await annotations.put(trx, owner, { ...given, id: newId(), body: 'one ' }),
+      await annotations.put(trx, owner, { ...given, id: newId(), body: 'two' }),
+    ])
+    await annotations.storeHtml(app.db, owner, second, '<p>one two</p>')
+    await annotations.storeHtml(app.db, owner, first, '<p>one</p>')
+    expect((await get(ofBuild)).list).toMatchObject([{ body_html: '<p>one two</p>' }])
   })
 
   it('is made at the first read, and stored, for what was written without it or changed since', async () => {

@@ -108,6 +108,7 @@ export async function put(trx: Trx, owner: Owner, given: Given): Promise<PutRow>
     owner.jobId === null
       ? sql`(build_id, context) where job_id is null`
       : sql`(job_id, context) where job_id is not null`
+  // The column keeps milliseconds: a smaller step would be rounded away, and two bodies would have one revision.
   const { rows } = await sql<PutRow>`
     insert into annotations as a (id, organization_id, build_id, job_id, context, style, priority, body)
     values (${given.id}, ${owner.organizationId}, ${owner.buildId}, ${owner.jobId}, ${given.context},
@@ -116,7 +117,7 @@ export async function put(trx: Trx, owner: Owner, given: Given): Promise<PutRow>
       body = case when ${given.append} then a.body || excluded.body else excluded.body end,
       style = case when ${given.style === undefined} then a.style else excluded.style end,
       priority = case when ${given.priority === undefined} then a.priority else excluded.priority end,
-      updated_at = greatest(now(), a.updated_at + interval '1 microsecond')
+      updated_at = greatest(now(), a.updated_at + interval '1 millisecond')
     returning ${columns}, a.body, ${revision} as revision, a.id = ${given.id} as is_new`.execute(trx)
   const [row] = rows
   if (row === undefined) throw new Error('An annotation vanished while it was written.')
