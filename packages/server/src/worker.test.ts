@@ -16,6 +16,7 @@ let running: RunningTasks | undefined
 afterEach(async () => {
   await running?.stop()
   running = undefined
+  await pool().query('delete from graphile_worker._private_jobs')
 })
 
 describe('a background task', () => {
@@ -65,7 +66,6 @@ describe('a background task', () => {
     expect(seen).toEqual(['tried'])
     expect(task).toMatchObject({ last_error: 'The disk is on fire.' })
     expect(app.logLines.join('')).toContain('The disk is on fire.')
-    await pool().query('delete from graphile_worker._private_jobs')
   })
 
   it('is added with the transaction of its change, once for each key, and not before its time', async () => {
@@ -85,7 +85,6 @@ describe('a background task', () => {
     running = await runWith(null, { update_git_mirror: note })
     await eventually('all that is due has run', async () => (await tasks()).length === 1)
     expect(seen).toEqual(['newer'])
-    await pool().query('delete from graphile_worker._private_jobs')
   })
 
   it('keeps its time when it is added again with a delay', async () => {
@@ -103,7 +102,6 @@ describe('a background task', () => {
     expect(others).toEqual([])
     expect(seconds).toBeGreaterThan(0)
     expect(seconds).toBeLessThanOrEqual(1000)
-    await pool().query('delete from graphile_worker._private_jobs')
   })
 
   it('is finished before a stop', async () => {

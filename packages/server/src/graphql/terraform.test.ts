@@ -206,8 +206,14 @@ describe('a pipeline', () => {
       steps: { yaml: 'steps: []' },
       tags: null,
     }
+    // The only cluster of an organization need not be named.
+    const small = await anOrganization(app)
+    const owner = await anAdmin(app, small)
+    await aCluster(app, small, owner)
+    const ask = (document: string, variables: Record<string, unknown>) =>
+      graphqlData(app, owner.token, document, variables)
     const name = unique('empty')
-    const input = { ...empty, organizationId, name, teams: [] }
+    const input = { ...empty, organizationId: btoa(`Organization---${small.id}`), name, teams: [] }
     const { pipelineCreate } = await ask(pipelineDocuments.create, { input })
     const made = pipelineCreate?.pipeline ?? {}
     const update = { ...empty, id: made.id, name: `${name} renamed`, pipelineTemplateId: null }
@@ -225,6 +231,7 @@ describe('a pipeline', () => {
   it('has the settings of its host', async () => {
     const body = {
       name: unique('hosted'),
+      cluster_id: (await aCluster(app, org, admin)).id,
       repository: 'https://github.com/acme/app.git',
       configuration: 'steps: []',
       provider_settings: { build_tags: true, build_pull_request_forks: true, filter_enabled: true },

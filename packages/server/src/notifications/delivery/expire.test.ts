@@ -1,13 +1,10 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { eventually } from '../../../test/app.ts'
+import { eventually, type TestApp } from '../../../test/app.ts'
 import { useNotifications } from '../../../test/notifications.ts'
 import type { Answering } from '../../../test/receiver.ts'
 import { listPartitions, makePartitions } from '../../db/partitions.ts'
 import { handlers } from '../../worker.ts'
-
-const notifications = useNotifications()
-const { app, anOrg, aService } = notifications
 
 const dayMs = 24 * 60 * 60 * 1000
 const gone: Answering = (response) => {
@@ -15,24 +12,31 @@ const gone: Answering = (response) => {
   response.end()
 }
 
-/** As if the partition of today's messages had ended that many days ago. At most 21 days are left of it. */
-async function expire(days: number): Promise<void> {
+/** As if a partition had ended that many days ago. */
+async function expireAfter({ ctx }: TestApp, { endsAt }: { endsAt: Date }, days: number): Promise<void> {
   const now = () => new Date(endsAt.getTime() + days * dayMs)
-  await handlers.expire_deliveries({ ...app.ctx, now }, {})
+  await handlers.expire_deliveries({ ...ctx, now }, {})
 }
-let endsAt = new Date(0)
 
-const rowsOf = async (table: string, column: string, ids: readonly string[]) => {
-  const { rows } = await sql<{ partition: string }>`
-    select distinct tableoid::regclass::text as partition from ${sql.table(table)}
-    where ${sql.ref(column)} = any (${ids}::uuid[])`.execute(app.db)
-  return rows.map(({ partition }) => partition)
-}
+const partitionsOfMessages = async ({ db }: TestApp) =>
+  (await listPartitions(db)).filter(({ table }) => table === 'notification_messages')
 
 describe('messages and attempts', () => {
+  const notifications = useNotifications()
+  const { app, anOrg, aService } = notifications
+
+  const rowsOf = async (table: string, column: string, ids: readonly string[]) => {
+    const { rows } = await sql<{ partition: string }>`
+      select distinct tableoid::regclass::text as partition from ${sql.table(table)}
+      where ${sql.ref(column)} = any (${ids}::uuid[])`.execute(app.db)
+    return rows.map(({ partition }) => partition)
+  }
+
   it('are dropped by the week; those of dead letters stay, and can be delivered again', async () => {
-    const first = (await listPartitions(app.db)).find(({ table }) => table === 'notification_messages')
-    endsAt = first?.endsAt ?? endsAt
+    // That of today's messages. At most 21 days are left of it.
+    const [first] = await partitionsOfMessages(app)
+    if (first === undefined) throw new Error('There is no partition.')
+    const expire = (days: number) => expireAfter(app, first, days)
     const { org, admin } = await anOrg()
     const healthy = await aService(org, admin)
     const failing = await aService(org, admin, { answering: gone })
@@ -73,12 +77,16 @@ describe('messages and attempts', () => {
     expect(await rowsOf('notification_messages', 'id', messages)).toEqual([])
     expect(await rowsOf('notification_attempts', 'delivery_id', ids)).toEqual([])
   })
+})
 
-  it('stay as a whole while very many of a week are of dead letters', async () => {
+describe('messages of a week with very many dead letters', () => {
+  const notifications = useNotifications()
+  const { app, anOrg, aService } = notifications
+
+  it('stay as a whole until the dead letters go', async () => {
     await makePartitions(app.db, app.ctx.now(), app.ctx.log)
-    const last = (await listPartitions(app.db)).findLast(({ table }) => table === 'notification_messages')
+    const last = (await partitionsOfMessages(app)).at(-1)
     if (last === undefined) throw new Error('There is no partition.')
-    endsAt = last.endsAt
     const { org, admin } = await anOrg()
     const service = await aService(org, admin)
     await notifications.untilDelivered(service)
@@ -86,12 +94,12 @@ describe('messages and attempts', () => {
       insert into notification_deliveries (id, organization_id, message_id, service_id, owner_id, lane, state, give_up_at,
         created_at, finished_at)
       select gen_random_uuid(), ${org.id}, ${last.from}, ${service.id}, ${service.id}, 'x', 'dead', now(), now(),
-        ${endsAt.toISOString()}
+        ${last.endsAt.toISOString()}
       from generate_series(1, 2001)`.execute(app.db)
     const isThere = async () => (await listPartitions(app.db)).some(({ name }) => name === last.name)
-    await expire(8)
+    await expireAfter(app, last, 8)
     expect(await isThere()).toBe(true)
-    await expire(60)
+    await expireAfter(app, last, 60)
     expect(await isThere()).toBe(false)
   })
 })

@@ -140,7 +140,7 @@ describe('`notify` of a pipeline', () => {
     const { org } = await anOrg()
     const receiver = await aReceiver()
     receivers.push(receiver)
-    const notify = `[{email: dev@example.com}, {webhook: "${receiver.url}"}]`
+    const notify = `[{email: preflight@example.com}, {webhook: "${receiver.url}"}]`
     const pipeline = await aPipeline(app, org, `{notify: ${notify}, steps: [{command: turn}]}`)
     const preflight = await aBuild(app, org, pipeline, { env: { BUILDKITE_PREFLIGHT: 'true' } })
     await runJob(app, preflight, 'turn', 1)

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { baseUrl, useApp, type TestAnswer } from '../../../test/app.ts'
 import {
   aCluster,
@@ -44,7 +44,7 @@ const uuids = (answer: TestAnswer) => answer.list.map(({ uuid }) => String(uuid)
 describe('GET /v2/organizations/{org.slug}/audit_events', () => {
   let org: TestOrganization
   let admin: TestUser
-  beforeAll(async () => {
+  beforeEach(async () => {
     org = await anOrganization(app)
     admin = await anAdmin(app, org, { name: 'Ada' })
   })
@@ -171,6 +171,7 @@ describe('GET /v2/organizations/{org.slug}/audit_events', () => {
   })
 
   it('answers 400 to both cursors, even when both are good', async () => {
+    await manyEvents(org, 2)
     const [, cursor] = /after=([\w-]+)/.exec(String((await list('?per_page=1')).body.links.next)) ?? []
     expect((await list(`?after=${cursor}`)).status).toBe(200)
     const answer = await list(`?after=${cursor}&before=${cursor}`)

@@ -148,8 +148,11 @@ describe('POST /v2/organizations/{org.slug}/pipelines/{slug}/builds/{number}/del
     const [one] = await untilDelivered(path, 1)
     await app.request('POST', `${path}/${one?.id}/redeliver`, { token: admin.token })
     await untilDelivered(path, 1)
-    const [first, second] = receiver.received
-    expect(second?.headers['x-millrace-delivery']).toBe(one?.id)
+    const ofOne = receiver.received.filter(
+      ({ headers }) => headers['x-millrace-delivery'] === String(one?.id),
+    )
+    expect(ofOne).toHaveLength(2)
+    const [first, second] = ofOne
     expect(second?.raw.equals(first?.raw ?? Buffer.alloc(0))).toBe(true)
   })
 

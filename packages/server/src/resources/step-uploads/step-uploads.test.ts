@@ -105,10 +105,12 @@ describe('GET B/step-uploads/{uuid}', () => {
   })
 
   it('says so when the text was not kept', async () => {
+    const pipeline = await aPipeline(app, org, 'steps: [{ command: a }]')
+    const jobId = await startJob(app, await aBuild(app, org, pipeline), 'a')
     const uploadId = newId()
     const steps = { text: `# ${'x'.repeat(2 * 1024 * 1024)}` }
-    await uploadSteps(app.ctx, org.id, { uploadId, jobId: jobs[0] ?? '', steps, replace: false })
-    expect((await get(`${path}/${uploadId}`)).body).toMatchObject({
+    await uploadSteps(app.ctx, org.id, { uploadId, jobId, steps, replace: false })
+    expect((await get(`${pipeline.path}/builds/1/step-uploads/${uploadId}`)).body).toMatchObject({
       state: 'rejected',
       definition_yaml: null,
       definition_bytes: 0,

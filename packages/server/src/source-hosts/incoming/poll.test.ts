@@ -105,7 +105,10 @@ describe('poll_interval_seconds', () => {
     const { id } = await aPolled()
     await pollNow()
     const claim = async () => {
-      await sql`update pipeline_polls set next_poll_at = now() - interval '1 second'`.execute(app.db)
+      await sql`
+        update pipeline_polls set next_poll_at = now() - interval '1 hour' where pipeline_id = ${id}`.execute(
+        app.db,
+      )
       const claimed = await polls.claimDue(app.db, {
         now: new Date().toISOString(),
         claim: newId(),
