@@ -16,7 +16,7 @@ let running: RunningTasks | undefined
 afterEach(async () => {
   await running?.stop()
   running = undefined
-  await pool().query('delete from graphile_worker._private_jobs')
+  await pool().query('select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))')
 })
 
 describe('a background task', () => {
@@ -92,7 +92,7 @@ describe('a background task', () => {
       enqueue(app.db, 'update_git_mirror', { git_mirror_id: 'late' }, { key: 'late', afterSeconds })
     const readSeconds = async () => {
       const { rows } = await pool().query<{ seconds: number }>(
-        'select extract(epoch from run_at - now())::float8 as seconds from graphile_worker._private_jobs',
+        'select extract(epoch from run_at - now())::float8 as seconds from graphile_worker.jobs',
       )
       return rows.map(({ seconds }) => seconds)
     }
