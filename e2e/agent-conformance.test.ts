@@ -1,6 +1,6 @@
 // The agent protocol from end to end, with our runner and, if there is one, with the public agent.
 // `npm run conformance:agent` runs this file alone.
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, it } from 'vitest'
 import { Bench, type Mode } from './conformance/bench.ts'
 import { cases, loseAgents, loseEveryAnswer, surviveCrash } from './conformance/cases.ts'
 import { signedCases } from './conformance/signed-cases.ts'
@@ -26,23 +26,27 @@ afterAll(async () => {
   await site?.close()
 })
 
-it.concurrent(`${ownRunner.title}: takes the next job after no answer to accept arrives`, async () => {
+it.concurrent(`${ownRunner.title}: takes the next job after no answer to accept arrives`, async ({
+  expect,
+}) => {
   await expect(withOwnSite(ownRunner, { lostSeconds: 10 }, loseEveryAnswer)).resolves.toBeUndefined()
 })
 
 for (const program of programs) {
-  it.concurrent(`${program.title}: the server is killed and started again during jobs`, async () => {
+  it.concurrent(`${program.title}: the server is killed and started again during jobs`, async ({
+    expect,
+  }) => {
     await expect(withOwnSite(program, {}, surviveCrash)).resolves.toBeUndefined()
   })
 
-  it.concurrent(`${program.title}: an agent that is killed is lost`, async () => {
+  it.concurrent(`${program.title}: an agent that is killed is lost`, async ({ expect }) => {
     await expect(withOwnSite(program, { lostSeconds: 10 }, loseAgents)).resolves.toBeUndefined()
   })
 
   // Both modes at once, so that no shared agents are idle.
   for (const { name, run } of [...cases, ...signedCases]) {
     for (const mode of modes) {
-      it.concurrent(`${program.title}, ${mode}: ${name}`, async () => {
+      it.concurrent(`${program.title}, ${mode}: ${name}`, async ({ expect }) => {
         const bench = benches.get(`${program.title}, ${mode}`)
         if (bench === undefined) throw new Error('The shared agents did not start.')
         await expect(run(bench)).resolves.toBeUndefined()

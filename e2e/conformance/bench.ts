@@ -63,6 +63,8 @@ export class Bench {
   }
 
   async close(): Promise<void> {
+    // An agent ends only after it could report its jobs.
+    for (const proxy of this.proxies) proxy.recover()
     for (const agent of this.agents) agent.signal('SIGTERM')
     await Promise.all(this.agents.map(({ ended }) => ended))
     for (const proxy of this.proxies) proxy.close()

@@ -46,8 +46,11 @@ export const cases: readonly Case[] = [
       const proxy = await bench.faultProxy()
       const pingMode = bench.mode === 'polling' ? 'poll-only' : 'auto'
       const agent = await bench.start('outage', { endpoint: proxy.endpoint, pingMode })
-      const gate = aGate(bench)
-      const build = await bench.build(one(`${count(60)}; ${gate.command}; echo 000061`), agent)
+      const [gate, exit] = [aGate(bench), aGate(bench)]
+      const build = await bench.build(
+        one(`${count(60)}; ${gate.command}; echo 000061; ${exit.command}`),
+        agent,
+      )
       await bench.site.says(build, 'one', '000003')
       proxy.dropConnections()
       gate.open()
@@ -56,6 +59,8 @@ export const cases: readonly Case[] = [
       await bench.site.until('the agent gets a 503', async () =>
         proxy.seen.some(({ path, status }) => path.endsWith('/chunks') && status === 503),
       )
+      // Not earlier: a job that ends sends its last lines with its exit status, not as a chunk.
+      exit.open()
       proxy.recover()
       const job = await bench.site.ended(build, 'one')
       expect(job).toMatchObject({ state: 'passed', exit_status: 0 })

@@ -65,6 +65,7 @@ export class HttpFaultProxy {
   }
 
   recover(): void {
+    this.isDropping = false
     this.isFailing = false
   }
 
