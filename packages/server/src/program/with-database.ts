@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Config } from '../config.ts'
 import { clusterIn } from '../db/embedded/cluster.ts'
-import { findHolder } from '../db/embedded/data-lock.ts'
+import { DataDirInUse, findHolder } from '../db/embedded/data-lock.ts'
 import { findHome } from '../db/embedded/placement.ts'
 import { findRunning, startEmbedded } from '../db/embedded/server.ts'
 import { StartupError } from '../db/embedded/startup-error.ts'
@@ -38,7 +38,8 @@ export async function withDatabase<T>(config: Config, work: (database: Database)
   }
 }
 
-const joinMs = 15_000
+/** Creating a database takes seconds, and more on a busy machine. */
+const joinMs = 30_000
 
 /** Connects to the database that another process runs or is starting; else starts it for this command. */
 async function openEmbedded(dataDir: string): Promise<Database> {
@@ -51,7 +52,7 @@ async function openEmbedded(dataDir: string): Promise<Database> {
     try {
       if (!isHeld) return await startForCommand(dataDir)
     } catch (error) {
-      if (findHolder(dataDir) === undefined || Date.now() > deadline) throw error
+      if (!(error instanceof DataDirInUse) || Date.now() > deadline) throw error
     }
     await delay(50)
   }

@@ -170,11 +170,13 @@ async function run(options: Options): Promise<void> {
   )
   process.once('SIGQUIT', () => void pool.stop('force'))
   const cause = await Promise.race([nextSignal().then(() => 'signal'), pool.ended])
+  // Before the sentence that invites the next signal.
+  const next = nextSignal()
   if (cause === 'signal') {
     agentLog.info({}, 'Stopping gracefully: jobs that run may end first. The next signal cancels them.')
   }
   const stopped = pool.stop('graceful')
-  void nextSignal().then(() => pool.stop('force'))
+  void next.then(() => pool.stop('force'))
   const end = await stopped
   const job = options.reflectExitStatus ? end.agents[0]?.lastJob : undefined
   process.exitCode = end.exitStatus === 0 && job ? exitStatusOf(job) : end.exitStatus

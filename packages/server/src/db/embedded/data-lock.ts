@@ -13,6 +13,16 @@ import { removeIfEmpty } from './data-dir.ts'
 import { incarnationOf } from './processes.ts'
 import { errorCode, StartupError } from './startup-error.ts'
 
+/** Another live process has the directory, or is about to. */
+export class DataDirInUse extends StartupError {
+  constructor(dataDir: string, pid: number) {
+    super(
+      `The data directory ${dataDir} is in use by process ${pid}: stop that process, ` +
+        'or set MILLRACE_DATA_DIR to another directory.',
+    )
+  }
+}
+
 export interface DataLock {
   release: () => void
 }
@@ -38,7 +48,7 @@ export async function lockDataDir(dataDir: string): Promise<DataLock> {
     const winner = others.find((claim) => claim.held || claim.name < name || Date.now() > deadline)
     if (winner) {
       release()
-      throw heldBy(dataDir, winner.pid)
+      throw new DataDirInUse(dataDir, winner.pid)
     }
     if (others.length === 0) break
     await delay(10)
@@ -59,7 +69,7 @@ function placeClaim(dataDir: string, directory: string, file: string): void {
       writeFileSync(file, '', { flag: 'wx', mode: 0o600 })
       return
     } catch (error) {
-      if (errorCode(error) === 'EEXIST') throw heldBy(dataDir, process.pid)
+      if (errorCode(error) === 'EEXIST') throw new DataDirInUse(dataDir, process.pid)
       // The last holder may delete the empty directory between our two steps.
       if (errorCode(error) !== 'ENOENT' || attempt === 10) throw unlockable(directory, error)
     }
@@ -93,13 +103,6 @@ function read(file: string): string {
   } catch {
     return ''
   }
-}
-
-function heldBy(dataDir: string, pid: number): StartupError {
-  return new StartupError(
-    `The data directory ${dataDir} is in use by process ${pid}: stop that process, ` +
-      'or set MILLRACE_DATA_DIR to another directory.',
-  )
 }
 
 function unlockable(directory: string, error: unknown): StartupError {
