@@ -29,7 +29,7 @@ afterAll(async () => {
 it.concurrent(`${ownRunner.title}: takes the next job after no answer to accept arrives`, async ({
   expect,
 }) => {
-  await expect(withOwnSite(ownRunner, { lostSeconds: 10 }, loseEveryAnswer)).resolves.toBeUndefined()
+  await expect(withOwnSite(ownRunner, { lostSeconds: 30 }, loseEveryAnswer)).resolves.toBeUndefined()
 })
 
 for (const program of programs) {
@@ -40,7 +40,7 @@ for (const program of programs) {
   })
 
   it.concurrent(`${program.title}: an agent that is killed is lost`, async ({ expect }) => {
-    await expect(withOwnSite(program, { lostSeconds: 10 }, loseAgents)).resolves.toBeUndefined()
+    await expect(withOwnSite(program, { lostSeconds: 30 }, loseAgents)).resolves.toBeUndefined()
   })
 
   // Both modes at once, so that no shared agents are idle.

@@ -41,8 +41,14 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 
 async function startShared(dataDir: string) {
   const child = spawn(process.execPath, [program, 'up', '--json'], {
-    // Tests have it call addresses of this machine.
-    env: { ...settings(dataDir), PORT: '0', MILLRACE_OUTBOUND_ALLOW: '127.0.0.0/8' },
+    env: {
+      ...settings(dataDir),
+      PORT: '0',
+      // Tests have it call addresses of this machine.
+      MILLRACE_OUTBOUND_ALLOW: '127.0.0.0/8',
+      // Tests take the place of agents, without heartbeats.
+      MILLRACE_AGENT_LOST_SECONDS: '3600',
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const ended = once(child, 'exit')

@@ -49,7 +49,10 @@ it('millrace worker serves health and metrics, and every process sends traces', 
   const authorization = `Bearer ${settings.MILLRACE_METRICS_TOKEN}`
   const text = await eventually('pollers have run', async () => {
     const metrics = await get('/metrics', { authorization })
-    return metrics.text.includes('\nmillrace_poller_duration_seconds_count{') && metrics.text
+    const isWhole = ['millrace_poller_duration_seconds_count{', 'millrace_relay_lag_seconds '].every(
+      (start) => metrics.text.includes(`\n${start}`),
+    )
+    return isWhole && metrics.text
   })
   expect(text).toMatch(/^millrace_info\{version="[^"]+",roles="worker"\} 1$/m)
   expect(text).toMatch(/^millrace_relay_lag_seconds \d/m)
@@ -63,10 +66,13 @@ it('millrace worker serves health and metrics, and every process sends traces', 
   )
 
   expect((await api.get('/v2/organizations/default/clusters', 'mrt_unknown')).status).toBe(401)
-  // What was not sent yet is sent by the stop.
+  const tracesOf = (text: string) => collector.received.filter(({ body }) => body.includes(text))
+  await eventually('the traces of the request are sent', async () =>
+    ['GET /v2/organizations/:org/clusters', 'SELECT'].every((span) => tracesOf(span).length > 0),
+  )
   expect([(await stop(api)).code, (await stop(worker)).code]).toEqual([0, 0])
-  const traced = collector.received.find(({ body }) => body.includes('GET /v2/organizations/:org/clusters'))
-  expect(traced).toMatchObject({ path: '/v1/traces', type: 'application/x-protobuf' })
-  expect(traced?.body).toContain('SELECT')
-  expect(traced?.body).toContain('ci')
+  for (const traced of tracesOf('GET /v2/organizations/:org/clusters')) {
+    expect(traced).toMatchObject({ path: '/v1/traces', type: 'application/x-protobuf' })
+    expect(traced.body).toContain('ci')
+  }
 })

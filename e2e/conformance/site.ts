@@ -28,7 +28,7 @@ export interface Build {
 }
 
 /** Agents may wait long before they repeat a request. */
-const deadlineMs = 100_000
+const deadlineMs = 300_000
 
 export interface SiteSettings {
   /** The limit for lost agents. The default is longer than a busy machine ever delays one. */

@@ -21,6 +21,7 @@ it('a silent database makes a replica not ready until shortly after the database
   const load = startLoad(server)
   await eventually('builds are created', async () => load.created.length > 3)
 
+  const { length: saidBefore } = server.output().stderr
   proxy.silence()
   await eventually('it says that it is not ready', async () => {
     const { status } = await server.get('/readyz')
@@ -49,7 +50,8 @@ it('a silent database makes a replica not ready until shortly after the database
   )
   const outages = server
     .output()
-    .stderr.split('\n')
+    .stderr.slice(saidBefore)
+    .split('\n')
     .filter((line) => line.includes('cannot be used'))
   expect(outages).toHaveLength(1)
 })

@@ -54,6 +54,7 @@ describe.skipIf(lacks !== null)(titled('the keyboard'), () => {
     await seeRow(page, 301)
     await page.keyboard.press('3')
     await page.getByRole('table', { name: 'Jobs' }).waitFor()
+    await page.getByRole('button', { name: 'Retry', exact: true }).waitFor()
     await page.keyboard.press('r')
     const second = await scene.begin()
     await page.waitForURL(new RegExp(second.id))

@@ -66,7 +66,12 @@ describe.skipIf(lacks !== null)(titled('live updates'), () => {
 
   it('catch up after the server was gone, and lose no row of a log', async () => {
     const dataDir = aDataDirectory()
-    const settings = { MILLRACE_DATA_DIR: dataDir, MILLRACE_AGENTS: '0', PORT: String(await freePort()) }
+    const settings = {
+      MILLRACE_DATA_DIR: dataDir,
+      MILLRACE_AGENTS: '0',
+      MILLRACE_AGENT_LOST_SECONDS: '3600',
+      PORT: String(await freePort()),
+    }
     const server = await startServer(settings)
     const scene = await aScene(server, { steps: 'steps: [{ label: One, command: a }]' })
     const run = await scene.begin()

@@ -209,7 +209,8 @@ ${wait('end')}
   it('reaches the last of half a million rows by key, wheel and thumb', async () => {
     const server = theServer()
     const made = await aLog(server, pipelineOf('seq 1 500000'), 'passed')
-    const last = await rowOf(server, made.api, '500000')
+    // A search ends after ten seconds, which is enough for the first rows on any machine.
+    const last = (await rowOf(server, made.api, '1')) + 499_999
     const { page, log, complaints } = await openLog(server, `${made.page}#${made.job}`)
     const isAtLast = () => row(log, last).getByText('500000', { exact: true }).waitFor()
     await isAtLast()

@@ -52,17 +52,18 @@ describe.skipIf(lacks !== null)(titled('a pipeline'), () => {
     expect(words).not.toBe('')
     expect(JSON.stringify(refused.body)).toContain(JSON.stringify(words).slice(1, -1))
     // The lines of the editor with a mark beside them.
-    const marked = await page
-      .locator('.cm-gutter-lint .cm-gutterElement')
-      .evaluateAll((marks) =>
-        marks.flatMap((mark) =>
-          mark.querySelector('.cm-lint-marker-error') === null ? [] : [mark.getBoundingClientRect().top],
-        ),
-      )
+    const marked = () =>
+      page
+        .locator('.cm-gutter-lint .cm-gutterElement')
+        .evaluateAll((marks) =>
+          marks.flatMap((mark) =>
+            mark.querySelector('.cm-lint-marker-error') === null ? [] : [mark.getBoundingClientRect().top],
+          ),
+        )
     const line = page.locator('.cm-line').nth(3)
     expect(await line.textContent()).toContain('comand')
     const { top } = await line.evaluate((element) => ({ top: element.getBoundingClientRect().top }))
-    expect(marked.map((each) => Math.round(each - top))).toEqual([0])
+    await expect.poll(async () => (await marked()).map((each) => Math.round(each - top))).toEqual([0])
     expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true)
     expect(tab.complaints).toEqual([])
   })

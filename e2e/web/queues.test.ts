@@ -6,23 +6,30 @@ import { aScene } from './scene.ts'
 const steps = 'steps: [{ label: One, command: a }, { label: Two, command: b }]'
 
 describe.skipIf(lacks !== null)(titled('a queue'), () => {
-  it('offers Undo after a pause, which resumes it', async () => {
+  it('is paused with a reason and resumed, also by Undo', async () => {
     const server = theServer()
     const scene = await aScene(server, { steps })
     const isPaused = async () => String((await server.get(scene.queueApi)).body['dispatch_paused'])
     const tab = await visit()
     await signIn(tab, server, scene.queuePage)
     const { page } = tab
-    await page.getByRole('button', { name: 'Pause dispatch…' }).click()
+    const pause = page.getByRole('button', { name: 'Pause dispatch…' })
     const dialog = page.getByRole('dialog')
+    await pause.click()
+    await dialog.getByRole('button', { name: /^Pause/ }).click()
+    // Immediately, because it is offered for a few seconds.
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await pause.waitFor()
+    await eventually('dispatch goes on', async () => (await isPaused()) === 'false')
+
+    await pause.click()
     await dialog.getByRole('textbox').fill('the disk is full')
     await dialog.getByRole('button', { name: /^Pause/ }).click()
     await page.getByText('Dispatch is paused by').getByText('the disk is full').waitFor()
-    await page.getByRole('button', { name: 'Undo' }).waitFor()
     expect(await isPaused()).toBe('true')
-    await page.getByRole('button', { name: 'Undo' }).click()
-    await page.getByRole('button', { name: 'Pause dispatch…' }).waitFor()
-    await eventually('dispatch goes on', async () => (await isPaused()) === 'false')
+    await page.getByRole('button', { name: 'Resume dispatch' }).click()
+    await pause.waitFor()
+    await eventually('dispatch goes on again', async () => (await isPaused()) === 'false')
     expect(tab.complaints).toEqual([])
   })
 

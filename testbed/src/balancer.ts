@@ -27,18 +27,18 @@ export async function startBalancer(): Promise<Balancer> {
     return url === undefined ? null : Number(new URL(url).port)
   })
   const checking: Promise<void>[] = []
+  const closing = new AbortController()
   /** Until the server is deleted. */
   const keepChecking = async (url: string) => {
+    const set = (state: State) => void (states.has(url) && states.set(url, state))
     while (states.has(url)) {
-      const signal = AbortSignal.timeout(answerMs)
-      const state = await fetch(`${url}/readyz`, { signal }).then(
-        async (response): Promise<State> => (
-          await response.text(),
-          response.status === 200 ? 'ready' : 'down'
-        ),
-        (): State => (signal.aborted ? 'slow' : 'down'),
-      )
-      if (states.has(url)) states.set(url, state)
+      const answer = fetch(`${url}/readyz`, { signal: closing.signal }).then(async (response) => {
+        await response.text()
+        return response.status === 200 ? 'ready' : 'down'
+      })
+      const timer = setTimeout(set, answerMs, 'slow')
+      set(await answer.catch(() => 'down'))
+      clearTimeout(timer)
       await delay(checkEveryMs)
     }
   }
@@ -54,6 +54,7 @@ export async function startBalancer(): Promise<Balancer> {
     delete: (url) => void states.delete(url),
     async close() {
       states.clear()
+      closing.abort()
       await Promise.all(checking)
       await proxy.close()
     },

@@ -109,7 +109,7 @@ function configuration(
   ].join('\n')
 }
 
-const startMs = 10_000
+const startMs = 120_000
 
 async function untilListening(child: ChildProcess, port: number): Promise<void> {
   const deadline = Date.now() + startMs

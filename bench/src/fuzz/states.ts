@@ -211,7 +211,7 @@ const buildDelivery: State = async (world) => {
   await world.call('PUT', `${path}/cancel`, {})
   const deliveries = `${path}/deliveries`
   // The relay publishes the event a moment later.
-  for (let i = 0; i < 50; i++) {
+  for (let i = 0; i < 600; i++) {
     const [found] = (await world.call('GET', deliveries)) as unknown as Json[]
     if (found !== undefined) return { ids: { ...ids, delivery: String(found.id) } }
     await new Promise((resolve) => setTimeout(resolve, 100))

@@ -11,6 +11,9 @@ import { startJobReaper } from './job-reaper.ts'
 
 const isLinux = process.platform === 'linux'
 
+/** A busy machine takes long. */
+const waiting = { timeout: 120_000 }
+
 /** Ends with the test if nothing else ends it. */
 function start(file: string, args: string[], options: SpawnOptions = {}): number {
   const { pid } = spawn(file, args, { detached: true, stdio: 'ignore', ...options })
@@ -41,20 +44,16 @@ async function isAlive(pid: number): Promise<boolean> {
 }
 
 async function readPid(path: string): Promise<number> {
-  const pid = await vi.waitFor(
-    async () => {
-      const text = await readFile(path, 'utf8')
-      expect(text).toMatch(/^\d+\n$/)
-      return Number(text)
-    },
-    { timeout: 120_000 },
-  )
+  const pid = await vi.waitFor(async () => {
+    const text = await readFile(path, 'utf8')
+    expect(text).toMatch(/^\d+\n$/)
+    return Number(text)
+  }, waiting)
   onTestFinished(() => kill(pid))
   return pid
 }
 
-const waitForEnd = (pid: number) =>
-  vi.waitFor(async () => expect(await isAlive(pid)).toBe(false), { timeout: 120_000 })
+const waitForEnd = (pid: number) => vi.waitFor(async () => expect(await isAlive(pid)).toBe(false), waiting)
 
 describe('the job reaper', () => {
   it('kills the watched groups that are left and deletes the watched folders', async () => {
@@ -100,14 +99,15 @@ describe('the job reaper', () => {
     const reaper = startJobReaper()
     const [first, second] = [start('sleep', ['600']), start('sleep', ['600'])]
     reaper.watch('group', first)
-    const pid = (await reapersOfThisProcess()).find((found) => !before.includes(found)) ?? 0
+    const pid = (await reapersOfThisProcess()).find((found) => !before.includes(found))
+    if (pid === undefined) throw new Error('The reaper does not run.')
     process.kill(pid, 'SIGKILL')
     await vi.waitFor(async () => {
       reaper.watch('group', second)
       reaper.release('group', second)
       const now = (await reapersOfThisProcess()).filter((found) => !before.includes(found) && found !== pid)
       expect(now).toHaveLength(1)
-    })
+    }, waiting)
     reaper.watch('group', second)
     await reaper.close()
     await waitForEnd(first)
@@ -166,6 +166,6 @@ describe('abuse case R21: an agent that is killed with SIGKILL', () => {
     expect(existsSync(privateFolder)).toBe(true)
     process.kill(agent, 'SIGKILL')
     for (const pid of pids) await waitForEnd(pid)
-    await vi.waitFor(() => expect(existsSync(privateFolder)).toBe(false), { timeout: 120_000 })
+    await vi.waitFor(() => expect(existsSync(privateFolder)).toBe(false), waiting)
   })
 })

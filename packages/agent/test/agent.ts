@@ -24,7 +24,7 @@ export const hastyClock: Clock = {
 }
 
 /** Far more than a busy machine needs to end a process, with time passing as fast as that. */
-const cancelGraceSeconds = 500
+const cancelGraceSeconds = 5000
 
 export async function aFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'mr-test-'))

@@ -4,10 +4,10 @@
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { gunzipSync } from 'node:zlib'
 import type { PingResponse } from '@millrace/protocol/agents.ts'
 import type { FinishRequest, Job } from '@millrace/protocol/jobs.ts'
+import { freePort } from '../../../testbed/src/free-port.ts'
 
 export interface ReceivedRequest {
   method: string
@@ -36,15 +36,16 @@ export class Counterpart {
   private readonly jobs = new Map<string, Job>()
   private readonly special: Array<{ match: RegExp; respond: Responder }> = []
   private watchers: (() => void)[] = []
-  private port = 0
+  private readonly port: number
   private server: Server
 
-  constructor() {
+  private constructor(port: number) {
+    this.port = port
     this.server = this.create()
   }
 
   static async start(): Promise<Counterpart> {
-    const counterpart = new Counterpart()
+    const counterpart = new Counterpart(await freePort())
     await counterpart.open()
     return counterpart
   }
@@ -133,7 +134,6 @@ export class Counterpart {
     await new Promise<void>((resolve) => {
       this.server.listen(this.port, '127.0.0.1', resolve)
     })
-    this.port = (this.server.address() as AddressInfo).port
   }
 
   async reopen(): Promise<void> {

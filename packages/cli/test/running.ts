@@ -132,13 +132,13 @@ function someSettings(root: string): RunSettings {
     ignorePlugins: false,
     skipTriggers: false,
     afterMinutes: () => () => {},
-    graceMs: 10_000,
+    graceMs: 60_000,
   }
 }
 
 /** Looks again and again until the claim holds. */
 export async function until(claim: () => boolean): Promise<void> {
-  const deadline = Date.now() + 10_000
+  const deadline = Date.now() + 120_000
   while (!claim()) {
     if (Date.now() > deadline) throw new Error(`This never came true: ${String(claim)}`)
     await new Promise((resolve) => setTimeout(resolve, 10))

@@ -73,7 +73,13 @@ export async function startApp(options: AppOptions = {}, database?: Database): P
   const server = inject('database')
   const connection = database === undefined ? await cloneTemplate(server) : null
   const opened =
-    database ?? openDatabase(connection ?? {}, { maxConnections: 16, tracer: options.tracer ?? null })
+    database ??
+    openDatabase(connection ?? {}, {
+      maxConnections: 16,
+      // A busy machine does not reach them.
+      limits: { connectSeconds: 120, statementSeconds: 120 },
+      tracer: options.tracer ?? null,
+    })
   const dataDir = await mkdtemp(join(tmpdir(), 'millrace-data-'))
   const read = readConfig({ MILLRACE_URL: baseUrl, MILLRACE_DATA_DIR: dataDir, ...options.env })
   if (!read.ok) throw new Error(read.problems.join(' '))

@@ -147,8 +147,9 @@ describe('an agent', () => {
 
   it('gives up the job when its heartbeat is refused', async () => {
     const { server, pool } = await anAgent()
-    server.answer(/heartbeat$/, () => ({ status: 401, body: { message: 'who are you' } }))
     const id = server.offer({ BUILDKITE_COMMAND: 'echo ready; sleep 1000' })
+    await server.logHas(id, '\nready\n')
+    server.answer(/heartbeat$/, () => ({ status: 401, body: { message: 'who are you' } }))
     expect(await server.finished(id)).toMatchObject({ exit_status: '-1', signal_reason: 'agent_stop' })
     expect(await pool.ended).toMatchObject({ exitStatus: 1 })
   })

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { eventually } from '../../../test/app.ts'
 import { aPipeline, auditTrail } from '../../../test/builders.ts'
 import type { Answering } from '../../../test/receiver.ts'
@@ -21,6 +21,20 @@ const refusing: Answering = (response, { headers }) => {
 }
 
 const toldEvents = (service: TestService) => service.events().map(({ event }) => String(event))
+
+const queuesOf = ({ id }: TestService) =>
+  app.db.selectFrom('notification_lanes').select('lane').where('owner_id', '=', id).execute()
+
+/** Requests without an answer hang until the end of the test. */
+function waitForAnswers(): void {
+  const usual = app.ctx.outbound
+  const patient = outboundClient({ allow: '127.0.0.0/8', timeoutMs: 600_000 })
+  app.ctx.outbound = patient
+  onTestFinished(() => {
+    app.ctx.outbound = usual
+    return patient.close()
+  })
+}
 
 describe('a delivery', () => {
   it('is counted with its result', async () => {
@@ -177,6 +191,7 @@ describe('a delivery that fails', () => {
 describe('a service', () => {
   it('does not wait for another one whose receiver hangs', async () => {
     const { org, admin } = await anOrg()
+    waitForAnswers()
     const hanging = await aService(org, admin, { settings: jobEvents, answering: () => {} })
     const healthy = await aService(org, admin, { settings: jobEvents })
     const pipeline = await aPipeline(app, org, 'steps: [{command: a}]')
@@ -188,10 +203,7 @@ describe('a service', () => {
 
   it('does not wait for many others whose receivers hang', async () => {
     const { org, admin } = await anOrg()
-    const usual = app.ctx.outbound
-    // They hang until the end of the test.
-    const patient = outboundClient({ allow: '127.0.0.0/8', timeoutMs: 600_000 })
-    app.ctx.outbound = patient
+    waitForAnswers()
     const hanging: TestService[] = []
     for (let n = 0; n < 12; n++) {
       hanging.push(
@@ -207,13 +219,12 @@ describe('a service', () => {
     await eventually('all of the healthy one', async () => healthy.events().length === 12)
     expect(waiting()).toBe(12 + 128)
     for (const { path } of hanging) await app.request('DELETE', path, { token: admin.token })
-    app.ctx.outbound = usual
-    await patient.close()
   })
 
   it('that is disabled gets nothing, and only new events when it is enabled again', async () => {
     const { org, admin } = await anOrg()
     const service = await aService(org, admin, { settings: jobEvents, answering: refusing })
+    await notifications.untilDelivered(service)
     const pipeline = await aPipeline(app, org, 'steps: [{command: a}]')
     await runJob(app, await aBuild(app, org, pipeline), 'a')
     await eventually('an attempt', async () => service.events().length > 0)
@@ -221,6 +232,8 @@ describe('a service', () => {
     await put('disable')
     const all = await notifications.untilDelivered(service)
     expect(all.map(({ state }) => state)).toEqual(['delivered', ...all.slice(1).map(() => 'discarded')])
+    // An attempt that was in flight has ended when its queue is gone.
+    await passUntil(service, 'no ordered queue is left', async () => (await queuesOf(service)).length === 0)
     const attempts = service.events().length
     pass(hour)
     await runJob(app, await aBuild(app, org, pipeline), 'a')
@@ -255,10 +268,7 @@ describe('a service', () => {
       app.db,
     )
     expect(rows).toEqual([])
-    await eventually('no ordered queue is left', async () => {
-      const lanes = app.db.selectFrom('notification_lanes').select('lane').where('owner_id', '=', service.id)
-      return (await lanes.execute()).length === 0
-    })
+    await eventually('no ordered queue is left', async () => (await queuesOf(service)).length === 0)
   })
 
   it('is broken after 50 dead letters in a row, with an audit event; enabling clears it', async () => {
@@ -333,6 +343,13 @@ describe('POST …/deliveries/{id}/redeliver', () => {
 
   it('does not wait for the next attempt', async () => {
     const { org, admin } = await anOrg()
+    // The clock stands still, so the next attempt never becomes due by itself.
+    const usual = app.ctx.now
+    const now = usual()
+    app.ctx.now = () => now
+    onTestFinished(() => {
+      app.ctx.now = usual
+    })
     const service = await aService(org, admin, {
       answering: (response, _, n) => {
         response.statusCode = n === 0 ? 500 : 200

@@ -424,38 +424,43 @@ describe('a commit status that is not taken', () => {
     const pipeline = await aPublished('steps: [{ command: a }]')
     const one = await build(pipeline)
     host.answering = (response) => response.writeHead(status, headers).end('{"message":"Nope"}')
-    await publish()
+    const at = app.ctx.now().getTime()
+    /** The clock stands still, so many seconds after the first attempt. */
+    const later = (seconds: number) => ({ ...app.ctx, now: () => new Date(at + seconds * 1000) })
+    await publish(later(0))
     const show = async (): Promise<Json> => (await listed(pipeline, one))[0] ?? {}
+    /** From the first attempt to the next one. */
+    const nextMs = async () => Date.parse(String((await show()).next_attempt_at)) - at
     const problem = async () => {
       const path = `${org.path}/repository_connections/${connection}`
       return (await app.request('GET', path, { token: admin.token })).body.problem
     }
-    return { pipeline, one, show, problem }
+    return { pipeline, one, show, nextMs, problem, later }
   }
 
   it('is retried at growing intervals, and the connection says what is wrong', async () => {
-    const { show, problem } = await aTroubled(401)
+    const { show, nextMs, problem, later } = await aTroubled(401)
     expect(await show()).toMatchObject({
       attempts: 1,
       delivered_at: null,
       error: 'The host answered 401 (is the token valid?): {"message":"Nope"}',
     })
     expect(await problem()).toMatch(/is the token valid/)
-    await publish()
+    await publish(later(1))
     expect(host.received).toHaveLength(1)
-    await publish(after(3))
-    const { attempts, next_attempt_at: next } = await show()
+    await publish(later(3))
+    const { attempts } = await show()
     expect([host.received.length, attempts]).toEqual([2, 2])
-    expect(Date.parse(String(next)) - Date.now()).toBeGreaterThan(6000)
+    expect(await nextMs()).toBeGreaterThan(6000)
     host.answering = null
-    await publish(after(30))
+    await publish(later(30))
     expect(await show()).toMatchObject({ error: null, next_attempt_at: null, attempts: 0 })
     expect(await problem()).toBeNull()
   })
 
   it('waits as long as the host asks for', async () => {
-    const { show } = await aTroubled(429, { 'Retry-After': '120' })
-    expect(Date.parse(String((await show()).next_attempt_at)) - Date.now()).toBeGreaterThan(110_000)
+    const { nextMs } = await aTroubled(429, { 'Retry-After': '120' })
+    expect(await nextMs()).toBeGreaterThan(110_000)
   })
 
   it('is given up after a day', async () => {

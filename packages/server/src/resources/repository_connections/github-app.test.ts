@@ -288,6 +288,7 @@ describe('a commit status by a GitHub App', () => {
     const pipeline = await aPublished()
     const one = await build(pipeline)
     await publish({ ...app.ctx, outbound })
+    await outbound.close()
     const listed = async (): Promise<Json> => {
       const path = `${pipeline.path}/builds/${one.number}/commit-statuses`
       return (await app.request('GET', path, { token: admin.token })).list[0] ?? {}
@@ -295,8 +296,7 @@ describe('a commit status by a GitHub App', () => {
     expect(await listed()).toMatchObject({ delivered_at: null, error: expect.stringMatching(reason) })
     expect((await call('GET', id)).body.problem).toMatch(reason)
     Object.assign(host, right)
-    await publish({ ...after(30), outbound })
-    await outbound.close()
+    await publish(after(30))
     expect(await listed()).toMatchObject({ delivered_at: expect.any(String), error: null })
     expect((await call('GET', id)).body.problem).toBeNull()
   })
