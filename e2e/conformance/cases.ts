@@ -321,7 +321,8 @@ export const cases: readonly Case[] = [
       gate.open()
       expect(await passed(bench, build, 'one')).toContain('done')
       expect((await agent.ended).code).toBe(0)
-      await bench.site.agent(`${agent.name}-1`, 'disconnected')
+      // Public agents report their stop since version 3.138.
+      await bench.site.agent(`${agent.name}-1`, 'stopped', 'disconnected')
     },
   },
   {

@@ -1,4 +1,6 @@
+import { writeFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aCounterpart, anAgent, anAgentFor } from '../../test/agent.ts'
 import type { Counterpart } from '../../test/counterpart.ts'
@@ -136,11 +138,18 @@ describe('an agent', () => {
     expect(server.find(/accept$/)).toHaveLength(4)
   })
 
-  it('lets the job end before it stops gracefully', async () => {
-    const { server, pool } = await anAgent()
-    const id = server.offer({ BUILDKITE_COMMAND: 'echo ready; sleep 0.2; echo done' })
+  it('lets the job end before it stops gracefully, and says meanwhile that it stops', async () => {
+    const { server, pool, folder } = await anAgent()
+    const gate = join(folder, 'gate')
+    const id = server.offer({
+      BUILDKITE_COMMAND: `echo ready; until [ -e ${gate} ]; do sleep 0.05; done; echo done`,
+    })
     await server.logHas(id, '\nready\n')
-    await pool.stop('graceful')
+    const stopped = pool.stop('graceful')
+    const { body } = await server.heard(/POST \/v3\/stop$/)
+    expect(JSON.parse(String(body))).toEqual({ force: false })
+    await writeFile(gate, '')
+    await stopped
     expect(await server.finished(id)).toMatchObject({ exit_status: '0' })
     expect(server.log(id)).toContain('done\n')
   })

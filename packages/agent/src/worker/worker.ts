@@ -76,6 +76,7 @@ class Worker {
   private next: PreparedJob
   private failure: Error | null = null
   private lastJob: JobFinish | null = null
+  private isBusy = false
   private heardAt: number
 
   constructor(options: WorkerOptions, api: Api, registered: RegisterResponse) {
@@ -88,7 +89,10 @@ class Worker {
 
   async run(): Promise<WorkerEnd> {
     const { stopping, forced, settings } = this.options
-    const wake = () => this.mailbox.wake()
+    const wake = () => {
+      this.mailbox.wake()
+      if (this.isBusy) void this.reportStop()
+    }
     const force = () => this.letGo.abort()
     stopping.addEventListener('abort', wake)
     forced.addEventListener('abort', force)
@@ -186,6 +190,7 @@ class Worker {
       letGo: this.letGo.signal,
     }
     settings.log.info({ agent: this.registered.id, job: job.id }, 'The job begins.')
+    this.isBusy = true
     try {
       const report = await this.next.run(host, job)
       this.lastJob = report?.finish ?? this.lastJob
@@ -195,8 +200,19 @@ class Worker {
       )
       return report?.isHeard ?? false
     } finally {
+      this.isBusy = false
       this.next = this.prepareNext()
     }
+  }
+
+  /** People see that the agent takes no further job while its last one may still run for long. */
+  private async reportStop(): Promise<void> {
+    await agents
+      .stop({ ...this.api, signal: this.ended.signal }, { force: false })
+      .catch((error: unknown) => {
+        const about = { agent: this.registered.id, error: messageOf(error) }
+        this.options.settings.log.warn(about, 'The agent could not report that it stops.')
+      })
   }
 
   private prepareNext(): PreparedJob {
