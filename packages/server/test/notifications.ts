@@ -1,6 +1,7 @@
 // Notifications from end to end: a worker's loops, services that point to real receivers, and a clock that a test moves.
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll } from 'vitest'
+import { afterAll, afterEach, beforeAll, onTestFinished } from 'vitest'
+import { outboundClient } from '../src/lib/outbound.ts'
 import type { Notifications } from '../src/notifications/start.ts'
 import { startNotifications } from '../src/worker.ts'
 import { eventually, useApp, type Json, type TestApp } from './app.ts'
@@ -25,6 +26,8 @@ export interface TestNotifications {
     admin: TestUser,
     given?: { provider?: string; settings?: object; answering?: Answering; [field: string]: unknown },
   ): Promise<TestService>
+  /** Requests without a response hang until the end of the test. */
+  waitForAnswers(): void
   /** Moves the server's clock forward. */
   pass(ms: number): void
   /** Moves the clock to the service's next attempt until the condition holds. */
@@ -80,6 +83,15 @@ export function useNotifications(env: Record<string, string> = {}): TestNotifica
             .filter(({ headers }) => headers['x-buildkite-event'] !== 'ping')
             .map((received) => received.body),
       }
+    },
+    waitForAnswers() {
+      const usual = app.ctx.outbound
+      const patient = outboundClient({ allow: '127.0.0.0/8', timeoutMs: 600_000 })
+      app.ctx.outbound = patient
+      onTestFinished(() => {
+        app.ctx.outbound = usual
+        return patient.close()
+      })
     },
     pass,
     async passUntil({ id }, what, holds) {

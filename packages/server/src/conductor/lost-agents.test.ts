@@ -15,6 +15,12 @@ const app = useApp({
 /** As a worker sees it that many seconds from now. */
 const later = (seconds: number) => ({ ...app.ctx, now: () => new Date(Date.now() + seconds * 1000) })
 
+/** As workers see it that many seconds after the call, however slow the test is. */
+const fromNow = () => {
+  const base = app.ctx.now().getTime()
+  return (seconds: number) => ({ ...app.ctx, now: () => new Date(base + seconds * 1000) })
+}
+
 const stateOf = async (id: string) => {
   const row = await app.db
     .selectFrom('agents')
@@ -53,10 +59,11 @@ describe('an agent that falls silent', () => {
     const { token } = await anAgentWorld(app)
     const agent = await anAgent(app, token)
     const watch = agentWatcher()
-    const startedAt = later(400).now()
-    for (const seconds of [401, 450, 500, 550, 579]) await watch({ ...later(seconds), startedAt })
+    const after = fromNow()
+    const startedAt = after(400).now()
+    for (const seconds of [401, 450, 500, 550, 579]) await watch({ ...after(seconds), startedAt })
     expect(await stateOf(agent.id)).toEqual(['connected', false])
-    await watch({ ...later(581), startedAt })
+    await watch({ ...after(581), startedAt })
     expect(await stateOf(agent.id)).toEqual(['lost', true])
   })
 
@@ -66,11 +73,12 @@ describe('an agent that falls silent', () => {
     const agent = await anAgent(app, token)
     await agent.begin()
     const watch = agentWatcher()
-    await watch(later(0))
+    const after = fromNow()
+    await watch(after(0))
     // The runs in between have failed.
-    for (const seconds of [400, 460, 520, 575]) await watch(later(seconds))
+    for (const seconds of [400, 460, 520, 575]) await watch(after(seconds))
     expect(await stateOf(agent.id)).toEqual(['connected', false])
-    await watch(later(581))
+    await watch(after(581))
     expect(await stateOf(agent.id)).toEqual(['lost', true])
     expect(await statesOf(app, build)).toEqual({ one: 'failed' })
   })

@@ -41,7 +41,7 @@ describe('a passed deadline', () => {
     const pipeline = await aPipeline(app, org, `[{command: a, agents: {queue: ${queue.key}}}]`)
     const build = await aBuild(app, org, pipeline)
     await applyEvent(app, build, { type: 'assign', jobId: await jobNamed(app, build, 'a') })
-    await sweep(later(59))
+    await sweep(later(30))
     expect(await statesOf(app, build)).toEqual({ a: 'assigned' })
     await sweep(later(61))
     expect(await statesOf(app, build)).toEqual({ a: 'scheduled' })

@@ -129,13 +129,19 @@ describe('POST /mcp', () => {
   })
 
   it('counts every call against the rate limits of REST', async () => {
-    const client = await connect(scene.admin.token)
+    // The minute of its requests begins here.
+    const own = await anOrganization(app)
+    const { token } = await anAdmin(app, own)
+    const pipeline = await aPipeline(app, own, '[{ command: a }]')
+    const build = await aBuild(app, own, pipeline)
+    const client = await connect(token)
     const limit = async () => {
-      const { body } = await app.request('GET', `${scene.org.path}/rate_limit`, { token: scene.admin.token })
+      const { body } = await app.request('GET', `${own.path}/rate_limit`, { token })
       return Number(body.scopes?.rest?.current)
     }
     const before = await limit()
-    await call(client, 'get_build', { build: page })
+    const address = `${baseUrl}/${own.slug}/${pipeline.slug}/builds/${build.number}`
+    await call(client, 'get_build', { build: address })
     expect(await limit()).toBeGreaterThanOrEqual(before + 2)
   })
 

@@ -19,13 +19,11 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { Client } from 'pg'
 import { rolldown } from 'rolldown'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { scratch } from '../../../../../testbed/src/scratch.ts'
 import { findBinaries } from './binaries.ts'
 import { incarnationOf, waitUntil } from './processes.ts'
 import type { EmbeddedOptions } from './server.ts'
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const isRoot = process.geteuid?.() === 0
 const daemon = { uid: 1, gid: 1 }
@@ -61,7 +59,7 @@ describe.runIf(process.platform === 'linux')('a starter that is killed', () => {
   it('has its database stopped cleanly', async () => {
     const first = await startCopy({ dataDir: join(root, 'data') })
     first.child.kill('SIGKILL')
-    expect(await waitUntil(() => isGone(first.pid), 10_000)).toBe(true)
+    expect(await waitUntil(() => isGone(first.pid), 100_000)).toBe(true)
     expect(readLog()).toContain('database system is shut down')
   })
 
@@ -93,7 +91,7 @@ describe.runIf(process.platform === 'linux')('a starter that is killed', () => {
     const first = await start({ temporary: true, under: scratch() })
     const home = dirname(first.socketDir)
     first.child.kill('SIGKILL')
-    expect(await waitUntil(() => isGone(first.pid) && !existsSync(dirname(home)), 10_000)).toBe(true)
+    expect(await waitUntil(() => isGone(first.pid) && !existsSync(dirname(home)), 100_000)).toBe(true)
   })
 
   it('does not matter to the lock when its number was given to another process', async () => {

@@ -41,11 +41,12 @@ describe('warm agents', () => {
     await runBuild(app, world, pipeline)
     const first = await aWarmAgent(world.queue.id)
     let took: string | undefined
-    commands['who'] = async () => {
+    commands['who'] = async ({ agent }) => {
       took = (
         await app.db
           .selectFrom('hosted_agents')
           .select('id')
+          .where('agent_id', '=', agent.id)
           .where('job_id', 'is not', null)
           .executeTakeFirst()
       )?.id

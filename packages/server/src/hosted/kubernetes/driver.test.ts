@@ -378,11 +378,15 @@ describe('a pod', () => {
       .startContainer(aContainer({ image: 'registry.example.com/theirs:1' }))
       .catch(() => {})
     const pull = async (image: string) => {
-      const driver = open({ ...hasty, baseImage: 'base:1' })
+      const [driver, container] = [
+        open({ ...hasty, startSeconds: 30, baseImage: 'base:1' }),
+        aContainer({ image }),
+      ]
       world.cluster.misbehaving.pullError = 'waits'
-      const started = driver.startContainer(aContainer({ image })).catch(() => {})
+      const started = driver.startContainer(container).catch(() => {})
       await eventually('the pod is there', async () => podSpec() !== undefined)
       const policy = podSpec()?.containers[0]?.imagePullPolicy
+      await driver.stopContainer(container.id)
       await started
       return policy
     }

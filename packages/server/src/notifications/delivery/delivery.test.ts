@@ -6,7 +6,6 @@ import type { Answering } from '../../../test/receiver.ts'
 import { aBuild, runJob } from '../../../test/runs.ts'
 import { parseMetrics } from '../../../test/metrics.ts'
 import { useNotifications, type TestService } from '../../../test/notifications.ts'
-import { outboundClient } from '../../lib/outbound.ts'
 import { backoffMs } from './backoff.ts'
 
 const notifications = useNotifications()
@@ -24,17 +23,6 @@ const toldEvents = (service: TestService) => service.events().map(({ event }) =>
 
 const queuesOf = ({ id }: TestService) =>
   app.db.selectFrom('notification_lanes').select('lane').where('owner_id', '=', id).execute()
-
-/** Requests without an answer hang until the end of the test. */
-function waitForAnswers(): void {
-  const usual = app.ctx.outbound
-  const patient = outboundClient({ allow: '127.0.0.0/8', timeoutMs: 600_000 })
-  app.ctx.outbound = patient
-  onTestFinished(() => {
-    app.ctx.outbound = usual
-    return patient.close()
-  })
-}
 
 describe('a delivery', () => {
   it('is counted with its result', async () => {
@@ -191,7 +179,7 @@ describe('a delivery that fails', () => {
 describe('a service', () => {
   it('does not wait for another one whose receiver hangs', async () => {
     const { org, admin } = await anOrg()
-    waitForAnswers()
+    notifications.waitForAnswers()
     const hanging = await aService(org, admin, { settings: jobEvents, answering: () => {} })
     const healthy = await aService(org, admin, { settings: jobEvents })
     const pipeline = await aPipeline(app, org, 'steps: [{command: a}]')
@@ -203,7 +191,7 @@ describe('a service', () => {
 
   it('does not wait for many others whose receivers hang', async () => {
     const { org, admin } = await anOrg()
-    waitForAnswers()
+    notifications.waitForAnswers()
     const hanging: TestService[] = []
     for (let n = 0; n < 12; n++) {
       hanging.push(

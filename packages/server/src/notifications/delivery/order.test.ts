@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { eventually } from '../../../test/app.ts'
 import { aPipeline, type TestOrganization } from '../../../test/builders.ts'
 import { aConnectedService } from '../../../test/connected-service.ts'
@@ -6,7 +6,6 @@ import { anOAuthSite } from '../../../test/oauth-site.ts'
 import { aReceiver, type Received, type Receiver } from '../../../test/receiver.ts'
 import { aBuild, applyEvent, jobNamed, runJob } from '../../../test/runs.ts'
 import { useNotifications } from '../../../test/notifications.ts'
-import { outboundClient } from '../../lib/outbound.ts'
 
 const site = await anOAuthSite()
 const notifications = useNotifications(site.env)
@@ -47,20 +46,8 @@ const refuseFirst = (receiver: Receiver) => {
   }
 }
 
-const saidIn = ({ body }: Received) =>
-  /(failed|passed|fixed)/i.exec(String(body.text ?? body.content))?.[1]
+const saidIn = ({ body }: Received) => /(failed|passed|fixed)/i.exec(String(body.text ?? body.content))?.[1]
 const saidTo = (receiver: Receiver) => receiver.received.map(saidIn)
-
-/** Requests without an answer hang until the end of the test. */
-function waitForAnswers(): void {
-  const usual = app.ctx.outbound
-  const patient = outboundClient({ allow: '127.0.0.0/8', timeoutMs: 600_000 })
-  app.ctx.outbound = patient
-  onTestFinished(() => {
-    app.ctx.outbound = usual
-    return patient.close()
-  })
-}
 
 describe('messages to a chat about two builds of one branch', () => {
   it('arrive in order, although the first one is rejected once', async () => {
@@ -91,7 +78,7 @@ describe('messages to a chat about two builds of one branch', () => {
 
   it('arrive in order, although the first response is late', async () => {
     const { org, admin } = await anOrg()
-    waitForAnswers()
+    notifications.waitForAnswers()
     const chat = await aService(org, admin, { provider: 'chat', ...chatStates })
     const other = await aService(org, admin, { settings: { events: ['build.finished'] } })
     let release = () => {}
@@ -189,7 +176,7 @@ describe('messages to a chat about two builds of one branch', () => {
 
   it('delay no other chat while one hangs', async () => {
     const { org, admin } = await anOrg()
-    waitForAnswers()
+    notifications.waitForAnswers()
     const dead = await aService(org, admin, { provider: 'chat', ...chatStates })
     const alive = await aService(org, admin, { provider: 'chat', ...chatStates })
     dead.receiver.answering = () => {}

@@ -379,13 +379,13 @@ describe('the build of an agent image', () => {
   it('is restarted by another worker when its worker dies, and the first worker can change nothing any more', async () => {
     const { create, get } = await images({ hosted: true })
     const { id } = await create({ name: 'broken', dockerfile: 'RUN false' })
-    engine.holdBuilds()
-    await buildImages(app.ctx)
-    // The held worker has not renewed its lease, so the database shows it as dead.
-    await letLeasesRunOut()
     const second = await startApp({ hosted: driver, env }, app.database)
     try {
+      engine.holdBuilds()
+      await buildImages(app.ctx)
       await sql`update agent_images set dockerfile = '' where id = ${String(id)}`.execute(app.db)
+      // The held worker has not renewed its lease, so the database shows it as dead.
+      await letLeasesRunOut()
       await buildImages(second.ctx)
       engine.releaseBuilds()
       await Promise.all([waitForBuilds(app.ctx), waitForBuilds(second.ctx)])

@@ -333,6 +333,8 @@ describe('the HTML of annotations', () => {
     const { body } = await post(ofBuild, { body: '_a'.repeat(400_000) })
     expect(String(body['body_html']).slice(0, 9)).toBe('<pre>_a_a')
     expect((await stored(build.id))[0]?.body_html?.slice(0, 9)).toBe('<pre>_a_a')
+    // The thread was ended, so a small body pays for loading the renderer into a new one.
+    await post(ofBuild, { body: 'small', context: 'small' })
     const ordinary = `${'A *line*. '.repeat(20)}\n\n`.repeat(300)
     const answer = await post(ofBuild, { body: ordinary, context: 'long' })
     expect(String(answer.body['body_html'])).toMatch(/^<p>A <em>line<\/em>/)

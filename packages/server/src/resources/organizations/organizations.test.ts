@@ -114,7 +114,7 @@ describe('GET /v2/organizations/{org.slug}/rate_limit', () => {
         rest: {
           limit: 60_000,
           current: 2,
-          reset: expect.closeTo(60, -0.5),
+          reset: expect.any(Number),
           reset_at: expect.stringMatching(timestamp),
           enforced: true,
         },
@@ -128,6 +128,8 @@ describe('GET /v2/organizations/{org.slug}/rate_limit', () => {
       },
     })
     const { reset, reset_at: resetAt } = answer.body.scopes.rest
+    expect(Number(reset)).toBeGreaterThanOrEqual(1)
+    expect(Number(reset)).toBeLessThanOrEqual(60)
     expect(Date.parse(String(resetAt))).toBeGreaterThan(app.ctx.now().getTime())
     expect(Date.parse(String(resetAt))).toBeLessThanOrEqual(app.ctx.now().getTime() + Number(reset) * 1000)
   })
