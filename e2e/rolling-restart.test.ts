@@ -13,7 +13,7 @@ it('a rolling restart of three replicas behind a balancer fails no request', asy
     DATABASE_URL: await anEmptyDatabase('rolling'),
     MILLRACE_SECRET_KEY: 'a key of 32+ characters that all replicas share',
     MILLRACE_DATA_DIR: aDirectory(),
-    MILLRACE_DRAIN_SECONDS: '4',
+    MILLRACE_DRAIN_SECONDS: '8',
   }
   const organization = ['org', 'create', 'default', '--name', 'Default']
   expect((await millrace(organization, settings)).code).toBe(0)
@@ -90,24 +90,21 @@ async function startBalancer(urls: string[]): Promise<Balancer> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const stopping = new AbortController()
-  const check = async () => {
-    while (!stopping.signal.aborted) {
-      const looks = [...isReady.keys()].map(async (url) => {
-        const signal = AbortSignal.timeout(2000)
-        const status = await fetch(`${url}/readyz`, { signal }).then(
-          async (response) => (await response.text(), response.status),
-          () => 0,
-        )
-        if (isReady.has(url)) isReady.set(url, status === 200)
-      })
-      await Promise.all(looks)
+  /** Until the replica is replaced. */
+  const keepChecking = async (url: string) => {
+    while (isReady.has(url) && !stopping.signal.aborted) {
+      const status = await fetch(`${url}/readyz`, { signal: stopping.signal }).then(
+        async (response) => (await response.text(), response.status),
+        () => 0,
+      )
+      if (isReady.has(url)) isReady.set(url, status === 200)
       await delay(100)
     }
   }
-  const checking = check()
+  const checking = urls.map(keepChecking)
   onTestFinished(async () => {
     stopping.abort()
-    await checking
+    await Promise.all(checking)
     agent.destroy()
     server.close()
     server.closeAllConnections()
@@ -118,6 +115,7 @@ async function startBalancer(urls: string[]): Promise<Balancer> {
     replace(old, now) {
       isReady.delete(old)
       isReady.set(now, false)
+      checking.push(keepChecking(now))
     },
   }
 }
