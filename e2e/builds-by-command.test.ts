@@ -88,8 +88,8 @@ describe('builds by the command line', () => {
     const lines = first.stdout.split('\n')
     expect(lines[0]).toMatch(new RegExp(`^build #1 of ${slug}, main at [0-9a-f]{12}: First commit$`))
     expect(lines).toContain('build #1: failed')
-    expect(first.stdout).toMatch(/^Compile: passed after \d.* s$/m)
-    expect(first.stdout).toMatch(/^Test: failed, exit 3 after \d.* s$/m)
+    expect(first.stdout).toMatch(/^Compile: passed after (?:\d+ min )?\d+ s$/m)
+    expect(first.stdout).toMatch(/^Test: failed, exit 3 after (?:\d+ min )?\d+ s$/m)
     expect(first.stdout).toContain('✗ Test failed (exit 3)\n  Tests\n  | boom: expected 1\n')
     expect(first.stdout).not.toContain('\u001b')
 

@@ -62,6 +62,10 @@ export class Bench {
     return new Bench(site, program, mode, await site.cluster(`${program.title}, ${mode}`), signer)
   }
 
+  get reportsStop(): boolean {
+    return this.program.reportsStop
+  }
+
   async close(): Promise<void> {
     // An agent ends only after it could report its jobs.
     for (const proxy of this.proxies) proxy.recover()

@@ -7,6 +7,8 @@ export interface AgentProgram {
   file: string
   /** The arguments before the flags. */
   start: readonly string[]
+  /** Whether an agent that stops gracefully tells the server before its job ends. */
+  reportsStop: boolean
 }
 
 export const ownRunner: AgentProgram = {
@@ -18,6 +20,7 @@ export const ownRunner: AgentProgram = {
     'start',
     '--json',
   ],
+  reportsStop: true,
 }
 
 /** The public agent, if BUILDKITE_AGENT_BIN names its program. */
@@ -25,5 +28,7 @@ export function publicAgent(): AgentProgram | null {
   const file = process.env['BUILDKITE_AGENT_BIN'] ?? ''
   if (file === '') return null
   const version = execFileSync(file, ['--version'], { encoding: 'utf8', env: {} }).trim()
-  return { title: version, file, start: ['start', '--no-color'] }
+  const [, major, minor] = /version (\d+)\.(\d+)/.exec(version) ?? []
+  const reportsStop = Number(major) === 3 && Number(minor) >= 138
+  return { title: version, file, start: ['start', '--no-color'], reportsStop }
 }

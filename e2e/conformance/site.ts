@@ -148,11 +148,11 @@ export class Site {
     return job
   }
 
-  agent(name: string, ...states: string[]): Promise<Json> {
-    return this.until(`agent ${name} is ${states.join(' or ')}`, async () => {
+  agent(name: string, state: string): Promise<Json> {
+    return this.until(`agent ${name} is ${state}`, async () => {
       const [agent] = await this.query<{ id: string }>(
-        'select id from agents where name = $1 and connection_state = any($2)',
-        [name, states],
+        'select id from agents where name = $1 and connection_state = $2',
+        [name, state],
       )
       return agent !== undefined && this.get(`/agents/${agent.id}`)
     })
@@ -163,7 +163,7 @@ export class Site {
     await this.query('update jobs set deadline_at = now() where id = $1', [String(job.id)])
   }
 
-  private async query<Row extends pg.QueryResultRow>(sql: string, values: unknown[]): Promise<Row[]> {
+  private async query<Row extends pg.QueryResultRow>(sql: string, values: string[]): Promise<Row[]> {
     this.db ??= connect(databaseUrl(this.server))
     return (await (await this.db).query<Row>(sql, values)).rows
   }

@@ -17,7 +17,7 @@ describe.skipIf(lacks !== null)(titled('a queue'), () => {
     const dialog = page.getByRole('dialog')
     await pause.click()
     await dialog.getByRole('button', { name: /^Pause/ }).click()
-    // Immediately, because it is offered for a few seconds.
+    // The page offers it for a few seconds only.
     await page.getByRole('button', { name: 'Undo' }).click()
     await pause.waitFor()
     await eventually('dispatch goes on', async () => (await isPaused()) === 'false')

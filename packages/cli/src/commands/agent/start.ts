@@ -170,7 +170,7 @@ async function run(options: Options): Promise<void> {
   )
   process.once('SIGQUIT', () => void pool.stop('force'))
   const cause = await Promise.race([nextSignal().then(() => 'signal'), pool.ended])
-  // Before the sentence that invites the next signal.
+  // It listens before it says that another signal is possible.
   const next = nextSignal()
   if (cause === 'signal') {
     agentLog.info({}, 'Stopping gracefully: jobs that run may end first. The next signal cancels them.')

@@ -53,7 +53,7 @@ describe('startEmbedded', () => {
     await query(first.url, `insert into kept values ('ä')`)
     await first.stop()
     expect(isAlive(first.pid)).toBe(false)
-    await first.exited
+    expect(await first.exited).toEqual({ code: 0, signal: null })
     const second = await start()
     expect(await query(second.url, 'select text, length(text) from kept')).toEqual([{ text: 'ä', length: 1 }])
   })
