@@ -269,6 +269,9 @@ describe('GET ~/events', () => {
     const hello = await stream.until('hello', ({ event }) => event === 'hello')
     await runJob(app, build, 'a')
     await stream.until('a', hasJob(await jobNamed(app, build, 'a'), 'passed'))
+    // A message shows the newest state, and its cursor may be older. That of a later change has the end of `a` behind it.
+    const later = await aBuild(app, world.org, pipeline)
+    await stream.until('a later build', hasBuild(later, 'scheduled'))
     const cursor = stream.cursor()
     await other.close()
     await eventually('the stream ends with its server', async () => stream.ended())
