@@ -373,8 +373,13 @@ describe('POST …/services/{uuid}/test', () => {
   it('answers 201 with a delivery that can be read', async () => {
     const { org, admin } = await anOrg()
     const service = await aService(org, admin, { provider: 'chat' })
+    notifications.waitForAnswers()
+    let answerAll = () => {}
+    const mayAnswer = new Promise<void>((resolve) => (answerAll = resolve))
+    service.receiver.answering = (response) => mayAnswer.then(() => response.end())
     const answer = await app.request('POST', `${service.path}/test`, { token: admin.token })
     expect([answer.status, answer.body]).toMatchObject([201, { event: 'ping', state: 'pending' }])
+    answerAll()
     await notifications.untilDelivered(service)
     const path = `${service.path}/deliveries/${answer.body.id}`
     const got = await app.request('GET', path, { token: admin.token })

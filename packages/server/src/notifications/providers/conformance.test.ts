@@ -232,7 +232,7 @@ describe.each(Object.keys(reaching) as Array<keyof typeof reaching>)('the sender
     const service = await make(id, reaching[id])
     const path = `${org.path}/services/${service}`
     const answer = await app.request('POST', `${path}/test`, { token: admin.token })
-    expect([answer.status, answer.body]).toMatchObject([201, { event: 'ping', state: 'pending' }])
+    expect([answer.status, answer.body]).toMatchObject([201, { event: 'ping' }])
     await notifications.untilDelivered({ id: service })
     const found = await app.request('GET', `${path}/deliveries/${answer.body.id}`, { token: admin.token })
     expect(found.body).toMatchObject({ state: 'delivered', attempts: [{ error: null }] })

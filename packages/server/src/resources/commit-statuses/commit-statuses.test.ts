@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { eventually, startApp, useApp, type Json } from '../../../test/app.ts'
 import {
@@ -415,6 +416,26 @@ steps:
     await updateStatuses(app.ctx, never)
     await updateAll(app.ctx)
     expect(await listed(pipeline, one)).toHaveLength(1)
+  })
+
+  it('does not begin with the first event again where the last reader left out an open transaction', async () => {
+    await connect('gitea')
+    const pipeline = await aPublished('steps: [{ command: a }]')
+    await build(pipeline)
+    await updateAll(app.ctx)
+    await app.db.transaction().execute(async (open) => {
+      await sql`select pg_current_xact_id()`.execute(open)
+      await build(pipeline)
+      // As a reader that knew it as one of another database.
+      await sql`update commit_status_cursor set xid = pg_snapshot_xmax(pg_current_snapshot())::text::bigint`.execute(
+        app.db,
+      )
+      const take = () => app.db.transaction().execute((trx) => statuses.takeTouchedBuilds(trx))
+      const read = () => app.db.selectFrom('commit_status_cursor').select('xid').executeTakeFirstOrThrow()
+      const before = await read()
+      expect(await take()).toEqual({ ids: [], isMore: false })
+      expect(await read()).toEqual(before)
+    })
   })
 })
 

@@ -76,16 +76,24 @@ export const hasTouchedBuilds = sql<boolean>`
  */
 export async function takeTouchedBuilds(trx: Trx): Promise<{ ids: string[]; isMore: boolean } | null> {
   await sql`insert into commit_status_cursor (xid) values (${oldestOpen}) on conflict do nothing`.execute(trx)
-  const { rows } = await sql<{ xid: number; oldest: number }>`
-    select xid, ${oldestOpen} as oldest from commit_status_cursor for update skip locked`.execute(trx)
+  const { rows } = await sql<{ xid: number }>`
+    select xid from commit_status_cursor for update skip locked`.execute(trx)
   const [cursor] = rows
   if (cursor === undefined) return null
+  // A statement of its own: what it sees is newer than what the reader saw that had the lock before.
+  const { rows: seen } = await sql<{ oldest: number; next: number }>`
+    select ${oldestOpen} as oldest, pg_snapshot_xmax(pg_current_snapshot())::text::bigint as next`.execute(
+    trx,
+  )
+  const { oldest, next } = seen[0] ?? { oldest: 0, next: cursor.xid }
   // A restored backup numbers transactions from the start again. Reading events twice is safe.
-  const from = cursor.xid > cursor.oldest ? 0 : cursor.xid
+  const from = cursor.xid > next ? 0 : cursor.xid
+  // A transaction of another database that ends at this moment counts, although the last reader left it out.
+  const end = Math.max(from, oldest)
   const { rows: ends } = await sql<{ xid: number }>`
-    select xid from events where xid > ${from} and xid < ${cursor.oldest}
+    select xid from events where xid > ${from} and xid < ${end}
     order by xid, id offset ${mostEvents} limit 1`.execute(trx)
-  const to = ends[0]?.xid ?? cursor.oldest
+  const to = ends[0]?.xid ?? end
   const { rows: touched } = await sql<{ build_id: string }>`
     select distinct e.build_id from events e join pipelines p on p.id = e.pipeline_id
     join repository_connections c on c.organization_id = p.organization_id and c.host = p.repository_host
