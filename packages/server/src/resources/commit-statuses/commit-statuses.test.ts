@@ -426,7 +426,7 @@ steps:
     await app.db.transaction().execute(async (open) => {
       await sql`select pg_current_xact_id()`.execute(open)
       await build(pipeline)
-      // As a reader that knew it as one of another database.
+      // A reader that takes it for one of another database moves the cursor past it.
       await sql`update commit_status_cursor set xid = pg_snapshot_xmax(pg_current_snapshot())::text::bigint`.execute(
         app.db,
       )

@@ -80,7 +80,7 @@ export async function takeTouchedBuilds(trx: Trx): Promise<{ ids: string[]; isMo
     select xid from commit_status_cursor for update skip locked`.execute(trx)
   const [cursor] = rows
   if (cursor === undefined) return null
-  // A statement of its own: what it sees is newer than what the reader saw that had the lock before.
+  // The statement begins after the lock, so it sees all that the last reader saw.
   const { rows: seen } = await sql<{ oldest: number; next: number }>`
     select ${oldestOpen} as oldest, pg_snapshot_xmax(pg_current_snapshot())::text::bigint as next`.execute(
     trx,
