@@ -187,12 +187,15 @@ function aClone() {
     const ended = once(child, 'close')
     const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
     const [code] = (await ended) as [number]
-    return { code, stdout, stderr: stderr.replace(/^Building…\n/m, '') }
+    return { code, stdout, stderr: stderr.replaceAll(progress, '') }
   }
   const read = (name: string) => readFileSync(join(path, name), 'utf8')
   const readManifest = (name: string) => JSON.parse(read(name)) as Manifest
   return { path, git, commit, release, read, readManifest }
 }
+
+/** Lines of tools/progress.mjs, if something must be built first. */
+const progress = /^(Compiling|Building .*)(…|: \d+ s)\n/gm
 
 /** Saves the time to compile everything. */
 function copyCompiled(clone: string): void {

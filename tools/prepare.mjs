@@ -18,7 +18,9 @@ import { constants as system, homedir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isBundled } from './bundle.mjs'
+import { compile, compiler, isCompiled } from './compile.mjs'
 import { withLock } from './lock.mjs'
+import { step } from './progress.mjs'
 import { isSiteBuilt, markSite } from './web-site.mjs'
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -26,20 +28,28 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const localCache = join(root, '.npm-cache')
 const modules = join(root, 'node_modules')
 const stampFile = join(modules, '.millrace-installed')
-export const compiler = join(modules, 'typescript', 'bin', 'tsc')
 
 /** An error that the operator can correct, so the message is enough. */
 export class PrepareError extends Error {}
 
 /**
  * Installs and builds if necessary. Without `dev`, development packages may be missing if everything is built already, as
- * in a production image.
+ * in a production image. `only: 'code'` leaves out what only a running program needs: the web interface and the bundle.
  */
-export async function prepare({ dev }) {
+export async function prepare({ dev, only }) {
   if (!isWritable(root) || !isWritable(localCache)) return checkReadOnly(dev)
   await withLock(join(localCache, 'prepare.lock'), async () => {
-    if (!isInstalled(dev) || !(isBuilt() || existsSync(compiler))) await install()
-    if (existsSync(compiler)) await build()
+    if (!isInstalled(dev) || !(isBuilt() || existsSync(compiler))) await step('Installing packages', install)
+    if (!existsSync(compiler)) return
+    if (!isCompiled()) await step('Compiling', compileOrThrow)
+    if (only === 'code' || !canBundle()) return
+    const parts = [!isSiteBuilt(lockHash()) && buildSite, !isBundled(lockHash()) && bundleOrReport]
+    const missing = parts.filter((part) => part !== false)
+    if (missing.length > 0) {
+      await step('Building the web interface and the bundle', () =>
+        Promise.all(missing.map((part) => part())),
+      )
+    }
   })
 }
 
@@ -62,7 +72,6 @@ function checkReadOnly(dev) {
 }
 
 async function install() {
-  console.error('Installing packages…')
   const options = ['--include=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
   await npm(['ci', ...options], 'The packages could not be installed')
   writeFileSync(stampFile, lockHash())
@@ -78,27 +87,23 @@ export async function npm(args, failure) {
   throw new PrepareError(`${message}\n${failure}: see npm's message above, then start again.`)
 }
 
-async function build() {
-  if (!isBuilt()) console.error('Building…')
-  await runOrThrow([compiler, '-b'])
-  await buildSite()
-  if (canBundle() && !isBundled(lockHash())) await bundleOrReport()
+async function compileOrThrow() {
+  try {
+    await compile()
+  } catch (error) {
+    throw new PrepareError(`${error.message}\nThe build failed: see the compiler's message above.`)
+  }
 }
 
-/** The types of the API are made from the compiled server, so the web interface is compiled after it. */
 async function buildSite() {
-  if (isSiteBuilt(lockHash()) || !canBundle()) return
   const web = join(root, 'packages', 'web')
-  await runOrThrow([join(root, 'tools', 'web-types.mjs')])
-  await runOrThrow([compiler, '-b', web])
   await runOrThrow([join(modules, 'vite', 'bin', 'vite.js'), 'build', web, '--logLevel', 'error'])
   markSite(lockHash())
 }
 
 async function runOrThrow(args) {
   const { code, output } = await run(process.execPath, [], args)
-  if (code !== 0)
-    throw new PrepareError(`${output.trim()}\nThe build failed: see the compiler's message above.`)
+  if (code !== 0) throw new PrepareError(`${output.trim()}\nThe build failed: see the message above.`)
 }
 
 /**

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, gzip } from 'node:zlib'
@@ -67,6 +67,8 @@ const listFiles: Plugin = {
     }
   },
   async closeBundle() {
+    // The bundles of workers are ready before the site's folder exists.
+    await mkdir(site, { recursive: true })
     await writeFile(join(site, '..', 'bundled-files.json'), JSON.stringify([...bundledFiles].sort(), null, 2))
   },
 }

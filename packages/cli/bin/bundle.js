@@ -12,7 +12,7 @@ export function currentBundle() {
   try {
     const hash = createHash('sha256')
     for (const name of packages) {
-      hash.update(readFileSync(new URL(`../../${name}/dist/.tsbuildinfo`, import.meta.url)))
+      hash.update(readFileSync(new URL(`../../${name}/dist/.sources`, import.meta.url)))
     }
     return new URL(`${hash.digest('hex').slice(0, 32)}/`, bundles)
   } catch {

@@ -23,7 +23,7 @@ const program = (text: string) => `export async function main() { console.log('$
 
 function compile(name: string, build: string): void {
   mkdirSync(join(packages, name, 'dist'), { recursive: true })
-  writeFileSync(join(packages, name, 'dist', '.tsbuildinfo'), build)
+  writeFileSync(join(packages, name, 'dist', '.sources'), build)
 }
 
 async function bundle(files: Record<string, string>): Promise<string> {
