@@ -1,20 +1,25 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig, type Plugin } from 'vitest/config'
 
-/** Tests run the compiled code that is shipped: imports of a package's `src/` resolve to its `dist/`. */
-const asBuilt: Plugin = {
-  name: 'as-built',
+/**
+ * Tests import the sources of packages. What runs is their compiled form in `dist/`, which threads and child processes run
+ * too. `npm test -- --changed` needs the imports between the sources instead.
+ */
+const compiledOrSource: Plugin = {
+  name: 'compiled-or-source',
   enforce: 'pre',
   async resolveId(source, importer, options) {
     if (!/^[.@]/.test(source)) return null
     const found = await this.resolve(source, importer, { ...options, skipSelf: true })
-    const [, place, file] = /^(.*\/packages\/\w+)\/src\/(.*)(?<!\.test)\.ts$/.exec(found?.id ?? '') ?? []
-    return place === undefined ? found : `${place}/dist/${file}.js`
+    const path = found?.id ?? ''
+    const wanted = process.env['MILLRACE_TEST_SOURCES']
+      ? path.replace(/^(.*\/packages\/\w+)\/dist\/(.*)\.js$/, '$1/src/$2.ts')
+      : path.replace(/^(.*\/packages\/\w+)\/src\/(.*)(?<!\.test)\.ts$/, '$1/dist/$2.js')
+    return wanted === path ? found : wanted
   },
 }
 
 const built = { external: [/\/packages\/\w+\/dist\//] }
-const build = 'testbed/src/build.ts'
 
 /** The limits of time end tests that hang. A slow and busy machine does not reach them. */
 const limits = (seconds: number) => ({
@@ -24,7 +29,7 @@ const limits = (seconds: number) => ({
 })
 
 const processes = {
-  globalSetup: [build, 'e2e/installation.ts'],
+  globalSetup: ['testbed/src/build.ts', 'e2e/installation.ts'],
   isolate: false,
   pool: 'forks' as const,
   ...limits(900),
@@ -39,22 +44,21 @@ export default defineConfig({
     forceRerunTriggers: ['**/packages/*/dist/**/*.js'],
     projects: [
       {
-        plugins: [asBuilt],
+        plugins: [compiledOrSource],
         test: {
           name: 'engine',
           include: ['packages/engine/**/*.test.ts'],
-          globalSetup: [build],
           server: { deps: built },
           isolate: false,
           ...limits(120),
         },
       },
       {
-        plugins: [asBuilt],
+        plugins: [compiledOrSource],
         test: {
           name: 'server',
           include: ['packages/server/**/*.test.ts'],
-          globalSetup: [build, 'packages/server/test/database.ts'],
+          globalSetup: ['packages/server/test/database.ts'],
           server: { deps: built },
           isolate: false,
           pool: 'threads',
@@ -62,11 +66,10 @@ export default defineConfig({
         },
       },
       {
-        plugins: [asBuilt],
+        plugins: [compiledOrSource],
         test: {
-          name: 'cli',
+          name: 'agent-cli',
           include: ['packages/{cli,agent}/**/*.test.ts'],
-          globalSetup: [build],
           server: { deps: built },
           isolate: false,
           unstubEnvs: true,
@@ -78,16 +81,27 @@ export default defineConfig({
         test: {
           name: 'web',
           include: ['packages/web/**/*.test.{ts,tsx}'],
-          globalSetup: [build],
           isolate: false,
           ...limits(120),
         },
       },
       {
         test: {
+          name: 'tools',
+          include: ['{tools,testbed}/**/*.test.ts'],
+          isolate: false,
+          pool: 'forks',
+          ...limits(300),
+        },
+      },
+      {
+        test: { name: 'journeys', include: ['e2e/journeys/**/*.test.ts'], ...processes },
+      },
+      {
+        test: {
           name: 'e2e',
           include: ['e2e/**/*.test.ts'],
-          exclude: ['e2e/heavy/**'],
+          exclude: ['e2e/journeys/**', 'e2e/heavy/**'],
           ...processes,
           // The cases of agent-conformance.test.ts mostly wait.
           maxConcurrency: 16,

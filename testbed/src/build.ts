@@ -1,4 +1,4 @@
-// Builds once a run, because tests run compiled code. `npm test` has done that already.
+// Builds the program that end-to-end tests run, once a run. `npm test` without a path has done that already.
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
