@@ -5,7 +5,7 @@ import { openDatabase, type Db } from '@millrace/server/db/pool.ts'
 import { newId } from '@millrace/server/lib/ids.ts'
 import * as clusters from '@millrace/server/resources/clusters/queries.ts'
 import { capture, type Statement } from './capture.ts'
-import { startChild, type Child } from './children.ts'
+import { startChild, type Child } from '../../testbed/dist/children.js'
 import { loadUrl, median, middle, type Measured } from './load.ts'
 import type { Report } from './report.ts'
 import { seedOrganization } from './seed.ts'
@@ -21,10 +21,10 @@ export async function benchApi(): Promise<Report> {
   const database = openDatabase(postgres.connection)
   await migrate(database.pool)
   const { orgId, slug, token, clusterId } = await seed(database.db)
-  const { child: server, ready: address } = await startChild('./child-millrace.js', {
-    DATABASE_URL: postgres.url,
-  })
-  const { child: sqlChild } = await startChild('./child-sql.js', { DATABASE_URL: postgres.url })
+  const env = { DATABASE_URL: postgres.url }
+  const millrace = new URL('./child-millrace.js', import.meta.url)
+  const { child: server, ready: address } = await startChild(millrace, env)
+  const { child: sqlChild } = await startChild(new URL('./child-sql.js', import.meta.url), env)
   const base = `${String(address)}/v2/organizations/${slug}/clusters`
   const rows: Report['rows'] = []
   const targets: Report['targets'] = []
@@ -45,7 +45,9 @@ export async function benchApi(): Promise<Report> {
     await ask()
     const statements = captured.take()
     const body = await (await fetch(url, { headers: { authorization: `Bearer ${token}` } })).text()
-    const { child: http, ready: bare } = await startChild('./child-http.js', { BODY: body })
+    const { child: http, ready: bare } = await startChild(new URL('./child-http.js', import.meta.url), {
+      BODY: body,
+    })
     // Warm up all three before measuring.
     const setting = { url, token, bare: String(bare), sqlChild, statements }
     await measureRounds({ ...setting, connections: 16, rounds: warmUpRounds })

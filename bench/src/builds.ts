@@ -6,7 +6,7 @@ import { openDatabase } from '@millrace/server/db/pool.ts'
 import { bigLists } from './big-lists.ts'
 import { failureSummaries } from './failure-summaries.ts'
 import { jobEnds } from './job-ends.ts'
-import { startChild } from './children.ts'
+import { startChild } from '../../testbed/dist/children.js'
 import { contextOn } from './context.ts'
 import { listPages } from './list-pages.ts'
 import { loadUrl } from './load.ts'
@@ -20,7 +20,9 @@ export async function benchBuilds(): Promise<Report> {
   await migrate(database.pool)
   const seeded = await seedOrganization(database.db)
   const ctx = contextOn(database)
-  const { child: server, ready } = await startChild('./child-millrace.js', { DATABASE_URL: postgres.url })
+  const { child: server, ready } = await startChild(new URL('./child-millrace.js', import.meta.url), {
+    DATABASE_URL: postgres.url,
+  })
   const address = String(ready)
 
   await seedPipeline(database.db, seeded, 'one-step', 'steps: [{command: "true"}]')

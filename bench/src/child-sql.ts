@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import pg from 'pg'
 import type { Statement } from './capture.ts'
 import { summary, type Measured } from './load.ts'
-import { send } from './children.ts'
+import { send } from '../../testbed/dist/children.js'
 
 interface Question {
   /** Run one after the other, like the endpoint does. */

@@ -2,7 +2,7 @@
 import pino from 'pino'
 import { openDatabase } from '@millrace/server/db/pool.ts'
 import { startNotifications } from '@millrace/server/worker.ts'
-import { send } from './children.ts'
+import { send } from '../../testbed/dist/children.js'
 import { contextOn } from './context.ts'
 
 const database = openDatabase(process.env['DATABASE_URL'] ?? '')

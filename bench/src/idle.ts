@@ -3,7 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { cpuOfFamily, memoryMegabytes } from './build-cost/cpu.ts'
 import { createAgentToken, startWorld, type World } from './build-cost/world.ts'
-import { startChild, type Child } from './children.ts'
+import { startChild, type Child } from '../../testbed/dist/children.js'
 import { row, type Report } from './report.ts'
 
 const agentCounts = [2000, 5000]
@@ -36,7 +36,7 @@ export async function benchIdle(): Promise<Report> {
   let load = empty
   for (const count of agentCounts) {
     const env = { BENCH_URL: world.url, BENCH_TOKEN: token, BENCH_AGENTS: String(count - agents) }
-    children.push((await startChild('./child-idle-agents.js', env)).child)
+    children.push((await startChild(new URL('./child-idle-agents.js', import.meta.url), env)).child)
     agents = count
     await delay(warmUpMs)
     load = await loadOf(world, measuredMs.withAgents)

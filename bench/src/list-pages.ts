@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import { buildApp } from '@millrace/server/app.ts'
 import { startBenchServer } from './bench-server.ts'
 import { capture, type Statement } from './capture.ts'
-import { startChild, type Child } from './children.ts'
+import { startChild, type Child } from '../../testbed/dist/children.js'
 import { contextOn } from './context.ts'
 import { branches, buildsOfCommit, fillBuilds, timeOfBuild } from './fill-builds.ts'
 import { loadUrl, median, middle, type Measured } from './load.ts'
@@ -51,7 +51,9 @@ async function openPlace(size: number): Promise<Place> {
   await fillBuilds(databaseUrl, seeded, pipelineId, { from: 0, to: size, jobs: 10 })
   const captured = capture(database.pool)
   const inside = await buildApp({ ...contextOn(database), db: captured.db }, database)
-  const { child: sql } = await startChild('./child-sql.js', { DATABASE_URL: databaseUrl })
+  const { child: sql } = await startChild(new URL('./child-sql.js', import.meta.url), {
+    DATABASE_URL: databaseUrl,
+  })
   return {
     address,
     token: seeded.token,

@@ -5,7 +5,7 @@ import type { Context } from '@millrace/server/context.ts'
 import { startTemporary } from '@millrace/server/db/embedded/temporary.ts'
 import { migrate } from '@millrace/server/db/migrate.ts'
 import { openDatabase } from '@millrace/server/db/pool.ts'
-import { startChild, type Child } from './children.ts'
+import { startChild, type Child } from '../../testbed/dist/children.js'
 import type { Tally } from './child-receivers.ts'
 import { contextOn } from './context.ts'
 import { relayRate } from './relay.ts'
@@ -25,10 +25,10 @@ export async function benchNotify(): Promise<Report> {
   const seeded = await seedOrganization(database.db)
   const pipelineId = await seedPipeline(database.db, seeded, 'notified', 'steps: [{command: "true"}]')
   const ctx = contextOn(database)
-  const { child: receiving, ready } = await startChild('./child-receivers.js', {})
+  const { child: receiving, ready } = await startChild(new URL('./child-receivers.js', import.meta.url), {})
   const services: string[] = []
   for (const port of ready as number[]) services.push(await aWebhook(ctx, seeded.orgId, port))
-  const { child: worker } = await startChild('./child-worker.js', {
+  const { child: worker } = await startChild(new URL('./child-worker.js', import.meta.url), {
     DATABASE_URL: postgres.url,
     MILLRACE_OUTBOUND_ALLOW: '127.0.0.0/8',
   })

@@ -12,8 +12,8 @@ import { startPollers } from '@millrace/server/tasks/pollers.ts'
 import { runTasks } from '@millrace/server/tasks/run.ts'
 import * as worker from '@millrace/server/worker.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { send } from '../children.ts'
-import { mostMegabytes } from '../peak-memory.ts'
+import { send } from '../../../testbed/dist/children.js'
+import { mostMegabytes } from '../../../testbed/dist/peak-memory.js'
 import { quietEngine } from './quiet-engine.ts'
 
 export interface Health {

@@ -10,7 +10,7 @@ import { openDatabase } from '@millrace/server/db/pool.ts'
 import { migrateTasks } from '@millrace/server/tasks/run.ts'
 import pino from 'pino'
 import { freePort } from '../../../testbed/dist/free-port.js'
-import { startChild } from '../children.ts'
+import { startChild } from '../../../testbed/dist/children.js'
 import {
   brokenRows,
   changedTables,
@@ -55,7 +55,7 @@ export async function fuzz(plan: Plan, say: (line: string) => void, stop: AbortS
   const read = readConfig(env)
   if (!read.ok) throw new Error(read.problems.join(' '))
   const { config } = read
-  const { child } = await startChild('./fuzz/child-server.js', env, ['--expose-gc'])
+  const { child } = await startChild(new URL('./child-server.js', import.meta.url), env, ['--expose-gc'])
   const client = new Client(`http://127.0.0.1:${port}`, plan.lanes * 2)
   try {
     const operations = await findOperations(client, plan.only)

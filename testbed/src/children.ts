@@ -9,25 +9,25 @@ export interface Child {
   stop(): Promise<void>
 }
 
-/** `file` is next to this one, sends a first message when it is ready, and answers messages. */
+/** `file` is a compiled program. It sends a first message when it is ready, and answers messages. */
 export async function startChild(
-  file: string,
+  file: URL,
   env: Record<string, string>,
   nodeOptions: readonly string[] = [],
 ): Promise<{ child: Child; ready: unknown }> {
-  const path = fileURLToPath(new URL(file, import.meta.url))
+  const path = fileURLToPath(file)
   const forked: ChildProcess = fork(path, [], {
     env: { ...process.env, ...env },
     execArgv: [...process.execArgv, ...nodeOptions],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
-  const ready = await nextMessage(forked, file)
+  const ready = await nextMessage(forked, path)
   return {
     ready,
     child: {
       ask<T>(question: unknown) {
         forked.send(question as object)
-        return nextMessage<T>(forked, file)
+        return nextMessage<T>(forked, path)
       },
       async stop() {
         forked.kill('SIGTERM')
