@@ -13,7 +13,7 @@ function aCheckout(): string {
   mkdirSync(join(checkout, 'node_modules'), { recursive: true })
   const isWanted = (path: string) => !['node_modules', 'bundled', '.npm-cache'].includes(basename(path))
   const files = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.base.json']
-  const parts = [...files, 'packages', 'tools', 'testbed', 'bench', 'e2e']
+  const parts = [...files, 'packages', 'tools', 'testbed', 'bench', 'proofs', 'e2e']
   for (const name of parts) {
     cpSync(join(root, name), join(checkout, name), {
       recursive: true,

@@ -8,7 +8,7 @@ run('main', process.argv.slice(2))
 run('big-log-main', [])
 
 function run(name, args) {
-  const program = fileURLToPath(new URL(`../bench/dist/soak/${name}.js`, import.meta.url))
+  const program = fileURLToPath(new URL(`../proofs/dist/soak/${name}.js`, import.meta.url))
   const { status } = spawnSync(process.execPath, [program, ...args], { stdio: 'inherit' })
   if (status !== 0) process.exit(status ?? 1)
 }

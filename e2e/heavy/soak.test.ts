@@ -12,7 +12,7 @@ async function runProgram(
   name: string,
   args: readonly string[],
 ): Promise<{ code: number | null; said: string }> {
-  const program = fileURLToPath(new URL(`../../bench/dist/soak/${name}.js`, import.meta.url))
+  const program = fileURLToPath(new URL(`../../proofs/dist/soak/${name}.js`, import.meta.url))
   const data = mkdtempSync(join(scratch(), 'millrace-e2e-'))
   copyEmptyInstallation(data)
   const child = spawn(process.execPath, [program, ...args, '--data', data], {

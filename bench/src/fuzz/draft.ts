@@ -1,5 +1,5 @@
 // A request that should succeed, with its parts, so that spoil.ts can change them.
-import type { Dice } from '../soak/dice.ts'
+import type { Dice } from '../../../proofs/dist/dice.js'
 import type { Attempt, Mode, Scene } from './attempt.ts'
 import { bodies } from './bodies.ts'
 import type { Operation, Schema } from './operations.ts'

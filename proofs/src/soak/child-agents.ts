@@ -11,7 +11,7 @@ import { followStream } from '@millrace/agent/worker/stream.ts'
 import { send } from '../../../testbed/dist/children.js'
 import type { OnFailure } from './ask.ts'
 import { Client, Refused } from './client.ts'
-import { throwDice, type Dice } from './dice.ts'
+import { throwDice, type Dice } from '../dice.ts'
 import type { Entry } from './ledger.ts'
 import { logText } from './log-text.ts'
 

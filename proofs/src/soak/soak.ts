@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { check, type Outcome } from './checks.ts'
-import { throwDice, type Dice } from './dice.ts'
+import { throwDice, type Dice } from '../dice.ts'
 import type { Entry } from './ledger.ts'
 import { createPipelines, jobsOfRunner, jobsOfSimulated, runnerLines } from './pipelines.ts'
 import {
