@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 
-const program = fileURLToPath(new URL('../../bench/dist/faults/main.js', import.meta.url))
+const program = fileURLToPath(new URL('../../proofs/dist/faults/main.js', import.meta.url))
 
 // The machine may be busy, so the times of recovery are not judged here.
 const plan = ['--seed', '7', '--no-aims', '--only', 'kill-api,kill-worker,database-immediate,database-cut']

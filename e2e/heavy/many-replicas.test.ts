@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { orSkipped, pgbouncerLacks } from '../../testbed/src/pgbouncer.ts'
 
-const program = fileURLToPath(new URL('../../bench/dist/faults/replicas-main.js', import.meta.url))
+const program = fileURLToPath(new URL('../../proofs/dist/faults/replicas-main.js', import.meta.url))
 
 /** Three servers and two workers with 50 agents, behind a load balancer. Blobs are in the store of TEST_S3, or in our own. */
 async function restartAll(args: readonly string[]): Promise<{ code: number | null; said: string }> {

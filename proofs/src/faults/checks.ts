@@ -1,6 +1,6 @@
 // Checks beyond those of the soak: builds, cancellations, audit events, events of the outbox, webhooks and tasks.
 import type pg from 'pg'
-import type { Entry } from '../../../proofs/dist/soak/ledger.js'
+import type { Entry } from '../soak/ledger.ts'
 import type { Received } from './receiver.ts'
 
 export interface Evidence {

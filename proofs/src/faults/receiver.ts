@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import type { Dice } from '../../../proofs/dist/dice.js'
+import type { Dice } from '../dice.ts'
 
 export interface Received {
   deliveryId: string

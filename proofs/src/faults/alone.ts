@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { freePort } from '../../../testbed/dist/free-port.js'
 import { startBalancer } from '../../../testbed/dist/balancer.js'
-import { databaseUrl, Server, type Started } from '../../../proofs/dist/soak/program.js'
+import { databaseUrl, Server, type Started } from '../soak/program.ts'
 import { SmallDisk } from './full-disk.ts'
 import { commonSettings, inFolder, surround, type Closing, type Surroundings } from './world.ts'
 

@@ -3,7 +3,7 @@
 // processes interleave.
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { exitAfterOutput } from '../../../proofs/dist/exit.js'
+import { exitAfterOutput } from '../exit.ts'
 import { diskFaults, faults } from './faults.ts'
 import {
   formatted,

@@ -1,6 +1,6 @@
 // Runs builds on many replicas, behind a load balancer, while all of them restart. `--pgbouncer`: through PgBouncer.
 import { parseArgs } from 'node:util'
-import { exitAfterOutput } from '../../../proofs/dist/exit.js'
+import { exitAfterOutput } from '../exit.ts'
 import { failedRequests, manyReplicas, rollingRestart } from './replicas.ts'
 import { runReplicas } from './run.ts'
 

@@ -1,6 +1,6 @@
 // Restarts three servers and two workers one after another, with 50 agents and clients at work. No request may fail.
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Entry } from '../../../proofs/dist/soak/ledger.js'
+import type { Entry } from '../soak/ledger.ts'
 import type { Fault } from './faults.ts'
 import type { World, WorldPlan } from './world.ts'
 

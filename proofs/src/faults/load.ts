@@ -1,9 +1,9 @@
 // Clients of the REST API that create builds, annotate and cancel some, and record what was acknowledged.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Dice } from '../../../proofs/dist/dice.js'
-import type { Entry } from '../../../proofs/dist/soak/ledger.js'
-import type { Rest } from '../../../proofs/dist/soak/rest.js'
+import type { Dice } from '../dice.ts'
+import type { Entry } from '../soak/ledger.ts'
+import type { Rest } from '../soak/rest.ts'
 
 export interface Load {
   /** Returns the number of builds when every request has its answer. */
