@@ -1,4 +1,4 @@
 import { prepare } from './prepare.mjs'
 
 await prepare({ dev: true })
-await import('../bench/dist/fuzz/main.js')
+await import('../proofs/dist/fuzz/main.js')

@@ -7,7 +7,7 @@ import { expect, it } from 'vitest'
 const plan = ['--seed', '1', '--requests', '3600', '--lanes', '8']
 
 it('answers generated and mutated requests as documented', async () => {
-  const program = fileURLToPath(new URL('../../bench/dist/fuzz/main.js', import.meta.url))
+  const program = fileURLToPath(new URL('../../proofs/dist/fuzz/main.js', import.meta.url))
   const child = spawn(process.execPath, [program, ...plan], { stdio: ['ignore', 'pipe', 'pipe'] })
   let said = ''
   for (const stream of [child.stdout, child.stderr]) {

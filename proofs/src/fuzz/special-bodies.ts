@@ -1,6 +1,6 @@
 // Bodies that are not JSON, or come with headers of their own.
 import { gzipSync } from 'node:zlib'
-import type { Dice } from '../../../proofs/dist/dice.js'
+import type { Dice } from '../dice.ts'
 import { boundary, uploadForm } from './files.ts'
 import { pick } from './values.ts'
 import { pushedLines, webhooks } from './webhooks.ts'

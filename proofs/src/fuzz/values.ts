@@ -1,5 +1,5 @@
 // Values made from JSON schemas, and values that are likely to be handled wrongly.
-import type { Dice } from '../../../proofs/dist/dice.js'
+import type { Dice } from '../dice.ts'
 import type { Schema } from './operations.ts'
 
 export const pick = <T>(dice: Dice, list: readonly T[]): T => {

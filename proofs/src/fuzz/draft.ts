@@ -1,5 +1,5 @@
 // A request that should succeed, with its parts, so that spoil.ts can change them.
-import type { Dice } from '../../../proofs/dist/dice.js'
+import type { Dice } from '../dice.ts'
 import type { Attempt, Mode, Scene } from './attempt.ts'
 import { bodies } from './bodies.ts'
 import type { Operation, Schema } from './operations.ts'
@@ -62,7 +62,7 @@ export class Draft {
       headers['content-type'] = 'application/json'
       return
     }
-    const pairs = Object.entries(Object(value) as object).map(([key, item]) => [
+    const pairs = Object.entries(Object(value) as object).map(([key, item]): [string, string] => [
       key,
       typeof item === 'string' ? item : JSON.stringify(item),
     ])

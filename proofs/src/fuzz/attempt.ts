@@ -1,6 +1,6 @@
 // One request, made from the seed and its number. The same seed and number give the same request, except for the ids of the
 // world, cursors of earlier answers, and names that must be new.
-import { throwDice, type Dice } from '../../../proofs/dist/dice.js'
+import { throwDice, type Dice } from '../dice.ts'
 import type { Sent } from './client.ts'
 import type { Operation } from './operations.ts'
 import type { Prepared } from './states.ts'

@@ -1,7 +1,7 @@
 // `npm run fuzz`: sends generated and mutated requests to every operation, and exits with 1 if an answer is wrong. The seed
 // and the number determine a request; the ids in it are those of the run.
 import { parseArgs } from 'node:util'
-import { exitAfterOutput } from '../../../proofs/dist/exit.js'
+import { exitAfterOutput } from '../exit.ts'
 import { fuzz } from './fuzz.ts'
 import type { Finding, Plan } from './run.ts'
 

@@ -4,7 +4,7 @@ import { createHash, generateKeyPairSync, randomUUID, sign } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { throwDice } from '../../../proofs/dist/dice.js'
+import { throwDice } from '../dice.ts'
 import { oddTexts, oddValue, pick } from './values.ts'
 
 export interface Remote {
