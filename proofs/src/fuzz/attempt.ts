@@ -2,7 +2,7 @@
 // world, cursors of earlier answers, and names that must be new.
 import { throwDice, type Dice } from '../dice.ts'
 import type { Sent } from './client.ts'
-import type { Operation } from './operations.ts'
+import type { Operation } from './operation.ts'
 import type { Prepared } from './states.ts'
 import type { World } from './world.ts'
 

@@ -2,7 +2,7 @@
 import type { Dice } from '../dice.ts'
 import type { Attempt, Mode, Scene } from './attempt.ts'
 import { bodies } from './bodies.ts'
-import type { Operation, Schema } from './operations.ts'
+import type { Operation, Schema } from './operation.ts'
 import { forms } from './other-operations.ts'
 import { hostilePipeline, validPipeline } from './pipelines.ts'
 import { specialBodies } from './special-bodies.ts'

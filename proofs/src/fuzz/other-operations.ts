@@ -1,5 +1,5 @@
 // Operations that neither the OpenAPI document nor the agent API lists: uploads of files, pages, and pages' helpers.
-import type { Operation } from './operations.ts'
+import type { Operation } from './operation.ts'
 
 const of = (
   method: string,

@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile'
 import type { Attempt } from './attempt.ts'
 import type { Failure, Received } from './client.ts'
 import { secretValue } from './makers.ts'
-import type { Answer, Operation, Schema } from './operations.ts'
+import type { Answer, Operation, Schema } from './operation.ts'
 
 export interface Judge {
   /** The sentences that say what is wrong with the answer. */
