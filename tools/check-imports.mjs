@@ -1,5 +1,5 @@
-// Refuses imports that go the wrong way: between packages, up the ladder inside server/src, across folders of one
-// rung, into a routes.ts, in a circle (type imports count too);
+// Refuses imports that go the wrong way: between the packages, testbed, bench, proofs and e2e, up the ladder inside
+// server/src, across folders of one rung, into a routes.ts, in a circle (type imports count too);
 // clocks and randomness inside the engine; and threads whose module does not exist.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
@@ -7,20 +7,27 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
+/** The packages that export modules. */
+const exported = { engine: 'all', protocol: 'all', agent: 'all', server: 'all' }
+
 /**
- * The imports that a package may have of others. `program` allows `import type` and `import()` of main.ts, and `import type`
- * of wire.ts.
+ * The folder with the sources of each part, and the other parts that they may import. Packages are imported by name, the
+ * testbed by its path. `program` allows `import type` and `import()` of main.ts, and `import type` of wire.ts.
  */
-const packages = {
-  engine: {},
-  protocol: {},
-  server: { engine: 'all', protocol: 'all' },
-  agent: { engine: 'all', protocol: 'all' },
-  cli: { engine: 'all', agent: 'all', server: 'program' },
-  web: { engine: 'all' },
+const parts = {
+  engine: { sources: 'packages/engine/src', mayImport: {} },
+  protocol: { sources: 'packages/protocol/src', mayImport: {} },
+  server: { sources: 'packages/server/src', mayImport: { engine: 'all', protocol: 'all' } },
+  agent: { sources: 'packages/agent/src', mayImport: { engine: 'all', protocol: 'all' } },
+  cli: { sources: 'packages/cli/src', mayImport: { engine: 'all', agent: 'all', server: 'program' } },
+  web: { sources: 'packages/web/src', mayImport: { engine: 'all' } },
+  testbed: { sources: 'testbed/src', mayImport: {} },
+  bench: { sources: 'bench/src', mayImport: { testbed: 'all', ...exported } },
+  proofs: { sources: 'proofs/src', mayImport: { testbed: 'all', ...exported } },
+  e2e: { sources: 'e2e', mayImport: { testbed: 'all' } },
 }
 
-/** Libraries that only these files import. */
+/** Libraries that only these files of our packages import. */
 const onlyIn = { yaml: ['packages/engine/src/yaml.ts'] }
 
 /**
@@ -44,8 +51,8 @@ const ladder = [
 
 const problems = []
 const graph = new Map()
-for (const name of Object.keys(packages)) {
-  for (const file of listTypeScript(join(root, 'packages', name, 'src'))) inspect(name, file)
+for (const [name, { sources }] of Object.entries(parts)) {
+  for (const file of listTypeScript(join(root, sources))) inspect(name, file)
 }
 for (const circle of findCircles(graph)) problems.push(`circle: ${circle.map(short).join(' -> ')}`)
 if (problems.length > 0) {
@@ -56,22 +63,22 @@ console.log(`Imports: ${graph.size} files, all arrows point down.`)
 
 function inspect(name, file) {
   const text = readFileSync(file, 'utf8')
-  const isTest = /\.test\.tsx?$/.test(file)
+  const isTest = isPackage(name) && /\.test\.tsx?$/.test(file)
   const targets = []
   for (const { specifier, isTypeOnly, isDynamic } of importsOf(text)) {
     if (specifier.startsWith('.')) {
-      const target = resolve(dirname(file), specifier)
+      const target = sourceOf(resolve(dirname(file), specifier))
       targets.push(target)
-      if (!isTest) checkInside(name, file, target)
+      checkPath(name, file, target, isTest)
     } else if (specifier.startsWith('@millrace/')) {
       checkBetween(name, file, specifier, { isTypeOnly, isDynamic })
-    } else if (!isTest) {
+    } else if (isPackage(name) && !isTest) {
       checkOutside(name, file, specifier)
     }
   }
   graph.set(file, targets)
   for (const [, path] of text.matchAll(/\bcompiledModule\('([^']+)'\)/g)) {
-    if (!existsSync(join(root, 'packages', name, 'src', path)))
+    if (!existsSync(join(root, parts[name].sources, path)))
       problems.push(`${short(file)}: there is no module ${path} for a thread`)
   }
   if (name === 'engine' && !isTest) {
@@ -82,14 +89,23 @@ function inspect(name, file) {
   }
 }
 
-function checkInside(name, file, target) {
-  const own = relative(join(root, 'packages', name, 'src'), file)
-  const other = relative(join(root, 'packages', name, 'src'), target)
-  if (other.startsWith('..')) {
-    problems.push(`${short(file)}: imports ${short(target)} from outside its src`)
-    return
-  }
-  if (name !== 'server') return
+function checkPath(name, file, target, isTest) {
+  if (!mayImportPath(name, target, isTest))
+    problems.push(`${short(file)}: ${name} may not import ${short(target)}`)
+  else if (name === 'server' && !isTest) checkLadder(file, target)
+}
+
+/** The tests of a package also import the testbed and the `test/` folders of packages. */
+function mayImportPath(name, target, isTest) {
+  const other = partOf(target)
+  if (other === name) return true
+  if (isTest) return other === 'testbed' || /^packages\/\w+\/test\//.test(short(target))
+  return other === 'testbed' && parts[name].mayImport.testbed === 'all'
+}
+
+function checkLadder(file, target) {
+  const own = relative(join(root, parts.server.sources), file)
+  const other = relative(join(root, parts.server.sources), target)
   if (other.endsWith('routes.ts') && own !== 'app.ts')
     problems.push(`${short(file)}: only app.ts imports a routes.ts`)
   const [from, to] = [rungOf(own), rungOf(other)]
@@ -105,7 +121,7 @@ function checkInside(name, file, target) {
 
 function checkBetween(name, file, specifier, { isTypeOnly, isDynamic }) {
   const [, other, ...rest] = specifier.split('/')
-  const allowed = packages[name][other]
+  const allowed = parts[name].mayImport[other]
   if (allowed === 'all') return
   if (allowed === 'program' && (isTypeOnly || isDynamic) && rest.join('/') === 'main.ts') return
   if (allowed === 'program' && isTypeOnly && rest.join('/') === 'wire.ts') return
@@ -119,6 +135,19 @@ function checkOutside(name, file, specifier) {
   if (places !== undefined && !places.includes(short(file))) {
     problems.push(`${short(file)}: ${specifier} is imported only by ${places.join(', ')}`)
   }
+}
+
+function isPackage(name) {
+  return parts[name].sources.startsWith('packages/')
+}
+
+function partOf(file) {
+  return Object.keys(parts).find((name) => short(file).startsWith(`${parts[name].sources}/`))
+}
+
+/** Compiled code imports the compiled files of the testbed. */
+function sourceOf(file) {
+  return join(root, short(file).replace(/^testbed\/dist\/(.*)\.js$/, 'testbed/src/$1.ts'))
 }
 
 function rungOf(path) {
