@@ -3,7 +3,7 @@ import { findAgentBinary } from './agent-binary.mjs'
 
 if (findAgentBinary() === null) {
   console.error(
-    'There is no buildkite-agent: install one, or set BUILDKITE_AGENT_BIN to its path. (npm test runs the suite with our own runner.)',
+    'There is no buildkite-agent: install one, or set BUILDKITE_AGENT_BIN to its path. (npm run test:all runs the suite with our own runner.)',
   )
   process.exitCode = 1
 } else {
