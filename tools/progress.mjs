@@ -3,7 +3,14 @@
 const signs = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 const turnMs = 100
 
-/** Runs `work` and prints `title` with the seconds it took. A failure prints no seconds: its message follows. */
+/**
+ * Runs `work` and prints `title` with the seconds it took. A failure prints no seconds: its message follows.
+ *
+ * @template T
+ * @param {string} title
+ * @param {() => Promise<T>} work
+ * @param {{ isTTY?: boolean, write(text: string): unknown }} output
+ */
 export async function step(title, work, output = process.stderr) {
   const startedMs = performance.now()
   const seconds = () => `${((performance.now() - startedMs) / 1000).toFixed(0)} s`

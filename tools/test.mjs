@@ -4,7 +4,7 @@
  *   npm test                what proves the product: unit tests, HTTP on a real PostgreSQL, the main journeys
  *   npm run test:all        everything there is
  *   npm test -- PATH…       the test files whose path contains one of these
- *   npm test -- --changed   the test files that import what git says is changed
+ *   npm test -- --changed   the test files that import what git says is changed (--changed=main: since then)
  *   npm test -- --watch     stays, compiles what changes, and runs the chosen files again
  *
  * A file that fails is run once more, alone, after the others. If it passes then, the summary calls it unsteady.
@@ -30,7 +30,7 @@ const nothing = { files: new Map(), stray: [], status: 0 }
 
 const given = process.argv.slice(2)
 const isAll = given.includes('--all')
-const isChanged = given.includes('--changed')
+const isChanged = given.some((word) => /^--changed(=|$)/.test(word))
 const isWatch = given.includes('--watch')
 const args = given.filter((word) => word !== '--all')
 const isPart = isChanged || isWatch || args.length > 0
@@ -108,8 +108,11 @@ async function selectChanged() {
   await vitest(['list', '--filesOnly', '--json', ...args], env, (chunk) => output.push(chunk))
   const text = Buffer.concat(output).toString()
   const files = JSON.parse(text.slice(text.indexOf('['))).map(({ file }) => file)
-  if (files.length === 0) console.log('No test file imports anything that has changed.')
-  return files.length === 0 ? null : files
+  if (files.length === 0) {
+    console.log('No test file imports anything that has changed.')
+    return null
+  }
+  return [...optionsOf(args).filter((word) => !word.startsWith('--changed')), ...files]
 }
 
 async function run(selection) {

@@ -1,5 +1,5 @@
 // `npm test` itself, on small suites that the tests write.
-import { execFile, spawn } from 'node:child_process'
+import { execFile, execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -45,17 +45,19 @@ function aSuite(files: Record<string, string>): string {
 
 const wordsFor = (suite: string) => [runner, `--config=${join(suite, 'vitest.config.mjs')}`]
 
-function runSuite(files: Record<string, string>, env: Record<string, string> = {}): Promise<Outcome> {
+const runSuite = (files: Record<string, string>, env: Record<string, string> = {}): Promise<Outcome> =>
+  run(aSuite(files), [], env)
+
+function run(suite: string, words: string[], env: Record<string, string> = {}): Promise<Outcome> {
+  const options = { env: { ...process.env, NO_COLOR: '1', ...env } }
   return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      wordsFor(aSuite(files)),
-      { env: { ...process.env, NO_COLOR: '1', ...env } },
-      (error, stdout, stderr) => {
-        const output = stdout + stderr
-        resolve({ code: Number(error?.code ?? 0), output, lines: stdout.trimEnd().split('\n') })
-      },
-    )
+    execFile(process.execPath, [...wordsFor(suite), ...words], options, (error, stdout, stderr) => {
+      resolve({
+        code: Number(error?.code ?? 0),
+        output: stdout + stderr,
+        lines: stdout.trimEnd().split('\n'),
+      })
+    })
   })
 }
 
@@ -107,6 +109,24 @@ describe('npm test', () => {
     const { code, lines } = await runSuite({})
     expect(lines.at(-1)).toBe('0 passed, 1 failed')
     expect(code).toBe(1)
+  })
+
+  it('runs only the files that import a change', async () => {
+    const suite = aSuite({ a: "import './one.ts'\nit('one', () => {})", b: passes })
+    writeFileSync(join(suite, 'one.ts'), 'export {}')
+    const git = (...words: string[]) =>
+      execFileSync('git', ['-c', 'user.name=A', '-c', 'user.email=a@localhost', ...words], { cwd: suite })
+    git('init', '--quiet')
+    git('add', '.')
+    git('commit', '--quiet', '--message', 'All')
+    const unchanged = await run(suite, ['--changed'])
+    expect(unchanged.lines).toContain('No test file imports anything that has changed.')
+    expect(unchanged).toMatchObject({ code: 0 })
+    writeFileSync(join(suite, 'one.ts'), 'export const changed = true')
+    const changed = await run(suite, ['--changed'])
+    expect(changed.lines.at(-1)).toBe('1 passed, 0 failed')
+    expect(changed.output).toContain('a.test.ts')
+    expect(changed.output).not.toContain('b.test.ts')
   })
 
   it('counts skipped tests by what they need', async () => {
