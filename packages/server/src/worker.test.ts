@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { afterEach, describe, expect, it } from 'vitest'
-import { eventually, useApp } from '../test/app.ts'
+import { eventually, useOwnApp } from '../test/app.ts'
 import { anAdmin, anOrganization, unique } from '../test/builders.ts'
 import { openDatabase, type Db } from './db/pool.ts'
 import { RenewingPool, type Connected } from './db/renewing-pool.ts'
@@ -10,7 +10,7 @@ import { runTasks, type RunningTasks } from './tasks/run.ts'
 import { schedule, type Handlers, type Kind } from './tasks/kinds.ts'
 import { handlers } from './worker.ts'
 
-const app = useApp()
+const app = useOwnApp()
 let running: RunningTasks | undefined
 
 afterEach(async () => {

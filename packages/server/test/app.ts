@@ -1,7 +1,6 @@
-// A server on its own database, called over real HTTP. Every response is checked against the schema of its route, so
+// A server on a database of the tests, called over real HTTP. Every response is checked against the schema of its route, so
 // each test also tests the fields that it does not name.
 import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
@@ -12,7 +11,7 @@ import { afterAll, beforeAll, inject } from 'vitest'
 import { buildApp, slices } from '../src/app.ts'
 import { readConfig } from '../src/config.ts'
 import { createContext, type Context } from '../src/context.ts'
-import { openDatabase, type Database, type Db } from '../src/db/pool.ts'
+import { openDatabase, type Database, type DatabaseOptions, type Db } from '../src/db/pool.ts'
 import type { HostedDriver } from '../src/hosted/driver.ts'
 import { closer } from '../src/http/close.ts'
 import { createMetrics } from '../src/lib/metrics.ts'
@@ -69,18 +68,22 @@ export interface AppOptions {
 
 export const baseUrl = 'http://millrace.test'
 
+/** Starts a server on the given database, or on a new one that ends with it. */
 export async function startApp(options: AppOptions = {}, database?: Database): Promise<TestApp> {
-  const server = inject('database')
-  const connection = database === undefined ? await cloneTemplate(server) : null
-  const opened =
-    database ??
-    openDatabase(connection ?? {}, {
-      maxConnections: 16,
-      // A busy machine does not reach them.
-      limits: { connectSeconds: 120, statementSeconds: 120 },
-      tracer: options.tracer ?? null,
-    })
-  const dataDir = await mkdtemp(join(tmpdir(), 'millrace-data-'))
+  if (database !== undefined) return startOn(database, options)
+  const clone = await openClone({ tracer: options.tracer ?? null })
+  const app = await startOn(clone, options)
+  return {
+    ...app,
+    async close() {
+      await app.close()
+      await clone.drop()
+    },
+  }
+}
+
+async function startOn(database: Database, options: AppOptions): Promise<TestApp> {
+  const dataDir = await mkdtemp(join(inject('dataFolder'), 'server-'))
   const read = readConfig({ MILLRACE_URL: baseUrl, MILLRACE_DATA_DIR: dataDir, ...options.env })
   if (!read.ok) throw new Error(read.problems.join(' '))
   const logLines: string[] = []
@@ -88,12 +91,12 @@ export async function startApp(options: AppOptions = {}, database?: Database): P
     { level: 'info', hooks: { logMethod: demoteConsequences } },
     { write: (line: string) => void logLines.push(line) },
   )
-  opened.outage.reportTo(log)
+  database.outage.reportTo(log)
   const secretKeys = ['a secret key that only tests know, 32+ characters']
   const ctx = createContext({
     config: read.config,
-    db: opened.db,
-    direct: opened.direct,
+    db: database.db,
+    direct: database.direct,
     log,
     secretKeys,
     hosted: options.hosted ?? null,
@@ -101,7 +104,7 @@ export async function startApp(options: AppOptions = {}, database?: Database): P
     tracer: options.tracer ?? null,
     ...(options.now && { now: options.now }),
   })
-  const app = await buildApp(ctx, opened)
+  const app = await buildApp(ctx, database)
   const checkAnswer = answerChecker(app)
   const { close } = closer(app, 10_000)
   const address = await app.listen({ host: '127.0.0.1', port: 0 })
@@ -109,8 +112,8 @@ export async function startApp(options: AppOptions = {}, database?: Database): P
 
   return {
     ctx,
-    db: opened.db,
-    database: opened,
+    db: database.db,
+    database,
     address,
     logLines,
     async request(method, path, { token, body, text, headers = {} } = {}) {
@@ -137,8 +140,30 @@ export async function startApp(options: AppOptions = {}, database?: Database): P
       await Promise.all([ctx.tokenUse.flush(), ctx.sessionUse.flush(), ctx.agentActivity.flush()])
       await ctx.outbound.close()
       await rm(dataDir, { recursive: true, force: true })
-      if (connection === null) return
-      await opened.close()
+    },
+  }
+}
+
+interface Clone extends Database {
+  drop(): Promise<void>
+}
+
+async function openClone({
+  tracer = null,
+  maxConnections = 16,
+}: Pick<DatabaseOptions, 'tracer' | 'maxConnections'>): Promise<Clone> {
+  const server = inject('database')
+  const connection = await cloneTemplate(server)
+  const database = openDatabase(connection, {
+    maxConnections,
+    // A busy machine does not reach them.
+    limits: { connectSeconds: 120, statementSeconds: 120 },
+    tracer,
+  })
+  return {
+    ...database,
+    async drop() {
+      await database.close()
       await dropClone(server, connection.database ?? '')
     },
   }
@@ -163,13 +188,68 @@ function readAnswer({ status, headers, text }: Exchanged): TestAnswer {
   }
 }
 
-/** One server for all the tests of a file. */
-export function useApp(options: AppOptions = {}): TestApp {
+/**
+ * The server that all files of this worker share, with whatever rows they leave. So a test makes its own organization and
+ * asserts only about it. `logLines` begins with the file. Files that give an equal `env` share one more server on the same
+ * database, so give only what several files need.
+ */
+export function useApp({ env = {} }: { env?: Record<string, string> } = {}): TestApp {
+  let intact: Context
+  return useRunning(
+    async () => {
+      const app = await sharedApp(env)
+      app.logLines.length = 0
+      intact = { ...app.ctx }
+      return app
+    },
+    ({ ctx }) => {
+      const changed = Object.entries(intact).filter(([name, part]) => Reflect.get(ctx, name) !== part)
+      Object.assign(ctx, intact)
+      if (changed.length === 0) return
+      const names = changed.map(([name]) => name).join(', ')
+      throw new Error(`Other files use this server too: restore ctx.${names}, or start one with useOwnApp.`)
+    },
+  )
+}
+
+/**
+ * A server and a database for one file: for tests of what belongs to no organization. Such tests read or count whole
+ * tables, run loops over all organizations, set what is global, break or stop the server, or need options of their own.
+ */
+export function useOwnApp(options: AppOptions = {}): TestApp {
+  return useRunning(
+    () => startApp(options),
+    (app) => app.close(),
+  )
+}
+
+// Both live as long as the worker, whose thread closes its sockets when it ends. The run deletes all databases and data
+// folders after that.
+let sharedDatabase: Promise<Database> | undefined
+const sharedApps = new Map<string, Promise<TestApp>>()
+
+function sharedApp(env: Record<string, string>): Promise<TestApp> {
+  const key = JSON.stringify(env)
+  const app = sharedApps.get(key) ?? startSharedApp(env)
+  sharedApps.set(key, app)
+  return app
+}
+
+async function startSharedApp(env: Record<string, string>): Promise<TestApp> {
+  // Each server holds two connections for notifications.
+  sharedDatabase ??= openClone({ maxConnections: 24 })
+  // An agent without work would wait for seconds.
+  return startApp({ env: { MILLRACE_PING_HOLD_SECONDS: '0', ...env } }, await sharedDatabase)
+}
+
+function useRunning(start: () => Promise<TestApp>, leave: (app: TestApp) => void | Promise<void>): TestApp {
   let running: TestApp | undefined
   beforeAll(async () => {
-    running = await startApp(options)
+    running = await start()
   })
-  afterAll(async () => running?.close())
+  afterAll(async () => {
+    if (running !== undefined) await leave(running)
+  })
   const current = () => {
     if (running === undefined) throw new Error('The app runs only while tests do.')
     return running
@@ -191,7 +271,7 @@ export function useApp(options: AppOptions = {}): TestApp {
       return current().logLines
     },
     request: (...args) => current().request(...args),
-    close: () => current().close(),
+    close: () => Promise.reject(new Error('A hook closes it.')),
   }
 }
 

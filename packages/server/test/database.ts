@@ -1,5 +1,8 @@
-// One PostgreSQL for the whole run, and in it one migrated template that every test file clones.
+// One PostgreSQL for the whole run, and in it one migrated template that servers clone. Also one folder for their files.
 import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import pg from 'pg'
 import pino from 'pino'
 import type { TestProject } from 'vitest/node'
@@ -12,6 +15,7 @@ import { migrateTasks } from '../src/tasks/run.ts'
 declare module 'vitest' {
   interface ProvidedContext {
     database: DatabaseServer
+    dataFolder: string
   }
 }
 
@@ -32,8 +36,13 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   await migrate(pool)
   await migrateTasks(pool, pino({ level: 'silent' }))
   await close()
+  const dataFolder = await mkdtemp(join(tmpdir(), 'millrace-data-'))
   project.provide('database', server)
-  return postgres.stop
+  project.provide('dataFolder', dataFolder)
+  return async () => {
+    await postgres.stop()
+    await rm(dataFolder, { recursive: true, force: true })
+  }
 }
 
 export async function cloneTemplate(server: DatabaseServer): Promise<pg.PoolConfig> {

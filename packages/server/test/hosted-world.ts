@@ -5,7 +5,7 @@ import { runnerCommand } from '../src/hosted/agents/container.ts'
 import { runHostedAgents } from '../src/hosted/agents/control-loop.ts'
 import type { RunningTasks } from '../src/tasks/run.ts'
 import { anAgent, type TestRun } from './agent-client.ts'
-import { eventually, type Json, type TestApp, useApp } from './app.ts'
+import { eventually, type Json, type TestApp, useOwnApp } from './app.ts'
 import {
   aCluster,
   anAdmin,
@@ -40,7 +40,7 @@ export interface HostedApp {
 /** A server with an engine; `host` starts the control loop of hosted agents. */
 export function useHosted(env: Record<string, string> = {}): HostedApp & { host(): Promise<RunningTasks> } {
   const engine = new MemoryEngine()
-  const app = useApp({ env: { ...hostedEnv, ...env }, hosted: engine.open('hosted') })
+  const app = useOwnApp({ env: { ...hostedEnv, ...env }, hosted: engine.open('hosted') })
   const commands: HostedApp['commands'] = {}
   engine.programs[runnerCommand] = (process) => runAgent({ app, engine, commands }, process)
   const running: RunningTasks[] = []

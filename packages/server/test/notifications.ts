@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, onTestFinished } from 'vitest'
 import { outboundClient } from '../src/lib/outbound.ts'
 import type { Notifications } from '../src/notifications/start.ts'
 import { startNotifications } from '../src/worker.ts'
-import { eventually, useApp, type Json, type TestApp } from './app.ts'
+import { eventually, useOwnApp, type Json, type TestApp } from './app.ts'
 import { anAdmin, anOrganization, type TestOrganization, type TestUser } from './builders.ts'
 import { aReceiver, type Answering, type Receiver } from './receiver.ts'
 
@@ -38,7 +38,7 @@ export interface TestNotifications {
 
 /** One app and one worker for all the tests of a file. */
 export function useNotifications(env: Record<string, string> = {}): TestNotifications {
-  const app = useApp({ env: { MILLRACE_OUTBOUND_ALLOW: '127.0.0.0/8', ...env } })
+  const app = useOwnApp({ env: { MILLRACE_OUTBOUND_ALLOW: '127.0.0.0/8', ...env } })
   let aheadMs = 0
   let notifications: Notifications
   const receivers: Receiver[] = []

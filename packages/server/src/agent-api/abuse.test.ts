@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { anAgent, anAgentWorld, call, openStream } from '../../test/agent-client.ts'
-import { useApp } from '../../test/app.ts'
+import { useOwnApp } from '../../test/app.ts'
 import { aFile, announce, batchOf, here, report, send, upload } from '../../test/artifact-files.ts'
 import { aPipeline } from '../../test/builders.ts'
 import { aRunningJob, sendChunk, type RunningScene } from '../../test/job-runs.ts'
@@ -11,7 +11,7 @@ import { aBuild, statesOf, applyEvent } from '../../test/runs.ts'
 import { watchAgents } from '../conductor/lost-agents.ts'
 import { sweep } from '../conductor/sweep.ts'
 
-const app = useApp({ env: { MILLRACE_PING_HOLD_SECONDS: '0' } })
+const app = useOwnApp()
 
 const later = (seconds: number) => ({ ...app.ctx, now: () => new Date(Date.now() + seconds * 1000) })
 

@@ -14,7 +14,7 @@ import { aPipeline } from '../../test/builders.ts'
 import { aBuild, jobNamed, type TestBuild } from '../../test/runs.ts'
 import { agentApiRoutes } from '../app.ts'
 
-const app = useApp({ env: { MILLRACE_PING_HOLD_SECONDS: '0' } })
+const app = useApp()
 
 let world: AgentWorld
 let build: TestBuild

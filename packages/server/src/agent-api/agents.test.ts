@@ -12,7 +12,7 @@ import {
 import { aCluster, aPipeline, aQueue } from '../../test/builders.ts'
 import { aBuild, buildState, statesOf } from '../../test/runs.ts'
 
-const app = useApp({ env: { MILLRACE_PING_HOLD_SECONDS: '0' } })
+const app = useApp()
 
 const register = (token: string | null, body: object) => call(app, token, 'POST', 'register', { body })
 

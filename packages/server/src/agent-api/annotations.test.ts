@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { useApp } from '../../test/app.ts'
 import { aRunningJob, segment } from '../../test/agent-client.ts'
 
-const app = useApp({ env: { MILLRACE_PING_HOLD_SECONDS: '0' } })
+const app = useApp()
 
 describe('annotations', () => {
   const rows = (buildId: string) =>

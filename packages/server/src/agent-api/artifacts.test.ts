@@ -16,13 +16,13 @@ import {
   upload,
   type TestFile,
 } from '../../test/artifact-files.ts'
-import { baseUrl, eventually, useApp } from '../../test/app.ts'
+import { baseUrl, eventually, useOwnApp } from '../../test/app.ts'
 import { aBuild } from '../../test/runs.ts'
 import { aRunningJob, jobsOfOneWorld, type RunningScene } from '../../test/job-runs.ts'
 import { deleteUnclaimed } from '../blobs/unclaimed.ts'
 import { newId } from '../lib/ids.ts'
 
-const app = useApp({ env: { MILLRACE_ARTIFACT_PART_MIB: '10' } })
+const app = useOwnApp({ env: { MILLRACE_ARTIFACT_PART_MIB: '10' } })
 const aJob = jobsOfOneWorld(app)
 
 const objects = async () => {

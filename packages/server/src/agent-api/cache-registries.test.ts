@@ -6,7 +6,7 @@ import { anAgent, anAgentWorld, type AgentWorld, type TestRun } from '../../test
 import { aPipeline } from '../../test/builders.ts'
 import { aBuild } from '../../test/runs.ts'
 
-const app = useApp({ env: { MILLRACE_PING_HOLD_SECONDS: '0' } })
+const app = useApp()
 
 async function aRun(world: AgentWorld): Promise<TestRun> {
   await aBuild(app, world.org, await aPipeline(app, world.org, 'steps: [{ command: one }]'))

@@ -6,7 +6,7 @@ import { useApp } from '../../test/app.ts'
 import { aMember, aTeam, inTeam } from '../../test/builders.ts'
 import { agentApiRoutes } from '../app.ts'
 
-const app = useApp({ env: { MILLRACE_PING_HOLD_SECONDS: '0' } })
+const app = useApp()
 
 const fork = { id: '7', base: 'main', repository: null, labels: [], draft: false, fork: true }
 

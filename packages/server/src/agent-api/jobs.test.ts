@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { eventually, sortedStatuses, useApp } from '../../test/app.ts'
+import { eventually, sortedStatuses, useOwnApp } from '../../test/app.ts'
 import { anAgent, anAgentWorld, call, type AgentWorld } from '../../test/agent-client.ts'
 import { aPipeline } from '../../test/builders.ts'
 import { aBuild, buildState, jobNamed, statesOf, applyEvent, type TestBuild } from '../../test/runs.ts'
@@ -8,7 +8,7 @@ import { abilityOf, claimJobs } from '../conductor/claim.ts'
 import { sweep } from '../conductor/sweep.ts'
 import { inTransaction } from '../db/transaction.ts'
 
-const app = useApp({ env: { MILLRACE_PING_HOLD_SECONDS: '0' } })
+const app = useOwnApp()
 
 const build = async ({ org }: AgentWorld, steps: string, given = {}): Promise<TestBuild> =>
   aBuild(app, org, await aPipeline(app, org, `steps: ${steps}`), given)

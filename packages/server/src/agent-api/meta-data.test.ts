@@ -3,7 +3,7 @@ import { useApp } from '../../test/app.ts'
 import { aRunningJob, type TestRun } from '../../test/agent-client.ts'
 import { readCommitText } from '../lib/commit-text.ts'
 
-const app = useApp({ env: { MILLRACE_PING_HOLD_SECONDS: '0' } })
+const app = useApp()
 
 const buildRow = (id: string) =>
   app.db.selectFrom('builds').selectAll().where('id', '=', id).executeTakeFirstOrThrow()

@@ -1,9 +1,9 @@
 import { createPublicKey, verify, type JsonWebKey } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { useApp, type Json } from '../../test/app.ts'
+import { useOwnApp, type Json } from '../../test/app.ts'
 import { aRunningJob, type TestRun } from '../../test/agent-client.ts'
 
-const app = useApp({ env: { MILLRACE_PING_HOLD_SECONDS: '0' } })
+const app = useOwnApp()
 
 describe('identity tokens', () => {
   const ask = (run: TestRun, body: object = {}) => run.call('POST', `jobs/${run.id}/oidc/tokens`, { body })

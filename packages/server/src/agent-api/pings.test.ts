@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { eventually, startApp, useApp } from '../../test/app.ts'
+import { eventually, startApp, useApp, useOwnApp } from '../../test/app.ts'
 import {
   anAgent,
   anAgentWorld,
@@ -12,8 +12,8 @@ import { aPipeline, aQueue } from '../../test/builders.ts'
 import { aBuild, jobNamed, statesOf, applyEvent } from '../../test/runs.ts'
 
 // A ping that finds nothing is held for longer than any of these tests may take.
-const app = useApp({ env: { MILLRACE_PING_HOLD_SECONDS: '15' } })
-const hasty = useApp({ env: { MILLRACE_PING_HOLD_SECONDS: '0' } })
+const app = useOwnApp({ env: { MILLRACE_PING_HOLD_SECONDS: '15' } })
+const hasty = useApp()
 
 const oneJob = async (target: typeof app, { org }: Pick<AgentWorld, 'org'>, steps = '[{ command: one }]') =>
   aBuild(target, org, await aPipeline(target, org, `steps: ${steps}`))

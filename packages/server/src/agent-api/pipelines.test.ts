@@ -4,7 +4,7 @@ import { useApp } from '../../test/app.ts'
 import { aRunningJob, type TestRun } from '../../test/agent-client.ts'
 import { jobsOf, statesOf } from '../../test/runs.ts'
 
-const app = useApp({ env: { MILLRACE_PING_HOLD_SECONDS: '0' } })
+const app = useApp()
 
 describe('pipeline uploads', () => {
   const upload = (run: TestRun, uuid: string, pipeline: unknown, more: object = {}) =>

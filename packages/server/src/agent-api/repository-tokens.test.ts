@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { startApp, useApp, type TestApp } from '../../test/app.ts'
+import { startApp, useOwnApp, type TestApp } from '../../test/app.ts'
 import { anAgent, anAgentWorld, call, type AgentWorld, type TestRun } from '../../test/agent-client.ts'
 import { aPipeline, auditTrail } from '../../test/builders.ts'
 import { commitOf } from '../../test/deliveries.ts'
@@ -8,7 +8,7 @@ import { aBuild } from '../../test/runs.ts'
 import type { BuildRequest } from '../conductor/build.ts'
 
 const env = { MILLRACE_PING_HOLD_SECONDS: '0', MILLRACE_OUTBOUND_ALLOW: '127.0.0.0/8' }
-const app = useApp({ env })
+const app = useOwnApp({ env })
 const commit = commitOf('head')
 
 let host: GitHubHost

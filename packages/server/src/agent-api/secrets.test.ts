@@ -3,7 +3,7 @@ import { useApp } from '../../test/app.ts'
 import { anAgentWorld, aRunningJob, type TestRun } from '../../test/agent-client.ts'
 import { auditTrail } from '../../test/builders.ts'
 
-const app = useApp({ env: { MILLRACE_PING_HOLD_SECONDS: '0' } })
+const app = useApp()
 
 describe('secrets', () => {
   const secretIn = (world: { cluster: { path: string }; admin: { token: string } }, body: object) =>

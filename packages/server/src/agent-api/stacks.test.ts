@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { useApp } from '../../test/app.ts'
+import { useOwnApp } from '../../test/app.ts'
 import { anAgent, anAgentWorld, call, type AgentWorld, type Sent } from '../../test/agent-client.ts'
 import { aCluster, aPipeline, aQueue } from '../../test/builders.ts'
 import {
@@ -16,7 +16,7 @@ import {
 import { sweep } from '../conductor/sweep.ts'
 import type { Context } from '../context.ts'
 
-const app = useApp({ env: { MILLRACE_PING_HOLD_SECONDS: '0' } })
+const app = useOwnApp()
 
 const later = (seconds: number): Context => ({ ...app.ctx, now: () => new Date(Date.now() + seconds * 1000) })
 

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { aBucket, type Bucket } from '../../../../testbed/src/bucket.ts'
 import { anAgent, anAgentWorld, type AgentWorld, type TestRun } from '../../test/agent-client.ts'
-import { startApp, type TestApp, useApp } from '../../test/app.ts'
+import { startApp, type TestApp, useOwnApp } from '../../test/app.ts'
 import { aPipeline } from '../../test/builders.ts'
 import { aBuild } from '../../test/runs.ts'
 import {
@@ -23,7 +23,7 @@ import { expireCaches } from '../resources/caches/expire.ts'
 
 const hours = (count: number) => count * 60 * 60 * 1000
 
-const app = useApp({ env: { MILLRACE_PING_HOLD_SECONDS: '0' } })
+const app = useOwnApp()
 
 interface Scene extends AgentWorld {
   pipeline: { id: string; path: string; slug: string }

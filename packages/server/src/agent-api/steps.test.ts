@@ -4,7 +4,7 @@ import { useApp } from '../../test/app.ts'
 import { anAgent, aRunningJob, segment, type TestRun } from '../../test/agent-client.ts'
 import { buildState, statesOf } from '../../test/runs.ts'
 
-const app = useApp({ env: { MILLRACE_PING_HOLD_SECONDS: '0' } })
+const app = useApp()
 
 describe('steps', () => {
   const get = (run: TestRun, step: string, body: object) =>

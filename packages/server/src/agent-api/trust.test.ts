@@ -5,7 +5,7 @@ import { aRunningJob, anAgent, anAgentWorld, type TestRun } from '../../test/age
 import { aPipeline } from '../../test/builders.ts'
 import { aBuild } from '../../test/runs.ts'
 
-const app = useApp({ env: { MILLRACE_PING_HOLD_SECONDS: '0' } })
+const app = useApp()
 
 const fork = { id: '7', base: 'main', repository: null, labels: [], draft: false, fork: true }
 

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { baseUrl, useApp } from '../../test/app.ts'
+import { baseUrl, useOwnApp } from '../../test/app.ts'
 import { anAdmin, anOrganization, withFeature } from '../../test/builders.ts'
 import { firstUuidAt, listPartitions, makePartitions } from '../db/partitions.ts'
 import { handlers } from '../worker.ts'
 
-const app = useApp({ env: { MILLRACE_AUDIT_DAYS: '100' } })
+const app = useOwnApp({ env: { MILLRACE_AUDIT_DAYS: '100' } })
 
 const dayMs = 24 * 60 * 60 * 1000
 

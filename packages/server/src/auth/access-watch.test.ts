@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { eventually, startApp, useApp, type TestApp } from '../../test/app.ts'
+import { eventually, startApp, useOwnApp, type TestApp } from '../../test/app.ts'
 import { aMember, anAdmin, anOrganization, aToken } from '../../test/builders.ts'
 import { revokeAccessToken } from '../resources/access-token/revoke.ts'
 import { flushTokenCaches } from './access-watch.ts'
 
-const app = useApp()
+const app = useOwnApp()
 let second: TestApp
 beforeAll(async () => {
   second = await startApp({}, app.database)

@@ -8,12 +8,12 @@ import { gunzipSync } from 'node:zlib'
 import { sql } from 'kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { aRunningJob } from '../../test/agent-client.ts'
-import { useApp } from '../../test/app.ts'
+import { useOwnApp } from '../../test/app.ts'
 import { aPipeline } from '../../test/builders.ts'
 import { sealPlainSecrets } from '../resources/pipelines/seal-plain.ts'
 import { writeBackup } from './write.ts'
 
-const app = useApp()
+const app = useOwnApp()
 
 /** Every row of every table, as PostgreSQL writes it. */
 async function dump(): Promise<string> {

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream'
 import { expect, it } from 'vitest'
-import { useApp } from '../../test/app.ts'
+import { useOwnApp } from '../../test/app.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { deleteUnclaimed, release } from './unclaimed.ts'
 
-const app = useApp()
+const app = useOwnApp()
 
 it('deletes objects that were released at the same moment', async () => {
   const { blobs } = app.ctx

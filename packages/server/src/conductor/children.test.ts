@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { useApp } from '../../test/app.ts'
+import { useOwnApp } from '../../test/app.ts'
 import {
   aMember,
   anAdmin,
@@ -22,7 +22,7 @@ import {
 import { advanceBuild } from './advance.ts'
 import { sweep } from './sweep.ts'
 
-const app = useApp()
+const app = useOwnApp()
 
 async function childOf(org: TestOrganization, pipeline: { id: string }): Promise<TestBuild | undefined> {
   const found = await app.db

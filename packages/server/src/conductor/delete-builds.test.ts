@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { useApp } from '../../test/app.ts'
+import { useOwnApp } from '../../test/app.ts'
 import { anAdmin, anOrganization, aPipeline } from '../../test/builders.ts'
 import { aBuild, jobNamed, startJob, statesOf } from '../../test/runs.ts'
 import { deleteBuilds } from './delete-builds.ts'
 import { sweep } from './sweep.ts'
 
-const app = useApp()
+const app = useOwnApp()
 
 const count = async (table: 'builds' | 'removed_pipelines') => {
   const { rows } = await sql<{

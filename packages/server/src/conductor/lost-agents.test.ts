@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { eventually, startApp, useApp } from '../../test/app.ts'
+import { eventually, startApp, useOwnApp } from '../../test/app.ts'
 import { anAgent, anAgentWorld, call, openStream, type AgentAnswer } from '../../test/agent-client.ts'
 import { aPipeline } from '../../test/builders.ts'
 import { aBuild, buildState, statesOf, applyEvent } from '../../test/runs.ts'
@@ -7,7 +7,7 @@ import { agentWatcher, watchAgents } from './lost-agents.ts'
 import { wakeAgent } from './wake.ts'
 
 let aheadMs = 0
-const app = useApp({
+const app = useOwnApp({
   env: { MILLRACE_PING_HOLD_SECONDS: '0' },
   now: () => new Date(Date.now() + aheadMs),
 })

@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { useApp } from '../../test/app.ts'
+import { useOwnApp } from '../../test/app.ts'
 import { aCluster, anAdmin, anOrganization, aPipeline, aQueue } from '../../test/builders.ts'
 import { aBuild, buildState, jobNamed, runJob, startJob, statesOf, applyEvent } from '../../test/runs.ts'
 import type { Context } from '../context.ts'
 import { sweep } from './sweep.ts'
 
-const app = useApp()
+const app = useOwnApp()
 
 const later = (seconds: number): Context => ({ ...app.ctx, now: () => new Date(Date.now() + seconds * 1000) })
 const days = 24 * 60 * 60

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
-import { eventually, useApp } from '../../test/app.ts'
+import { eventually, useOwnApp } from '../../test/app.ts'
 import { anAgent, anAgentWorld } from '../../test/agent-client.ts'
 import { aPipeline } from '../../test/builders.ts'
 import { aBuild, jobNamed } from '../../test/runs.ts'
@@ -8,7 +8,7 @@ import { listen } from '../db/listener.ts'
 import { queueChannel } from './wake.ts'
 
 // A ping is held for longer than a lost notification may take.
-const app = useApp({ env: { MILLRACE_PING_HOLD_SECONDS: '30' } })
+const app = useOwnApp({ env: { MILLRACE_PING_HOLD_SECONDS: '30' } })
 
 it('the queues of all jobs that become runnable at the same time are notified', async () => {
   const worlds = await Promise.all(Array.from({ length: 6 }, () => anAgentWorld(app)))

@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { useApp } from '../../test/app.ts'
+import { useOwnApp } from '../../test/app.ts'
 import { findBreaking } from '../../test/breaking-changes.ts'
 import { listMigrations, migrate } from './migrate.ts'
 
-const app = useApp()
+const app = useOwnApp()
 
 /** The last one before the rule. */
 const lastFreeName = '202611160400_fewer_indexes_of_jobs'

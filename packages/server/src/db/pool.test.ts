@@ -2,11 +2,11 @@ import { sql } from 'kysely'
 import type pg from 'pg'
 import { expect, it, onTestFinished } from 'vitest'
 import { startTcpProxy } from '../../../../testbed/src/tcp-proxy.ts'
-import { useApp } from '../../test/app.ts'
+import { useOwnApp } from '../../test/app.ts'
 import { socketFile } from './embedded/socket-dir.ts'
 import { openDatabase, type Database } from './pool.ts'
 
-const app = useApp()
+const app = useOwnApp()
 
 const uses: Array<[string, (database: Database) => Promise<unknown>]> = [
   ['by the pool alone', ({ pool }) => pool.query('select 1')],

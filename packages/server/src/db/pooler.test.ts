@@ -7,7 +7,7 @@ import {
   startPgbouncer,
   type PgbouncerOptions,
 } from '../../../../testbed/src/pgbouncer.ts'
-import { eventually, useApp } from '../../test/app.ts'
+import { eventually, useOwnApp } from '../../test/app.ts'
 import { batch, commitWith, defer } from './batch.ts'
 import { listen } from './listener.ts'
 import { openDatabase, type Database, type Pooler } from './pool.ts'
@@ -15,7 +15,7 @@ import { inspectEndpoint, isSameDatabase } from './pooler.ts'
 import { prepared } from './statement.ts'
 import { inLongTransaction, inTransaction } from './transaction.ts'
 
-const app = useApp()
+const app = useOwnApp()
 
 const nowhere: Pooler = { direct: 'postgres://127.0.0.1:1/nowhere', preparesStatements: false }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startApp, useApp, type TestApp } from '../../test/app.ts'
+import { startApp, useOwnApp, type TestApp } from '../../test/app.ts'
 import { aMember, anOrganization, aToken } from '../../test/builders.ts'
 
 const env = {
@@ -9,7 +9,7 @@ const env = {
 }
 
 describe('rate limits that are not enforced', () => {
-  const app = useApp({ env: { ...env, MILLRACE_RATE_LIMIT: 'off' } })
+  const app = useOwnApp({ env: { ...env, MILLRACE_RATE_LIMIT: 'off' } })
 
   it('are in the headers of every answer to a token', async () => {
     const org = await anOrganization(app)
@@ -63,7 +63,7 @@ describe('rate limits that are not enforced', () => {
 })
 
 describe('rate limits that are enforced', () => {
-  const app = useApp({ env })
+  const app = useOwnApp({ env })
   let second: TestApp
   beforeAll(async () => {
     second = await startApp({ env }, app.database)
@@ -153,7 +153,7 @@ describe('rate limits that are enforced', () => {
 })
 
 describe('default rate limits', () => {
-  const app = useApp()
+  const app = useOwnApp()
 
   it('are enforced, and are higher than ordinary clients need', async () => {
     const org = await anOrganization(app)
@@ -165,7 +165,7 @@ describe('default rate limits', () => {
 })
 
 describe('rate limits that each process enforces', () => {
-  const app = useApp({ env: { MILLRACE_RATE_LIMIT_USER: '4' } })
+  const app = useOwnApp({ env: { MILLRACE_RATE_LIMIT_USER: '4' } })
 
   it('refuse with 429 when the minute’s requests are spent', async () => {
     const org = await anOrganization(app)

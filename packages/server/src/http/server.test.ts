@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { useApp } from '../../test/app.ts'
+import { useOwnApp } from '../../test/app.ts'
 import { aCluster, anAdmin, anOrganization } from '../../test/builders.ts'
 import { ok } from './answer.ts'
 import { registerEndpoints } from './endpoint.ts'
@@ -12,7 +12,7 @@ import { restEndpoints } from './rest.ts'
 import { route } from './route.ts'
 import { buildServer } from './server.ts'
 
-const app = useApp()
+const app = useOwnApp()
 
 const loggedFor = (requestId: string) =>
   app.logLines

@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { aRunningJob } from '../../test/agent-client.ts'
-import { eventually, useApp, type TestApp } from '../../test/app.ts'
+import { eventually, useOwnApp, type TestApp } from '../../test/app.ts'
 import { anAdmin, anOrganization } from '../../test/builders.ts'
 
-const app = useApp({ env: { MILLRACE_UNKNOWN_BODY_SECONDS: '1', MILLRACE_UNKNOWN_BODIES: '3' } })
+const app = useOwnApp({ env: { MILLRACE_UNKNOWN_BODY_SECONDS: '1', MILLRACE_UNKNOWN_BODIES: '3' } })
 /** All bodies of a test arrive within its time, also on a slow machine. */
-const patient = useApp({ env: { MILLRACE_UNKNOWN_BODY_SECONDS: '10', MILLRACE_UNKNOWN_BODIES: '3' } })
+const patient = useOwnApp({ env: { MILLRACE_UNKNOWN_BODY_SECONDS: '10', MILLRACE_UNKNOWN_BODIES: '3' } })
 
 interface Slow {
   socket: Socket

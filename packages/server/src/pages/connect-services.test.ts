@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { useApp } from '../../test/app.ts'
+import { useOwnApp } from '../../test/app.ts'
 import { aBrowser, type Browser } from '../../test/browser.ts'
 import {
   aMember,
@@ -15,7 +15,7 @@ import {
 import { anOAuthSite, teamId } from '../../test/oauth-site.ts'
 
 const site = await anOAuthSite()
-const app = useApp({ env: { MILLRACE_OUTBOUND_ALLOW: '127.0.0.0/8', ...site.env } })
+const app = useOwnApp({ env: { MILLRACE_OUTBOUND_ALLOW: '127.0.0.0/8', ...site.env } })
 afterAll(() => site.close())
 
 beforeEach(() => {

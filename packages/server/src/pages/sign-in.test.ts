@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { sql } from 'kysely'
-import { sortedStatuses, startApp, useApp } from '../../test/app.ts'
+import { sortedStatuses, startApp, useOwnApp } from '../../test/app.ts'
 import { aBrowser } from '../../test/browser.ts'
 import {
   aMember,
@@ -19,7 +19,7 @@ import { hashToken } from '../lib/ids.ts'
 import { revokeAccessToken } from '../resources/access-token/revoke.ts'
 import { handlers } from '../worker.ts'
 
-const app = useApp()
+const app = useOwnApp()
 
 let org: TestOrganization
 let admin: TestUser

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { anAgent, anAgentWorld } from '../../test/agent-client.ts'
-import { useApp } from '../../test/app.ts'
+import { useOwnApp } from '../../test/app.ts'
 import { aPipeline } from '../../test/builders.ts'
 import { aBuild } from '../../test/runs.ts'
 import { handlers } from '../worker.ts'
 
-const app = useApp({ env: { MILLRACE_PING_HOLD_SECONDS: '0', MILLRACE_AGENT_DAYS: '10' } })
+const app = useOwnApp({ env: { MILLRACE_PING_HOLD_SECONDS: '0', MILLRACE_AGENT_DAYS: '10' } })
 
 /** Runs the task as if it were that many days from now. */
 const expireAfter = (days: number) =>

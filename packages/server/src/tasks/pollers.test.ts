@@ -1,12 +1,12 @@
 import { sql, type RawBuilder } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { eventually, useApp } from '../../test/app.ts'
+import { eventually, useOwnApp } from '../../test/app.ts'
 import { anOrganization, aPipeline } from '../../test/builders.ts'
 import { aBuild } from '../../test/runs.ts'
 import { pollers } from '../worker.ts'
 import { startPollers } from './pollers.ts'
 
-const app = useApp()
+const app = useOwnApp()
 
 const holds = async (condition: RawBuilder<boolean> | undefined) => {
   if (condition === undefined) throw new Error('The poller has no condition.')

@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { eventually, useApp } from '../../../test/app.ts'
+import { eventually, useOwnApp } from '../../../test/app.ts'
 import { openDatabase, passwordOf, type Trx } from '../../db/pool.ts'
 import { oldestOpen } from '../../events/oldest-open.ts'
 import { newId } from '../../lib/ids.ts'
 import { hasUnread, takeEvents } from './cursor.ts'
 
-const app = useApp()
+const app = useOwnApp()
 const org = newId()
 const all = sql<boolean>`true`
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { baseUrl, eventually, sortedStatuses, startApp, useApp } from '../../../test/app.ts'
+import { baseUrl, eventually, sortedStatuses, startApp, useApp, useOwnApp } from '../../../test/app.ts'
 import {
   aCluster,
   aMember,
@@ -19,7 +19,7 @@ import { sweepImages } from './sweep.ts'
 const engine = new MemoryEngine()
 const driver = engine.open('tests of agent images')
 const env = { MILLRACE_HOSTED: 'docker:///in/memory.sock', MILLRACE_HOSTED_BASE_IMAGE: 'base:1' }
-const app = useApp({ hosted: driver, env })
+const app = useOwnApp({ hosted: driver, env })
 const withoutService = useApp()
 beforeEach(async () => {
   engine.recover()

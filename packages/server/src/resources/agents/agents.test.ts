@@ -4,7 +4,7 @@ import { anAgent, anAgentWorld, type AgentWorld, type TestAgent } from '../../..
 import { aMember, anAdmin, anOrganization, aPipeline, aQueue } from '../../../test/builders.ts'
 import { aBuild, buildState } from '../../../test/runs.ts'
 
-const app = useApp({ env: { MILLRACE_PING_HOLD_SECONDS: '0' } })
+const app = useApp()
 
 const get = (world: AgentWorld, path: string) =>
   app.request('GET', `${world.org.path}/agents${path}`, { token: world.admin.token })

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { anAgent } from '../../../test/agent-client.ts'
 import { aFile, announce, batchOf, here, report, upload } from '../../../test/artifact-files.ts'
-import { baseUrl, useApp, type Json } from '../../../test/app.ts'
+import { baseUrl, useOwnApp, type Json } from '../../../test/app.ts'
 import { aMember, aTeam, aToken, auditTrail, inTeam, type TestUser } from '../../../test/builders.ts'
 import { parseMetrics } from '../../../test/metrics.ts'
 import { aRunningJob, jobsOfOneWorld, type RunningScene } from '../../../test/job-runs.ts'
@@ -11,7 +11,7 @@ import { newId } from '../../lib/ids.ts'
 import { expireSome } from '../retention/run.ts'
 import { deleteUnusedBlobs, failMissingArtifacts } from './expire.ts'
 
-const app = useApp()
+const app = useOwnApp()
 const aJob = jobsOfOneWorld(app)
 
 const keyOf = async (id: string) => {

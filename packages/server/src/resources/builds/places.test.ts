@@ -1,7 +1,7 @@
 // How much of the tables a page of builds reads: what it shows, however many builds there are.
 import { Kysely, PostgresDialect, sql, type CompiledQuery } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { useApp } from '../../../test/app.ts'
+import { useOwnApp } from '../../../test/app.ts'
 import { anAdmin, anOrganization, aPipeline } from '../../../test/builders.ts'
 import type { Tables } from '../../db/generated/tables.ts'
 import { narrow } from './narrow.ts'
@@ -9,7 +9,7 @@ import { listPlaces, type Range, type Window } from './places.ts'
 import { readFilter } from './rules.ts'
 import type { ListQuery } from './schema.ts'
 
-const app = useApp()
+const app = useOwnApp()
 const builds = 20_000
 /** A page of 31 is looked for, found and counted; whether few builds ended since a time is seen after 500. */
 const mostRead = 650

@@ -5,7 +5,7 @@ import { aPipeline, aToken, auditTrail } from '../../../test/builders.ts'
 import { aBuild } from '../../../test/runs.ts'
 import { restored, saveContents } from '../../../test/step-caches.ts'
 
-const app = useApp({ env: { MILLRACE_PING_HOLD_SECONDS: '0' } })
+const app = useApp()
 
 async function aScene() {
   const world = await anAgentWorld(app)

@@ -1,6 +1,6 @@
 // The cache fields of hosted clusters: who sees them, and what happens when the hosted-agent service refuses.
 import { beforeEach, describe, expect, it } from 'vitest'
-import { useApp } from '../../../test/app.ts'
+import { useApp, useOwnApp } from '../../../test/app.ts'
 import {
   aCluster,
   aMember,
@@ -15,7 +15,7 @@ import { MemoryEngine } from '../../../test/memory-engine.ts'
 
 const engine = new MemoryEngine()
 const service = engine.open('tests of clusters')
-const app = useApp({ hosted: service })
+const app = useOwnApp({ hosted: service })
 const withoutService = useApp()
 
 beforeEach(() => engine.recover())

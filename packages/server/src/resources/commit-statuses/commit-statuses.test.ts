@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { eventually, startApp, useApp, type Json } from '../../../test/app.ts'
+import { eventually, startApp, useOwnApp, type Json } from '../../../test/app.ts'
 import {
   anAdmin,
   anOrganization,
@@ -19,7 +19,7 @@ import { handlers } from '../../worker.ts'
 import * as statuses from './queries.ts'
 import { updateStatuses } from './update-statuses.ts'
 
-const app = useApp({ env: { MILLRACE_OUTBOUND_ALLOW: '127.0.0.0/8' } })
+const app = useOwnApp({ env: { MILLRACE_OUTBOUND_ALLOW: '127.0.0.0/8' } })
 const never = new AbortController().signal
 const token = 'a-token-of-the-host-1234'
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, describe, expect, it } from 'vitest'
-import { useApp } from '../../../test/app.ts'
+import { useApp, useOwnApp } from '../../../test/app.ts'
 import { anAdmin, anOrganization, unique } from '../../../test/builders.ts'
 import { aMailServer } from '../../../test/mail-server.ts'
 import type { Kinds } from '../../tasks/kinds.ts'
@@ -8,7 +8,7 @@ import { handlers } from '../../worker.ts'
 
 const smtp = await aMailServer({ user: 'builds', password: 'secret' })
 afterAll(() => smtp.close())
-const app = useApp({ env: { MILLRACE_SMTP_URL: smtp.url, MILLRACE_MAIL_FROM: 'ci@example.com' } })
+const app = useOwnApp({ env: { MILLRACE_SMTP_URL: smtp.url, MILLRACE_MAIL_FROM: 'ci@example.com' } })
 const silent = useApp()
 
 const tasksOf = async (server: typeof app, email: string) => {

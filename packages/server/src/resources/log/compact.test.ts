@@ -1,12 +1,12 @@
 import { gzipSync } from 'node:zlib'
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { useApp } from '../../../test/app.ts'
+import { useOwnApp } from '../../../test/app.ts'
 import { aRunningJob, compactLogs } from '../../../test/job-runs.ts'
 import type { BlobStore } from '../../blobs/store.ts'
 import { logCompactor } from './compact.ts'
 
-const app = useApp()
+const app = useOwnApp()
 
 beforeEach(async () => {
   await sql`delete from job_log_chunks`.execute(app.db)

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { useApp } from '../../../test/app.ts'
+import { useOwnApp } from '../../../test/app.ts'
 import { aRunningJob, compactLogs, endLongAgo, sendLog } from '../../../test/job-runs.ts'
 import { listPartitions } from '../../db/partitions.ts'
 import { handlers } from '../../worker.ts'
 
-const app = useApp()
+const app = useOwnApp()
 
 const first = async () => (await listPartitions(app.db)).find(({ name }) => name === 'job_log_chunks_first')
 

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { sql } from 'kysely'
 import { describe, expect, it, vi } from 'vitest'
-import { baseUrl, useApp } from '../../../test/app.ts'
+import { baseUrl, useOwnApp } from '../../../test/app.ts'
 import { aMember, aToken, auditTrail } from '../../../test/builders.ts'
 import {
   aRunningJob,
@@ -16,7 +16,7 @@ import { jobNamed } from '../../../test/runs.ts'
 import { deleteUnclaimed } from '../../blobs/unclaimed.ts'
 import { newId } from '../../lib/ids.ts'
 
-const app = useApp({ env: { MILLRACE_LOG_MAX_BYTES: '100000' } })
+const app = useOwnApp({ env: { MILLRACE_LOG_MAX_BYTES: '100000' } })
 const aJob = jobsOfOneWorld(app)
 
 const plain = { Accept: 'text/plain' }

@@ -1,7 +1,7 @@
 // How the rows of a log are made, kept and deleted.
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { useApp } from '../../../test/app.ts'
+import { useOwnApp } from '../../../test/app.ts'
 import { aMember, aToken } from '../../../test/builders.ts'
 import {
   aRunningJob,
@@ -16,7 +16,7 @@ import { deleteUnclaimed } from '../../blobs/unclaimed.ts'
 import type { BlobStore } from '../../blobs/store.ts'
 import { checkpointLog } from './checkpoints.ts'
 
-const app = useApp()
+const app = useOwnApp()
 const aJob = jobsOfOneWorld(app)
 
 const get = (scene: RunningScene, path: string) =>

@@ -4,7 +4,7 @@ import { anAgent, anAgentWorld, type AgentWorld } from '../../../test/agent-clie
 import { useApp } from '../../../test/app.ts'
 import { auditTrail } from '../../../test/builders.ts'
 
-const app = useApp({ env: { MILLRACE_PING_HOLD_SECONDS: '0' } })
+const app = useApp()
 
 const password = 's3cr3t-of-the-repository'
 const address = 'https://git.example.com/acme/app.git'

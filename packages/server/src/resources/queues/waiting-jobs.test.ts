@@ -4,7 +4,7 @@ import { useApp } from '../../../test/app.ts'
 import { aMember, anAdmin, anOrganization, aPipeline, aToken } from '../../../test/builders.ts'
 import { aBuild } from '../../../test/runs.ts'
 
-const app = useApp({ env: { MILLRACE_PING_HOLD_SECONDS: '0' } })
+const app = useApp()
 
 const ask = ({ org, cluster, queue }: AgentWorld, token: string, rest: string) =>
   app.request('GET', `${org.path}/clusters/${cluster.id}/queues/${queue.id}/${rest}`, { token })

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { startApp, useApp, type Json, type TestApp } from '../../../test/app.ts'
+import { startApp, useOwnApp, type Json, type TestApp } from '../../../test/app.ts'
 import {
   aCluster,
   anAdmin,
@@ -17,7 +17,7 @@ import { pollDue } from '../../../test/polls.ts'
 import { aBuild, runJob, startJob } from '../../../test/runs.ts'
 import { outboundClient } from '../../lib/outbound.ts'
 
-const app = useApp({ env: { MILLRACE_OUTBOUND_ALLOW: '127.0.0.0/8' } })
+const app = useOwnApp({ env: { MILLRACE_OUTBOUND_ALLOW: '127.0.0.0/8' } })
 
 let org: TestOrganization
 let admin: TestUser

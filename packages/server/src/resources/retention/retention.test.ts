@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { useApp } from '../../../test/app.ts'
+import { useOwnApp } from '../../../test/app.ts'
 import {
   aMember,
   anAdmin,
@@ -21,7 +21,7 @@ import { expireSome, type Done } from './run.ts'
 import type { OwnSettings } from './rules.ts'
 import type { Terms } from './selection.ts'
 
-const app = useApp()
+const app = useOwnApp()
 
 const aScene = async () => {
   const org = await anOrganization(app)

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { useApp, type TestApp } from '../../../test/app.ts'
+import { useOwnApp, type TestApp } from '../../../test/app.ts'
 import { aMember, anAdmin, anOrganization, aPipeline, aTeam, inTeam } from '../../../test/builders.ts'
 import { fireDueSchedules } from './fire.ts'
 
-const app = useApp()
+const app = useOwnApp()
 const configuration = 'steps:\n  - command: make\n'
 
 // Schedules of all organizations are fired together, so each test begins with none.
