@@ -23,7 +23,7 @@ describe('the tables', () => {
         const tallies = await dual.tallies()
         expect(tallies.kept).toEqual(tallies.counted)
       }),
-      { seed: 7, numRuns: 20, endOnFailure: true },
+      { seed: 7, numRuns: 10, endOnFailure: true },
     )
   })
 })

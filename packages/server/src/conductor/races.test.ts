@@ -47,9 +47,9 @@ async function counters(of: TestBuild): Promise<unknown> {
   return rows[0]
 }
 
-describe('200 jobs that end at once', () => {
+describe('64 jobs that end at once', () => {
   const configuration = `
-    - { command: many, parallelism: 200, soft_fail: [{ exit_status: 2 }], retry: { automatic: [{ exit_status: 3, limit: 1 }] } }
+    - { command: many, parallelism: 64, soft_fail: [{ exit_status: 2 }], retry: { automatic: [{ exit_status: 3, limit: 1 }] } }
     - { wait: ~, continue_on_failure: true }
     - { command: after }`
 

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { useOwnApp, type TestApp } from '../../../test/app.ts'
 import { aMember, anAdmin, anOrganization, aPipeline, aTeam, inTeam } from '../../../test/builders.ts'
@@ -187,17 +188,12 @@ describe('fireDueSchedules', () => {
 
   describe('when many are due at the same time', () => {
     const many = async (count: number) => {
-      const { pipeline, admin } = await aSchedule()
-      for (let made = 1; made < count; made++) {
-        await app.request('POST', `${pipeline.path}/schedules`, {
-          token: admin.token,
-          body: { cronline: '0 3 * * *' },
-        })
-      }
-      await app.db
-        .updateTable('pipeline_schedules')
-        .set({ next_build_at: '2030-01-01T03:00:00.000Z' })
-        .execute()
+      const { id, due } = await aSchedule()
+      await due('2030-01-01T03:00:00.000Z')
+      await sql`
+        insert into pipeline_schedules (id, organization_id, pipeline_id, cronline, next_build_at, created_by)
+        select gen_random_uuid(), organization_id, pipeline_id, cronline, next_build_at, created_by
+        from pipeline_schedules, generate_series(2, ${count}::int) where id = ${id}`.execute(app.db)
     }
     const fireAt = async (seconds: string) => fireDueSchedules(at(`2030-01-01T03:00:${seconds}Z`))
 
