@@ -11,6 +11,7 @@ import { benchCli } from './cli.ts'
 import { benchCache } from './cache.ts'
 import { benchDispatch } from './dispatch.ts'
 import { benchHosted } from './hosted.ts'
+import { benchHostileText } from './hostile-text.ts'
 import { benchIdle } from './idle.ts'
 import { benchNotify } from './notify.ts'
 import { benchPeers } from './peers.ts'
@@ -31,6 +32,7 @@ const benchmarks: Record<string, () => Promise<Report>> = {
   cache: () => benchCache(size),
   dispatch: benchDispatch,
   hosted: benchHosted,
+  'hostile-text': benchHostileText,
   idle: benchIdle,
   notify: benchNotify,
   peers: benchPeers,

@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyCharacter } from '../../../../testbed/src/any-character.ts'
 import { messages, mustRead, mustRefuse, warnings } from '../../test/reading.ts'
-import { cpuMilliseconds } from '../../test/timing.ts'
 import { sourceFromValue } from '../source.ts'
 import { readPipeline, readPipelines, readPipelineTree } from './document.ts'
 
@@ -261,16 +260,12 @@ describe('readPipeline', () => {
       'substrings of a long variable',
       `{env: {X: "${'x'.repeat(500_000)}"}, steps: ["${'${X:0:1}'.repeat(50_000)}"]}`,
     ],
-    ['notifications', `{notify: [${'{slack: x, if: build.tag=~/.{9}/},'.repeat(20_000)}]}`],
+    ['notifications', `{notify: [${'{slack: x, if: "build.tag=~/.{9}/"},'.repeat(20_000)}]}`],
     ['long names', `{steps: [{command: a, "${'x'.repeat(900_000)}": 1}]}`],
-  ])('answers soon, and in few words, for a megabyte of %s', (_, text) => {
-    let written = ''
-    const spent = cpuMilliseconds(() => {
-      const read = readPipeline(text, { ...OPTIONS, interpolateWith: () => undefined })
-      written = JSON.stringify(read.ok ? read.warnings : read.problems)
-    })
-    expect(spent).toBeLessThan(5000)
-    expect(written.length).toBeLessThan(50_000)
+  ])('refuses a megabyte of %s in few words', (_, text) => {
+    const read = readPipeline(text, { ...OPTIONS, interpolateWith: () => undefined })
+    if (read.ok) throw new Error('It was accepted.')
+    expect(JSON.stringify(read.problems).length).toBeLessThan(50_000)
   })
 })
 
