@@ -45,14 +45,15 @@ export async function benchCache(megabytes = defaultMegabytes): Promise<Report> 
 async function compare(bench: BenchServer, folder: string, source: string, bytes: number): Promise<Report> {
   const { api, jobId } = await startJob(bench)
   const archive = join(folder, 'deps.tar.gz')
-  const times: Record<'tarSave' | 'save' | 'tarRestore' | 'restore' | 'again', number[]> = {
+  const times: Record<'tarSave' | 'save' | 'tarRestore' | 'restore' | 'again' | 'changed', number[]> = {
     tarSave: [],
     save: [],
     tarRestore: [],
     restore: [],
     again: [],
+    changed: [],
   }
-  let stored = 0
+  let [stored, sent] = [0, 0]
   const places = (place: string) => [{ path: 'deps', place }]
   for (let round = 0; round < rounds; round += 1) {
     await bench.database.pool.query('delete from step_caches')
@@ -79,6 +80,14 @@ async function compare(bench: BenchServer, folder: string, source: string, bytes
       }),
     )
     if (round === 0) execFileSync('diff', ['-rq', source, own], { stdio: 'inherit' })
+    changeThreeFiles(own)
+    times.changed.push(
+      await timed(async () => {
+        const saved = await save(api, { jobId, places: places(own), mostBytes: 1e12, restored })
+        if (saved.kind !== 'saved') throw new Error(`The changed cache is ${saved.kind}.`)
+        sent = saved.sentBytes
+      }),
+    )
     for (const place of [plain, own]) rmSync(place, { recursive: true })
   }
   const best = (name: keyof typeof times) => Math.min(...times[name]) / 1000
@@ -94,6 +103,7 @@ async function compare(bench: BenchServer, folder: string, source: string, bytes
     row('save, tar and gzip', `${best('tarSave').toFixed(2)} s`, `best of ${rounds}, to a local file`),
     row('save, nothing known', `${best('save').toFixed(2)} s`, ratio(best('tarSave'), best('save'))),
     row('save, nothing changed', `${best('again').toFixed(2)} s`, ratio(best('tarSave'), best('again'))),
+    row('save, three files changed', `${best('changed').toFixed(2)} s`, `${size(sent)} sent`),
     row(
       'restore, tar and gzip',
       `${best('tarRestore').toFixed(2)} s`,
@@ -101,7 +111,7 @@ async function compare(bench: BenchServer, folder: string, source: string, bytes
     ),
     row('restore', `${best('restore').toFixed(2)} s`, ratio(best('tarRestore'), best('restore'))),
   ]
-  const targets = (['save', 'restore'] as const).map((what) => {
+  const againstTar = (['save', 'restore'] as const).map((what) => {
     const yardstick = best(what === 'save' ? 'tarSave' : 'tarRestore')
     return {
       what: `${what} against tar and gzip`,
@@ -110,7 +120,13 @@ async function compare(bench: BenchServer, folder: string, source: string, bytes
       met: best(what) <= 1.5 * yardstick,
     }
   })
-  return { name: 'cache', rows, targets }
+  const onlyChanges = {
+    what: 'sent after a change of three files',
+    target: '≤ 0.5× of what is stored',
+    measured: `${(sent / stored).toFixed(2)}×`,
+    met: sent <= 0.5 * stored,
+  }
+  return { name: 'cache', rows, targets: [...againstTar, onlyChanges] }
 }
 
 const tar = (args: string[]) => void execFileSync('tar', args, { stdio: 'inherit' })
@@ -140,6 +156,17 @@ async function startJob(bench: BenchServer) {
   )
   await callAgentApi(address, token, 'PUT', `jobs/${jobId}/start`, { json: {} })
   return { api: { session: openSession(`${address}/v3`, token), clock: systemClock }, jobId }
+}
+
+/** One is longer, one is new, one is gone. */
+function changeThreeFiles(folder: string): void {
+  const [first, second] = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(
+    (entry) => entry.isFile() && entry.name !== 'large',
+  )
+  if (first === undefined || second === undefined) throw new Error('There are no files.')
+  appendFileSync(join(first.parentPath, first.name), 'x')
+  appendFileSync(join(first.parentPath, 'new'), 'new')
+  rmSync(join(second.parentPath, second.name))
 }
 
 /** Copies files of node_modules, and makes one large file up to the wanted size. Returns the size. */

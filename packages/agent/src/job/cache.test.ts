@@ -91,17 +91,17 @@ describe('the cache of a step on the server', () => {
     chmodSync(join(checkout, 'deps', 'locked'), 0o755)
   })
 
-  it('restores 10,000 small files and a large one, and sends only what changed', async () => {
+  it('restores 1,000 small files and a large one, and sends only what changed', async () => {
     const { run, caches, checkout } = await aCachingAgent()
     const source = await aFolder()
-    for (let index = 0; index < 10_000; index += 1) {
+    for (let index = 0; index < 1000; index += 1) {
       const folder = join(source, `d${index % 100}`)
       if (index < 100) mkdirSync(folder)
-      writeFileSync(join(folder, `f${index}`), `${index} `.repeat(200))
+      writeFileSync(join(folder, `f${index}`), `${index} `.repeat(2000))
     }
     writeFileSync(join(source, 'large'), Buffer.alloc(40_000_000, 'a large file '))
     const first = await run(`cp -a ${source} deps`, ['deps'])
-    expect(first).toContain('# Saved 10,001 files')
+    expect(first).toContain('# Saved 1,001 files')
     const sentAtFirst = caches.sent.length
     expect(sentAtFirst).toBeGreaterThan(6)
     const same = await run(`diff -r ${source} deps && echo same`, ['deps'])
@@ -109,7 +109,7 @@ describe('the cache of a step on the server', () => {
     expect(same).toContain('# The cache is as it was restored, so it is not saved')
     expect(caches.sent).toHaveLength(sentAtFirst)
     const changed = await run(`printf x >> deps/d7/f107; printf new > deps/d9/new; rm deps/d50/f50`, ['deps'])
-    expect(changed).toMatch(/# Saved 10,001 files, .*; [1-6] of \d+ packs changed/)
+    expect(changed).toMatch(/# Saved 1,001 files, .*; [1-6] of \d+ packs changed/)
     await run('true', ['deps'])
     for (const path of ['d7/f107', 'd50/f50']) rmSync(join(source, path))
     writeFileSync(join(source, 'd9', 'new'), 'new')
