@@ -71,9 +71,9 @@ function shellForms(text: string): string[] {
     text.replaceAll("'", `'"'"'`),
     text.replaceAll(/[\\"$`]/g, String.raw`\$&`),
     text.replaceAll(/[\\"$`!]/g, String.raw`\$&`),
-    // printf %q, with the characters that only count at the beginning.
-    text.replaceAll(/[ \t!"$&'()*,;<>?[\\\]^`{|}]|^[#~]/g, String.raw`\$&`),
-    text.replaceAll(/[ \t!"$&'()*;<>?[\\\]^`{|}]|^[#~]/g, String.raw`\$&`),
+    // printf %q, with the characters that only count at the beginning, and a tilde also behind a colon or an equals sign.
+    text.replaceAll(/[ \t!"$&'()*,;<>?[\\\]^`{|}]|^[#~]|(?<=[:=])~/g, String.raw`\$&`),
+    text.replaceAll(/[ \t!"$&'()*;<>?[\\\]^`{|}]|^[#~]|(?<=[:=])~/g, String.raw`\$&`),
     text.replaceAll(/[^\w.,:+/@%\n-]/g, String.raw`\$&`),
     text.replaceAll(/[^\w.,:+/@=%\n-]/g, String.raw`\$&`),
   ]

@@ -233,6 +233,8 @@ describe('abuse case R11: an encoded secret', () => {
       '\ttab and\u001b[1m escape',
       '#begins with a comment',
       '~begins with a home',
+      'a home:~behind a colon',
+      'and=~behind an equals sign',
       'commas,and=equals{a,b}!',
     ]
     for (const text of inShells(values)) {
