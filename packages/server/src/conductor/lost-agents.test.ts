@@ -33,8 +33,9 @@ const stateOf = async (id: string) => {
 describe('an agent that falls silent', () => {
   it('is lost after its time, not before, and its session with it', async () => {
     const { token } = await anAgentWorld(app)
+    const before = fromNow()
     const agent = await anAgent(app, token)
-    await watchAgents(later(170))
+    await watchAgents(before(179))
     expect(await stateOf(agent.id)).toEqual(['connected', false])
     await watchAgents(later(181))
     expect(await stateOf(agent.id)).toEqual(['lost', true])
@@ -136,8 +137,9 @@ describe('a job that falls silent while its agent lives', () => {
 
   it('ends like one whose agent was lost, after twice that time', async () => {
     const { build, run, ask } = await aLivelyAgent()
+    const before = fromNow()
     expect((await ask()).status).toBe(200)
-    await watchAgents(later(350))
+    await watchAgents(before(359))
     expect(await statesOf(app, build)).toEqual({ one: 'running' })
     await watchAgents(later(361))
     const job = await app.db.selectFrom('jobs').selectAll().where('id', '=', run.id).executeTakeFirstOrThrow()
@@ -151,10 +153,11 @@ describe('a job that falls silent while its agent lives', () => {
   })
 
   it('ends within the time that loses an agent when it sent no request and its agent has a stream', async () => {
+    const before = fromNow()
     const { build, agent, run } = await aLivelyAgent()
     const stream = await openStream(agent)
     await stream.next()
-    await watchAgents(later(170))
+    await watchAgents(before(179))
     expect(await statesOf(app, build)).toEqual({ one: 'running' })
     await watchAgents(later(181))
     expect(await statesOf(app, build)).toEqual({ one: 'failed' })

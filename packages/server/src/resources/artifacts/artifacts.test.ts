@@ -243,13 +243,14 @@ describe('a download URL', () => {
   }
 
   it('is valid for 60 seconds', async () => {
-    const { url } = await aDownload()
     const { now } = app.ctx
-    const at = Date.now()
+    const at = now().getTime()
     try {
-      app.ctx.now = () => new Date(at + 58_000)
+      app.ctx.now = () => new Date(at)
+      const { url } = await aDownload()
+      app.ctx.now = () => new Date(at + 59_000)
       expect((await fetch(url)).status).toBe(200)
-      app.ctx.now = () => new Date(at + 62_000)
+      app.ctx.now = () => new Date(at + 61_000)
       const late = await fetch(url)
       expect([late.status, await late.json()]).toEqual([
         403,
