@@ -12,7 +12,7 @@ import { aPipeline, aQueue } from '../../test/builders.ts'
 import { aBuild, jobNamed, statesOf, applyEvent } from '../../test/runs.ts'
 
 // A ping that finds nothing is held for longer than any of these tests may take.
-const app = useOwnApp({ env: { MILLRACE_PING_HOLD_SECONDS: '15' } })
+const app = useOwnApp({ env: { MILLRACE_PING_HOLD_SECONDS: '30' } })
 const hasty = useApp()
 
 const oneJob = async (target: typeof app, { org }: Pick<AgentWorld, 'org'>, steps = '[{ command: one }]') =>
@@ -76,7 +76,7 @@ describe('GET /v3/ping', () => {
 
   it('lets a waiting agent go when the server stops', async () => {
     const world = await anAgentWorld(app)
-    const other = await startApp({ env: { MILLRACE_PING_HOLD_SECONDS: '15' } }, app.database)
+    const other = await startApp({ env: { MILLRACE_PING_HOLD_SECONDS: '30' } }, app.database)
     const agent = await anAgent(other, world.token)
     const waiting = agent.ping()
     const stream = await openStream(agent)
@@ -213,7 +213,7 @@ describe('which agent gets which job', () => {
 
   it('is a different one for each of fifty who ask two processes', async () => {
     const world = await anAgentWorld(app)
-    const other = await startApp({ env: { MILLRACE_PING_HOLD_SECONDS: '15' } }, app.database)
+    const other = await startApp({ env: { MILLRACE_PING_HOLD_SECONDS: '30' } }, app.database)
     const agents = await Promise.all(
       Array.from({ length: 50 }, (_, index) => anAgent(index % 2 === 0 ? app : other, world.token)),
     )

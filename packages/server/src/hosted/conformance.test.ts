@@ -85,8 +85,8 @@ function onEngine({ title, lacks, get, release }: EngineChoice): Subject {
 
 for (const subject of subjects)
   describe.skipIf(subject.lacks !== null)(`the hosted driver ${subject.name}`, () => {
-    beforeAll(() => subject.start(), 120_000)
-    afterAll(() => subject.stop(), 60_000)
+    beforeAll(() => subject.start())
+    afterAll(() => subject.stop())
 
     /** A driver of a new installation, with helpers for the tests. */
     function place() {

@@ -23,7 +23,7 @@ const start = (shutdown: 'fast' | 'immediate') => launch({ dataDir }, { durable:
 beforeAll(async () => {
   dataDir = mkdtempSync(join(scratch(), 'millrace-faults-'))
   postgres = await start('fast')
-  database = openDatabase(postgres.connection, { limits: { connectSeconds: 5, statementSeconds: 10 } })
+  database = openDatabase(postgres.connection, { limits: { connectSeconds: 60, statementSeconds: 60 } })
   await migrate(database.pool)
   app = await startApp({}, database)
   org = await anOrganization(app)

@@ -3,7 +3,7 @@ import { ApiError } from './errors.ts'
 import { runInThread, ThreadLimitExceeded } from './threads.ts'
 
 const module = (code: string) => new URL(`data:text/javascript,${encodeURIComponent(code)}`)
-const run = (code: string, input: unknown = null, cpuMs = 3000) =>
+const run = (code: string, input: unknown = null, cpuMs = 60_000) =>
   runInThread<(input: unknown) => unknown>(module(`export const work = ${code}`), 'work', input, cpuMs)
 
 describe('work in a thread (abuse case R22)', () => {
@@ -37,7 +37,7 @@ describe('work in a thread (abuse case R22)', () => {
         export const work = () => { throw refused('not so') }`),
       'work',
       null,
-      3000,
+      60_000,
     ).catch((error: unknown) => error)
     expect(refusal).toBeInstanceOf(ApiError)
     expect(refusal).toMatchObject({ status: 422, message: 'not so' })

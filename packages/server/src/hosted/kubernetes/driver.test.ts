@@ -39,10 +39,10 @@ const open = (given: Partial<KubernetesSettings> = {}): HostedDriver =>
   openKubernetes({
     ...world.settings,
     installationId: newId(),
-    answerSeconds: 5,
-    startSeconds: 1,
-    stopSeconds: 1,
-    snapshotSeconds: 1,
+    answerSeconds: 120,
+    startSeconds: 120,
+    stopSeconds: 120,
+    snapshotSeconds: 120,
     ...given,
   })
 
@@ -379,7 +379,7 @@ describe('a pod', () => {
       .catch(() => {})
     const pull = async (image: string) => {
       const [driver, container] = [
-        open({ ...hasty, startSeconds: 30, baseImage: 'base:1' }),
+        open({ ...hasty, startSeconds: 120, baseImage: 'base:1' }),
         aContainer({ image }),
       ]
       world.cluster.misbehaving.pullError = 'waits'
@@ -439,7 +439,7 @@ describe('a pod', () => {
   })
 
   it('that is stopped while it starts does not start', async () => {
-    const [driver, container] = [open({ ...hasty, startSeconds: 30 }), aContainer()]
+    const [driver, container] = [open({ ...hasty, startSeconds: 120 }), aContainer()]
     world.cluster.misbehaving.hasNoNode = true
     const starting = driver.startContainer(container)
     const failed = failureOf(starting)
@@ -587,9 +587,10 @@ describe('a volume', () => {
 
   it('whose snapshot the storage cannot make is unavailable with the reason, and stays attached', async () => {
     world.cluster.misbehaving.snapshotsWork = false
-    const [driver, volume] = [open({ snapshotClass: 'snapshots' }), aVolume()]
+    const [settings, volume] = [{ snapshotClass: 'snapshots', installationId: newId() }, aVolume()]
+    const [driver, impatient] = [open(settings), open({ ...settings, snapshotSeconds: 0.2 })]
     await driver.attachVolume(volume)
-    await expect(driver.snapshotVolume(volume.id)).rejects.toThrow(
+    await expect(impatient.snapshotVolume(volume.id)).rejects.toThrow(
       expect.objectContaining({
         constructor: HostedUnavailable,
         message: expect.stringContaining('no room'),

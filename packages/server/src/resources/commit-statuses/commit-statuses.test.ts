@@ -14,6 +14,7 @@ import { reportDue, updateAll } from '../../../test/commit-statuses.ts'
 import { aReceiver, type Receiver } from '../../../test/receiver.ts'
 import { aBuild, runJob, startJob, applyEvent, type TestBuild } from '../../../test/runs.ts'
 import type { BuildRequest } from '../../conductor/build.ts'
+import { outboundClient } from '../../lib/outbound.ts'
 import { runTasks } from '../../tasks/run.ts'
 import { handlers } from '../../worker.ts'
 import * as statuses from './queries.ts'
@@ -629,7 +630,8 @@ describe('publishing', () => {
     )
     for (const name of ['a', 'b', 'c', 'd', 'e']) await build(stuck, { commit: commitOf(name) })
     await updateAll(app.ctx)
-    const reporting = reportDue(app.ctx)
+    const outbound = outboundClient({ allow: '127.0.0.0/8', timeoutMs: 600_000 })
+    const reporting = reportDue({ ...app.ctx, outbound })
     await eventually('the silent host is asked', async () => silent.received.length > 0)
     await build(await aPublished('steps: [{ command: a }]'))
     await publish()
@@ -638,6 +640,7 @@ describe('publishing', () => {
     expect(silent.received.length).toBeLessThanOrEqual(2)
     await silent.close()
     await reporting
+    await outbound.close()
   })
 
   it('leaves no token in answers or in the log', async () => {
