@@ -1,5 +1,5 @@
 // Traces of the server itself, as a collector receives them.
-import { setTimeout as delay } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { anAgent, anAgentWorld } from '../../test/agent-client.ts'
 import { startApp, type TestApp } from '../../test/app.ts'
@@ -221,10 +221,11 @@ describe('a span', () => {
   it('is the parent of everything that its work starts, also of work that runs at the same time', async () => {
     const { tracer, flush } = await aTracer()
     const { traced } = await import('./tracing.ts')
-    const inner = (name: string) => traced(tracer, { name, kind: 'internal', attributes: {} }, () => delay(1))
+    const inner = (name: string) =>
+      traced(tracer, { name, kind: 'internal', attributes: {} }, () => nextTurn())
     const outer = (name: string) =>
       traced(tracer, { name, kind: 'internal', attributes: {} }, async () => {
-        await delay(1)
+        await nextTurn()
         await inner(`${name} inner`)
       })
     await Promise.all([outer('a'), outer('b')])

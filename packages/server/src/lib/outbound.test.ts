@@ -225,10 +225,10 @@ describe('the client for URLs that users set (abuse case 14)', () => {
       response.writeHead(200)
       response.write('drip')
     })
-    const began = performance.now()
-    const answer = await aClient({ ...loopback, bodyMs: 300 }).send(`http://127.0.0.1:${port}/`)
+    // Nothing else ends the response.
+    const { send } = aClient({ ...loopback, timeoutMs: 600_000, bodyMs: 300 })
+    const answer = await send(`http://127.0.0.1:${port}/`)
     expect([answer.status, answer.body.toString(), answer.isCut]).toEqual([200, 'drip', true])
-    expect(performance.now() - began).toBeLessThan(30_000)
   })
 
   it('reuses idle connections, and never waits for a busy one', async () => {

@@ -303,15 +303,15 @@ describe('a commit status by a GitHub App', () => {
 
   it('waits as long as the host asks for', async () => {
     await connect()
-    host.trouble = (response) => response.writeHead(403, { 'Retry-After': '120' }).end()
+    host.trouble = (response) => response.writeHead(403, { 'Retry-After': '1200' }).end()
     const pipeline = await aPublished()
     await build(pipeline)
     await publish()
-    await publish(after(100))
+    await publish(after(600))
     expect(host.requests).toHaveLength(1)
     host.trouble = null
-    host.now = () => Date.now() + 140_000
-    await publish(after(140))
+    host.now = () => Date.now() + 1_220_000
+    await publish(after(1220))
     expect(host.done(/\/statuses\//)).toHaveLength(1)
   })
 
