@@ -38,7 +38,7 @@ async function bundle(files: Record<string, string>): Promise<string> {
 const run = () =>
   execFileSync(process.execPath, [join(packages, 'cli', 'bin', 'millrace.js')], {
     encoding: 'utf8',
-    timeout: 30_000,
+    timeout: 240_000,
   })
 
 describe('bin/millrace.js', () => {

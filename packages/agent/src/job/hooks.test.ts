@@ -102,12 +102,15 @@ describe('hooks', () => {
   })
 
   it('may leave a process behind for the phases after them', async () => {
-    const { server, hooks } = await anAgent()
+    const { server, hooks, folder } = await anAgent()
+    const ticked = join(folder, 'ticked')
     await writeFile(
       join(hooks, 'pre-command'),
-      '(while true; do echo tick; sleep 0.01; done) &\nexport TICKER=$!',
+      `(while true; do echo tick; touch ${ticked}; sleep 0.01; done) &\nexport TICKER=$!`,
     )
-    const id = server.offer({ BUILDKITE_COMMAND: 'sleep 0.1; kill -0 $TICKER && echo alive' })
+    const id = server.offer({
+      BUILDKITE_COMMAND: `rm -f ${ticked}; until [ -e ${ticked} ]; do sleep 0.01; done; kill -0 $TICKER && echo alive`,
+    })
     expect((await server.finished(id)).exit_status).toBe('0')
     expect(server.log(id)).toContain('tick\n')
     expect(server.log(id)).toContain('alive\n')
