@@ -12,6 +12,7 @@ import { benchCache } from './cache.ts'
 import { benchDispatch } from './dispatch.ts'
 import { benchHosted } from './hosted.ts'
 import { benchHostileText } from './hostile-text.ts'
+import { benchHostile } from './hostile.ts'
 import { benchIdle } from './idle.ts'
 import { benchNotify } from './notify.ts'
 import { benchPeers } from './peers.ts'
@@ -33,6 +34,7 @@ const benchmarks: Record<string, () => Promise<Report>> = {
   dispatch: benchDispatch,
   hosted: benchHosted,
   'hostile-text': benchHostileText,
+  hostile: benchHostile,
   idle: benchIdle,
   notify: benchNotify,
   peers: benchPeers,

@@ -12,6 +12,8 @@ import pg from 'pg'
 
 export interface World {
   url: string
+  /** An administrator's. */
+  token: string
   api: Api
   /** For the bench's own questions to the database. */
   sql: pg.Client
@@ -31,8 +33,11 @@ export type Api = <T>(method: string, path: string, body?: object) => Promise<T>
 
 const millrace = fileURLToPath(new URL('../../../packages/cli/bin/millrace.js', import.meta.url))
 
-/** `countsStatements`: with pg_stat_statements, which costs a little CPU itself. */
-export async function startWorld(countsStatements: boolean): Promise<World> {
+/** `countsStatements`: with pg_stat_statements, which costs a little CPU itself. `env`: more settings of the server. */
+export async function startWorld(
+  countsStatements: boolean,
+  env: Record<string, string> = {},
+): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-bench-'))
   const dataDir = join(folder, 'data')
   if (countsStatements) await preloadStatements(dataDir)
@@ -48,11 +53,13 @@ export async function startWorld(countsStatements: boolean): Promise<World> {
     PORT: '0',
     MILLRACE_RATE_LIMIT_ORGANIZATION: '10000000',
     MILLRACE_RATE_LIMIT_USER: '10000000',
+    ...env,
   })
   const started = JSON.parse(await firstLine(server)) as Started
   const api = apiAt(`${started.url}/v2/organizations/${started.first.organization}`, started.first.token)
   return {
     url: started.url,
+    token: started.first.token,
     api,
     sql,
     databaseUrl: database.url,

@@ -2,10 +2,10 @@
 // thread used between two timers. CPU time, because on a busy machine the process also waits for a processor. The kernel
 // updates the CPU time of a running thread late, so one record can contain that of many earlier turns of the event loop. A
 // pause is therefore never longer than the longest of the last ten turns by the clock.
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { aDirectory, type Settings } from './millrace.ts'
 
 const watcher = `
 import { appendFileSync, readFileSync } from 'node:fs'
@@ -30,14 +30,15 @@ if (isMainThread && file !== undefined && process.argv.includes('up')) {
 `
 
 export interface EventLoopWatch {
-  /** For the server under test. */
-  settings: Settings
+  /** For the environment of the server. */
+  settings: Record<string, string>
   /** The longest pause in milliseconds since the last call. */
   longestPause(): number
+  close(): void
 }
 
 export function watchEventLoop(): EventLoopWatch {
-  const folder = aDirectory()
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-event-loop-'))
   const [script, pauses] = [join(folder, 'watch.mjs'), join(folder, 'pauses')]
   writeFileSync(script, watcher)
   writeFileSync(pauses, '')
@@ -45,18 +46,17 @@ export function watchEventLoop(): EventLoopWatch {
   return {
     settings: { NODE_OPTIONS: `--import=${pathToFileURL(script).href}`, EVENT_LOOP_PAUSES: pauses },
     longestPause() {
-      const lines = readFileSync(pauses, 'utf8').trim().split('\n')
+      const lines = readFileSync(pauses, 'utf8').split('\n').slice(0, -1)
       const fresh = lines.slice(seen).map(Number)
       seen = lines.length
       return Math.max(0, ...fresh)
     },
+    close: () => rmSync(folder, { recursive: true, force: true }),
   }
 }
 
-const normalMs = 25
-
-/** The CPU time of a fixed piece of work, relative to a normal machine; at least 1. */
-export function measureSlowness(): number {
+/** The CPU time in milliseconds of JSON.parse of a mebibyte of lists. */
+export function parseTime(): number {
   const text = `[${'[],'.repeat(350_000)}[]]`
   const times = Array.from({ length: 3 }, () => {
     const before = process.cpuUsage()
@@ -64,5 +64,5 @@ export function measureSlowness(): number {
     const { user, system } = process.cpuUsage(before)
     return (user + system) / 1000
   })
-  return Math.max(1, Math.min(...times) / normalMs)
+  return Math.min(...times)
 }
