@@ -12,22 +12,19 @@ import {
   type Server,
 } from './millrace.ts'
 
-const soonMs = 100_000
-
+// A stop that takes longer than the server allows itself ends with 1. `npm run bench -- start` measures stops.
 describe('SIGTERM', () => {
-  it('stops accepting requests, finishes those in flight, and ends with 0 within 10 s', async () => {
+  it('stops accepting requests, finishes those in flight, and ends with 0', async () => {
     const server = await startServer({ MILLRACE_DATA_DIR: aDataDirectory() })
     const idle = await open(server)
     const request = await beginPost(server, '{"name":"made while stopping"}')
-    const askedAt = Date.now()
     server.signal('SIGTERM')
-    await eventually('the port is closed', () => isClosed(server))
+    await untilClosed(server)
     const answer = await request.finish()
     expect(answer).toMatch(/^HTTP\/1\.1 201 /)
     expect(answer).toContain('made while stopping')
     const { code, stderr } = await server.ended
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    expect(Date.now() - askedAt).toBeLessThan(soonMs)
     idle.destroy()
   })
 
@@ -43,10 +40,8 @@ describe('SIGTERM', () => {
   it('does not wait for a client that never finishes its request', async () => {
     const server = await startServer({ MILLRACE_DATA_DIR: aDataDirectory() })
     const request = await beginPost(server, '{"name":"never finished"}')
-    const askedAt = Date.now()
     server.signal('SIGTERM')
     expect((await server.ended).code).toBe(0)
-    expect(Date.now() - askedAt).toBeLessThan(soonMs)
     request.socket.destroy()
   })
 })
@@ -57,7 +52,7 @@ describe('SIGINT', () => {
     const request = await beginPost(server, '{"name":"finished in peace"}')
     server.signal('SIGINT')
     server.signal('SIGINT')
-    await eventually('the port is closed', () => isClosed(server))
+    await untilClosed(server)
     expect(await request.finish()).toMatch(/^HTTP\/1\.1 201 /)
     expect((await server.ended).code).toBe(0)
   })
@@ -67,13 +62,11 @@ describe('SIGINT', () => {
     const request = await beginPost(server, '{"name":"cut off"}')
     let isOver = false
     void server.ended.then(() => (isOver = true))
-    const askedAt = Date.now()
     await eventually('the process is gone', async () => {
       server.signal('SIGINT')
       return isOver
     })
     expect((await server.ended).code).toBe(1)
-    expect(Date.now() - askedAt).toBeLessThan(soonMs)
     request.socket.destroy()
   })
 })
@@ -117,6 +110,10 @@ async function open(server: Server): Promise<Socket> {
   await once(socket, 'connect')
   return socket
 }
+
+/** Looks often, because the server gives requests in flight a few seconds from then on. */
+const untilClosed = (server: Server): Promise<boolean> =>
+  eventually('the port is closed', () => isClosed(server), undefined, 20)
 
 async function isClosed(server: Server): Promise<boolean> {
   try {

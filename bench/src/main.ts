@@ -20,6 +20,7 @@ import { benchPartitions } from './partitions.ts'
 import type { Report } from './report.ts'
 import { printReport } from './report.ts'
 import { benchRetention } from './retention.ts'
+import { benchStart } from './start.ts'
 import { benchWeb } from './web.ts'
 
 const isNumber = (text: string) => /^[1-9]\d*$/.test(text)
@@ -40,6 +41,7 @@ const benchmarks: Record<string, () => Promise<Report>> = {
   peers: benchPeers,
   partitions: benchPartitions,
   retention: () => benchRetention(size),
+  start: benchStart,
   web: benchWeb,
 }
 
