@@ -1,5 +1,5 @@
-// A TCP load balancer: round robin over the servers whose last answer to `/readyz` was 200, or else over those that did not
-// answer in time: on a slow machine that may be all of them. It never retries.
+// A TCP load balancer: round robin over the servers whose last answer to `/readyz` was 200. Those that do not answer again in
+// time are used only if there is no other: on a slow machine that may be all of them. It never retries.
 import { setTimeout as delay } from 'node:timers/promises'
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 
@@ -36,7 +36,8 @@ export async function startBalancer(): Promise<Balancer> {
         await response.text()
         return response.status === 200 ? 'ready' : 'down'
       })
-      const timer = setTimeout(set, answerMs, 'slow')
+      // A server that said that it is not ready may be about to stop.
+      const timer = setTimeout(() => states.get(url) === 'ready' && set('slow'), answerMs)
       set(await answer.catch(() => 'down'))
       clearTimeout(timer)
       await delay(checkEveryMs)
