@@ -7,10 +7,12 @@ import { aDirectory, eventually, startServer, type Json } from './millrace.ts'
 
 const org = '/v2/organizations/default'
 
-/** Sets the clock of a Node process five minutes behind. */
+const behindMs = 300_000
+
+/** Sets the clock of a Node process behind. */
 const behind = encodeURIComponent(`
   const Real = Date
-  const now = () => Real.now() - 300_000
+  const now = () => Real.now() - ${behindMs}
   globalThis.Date = class Date extends Real {
     constructor(...given) { given.length === 0 ? super(now()) : super(...given) }
     static now() { return now() }
@@ -32,6 +34,7 @@ it('events of a replica whose clock is 300 s behind are published too', async ()
   const receiver = await startReceiver()
   const service = { provider: 'webhook', settings: { url: receiver.url, events: ['build.scheduled'] } }
   expect((await right.post(`${org}/services`, service)).status).toBe(201)
+  const askedAt = Date.now()
   const build = await slow.post(
     `${org}/pipelines/demo/builds`,
     { commit: 'HEAD', branch: 'main' },
@@ -39,7 +42,8 @@ it('events of a replica whose clock is 300 s behind are published too', async ()
   )
   expect(build.status).toBe(201)
   const createdAt = Date.parse(String(build.body['created_at']))
-  expect(Math.abs(Date.now() - createdAt)).toBeLessThan(120_000)
+  // It follows the clock of the database, which is that of this process, and not its own.
+  expect(createdAt).toBeGreaterThan(askedAt - behindMs / 2)
   await eventually('the webhook comes', async () => receiver.builds.includes(String(build.body['id'])))
 })
 
