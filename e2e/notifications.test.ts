@@ -67,7 +67,6 @@ describe('kill -9 between a state change and its delivery', () => {
     const settings = {
       MILLRACE_DATA_DIR: aDataDirectory(),
       MILLRACE_OUTBOUND_ALLOW: '127.0.0.0/8',
-      MILLRACE_AGENT_LOST_SECONDS: '5',
     }
     const first = await startServer(settings)
     const path = await aPipelineWithWebhook(first, receiver)
