@@ -5,19 +5,27 @@ import { aScene } from './scene.ts'
 
 const steps = 'steps: [{ label: One, command: a }, { label: Two, command: b }]'
 
+/** The page offers to undo for eight seconds, which may be too short for a slow machine. */
+function prolongTimers(): void {
+  const start = globalThis.setTimeout
+  const longer = (work: (...given: unknown[]) => void, ms = 0, ...given: unknown[]) =>
+    start(work, ms < 5000 ? ms : ms * 100, ...given)
+  Object.assign(globalThis, { setTimeout: longer })
+}
+
 describe.skipIf(lacks !== null)(titled('a queue'), () => {
   it('is paused with a reason and resumed, also by Undo', async () => {
     const server = theServer()
     const scene = await aScene(server, { steps })
     const isPaused = async () => String((await server.get(scene.queueApi)).body['dispatch_paused'])
     const tab = await visit()
-    await signIn(tab, server, scene.queuePage)
     const { page } = tab
+    await page.addInitScript(prolongTimers)
+    await signIn(tab, server, scene.queuePage)
     const pause = page.getByRole('button', { name: 'Pause dispatch…' })
     const dialog = page.getByRole('dialog')
     await pause.click()
     await dialog.getByRole('button', { name: /^Pause/ }).click()
-    // The page offers it for a few seconds only.
     await page.getByRole('button', { name: 'Undo' }).click()
     await pause.waitFor()
     await eventually('dispatch goes on', async () => (await isPaused()) === 'false')
