@@ -94,11 +94,12 @@ for (const { title, lacks, get, release } of await acquireEngines())
       await cluster.clearCache()
       const before = await countResources(engine, first)
 
-      const image = await cluster.startImage('slow', 'RUN cp /etc/one /a\nRUN sleep 15\nRUN cp /etc/two /b')
       const build = await cluster.startBuild(pipeline, { HOLD: 'yes' })
-      await eventually('both are in the middle', async () => {
+      await eventually('the job runs', async () => (await cluster.logOf(build)).includes('\nbegun\n'))
+      const image = await cluster.startImage('slow', 'RUN cp /etc/one /a\nRUN sleep 15\nRUN cp /etc/two /b')
+      await eventually('the image is being built', async () => {
         const { body } = await cluster.get(`${image}/log`)
-        return String(body.content).includes('sleep 15') && (await cluster.logOf(build)).includes('\nbegun\n')
+        return String(body.content).includes('sleep 15')
       })
       first.killGroup()
       await first.ended
