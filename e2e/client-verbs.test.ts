@@ -1,13 +1,14 @@
 // The client commands about pipelines, agents, queues, secrets, tokens and users.
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { aLoggedInUser, aUser, json, refusalOf } from './logged-in.ts'
 import { aDirectory, millrace, program, theServer, type Json } from './millrace.ts'
+import { aBrowserProgram } from './terminal.ts'
 
 function git(folder: string, ...args: string[]): string {
   const { stdout, status, stderr } = spawnSync('git', ['-C', folder, ...args], { encoding: 'utf8' })
@@ -70,17 +71,10 @@ describe('millrace pipeline', () => {
     const { settings, url, post } = await aUser('opener')
     await post('clusters', { name: 'Own' })
     await json(['pipeline', 'create', 'Web', '--repository', 'https://git.example.com/web.git'], settings)
-    const folder = aDirectory()
-    const browser = join(folder, 'browser')
-    writeFileSync(
-      browser,
-      `#!/bin/sh\necho "$1" > ${folder}/opened.part\nmv ${folder}/opened.part ${folder}/opened\n`,
-    )
-    chmodSync(browser, 0o755)
-    const waiting = `for i in $(seq 300); do [ -e ${folder}/opened ] && exec cat ${folder}/opened; sleep 0.1; done`
-    const opened = await millrace(['pipeline', 'open', 'web'], { ...settings, BROWSER: browser })
+    const browser = aBrowserProgram(aDirectory())
+    const opened = await millrace(['pipeline', 'open', 'web'], { ...settings, BROWSER: browser.path })
     expect(opened.stdout).toBe(`${url}/opener/web\n`)
-    expect(spawnSync('sh', ['-c', waiting], { encoding: 'utf8' }).stdout).toBe(`${url}/opener/web\n`)
+    expect(await browser.opened()).toBe(`${url}/opener/web`)
   })
 })
 

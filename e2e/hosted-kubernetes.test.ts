@@ -138,7 +138,7 @@ const probe = (places: Record<string, string>) => `
 const net = require('node:net')
 const reach = ([name, place]) => new Promise((done) => {
   const [, host, port] = /^(.*):([0-9]+)$/.exec(place)
-  const socket = net.connect({ host, port: Number(port), timeout: 3000 })
+  const socket = net.connect({ host, port: Number(port), timeout: 60_000 })
   const end = (isReached) => (socket.destroy(), done([name, isReached]))
   socket.on('connect', () => end(true)).on('timeout', () => end(false)).on('error', () => end(false))
 })

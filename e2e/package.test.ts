@@ -14,7 +14,6 @@ import { eventually, launch, startServer, stop, type Ended, type Running, type S
 const root = realpathSync(fileURLToPath(new URL('..', import.meta.url)))
 const org = '/v2/organizations/default'
 const mostMb = 120
-const packMs = 300_000
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 const canPack = major === 20 ? minor >= 19 : major === 22 ? minor >= 12 : major > 22
@@ -32,7 +31,7 @@ describe.skipIf(!canPack)(`the package of npm run pack${because}`, () => {
     const { stdout } = await promisify(execFile)(process.execPath, ['tools/pack.mjs', folder], { cwd: root })
     tarball = stdout.trim()
     installed = await install('installed')
-  }, packMs)
+  })
 
   afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 }))
 

@@ -116,7 +116,7 @@ describe('compose.yml', () => {
 function findCompose(): string | null {
   const docker = findProgram('docker')
   if (docker === null) return 'docker is not installed'
-  if (spawnSync(docker, ['info'], { timeout: 30_000 }).status !== 0) return 'docker info fails'
+  if (spawnSync(docker, ['info'], { timeout: 120_000 }).status !== 0) return 'docker info fails'
   if (spawnSync(docker, ['compose', 'version']).status !== 0) return 'docker has no compose'
   return null
 }

@@ -40,7 +40,7 @@ export function findImageTool(): ImageTool | string {
   if (process.platform !== 'linux') return 'needs Linux'
   for (const name of ['docker', 'podman']) {
     const program = findProgram(name)
-    if (program !== null && spawnSync(program, ['info'], { timeout: 30_000 }).status === 0)
+    if (program !== null && spawnSync(program, ['info'], { timeout: 120_000 }).status === 0)
       return engineTool(program)
   }
   const buildah = findProgram('buildah')

@@ -19,6 +19,9 @@ export const titled = (title: string): string => (lacks === null ? title : `${ti
 /** A name of this machine that browsers do not trust as they trust localhost, so plain http is no secure context there. */
 export const plainHost = 'millrace.test'
 
+/** Only what hangs reaches it. */
+const limitMs = 300_000
+
 let launched: Promise<Browser> | undefined
 
 async function launch(): Promise<Browser> {
@@ -38,6 +41,7 @@ async function launch(): Promise<Browser> {
         `--host-resolver-rules=MAP ${plainHost} localhost`,
       ],
       headless: true,
+      timeout: limitMs,
     })
   } finally {
     if (before === undefined) delete process.env['TMPDIR']
@@ -71,7 +75,7 @@ export async function visit(options: VisitOptions = {}): Promise<Visit> {
     locale: 'en-GB',
     timezoneId: 'UTC',
   })
-  context.setDefaultTimeout(200_000)
+  context.setDefaultTimeout(limitMs)
   onTestFinished(() => context.close())
   return { ...(await openTab(context)), context }
 }

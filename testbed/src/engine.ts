@@ -156,7 +156,7 @@ async function cachePluginVersions(root: string): Promise<void> {
 }
 
 async function untilAnswers(docker: Docker, daemon: ChildProcess): Promise<void> {
-  const deadline = AbortSignal.timeout(60_000)
+  const deadline = AbortSignal.timeout(300_000)
   for (;;) {
     if (daemon.exitCode !== null) throw new Error(`It ended with ${daemon.exitCode}.`)
     const isUp = await docker.ping().then(
