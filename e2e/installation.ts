@@ -1,6 +1,6 @@
 /*
  * Created once for a test run: a data directory with a migrated, empty database, which is ten times faster to copy than to
- * create; and a running server for tests that do not stop or change it.
+ * create; a running server for tests that do not stop or change it; and a folder for what tests make once.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,6 +13,8 @@ import { scratch } from '../testbed/src/scratch.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
+    /** Deleted after the run. */
+    runFolder: string
     emptyInstallation: string
     sharedServer: { dataDir: string; pid: number; url: string; token: string; database: string }
   }
@@ -26,6 +28,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const folder = mkdtempSync(join(scratch(), 'millrace-e2e-'))
   // The users of jobs must be able to enter it.
   chmodSync(folder, 0o755)
+  project.provide('runFolder', folder)
   const empty = join(folder, 'empty')
   execFileSync(process.execPath, [program, 'migrate'], { env: settings(empty), stdio: 'pipe' })
   project.provide('emptyInstallation', empty)
@@ -35,7 +38,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   project.provide('sharedServer', { dataDir, ...server.said })
   return async () => {
     await server.stop()
-    rmSync(folder, { recursive: true, force: true })
+    // Browsers of workers may still be ending.
+    rmSync(folder, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 })
   }
 }
 

@@ -1,12 +1,12 @@
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Runs the work under a lock file that other processes wait for. */
-export async function withLock(file, work) {
+/** Runs the work under a lock file that other processes wait for. They print what its process is `doing`. */
+export async function withLock(file, work, doing = 'preparing this checkout') {
   const mine = `${file}.${process.pid}`
   writeFileSync(mine, nameOf(process.pid))
   try {
-    await take(file, mine)
+    await take(file, mine, doing)
     try {
       return await work()
     } finally {
@@ -17,7 +17,7 @@ export async function withLock(file, work) {
   }
 }
 
-async function take(file, mine) {
+async function take(file, mine, doing) {
   let hasReported = false
   for (;;) {
     try {
@@ -30,7 +30,7 @@ async function take(file, mine) {
     const pid = holder.split(' ')[0]
     if (holder !== '' && nameOf(pid) !== holder) removeStale(file, mine, holder)
     else {
-      if (!hasReported && pid) console.error(`Waiting for process ${pid}, which is preparing this checkout…`)
+      if (!hasReported && pid) console.error(`Waiting for process ${pid}, which is ${doing}…`)
       hasReported ||= pid !== ''
       await delay(100)
     }
