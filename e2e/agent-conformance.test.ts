@@ -1,10 +1,11 @@
 // The agent protocol from end to end, with our runner and, if there is one, with the public agent.
 // `npm run conformance:agent` runs this file alone.
 import { afterAll, beforeAll, it } from 'vitest'
+import { needing } from '../testbed/src/needing.ts'
 import { Bench, type Mode } from './conformance/bench.ts'
 import { cases, loseAgents, loseEveryAnswer, surviveCrash } from './conformance/cases.ts'
 import { signedCases } from './conformance/signed-cases.ts'
-import { ownRunner, publicAgent, type AgentProgram } from './conformance/programs.ts'
+import { ownRunner, publicAgent, publicAgentLacks, type AgentProgram } from './conformance/programs.ts'
 import { Site, type SiteSettings } from './conformance/site.ts'
 
 const found = publicAgent()
@@ -31,6 +32,8 @@ it.concurrent(`${ownRunner.title}: takes the next job after no answer to accept 
 }) => {
   await expect(withOwnSite(ownRunner, { lostSeconds: 30 }, loseEveryAnswer)).resolves.toBeUndefined()
 })
+
+if (found === null) needing('public-agent', publicAgentLacks).it('the public agent: all cases', () => {})
 
 for (const program of programs) {
   it.concurrent(`${program.title}: the server is killed and started again during jobs`, async ({

@@ -2,12 +2,17 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { needing } from '../testbed/src/needing.ts'
 import { missingLines, type RunBlock } from './markdown-blocks.ts'
 import { launch, program, type Settings } from './millrace.ts'
 
-export const missing = ['bash', 'curl', 'git'].filter((name) => !isInstalled(name))
-/** For the title of a test that is skipped when something is missing. */
-export const because = missing.length === 0 ? '' : ` (skipped: without ${missing.join(', ')})`
+const missing = ['bash', 'curl', 'git'].filter((name) => !isInstalled(name))
+
+/** Tests that run blocks. */
+export const withShell = needing(
+  'programs',
+  missing.length === 0 ? null : `these are not installed: ${missing.join(', ')}`,
+)
 
 interface ShellOptions {
   /** The commands run here, and it stands for /tmp. */

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { needing } from '../testbed/src/needing.ts'
 import {
   aDirectory,
   aSharedDirectory,
@@ -13,7 +14,7 @@ import {
   type Json,
   type Settings,
 } from './millrace.ts'
-import { hasScript, inTerminal, reason } from './terminal.ts'
+import { inTerminal, terminalLacks } from './terminal.ts'
 
 const git = (folder: string, ...args: string[]): string =>
   execFileSync('git', ['-C', folder, '-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', ...args], {
@@ -127,7 +128,7 @@ describe('builds by the command line', () => {
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('has no failed jobs') })
   })
 
-  it.skipIf(!hasScript)(`does the same in a terminal, which it leaves clean${reason}`, async () => {
+  needing('programs', terminalLacks).it('does the same in a terminal, which it leaves clean', async () => {
     const mark = join(aSharedDirectory(), 'repaired')
     const scene = await aScene([
       { label: 'Test', command: marked(mark), key: 'test', artifact_paths: 'result.txt' },
@@ -152,7 +153,7 @@ describe('builds by the command line', () => {
     expect(log.output()).toContain('fine')
   })
 
-  it.skipIf(!hasScript)(`ends watching with Ctrl-C, and the build goes on${reason}`, async () => {
+  needing('programs', terminalLacks).it('ends watching with Ctrl-C, and the build goes on', async () => {
     const mark = join(aSharedDirectory(), 'go')
     const scene = await aScene([{ label: 'Wait', command: `while ! test -e ${mark}; do sleep 0.2; done` }])
     const watching = inTerminal(['build', 'create', '--watch'], scene.settings, wide(scene.clone))

@@ -3,9 +3,10 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { stripVTControlCharacters } from 'node:util'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
+import { needing } from '../testbed/src/needing.ts'
 import { aDirectory, eventually, theServer, type Settings } from './millrace.ts'
-import { aBrowserProgram, hasScript, inTerminal, reason } from './terminal.ts'
+import { aBrowserProgram, inTerminal, terminalLacks } from './terminal.ts'
 
 /** A server with so many pipelines of the organization acme. */
 async function aServerOf(count: number): Promise<Settings> {
@@ -29,7 +30,7 @@ async function aServerOf(count: number): Promise<Settings> {
   }
 }
 
-describe.skipIf(!hasScript)(`in a terminal${reason}`, () => {
+needing('programs', terminalLacks).describe('in a terminal', () => {
   it('millrace login asks for the token and does not show it', async () => {
     const { url, token } = theServer()
     const settings = { XDG_CONFIG_HOME: aDirectory(), MILLRACE_ORG: 'default' }

@@ -6,6 +6,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { needing } from '../testbed/src/needing.ts'
 import { aLoggedInUser, aUser, json, refusalOf } from './logged-in.ts'
 import { aDirectory, millrace, program, theServer, type Json } from './millrace.ts'
 import { aBrowserProgram } from './terminal.ts'
@@ -186,9 +187,12 @@ describe('millrace token list, user list', () => {
 })
 
 describe('millrace completion', () => {
-  const hasBash = spawnSync('bash', ['--version']).status === 0
+  const inShell = (shell: string) => {
+    const isMissing = spawnSync(shell, ['--version']).error !== undefined
+    return needing('programs', isMissing ? `${shell} is not installed` : null)
+  }
 
-  it.skipIf(!hasBash)(`completes in bash${hasBash ? '' : ' (skipped: there is no bash)'}`, async () => {
+  inShell('bash').it('completes in bash', async () => {
     const { settings, post } = await aUser('completer')
     const { id } = await post('clusters', { name: 'Own' })
     for (const name of ['Web', 'Worker', 'App']) {
@@ -248,9 +252,7 @@ describe('millrace completion', () => {
   })
 
   for (const shell of ['zsh', 'fish']) {
-    const isMissing = spawnSync(shell, ['--version']).error !== undefined
-    const orSkipped = isMissing ? ` (skipped: ${shell} is not installed)` : ''
-    it.skipIf(isMissing)(`prints a script that ${shell} can read${orSkipped}`, async () => {
+    inShell(shell).it(`prints a script that ${shell} can read`, async () => {
       const { stdout } = await millrace(['completion', shell], {})
       const script = join(aDirectory(), 'script')
       writeFileSync(script, stdout)

@@ -3,39 +3,36 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { theServer } from './millrace.ts'
-import { lacks, titled, visit } from './web/browser.ts'
+import { visit, withBrowser } from './web/browser.ts'
 
-it.skipIf(lacks !== null)(
-  `docs: ${titled('renders the API without requests to other hosts, and can call it')}`,
-  async () => {
-    const server = theServer()
-    const { page, complaints } = await visit({ width: 1000, height: 600 })
-    const hosts = new Set<string>()
-    page.on('request', (request) =>
-      hosts.add(new URL(request.url()).protocol === 'data:' ? 'data' : new URL(request.url()).host),
-    )
+withBrowser.it('docs: renders the API without requests to other hosts, and can call it', async () => {
+  const server = theServer()
+  const { page, complaints } = await visit({ width: 1000, height: 600 })
+  const hosts = new Set<string>()
+  page.on('request', (request) =>
+    hosts.add(new URL(request.url()).protocol === 'data:' ? 'data' : new URL(request.url()).host),
+  )
 
-    await page.goto(`${server.url}/docs`)
-    await page.getByRole('button', { name: 'Authorize' }).first().click()
-    await page.getByLabel('auth-bearer-value').fill(server.token)
-    await page
-      .locator('form', { has: page.getByLabel('auth-bearer-value') })
-      .getByRole('button', { name: 'Apply credentials' })
-      .click()
-    await page.getByRole('button', { name: 'Close' }).first().click()
-    await page.getByRole('link', { name: 'clusters', exact: true }).click()
-    await page
-      .locator('[id="operations-clusters-get_organizations_org_clusters"] .opblock-summary-control')
-      .click()
-    await page.getByPlaceholder('org', { exact: true }).first().fill('default')
-    await page.getByRole('button', { name: 'Execute' }).click()
-    await page.locator('.live-responses-table').getByText('Default cluster').first().waitFor()
-    if (process.env['SCREENSHOT']) await page.screenshot({ path: process.env['SCREENSHOT'] })
+  await page.goto(`${server.url}/docs`)
+  await page.getByRole('button', { name: 'Authorize' }).first().click()
+  await page.getByLabel('auth-bearer-value').fill(server.token)
+  await page
+    .locator('form', { has: page.getByLabel('auth-bearer-value') })
+    .getByRole('button', { name: 'Apply credentials' })
+    .click()
+  await page.getByRole('button', { name: 'Close' }).first().click()
+  await page.getByRole('link', { name: 'clusters', exact: true }).click()
+  await page
+    .locator('[id="operations-clusters-get_organizations_org_clusters"] .opblock-summary-control')
+    .click()
+  await page.getByPlaceholder('org', { exact: true }).first().fill('default')
+  await page.getByRole('button', { name: 'Execute' }).click()
+  await page.locator('.live-responses-table').getByText('Default cluster').first().waitFor()
+  if (process.env['SCREENSHOT']) await page.screenshot({ path: process.env['SCREENSHOT'] })
 
-    expect([...hosts].filter((host) => host !== 'data')).toEqual([new URL(server.url).host])
-    expect(complaints).toEqual([])
-  },
-)
+  expect([...hosts].filter((host) => host !== 'data')).toEqual([new URL(server.url).host])
+  expect(complaints).toEqual([])
+})
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const pages = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(

@@ -2,11 +2,12 @@
 // its memory.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect } from 'vitest'
 import { copyCheckout } from '../testbed/src/checkout.ts'
+import { linuxLacks, needing } from '../testbed/src/needing.ts'
 import { aDirectory, eventually, launch, startMs, stop } from './millrace.ts'
 
-it.runIf(process.platform === 'linux')('a first start leaves a server without the build tools', async () => {
+needing('linux', linuxLacks).it('a first start leaves a server without the build tools', async () => {
   const checkout = join(aDirectory(), 'checkout')
   copyCheckout(checkout)
   const settings = { MILLRACE_DATA_DIR: join(aDirectory(), 'data'), PORT: '0' }

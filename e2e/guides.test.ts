@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { because, missing, problemsOf, runInShell, type Ran } from './blocks-in-shell.ts'
+import { problemsOf, runInShell, withShell, type Ran } from './blocks-in-shell.ts'
 import { readBlocks, runBlocks, type RunBlock } from './markdown-blocks.ts'
 import { aDirectory, aSharedDirectory, millrace, theServer } from './millrace.ts'
 
@@ -51,7 +51,7 @@ describe.each(pages)('docs/guide/%s', (page) => {
 
   const commands = runBlocks(blocks)
   if (commands.length === 0) return
-  it.skipIf(missing.length > 0)(`has commands that do what it says${because}`, async () => {
+  withShell.it('has commands that do what it says', async () => {
     expect(problemsOf(commands, await runCommands(commands))).toEqual([])
   })
 })

@@ -12,7 +12,8 @@ import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
+import { needing } from '../testbed/src/needing.ts'
 import { freePort } from '../testbed/src/free-port.ts'
 import { expectCacheOfPassedJobs } from './hosted-cache.ts'
 import { countAgents, HostedCluster } from './hosted-cluster.ts'
@@ -146,8 +147,7 @@ Promise.all(Object.entries(${JSON.stringify(places)}).map(reach)).then((all) =>
   console.log('REACHES ' + JSON.stringify(Object.fromEntries(all))))`
 const reaches = /REACHES (\{.*\})/
 
-const skipped = lacks === null ? '' : ` (skipped: ${lacks})`
-describe.skipIf(lacks !== null)(`hosted clusters on a real Kubernetes${skipped}`, () => {
+needing('kubernetes', lacks).describe('hosted clusters on a real Kubernetes', () => {
   async function start() {
     const settings = { ...settingsOf(aDataDirectory()), PORT: String(await freePort()) }
     const server = await startServer(settings)

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import tar from 'tar-stream'
 import { freePort } from '../testbed/src/free-port.ts'
+import { needing } from '../testbed/src/needing.ts'
 import { acquireEngines, type TestEngine } from '../testbed/src/test-engines.ts'
 import { expectCacheOfPassedJobs } from './hosted-cache.ts'
 import {
@@ -14,8 +15,8 @@ import {
 } from './hosted-cluster.ts'
 import { aDataDirectory, eventually, millrace, startServer } from './millrace.ts'
 
-for (const { title, lacks, get, release } of await acquireEngines())
-  describe.skipIf(lacks !== null)(`hosted clusters on ${title}`, () => {
+for (const { name, lacks, get, release } of await acquireEngines())
+  needing('containers', lacks).describe(`hosted clusters on ${name}`, () => {
     let engine: TestEngine
     beforeAll(async () => {
       engine = get()

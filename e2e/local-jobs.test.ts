@@ -5,7 +5,8 @@ import { accessSync, chmodSync, chownSync, constants, mkdirSync, readdirSync, re
 import { symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, onTestFinished } from 'vitest'
+import { needing, rootLacks } from '../testbed/src/needing.ts'
 import {
   aDirectory,
   copyEmptyInstallation,
@@ -29,52 +30,43 @@ const asDaemon = ['--reuid', String(daemon.uid), '--regid', String(daemon.gid), 
 
 const ordinary = whyNoOrdinaryUser()
 const namespaces = ordinary ?? whyNoNamespaces()
-const because = (reason: string | null) => (reason === null ? '' : ` (skipped: ${reason})`)
 
 describe('abuse case R1: a hostile job of a local agent', () => {
-  it.runIf(isRoot)('reaches nothing of the installation as another user', async () => {
+  needing('root', rootLacks).it('reaches nothing of the installation as another user', async () => {
     const dataDir = join(aFolder(), 'data')
     const { reached } = await attack(await start(dataDir, {}), dataDir, aRepository())
     expect(reached).toBeNull()
   })
 
-  it.skipIf(namespaces !== null)(
-    `reaches nothing of the installation in namespaces${because(namespaces)}`,
-    async () => {
-      const home = aHome()
-      const dataDir = join(home, 'data')
-      const repository = aRepository()
-      if (isRoot) handOver(repository)
-      const server = await start(dataDir, { HOME: home }, asOrdinaryUser)
-      const { reached } = await attack(server, dataDir, repository)
-      expect(reached).toBeNull()
-    },
-  )
+  needing('namespaces', namespaces).it('reaches nothing of the installation in namespaces', async () => {
+    const home = aHome()
+    const dataDir = join(home, 'data')
+    const repository = aRepository()
+    if (isRoot) handOver(repository)
+    const server = await start(dataDir, { HOME: home }, asOrdinaryUser)
+    const { reached } = await attack(server, dataDir, repository)
+    expect(reached).toBeNull()
+  })
 
-  it.skipIf(ordinary !== null)(
-    `is refused if it is a fork's and cannot be separated${because(ordinary)}`,
-    async () => {
-      const home = aHome()
-      const settings = { HOME: home, PATH: pathWithout('unshare') }
-      const server = await start(join(home, 'data'), settings, asOrdinaryUser)
-      expect(server.output().stderr).toMatch(
-        /^Jobs of the local agent run as the user of this server .*\.\n$/,
-      )
-      const pipeline = await aPipeline(server, 'none', 'echo ran')
-      const own = await build(server, pipeline, {})
-      expect(own).toMatchObject({ state: 'passed', log: expect.stringContaining('ran\n') })
-      const fork = await build(server, pipeline, fromFork)
-      expect(fork).toMatchObject({
-        state: 'failed',
-        log: expect.stringContaining('so it takes no builds of forks'),
-      })
-      expect(fork.log).not.toContain('ran\n')
-    },
-  )
+  needing('not-root', ordinary).it("is refused if it is a fork's and cannot be separated", async () => {
+    const home = aHome()
+    const settings = { HOME: home, PATH: pathWithout('unshare') }
+    const server = await start(join(home, 'data'), settings, asOrdinaryUser)
+    expect(server.output().stderr).toMatch(/^Jobs of the local agent run as the user of this server .*\.\n$/)
+    const pipeline = await aPipeline(server, 'none', 'echo ran')
+    const own = await build(server, pipeline, {})
+    expect(own).toMatchObject({ state: 'passed', log: expect.stringContaining('ran\n') })
+    const fork = await build(server, pipeline, fromFork)
+    expect(fork).toMatchObject({
+      state: 'failed',
+      log: expect.stringContaining('so it takes no builds of forks'),
+    })
+    expect(fork.log).not.toContain('ran\n')
+  })
 })
 
 describe('a job of a local agent', () => {
-  it.runIf(isRoot)('ends if it kills its own process, and the agent continues', async () => {
+  needing('root', rootLacks).it('ends if it kills its own process, and the agent continues', async () => {
     const server = await start(join(aFolder(), 'data'), {})
     const killer = await aPipeline(server, 'none', 'kill -9 $BUILDKITE_AGENT_PID; sleep 60')
     expect((await build(server, killer, {})).state).toBe('failed')
@@ -82,7 +74,7 @@ describe('a job of a local agent', () => {
     expect((await build(server, next, {})).state).toBe('passed')
   })
 
-  it.runIf(isRoot)('runs although only root can read the program and Node', async () => {
+  needing('root', rootLacks).it('runs although only root can read the program and Node', async () => {
     const home = aFolder()
     chmodSync(home, 0o700)
     const node = join(home, 'node')

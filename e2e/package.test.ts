@@ -6,20 +6,18 @@ import { homedir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { needing } from '../testbed/src/needing.ts'
 import { scratch } from '../testbed/src/scratch.ts'
 import { anEmptyDatabase } from './databases.ts'
+import { bundlerLacks, packedFolder } from './packed.ts'
 import { eventually, launch, startServer, stop, type Ended, type Running, type Settings } from './millrace.ts'
 
 const root = realpathSync(fileURLToPath(new URL('..', import.meta.url)))
 const org = '/v2/organizations/default'
 const mostMb = 120
 
-const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-const canPack = major === 20 ? minor >= 19 : major === 22 ? minor >= 12 : major > 22
-const because = canPack ? '' : ` (skipped: the bundler needs Node 20.19 or 22.12, this is ${process.version})`
-
-describe.skipIf(!canPack)(`the package of npm run pack${because}`, () => {
+needing('bundler', bundlerLacks).describe('the package of npm run pack', () => {
   let folder = ''
   let tarball = ''
   let installed = ''
@@ -28,8 +26,9 @@ describe.skipIf(!canPack)(`the package of npm run pack${because}`, () => {
     folder = realpathSync(mkdtempSync(join(scratch(), 'millrace-package-')))
     // The users of jobs must be able to enter it.
     chmodSync(folder, 0o755)
-    const { stdout } = await promisify(execFile)(process.execPath, ['tools/pack.mjs', folder], { cwd: root })
-    tarball = stdout.trim()
+    const packed = await packedFolder()
+    const [name = ''] = readdirSync(packed)
+    tarball = join(packed, name)
     installed = await install('installed')
   })
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
+import { needing } from '../testbed/src/needing.ts'
 import {
-  orSkipped,
   pgbouncerLacks,
   pgbouncerPrepares,
   startPgbouncer,
@@ -12,7 +12,7 @@ import {
 import { anEmptyDatabase } from './databases.ts'
 import { aDirectory, eventually, millrace, startServer, stop, theServer } from './millrace.ts'
 
-describe.skipIf(pgbouncerLacks !== null)(`replicas behind PgBouncer in transaction mode${orSkipped}`, () => {
+needing('pgbouncer', pgbouncerLacks).describe('replicas behind PgBouncer in transaction mode', () => {
   it.each([
     { keeps: 'keeps', preparedStatements: 500 },
     { keeps: 'does not keep', preparedStatements: 0 },

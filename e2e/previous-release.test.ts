@@ -3,7 +3,8 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, it } from 'vitest'
+import { expect } from 'vitest'
+import { needing } from '../testbed/src/needing.ts'
 import { anEmptyDatabase } from './databases.ts'
 import { linkModules } from './linked-modules.ts'
 import { aDirectory, eventually, launch, millrace, startServer, type Settings } from './millrace.ts'
@@ -16,55 +17,52 @@ const commit = findPreviousRelease(root)
 
 const git = (...args: string[]) =>
   spawnSync('git', ['-C', root, ...args], { encoding: 'utf8', maxBuffer: 1024 ** 3 })
-const obstacle =
+const lacks =
   git('cat-file', '-e', `${commit}^{commit}`).status === 0
     ? null
     : `the history of this clone lacks ${commit}, the previous release`
 
-it.skipIf(obstacle !== null)(
-  `the server of the previous release builds on the newest schema${obstacle === null ? '' : `: skipped, ${obstacle}`}`,
-  async () => {
-    const tree = aDirectory()
-    takeTree(tree)
-    const old = (args: readonly string[], settings: Settings) =>
-      launch(process.execPath, [join(tree, 'packages/cli/bin/millrace.js'), ...args], settings)
-    const settings = {
-      DATABASE_URL: await anEmptyDatabase('previous_release'),
-      MILLRACE_SECRET_KEY: 'a key of 32+ characters that all replicas share',
-      MILLRACE_DATA_DIR: aDirectory(),
-      MILLRACE_DRAIN_SECONDS: '0',
-    }
-    const server = await startServer(settings, 'up', old)
-    try {
-      const migrated = await millrace(['migrate'], settings)
-      expect(migrated).toMatchObject({ code: 0 })
-      const pipeline = await server.post(`${org}/pipelines`, {
-        name: 'Old and new',
-        repository: 'https://git.example.com/old.git',
-        configuration: `steps: [{command: "echo one", checkout: {skip: true}, key: one},
+needing('history', lacks).it('the server of the previous release builds on the newest schema', async () => {
+  const tree = aDirectory()
+  takeTree(tree)
+  const old = (args: readonly string[], settings: Settings) =>
+    launch(process.execPath, [join(tree, 'packages/cli/bin/millrace.js'), ...args], settings)
+  const settings = {
+    DATABASE_URL: await anEmptyDatabase('previous_release'),
+    MILLRACE_SECRET_KEY: 'a key of 32+ characters that all replicas share',
+    MILLRACE_DATA_DIR: aDirectory(),
+    MILLRACE_DRAIN_SECONDS: '0',
+  }
+  const server = await startServer(settings, 'up', old)
+  try {
+    const migrated = await millrace(['migrate'], settings)
+    expect(migrated).toMatchObject({ code: 0 })
+    const pipeline = await server.post(`${org}/pipelines`, {
+      name: 'Old and new',
+      repository: 'https://git.example.com/old.git',
+      configuration: `steps: [{command: "echo one", checkout: {skip: true}, key: one},
           {command: "echo two", checkout: {skip: true}, depends_on: one, concurrency: 1, concurrency_group: g},
           {trigger: demo}]`,
-      })
-      expect(pipeline.status).toBe(201)
-      const builds = `${org}/pipelines/${String(pipeline.body['slug'])}/builds`
-      const build = await server.post(builds, { commit: 'HEAD', branch: 'main' })
-      expect(build.status).toBe(201)
-      const path = `${builds}/${String(build.body['number'])}`
-      const ended = await eventually('the build ends', async () => {
-        const { body } = await server.get(path)
-        return String(body['finished_at']) !== 'null' && body
-      })
-      expect(String(ended['state'])).toBe('passed')
-      // The newest server runs beside it.
-      const newest = await startServer(settings, 'serve')
-      expect((await newest.get(path, server.token)).status).toBe(200)
-      expect(server.output().stderr).not.toContain('does not exist')
-    } finally {
-      server.signal('SIGKILL')
-      await server.ended
-    }
-  },
-)
+    })
+    expect(pipeline.status).toBe(201)
+    const builds = `${org}/pipelines/${String(pipeline.body['slug'])}/builds`
+    const build = await server.post(builds, { commit: 'HEAD', branch: 'main' })
+    expect(build.status).toBe(201)
+    const path = `${builds}/${String(build.body['number'])}`
+    const ended = await eventually('the build ends', async () => {
+      const { body } = await server.get(path)
+      return String(body['finished_at']) !== 'null' && body
+    })
+    expect(String(ended['state'])).toBe('passed')
+    // The newest server runs beside it.
+    const newest = await startServer(settings, 'serve')
+    expect((await newest.get(path, server.token)).status).toBe(200)
+    expect(server.output().stderr).not.toContain('does not exist')
+  } finally {
+    server.signal('SIGKILL')
+    await server.ended
+  }
+})
 
 /** Compiles the sources of that commit, with the packages installed here if those are the same. */
 function takeTree(tree: string): void {

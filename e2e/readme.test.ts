@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { because, missing, problemsOf, runInShell } from './blocks-in-shell.ts'
+import { problemsOf, runInShell, withShell } from './blocks-in-shell.ts'
 import { readBlocks, runBlocks } from './markdown-blocks.ts'
 import { aDataDirectory, aSharedDirectory, startServer } from './millrace.ts'
 
@@ -19,7 +19,7 @@ describe('README.md', () => {
     expect(unmarked.map(({ line }) => line)).toEqual([])
   })
 
-  it.skipIf(missing.length > 0)(`has commands that do what it says${because}`, async () => {
+  withShell.it('has commands that do what it says', async () => {
     const server = await startServer({ MILLRACE_DATA_DIR: aDataDirectory() })
     const here = (text: string) =>
       text.replace('mrt_...', server.token).replace('http://127.0.0.1:3000', server.url)

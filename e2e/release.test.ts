@@ -14,26 +14,23 @@ import {
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
+import { needing } from '../testbed/src/needing.ts'
+import { bundlerLacks } from './packed.ts'
 import { linkModules } from './linked-modules.ts'
 import { aDirectory, type Json } from './millrace.ts'
 import { findPreviousRelease } from './releases.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const isClone = existsSync(join(root, '.git'))
-const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-const canPack = major === 20 ? minor >= 19 : major === 22 ? minor >= 12 : major > 22
-const obstacle = !isClone
-  ? 'this tree is no clone'
-  : canPack
-    ? null
-    : `the bundler needs Node 20.19 or 22.12, this is ${process.version}`
-const because = obstacle === null ? '' : ` (skipped: ${obstacle})`
 
 const day = '2031-05-06'
 const changelog = (...sections: string[]) => `# Changelog\n\n## Unreleased\n\n${sections.join('\n')}`
 
-describe.skipIf(obstacle !== null)(`npm run release${because}`, () => {
+const inClone = existsSync(join(root, '.git'))
+  ? needing('bundler', bundlerLacks)
+  : needing('history', 'this tree is no clone')
+
+inClone.describe('npm run release', () => {
   it('sets the version, releases the changelog, and writes package, materials and checksums', async () => {
     const clone = aClone()
     linkModules(clone.path)

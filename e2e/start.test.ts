@@ -5,6 +5,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { linuxLacks, needing } from '../testbed/src/needing.ts'
 import { freePort } from '../testbed/src/free-port.ts'
 import {
   aDataDirectory,
@@ -100,7 +101,7 @@ describe('millrace up', () => {
     expect(stderr).toMatch(/^PostgreSQL ended by itself \(SIGKILL\).*start again\.$/m)
   })
 
-  it.skipIf(process.platform !== 'linux')(
+  needing('linux', linuxLacks).it(
     'chooses a port, and starts although others connect to it before it listens (needs /proc)',
     async () => {
       const connecting: Array<Promise<Socket>> = []

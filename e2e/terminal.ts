@@ -6,10 +6,9 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { eventually, program, type Settings } from './millrace.ts'
 
-export const hasScript = /util-linux/.test(
-  spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout ?? '',
-)
-export const reason = hasScript ? '' : ' (skipped: there is no script of util-linux)'
+const script = spawnSync('script', ['--version'], { encoding: 'utf8' })
+
+export const terminalLacks = /util-linux/.test(script.stdout) ? null : 'there is no script of util-linux'
 
 export interface Session {
   output(): string

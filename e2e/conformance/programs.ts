@@ -23,6 +23,10 @@ export const ownRunner: AgentProgram = {
   reportsStop: true,
 }
 
+export const publicAgentLacks = process.env['BUILDKITE_AGENT_BIN']
+  ? null
+  : 'BUILDKITE_AGENT_BIN names no public agent'
+
 /** The public agent, if BUILDKITE_AGENT_BIN names its program. */
 export function publicAgent(): AgentProgram | null {
   const file = process.env['BUILDKITE_AGENT_BIN'] ?? ''

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { needing } from '../../testbed/src/needing.ts'
 
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -38,6 +39,6 @@ export function findProgram(name: string, folders: readonly string[] = []): stri
   }
 }
 
-/** For the name of a test that needs the program. */
-export const skippedWithout = (program: string | null, name: string): string =>
-  program === null ? ` (skipped: ${name} is not installed)` : ''
+/** Tests that need the program. */
+export const withProgram = (program: string | null, name: string) =>
+  needing('programs', program === null ? `${name} is not installed` : null)

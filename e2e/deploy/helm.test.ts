@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import Schema from 'typebox/schema'
 import { describe, expect, it } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
-import { findProgram, knownSettings, readText, root, skippedWithout, unknownSettings } from './files.ts'
+import { findProgram, knownSettings, readText, root, unknownSettings, withProgram } from './files.ts'
 import { faultsOf, isKnownKind, type KubernetesObject } from './kubernetes-types.ts'
 
 const chart = 'deploy/helm/millrace'
@@ -75,7 +75,7 @@ describe('the chart', () => {
 
 const helm = process.env['MILLRACE_HELM'] || findProgram('helm')
 
-describe.skipIf(helm === null)(`helm template${skippedWithout(helm, 'helm')}`, () => {
+withProgram(helm, 'helm').describe('helm template', () => {
   const render = (...args: string[]): KubernetesObject[] => {
     const given = ['template', 'ci', join(root, chart), '--namespace', 'millrace', '--kube-version', '1.34.0']
     const text = execFileSync(helm ?? '', [...given, ...args], { encoding: 'utf8', stdio: 'pipe' })

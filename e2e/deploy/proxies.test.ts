@@ -16,7 +16,7 @@ import {
   type Running,
 } from '../millrace.ts'
 import { certificate, key } from './certificate.ts'
-import { findProgram, readText, skippedWithout, unknownSettings } from './files.ts'
+import { findProgram, readText, unknownSettings, withProgram } from './files.ts'
 
 interface Proxy {
   name: string
@@ -157,85 +157,82 @@ describe.each(proxies)('$name', (proxy) => {
     expect(unknownSettings(readText(proxy.file))).toEqual([])
   })
 
-  describe.skipIf(proxy.program === null)(
-    `in front of a server${skippedWithout(proxy.program, proxy.name)}`,
-    () => {
-      it('sends events on while their stream is open, and hides the metrics', async () => {
-        const { open, ask, server, http, url } = await startBehind(proxy)
-        expect(await ask('GET', '/metrics')).toMatchObject({ status: 404 })
-        const redirected = await fetch(`http://localhost:${http}/sign-in`, { redirect: 'manual' })
-        expect([301, 308]).toContain(redirected.status)
-        expect(redirected.headers.get('location')).toMatch(/^https:\/\/localhost/)
-        const home = await ask('GET', '/readyz')
-        expect(home.headers['strict-transport-security']).toContain('max-age')
+  withProgram(proxy.program, proxy.name).describe('in front of a server', () => {
+    it('sends events on while their stream is open, and hides the metrics', async () => {
+      const { open, ask, server, http, url } = await startBehind(proxy)
+      expect(await ask('GET', '/metrics')).toMatchObject({ status: 404 })
+      const redirected = await fetch(`http://localhost:${http}/sign-in`, { redirect: 'manual' })
+      expect([301, 308]).toContain(redirected.status)
+      expect(redirected.headers.get('location')).toMatch(/^https:\/\/localhost/)
+      const home = await ask('GET', '/readyz')
+      expect(home.headers['strict-transport-security']).toContain('max-age')
 
-        const stream = open('GET', `${organization}/events`)
-        let received = ''
-        let isOver = false
-        stream.on('response', (response) => {
-          response.on('data', (piece: Buffer) => (received += piece.toString()))
-          response.on('end', () => (isOver = true))
-          response.on('error', () => (isOver = true))
-        })
-        stream.on('error', () => (isOver = true))
-        stream.end()
-        await eventually('the stream begins', async () => received !== '')
-        const before = received.length
-        const build = { commit: 'HEAD', branch: 'main', message: 'Seen at once' }
-        const created = await ask('POST', `${organization}/pipelines/demo/builds`, build)
-        expect(created.status).toBe(201)
-        expect((JSON.parse(created.body) as { web_url: string }).web_url.startsWith(url)).toBe(true)
-        await eventually('the event arrives', async () => received.slice(before).includes('data:'))
-        expect(isOver).toBe(false)
-        stream.destroy()
-
-        // A caller cannot choose the address that the server sees.
-        const spoofed = { 'X-Forwarded-For': '203.0.113.9', 'X-Request-Id': 'from-nowhere' }
-        expect((await ask('GET', organization, undefined, spoofed)).status).toBe(200)
-        const line = await eventually('the request is in the log', async () =>
-          server
-            .output()
-            .stderr.split('\n')
-            .find((one) => one.includes('from-nowhere')),
-        )
-        expect((JSON.parse(line) as { ip: string }).ip).toBe('127.0.0.1')
+      const stream = open('GET', `${organization}/events`)
+      let received = ''
+      let isOver = false
+      stream.on('response', (response) => {
+        response.on('data', (piece: Buffer) => (received += piece.toString()))
+        response.on('end', () => (isOver = true))
+        response.on('error', () => (isOver = true))
       })
+      stream.on('error', () => (isOver = true))
+      stream.end()
+      await eventually('the stream begins', async () => received !== '')
+      const before = received.length
+      const build = { commit: 'HEAD', branch: 'main', message: 'Seen at once' }
+      const created = await ask('POST', `${organization}/pipelines/demo/builds`, build)
+      expect(created.status).toBe(201)
+      expect((JSON.parse(created.body) as { web_url: string }).web_url.startsWith(url)).toBe(true)
+      await eventually('the event arrives', async () => received.slice(before).includes('data:'))
+      expect(isOver).toBe(false)
+      stream.destroy()
 
-      it('passes the stream of an agent, its log and an artifact of 20 MiB', async () => {
-        const { ask, url, trusted } = await startBehind(proxy)
-        const agent = spawnMillrace(['agent', 'start', '--ping-mode', 'stream-only'], {
-          MILLRACE_AGENT_TOKEN: agentToken,
-          MILLRACE_AGENT_ENDPOINT: `${url}/v3`,
-          MILLRACE_AGENT_BUILD_PATH: aSharedDirectory(),
-          NODE_EXTRA_CA_CERTS: trusted,
-        })
-        await eventually('the agent is connected', async () => agent.output().stdout.includes('is connected'))
-        const command =
-          'head -c 20971520 /dev/zero > large; sha1sum large; buildkite-agent artifact upload large'
-        const pipeline = {
-          name: 'Large',
-          repository: 'none',
-          configuration: JSON.stringify({ steps: [{ command }] }),
-        }
-        expect((await ask('POST', `${organization}/pipelines`, pipeline)).status).toBe(201)
-        const builds = `${organization}/pipelines/large/builds`
-        const env = { BUILDKITE_SKIP_CHECKOUT: 'true' }
-        expect((await ask('POST', builds, { commit: 'HEAD', branch: 'main', env })).status).toBe(201)
-        const build = await eventually('the build ends', async () => {
-          const found = JSON.parse((await ask('GET', `${builds}/1`)).body) as Build
-          return found.finished_at !== null && found
-        })
-        const { body: log } = await ask('GET', `${builds}/1/jobs/${build.jobs[0]?.id}/log.txt`)
-        expect({ state: build.state, log }).toMatchObject({ state: 'passed' })
-        const { body } = await ask('GET', `${builds}/1/artifacts`)
-        expect(JSON.parse(body)).toMatchObject([{ path: 'large', file_size: 20_971_520, state: 'finished' }])
-        const [artifact] = JSON.parse(body) as { sha1sum: string }[]
-        expect(log).toContain(artifact?.sha1sum)
-        agent.signal('SIGTERM')
-        expect((await agent.ended).code).toBe(0)
+      // A caller cannot choose the address that the server sees.
+      const spoofed = { 'X-Forwarded-For': '203.0.113.9', 'X-Request-Id': 'from-nowhere' }
+      expect((await ask('GET', organization, undefined, spoofed)).status).toBe(200)
+      const line = await eventually('the request is in the log', async () =>
+        server
+          .output()
+          .stderr.split('\n')
+          .find((one) => one.includes('from-nowhere')),
+      )
+      expect((JSON.parse(line) as { ip: string }).ip).toBe('127.0.0.1')
+    })
+
+    it('passes the stream of an agent, its log and an artifact of 20 MiB', async () => {
+      const { ask, url, trusted } = await startBehind(proxy)
+      const agent = spawnMillrace(['agent', 'start', '--ping-mode', 'stream-only'], {
+        MILLRACE_AGENT_TOKEN: agentToken,
+        MILLRACE_AGENT_ENDPOINT: `${url}/v3`,
+        MILLRACE_AGENT_BUILD_PATH: aSharedDirectory(),
+        NODE_EXTRA_CA_CERTS: trusted,
       })
-    },
-  )
+      await eventually('the agent is connected', async () => agent.output().stdout.includes('is connected'))
+      const command =
+        'head -c 20971520 /dev/zero > large; sha1sum large; buildkite-agent artifact upload large'
+      const pipeline = {
+        name: 'Large',
+        repository: 'none',
+        configuration: JSON.stringify({ steps: [{ command }] }),
+      }
+      expect((await ask('POST', `${organization}/pipelines`, pipeline)).status).toBe(201)
+      const builds = `${organization}/pipelines/large/builds`
+      const env = { BUILDKITE_SKIP_CHECKOUT: 'true' }
+      expect((await ask('POST', builds, { commit: 'HEAD', branch: 'main', env })).status).toBe(201)
+      const build = await eventually('the build ends', async () => {
+        const found = JSON.parse((await ask('GET', `${builds}/1`)).body) as Build
+        return found.finished_at !== null && found
+      })
+      const { body: log } = await ask('GET', `${builds}/1/jobs/${build.jobs[0]?.id}/log.txt`)
+      expect({ state: build.state, log }).toMatchObject({ state: 'passed' })
+      const { body } = await ask('GET', `${builds}/1/artifacts`)
+      expect(JSON.parse(body)).toMatchObject([{ path: 'large', file_size: 20_971_520, state: 'finished' }])
+      const [artifact] = JSON.parse(body) as { sha1sum: string }[]
+      expect(log).toContain(artifact?.sha1sum)
+      agent.signal('SIGTERM')
+      expect((await agent.ended).code).toBe(0)
+    })
+  })
 })
 
 interface Build {

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aDirectory } from '../millrace.ts'
-import { findProgram, readText, skippedWithout, unknownSettings } from './files.ts'
+import { findProgram, readText, unknownSettings, withProgram } from './files.ts'
 
 const units = ['millrace.service', 'millrace-worker.service', 'millrace-agent@.service']
 
@@ -52,7 +52,7 @@ describe('the unit of agents', () => {
 
 const analyze = findProgram('systemd-analyze')
 
-describe.skipIf(analyze === null)(`systemd-analyze${skippedWithout(analyze, 'systemd-analyze')}`, () => {
+withProgram(analyze, 'systemd-analyze').describe('systemd-analyze', () => {
   // The greatest exposure from 0 to 10. Agents run programs of others, which need more.
   const exposures = { 'millrace.service': 2, 'millrace-worker.service': 2, 'millrace-agent@.service': 3.5 }
 

@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { orSkipped, pgbouncerLacks } from '../../testbed/src/pgbouncer.ts'
+import { needing } from '../../testbed/src/needing.ts'
+import { pgbouncerLacks } from '../../testbed/src/pgbouncer.ts'
 
 const program = fileURLToPath(new URL('../../proofs/dist/faults/replicas-main.js', import.meta.url))
 
@@ -27,8 +28,8 @@ describe('a rolling restart of three servers and two workers with 50 agents', ()
     expect(code).toBe(0)
   })
 
-  it.skipIf(pgbouncerLacks !== null)(
-    `fails no request behind PgBouncer in transaction mode${orSkipped}`,
+  needing('pgbouncer', pgbouncerLacks).it(
+    'fails no request behind PgBouncer in transaction mode',
     async () => {
       const { code, said } = await restartAll(['--pgbouncer'])
       expect(said).toContain(whole)

@@ -3,9 +3,9 @@ import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { millrace, theServer } from '../millrace.ts'
-import { lacks, titled, signIn, visit } from './browser.ts'
+import { signIn, visit, withBrowser } from './browser.ts'
 import { aScene } from './scene.ts'
 
 const script = '<img src=x onerror=document.title="owned"><script>document.title="owned"</script>'
@@ -40,7 +40,7 @@ async function aMember(slug: string, role: 'admin' | 'member'): Promise<string> 
   return (JSON.parse(created) as { token: string }).token
 }
 
-describe.skipIf(lacks !== null)(titled('access'), () => {
+withBrowser.describe('access', () => {
   it('offers nothing that would be refused, and explains an address that somebody pasted', async () => {
     const server = theServer()
     const slug = `readers-${process.pid}`

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { theServer } from '../millrace.ts'
-import { lacks, signIn, titled, visit } from './browser.ts'
+import { signIn, visit, withBrowser } from './browser.ts'
 import { aScene } from './scene.ts'
 
-describe.skipIf(lacks !== null)(titled('annotations'), () => {
+withBrowser.describe('annotations', () => {
   it('lead from artifact:// to the artifact of the build, and nowhere without one', async () => {
     const server = theServer()
     const scene = await aScene(server, { steps: 'steps: [{ label: Tests, command: make }]' })

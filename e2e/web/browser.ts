@@ -1,20 +1,19 @@
 // A real Chromium from npm, with its security as people have it.
 import chromium from '@sparticuz/chromium'
-import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { chromium as playwright, type Browser, type BrowserContext, type Page } from 'playwright-core'
 import { onTestFinished } from 'vitest'
-import { scratch } from '../../testbed/src/scratch.ts'
+import { needing } from '../../testbed/src/needing.ts'
 import type { Client } from '../millrace.ts'
+import { oncePerRun } from '../once-per-run.ts'
 
-/** Why the browser cannot run here; npm has it for one platform. null: it can. */
-export const lacks =
+/** Tests in the browser. npm has it for one platform. */
+export const withBrowser = needing(
+  'chromium',
   process.platform === 'linux' && process.arch === 'x64'
     ? null
-    : `there is no Chromium on npm for ${process.platform}-${process.arch}`
-
-/** The title of tests in the browser, with the reason where they are skipped. */
-export const titled = (title: string): string => (lacks === null ? title : `${title} (skipped: ${lacks})`)
+    : `there is no Chromium on npm for ${process.platform}-${process.arch}`,
+)
 
 /** A name of this machine that browsers do not trust as they trust localhost, so plain http is no secure context there. */
 export const plainHost = 'millrace.test'
@@ -24,14 +23,16 @@ const limitMs = 300_000
 
 let launched: Promise<Browser> | undefined
 
+/** One browser for all files of a worker. It ends with the worker. */
 async function launch(): Promise<Browser> {
-  // The browser is unpacked there, so the folder must not belong to another user or an earlier run.
-  const before = process.env['TMPDIR']
-  process.env['TMPDIR'] = mkdtempSync(join(scratch(), 'chromium-'))
-  try {
-    chromium.setGraphicsMode = false
-    return await playwright.launch({
-      executablePath: await chromium.executablePath(),
+  chromium.setGraphicsMode = false
+  const folder = await oncePerRun('chromium', async (made) => {
+    await withTemporaryFolder(made, () => chromium.executablePath())
+  })
+  // Its profile is there too.
+  return withTemporaryFolder(folder, () =>
+    playwright.launch({
+      executablePath: join(folder, 'chromium'),
       // Root may not use the sandbox; small hosts have no shared memory.
       args: [
         '--no-sandbox',
@@ -42,7 +43,15 @@ async function launch(): Promise<Browser> {
       ],
       headless: true,
       timeout: limitMs,
-    })
+    }),
+  )
+}
+
+async function withTemporaryFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
+  const before = process.env['TMPDIR']
+  process.env['TMPDIR'] = folder
+  try {
+    return await work()
   } finally {
     if (before === undefined) delete process.env['TMPDIR']
     else process.env['TMPDIR'] = before

@@ -1,13 +1,13 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { theServer } from '../millrace.ts'
-import { lacks, titled, signIn, visit } from './browser.ts'
+import { signIn, visit, withBrowser } from './browser.ts'
 import { readRows, rowAt, seeRow } from './log-page.ts'
 import { aScene, rowsOf } from './scene.ts'
 
 const threeJobs =
   'steps: [{ label: One, command: a }, { label: Two, command: b }, { label: Three, command: c }]'
 
-describe.skipIf(lacks !== null)(titled('the page of a build'), () => {
+withBrowser.describe('the page of a build', () => {
   it('shows the failing row after one click on a red bar in the list of pipelines', async () => {
     const server = theServer()
     const scene = await aScene(server, { steps: 'steps: [{ label: Tests, command: make }]' })

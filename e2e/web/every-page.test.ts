@@ -4,9 +4,9 @@ import { createRequire } from 'node:module'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { aDataDirectory, startServer } from '../millrace.ts'
-import { lacks, titled, signIn, visit, type VisitOptions } from './browser.ts'
+import { signIn, visit, type VisitOptions, withBrowser } from './browser.ts'
 import { createWorld, type World } from './world.ts'
 
 const folder = process.env['SCREENSHOTS']
@@ -48,7 +48,7 @@ const pages = (world: World): Record<string, [path: string, text: string | RegEx
   missing: ['/default/nothing-there', 'not yours to see'],
 })
 
-describe.skipIf(lacks !== null)(titled('every page'), () => {
+withBrowser.describe('every page', () => {
   it('is right in light, in dark and on a phone', async () => {
     const server = await startServer({ MILLRACE_DATA_DIR: aDataDirectory() })
     const world = await createWorld(server)

@@ -1,7 +1,7 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { theServer } from '../millrace.ts'
-import { lacks, titled, signIn, visit } from './browser.ts'
+import { signIn, visit, withBrowser } from './browser.ts'
 import { seeRow } from './log-page.ts'
 import { aScene, rowsOf } from './scene.ts'
 
@@ -31,7 +31,7 @@ const describeFocus = (page: Page) =>
     }
   })
 
-describe.skipIf(lacks !== null)(titled('the keyboard'), () => {
+withBrowser.describe('the keyboard', () => {
   it('is enough from the list of pipelines to the failing row and a retry, and the focus is visible', async () => {
     const server = theServer()
     const scene = await aScene(server, { steps: 'steps: [{ label: Tests, command: make }]' })

@@ -1,8 +1,8 @@
 import type { BrowserContext, Request } from 'playwright-core'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { freePort } from '../../testbed/src/free-port.ts'
 import { aDataDirectory, clientOf, startServer, stop, theServer } from '../millrace.ts'
-import { lacks, openTab, plainHost, titled, signIn, visit } from './browser.ts'
+import { openTab, plainHost, signIn, visit, withBrowser } from './browser.ts'
 import { readRows } from './log-page.ts'
 import { aScene, rowsOf } from './scene.ts'
 
@@ -18,7 +18,7 @@ function countStreams(context: BrowserContext): () => number {
   return () => open.size
 }
 
-describe.skipIf(lacks !== null)(titled('live updates'), () => {
+withBrowser.describe('live updates', () => {
   it('show changes of builds and jobs without a reload, and leave the row under the pointer', async () => {
     const server = theServer()
     const scene = await aScene(server, { steps })

@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { theServer, type Client } from '../millrace.ts'
-import { lacks, titled, signIn, visit, type VisitOptions } from './browser.ts'
+import { signIn, visit, type VisitOptions, withBrowser } from './browser.ts'
 import { readRows, rowAt, seeRow } from './log-page.ts'
 import { aScene, rowsOf, type Run, type Scene } from './scene.ts'
 
@@ -26,7 +26,7 @@ const numbered = (from: number, to: number): Record<string, string> =>
     Array.from({ length: to - from + 1 }, (_, index) => [from + index, `row ${from + index}`]),
   )
 
-describe.skipIf(lacks !== null)(titled('rows of a log'), () => {
+withBrowser.describe('rows of a log', () => {
   it('opens the group of a linked row, centres the row and tints it', async () => {
     const server = theServer()
     const { scene, run } = await aJob(server)

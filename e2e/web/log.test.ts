@@ -2,9 +2,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { aSharedDirectory, eventually, theServer, type Client } from '../millrace.ts'
-import { lacks, signIn, titled, visit } from './browser.ts'
+import { signIn, visit, withBrowser } from './browser.ts'
 import { build, reach } from './world.ts'
 
 const org = '/v2/organizations/default'
@@ -81,7 +81,7 @@ const texts = (log: Locator): Promise<string[]> =>
 
 const status = (page: Page, text: string | RegExp) => page.locator('main').getByText(text).first().waitFor()
 
-describe.skipIf(lacks !== null)(`web: ${titled('the log of a job')}`, () => {
+withBrowser.describe('web: the log of a job', () => {
   it('opens at the failing row, and runs nothing that it contains', async () => {
     const server = theServer()
     const made = await aLog(server, failing, 'failed')

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { expect } from 'vitest'
+import { needing } from '../../testbed/src/needing.ts'
 import { aDirectory, theServer } from '../millrace.ts'
-import { aBrowserProgram, hasScript, inTerminal, reason } from '../terminal.ts'
-import { lacks, submitToken, titled, visit } from './browser.ts'
+import { aBrowserProgram, inTerminal, terminalLacks } from '../terminal.ts'
+import { submitToken, visit, withBrowser } from './browser.ts'
 
 /** Starts `millrace login`, and signs in on the page that it opens. */
 async function begun() {
@@ -22,8 +23,10 @@ async function begun() {
   return { session, tab, profiles: join(folder, 'millrace', 'profiles.json') }
 }
 
-describe.skipIf(lacks !== null || !hasScript)(titled(`millrace login in the browser${reason}`), () => {
-  it('gets a token when the person allows it', async () => {
+withBrowser.describe('millrace login in the browser', () => {
+  const inScript = needing('programs', terminalLacks)
+
+  inScript.it('gets a token when the person allows it', async () => {
     const { session, tab, profiles } = await begun()
     await tab.page.getByRole('button', { name: 'Allow' }).click()
     await tab.page.getByText('You are logged in.').waitFor()
@@ -38,7 +41,7 @@ describe.skipIf(lacks !== null || !hasScript)(titled(`millrace login in the brow
     expect(tab.complaints).toEqual([])
   })
 
-  it('ends with the reason when the person denies it', async () => {
+  inScript.it('ends with the reason when the person denies it', async () => {
     const { session, tab } = await begun()
     await tab.page.getByRole('button', { name: 'Deny' }).click()
     await tab.page.getByText('You are not logged in.').waitFor()

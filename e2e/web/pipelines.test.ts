@@ -1,11 +1,11 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { theServer } from '../millrace.ts'
-import { lacks, titled, signIn, visit } from './browser.ts'
+import { signIn, visit, withBrowser } from './browser.ts'
 import { aScene } from './scene.ts'
 
 const steps = 'steps: [{ label: One, command: a }]'
 
-describe.skipIf(lacks !== null)(titled('a pipeline'), () => {
+withBrowser.describe('a pipeline', () => {
   it('is deleted only when its name is typed', async () => {
     const server = theServer()
     const name = 'Delete me, please'

@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { eventually, theServer } from '../millrace.ts'
-import { lacks, titled, signIn, visit } from './browser.ts'
+import { signIn, visit, withBrowser } from './browser.ts'
 import { aScene } from './scene.ts'
 
 const steps = 'steps: [{ label: One, command: a }, { label: Two, command: b }]'
@@ -13,7 +13,7 @@ function prolongTimers(): void {
   Object.assign(globalThis, { setTimeout: longer })
 }
 
-describe.skipIf(lacks !== null)(titled('a queue'), () => {
+withBrowser.describe('a queue', () => {
   it('is paused with a reason and resumed, also by Undo', async () => {
     const server = theServer()
     const scene = await aScene(server, { steps })

@@ -1,7 +1,7 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { theServer } from '../millrace.ts'
-import { lacks, signIn, submitToken, titled, visit } from './browser.ts'
+import { signIn, submitToken, visit, withBrowser } from './browser.ts'
 import { aScene } from './scene.ts'
 
 /** Its code is loaded when it first opens. */
@@ -14,7 +14,7 @@ async function openPalette(page: Page): Promise<void> {
 const selected = (page: Page, text: string) =>
   page.locator('[role=option][data-active-item]', { hasText: text })
 
-describe.skipIf(lacks !== null)(titled('the shell'), () => {
+withBrowser.describe('the shell', () => {
   it('sends strangers to the sign-in, and leads back to the address with its fragment', async () => {
     const server = theServer()
     const tab = await visit()

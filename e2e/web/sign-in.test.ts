@@ -1,12 +1,12 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { aDataDirectory, millrace, startServer, theServer } from '../millrace.ts'
-import { submitToken, lacks, titled, visit } from './browser.ts'
+import { submitToken, visit, withBrowser } from './browser.ts'
 import { aScene } from './scene.ts'
 
 /** A command does not know the port that the server has got. */
 const hereOf = (link: string, url: string): string => `${url}${new URL(link).pathname}${new URL(link).search}`
 
-describe.skipIf(lacks !== null)(titled('signing in'), () => {
+withBrowser.describe('signing in', () => {
   it('leads to the job of the link that was opened', async () => {
     const server = theServer()
     const scene = await aScene(server, {

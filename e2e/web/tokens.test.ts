@@ -1,8 +1,8 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { theServer } from '../millrace.ts'
-import { lacks, titled, signIn, visit } from './browser.ts'
+import { signIn, visit, withBrowser } from './browser.ts'
 
-describe.skipIf(lacks !== null)(titled('access tokens'), () => {
+withBrowser.describe('access tokens', () => {
   it('are shown once, work, and get 401 when they are revoked', async () => {
     const server = theServer()
     const description = `For tests ${process.pid} ${Date.now()}`

@@ -3,33 +3,59 @@
 import { describe, it } from 'vitest'
 
 /** As MILLRACE_TEST_REQUIRE names them, separated by commas. */
-export type Requirement =
-  | 'containers'
-  | 'chromium'
-  | 'public-agent'
-  | 'pgbouncer'
-  | 'root'
-  | 'linux'
-  | 'history'
-  | 'programs'
+const requirements = [
+  // A container engine that starts here, or a program that builds and runs images.
+  'containers',
+  // Images and packages of other hosts.
+  'internet',
+  'kubernetes',
+  'chromium',
+  'public-agent',
+  'pgbouncer',
+  'root',
+  'not-root',
+  'linux',
+  // Namespaces of Linux for ordinary users.
+  'namespaces',
+  // The commits of this clone.
+  'history',
+  // A version of Node that runs the bundler.
+  'bundler',
+  // Other installed programs, such as helm.
+  'programs',
+] as const
 
-interface Needing {
+export type Requirement = (typeof requirements)[number]
+
+export interface Needing {
   describe(title: string, tests: () => void): void
   it(title: string, test: () => unknown): void
 }
 
 /** `lacks` says what is absent; null: nothing is. If MILLRACE_TEST_REQUIRE names the requirement, its absence is a failure. */
 export function needing(requirement: Requirement, lacks: string | null): Needing {
+  const isRequired = requiredNames().includes(requirement)
   if (lacks === null) return { describe, it }
   const named = (title: string) => `${title} (needs ${requirement}: ${lacks})`
-  const required = (process.env['MILLRACE_TEST_REQUIRE'] ?? '').split(',').includes(requirement)
   const fail = () => {
     throw new Error(`MILLRACE_TEST_REQUIRE names ${requirement}, but ${lacks}`)
   }
-  return required
+  return isRequired
     ? { describe: (title) => it(named(title), fail), it: (title) => it(named(title), fail) }
     : {
         describe: (title, tests) => describe.skip(named(title), tests),
         it: (title, test) => it.skip(named(title), test),
       }
 }
+
+function requiredNames(): string[] {
+  const names = (process.env['MILLRACE_TEST_REQUIRE'] ?? '').split(',').filter((name) => name !== '')
+  const unknown = names.filter((name) => !requirements.some((one) => one === name))
+  if (unknown.length > 0)
+    throw new Error(`MILLRACE_TEST_REQUIRE names ${unknown.join(', ')}. It knows ${requirements.join(', ')}.`)
+  return names
+}
+
+export const linuxLacks = process.platform === 'linux' ? null : `this is ${process.platform}`
+
+export const rootLacks = process.getuid?.() === 0 ? null : 'the tests run as an ordinary user'

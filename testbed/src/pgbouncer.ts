@@ -42,9 +42,6 @@ const program = findProgram()
 /** Why it cannot run here; null: it can. */
 export const pgbouncerLacks = typeof program === 'string' ? program : null
 
-/** The end of the name of a test that needs it. */
-export const orSkipped = pgbouncerLacks === null ? '' : ` (skipped: ${pgbouncerLacks})`
-
 /** Before 1.21 it ignores the wish for prepared statements. */
 export const pgbouncerPrepares = typeof program !== 'string' && program.preparesStatements
 

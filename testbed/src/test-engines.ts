@@ -22,45 +22,53 @@ export interface TestEngine extends EnginePlace {
 }
 
 export interface EngineChoice {
-  name: EngineName
+  /** For the name of a test. */
+  name: EngineName | 'an engine'
   /** Why its tests are skipped; null: they run. */
   lacks: string | null
-  /** For the name of a test. */
-  title: string
   get(): TestEngine
   release(): void
 }
 
 /**
- * Acquires one container engine, or those that MILLRACE_TEST_ENGINES names (`docker,podman`; `none` for none). An engine
- * that is named there must run.
+ * Acquires the first container engine that runs here, or all that MILLRACE_TEST_ENGINES names (`docker,podman`; `none` for
+ * none). An engine that is named there must run. Without an engine, the only choice says why.
  */
 export async function acquireEngines(): Promise<EngineChoice[]> {
   const wish = process.env['MILLRACE_TEST_ENGINES'] ?? ''
+  return wish === '' ? [await acquireFirst()] : acquireNamed(wish)
+}
+
+async function acquireFirst(): Promise<EngineChoice> {
+  const reasons: string[] = []
+  for (const name of engineNames) {
+    const engine = await acquire(name)
+    if (typeof engine !== 'string') return engine
+    reasons.push(`${name}: ${engine}`)
+  }
+  return without(reasons.join('; '))
+}
+
+async function acquireNamed(wish: string): Promise<EngineChoice[]> {
   const named = wish.toLowerCase().split(',')
   const choices: EngineChoice[] = []
-  for (const name of engineNames) {
-    if (wish !== '' && !named.includes(name.toLowerCase())) {
-      choices.push(without(name, `MILLRACE_TEST_ENGINES is ${wish}`))
-    } else if (wish === '' && choices.some(({ lacks }) => lacks === null)) {
-      choices.push(without(name, 'one engine is enough unless MILLRACE_TEST_ENGINES names more'))
-    } else {
-      const choice = await acquire(name)
-      if (wish !== '' && choice.lacks !== null) throw new Error(`${name}: ${choice.lacks}`)
-      choices.push(choice)
-    }
+  for (const name of engineNames.filter((one) => named.includes(one.toLowerCase()))) {
+    const engine = await acquire(name)
+    if (typeof engine === 'string') throw new Error(`${name}: ${engine}`)
+    choices.push(engine)
   }
-  return choices
+  return choices.length > 0 ? choices : [without(`MILLRACE_TEST_ENGINES is ${wish}`)]
 }
 
-function without(name: EngineName, lacks: string): EngineChoice {
+function without(lacks: string): EngineChoice {
   const get = () => {
-    throw new Error(`There is no ${name} here: ${lacks}`)
+    throw new Error(`There is no container engine here: ${lacks}`)
   }
-  return { name, lacks, title: `${name} (skipped: ${lacks})`, get, release() {} }
+  return { name: 'an engine', lacks, get, release() {} }
 }
 
-async function acquire(name: EngineName): Promise<EngineChoice> {
+/** The engine, or the reason why it does not run. */
+async function acquire(name: EngineName): Promise<EngineChoice | string> {
   const socket = connect(inject('enginePool'))
   await once(socket, 'connect')
   socket.write(`${name}\n`)
@@ -70,8 +78,8 @@ async function acquire(name: EngineName): Promise<EngineChoice> {
   socket.unref()
   if ('lacks' in answer) {
     socket.destroy()
-    return without(name, answer.lacks)
+    return answer.lacks
   }
   const engine = { ...answer, docker: new Docker({ socketPath: answer.socketPath }), base: baseImage }
-  return { name, lacks: null, title: name, get: () => engine, release: () => void socket.destroy() }
+  return { name, lacks: null, get: () => engine, release: () => void socket.destroy() }
 }

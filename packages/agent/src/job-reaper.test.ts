@@ -6,10 +6,12 @@ import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { linuxLacks, needing } from '../../../testbed/src/needing.ts'
 import { aCounterpart, aFolder } from '../test/agent.ts'
 import { startJobReaper } from './job-reaper.ts'
 
-const isLinux = process.platform === 'linux'
+const isLinux = linuxLacks === null
+const onLinux = needing('linux', linuxLacks)
 
 /** A busy machine takes long. */
 const waiting = { timeout: 120_000 }
@@ -75,7 +77,7 @@ describe('the job reaper', () => {
     expect(await readdir(folder)).toEqual(['kept'])
   })
 
-  it.runIf(isLinux)('finds what left its group: by descent and by the id of its job', async () => {
+  onLinux.it('finds what left its group: by descent and by the id of its job', async () => {
     const folder = await aFolder()
     const id = randomUUID()
     const env = { PATH: process.env['PATH'], BUILDKITE_JOB_ID: id }
@@ -94,7 +96,7 @@ describe('the job reaper', () => {
     expect(await isAlive(bystander)).toBe(true)
   })
 
-  it.runIf(isLinux)('is started again with all it must know when it was killed', async () => {
+  onLinux.it('is started again with all it must know when it was killed', async () => {
     const before = await reapersOfThisProcess()
     const reaper = startJobReaper()
     const [first, second] = [start('sleep', ['600']), start('sleep', ['600'])]
@@ -132,7 +134,7 @@ async function reapersOfThisProcess(): Promise<number[]> {
 const POOL = fileURLToPath(new URL('../dist/pool.js', import.meta.url))
 
 describe('abuse case R21: an agent that is killed with SIGKILL', () => {
-  it.runIf(isLinux)('takes the processes and the private folder of its job with it', async () => {
+  onLinux.it('takes the processes and the private folder of its job with it', async () => {
     const server = await aCounterpart()
     const folder = await aFolder()
     const options = {

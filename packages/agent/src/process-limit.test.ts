@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { needing } from '../../../testbed/src/needing.ts'
 import { aCounterpart, aFolder, anAgent } from '../test/agent.ts'
 import type { Counterpart } from '../test/counterpart.ts'
 import { openProcessCount } from './process-count.ts'
@@ -15,7 +16,10 @@ const program = fileURLToPath(new URL('../dist/hosted.js', import.meta.url))
 /** Namespaces of its own, as a container has them: whatever goes wrong, it goes wrong in there. */
 const unshare = ['--user', '--map-root-user', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc']
 const tried = spawnSync('unshare', [...unshare, 'mount', '-t', 'tmpfs', 'none', '/var/lib'])
-const lacks = tried.status === 0 ? '' : ` (skipped: ${tried.error?.message ?? String(tried.stderr).trim()})`
+const inNamespaces = needing(
+  'namespaces',
+  tried.status === 0 ? null : (tried.error?.message ?? String(tried.stderr).trim()),
+)
 
 /** The program of hosted agents, started by a script that has it as its arguments. */
 function startHosted(server: Counterpart, most: number, script: string) {
@@ -51,7 +55,7 @@ const bomb = (times: number) =>
   `bomb() { if [ "$1" -eq 0 ]; then exec sleep 600; fi; bomb $(($1 - 1)) & bomb $(($1 - 1)) & wait; }
 export -f bomb; echo begun; setsid --wait bash -c 'bomb ${times}'`
 
-describe.skipIf(lacks !== '')(`the first process of a container${lacks}`, () => {
+inNamespaces.describe('the first process of a container', () => {
   it('ends all others when there are too many, and the job fails', async () => {
     const server = await aCounterpart()
     const { ended } = startHosted(server, 100, 'exec "$@"')
@@ -93,7 +97,7 @@ describe.skipIf(lacks !== '')(`the first process of a container${lacks}`, () => 
   })
 })
 
-describe.skipIf(lacks !== '')(`any other process${lacks}`, () => {
+inNamespaces.describe('any other process', () => {
   it('ends its job when there are too many, and nothing that is not of the job', async () => {
     const server = await aCounterpart()
     const { ended } = startHosted(server, 60, 'sleep 600 & other=$!; "$@"; kill $other && echo lived')

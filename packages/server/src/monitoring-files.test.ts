@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { SyntaxNode } from '@lezer/common'
 import { parser } from '@prometheus-io/lezer-promql'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { needing } from '../../../testbed/src/needing.ts'
 import { parse as parseYaml } from 'yaml'
 import { useApp } from '../test/app.ts'
 import { slices } from './app.ts'
@@ -118,19 +119,19 @@ describe('deploy/prometheus/alerts.yml', () => {
       )
   })
 
-  it.skipIf(!hasPromtool())('is what promtool accepts and tests (skipped without promtool)', () => {
+  needing('programs', promtoolLacks()).it('is what promtool accepts and tests', () => {
     const run = (...args: string[]) => execFileSync('promtool', args, { encoding: 'utf8' })
     expect(run('check', 'rules', pathOf('deploy/prometheus/alerts.yml'))).toContain('SUCCESS')
     expect(run('test', 'rules', pathOf('deploy/prometheus/alerts-test.yml'))).toContain('SUCCESS')
   })
 })
 
-function hasPromtool(): boolean {
+function promtoolLacks(): string | null {
   try {
     execFileSync('promtool', ['--version'], { stdio: 'ignore' })
-    return true
+    return null
   } catch {
-    return false
+    return 'promtool is not installed'
   }
 }
 

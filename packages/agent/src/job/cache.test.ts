@@ -13,6 +13,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { needing } from '../../../../testbed/src/needing.ts'
 import { aFolder, anAgent } from '../../test/agent.ts'
 import type { Setup } from '../../test/agent.ts'
 import { serveCaches } from '../../test/cache-server.ts'
@@ -213,8 +214,8 @@ describe('the cache of a step on the server', () => {
     expect(caches.saved).toBeNull()
   })
 
-  it.skipIf(isRoot)(
-    'is not saved with a file that cannot be read (skipped: root can read every file)',
+  needing('not-root', isRoot ? 'root can read every file' : null).it(
+    'is not saved with a file that cannot be read',
     async () => {
       const { run, caches } = await aCachingAgent()
       const log = await run('mkdir deps; printf x > deps/a; chmod 0 deps/a', ['deps'])

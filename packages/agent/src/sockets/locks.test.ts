@@ -1,6 +1,7 @@
 import { chmod, chown, mkdir, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, describe, it } from 'vitest'
+import { needing, rootLacks } from '../../../../testbed/src/needing.ts'
 import { aFolder } from '../../test/agent.ts'
 import { listen } from './http.ts'
 import { startLockServer, lockSocketPath, readLock, swapLock } from './locks.ts'
@@ -66,7 +67,7 @@ describe('abuse case R12: the folder of the lock socket', () => {
     await expect(startLockServer(link)).rejects.toThrow('is not a folder')
   })
 
-  it.runIf(process.getuid?.() === 0)('is refused when another user has made it', async () => {
+  needing('root', rootLacks).it('is refused when another user has made it', async () => {
     const folder = join(await aFolder(), 'taken')
     await mkdir(folder, { mode: 0o700 })
     await chown(folder, 12_345, 12_345)

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
+import { needing } from '../../../../testbed/src/needing.ts'
 import {
-  orSkipped,
   pgbouncerLacks,
   pgbouncerPrepares,
   startPgbouncer,
@@ -34,7 +34,7 @@ it('two pools of one database are found to be the same, and others not', async (
   expect(await isSameDatabase(app.database.pool, other.direct)).toBe(false)
 })
 
-describe.skipIf(pgbouncerLacks !== null)(`PgBouncer${orSkipped}`, () => {
+needing('pgbouncer', pgbouncerLacks).describe('PgBouncer', () => {
   it('is recognized by its mode, and by whether it keeps prepared statements', async () => {
     const inspect = async (options: PgbouncerOptions) => {
       const { pools, preparesStatements } = await inspectEndpoint((await openThrough(options, nowhere)).pool)

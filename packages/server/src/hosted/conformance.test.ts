@@ -1,6 +1,7 @@
 // The contract of all hosted drivers, tested on each of them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startGate, type Gate } from '../../../../testbed/src/gate.ts'
+import { needing, type Needing } from '../../../../testbed/src/needing.ts'
 import { acquireEngines, type EngineChoice } from '../../../../testbed/src/test-engines.ts'
 import { eventually } from '../../test/eventually.ts'
 import { kubernetesSubjects } from '../../test/kubernetes/subjects.ts'
@@ -19,8 +20,8 @@ import {
 
 export interface Subject {
   name: string
-  /** Why it cannot be tested here. */
-  lacks: string | null
+  /** Skips the tests if they cannot run here. */
+  tests: Pick<Needing, 'describe'>
   /** An image with the files /etc/one and /etc/two and the programs true, false, sleep, cat, cp, printenv. */
   base: string
   /** The prefix of the names of images that it builds. */
@@ -37,7 +38,7 @@ const memory = new MemoryEngine()
 const subjects: Subject[] = [
   {
     name: 'in memory',
-    lacks: null,
+    tests: { describe },
     base: 'base:1',
     registry: 'localhost/millrace',
     async start() {},
@@ -55,11 +56,11 @@ const subjects: Subject[] = [
   ...kubernetesSubjects(),
 ]
 
-function onEngine({ title, lacks, get, release }: EngineChoice): Subject {
+function onEngine({ name, lacks, get, release }: EngineChoice): Subject {
   let gate: Gate | null = null
   return {
-    name: `on ${title}`,
-    lacks,
+    name: `on ${name}`,
+    tests: needing('containers', lacks),
     base: 'localhost/millrace-test/base:1',
     registry: 'localhost/millrace',
     async start() {
@@ -84,7 +85,7 @@ function onEngine({ title, lacks, get, release }: EngineChoice): Subject {
 }
 
 for (const subject of subjects)
-  describe.skipIf(subject.lacks !== null)(`the hosted driver ${subject.name}`, () => {
+  subject.tests.describe(`the hosted driver ${subject.name}`, () => {
     beforeAll(() => subject.start())
     afterAll(() => subject.stop())
 

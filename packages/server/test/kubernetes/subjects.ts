@@ -6,6 +6,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { describe } from 'vitest'
+import { needing } from '../../../../testbed/src/needing.ts'
 import { readConfig } from '../../src/config.ts'
 import { openKubernetes } from '../../src/hosted/kubernetes/driver.ts'
 import type { Subject } from '../../src/hosted/conformance.test.ts'
@@ -21,7 +23,7 @@ function onStandIn(storage: string, snapshotClass: string | null): Subject {
   let world: TestKubernetes | null = null
   return {
     name: `on Kubernetes ${storage}`,
-    lacks: null,
+    tests: { describe },
     base: 'base:1',
     registry: '',
     async start() {
@@ -40,8 +42,8 @@ function onRealOne({ MILLRACE_TEST_KUBERNETES: namespace, ...env }: NodeJS.Proce
   const lacks = namespace ? null : 'MILLRACE_TEST_KUBERNETES names no namespace'
   let gate: ApiGate | null = null
   return {
-    name: lacks === null ? 'on a real Kubernetes' : `on a real Kubernetes (skipped: ${lacks})`,
-    lacks,
+    name: 'on a real Kubernetes',
+    tests: needing('kubernetes', lacks),
     base: env['MILLRACE_HOSTED_BASE_IMAGE'] ?? '',
     registry: env['MILLRACE_HOSTED_REGISTRY'] ?? '',
     async start() {

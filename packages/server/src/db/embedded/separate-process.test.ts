@@ -20,12 +20,12 @@ import { fileURLToPath } from 'node:url'
 import { Client } from 'pg'
 import { rolldown } from 'rolldown'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { linuxLacks, needing, rootLacks } from '../../../../../testbed/src/needing.ts'
 import { scratch } from '../../../../../testbed/src/scratch.ts'
 import { findBinaries } from './binaries.ts'
 import { incarnationOf, waitUntil } from './processes.ts'
 import type { EmbeddedOptions } from './server.ts'
 
-const isRoot = process.geteuid?.() === 0
 const daemon = { uid: 1, gid: 1 }
 
 let program = ''
@@ -55,7 +55,7 @@ afterEach(async () => {
   rmSync(root, { recursive: true, force: true })
 })
 
-describe.runIf(process.platform === 'linux')('a starter that is killed', () => {
+needing('linux', linuxLacks).describe('a starter that is killed', () => {
   it('has its database stopped cleanly', async () => {
     const first = await startCopy({ dataDir: join(root, 'data') })
     first.child.kill('SIGKILL')
@@ -127,7 +127,7 @@ describe('Ctrl-C for the whole process group', () => {
   })
 })
 
-describe.runIf(isRoot)('under root', () => {
+needing('root', rootLacks).describe('under root', () => {
   it('works in a directory that only root can enter', async () => {
     mkdirSync(join(root, 'closed'), { mode: 0o700 })
     const { url, how } = await start({ dataDir: join(root, 'closed/data'), sharedRoot: join(root, 'shared') })
@@ -170,18 +170,21 @@ describe.runIf(isRoot)('under root', () => {
     expect(await query(back.url, 'select * from kept')).toEqual([{ one: 1 }])
   })
 
-  it('takes back the data of nobody when only a user namespace reaches it', async ({ skip }) => {
-    const namespace = ['--user', '--map-user=65534', '--map-group=65534', 'true']
-    skip(!succeeds('unshare', namespace), 'user namespaces are not allowed here')
-    const first = await startCopy({ dataDir: join(root, 'open'), canUnshare: false })
-    await query(first.url, 'create table kept as select 1 as one')
-    await first.stop()
-    mkdirSync(join(root, 'closed'), { mode: 0o700 })
-    renameSync(join(root, 'open'), join(root, 'closed/data'))
-    const second = await start({ dataDir: join(root, 'closed/data') })
-    expect(second.how).toMatch(/^in a user namespace of root/)
-    expect(await query(second.url, 'select * from kept')).toEqual([{ one: 1 }])
-  })
+  const namespace = ['--user', '--map-user=65534', '--map-group=65534', 'true']
+  const lacks = succeeds('unshare', namespace) ? null : 'user namespaces are not allowed here'
+  needing('namespaces', lacks).it(
+    'takes back the data of nobody when only a user namespace reaches it',
+    async () => {
+      const first = await startCopy({ dataDir: join(root, 'open'), canUnshare: false })
+      await query(first.url, 'create table kept as select 1 as one')
+      await first.stop()
+      mkdirSync(join(root, 'closed'), { mode: 0o700 })
+      renameSync(join(root, 'open'), join(root, 'closed/data'))
+      const second = await start({ dataDir: join(root, 'closed/data') })
+      expect(second.how).toMatch(/^in a user namespace of root/)
+      expect(await query(second.url, 'select * from kept')).toEqual([{ one: 1 }])
+    },
+  )
 
   it("keeps a user's data that user's", async () => {
     const dataDir = join(root, 'data')
@@ -196,7 +199,7 @@ describe.runIf(isRoot)('under root', () => {
   })
 })
 
-describe.runIf(isRoot)('under an ordinary user', () => {
+needing('root', rootLacks).describe('under an ordinary user', () => {
   it('runs directly, from a copy because the installed packages are not writable', async () => {
     unlinkLibraries(installed(program))
     chownSync(root, daemon.uid, daemon.gid)

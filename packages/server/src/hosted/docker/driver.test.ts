@@ -5,7 +5,8 @@ import { createServer, type AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import tar from 'tar-stream'
 import { Readable } from 'node:stream'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { needing } from '../../../../../testbed/src/needing.ts'
 import { importImage } from '../../../../../testbed/src/engine.ts'
 import { startGate, type Gate } from '../../../../../testbed/src/gate.ts'
 import { acquireEngines, type TestEngine } from '../../../../../testbed/src/test-engines.ts'
@@ -91,8 +92,8 @@ async function addressesIn(networkName: string, family: 'inet' | 'inet6'): Promi
     .map(({ local }) => local)
 }
 
-for (const { name, title, lacks, get, release } of await acquireEngines())
-  describe.skipIf(lacks !== null)(`hosted containers on ${title}`, () => {
+for (const { name, lacks, get, release } of await acquireEngines())
+  needing('containers', lacks).describe(`hosted containers on ${name}`, () => {
     let engine: TestEngine
     let gate: Gate
     beforeAll(async () => {
@@ -304,20 +305,6 @@ for (const { name, title, lacks, get, release } of await acquireEngines())
       await end()
     })
 
-    it.runIf(name === 'Docker')('have no here-documents in the instructions of their images', async () => {
-      const { driver } = place({ allowed: [] })
-      const refused = driver.buildImage({
-        clusterId: newId(),
-        ref: `localhost/millrace/${newId()}:v1`,
-        limits: [],
-        dockerfile: `FROM ${image}\nRUN echo $((1<<2)) '<<' && \\\n cat <<-'EOF' > /a\none\nEOF`,
-        onLog: () => {},
-        signal: new AbortController().signal,
-      })
-      await expect(refused).rejects.toThrow(HostedRefused)
-      await expect(refused).rejects.toThrow("(cat <<-'EOF' > /a)")
-    })
-
     it('limit the instructions of their images to the largest shape that fits the machine', async () => {
       const { driver } = place({ allowed: [] })
       const build = (script: string) =>
@@ -492,5 +479,21 @@ for (const { name, title, lacks, get, release } of await acquireEngines())
         for (const ref of refs) await driver.deleteImage(ref)
         return (await all()) === before
       })
+    })
+
+    if (name !== 'Docker') return
+
+    it('have no here-documents in the instructions of their images', async () => {
+      const { driver } = place({ allowed: [] })
+      const refused = driver.buildImage({
+        clusterId: newId(),
+        ref: `localhost/millrace/${newId()}:v1`,
+        limits: [],
+        dockerfile: `FROM ${image}\nRUN echo $((1<<2)) '<<' && \\\n cat <<-'EOF' > /a\none\nEOF`,
+        onLog: () => {},
+        signal: new AbortController().signal,
+      })
+      await expect(refused).rejects.toThrow(HostedRefused)
+      await expect(refused).rejects.toThrow("(cat <<-'EOF' > /a)")
     })
   })

@@ -156,7 +156,9 @@ describe.each(providerIds)('the provider %s', (id) => {
     expect((await ask('DELETE')).status).toBe(204)
   })
 
-  it.runIf(providers[id].madeBy === 'rest')('is not created with an unknown setting', async () => {
+  if (providers[id].madeBy !== 'rest') return
+
+  it('is not created with an unknown setting', async () => {
     const body = { provider: id, settings: { ...whole[id], unheard_of: 1 } }
     const answer = await app.request('POST', `${org.path}/services`, { token: admin.token, body })
     expect([answer.status, answer.body.message]).toEqual([
