@@ -4,8 +4,10 @@ import { copyFileSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { parse } from 'yaml'
+import { needing } from '../../testbed/src/needing.ts'
 import { aDirectory, clientOf, eventually } from '../millrace.ts'
-import { findProgram, readText, root, unknownSettings } from './files.ts'
+import { readText, root, unknownSettings } from './files.ts'
+import { toolLacks } from './image-tool.ts'
 
 interface Service {
   image: string
@@ -113,42 +115,52 @@ describe('compose.yml', () => {
   })
 })
 
-function findCompose(): string | null {
-  const docker = findProgram('docker')
-  if (docker === null) return 'docker is not installed'
-  if (spawnSync(docker, ['info'], { timeout: 120_000 }).status !== 0) return 'docker info fails'
-  if (spawnSync(docker, ['compose', 'version']).status !== 0) return 'docker has no compose'
+async function composeLacks(): Promise<string | null> {
+  const reason = await toolLacks('docker')
+  if (reason !== null) return `docker: ${reason}`
+  return spawnSync('docker', ['compose', 'version']).status === 0 ? null : 'docker has no compose'
+}
+
+/** The images are built on images of a registry, of packages of Debian and npm. */
+function internetLacks(): string | null {
+  const file = readText('Dockerfile')
+  const image = (name: string) => new RegExp(`^ARG ${name}=(.*)$`, 'm').exec(file)?.[1] ?? ''
+  for (const command of [
+    [image('BASE_IMAGE'), 'apt-get', 'update'],
+    [image('NODE_IMAGE'), 'npm', 'ping'],
+  ]) {
+    const tried = spawnSync('docker', ['run', '--rm', ...command], { encoding: 'utf8', timeout: probeMs })
+    if (tried.status !== 0) return `${command.join(' ')}: ${tried.error?.message ?? tried.stderr.trim()}`
+  }
   return null
 }
 
-const lacks = findCompose()
+const probeMs = 300_000
+const lacks = await composeLacks()
+const withImages = lacks === null ? needing('internet', internetLacks()) : needing('containers', lacks)
 
-describe.skipIf(lacks !== null)(
-  `docker compose up${lacks === null ? '' : ` (skipped: ${lacks})`}`,
-  { timeout: 1_800_000 },
-  () => {
-    it('runs a build', async () => {
-      const project = `millrace-test-${process.pid}`
-      const { folder, variables } = makeEnv({ PUBLISH: '127.0.0.1:0' })
-      const files = ['--project-name', project, '--env-file', join(folder, '.env')]
-      const compose = (...args: string[]) =>
-        execFileSync('docker', ['compose', '--file', join(root, 'deploy/compose.yml'), ...files, ...args], {
-          encoding: 'utf8',
-          stdio: 'pipe',
-          maxBuffer: 2 ** 26,
-        })
-      onTestFinished(() => void compose('down', '--volumes', '--timeout', '1'))
-      compose('up', '--detach', '--build', '--wait')
-      const url = `http://${compose('port', 'server', '3000').trim()}`
-      const server = clientOf({ url, token: variables['MILLRACE_ADMIN_TOKEN'] ?? '', database: '' })
-      const builds = '/v2/organizations/default/pipelines/demo/builds'
-      expect((await server.post(builds, { commit: 'HEAD', branch: 'main' })).status).toBe(201)
-      const build = await eventually('the build ends', async () => {
-        const { body } = await server.get(`${builds}/1`)
-        return (body['finished_at'] as unknown) !== null && body
+withImages.describe('docker compose up', () => {
+  it('runs a build', { timeout: 1_800_000 }, async () => {
+    const project = `millrace-test-${process.pid}`
+    const { folder, variables } = makeEnv({ PUBLISH: '127.0.0.1:0' })
+    const files = ['--project-name', project, '--env-file', join(folder, '.env')]
+    const compose = (...args: string[]) =>
+      execFileSync('docker', ['compose', '--file', join(root, 'deploy/compose.yml'), ...files, ...args], {
+        encoding: 'utf8',
+        stdio: 'pipe',
+        maxBuffer: 2 ** 26,
       })
-      expect(build['state']).toBe('passed')
-      expect(compose('logs', 'server')).not.toContain(variables['MILLRACE_ADMIN_TOKEN'])
+    onTestFinished(() => void compose('down', '--volumes', '--timeout', '1'))
+    compose('up', '--detach', '--build', '--wait')
+    const url = `http://${compose('port', 'server', '3000').trim()}`
+    const server = clientOf({ url, token: variables['MILLRACE_ADMIN_TOKEN'] ?? '', database: '' })
+    const builds = '/v2/organizations/default/pipelines/demo/builds'
+    expect((await server.post(builds, { commit: 'HEAD', branch: 'main' })).status).toBe(201)
+    const build = await eventually('the build ends', async () => {
+      const { body } = await server.get(`${builds}/1`)
+      return (body['finished_at'] as unknown) !== null && body
     })
-  },
-)
+    expect(build['state']).toBe('passed')
+    expect(compose('logs', 'server')).not.toContain(variables['MILLRACE_ADMIN_TOKEN'])
+  })
+})

@@ -1,14 +1,11 @@
 // The rules of the Dockerfile, and the images that it makes, where this machine can build images.
-import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { connect, createServer, type AddressInfo } from 'node:net'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { scratch } from '../../testbed/src/scratch.ts'
+import { needing } from '../../testbed/src/needing.ts'
 import { anEmptyDatabase } from '../databases.ts'
 import { eventually, type Running } from '../millrace.ts'
+import { bundlerLacks, packedFolder } from '../packed.ts'
 import { readText, root, unknownSettings } from './files.ts'
 import { bases, findImageTool, makeBases, type ImageTool } from './image-tool.ts'
 
@@ -87,30 +84,32 @@ describe('the Dockerfile', () => {
   })
 })
 
-const tool = findImageTool()
-const reason = typeof tool === 'string' ? ` (skipped: ${tool})` : ` (with ${tool.name})`
+const tool = await findImageTool()
+const lacks = bundlerLacks ?? (typeof tool === 'string' ? tool : null)
 
 /** The whole image has at most 250 MB. Debian's base image, which is not used here, has 80 MB of these. */
 const mostBytes = (250 - 80) * 1_000_000
 
-describe.skipIf(typeof tool === 'string')(`the images${reason}`, () => {
-  const builder = tool as ImageTool
+needing(bundlerLacks === null ? 'containers' : 'bundler', lacks).describe('the images', () => {
+  let builder: ImageTool
   const server = 'localhost/millrace-test/server:1'
-  let folder = ''
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(scratch(), 'millrace-image-'))
-    await promisify(execFile)(process.execPath, ['tools/pack.mjs', folder], { cwd: root })
+    if (typeof tool === 'string') throw new Error(tool)
+    builder = tool()
     await makeBases(builder)
     const images = ['--build-arg', `NODE_IMAGE=${bases.node}`, '--build-arg', `BASE_IMAGE=${bases.base}`]
     const labels = ['--build-arg', 'VERSION=1.2.3', '--build-arg', 'REVISION=abcdef']
-    await builder.build(server, ['--build-context', `pack=${folder}`, ...images, ...labels, root])
+    await builder.build(server, [
+      '--build-context',
+      `pack=${await packedFolder()}`,
+      ...images,
+      ...labels,
+      root,
+    ])
   })
 
-  afterAll(() => {
-    builder.remove()
-    rmSync(folder, { recursive: true, force: true })
-  })
+  afterAll(() => builder.remove())
 
   it('have labels, a user without rights, and a volume', async () => {
     const config = await builder.config(server)

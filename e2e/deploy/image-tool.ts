@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
+import { linuxLacks } from '../../testbed/src/needing.ts'
 import { rootFilesystem } from '../../testbed/src/root-filesystem.ts'
 import { launch, type Running, type Settings } from '../millrace.ts'
 import { findProgram, root } from './files.ts'
@@ -35,19 +36,56 @@ export interface ImageTool {
   remove(): void
 }
 
-/** A tool, or the reason why there is none. */
-export function findImageTool(): ImageTool | string {
-  if (process.platform !== 'linux') return 'needs Linux'
-  for (const name of ['docker', 'podman']) {
-    const program = findProgram(name)
-    if (program !== null && spawnSync(program, ['info'], { timeout: 120_000 }).status === 0)
-      return engineTool(program)
+/** Opens the first tool that builds and runs an image here. Else the reasons why there is none. */
+export async function findImageTool(): Promise<(() => ImageTool) | string> {
+  if (linuxLacks !== null) return linuxLacks
+  const reasons: string[] = []
+  for (const name of Object.keys(tools)) {
+    const reason = await toolLacks(name)
+    if (reason === null) return () => openTool(name)
+    reasons.push(`${name}: ${reason}`)
   }
-  const buildah = findProgram('buildah')
-  if (buildah === null) return 'neither Docker, Podman nor Buildah works here'
-  if (process.getuid?.() !== 0) return 'Buildah without an engine needs root'
-  return buildahTool(buildah)
+  return reasons.join('; ')
 }
+
+const tools: Record<string, (program: string) => ImageTool> = {
+  docker: engineTool,
+  podman: engineTool,
+  buildah: buildahTool,
+}
+
+function openTool(name: string): ImageTool {
+  const open = tools[name]
+  const program = findProgram(name)
+  if (open === undefined || program === null) throw new Error(`${name} is not installed`)
+  return open(program)
+}
+
+/** A tool may have no engine, or no rights to run containers. So it builds and runs a small image. */
+export async function toolLacks(name: string): Promise<string | null> {
+  if (findProgram(name) === null) return 'it is not installed'
+  const tool = openTool(name)
+  const tag = `localhost/millrace-test/try:${process.pid}`
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-try-'))
+  const lines = ['FROM scratch', 'ADD root.tar /', 'RUN touch /made', 'VOLUME /data', 'WORKDIR /', 'USER 1:1']
+  try {
+    await run(name, ['info'])
+    await pipeline(await rootFilesystem(['env']), createWriteStream(join(folder, 'root.tar')))
+    writeFileSync(join(folder, 'Dockerfile'), `${lines.join('\n')}\n`)
+    await tool.build(tag, [folder])
+    const { code, stdout, stderr } = await tool.start(tag, ['/made'], {}, 'ls').ended
+    return stdout === '/made\n' ? null : reasonOf(stderr) || `a container ended with ${code}`
+  } catch (error) {
+    const { stderr = '', message } = error as Error & { stderr?: string }
+    return reasonOf(stderr) || reasonOf(message)
+  } finally {
+    tool.remove()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** The end of what a program has written, for the name of a test. */
+const reasonOf = (output: string): string => output.trim().split('\n').slice(-3).join(' ').slice(0, 300)
 
 /** Makes the base images. Node's has npm too, which only the installation needs. */
 export async function makeBases(tool: ImageTool): Promise<void> {
@@ -105,6 +143,8 @@ function engineTool(program: string): ImageTool {
       await run(program, ['build', '--network', 'host', '-t', tag, ...args], {
         cwd: root,
         maxBuffer: 2 ** 26,
+        // Podman otherwise keeps an image of each instruction, and its own format has no health checks.
+        env: { ...process.env, BUILDAH_LAYERS: 'false', BUILDAH_FORMAT: 'docker' },
       })
     },
     async config(tag) {
