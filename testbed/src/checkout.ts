@@ -5,12 +5,14 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const unwanted = new Set(['.git', 'node_modules', 'bundled', '.npm-cache'])
+/** What people make with `npm start`, `npm run bench` and `npm run release`. */
+const made = new Set(['data', 'dist', 'bench/results'].map((name) => join(root, name)))
 
 /** It is compiled, with linked libraries and without a bundle. */
 export function copyCheckout(checkout: string): void {
   cpSync(root, checkout, {
     recursive: true,
-    filter: (path) => !unwanted.has(basename(path)),
+    filter: (path) => !unwanted.has(basename(path)) && !made.has(path),
     preserveTimestamps: true,
   })
   mkdirSync(join(checkout, 'node_modules'))
