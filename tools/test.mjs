@@ -151,7 +151,7 @@ function recompileOnChange() {
   const watcher = watch(join(root, 'packages'), { recursive: true }, (_event, name) => {
     if (!/^\w+\/src\/.*\.ts$/.test(name ?? '')) return
     clearTimeout(timer)
-    timer = setTimeout(() => compile().catch((error) => console.error(error.message)), 50)
+    timer = setTimeout(() => void compile().catch((error) => console.error(error.message)), 50)
   })
   return () => watcher.close()
 }
