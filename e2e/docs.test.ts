@@ -65,7 +65,7 @@ function brokenLinks(page: string): string[] {
   })
 }
 
-/** Files that a page names in code, such as `server/src/app.ts` or `e2e/start.test.ts`. */
+/** Files that a page names in code, such as `server/src/app.ts` or `e2e/journeys/start.test.ts`. */
 function missingFiles(page: string): string[] {
   const text = readFileSync(join(root, page), 'utf8')
   const named = [

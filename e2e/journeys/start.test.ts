@@ -5,8 +5,8 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { linuxLacks, needing } from '../testbed/src/needing.ts'
-import { freePort } from '../testbed/src/free-port.ts'
+import { linuxLacks, needing } from '../../testbed/src/needing.ts'
+import { freePort } from '../../testbed/src/free-port.ts'
 import {
   aDataDirectory,
   aDirectory,
@@ -17,7 +17,7 @@ import {
   startServer,
   stop,
   theServer,
-} from './millrace.ts'
+} from '../millrace.ts'
 
 const sentence = /^[A-Z].*\.\n$/
 

@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { problemsOf, runInShell, withShell } from './blocks-in-shell.ts'
-import { readBlocks, runBlocks } from './markdown-blocks.ts'
-import { aDataDirectory, aSharedDirectory, startServer } from './millrace.ts'
+import { problemsOf, runInShell, withShell } from '../blocks-in-shell.ts'
+import { readBlocks, runBlocks } from '../markdown-blocks.ts'
+import { aDataDirectory, aSharedDirectory, startServer } from '../millrace.ts'
 
-const blocks = readBlocks(readFileSync(fileURLToPath(new URL('../README.md', import.meta.url)), 'utf8'))
+const blocks = readBlocks(readFileSync(fileURLToPath(new URL('../../README.md', import.meta.url)), 'utf8'))
 
 /** People look a moment later, when jobs have ended. */
 const settle = `while api "$API/builds" | show 'body.some(({ jobs }) => jobs.some(({ state }) => /^(scheduled|assigned|accepted|running)$/.test(state)))' | grep -q true; do sleep 0.2; done`

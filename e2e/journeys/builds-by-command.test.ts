@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { needing } from '../testbed/src/needing.ts'
+import { needing } from '../../testbed/src/needing.ts'
 import {
   aDirectory,
   aSharedDirectory,
@@ -13,8 +13,8 @@ import {
   theServer,
   type Json,
   type Settings,
-} from './millrace.ts'
-import { inTerminal, terminalLacks } from './terminal.ts'
+} from '../millrace.ts'
+import { inTerminal, terminalLacks } from '../terminal.ts'
 
 const git = (folder: string, ...args: string[]): string =>
   execFileSync('git', ['-C', folder, '-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', ...args], {

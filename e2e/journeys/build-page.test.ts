@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { theServer } from '../millrace.ts'
-import { signIn, visit, withBrowser } from './browser.ts'
-import { readRows, rowAt, seeRow } from './log-page.ts'
-import { aScene, rowsOf } from './scene.ts'
+import { signIn, visit, withBrowser } from '../web/browser.ts'
+import { readRows, rowAt, seeRow } from '../web/log-page.ts'
+import { aScene, rowsOf } from '../web/scene.ts'
 
 const threeJobs =
   'steps: [{ label: One, command: a }, { label: Two, command: b }, { label: Three, command: c }]'

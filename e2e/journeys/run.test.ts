@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { aDirectory, eventually, spawnMillrace, type Running } from './millrace.ts'
+import { aDirectory, eventually, spawnMillrace, type Running } from '../millrace.ts'
 
 describe('millrace run', () => {
   it('cancels the build on Ctrl-C, kills it on the second, and leaves no process', async () => {
