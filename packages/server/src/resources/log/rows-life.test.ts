@@ -105,12 +105,12 @@ describe('the failing row', () => {
 
 describe('a log of several segments', () => {
   /** Rows of many lengths, groups, and cursor movements across the places where segments end. */
-  function longLog(): Buffer {
+  function longLog(bytes: number): Buffer {
     const lines: string[] = []
     let size = 0
-    for (let number = 1; size < 9_500_000; number++) {
+    for (let number = 1; size < bytes; number++) {
       const line =
-        number % 20_000 === 0
+        number % 8000 === 0
           ? `--- Group ${number}\n`
           : number % 7 === 0
             ? `\x1b[3A\r\x1b[3${number % 8}mé ${number}\x1b[0m\x1b[3B\n`
@@ -130,12 +130,17 @@ describe('a log of several segments', () => {
     }
   }
 
-  it('has the same rows and groups while it grows, with and without checkpoints, and when it is compacted', async () => {
+  it('is given checkpoints by a task when it has more than eight', async () => {
     const scene = await aJob()
-    await send(scene, longLog())
+    await send(scene, longLog(8_500_000))
     const { rows: tasks } = await sql`
       select from graphile_worker.jobs where key = ${`checkpoint_log:${scene.run.id}`}`.execute(app.db)
     expect(tasks).toHaveLength(1)
+  })
+
+  it('has the same rows and groups while it grows, with and without checkpoints, and when it is compacted', async () => {
+    const scene = await aJob()
+    await send(scene, longLog(3_500_000))
     const see = async () => {
       const index = await get(scene, 'index')
       const total = Number(index.body.rows)
@@ -150,12 +155,13 @@ describe('a log of several segments', () => {
       }
     }
     const cold = await see()
-    expect(await checkpointsOf(scene.run.id)).toBe(9)
+    expect(await checkpointsOf(scene.run.id)).toBe(3)
+    expect(cold.groups).toHaveLength(4)
     expect(cold.middle).toHaveLength(2000)
     expect(await see()).toEqual(cold)
     await app.db.deleteFrom('job_log_checkpoints').where('job_id', '=', scene.run.id).execute()
     await checkpointLog(app.ctx, { job_id: scene.run.id, organization_id: scene.org.id })
-    expect(await checkpointsOf(scene.run.id)).toBe(9)
+    expect(await checkpointsOf(scene.run.id)).toBe(3)
     expect(await see()).toEqual(cold)
     await compact(scene)
     expect(await checkpointsOf(scene.run.id)).toBe(0)
@@ -170,9 +176,9 @@ describe('a log of several segments', () => {
 
   it('leaves no checkpoint when it is deleted', async () => {
     const scene = await aJob()
-    await send(scene, longLog().subarray(0, 9_000_000))
+    await send(scene, longLog(2_500_000))
     await Promise.all([get(scene, 'index'), get(scene, 'rows?tail=10')])
-    expect(await checkpointsOf(scene.run.id)).toBe(8)
+    expect(await checkpointsOf(scene.run.id)).toBe(2)
     await app.request('DELETE', `${scene.long}/log`, { token: scene.admin.token })
     expect(await checkpointsOf(scene.run.id)).toBe(0)
     await checkpointLog(app.ctx, { job_id: scene.run.id, organization_id: scene.org.id })
