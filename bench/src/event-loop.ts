@@ -54,15 +54,3 @@ export function watchEventLoop(): EventLoopWatch {
     close: () => rmSync(folder, { recursive: true, force: true }),
   }
 }
-
-/** The CPU time in milliseconds of JSON.parse of a mebibyte of lists. */
-export function parseTime(): number {
-  const text = `[${'[],'.repeat(350_000)}[]]`
-  const times = Array.from({ length: 3 }, () => {
-    const before = process.cpuUsage()
-    JSON.parse(text)
-    const { user, system } = process.cpuUsage(before)
-    return (user + system) / 1000
-  })
-  return Math.min(...times)
-}

@@ -1,8 +1,9 @@
 // How long requests of hostile sizes block the event loop of a server, compared with JSON.parse of a mebibyte of lists, which a
 // server cannot do without: bodies of that size are allowed. e2e/heavy/limits.test.ts looks at the answers.
+import { parseTime } from '../../testbed/dist/parse-time.js'
 import { prepareAttacks, type Attack } from '../../testbed/dist/hostile-requests.js'
 import { startWorld } from './build-cost/world.ts'
-import { parseTime, watchEventLoop, type EventLoopWatch } from './event-loop.ts'
+import { watchEventLoop, type EventLoopWatch } from './event-loop.ts'
 import type { Report } from './report.ts'
 
 /** The aim is 4. The host of a virtual machine may take the processor meanwhile, which counts as time of the process. */

@@ -15,7 +15,7 @@ import { PORT, socketFile } from '@millrace/server/db/embedded/socket-dir.ts'
 
 const user = 'millrace'
 const database = 'millrace'
-const startMs = 60_000
+const startMs = 300_000
 
 export type ShutdownMode = 'fast' | 'immediate'
 

@@ -39,7 +39,7 @@ export interface RunResult {
   ledger: readonly Entry[]
 }
 
-const longestRecoveryMs = 180_000
+const longestRecoveryMs = 600_000
 const quietMs = 600_000
 
 type Say = (line: string) => void

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
+import { parseTime } from '../../../testbed/dist/parse-time.js'
 import type { Attempt } from './attempt.ts'
 import type { Health } from './child-server.ts'
 import type { Client } from './client.ts'
@@ -10,8 +11,11 @@ import { outcomeOf } from './coverage.ts'
 import type { Finding } from './run.ts'
 import { crossReferences, wrongCounters } from './tenants.ts'
 
-/** The time that the host of a virtual machine takes counts as time of the process. */
-const longestPauseMs = 2000
+/**
+ * The longest pause of the event loop, as a multiple of the time to parse a mebibyte of JSON. The time that the host of a
+ * virtual machine takes counts as time of the process.
+ */
+const longestPause = 80
 const mostMiB = 1500
 
 const general = (problem: string): Finding => ({
@@ -89,14 +93,15 @@ export async function logFindings(
   return [...findings.values()]
 }
 
-export const slowFindings = ({ pauses, mostMiB: most }: Health): Finding[] => [
-  ...pauses
-    .filter(({ ms }) => ms > longestPauseMs)
+export function slowFindings({ pauses, mostMiB: most }: Health): Finding[] {
+  const longestMs = longestPause * parseTime()
+  const held = pauses
+    .filter(({ ms }) => ms > longestMs)
     .map(({ ms, requests }) =>
       general(`The event loop was held for ${ms} ms by one of ${requests.join(', ')}.`),
-    ),
-  ...(most > mostMiB ? [general(`The server used ${most} MiB.`)] : []),
-]
+    )
+  return [...held, ...(most > mostMiB ? [general(`The server used ${most} MiB.`)] : [])]
+}
 
 export const longestPauses = ({ pauses }: Health): string =>
   pauses

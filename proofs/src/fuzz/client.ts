@@ -24,7 +24,7 @@ export interface Received {
 export type Failure = { failure: string }
 
 /** Longer than any limit of the server for one request. */
-const patienceMs = 60_000
+const patienceMs = 300_000
 /** How long a stream is listened to. */
 const listenMs = 150
 

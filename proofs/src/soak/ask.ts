@@ -16,7 +16,7 @@ export type Answer =
 /** Called for requests without an answer and for 5xx. */
 export type OnFailure = (call: string, reason: string, status: number | null) => void
 
-const timeoutMs = 30_000
+const timeoutMs = 60_000
 
 /** `fetch` takes twice as much CPU time. */
 const connections = new Agent({ keepAlive: true })
