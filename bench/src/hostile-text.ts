@@ -10,7 +10,7 @@ import { refuseDockerfile } from '@millrace/server/resources/agent-images/rules.
 import type { Report } from './report.ts'
 
 const megabyte = 1024 * 1024
-const rounds = 3
+const rounds = 5
 /** Four times the text may take so many times as long. */
 const mostGrowth = 12
 /** Shorter times are rounding and compilation. */
