@@ -1,8 +1,9 @@
 // Versions n and n+1 share a schema: the previous release's server runs on the newest schema.
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { expect } from 'vitest'
 import { needing } from '../testbed/src/needing.ts'
 import { anEmptyDatabase } from './databases.ts'
@@ -24,7 +25,7 @@ const lacks =
 
 needing('history', lacks).it('the server of the previous release builds on the newest schema', async () => {
   const tree = aDirectory()
-  takeTree(tree)
+  await takeTree(tree)
   const old = (args: readonly string[], settings: Settings) =>
     launch(process.execPath, [join(tree, 'packages/cli/bin/millrace.js'), ...args], settings)
   const settings = {
@@ -64,16 +65,18 @@ needing('history', lacks).it('the server of the previous release builds on the n
   }
 })
 
-/** Compiles the sources of that commit, with the packages installed here if those are the same. */
-function takeTree(tree: string): void {
+const run = promisify(execFile)
+
+/** As the start of a clone installs, and without questions to the registry about what npm's cache has. */
+const npmOptions = ['--include=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline']
+
+/** Compiles the program of that commit, with the packages installed here if those are the same. */
+async function takeTree(tree: string): Promise<void> {
   const archive = execFileSync('git', ['-C', root, 'archive', commit], { maxBuffer: 1024 ** 3 })
   execFileSync('tar', ['-x', '-C', tree], { input: archive })
   if (librariesOf(tree) === librariesOf(root)) linkModules(tree)
-  else execFileSync('npm', ['ci'], { cwd: tree, stdio: 'pipe' })
-  execFileSync(process.execPath, [join(tree, 'node_modules/typescript/bin/tsc'), '-b'], {
-    cwd: tree,
-    stdio: 'pipe',
-  })
+  else await run('npm', ['ci', ...npmOptions], { cwd: tree })
+  await run(process.execPath, ['node_modules/typescript/bin/tsc', '-b', 'packages/cli'], { cwd: tree })
 }
 
 /** The locked libraries, without the versions of our own packages. */
