@@ -11,6 +11,8 @@ import {
   eventually,
   spawnMillrace,
   startServer,
+  theServer,
+  type Client,
   type Json,
   type Server,
   type Settings,
@@ -32,32 +34,32 @@ async function start(settings: Settings): Promise<{ server: Server; dataDir: str
 
 const pipelines = '/v2/organizations/default/pipelines'
 
-async function aPipeline(server: Server, name: string, command: string, paths: string): Promise<void> {
-  const clusters = await server.get('/v2/organizations/default/clusters', adminToken)
+async function aPipeline(server: Client, name: string, command: string, paths: string): Promise<void> {
+  const clusters = await server.get('/v2/organizations/default/clusters')
   const configuration = JSON.stringify({
     env: { BUILDKITE_SKIP_CHECKOUT: 'true', BUILDKITE_CLEAN_CHECKOUT: 'true' },
     steps: [{ command, cache: paths }],
   })
   const body = { name, repository: 'none', cluster_id: clusters.body['0']?.['id'], configuration }
-  const made = await server.post(pipelines, body, adminToken)
+  const made = await server.post(pipelines, body)
   expect(made.status).toBe(201)
 }
 
 async function build(
-  server: Server,
+  server: Client,
   name: string,
   more: object = {},
 ): Promise<{ state: string; log: string }> {
   const path = `${pipelines}/${name}/builds`
-  const made = await server.post(path, { commit: 'HEAD', branch: 'main', ...more }, adminToken)
+  const made = await server.post(path, { commit: 'HEAD', branch: 'main', ...more })
   expect(made.status).toBe(201)
   const look = async () => {
-    const { body } = await server.get(`${path}/${String(made.body['number'])}`, adminToken)
+    const { body } = await server.get(`${path}/${String(made.body['number'])}`)
     return (body['finished_at'] as unknown) !== null && body
   }
   const ended: Json = await eventually('the build ends', look)
   const url = `${server.url}/v2/organizations/default/jobs/${String(ended['jobs']?.['0']?.['id'])}/log.txt`
-  const log = await fetch(url, { headers: { Authorization: `Bearer ${adminToken}` } })
+  const log = await fetch(url, { headers: { Authorization: `Bearer ${server.token}` } })
   return { state: String(ended['state']), log: `\n${await log.text()}` }
 }
 
@@ -86,7 +88,7 @@ describe('the cache of a step', () => {
     expect(fork.log).toMatch(/# Restored 1 file, 4 B, from branch main/)
     expect(fork.log).toContain('# The cache is not saved: builds of pull requests from forks')
     expect((await build(server, 'counting')).log).toMatch(/\n3\n/)
-    const { body: caches } = await server.get(`${pipelines}/counting/caches`, adminToken)
+    const { body: caches } = await server.get(`${pipelines}/counting/caches`)
     expect(Object.values(caches).map(({ branch }) => String(branch))).toEqual(['main', 'topic'])
     // Somebody loses or damages the store.
     const blobs = join(dataDir, 'blobs')
@@ -117,9 +119,10 @@ describe('the cache of a step', () => {
   })
 
   it('is not saved with a file that cannot be read, and the job passes', async () => {
-    const { server } = await start({})
-    await aPipeline(server, 'unreadable', 'mkdir -p deps; echo x > deps/a; chmod 0 deps/a; id -u', 'deps')
-    const { state, log } = await build(server, 'unreadable')
+    const server = theServer()
+    const name = `unreadable-${Date.now()}`
+    await aPipeline(server, name, 'mkdir -p deps; echo x > deps/a; chmod 0 deps/a; id -u', 'deps')
+    const { state, log } = await build(server, name)
     expect(state).toBe('passed')
     // Only a job of root can read it.
     expect(log).toMatch(/\n0\n|# The cache is not saved: EACCES/)
