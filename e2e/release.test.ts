@@ -16,9 +16,10 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { needing } from '../testbed/src/needing.ts'
-import { bundlerLacks } from './packed.ts'
 import { linkModules } from './linked-modules.ts'
 import { aDirectory, type Json } from './millrace.ts'
+import { oncePerRun } from './once-per-run.ts'
+import { bundlerLacks } from './packed.ts'
 import { findPreviousRelease } from './releases.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -32,7 +33,7 @@ const inClone = existsSync(join(root, '.git'))
 
 inClone.describe('npm run release', () => {
   it('sets the version, releases the changelog, and writes package, materials and checksums', async () => {
-    const clone = aClone()
+    const clone = await aClone()
     linkModules(clone.path)
     copyCompiled(clone.path)
     const { version: current } = clone.readManifest('package.json')
@@ -101,7 +102,7 @@ inClone.describe('npm run release', () => {
   })
 
   it('refuses what would be no release, and changes nothing', async () => {
-    const clone = aClone()
+    const clone = await aClone()
     const refuse = async (reason: string, ...args: string[]) => {
       const before = clone.git('status', '--porcelain')
       const { code, stdout, stderr } = await clone.release(...args)
@@ -132,7 +133,7 @@ inClone.describe('npm run release', () => {
   })
 
   it('leaves the clone as it was if the package cannot be written', async () => {
-    const clone = aClone()
+    const clone = await aClone()
     writeFileSync(join(clone.path, 'out'), '')
     const { code, stderr } = await clone.release('500.0.0', '--out', 'out', '--commit')
     expect(code).toBe(1)
@@ -147,9 +148,8 @@ interface Manifest {
   dependencies?: Record<string, string>
 }
 
-/** A commit of this tree, without history. */
-function aClone() {
-  const path = aDirectory()
+/** A folder with a commit of this tree, without history. */
+async function makeTemplate(path: string): Promise<void> {
   const listed = execFileSync('git', ['-C', root, 'ls-files', '-co', '--exclude-standard', '-z'], {
     encoding: 'utf8',
   })
@@ -158,12 +158,7 @@ function aClone() {
     // Compiled files are current if they are newer than their sources.
     cpSync(join(root, name), join(path, name), { preserveTimestamps: true })
   }
-  const git = (...args: string[]) =>
-    execFileSync('git', ['-C', path, ...args], { encoding: 'utf8', stdio: 'pipe' }).trim()
-  const commit = (message: string) => {
-    git('add', '.')
-    git('commit', '-q', '-m', message)
-  }
+  const { git, commit } = gitIn(path)
   git('init', '-q', '-b', 'main')
   git('config', 'user.name', 'T')
   git('config', 'user.email', 't@example.com')
@@ -171,6 +166,25 @@ function aClone() {
   // This test does not depend on the releases of this clone.
   writeFileSync(join(path, 'CHANGELOG.md'), changelog('- Everything.\n'))
   commit('Everything')
+}
+
+function gitIn(path: string) {
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-C', path, ...args], { encoding: 'utf8', stdio: 'pipe' }).trim()
+  const commit = (message: string) => {
+    git('add', '.')
+    git('commit', '-q', '-m', message)
+  }
+  return { git, commit }
+}
+
+async function aClone() {
+  const template = await oncePerRun('release-template', makeTemplate)
+  const path = join(aDirectory(), 'clone')
+  cpSync(template, path, { recursive: true, preserveTimestamps: true })
+  const { git, commit } = gitIn(path)
+  // The copies have other inodes.
+  git('update-index', '-q', '--refresh')
   const release = async (...args: string[]) => {
     const child = spawn(process.execPath, ['tools/release.mjs', ...args], {
       cwd: path,
@@ -196,9 +210,12 @@ const progress = /^(Compiling|Building .*)(…|: \d+ s)\n/gm
 
 /** Saves the time to compile everything. */
 function copyCompiled(clone: string): void {
-  for (const name of readdirSync(join(clone, 'packages'))) {
+  const { references } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8')) as {
+    references: { path: string }[]
+  }
+  for (const { path } of [...references, { path: 'packages/web' }]) {
     const options = { recursive: true, preserveTimestamps: true }
-    cpSync(join(root, 'packages', name, 'dist'), join(clone, 'packages', name, 'dist'), options)
+    cpSync(join(root, path, 'dist'), join(clone, path, 'dist'), options)
   }
 }
 
