@@ -97,12 +97,14 @@ async function compileOrThrow() {
 
 async function buildSite() {
   const web = join(root, 'packages', 'web')
-  await runOrThrow([join(modules, 'vite', 'bin', 'vite.js'), 'build', web, '--logLevel', 'error'])
+  // Tests set another one, with which React would be built for development.
+  const env = { NODE_ENV: 'production' }
+  await runOrThrow([join(modules, 'vite', 'bin', 'vite.js'), 'build', web, '--logLevel', 'error'], env)
   markSite(lockHash())
 }
 
-async function runOrThrow(args) {
-  const { code, output } = await run(process.execPath, [], args)
+async function runOrThrow(args, env) {
+  const { code, output } = await run(process.execPath, [], args, env)
   if (code !== 0) throw new PrepareError(`${output.trim()}\nThe build failed: see the message above.`)
 }
 
@@ -156,8 +158,11 @@ function includes(list, value) {
   return list === undefined || list.includes(value)
 }
 
+/** Names the libraries in the lock file. Our own versions are in it too, and change with a release. */
 function lockHash() {
-  const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')))
+  const { packages } = readJson(join(root, 'package-lock.json'))
+  const libraries = Object.entries(packages).filter(([path]) => path.includes('node_modules/'))
+  const hash = createHash('sha256').update(JSON.stringify(libraries))
   return `${hash.digest('hex')} ${process.platform}-${process.arch}\n`
 }
 
@@ -186,9 +191,13 @@ function isWritable(directory) {
 
 const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
-function run(file, before, args) {
+function run(file, before, args, env = {}) {
   return new Promise((resolve) => {
-    const child = spawn(file, [...before, ...args], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(file, [...before, ...args], {
+      cwd: root,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
     let output = ''
     child.stdout.on('data', (chunk) => (output += chunk))
     child.stderr.on('data', (chunk) => (output += chunk))
