@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { existsSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { linuxLacks, needing } from '../../testbed/src/needing.ts'
 import { freePort } from '../../testbed/src/free-port.ts'
 import {
   aDataDirectory,
@@ -58,16 +57,6 @@ describe('millrace up', () => {
     expect((await server.get('/readyz')).status).toBe(200)
   })
 
-  it('takes the first token and organization from the settings', async () => {
-    const token = 'a-token-chosen-by-a-script'
-    const server = await startServer({
-      MILLRACE_DATA_DIR: aDataDirectory(),
-      MILLRACE_ADMIN_TOKEN: token,
-      MILLRACE_ORG: 'acme',
-    })
-    expect((await server.get('/v2/organizations/acme/clusters', token)).status).toBe(200)
-  })
-
   it('says which process holds the data directory', async () => {
     const { settings, ...first } = theServer()
     const second = await millrace(['up'], { ...settings, PORT: new URL(first.url).port })
@@ -89,31 +78,6 @@ describe('millrace up', () => {
     expect(body).toMatchObject([{ name: 'Default cluster' }, { name: 'kept' }])
     expect((await stop(second)).code).toBe(0)
   })
-
-  it('says so and ends when its database ends', async () => {
-    const dataDir = aDataDirectory()
-    const server = await startServer({ MILLRACE_DATA_DIR: dataDir })
-    const files = /files in (.*)$/.exec(server.database)?.[1] ?? ''
-    const postmaster = Number(readFileSync(join(files, 'cluster', 'postmaster.pid'), 'utf8').split('\n')[0])
-    process.kill(postmaster, 'SIGKILL')
-    const { code, stderr } = await server.ended
-    expect(code).toBe(1)
-    expect(stderr).toMatch(/^PostgreSQL ended by itself \(SIGKILL\).*start again\.$/m)
-  })
-
-  needing('linux', linuxLacks).it(
-    'chooses a port, and starts although others connect to it before it listens (needs /proc)',
-    async () => {
-      const connecting: Array<Promise<Socket>> = []
-      const server = await startServer({ MILLRACE_DATA_DIR: aDataDirectory() }, 'up', (args, settings) => {
-        const running = spawnMillrace(args, settings)
-        connecting.push(connectEarly(running.pid))
-        return running
-      })
-      for (const socket of await Promise.all(connecting)) socket.destroy()
-      expect((await stop(server)).code).toBe(0)
-    },
-  )
 
   it('refuses a port in use before it creates anything', async () => {
     const other = createServer().listen(0, '127.0.0.1')
@@ -186,30 +150,3 @@ describe('millrace up', () => {
     }
   })
 })
-
-/** For tests that must know the port in advance. */
-
-/** A connection to the first port that the process listens on. */
-async function connectEarly(pid: number): Promise<Socket> {
-  const port = await eventually('it listens', async () => portOf(pid), startMs, 20)
-  return connect(port, '127.0.0.1').on('error', () => {})
-}
-
-function portOf(pid: number): number | undefined {
-  const open = new Set(readdirSync(`/proc/${pid}/fd`).map((name) => linkOf(`/proc/${pid}/fd/${name}`)))
-  const sockets = readFileSync(`/proc/${pid}/net/tcp`, 'utf8')
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/))
-  const own = sockets.find(
-    ([, , , state, , , , , , inode]) => state === '0A' && open.has(`socket:[${inode}]`),
-  )
-  return own === undefined ? undefined : Number.parseInt(own[1]?.split(':')[1] ?? '', 16)
-}
-
-function linkOf(path: string): string {
-  try {
-    return readlinkSync(path)
-  } catch {
-    return 'closed meanwhile'
-  }
-}
