@@ -46,9 +46,8 @@ let current = null
 let interrupted = null
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.on(signal, () => {
-    // Vitest ends its workers then. A terminal has sent it Ctrl-C already; a second signal ends it at once.
-    if (interrupted === null && signal !== 'SIGINT') current?.kill('SIGTERM')
-    else if (interrupted !== null) current?.kill('SIGKILL')
+    // Vitest ends at once, and what it leaves is ended with the run's folder.
+    current?.kill(interrupted === null ? signal : 'SIGKILL')
     interrupted = signal
   })
 }
@@ -105,7 +104,9 @@ async function select() {
 async function selectChanged() {
   const output = []
   const env = { MILLRACE_TEST_SOURCES: 'yes' }
-  await vitest(['list', '--filesOnly', '--json', ...args], env, (chunk) => output.push(chunk))
+  const status = await vitest(['list', '--filesOnly', '--json', ...args], env, (chunk) => output.push(chunk))
+  // Then its message is above, and it fails again.
+  if (status !== 0) return args
   const text = Buffer.concat(output).toString()
   const files = JSON.parse(text.slice(text.indexOf('['))).map(({ file }) => file)
   if (files.length === 0) {

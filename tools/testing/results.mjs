@@ -19,7 +19,11 @@ export function readResults(path) {
       else Object.assign(file, { failed: true, load: line.load, errors: [...file.errors, line.message] })
     }
   }
-  return { files, stray }
+  // The error of a worker that died belongs to the file that it ran.
+  const dead = [...files.values()].find(({ ended }) => !ended)
+  if (dead === undefined) return { files, stray }
+  dead.errors.push(...stray)
+  return { files, stray: [] }
 }
 
 /** Two projects may run the same file. */

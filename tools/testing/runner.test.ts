@@ -105,6 +105,20 @@ describe('npm test', () => {
     expect(code).toBe(1)
   })
 
+  it('runs a file again whose worker died', async () => {
+    const mark = aMark()
+    const dies = `it('dies once', () => {
+      if (existsSync('${mark}')) return
+      writeFileSync('${mark}', '')
+      process.kill(process.pid, 'SIGKILL')
+      return new Promise(() => {})
+    })`
+    const { code, output, lines } = await runSuite({ a: passes, b: dies })
+    expect(output).toMatch(/Unsteady.*\n.*b\.test\.ts: the file: It did not end\./)
+    expect(lines.at(-1)).toBe('2 passed, 0 failed')
+    expect(code).toBe(0)
+  })
+
   it('fails if no file matches', async () => {
     const { code, lines } = await runSuite({})
     expect(lines.at(-1)).toBe('0 passed, 1 failed')
