@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import pg from 'pg'
+import { endedSeconds } from '@millrace/server/resources/log/queries.ts'
 import type { OnFailure } from './ask.ts'
 import { Client } from './client.ts'
 import { logText } from './log-text.ts'
@@ -178,12 +179,15 @@ async function readTail(
   return Buffer.concat(parts)
 }
 
-/** The server merges chunks a while after the end of a job, so the end is moved into the past. */
+/** The server merges chunks a while after the end of a job, so the end is moved to where it looks next. */
 async function untilCompacted(started: Started, jobId: string): Promise<void> {
   const db = new pg.Client({ connectionString: databaseUrl(started) })
   await db.connect()
   try {
-    await db.query("update jobs set finished_at = now() - interval '1 hour' where id = $1", [jobId])
+    await db.query('update jobs set finished_at = now() - make_interval(secs => $2) where id = $1', [
+      jobId,
+      endedSeconds - 1,
+    ])
     for (;;) {
       const { rows } = await db.query('select from job_logs where job_id = $1 and finished_at is not null', [
         jobId,
