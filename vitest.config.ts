@@ -91,6 +91,7 @@ export default defineConfig({
           include: ['{tools,testbed}/**/*.test.ts'],
           isolate: false,
           pool: 'forks',
+          sequence: { groupOrder: 1 },
           ...limits(300),
         },
       },
@@ -105,6 +106,8 @@ export default defineConfig({
           ...processes,
           // The cases of agent-conformance.test.ts mostly wait.
           maxConcurrency: 16,
+          // `npm run test:all` runs what `npm test` runs first.
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -114,7 +117,7 @@ export default defineConfig({
           include: ['e2e/heavy/*.test.ts'],
           ...processes,
           maxWorkers: 2,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
     ],

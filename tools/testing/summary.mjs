@@ -56,8 +56,7 @@ const section = (title, lines) => (lines.length === 0 ? [] : ['', title, ...line
 const slowest = (files) => [...files].sort((a, b) => b.ms - a.ms).slice(0, slowestFiles)
 
 function byKind(files) {
-  const kinds = Map.groupBy ? Map.groupBy(files, ({ project }) => project) : groupByProject(files)
-  return [...kinds].map(([kind, members]) => {
+  return [...groupByProject(files)].map(([kind, members]) => {
     const tests = members.reduce((sum, file) => sum + file.tests.length, 0)
     return `${seconds(members.reduce((sum, { ms }) => sum + ms, 0))}  ${kind}: ${tests} tests in ${members.length} files`
   })

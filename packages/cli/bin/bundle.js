@@ -1,5 +1,5 @@
 // Finds the bundled program: the compiled packages and their libraries in a few files, which load in half the time. Its
-// folder is named after the compiled packages, so an outdated bundle is not found.
+// folder is named after the sources of the packages, so an outdated bundle is not found.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
