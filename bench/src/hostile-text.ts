@@ -6,7 +6,7 @@ import { compileRegex, createSearchBudget, searchRegex } from '@millrace/engine/
 import { matchesGlob } from '@millrace/engine/globs.ts'
 import { readPipeline } from '@millrace/engine/steps/document.ts'
 import { parseSource } from '@millrace/engine/yaml.ts'
-import { refuseDockerfile } from '@millrace/server/resources/agent-images/rules.ts'
+import { refuseDockerfile } from '@millrace/server/resources/clusters/agent-images/rules.ts'
 import type { Report } from './report.ts'
 
 const megabyte = 1024 * 1024

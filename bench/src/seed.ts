@@ -3,9 +3,9 @@ import { scopes } from '@millrace/server/auth/scopes.ts'
 import type { BuildRequest } from '@millrace/server/conductor/build.ts'
 import type { Db } from '@millrace/server/db/pool.ts'
 import { hashToken, newId } from '@millrace/server/lib/ids.ts'
-import { createAccessToken } from '@millrace/server/resources/access-token/create.ts'
-import { createMember } from '@millrace/server/resources/members/create.ts'
-import { createOrganization } from '@millrace/server/resources/organizations/create.ts'
+import { createAccessToken } from '@millrace/server/resources/people/access-token/create.ts'
+import { createMember } from '@millrace/server/resources/people/members/create.ts'
+import { createOrganization } from '@millrace/server/resources/people/organizations/create.ts'
 
 export interface Seeded {
   orgId: string

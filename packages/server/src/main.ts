@@ -25,19 +25,19 @@ import {
   createAccessToken,
   type CreatedAccessToken,
   type AccessTokenRequest,
-} from './resources/access-token/create.ts'
-import * as accessTokens from './resources/access-token/revoke.ts'
-import { createMember, type CreatedMember } from './resources/members/create.ts'
-import * as organizations from './resources/organizations/create.ts'
-import { updateAllowedRanges } from './resources/api-settings/update.ts'
-import { disableFeature, enableFeature } from './resources/organizations/enable-feature.ts'
-import type { OwnSettings } from './resources/retention/rules.ts'
-import * as sso from './resources/sso/update.ts'
-import { findCredentials } from './resources/user/queries.ts'
+} from './resources/people/access-token/create.ts'
+import * as accessTokens from './resources/people/access-token/revoke.ts'
+import { createMember, type CreatedMember } from './resources/people/members/create.ts'
+import * as organizations from './resources/people/organizations/create.ts'
+import { updateAllowedRanges } from './resources/people/api-settings/update.ts'
+import { disableFeature, enableFeature } from './resources/people/organizations/enable-feature.ts'
+import type { OwnSettings } from './resources/builds/retention/rules.ts'
+import * as sso from './resources/people/sso/update.ts'
+import { findCredentials } from './resources/people/user/queries.ts'
 
 export type { RetentionOf } from './program/retention.ts'
 export type { Audience, Started } from './program/run.ts'
-export type { OwnSettings } from './resources/retention/rules.ts'
+export type { OwnSettings } from './resources/builds/retention/rules.ts'
 
 export type Environment = Record<string, string | undefined>
 

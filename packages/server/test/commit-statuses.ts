@@ -1,9 +1,9 @@
 // Carries out what the worker does for commit statuses, by the clock of a context.
 import { sql } from 'kysely'
 import type { Context } from '../src/context.ts'
-import { listPipelinesWithDue } from '../src/resources/commit-statuses/queries.ts'
-import { reportStatuses } from '../src/resources/commit-statuses/report.ts'
-import { updateStatuses } from '../src/resources/commit-statuses/update-statuses.ts'
+import { listPipelinesWithDue } from '../src/resources/builds/commit-statuses/queries.ts'
+import { reportStatuses } from '../src/resources/builds/commit-statuses/report.ts'
+import { updateStatuses } from '../src/resources/builds/commit-statuses/update-statuses.ts'
 import { eventually } from './eventually.ts'
 
 /** Waits until all events are read: a transaction of PostgreSQL itself, such as autovacuum, may be open for a moment. */

@@ -3,7 +3,7 @@ import { newId } from '../src/lib/ids.ts'
 import type { BuildStateName, ProviderId } from '../src/notifications/names.ts'
 import { sealSecrets } from '../src/notifications/delivery/open-service.ts'
 import { providers } from '../src/notifications/providers/table.ts'
-import { splitSecrets } from '../src/resources/services/rules.ts'
+import { splitSecrets } from '../src/resources/notifications/services/rules.ts'
 import type { TestApp } from './app.ts'
 
 export async function aConnectedService(

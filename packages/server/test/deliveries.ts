@@ -1,6 +1,6 @@
 // Webhooks as the source hosts send them: their headers, and the parts of their payloads that readers depend on.
 import { createHash, createHmac, randomUUID } from 'node:crypto'
-import { openWebhookToken } from '../src/resources/pipelines/sealed.ts'
+import { openWebhookToken } from '../src/resources/pipelines/pipelines/sealed.ts'
 import type { TestApp, TestAnswer } from './app.ts'
 
 export interface TestDelivery {

@@ -2,8 +2,8 @@
 // which replace those of the world for one request.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { inTransaction } from '@millrace/server/db/transaction.ts'
-import { storeArchives, writeArchives } from '@millrace/server/resources/archived_builds/archive.ts'
-import { newVolumeId } from '@millrace/server/resources/cache_volumes/queries.ts'
+import { storeArchives, writeArchives } from '@millrace/server/resources/builds/archived_builds/archive.ts'
+import { newVolumeId } from '@millrace/server/resources/clusters/cache_volumes/queries.ts'
 import { announce, announceParts, takeFile } from './files.ts'
 import { makeRoom } from './makers.ts'
 import { finishJob, jobsOf, newAgent, newBuild, newPipeline, runJob } from './runs.ts'

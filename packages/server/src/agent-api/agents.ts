@@ -12,7 +12,7 @@ import {
 import { disconnectAgent } from '../conductor/lost-agents.ts'
 import { publishMoved } from '../events/agents.ts'
 import { ok } from '../http/answer.ts'
-import { pauseAgent, resumeAgent, stopAgent } from '../resources/agents/update.ts'
+import { pauseAgent, resumeAgent, stopAgent } from '../resources/clusters/agents/update.ts'
 import { registerAgent } from './register-agent.ts'
 import { agentRoute, done } from './route.ts'
 

@@ -2,9 +2,9 @@
 // after the job has ended.
 import { HeaderTimesRequest } from '@millrace/protocol/logs.ts'
 import { badRequest } from '../lib/errors.ts'
-import * as logs from '../resources/log/queries.ts'
-import { mostChunkBytes, receiveChunk } from '../resources/log/receive.ts'
-import { nanoseconds } from '../resources/log/sections.ts'
+import * as logs from '../resources/builds/log/queries.ts'
+import { mostChunkBytes, receiveChunk } from '../resources/builds/log/receive.ts'
+import { nanoseconds } from '../resources/builds/log/sections.ts'
 import { agentRoute, done, lastOf } from './route.ts'
 
 const sendChunk = agentRoute({

@@ -5,10 +5,10 @@ import { measureJson } from '../http/json-body.ts'
 import { badRequest, refused } from '../lib/errors.ts'
 import { compiledModule } from '../lib/package-files.ts'
 import { runInThread, ThreadLimitExceeded } from '../lib/threads.ts'
-import { readJunit } from '../resources/test_runs/junit.ts'
-import { clean, mostResults, readResult, type TestResult } from '../resources/test_runs/results.ts'
-import type { RunEnv } from '../resources/test_runs/store.ts'
-import { XmlError } from '../resources/test_runs/xml.ts'
+import { readJunit } from '../resources/tests/test_runs/junit.ts'
+import { clean, mostResults, readResult, type TestResult } from '../resources/tests/test_runs/results.ts'
+import type { RunEnv } from '../resources/tests/test_runs/store.ts'
+import { XmlError } from '../resources/tests/test_runs/xml.ts'
 
 export const mostUploadBytes = 32 * 1024 * 1024
 const mostInflatedBytes = 64 * 1024 * 1024

@@ -7,7 +7,7 @@ import type { Context } from '../context.ts'
 import type { Answer } from '../http/answer.ts'
 import type { RawQuery } from '../http/query.ts'
 import { forbidden } from '../lib/errors.ts'
-import type { SendingSuite } from '../resources/suites/queries.ts'
+import type { SendingSuite } from '../resources/tests/suites/queries.ts'
 import { bodyReader } from './read-body.ts'
 import type { Agent, Joining, Registration, RunningJob } from './tokens.ts'
 

@@ -6,7 +6,7 @@ import type { Context } from '../context.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { ok } from '../http/answer.ts'
 import { badRequest, forbidden, notFound } from '../lib/errors.ts'
-import { permits, type Claims } from '../resources/secrets/rules.ts'
+import { permits, type Claims } from '../resources/clusters/secrets/rules.ts'
 import { agentRoute, lastOf, type AgentRequest } from './route.ts'
 import type { RunningJob } from './tokens.ts'
 

@@ -18,8 +18,8 @@ import {
   uploadsOf,
 } from '../../test/step-caches.ts'
 import type { BuildRequest } from '../conductor/build.ts'
-import { deleteUnusedBlobs } from '../resources/artifacts/expire.ts'
-import { expireCaches } from '../resources/caches/expire.ts'
+import { deleteUnusedBlobs } from '../resources/builds/artifacts/expire.ts'
+import { expireCaches } from '../resources/clusters/caches/expire.ts'
 
 const hours = (count: number) => count * 60 * 60 * 1000
 

@@ -2,7 +2,7 @@
 import type { Db } from '../db/pool.ts'
 import { unauthorized } from '../lib/errors.ts'
 import { hashToken } from '../lib/ids.ts'
-import * as suites from '../resources/suites/queries.ts'
+import * as suites from '../resources/tests/suites/queries.ts'
 
 export async function findSuite(db: Db, given: string): Promise<suites.SendingSuite> {
   const token = /^token="?([^"]+)"?$/.exec(given)?.[1] ?? given

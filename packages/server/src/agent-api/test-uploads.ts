@@ -1,6 +1,6 @@
 // Results of tests, as test collectors send them from inside jobs, with the token of their suite.
-import { runUrl } from '../resources/test_runs/present.ts'
-import { storeResults } from '../resources/test_runs/store.ts'
+import { runUrl } from '../resources/tests/test_runs/present.ts'
+import { storeResults } from '../resources/tests/test_runs/store.ts'
 import { mostUploadBytes, readUpload } from './read-test-upload.ts'
 import { agentRoute } from './route.ts'
 

@@ -6,9 +6,9 @@ import type { Endpoint } from '../http/endpoint.ts'
 import { allowSlowBody } from '../http/slow-bodies.ts'
 import { badRequest } from '../lib/errors.ts'
 import { isUuid } from '../lib/ids.ts'
-import { readForm } from '../resources/artifacts/form.ts'
-import { checkTicket } from '../resources/artifacts/tickets.ts'
-import { receiveFile, receivePart } from '../resources/artifacts/upload.ts'
+import { readForm } from '../resources/builds/artifacts/form.ts'
+import { checkTicket } from '../resources/builds/artifacts/tickets.ts'
+import { receiveFile, receivePart } from '../resources/builds/artifacts/upload.ts'
 
 /** A sender that sends nothing for this long is disconnected. */
 const silenceMs = 60_000

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually, startApp, useOwnApp, type TestApp } from '../../test/app.ts'
 import { aMember, anAdmin, anOrganization, aToken } from '../../test/builders.ts'
-import { revokeAccessToken } from '../resources/access-token/revoke.ts'
+import { revokeAccessToken } from '../resources/people/access-token/revoke.ts'
 import { flushTokenCaches } from './access-watch.ts'
 
 const app = useOwnApp()

@@ -10,7 +10,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { aRunningJob } from '../../test/agent-client.ts'
 import { useOwnApp } from '../../test/app.ts'
 import { aPipeline } from '../../test/builders.ts'
-import { sealPlainSecrets } from '../resources/pipelines/seal-plain.ts'
+import { sealPlainSecrets } from '../resources/pipelines/pipelines/seal-plain.ts'
 import { writeBackup } from './write.ts'
 
 const app = useOwnApp()

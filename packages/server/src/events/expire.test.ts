@@ -6,9 +6,9 @@ import { openStream } from '../../test/event-stream.ts'
 import { aBuild, runJob } from '../../test/runs.ts'
 import { listPartitions, makePartitions } from '../db/partitions.ts'
 import { relay } from '../notifications/outbox/relay.ts'
-import { takeTouchedBuilds } from '../resources/commit-statuses/queries.ts'
-import { currentCursor } from '../resources/events/queries.ts'
-import { loadSnapshots } from '../resources/services/load-snapshots.ts'
+import { takeTouchedBuilds } from '../resources/builds/commit-statuses/queries.ts'
+import { currentCursor } from '../resources/builds/events/queries.ts'
+import { loadSnapshots } from '../resources/notifications/services/load-snapshots.ts'
 import { handlers } from '../worker.ts'
 
 const dayMs = 24 * 60 * 60 * 1000

@@ -1,4 +1,4 @@
-import { instanceShapes } from '../resources/queues/schema.ts'
+import { instanceShapes } from '../resources/clusters/queues/schema.ts'
 import { connectionSdl } from './connections.ts'
 import { uuidOf } from './ids.ts'
 import { bodyOf, givenOf, type Input } from './inputs.ts'

@@ -13,7 +13,7 @@ import { slices } from '../app.ts'
 import { flushTokenCaches } from '../auth/access-watch.ts'
 import { scopes } from '../auth/scopes.ts'
 import { newId } from '../lib/ids.ts'
-import { revokeAccessToken } from '../resources/access-token/revoke.ts'
+import { revokeAccessToken } from '../resources/people/access-token/revoke.ts'
 
 const app = useApp({ env: { MILLRACE_TRUSTED_PROXIES: '127.0.0.1' } })
 

@@ -169,7 +169,8 @@ const properties: Record<string, Property> = {
 
 /** Properties that sound like ids of resources: why they are not, or where they are authorized. */
 const others: Record<string, string> = {
-  'POST /v2/user/access-tokens organization_slugs': 'judged in resources/access-tokens/access-tokens.test.ts',
+  'POST /v2/user/access-tokens organization_slugs':
+    'judged in resources/people/access-tokens/access-tokens.test.ts',
   'POST /pipelines/:pipeline/builds pull_request_id': 'a number of the source host',
   'POST /pipelines/:pipeline/builds author': 'a text that is shown; the creator is the caller',
   'PUT /retention keep_newest_builds': 'a number of builds',

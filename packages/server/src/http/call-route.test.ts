@@ -9,7 +9,7 @@ import {
   aToken,
   type TestOrganization,
 } from '../../test/builders.ts'
-import { clusterRoutes } from '../resources/clusters/routes.ts'
+import { clusterRoutes } from '../resources/clusters/clusters/routes.ts'
 import { authorizeToken } from './access.ts'
 import { callRoute } from './call-route.ts'
 import { registerEndpoints, type Endpoint } from './endpoint.ts'

@@ -4,7 +4,7 @@ import { useApp } from '../../test/app.ts'
 import { aToken, tokenId } from '../../test/builders.ts'
 import { aWorld, exampleOf, urlIn, type World } from '../../test/world.ts'
 import { slices } from '../app.ts'
-import { revokeAccessToken } from '../resources/access-token/revoke.ts'
+import { revokeAccessToken } from '../resources/people/access-token/revoke.ts'
 
 const app = useApp()
 

@@ -15,7 +15,7 @@ import { aWorld, urlIn, type World } from '../../test/world.ts'
 import { slices } from '../app.ts'
 import { flushTokenCaches } from '../auth/access-watch.ts'
 import { endSession } from '../auth/sessions.ts'
-import { revokeAccessToken } from '../resources/access-token/revoke.ts'
+import { revokeAccessToken } from '../resources/people/access-token/revoke.ts'
 
 const app = useApp({ env: { MILLRACE_TRUSTED_PROXIES: '127.0.0.1' } })
 let second: TestApp

@@ -1,5 +1,5 @@
 // Answers of tools that never fill the context of a language model.
-import { cutText, plainText } from '../resources/failure_summary/excerpt.ts'
+import { cutText, plainText } from '../resources/builds/failure_summary/excerpt.ts'
 
 /** The largest answer of a tool. A failure summary has its own limit. */
 export const mostBytes = 64 * 1024

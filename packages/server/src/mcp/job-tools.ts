@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { cutText, plainText } from '../resources/failure_summary/excerpt.ts'
-import { findSigned } from '../resources/artifacts/queries.ts'
+import { cutText, plainText } from '../resources/builds/failure_summary/excerpt.ts'
+import { findSigned } from '../resources/builds/artifacts/queries.ts'
 import { notFound } from '../lib/errors.ts'
 import { boundedList, mostBytes, pick } from './bounded.ts'
 import { BuildInput, findBuild, findJob, findOrganization, JobInput, OrganizationInput } from './place.ts'

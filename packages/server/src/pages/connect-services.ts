@@ -12,7 +12,7 @@ import {
 } from '../notifications/delivery/oauth.ts'
 import { DeliveryFailed, type Connecting, type Provider } from '../notifications/provider.ts'
 import { providers } from '../notifications/providers/table.ts'
-import { connectService } from '../resources/services/connect.ts'
+import { connectService } from '../resources/notifications/services/connect.ts'
 import { html, type Html } from './html.ts'
 import { findStart, insertStart, takeStart } from './oauth-starts.ts'
 import type { Page } from './page.ts'

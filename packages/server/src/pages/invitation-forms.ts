@@ -1,5 +1,5 @@
 import { shortestPassword } from '../auth/passwords.ts'
-import type { OpenInvitation } from '../resources/invitations/queries.ts'
+import type { OpenInvitation } from '../resources/people/invitations/queries.ts'
 import { html, type Html } from './html.ts'
 import type { PageAnswer, Session } from './page.ts'
 import { problemNote } from './sign-in-forms.ts'

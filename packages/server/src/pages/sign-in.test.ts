@@ -16,7 +16,7 @@ import { aSession, fromPage, withPassword } from '../../test/sessions.ts'
 import { signInLimits } from '../auth/sign-in-limits.ts'
 import { createSignInLink } from '../auth/sign-in-links.ts'
 import { hashToken } from '../lib/ids.ts'
-import { revokeAccessToken } from '../resources/access-token/revoke.ts'
+import { revokeAccessToken } from '../resources/people/access-token/revoke.ts'
 import { handlers } from '../worker.ts'
 
 const app = useOwnApp()

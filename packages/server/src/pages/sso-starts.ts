@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Keyring } from '../auth/keyring.ts'
 import type { Db } from '../db/pool.ts'
 import { hashToken } from '../lib/ids.ts'
-import type { Pending } from '../resources/sso/provider.ts'
+import type { Pending } from '../resources/people/sso/provider.ts'
 
 export interface Start {
   organizationId: string

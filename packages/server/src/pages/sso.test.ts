@@ -16,7 +16,7 @@ import {
 import { anOidcSite, type OidcPerson } from '../../test/oidc-site.ts'
 import { aSession, fromPage } from '../../test/sessions.ts'
 import { flushTokenCaches } from '../auth/access-watch.ts'
-import { disableSso } from '../resources/sso/update.ts'
+import { disableSso } from '../resources/people/sso/update.ts'
 import { handlers } from '../worker.ts'
 
 const slugs = Array.from({ length: 60 }, (_, index) => `acme-${index}`)

@@ -7,11 +7,16 @@ import type { Context } from '../context.ts'
 import { writeCookie } from '../http/cookies.ts'
 import { badRequest, forbidden, notFound } from '../lib/errors.ts'
 import { isStorable } from '../lib/unstorable.ts'
-import { redirectUri } from '../resources/sso/present.ts'
-import { authorizationUrl, exchangeCode, newPending, type Provider } from '../resources/sso/provider.ts'
-import { findEnabled, type SsoOrganization, type SsoRow } from '../resources/sso/queries.ts'
-import { readClaims } from '../resources/sso/rules.ts'
-import { signInPerson, type Refusal } from '../resources/sso/sign-in.ts'
+import { redirectUri } from '../resources/people/sso/present.ts'
+import {
+  authorizationUrl,
+  exchangeCode,
+  newPending,
+  type Provider,
+} from '../resources/people/sso/provider.ts'
+import { findEnabled, type SsoOrganization, type SsoRow } from '../resources/people/sso/queries.ts'
+import { readClaims } from '../resources/people/sso/rules.ts'
+import { signInPerson, type Refusal } from '../resources/people/sso/sign-in.ts'
 import { html, type Html } from './html.ts'
 import { localPath, type Page, type PageInput, type Redirect } from './page.ts'
 import { insertStart, takeStart } from './sso-starts.ts'

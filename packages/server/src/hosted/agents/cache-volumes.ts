@@ -4,7 +4,7 @@ import { originsOf } from '../../conductor/trust.ts'
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { HostedNotFound, type HostedDriver } from '../driver.ts'
-import * as volumes from '../../resources/cache_volumes/queries.ts'
+import * as volumes from '../../resources/clusters/cache_volumes/queries.ts'
 import type { HostedAgent } from './queries.ts'
 
 const unusedDays = 14

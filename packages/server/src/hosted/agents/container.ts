@@ -1,5 +1,5 @@
 import { runnerPath, type Container, type Mount } from '../driver.ts'
-import type { OwnVolume } from '../../resources/cache_volumes/queries.ts'
+import type { OwnVolume } from '../../resources/clusters/cache_volumes/queries.ts'
 import type { HostedAgent } from './queries.ts'
 import { readRunnableShape } from './rules.ts'
 

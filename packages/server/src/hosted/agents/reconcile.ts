@@ -3,7 +3,7 @@
 import { sql } from 'kysely'
 import type { Context } from '../../context.ts'
 import type { ContainerStatus, HostedDriver } from '../driver.ts'
-import * as volumes from '../../resources/cache_volumes/queries.ts'
+import * as volumes from '../../resources/clusters/cache_volumes/queries.ts'
 import { endUpdates, listMirrorIds } from './mirrors.ts'
 import * as hosted from './queries.ts'
 import { failAgent } from './start.ts'

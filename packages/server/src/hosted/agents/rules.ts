@@ -1,5 +1,5 @@
 import { matchesAgent } from '@millrace/engine/agents.ts'
-import { hostedTags, isRunnable, limitsOf, readShape } from '../../resources/queues/rules.ts'
+import { hostedTags, isRunnable, limitsOf, readShape } from '../../resources/clusters/queues/rules.ts'
 import type { Limits } from '../driver.ts'
 import { isImageName } from '../image-name.ts'
 

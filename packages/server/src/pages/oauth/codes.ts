@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../db/pool.ts'
 import { hashToken, newToken } from '../../lib/ids.ts'
-import type { AccessTokenRequest } from '../../resources/access-token/create.ts'
+import type { AccessTokenRequest } from '../../resources/people/access-token/create.ts'
 
 export interface Grant {
   userId: string

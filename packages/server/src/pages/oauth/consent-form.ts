@@ -1,6 +1,6 @@
 import type { Caller } from '../../auth/caller.ts'
 import { scopes } from '../../auth/scopes.ts'
-import type { TokenOrganization } from '../../resources/access-tokens/queries.ts'
+import type { TokenOrganization } from '../../resources/people/access-tokens/queries.ts'
 import { html, type Html } from '../html.ts'
 import type { PageAnswer } from '../page.ts'
 import { isLoopback, type Client } from './clients.ts'

@@ -1,0 +1,204 @@
+import { Type } from 'typebox'
+import type { Caller, Organization } from '../../../auth/caller.ts'
+import type { Context } from '../../../context.ts'
+import { created, noContent, type Answer } from '../../../http/answer.ts'
+import type { RequestUrl } from '../../../http/links.ts'
+import { numberOrUuid, text, uuid } from '../../../http/params.ts'
+import { route } from '../../../http/route.ts'
+import { notFound, validationFailed } from '../../../lib/errors.ts'
+import * as builds from '../builds/queries.ts'
+import { getBuildableJob, getVisibleJob, type JobParams } from '../jobs/access.ts'
+import { listPage } from './list.ts'
+import type * as annotations from './queries.ts'
+import { Annotation, CreateAnnotation, mostBodyBytes, type CreateAnnotationBody } from './schema.ts'
+import { deleteAnnotation, createAnnotation } from './create.ts'
+
+interface Asked {
+  ctx: Context
+  org: Organization
+  caller: Caller
+  params: JobParams
+  url: RequestUrl
+}
+
+const inBuild = { pipeline: text('pipeline'), build: numberOrUuid('build') }
+const inBuildJob = { ...inBuild, job: uuid('job') }
+const byId = { annotation: uuid('annotation') }
+/** A character of JSON may take six bytes for one of text. */
+const bodyLimitBytes = 7 * mostBodyBytes
+
+const list = {
+  method: 'GET',
+  scope: 'read_builds',
+  paging: 'pages',
+  answers: { 200: Type.Array(Annotation) },
+} as const
+
+const post = {
+  method: 'POST',
+  scope: 'write_builds',
+  body: CreateAnnotation,
+  bodyLimitBytes,
+  answers: { 201: Annotation },
+  errors: { 422: 'The body is not valid, or the annotation would grow beyond 1 MiB.' },
+} as const
+
+const remove = { method: 'DELETE', scope: 'write_builds', answers: { 204: null } } as const
+
+const listBuildAnnotationsRoute = route({
+  ...list,
+  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/annotations',
+  summary: 'List the annotations of a build, the most important first',
+  permission: 'read_pipeline',
+  params: inBuild,
+  query: {
+    scope: Type.Optional(
+      Type.String({ description: '`build` (default), `job` or `all`.', examples: ['all'] }),
+    ),
+    omit_body: Type.Optional(Type.Boolean({ default: false, description: 'Leave out `body_html`.' })),
+  },
+  errors: { 422: 'The scope is unknown.' },
+  async handler({ ctx, org, params, query, url }) {
+    const scope = readScope(query.scope ?? 'build')
+    const owner = await getBuild(ctx, org, params)
+    return listPage(ctx, owner, { scope, withBody: query.omit_body !== true, url })
+  },
+})
+
+const createBuildAnnotationRoute = route({
+  ...post,
+  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/annotations',
+  summary: 'Annotate a build; the same context replaces, or appends',
+  permission: 'build_pipeline',
+  params: inBuild,
+  async handler({ ctx, org, caller, params, body }) {
+    const owner = await getBuild(ctx, org, params)
+    return created(await createAnnotation(ctx, caller, owner, body))
+  },
+})
+
+const deleteBuildAnnotationRoute = route({
+  ...remove,
+  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/annotations/:annotation',
+  summary: 'Delete an annotation of a build or of one of its jobs',
+  permission: 'build_pipeline',
+  params: { ...inBuild, ...byId },
+  async handler({ ctx, org, caller, params }) {
+    await deleteAnnotation(ctx, caller, await getBuild(ctx, org, params), params.annotation)
+    return noContent()
+  },
+})
+
+const listJobAnnotationsRoute = route({
+  ...list,
+  url: '/v2/organizations/:org/jobs/:job/annotations',
+  summary: 'List the annotations of a job, the most important first',
+  permission: 'member',
+  params: { job: uuid('job') },
+  handler: listOfJob,
+})
+
+const listBuildJobAnnotationsRoute = route({
+  ...list,
+  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/annotations',
+  summary: 'List the annotations of a job, the most important first',
+  permission: 'read_pipeline',
+  params: inBuildJob,
+  handler: listOfJob,
+})
+
+const createJobAnnotationRoute = route({
+  ...post,
+  url: '/v2/organizations/:org/jobs/:job/annotations',
+  summary: 'Annotate a job; the same context replaces, or appends',
+  permission: 'member',
+  params: { job: uuid('job') },
+  handler: postToJob,
+})
+
+const createBuildJobAnnotationRoute = route({
+  ...post,
+  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/annotations',
+  summary: 'Annotate a job; the same context replaces, or appends',
+  permission: 'build_pipeline',
+  params: inBuildJob,
+  handler: postToJob,
+})
+
+const deleteJobAnnotationRoute = route({
+  ...remove,
+  url: '/v2/organizations/:org/jobs/:job/annotations/:annotation',
+  summary: 'Delete an annotation of a job',
+  permission: 'member',
+  params: { job: uuid('job'), ...byId },
+  handler: deleteOfJob,
+})
+
+const deleteBuildJobAnnotationRoute = route({
+  ...remove,
+  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/annotations/:annotation',
+  summary: 'Delete an annotation of a job',
+  permission: 'build_pipeline',
+  params: { ...inBuildJob, ...byId },
+  handler: deleteOfJob,
+})
+
+async function listOfJob({ ctx, org, caller, params, url }: Asked): Promise<Answer> {
+  const job = await getVisibleJob(ctx.db, org, caller, params)
+  return listPage(ctx, ownerOf(org, job), { scope: 'job', withBody: true, url })
+}
+
+async function postToJob({
+  ctx,
+  org,
+  caller,
+  params,
+  body,
+}: Asked & { body: CreateAnnotationBody }): Promise<Answer> {
+  const job = await getBuildableJob(ctx.db, org, caller, params)
+  return created(await createAnnotation(ctx, caller, ownerOf(org, job), body))
+}
+
+async function deleteOfJob({
+  ctx,
+  org,
+  caller,
+  params,
+}: Asked & { params: JobParams & { annotation: string } }): Promise<Answer> {
+  const job = await getBuildableJob(ctx.db, org, caller, params)
+  await deleteAnnotation(ctx, caller, ownerOf(org, job), params.annotation)
+  return noContent()
+}
+
+const ownerOf = (org: Organization, job: { id: string; build_id: string }): annotations.Owner => ({
+  organizationId: org.id,
+  buildId: job.build_id,
+  jobId: job.id,
+})
+
+async function getBuild(
+  ctx: Context,
+  org: Organization,
+  { pipeline, build }: { pipeline: string; build: string },
+): Promise<annotations.Owner> {
+  const found = await builds.findInPipeline(ctx.db, org.id, pipeline, build)
+  if (found === undefined) throw notFound('No build found')
+  return { organizationId: org.id, buildId: found.id, jobId: null }
+}
+
+function readScope(text: string): annotations.Scope {
+  if (text === 'build' || text === 'job' || text === 'all') return text
+  throw validationFailed(`scope "${text}" is none of build, job and all`)
+}
+
+export const annotationRoutes = [
+  listBuildAnnotationsRoute,
+  createBuildAnnotationRoute,
+  deleteBuildAnnotationRoute,
+  listJobAnnotationsRoute,
+  listBuildJobAnnotationsRoute,
+  createJobAnnotationRoute,
+  createBuildJobAnnotationRoute,
+  deleteJobAnnotationRoute,
+  deleteBuildJobAnnotationRoute,
+]

@@ -1,0 +1,28 @@
+import type { Static } from 'typebox'
+import { pipelineUrl } from '../../pipelines/pipelines/present.ts'
+import type { ArchivedBuildRow } from './queries.ts'
+import type { ArchivedBuild } from './schema.ts'
+
+export function presentArchivedBuild(
+  url: string,
+  orgSlug: string,
+  row: ArchivedBuildRow,
+): Static<typeof ArchivedBuild> {
+  const pipeline = pipelineUrl(url, orgSlug, row.pipeline_slug)
+  return {
+    id: row.id,
+    url: `${pipeline}/archived_builds/${row.number}`,
+    build_url: `${pipeline}/builds/${row.number}`,
+    number: row.number,
+    state: row.state,
+    message: row.message,
+    commit: row.commit,
+    branch: row.branch,
+    created_at: row.created_at,
+    finished_at: row.finished_at,
+    archived_at: row.archived_at,
+    jobs_count: row.jobs,
+    logs_count: row.logs,
+    size: row.size,
+  }
+}

@@ -1,0 +1,48 @@
+import { okJson } from '../../../http/answer.ts'
+import { cursorAnswer, readCursor } from '../../../http/cursors.ts'
+import { numberOrUuid, text } from '../../../http/params.ts'
+import { route } from '../../../http/route.ts'
+import { notFound } from '../../../lib/errors.ts'
+import { presentArchivedBuild } from './present.ts'
+import * as archivedBuilds from './queries.ts'
+import { readDocument } from './read.ts'
+import { ArchivedBuildDocument, ArchivedBuildList } from './schema.ts'
+
+const listArchivedBuildsRoute = route({
+  method: 'GET',
+  url: '/v2/organizations/:org/pipelines/:pipeline/archived_builds',
+  summary: 'List the archived builds of a pipeline, newest first',
+  scope: 'read_builds',
+  permission: 'read_pipeline',
+  params: { pipeline: text('pipeline') },
+  paging: 'cursor',
+  answers: { 200: ArchivedBuildList },
+  errors: { 400: 'Both `after` and `before` are given, a cursor is invalid, or `per_page` is out of range.' },
+  async handler({ ctx, org, pipelineId, url }) {
+    const page = readCursor(url, `archived_builds ${pipelineId}`, ctx.keys)
+    const rows = await archivedBuilds.listInPipeline(ctx.db, org.id, pipelineId, page)
+    return cursorAnswer(
+      page,
+      rows,
+      (row) => ({ at: row.created_at, id: row.id }),
+      (row) => presentArchivedBuild(ctx.config.url, org.slug, row),
+    )
+  },
+})
+
+const getArchivedBuildRoute = route({
+  method: 'GET',
+  url: '/v2/organizations/:org/pipelines/:pipeline/archived_builds/:build',
+  summary: 'Get everything that was archived of a build',
+  scope: 'read_builds',
+  permission: 'read_pipeline',
+  params: { pipeline: text('pipeline'), build: numberOrUuid('build') },
+  answers: { 200: ArchivedBuildDocument },
+  async handler({ ctx, org, params }) {
+    const row = await archivedBuilds.findInPipeline(ctx.db, org.id, params.pipeline, params.build)
+    if (row === undefined) throw notFound('No build found')
+    return okJson(await readDocument(ctx, row))
+  },
+})
+
+export const archivedBuildRoutes = [listArchivedBuildsRoute, getArchivedBuildRoute]

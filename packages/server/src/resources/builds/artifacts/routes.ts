@@ -1,0 +1,268 @@
+import { Readable } from 'node:stream'
+import { Type } from 'typebox'
+import type { Caller, Organization } from '../../../auth/caller.ts'
+import type { Context } from '../../../context.ts'
+import { noContent, ok, redirect, type Answer } from '../../../http/answer.ts'
+import type { RequestUrl } from '../../../http/links.ts'
+import { pageAnswer, readPage } from '../../../http/paging.ts'
+import { numberOrUuid, text, uuid } from '../../../http/params.ts'
+import { route } from '../../../http/route.ts'
+import { notFound } from '../../../lib/errors.ts'
+import * as builds from '../builds/queries.ts'
+import { getBuildableJob, getVisibleJob, type JobInPlace, type JobParams } from '../jobs/access.ts'
+import { deleteArtifact } from './delete.ts'
+import { buildUrl, presentArtifact } from './present.ts'
+import * as artifacts from './queries.ts'
+import type { StoredArtifact } from './queries.ts'
+import { disposition, filenameOf, readState, safeMimeType } from './rules.ts'
+import { Artifact, ArtifactDownload, artifactStates } from './schema.ts'
+import { checkTicket, downloadSeconds, fileUrl } from './tickets.ts'
+
+interface JobRequest {
+  ctx: Context
+  org: Organization
+  caller: Caller
+  params: JobParams
+}
+
+type ArtifactRequest = JobRequest & { params: JobParams & { artifact: string } }
+
+const filters = {
+  state: Type.Optional(Type.String({ description: `One of ${artifactStates.join(', ')}.` })),
+  path: Type.Optional(
+    Type.String({ description: 'Exact, or with `*` for any run of characters, slashes included.' }),
+  ),
+}
+const build = { pipeline: text('pipeline'), build: numberOrUuid('build') }
+const byId = { job: uuid('job') }
+const inBuild = { ...build, ...byId }
+const one = { artifact: uuid('artifact') }
+
+const listing = {
+  method: 'GET',
+  scope: 'read_artifacts',
+  query: filters,
+  paging: 'pages',
+  answers: { 200: Type.Array(Artifact) },
+  errors: { 422: 'The state is unknown.' },
+} as const
+
+const listOfBuildRoute = route({
+  ...listing,
+  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/artifacts',
+  summary: 'List the artifacts of all jobs of a build, oldest first',
+  permission: 'read_pipeline',
+  params: build,
+  async handler({ ctx, org, params, query, url }) {
+    const state = readState(query.state)
+    const found = await builds.findInPipeline(ctx.db, org.id, params.pipeline, params.build)
+    if (found === undefined) throw notFound('No build found')
+    const page = readPage(url)
+    const rows = await artifacts.listOfBuild(ctx.db, org.id, found.id, { state, path: query.path, ...page })
+    const at = buildUrl(ctx.config.url, org.slug, params.pipeline, found.number)
+    return pageAnswer(page, rows, (row) => presentArtifact(row, at))
+  },
+})
+
+const listByIdRoute = route({
+  ...listing,
+  url: '/v2/organizations/:org/jobs/:job/artifacts',
+  summary: 'List the artifacts of a job, oldest first',
+  permission: 'member',
+  params: byId,
+  handler: answerList,
+})
+
+const listInBuildRoute = route({
+  ...listing,
+  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/artifacts',
+  summary: 'List the artifacts of a job, oldest first',
+  permission: 'read_pipeline',
+  params: inBuild,
+  handler: answerList,
+})
+
+const get = {
+  method: 'GET',
+  summary: 'Get an artifact',
+  scope: 'read_artifacts',
+  answers: { 200: Artifact },
+} as const
+
+const getByIdRoute = route({
+  ...get,
+  url: '/v2/organizations/:org/jobs/:job/artifacts/:artifact',
+  permission: 'member',
+  params: { ...byId, ...one },
+  handler: answerOne,
+})
+
+const getInBuildRoute = route({
+  ...get,
+  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/artifacts/:artifact',
+  permission: 'read_pipeline',
+  params: { ...inBuild, ...one },
+  handler: answerOne,
+})
+
+const download = {
+  method: 'GET',
+  summary: 'Download an artifact: answers where its file is to be had for 60 seconds',
+  scope: 'read_artifacts',
+  download: true,
+  answers: { 302: ArtifactDownload },
+} as const
+
+const downloadByIdRoute = route({
+  ...download,
+  url: '/v2/organizations/:org/jobs/:job/artifacts/:artifact/download',
+  permission: 'member',
+  params: { ...byId, ...one },
+  handler: answerDownload,
+})
+
+const downloadInBuildRoute = route({
+  ...download,
+  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/artifacts/:artifact/download',
+  permission: 'read_pipeline',
+  params: { ...inBuild, ...one },
+  handler: answerDownload,
+})
+
+const deletion = {
+  method: 'DELETE',
+  summary: 'Delete an artifact, and its file where this server keeps it',
+  scope: 'write_artifacts',
+  answers: { 204: null },
+} as const
+
+const deleteByIdRoute = route({
+  ...deletion,
+  url: '/v2/organizations/:org/jobs/:job/artifacts/:artifact',
+  permission: 'member',
+  params: { ...byId, ...one },
+  handler: answerDelete,
+})
+
+const deleteInBuildRoute = route({
+  ...deletion,
+  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/artifacts/:artifact',
+  permission: 'build_pipeline',
+  params: { ...inBuild, ...one },
+  handler: answerDelete,
+})
+
+/** A job wrote the file, so it is not trusted: a browser must not run or load anything from it. */
+const filePolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src data:; sandbox"
+
+const getFileRoute = route({
+  method: 'GET',
+  url: '/v2/artifacts/:artifact/file',
+  summary: 'Read the file of an artifact, at an address that a download gave',
+  scope: 'none',
+  permission: 'anonymous',
+  params: one,
+  query: {
+    ticket: Type.Optional(Type.String({ description: 'The code in the address that a download leads to.' })),
+  },
+  answers: { 200: Type.String({ contentMediaType: 'application/octet-stream' }), 302: null },
+  errors: { 403: 'The address was not given by this server, or is older than 60 seconds.' },
+  async handler({ ctx, method, params, query }) {
+    const id = params.artifact.toLowerCase()
+    const secondsLeft = checkTicket(ctx, 'download', id, query.ticket)
+    const artifact = await artifacts.findSigned(ctx.db, id)
+    if (artifact === undefined || artifact.blob_key === null) throw notFound('No artifact found')
+    const shown = {
+      contentType: safeMimeType(artifact.mime_type),
+      disposition: disposition(filenameOf(artifact.path)),
+    }
+    const { direct } = ctx.blobs
+    if (direct !== null && method === 'GET') {
+      // The store's URL must not be valid longer than the ticket.
+      const seconds = Math.max(1, Math.min(secondsLeft, downloadSeconds))
+      return redirect(await direct.getUrl(artifact.blob_key, seconds, shown))
+    }
+    const headers = {
+      'Content-Type': shown.contentType,
+      'Content-Length': String(artifact.file_size),
+      'Content-Disposition': shown.disposition,
+      'Content-Security-Policy': filePolicy,
+      'Cache-Control': 'private, no-store',
+    }
+    const stream = method === 'HEAD' ? Readable.from([]) : await ctx.blobs.get(artifact.blob_key)
+    if (stream === null) throw notFound('No artifact found')
+    return { status: 200, stream, headers }
+  },
+})
+
+async function answerList({
+  ctx,
+  org,
+  caller,
+  params,
+  query,
+  url,
+}: JobRequest & { query: { state?: string; path?: string }; url: RequestUrl }): Promise<Answer> {
+  const state = readState(query.state)
+  const job = await getVisibleJob(ctx.db, org, caller, params)
+  const page = readPage(url)
+  const rows = await artifacts.listOfJob(ctx.db, org.id, job.id, { state, path: query.path, ...page })
+  const at = urlOfBuild(ctx, org, job)
+  return pageAnswer(page, rows, (row) => presentArtifact(row, at))
+}
+
+async function answerOne({ ctx, org, caller, params }: ArtifactRequest): Promise<Answer> {
+  const job = await getVisibleJob(ctx.db, org, caller, params)
+  return ok(presentArtifact(await getArtifact(ctx, org, job, params.artifact), urlOfBuild(ctx, org, job)))
+}
+
+async function answerDownload({ ctx, org, caller, params }: ArtifactRequest): Promise<Answer> {
+  const job = await getVisibleJob(ctx.db, org, caller, params)
+  const url = downloadUrl(ctx, await getArtifact(ctx, org, job, params.artifact))
+  return { ...redirect(url), body: { url } }
+}
+
+async function answerDelete({ ctx, org, caller, params }: ArtifactRequest): Promise<Answer> {
+  const job = await getBuildableJob(ctx.db, org, caller, params)
+  await deleteArtifact(ctx, org.id, caller, await getArtifact(ctx, org, job, params.artifact))
+  return noContent()
+}
+
+/** Spec, Limits: for a file in the customer's own store, the object's public URL. */
+function downloadUrl(
+  ctx: Context,
+  { id, state, upload_destination, external_url, blob_key }: StoredArtifact,
+): string {
+  if (state === 'expired') throw notFound('The artifact has expired')
+  if (state !== 'finished') throw notFound('The file of the artifact has not been uploaded')
+  if (upload_destination === '' && blob_key !== null) return fileUrl(ctx, id, downloadSeconds)
+  if (external_url === null) throw notFound('The file of the artifact has no public address')
+  return external_url
+}
+
+async function getArtifact(
+  ctx: Context,
+  org: Organization,
+  job: JobInPlace,
+  id: string,
+): Promise<StoredArtifact> {
+  const artifact = await artifacts.findInJob(ctx.db, org.id, job.id, id)
+  if (artifact === undefined) throw notFound('No artifact found')
+  return artifact
+}
+
+const urlOfBuild = (ctx: Context, org: Organization, job: JobInPlace) =>
+  buildUrl(ctx.config.url, org.slug, job.pipeline_slug, job.build_number)
+
+export const artifactRoutes = [
+  listOfBuildRoute,
+  listByIdRoute,
+  listInBuildRoute,
+  getByIdRoute,
+  getInBuildRoute,
+  downloadByIdRoute,
+  downloadInBuildRoute,
+  deleteByIdRoute,
+  deleteInBuildRoute,
+  getFileRoute,
+]

@@ -1,0 +1,111 @@
+import { byCaller, recordAudit } from '../../../audit/record.ts'
+import type { AuditType } from '../../../audit/types.ts'
+import type { Caller, Organization } from '../../../auth/caller.ts'
+import { carryOut } from '../../../conductor/act.ts'
+import type { BuildRequest } from '../../../conductor/build.ts'
+import { createBuild, type BuildRefusal } from '../../../conductor/create-build.ts'
+import type { Context } from '../../../context.ts'
+import { inTransaction } from '../../../db/transaction.ts'
+import { invalidFields, notFound, refused, type ApiError } from '../../../lib/errors.ts'
+import { findCommitOrigin } from './commit-origin.ts'
+import * as builds from './queries.ts'
+import { readAuthor, readMaps, readPullRequest } from './rules.ts'
+import type { CreateBuildBody } from './schema.ts'
+
+type CreatedBuild = Pick<builds.BuildRow, 'id' | 'pipeline_id'>
+
+interface NamedPipeline {
+  id: string
+  slug: string
+}
+
+export async function createFromBody(
+  ctx: Context,
+  org: Organization,
+  caller: Caller,
+  pipeline: NamedPipeline,
+  body: CreateBuildBody,
+): Promise<CreatedBuild> {
+  return create(ctx, org, caller, pipeline, 'BUILD_CREATED', {
+    ...requestOf(caller, pipeline),
+    author: readAuthor(body, caller),
+    commit: body.commit,
+    commitOrigin: await findCommitOrigin(ctx.db, org.id, pipeline.id, body),
+    branch: body.branch,
+    tag: null,
+    message: body.message ?? null,
+    ...readMaps(body),
+    pullRequest: readPullRequest(body),
+    cleanCheckout: body.clean_checkout ?? false,
+    ignoreBranchFilters: body.ignore_pipeline_branch_filters ?? false,
+    rebuiltFrom: null,
+  })
+}
+
+/** Builds the same again from the stored build, without a request to the repository. */
+export async function rebuild(
+  ctx: Context,
+  org: Organization,
+  caller: Caller,
+  { id, number, pipeline_id, pipeline_slug }: builds.BuildRow,
+): Promise<CreatedBuild> {
+  const original = await builds.findRepeatable(ctx.db, org.id, id)
+  if (original === undefined) throw notFound('No build found')
+  if (!original.allow_rebuilds) throw refused('The pipeline does not allow builds to be rebuilt.')
+  const pipeline = { id: pipeline_id, slug: pipeline_slug }
+  const { commit, branch, tag, message, env, author } = original
+  return create(ctx, org, caller, pipeline, 'BUILD_REBUILT', {
+    ...requestOf(caller, pipeline),
+    author,
+    commit,
+    commitOrigin: original.from_fork === true || original.pull_request?.fork === true ? 'fork' : 'own',
+    branch,
+    tag,
+    message,
+    env,
+    metaData: {},
+    pullRequest: original.pull_request,
+    cleanCheckout: false,
+    // The filter was applied when the original was created.
+    ignoreBranchFilters: true,
+    rebuiltFrom: { id, number },
+  })
+}
+
+const requestOf = (caller: Caller, pipeline: NamedPipeline) =>
+  ({
+    pipelineId: pipeline.id,
+    source: 'api',
+    creatorId: caller.user.id,
+    triggeredFrom: null,
+    dueAt: null,
+  }) as const
+
+async function create(
+  ctx: Context,
+  org: Organization,
+  caller: Caller,
+  pipeline: NamedPipeline,
+  type: Extract<AuditType, 'BUILD_CREATED' | 'BUILD_REBUILT'>,
+  request: BuildRequest,
+): Promise<CreatedBuild> {
+  const { buildId, followUps } = await inTransaction(ctx.db, async (trx) => {
+    const created = await createBuild({ ...ctx, db: trx }, org.id, request)
+    if (!created.ok) throw toError(created)
+    const { branch, commit, rebuiltFrom } = request
+    await recordAudit(trx, byCaller(caller), {
+      organizationId: org.id,
+      type,
+      subject: { type: 'Build', uuid: created.buildId, name: `${pipeline.slug} #${created.number}` },
+      data: { branch, commit, ...(rebuiltFrom === null ? {} : { rebuilt_from: rebuiltFrom.id }) },
+    })
+    return created
+  })
+  await carryOut(ctx, followUps)
+  return { id: buildId, pipeline_id: pipeline.id }
+}
+
+function toError({ reason, message, errors }: BuildRefusal): ApiError {
+  if (errors !== undefined) return invalidFields(errors)
+  return reason === 'no_pipeline' ? notFound(message) : refused(message)
+}

@@ -1,0 +1,182 @@
+// How much of the tables a page of builds reads: what it shows, however many builds there are.
+import { Kysely, PostgresDialect, sql, type CompiledQuery } from 'kysely'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { useOwnApp } from '../../../../test/app.ts'
+import { anAdmin, anOrganization, aPipeline } from '../../../../test/builders.ts'
+import type { Tables } from '../../../db/generated/tables.ts'
+import { narrow } from './narrow.ts'
+import { listPlaces, type Range, type Window } from './places.ts'
+import { readFilter } from './rules.ts'
+import type { ListQuery } from './schema.ts'
+
+const app = useOwnApp()
+const builds = 20_000
+/** A page of 31 is looked for, found and counted; whether few builds ended since a time is seen after 500. */
+const mostRead = 650
+
+const ranges: Record<string, Range> = {}
+let creator = ''
+beforeAll(async () => {
+  const [org, other] = [await anOrganization(app), await anOrganization(app)]
+  const pipelines = [
+    await aPipeline(app, org, 'steps: []'),
+    await aPipeline(app, org, 'steps: []'),
+    await aPipeline(app, other, 'steps: []'),
+  ]
+  creator = (await anAdmin(app, org)).id
+  const ids = pipelines.map(({ id }) => id)
+  await sql`
+    insert into builds (id, organization_id, pipeline_id, number, state, blocked_state, commit, branch, source,
+      creator_id, created_at, scheduled_at, finished_at)
+    select gen_random_uuid(), p.organization_id, p.id, i,
+      case when i % 2000 = 0 then 'running' when i % 3000 = 1 then 'blocked' when i % 10 = 3 then 'failed' else 'passed' end,
+      case when i % 3000 = 1 then 'passed' end,
+      md5((i / 2)::text), case when i % 3 = 0 then 'main' else 'topic-' || i % 150 end, 'api',
+      case when i % 20 = 0 then ${creator}::uuid end,
+      '2026-01-01'::timestamptz + i * interval '1 minute', '2026-01-01'::timestamptz + i * interval '1 minute',
+      '2026-01-01'::timestamptz + (i + 5) * interval '1 minute'
+    from generate_series(1, ${builds}::int) i
+    join pipelines p on p.id = (${ids}::uuid[])[case when i % 11 = 0 then 3 when i % 7 = 0 then 2 else 1 end]`.execute(
+    app.db,
+  )
+  await sql`
+    insert into build_tallies (build_id, ${sql.raw(Object.keys(noTally).join(', '))})
+    select id, ${sql.raw(Object.values(noTally).join(', '))} from builds`.execute(app.db)
+  await sql`
+    insert into build_meta_data (build_id, key, value, organization_id, created_at)
+    select id, 'release', (number % 100)::text, organization_id, created_at from builds`.execute(app.db)
+  await sql`vacuum analyze builds, build_meta_data, build_tallies`.execute(app.db)
+  ranges['/builds'] = { kind: 'organizations', ids: [org.id, other.id], within: null }
+  ranges['/organizations/{org.slug}/builds'] = { kind: 'organizations', ids: [org.id], within: null }
+  ranges['/organizations/{org.slug}/pipelines/{pipeline.slug}/builds'] = {
+    kind: 'pipelines',
+    ids: ids.slice(0, 1),
+    organizationIds: [org.id],
+  }
+})
+
+const noTally = {
+  active: 0,
+  on_agent: 0,
+  hard_failed: 0,
+  promised: 0,
+  cut_short: 0,
+  waiting: 0,
+  wanted: 0,
+  fail_fast: 0,
+  manual_passed: 0,
+  manual_failed: 0,
+  manual_running: 0,
+  jobs: 0,
+  uploads: 0,
+  impossible: 0,
+  ever_started: false,
+  cancel_requested: false,
+}
+
+interface PlanNode {
+  'Node Type': string
+  'Relation Name'?: string
+  'Actual Rows': number
+  'Actual Loops': number
+  'Rows Removed by Filter'?: number
+  Plans?: PlanNode[]
+}
+
+/** Rows that scans of the tables handed on or threw away. */
+function rowsRead(node: PlanNode): number {
+  const own =
+    node['Relation Name'] === undefined
+      ? 0
+      : (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops']
+  return own + (node.Plans ?? []).reduce((sum, child) => sum + rowsRead(child), 0)
+}
+
+const nodesOf = (node: PlanNode): string[] => [node['Node Type'], ...(node.Plans ?? []).flatMap(nodesOf)]
+
+async function read(range: Range, query: ListQuery, window: Partial<Window> = {}) {
+  const queries: CompiledQuery[] = []
+  const db = new Kysely<Tables>({
+    dialect: new PostgresDialect({ pool: app.database.pool }),
+    log: ({ query }) => {
+      queries.push(query)
+    },
+  })
+  const filter = await narrow(db, [range], readFilter(query))
+  const places = await listPlaces(db, [range], filter, { limit: 31, offset: 0, after: null, ...window })
+  const plans = await Promise.all(queries.map(explain))
+  return {
+    places,
+    rows: plans.reduce((sum, plan) => sum + rowsRead(plan), 0),
+    nodes: plans.flatMap(nodesOf),
+  }
+}
+
+async function explain({ sql: text, parameters }: CompiledQuery): Promise<PlanNode> {
+  const { rows } = await app.database.pool.query<{ 'QUERY PLAN': Array<{ Plan: PlanNode }> }>(
+    `explain (analyze, format json) ${text}`,
+    [...parameters],
+  )
+  const plan = rows[0]?.['QUERY PLAN'][0]?.Plan
+  if (plan === undefined) throw new Error('No plan.')
+  return plan
+}
+
+describe.each([
+  '/builds',
+  '/organizations/{org.slug}/builds',
+  '/organizations/{org.slug}/pipelines/{pipeline.slug}/builds',
+])('GET %s', (form) => {
+  const range = () => {
+    const found = ranges[form]
+    if (found === undefined) throw new Error('No range.')
+    return found
+  }
+
+  it.each<[string, () => ListQuery]>([
+    ['no filter', () => ({})],
+    ['branch', () => ({ branch: ['main'] })],
+    ['several branches', () => ({ branch: ['main', 'topic-7'] })],
+    ['a pattern', () => ({ branch: ['topic-*'] })],
+    ['a pattern that fits one branch', () => ({ branch: ['*pic-77'] })],
+    ['a pattern that fits nothing', () => ({ branch: ['release/*'] })],
+    ['commit', () => ({ commit: ['6512bd43d9caa6e02c990b0a82652dca'] })],
+    ['creator', () => ({ creator })],
+    ['meta_data', () => ({ meta_data: { release: '7' } })],
+    ['a common state', () => ({ state: ['passed'] })],
+    ['a rare state', () => ({ state: ['running'] })],
+    ['blocked', () => ({ state: ['blocked'] })],
+    ['finished', () => ({ state: ['finished'] })],
+    ['a rare state on a common branch', () => ({ state: ['running'], branch: ['main'] })],
+    ['created_from', () => ({ created_from: '2026-01-14' })],
+    ['created_to', () => ({ created_to: '2026-01-02' })],
+    ['finished_from', () => ({ finished_from: '2026-01-10' })],
+    ['finished_from with few', () => ({ finished_from: '2026-01-14T21:15:00Z' })],
+    ['finished_from with none', () => ({ finished_from: '2027-01-01' })],
+  ])('with %s reads little more than it shows', async (_, query) => {
+    const { places, rows, nodes } = await read(range(), query())
+    expect(places.length).toBeLessThanOrEqual(31)
+    expect(nodes.filter((node) => node.includes('Seq Scan'))).toEqual([])
+    expect(rows).toBeLessThan(mostRead)
+  })
+
+  it.each<[string, ListQuery]>([
+    ['no filter', {}],
+    ['branch', { branch: ['main'] }],
+    ['a common state', { state: ['passed'] }],
+  ])('with %s passes over builds in the index alone', async (_, query) => {
+    const { places, nodes } = await read(range(), query, { offset: 3000 })
+    expect(places).toHaveLength(31)
+    expect(nodes).toContain('Index Only Scan')
+    expect(nodes.filter((node) => node.includes('Seq Scan'))).toEqual([])
+  })
+
+  it('reads behind a cursor as little as from the start', async () => {
+    const { places } = await read(range(), {}, { offset: 3000, limit: 1 })
+    const [place] = places
+    const after = { at: place?.created_at ?? '', id: place?.id ?? '' }
+    const { rows, nodes } = await read(range(), {}, { after })
+    expect(nodes.filter((node) => node.includes('Seq Scan'))).toEqual([])
+    expect(rows).toBeLessThan(mostRead)
+  })
+})

@@ -1,0 +1,188 @@
+// Joins builds with their pipelines. A page is sent in parts with a bounded number of jobs each, so that a hundred builds
+// of thousands of jobs are never in memory at once.
+import { Readable } from 'node:stream'
+import type { Caller, Organization } from '../../../auth/caller.ts'
+import type { Context } from '../../../context.ts'
+import { notFound } from '../../../lib/errors.ts'
+import { presentPipeline } from '../../pipelines/pipelines/present.ts'
+import * as pipelines from '../../pipelines/pipelines/queries.ts'
+import { writeBuilds, writeJobs, type ShownJobs, type WrittenBuild } from './build-json.ts'
+import type { Place } from './places.ts'
+
+export type ShowingOrganization = Pick<Organization, 'id' | 'slug' | 'role' | 'teams_enabled'>
+
+export interface Parts {
+  /** null: without its jobs. */
+  jobs: ShownJobs | null
+  pipeline: boolean
+}
+
+export const everything: Parts = {
+  jobs: { includeRetried: false, includePaused: true, states: null },
+  pipeline: true,
+}
+
+const mostJobsInPart = 1000
+
+/** One JSON array: at once when it is small, else in pieces. */
+export async function presentPage(
+  ctx: Context,
+  orgs: readonly ShowingOrganization[],
+  caller: Caller,
+  places: readonly Place[],
+  parts: Parts,
+): Promise<{ json: string | Buffer } | { stream: Readable }> {
+  if (places.length === 0) return { json: '[]' }
+  const pipelineTexts = parts.pipeline ? await writePipelines(ctx, orgs, caller, places) : null
+  const writing = { ctx, jobs: parts.jobs, pipelineTexts }
+  const split = parts.jobs === null ? [places] : splitByJobs(places)
+  if (parts.jobs === null || (split.length === 1 && !isLarge(places))) {
+    return { json: toBytes(asArray(await writePart(writing, places))) }
+  }
+  return { stream: Readable.from(inPieces({ ...writing, jobs: parts.jobs }, split)) }
+}
+
+/** One JSON object; `more` are further fields of it. */
+export async function presentBuild(
+  ctx: Context,
+  org: ShowingOrganization,
+  caller: Caller,
+  build: { id: string; pipeline_id: string },
+  parts: Parts,
+  more: Record<string, unknown> = {},
+): Promise<string> {
+  const place = { id: build.id, organization_id: org.id, pipeline_id: build.pipeline_id }
+  const [pipelineTexts, written] = await Promise.all([
+    parts.pipeline ? writePipelines(ctx, [org], caller, [place]) : null,
+    writeBuilds(ctx.db, ctx.config.url, [org.id], [build.id], parts.jobs),
+  ])
+  const [pieces] = piecesOf(written, pipelineTexts)
+  if (pieces === undefined) throw notFound('No build found')
+  const added = Object.entries(more).map(([name, value]) => `,"${name}":${JSON.stringify(value)}`)
+  return [...pieces.slice(0, -1), ...added, '}'].join('')
+}
+
+export function splitByJobs<T extends { jobs: number }>(places: readonly T[]): T[][] {
+  const parts: T[][] = []
+  let jobs = Infinity
+  for (const place of places) {
+    if (jobs + place.jobs > mostJobsInPart) {
+      parts.push([])
+      jobs = 0
+    }
+    parts.at(-1)?.push(place)
+    jobs += place.jobs
+  }
+  return parts
+}
+
+/** Too large for one part with others; then it is alone in its part. */
+const isLarge = ([first]: ReadonlyArray<{ jobs: number }>) => (first?.jobs ?? 0) > mostJobsInPart
+
+interface Writing {
+  ctx: Context
+  jobs: ShownJobs | null
+  /** null: without pipelines. */
+  pipelineTexts: ReadonlyMap<string, string> | null
+}
+
+type WrittenPlace = Pick<Place, 'id' | 'organization_id' | 'pipeline_id'>
+
+async function* inPieces(
+  writing: Writing & { jobs: ShownJobs },
+  parts: ReadonlyArray<readonly Place[]>,
+): AsyncGenerator<string> {
+  yield '['
+  let between = ''
+  for (const part of parts) {
+    const texts = isLarge(part)
+      ? part.map((place) => writeLarge(writing, place))
+      : (await writePart(writing, part)).map((pieces) => [pieces.join('')])
+    for (const text of texts) {
+      let before = between
+      for await (const piece of text) {
+        yield before + piece
+        before = ''
+        between = ','
+      }
+    }
+  }
+  yield ']'
+}
+
+/** The pieces of each build's text, without deleted builds. */
+async function writePart(
+  { ctx, jobs: shownJobs, pipelineTexts }: Writing,
+  places: readonly WrittenPlace[],
+): Promise<string[][]> {
+  const orgIds = [...new Set(places.map((place) => place.organization_id))]
+  const ids = places.map(({ id }) => id)
+  return piecesOf(await writeBuilds(ctx.db, ctx.config.url, orgIds, ids, shownJobs), pipelineTexts)
+}
+
+/** The pieces of each build's text. Without builds whose pipeline was deleted. */
+const piecesOf = (written: readonly WrittenBuild[], pipelineTexts: Writing['pipelineTexts']): string[][] =>
+  written.flatMap(({ pipeline_id, build, jobs }) => {
+    const end = endOf(pipelineTexts, pipeline_id)
+    if (end === null) return []
+    return [[build.slice(0, -1), ...(jobs === null ? [] : [',"jobs":[', jobs, ']']), end, '}']]
+  })
+
+/** The same for one build, whose jobs come in slices. */
+async function* writeLarge(
+  { ctx, jobs, pipelineTexts }: Writing & { jobs: ShownJobs },
+  place: WrittenPlace,
+): AsyncGenerator<string> {
+  const [pieces] = await writePart({ ctx, jobs: null, pipelineTexts }, [place])
+  if (pieces === undefined) return
+  const [build = '', end = ''] = pieces
+  yield `${build},"jobs":[`
+  let before = ''
+  for await (const slice of writeJobs(ctx.db, ctx.config.url, place, jobs, mostJobsInPart)) {
+    yield before + slice
+    before = ','
+  }
+  yield `]${end}}`
+}
+
+/** null: the pipeline was deleted meanwhile, with its builds. */
+function endOf(pipelineTexts: ReadonlyMap<string, string> | null, pipelineId: string): string | null {
+  if (pipelineTexts === null) return ''
+  const pipeline = pipelineTexts.get(pipelineId)
+  return pipeline === undefined ? null : `,"pipeline":${pipeline}`
+}
+
+const asArray = (texts: readonly string[][]): string[] => [
+  '[',
+  ...texts.flatMap((pieces, index) => (index === 0 ? pieces : [',', ...pieces])),
+  ']',
+]
+
+/** Copied once. A page in one string would be copied when joined, measured and sent. */
+function toBytes(pieces: readonly string[]): Buffer {
+  const bytes = Buffer.allocUnsafe(pieces.reduce((size, piece) => size + Buffer.byteLength(piece), 0))
+  let at = 0
+  for (const piece of pieces) at += bytes.write(piece, at)
+  return bytes
+}
+
+async function writePipelines(
+  ctx: Context,
+  orgs: readonly ShowingOrganization[],
+  caller: Caller,
+  places: readonly WrittenPlace[],
+): Promise<Map<string, string>> {
+  const texts = new Map<string, string>()
+  for (const org of orgs) {
+    const own = places.filter((place) => place.organization_id === org.id)
+    if (own.length === 0) continue
+    const ids = [...new Set(own.map((place) => place.pipeline_id))]
+    for (const row of await pipelines.listById(ctx.db, org, caller, ids)) {
+      texts.set(
+        row.id,
+        JSON.stringify(await presentPipeline(ctx.config.url, org.slug, row, { caller, keys: ctx.keys })),
+      )
+    }
+  }
+  return texts
+}

@@ -1,0 +1,111 @@
+import { sql, type RawBuilder } from 'kysely'
+import { hasFullAccess, visiblePipelines } from '../../../auth/pipeline-access.ts'
+import type { Caller, Organization } from '../../../auth/caller.ts'
+import type { Author, PullRequest } from '../../../conductor/build.ts'
+import type { Db, Trx } from '../../../db/pool.ts'
+import { isUuid } from '../../../lib/ids.ts'
+import type { Range } from './places.ts'
+
+export interface BuildRow {
+  id: string
+  pipeline_id: string
+  pipeline_slug: string
+  number: number
+  state: string
+}
+
+/** For queries with `builds b`: whether it is the build that a URL names, by its number or its UUID. */
+export const isNamed = (build: string): RawBuilder<boolean> =>
+  isUuid(build) ? sql`b.id = ${build}` : sql`b.number = ${build}::int`
+
+/** The build that a URL names: `…/pipelines/:pipeline/builds/:build`. */
+export async function findInPipeline(
+  db: Db,
+  orgId: string,
+  pipelineSlug: string,
+  build: string,
+): Promise<BuildRow | undefined> {
+  const { rows } = await sql<BuildRow>`
+    select b.id, b.pipeline_id, p.slug as pipeline_slug, b.number, b.state
+    from pipelines p join builds b on b.pipeline_id = p.id
+    where p.organization_id = ${orgId} and p.slug = ${pipelineSlug} and ${isNamed(build)}`.execute(db)
+  return rows[0]
+}
+
+export interface RepeatableBuild {
+  commit: string
+  branch: string
+  tag: string | null
+  message: string | null
+  env: Record<string, string>
+  author: Author | null
+  pull_request: PullRequest | null
+  from_fork: boolean | null
+  allow_rebuilds: boolean
+}
+
+export async function findRepeatable(
+  db: Db,
+  orgId: string,
+  id: string,
+): Promise<RepeatableBuild | undefined> {
+  const { rows } = await sql<RepeatableBuild>`
+    select b.commit, b.branch, b.tag, b.message, b.env, b.author, b.pull_request, b.from_fork,
+      p.allow_rebuilds
+    from builds b join pipelines p on p.id = b.pipeline_id
+    where b.organization_id = ${orgId} and b.id = ${id}`.execute(db)
+  return rows[0]
+}
+
+export async function setCanceledBy(trx: Trx, orgId: string, id: string, userId: string): Promise<void> {
+  await trx
+    .updateTable('builds')
+    .set({ canceled_by: userId })
+    .where('organization_id', '=', orgId)
+    .where('id', '=', id)
+    .execute()
+}
+
+/** The newest jobs that failed with one of these states, in the build's order. `soft_failed` counts as a state. */
+export async function listFailedJobs(
+  db: Db,
+  orgId: string,
+  buildId: string,
+  states: readonly string[] | null,
+): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from jobs
+    where organization_id = ${orgId} and build_id = ${buildId} and retried_in_job_id is null
+      and kind in ('script', 'trigger') and state in ('failed', 'timed_out', 'canceled', 'expired')
+      and (policy #>> '{retry,manual,allowed}')::boolean
+      and (${states}::text[] is null or case when soft_failed then 'soft_failed' else state end = any (${states}::text[]))
+    order by position, id`.execute(db)
+  return rows.map(({ id }) => id)
+}
+
+/** More rows than this are not merged from parts of an index. */
+const mostMerged = 20_000
+
+/** The builds of these organizations that the caller may see. `reach`: the last row of the page. */
+export async function listRanges(
+  db: Db,
+  orgs: ReadonlyArray<Pick<Organization, 'id' | 'role' | 'teams_enabled'>>,
+  caller: Caller,
+  reach: number,
+): Promise<Range[]> {
+  const whole = orgs.filter(hasFullAccess).map(({ id }) => id)
+  const partial = orgs.filter((org) => !hasFullAccess(org))
+  const [restricted] = partial
+  const all: Range = { kind: 'organizations', ids: whole, within: null }
+  if (restricted === undefined) return [all]
+  const { rows } = await sql<{ id: string; organization_id: string }>`
+    select p.id, p.organization_id from pipelines p
+    where p.organization_id = any (${partial.map(({ id }) => id)}::uuid[])
+      and ${visiblePipelines(restricted, caller)}`.execute(db)
+  const [ids, organizationIds] = [rows.map(({ id }) => id), rows.map((row) => row.organization_id)]
+  const some: Range =
+    ids.length * reach <= mostMerged
+      ? { kind: 'pipelines', ids, organizationIds }
+      : { kind: 'organizations', ids: partial.map(({ id }) => id), within: ids }
+  return [all, some]
+}

@@ -1,0 +1,47 @@
+import { Type } from 'typebox'
+import { ok } from '../../../http/answer.ts'
+import { pageAnswer, readPage } from '../../../http/paging.ts'
+import { numberOrUuid, text, uuid } from '../../../http/params.ts'
+import { route } from '../../../http/route.ts'
+import { notFound } from '../../../lib/errors.ts'
+import * as builds from '../builds/queries.ts'
+import { presentStatus } from './present.ts'
+import * as statuses from './queries.ts'
+import { redeliver } from './redeliver.ts'
+import { CommitStatus } from './schema.ts'
+
+const listStatusesRoute = route({
+  method: 'GET',
+  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/commit-statuses',
+  summary: 'List the commit statuses of a build, and whether the source host has accepted them',
+  scope: 'read_builds',
+  permission: 'read_pipeline',
+  params: { pipeline: text('pipeline'), build: numberOrUuid('build') },
+  paging: 'pages',
+  answers: { 200: Type.Array(CommitStatus) },
+  async handler({ ctx, org, params, url }) {
+    const build = await builds.findInPipeline(ctx.db, org.id, params.pipeline, params.build)
+    if (build === undefined) throw notFound('No build found')
+    const page = readPage(url)
+    const rows = await statuses.listOfBuild(ctx.db, org.id, build.id, page)
+    return pageAnswer(page, rows, presentStatus)
+  },
+})
+
+const redeliverStatusRoute = route({
+  method: 'POST',
+  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/commit-statuses/:commit_status/redeliver',
+  summary: 'Tell the source host of a status of a commit again, whether it has taken it or was given up',
+  scope: 'write_builds',
+  permission: 'build_pipeline',
+  params: { pipeline: text('pipeline'), build: numberOrUuid('build'), commit_status: uuid('commit status') },
+  answers: { 200: CommitStatus },
+  async handler({ ctx, org, params }) {
+    const build = await builds.findInPipeline(ctx.db, org.id, params.pipeline, params.build)
+    const status = build && (await redeliver(ctx, org.id, build, params.commit_status))
+    if (status === undefined) throw notFound('No commit status found')
+    return ok(presentStatus(status))
+  },
+})
+
+export const commitStatusRoutes = [listStatusesRoute, redeliverStatusRoute]

@@ -1,0 +1,181 @@
+// Decides which statuses the commit of a build has. Pure.
+import { stepOutcomeOf, stepStateOf } from '@millrace/engine/outcome.ts'
+import type { StepRow } from '@millrace/engine/rows.ts'
+import { isFinalBuild, type BuildState } from '@millrace/engine/states.ts'
+import type { BlockedState, NotifyEntry, StepDefinition } from '@millrace/engine/steps/types.ts'
+import { checkPrefix, type Status, type StatusState } from '../../../source-hosts/status.ts'
+import type { HostSettings } from '../../pipelines/pipelines/provider.ts'
+
+export interface StatusBuild {
+  number: number
+  state: BuildState
+  blockedState: BlockedState | null
+  isForPullRequest: boolean
+  pipelineSlug: string
+  notify: readonly NotifyEntry[]
+}
+
+export type DefinedStep = StepRow & { definition: StepDefinition }
+
+/** Whether the condition of an entry of `notify` holds; `step` is null for an entry of the build. */
+export type Holds = (entry: NotifyEntry, step: DefinedStep | null) => boolean
+
+const mostSteps = 100
+const longestContext = 200
+
+export function statusesOf(
+  build: StatusBuild,
+  steps: readonly DefinedStep[],
+  settings: HostSettings,
+  holds: Holds,
+): Status[] {
+  const base = `millrace/${build.pipelineSlug}`
+  const isSeparate = settings.separate_pull_request_statuses && build.isForPullRequest
+  const context = isSeparate ? `${base}/pr` : base
+  const own = settings.publish_commit_status
+    ? [{ context, ...buildStatus(build, settings.publish_blocked_as_pending) }]
+    : []
+  const perStep =
+    settings.publish_commit_status && settings.publish_commit_status_per_step
+      ? stepStatuses(context, steps, settings)
+      : []
+  const asked = [
+    ...buildNotices(build, base, holds),
+    ...steps.flatMap((step) => stepNotices(step, base, holds)),
+  ]
+  const custom = settings.prevent_custom_statuses_from_using_buildkite_prefix
+    ? asked.filter((status) => !/^(check: )?(buildkite|millrace)\//i.test(status.context))
+    : asked
+  // A status that `notify` asks for replaces a usual one of the same context.
+  const all = new Map([...own, ...perStep, ...custom].map((status) => [status.context, status]))
+  return [...all.values()]
+}
+
+function buildStatus(
+  { number, state, blockedState }: StatusBuild,
+  blockedAsPending: boolean,
+): Omit<Status, 'context'> {
+  const status = (shown: StatusState, words: string) => ({
+    state: shown,
+    description: `Build #${number} ${words}`,
+  })
+  switch (state) {
+    case 'creating':
+    case 'scheduled':
+      return status('pending', 'waits for an agent')
+    case 'running':
+      return status('running', 'is running')
+    case 'failing':
+      return status('failure', 'is failing')
+    case 'passed':
+      return status('success', 'passed')
+    case 'failed':
+      return status('failure', 'failed')
+    case 'blocked': {
+      const counts = { passed: 'success', failed: 'failure', running: 'pending' } as const
+      return status(blockedAsPending ? 'pending' : counts[blockedState ?? 'passed'], 'is blocked')
+    }
+    case 'canceling':
+    case 'canceled':
+      return status('canceled', 'was canceled')
+    case 'skipped':
+      return status('skipped', 'was skipped')
+    case 'not_run':
+      return status('skipped', 'did not run')
+  }
+}
+
+/** One for each command and trigger step, named by its label, or by its key if `use_step_key_as_commit_status` is on. */
+function stepStatuses(base: string, steps: readonly DefinedStep[], settings: HostSettings): Status[] {
+  const taken = new Map<string, number>()
+  return steps
+    .filter(({ kind }) => kind === 'command' || kind === 'trigger')
+    .slice(0, mostSteps)
+    .flatMap((step) => {
+      const status = stepStatus(step)
+      if (status === null) return []
+      const name = nameOf(step, settings.use_step_key_as_commit_status)
+      const count = (taken.get(name) ?? 0) + 1
+      taken.set(name, count)
+      const context = `${base}/${count === 1 ? name : `${name} (${count})`}`
+      return [{ context: context.slice(0, longestContext).toWellFormed(), ...status }]
+    })
+}
+
+function nameOf({ key, definition }: DefinedStep, byKey: boolean): string {
+  const label = definition.label?.replace(/:[\w+-]+:/g, '').trim()
+  const command = definition.kind === 'command' ? definition.command?.split('\n')[0]?.trim() : null
+  return (byKey && key) || label || key || command || 'step'
+}
+
+/** Null: the step is not part of this build. */
+function stepStatus(step: DefinedStep): Omit<Status, 'context'> | null {
+  const outcome = stepOutcomeOf(step)
+  switch (stepStateOf(step)) {
+    case 'ignored':
+      return null
+    case 'waiting_for_dependencies':
+      return { state: 'pending', description: 'Waits for other steps' }
+    case 'ready':
+    case 'waiting_for_input':
+      return { state: 'pending', description: 'Waits for an agent' }
+    case 'running':
+      return { state: 'running', description: 'Running' }
+    case 'failing':
+      return { state: 'failure', description: 'Failing' }
+    case 'canceled':
+      return { state: 'canceled', description: 'Canceled' }
+    case 'finished':
+      if (outcome === 'passed') return { state: 'success', description: 'Passed' }
+      if (outcome === 'soft_failed') return { state: 'success', description: 'Failed, and may' }
+      if (outcome === 'neutral') return { state: 'skipped', description: 'Did not run' }
+      return { state: 'failure', description: 'Failed' }
+  }
+}
+
+/** Like other notifications, sent once the build is failing, blocked or finished. */
+function buildNotices(build: StatusBuild, base: string, holds: Holds): Status[] {
+  const isReported = build.state === 'failing' || build.state === 'blocked' || isFinalBuild(build.state)
+  if (!isReported) return []
+  return askedStatuses(build.notify, base).flatMap(({ entry, blockedAsPending, status: named }) =>
+    holds(entry, null) ? [{ ...named, ...buildStatus(build, blockedAsPending) }] : [],
+  )
+}
+
+function stepNotices(step: DefinedStep, base: string, holds: Holds): Status[] {
+  const { definition } = step
+  const entries = definition.kind === 'command' || definition.kind === 'group' ? definition.notify : []
+  const status = entries.length === 0 ? null : stepStatus(step)
+  if (status === null || status.state === 'pending' || status.state === 'running') return []
+  return askedStatuses(entries, `${base}/${nameOf(step, false)}`).flatMap(({ entry, status: named }) =>
+    holds(entry, step) ? [{ ...named, ...status }] : [],
+  )
+}
+
+interface AskedStatus {
+  entry: NotifyEntry
+  blockedAsPending: boolean
+  status: Pick<Status, 'context' | 'output'>
+}
+
+/** The statuses and checks in `notify`; `usual` is the name of those without one. */
+function askedStatuses(notify: readonly NotifyEntry[], usual: string): AskedStatus[] {
+  return notify.flatMap((entry): AskedStatus[] => {
+    const { service, settings } = entry
+    const given =
+      typeof settings === 'object' && settings !== null ? (settings as Record<string, unknown>) : {}
+    if (service === 'github_commit_status') {
+      const blockedAsPending = given['blocked_builds_as_pending'] === true
+      return [{ entry, blockedAsPending, status: { context: named(given['context'], usual) } }]
+    }
+    if (service !== 'github_check') return []
+    const output = typeof given['output'] === 'object' && given['output'] !== null ? given['output'] : {}
+    const context = checkPrefix + named(given['name'], usual)
+    return [{ entry, blockedAsPending: false, status: { context, output } }]
+  })
+}
+
+const named = (name: unknown, usual: string): string =>
+  (typeof name === 'string' && name.trim() !== '' ? name.trim() : usual)
+    .slice(0, longestContext)
+    .toWellFormed()

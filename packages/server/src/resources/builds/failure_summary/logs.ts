@@ -1,0 +1,178 @@
+// The failing rows of several logs. Each log costs a bounded amount: the part of its rows that is shown, or its last bytes.
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import type { Context } from '../../../context.ts'
+import { compiledModule } from '../../../lib/package-files.ts'
+import { Semaphore } from '../../../lib/semaphore.ts'
+import { runInThread } from '../../../lib/threads.ts'
+import type { LogOutline } from '../log/outline.ts'
+import { cut, planLog } from '../log/plan.ts'
+import { blockAt, findBlock, readPart, readTable } from '../log/rows-object.ts'
+import type { StoredRows } from '../log/source.ts'
+import { chooseRows, presentRows, type Excerpt, type ShownRow } from './excerpt.ts'
+import { readEnds, type Checkpoint, type EndChunk, type LogRow } from './log-queries.ts'
+import type { LogStatus } from './schema.ts'
+import type { readTails, Tail } from './tail-tasks.ts'
+
+export type FoundLog = { status: Exclude<LogStatus, 'shown'> } | { status: 'shown'; excerpt: Excerpt }
+
+const inflate = promisify(gunzip)
+
+/** The bytes of all logs together that are replayed for one summary, and the limits for each. */
+const mostBytesOfAll = 4 * 1024 * 1024
+const [leastBytes, mostBytes] = [32 * 1024, 256 * 1024]
+/** A larger outline is not read, and the log shown from its end. */
+const mostOutlineBytes = 2 * 1024 * 1024
+const mostBlockBytes = 4 * 1024 * 1024
+const mostBlocks = 3
+const mostCpuMs = 10_000
+/** Reads from the store at the same time. */
+const readers = new Semaphore(16)
+
+/** Jobs that run no command are missing. */
+export async function findFailingRows(
+  ctx: Context,
+  orgId: string,
+  jobIds: readonly string[],
+  mostRows: number,
+): Promise<Map<string, FoundLog>> {
+  if (jobIds.length === 0) return new Map()
+  const bytesEach = Math.min(Math.max(Math.floor(mostBytesOfAll / jobIds.length), leastBytes), mostBytes)
+  const { checkpoints, chunks, logs } = await readEnds(ctx.db, orgId, jobIds, bytesEach)
+  const found = new Map<string, FoundLog>()
+  const tails = new Map<string, Tail>()
+  const read = async (log: LogRow) => {
+    const { job_id: id } = log
+    if (log.is_deleted) return void found.set(id, { status: 'deleted' })
+    if (log.blob_key !== null && log.rows_blob_key !== null && log.rows_layout !== null) {
+      const stored = { key: log.rows_blob_key, layout: log.rows_layout }
+      return void found.set(id, shownOrEmpty(await readStored(ctx, stored, mostRows)))
+    }
+    tails.set(
+      id,
+      log.blob_key === null
+        ? await tailOfChunks(ctx, log, {
+            chunks: chunks.filter((chunk) => chunk.job_id === id),
+            checkpoint: checkpoints.find((checkpoint) => checkpoint.job_id === id),
+          })
+        : await tailOfBlob(ctx, log.blob_key, log.size, bytesEach),
+    )
+  }
+  await Promise.all(
+    logs.map((log) =>
+      readers.run(async () =>
+        read(log).catch((error: unknown) => {
+          ctx.log.warn({ err: error, job_id: log.job_id }, 'Could not read a log for a failure summary.')
+          found.set(log.job_id, { status: 'unavailable' })
+        }),
+      ),
+    ),
+  )
+  const excerpts = tails.size === 0 ? [] : await replay([...tails.values()], mostRows)
+  for (const [index, id] of [...tails.keys()].entries()) {
+    const excerpt = excerpts[index]
+    if (excerpt !== undefined) found.set(id, shownOrEmpty(excerpt))
+  }
+  return found
+}
+
+const shownOrEmpty = (excerpt: Excerpt): FoundLog =>
+  excerpt.rows.length === 0 ? { status: 'empty' } : { status: 'shown', excerpt }
+
+const replay = (tails: readonly Tail[], mostRows: number): Promise<Excerpt[]> =>
+  runInThread<typeof readTails>(
+    compiledModule('resources/builds/failure_summary/tail-tasks.ts'),
+    'readTails',
+    { tails, mostRows },
+    mostCpuMs,
+  )
+
+async function readStored(ctx: Context, stored: StoredRows, mostRows: number): Promise<Excerpt> {
+  const { rows: total } = stored.layout
+  const outline = await findOutline(ctx, stored)
+  const known = { groups: outline?.groups ?? [], failingRow: outline?.failingRow ?? null, first: 1, total }
+  const { group, failingRow, ranges, leftOut } = chooseRows(known, mostRows)
+  const chosen: ShownRow[] = []
+  for (const range of ranges) chosen.push(...(await readRange(ctx, stored, range)))
+  const wanted = ranges.reduce((sum, [from, to]) => sum + to - from + 1, 0)
+  return {
+    group,
+    failing_row: failingRow,
+    total_rows: total,
+    ...presentRows(chosen),
+    leftOut: leftOut + wanted - chosen.length,
+  }
+}
+
+async function findOutline(ctx: Context, { key, layout }: StoredRows): Promise<LogOutline | null> {
+  if (layout.size - layout.outline_at > mostOutlineBytes) return null
+  const bytes = await readPart(ctx, key, layout.outline_at, layout.size)
+  try {
+    return JSON.parse((await inflate(bytes, { maxOutputLength: mostOutlineBytes })).toString()) as LogOutline
+  } catch (error) {
+    if (error instanceof RangeError) return null
+    throw error
+  }
+}
+
+/** Rows that are longer than a few blocks are left out. */
+async function readRange(
+  ctx: Context,
+  stored: StoredRows,
+  [from, to]: [number, number],
+): Promise<ShownRow[]> {
+  const table = await readTable(ctx, stored)
+  const last = findBlock(table, to)
+  const rows: ShownRow[] = []
+  for (let index = Math.max(findBlock(table, from), last - mostBlocks + 1); index <= last; index++) {
+    const { offset, end, firstRow } = blockAt(stored, table, index)
+    const bytes = await readPart(ctx, stored.key, offset, end)
+    const text = (await inflate(bytes, { maxOutputLength: mostBlockBytes })).toString()
+    const skipped = Math.max(from - firstRow, 0)
+    const wanted = text.split('\n').slice(skipped, to - firstRow + 1)
+    rows.push(...wanted.map((json, at) => ({ row: firstRow + skipped + at, text: textOfJson(json) })))
+  }
+  return rows
+}
+
+/** A row is stored as `[time, run, …]`, and a run as its text or as `[text, style, …]`. */
+function textOfJson(json: string): string {
+  const [, ...runs] = JSON.parse(json) as [number | null, ...Array<string | [string, ...string[]]>]
+  return runs.map((run) => (typeof run === 'string' ? run : run[0])).join('')
+}
+
+async function tailOfChunks(
+  ctx: Context,
+  log: LogRow,
+  { chunks, checkpoint }: { chunks: readonly EndChunk[]; checkpoint: Checkpoint | undefined },
+): Promise<Tail> {
+  const start = Math.min(...chunks.map(({ byte_offset }) => byte_offset))
+  const isKnown = checkpoint !== undefined && checkpoint.byte_offset >= start
+  const { pieces, size } = planLog(chunks, {
+    from: Number.isFinite(start) ? start : 0,
+    isFinal: log.is_ended,
+    isTruncated: log.is_truncated,
+    isAgentLost: log.is_agent_lost,
+    limitBytes: ctx.config.logMaxBytes,
+  })
+  const dataOf = new Map(chunks.map(({ sequence, data }) => [sequence, data]))
+  const parts: Buffer[] = []
+  for (const piece of isKnown ? cut(pieces, checkpoint.byte_offset - start, size) : pieces) {
+    if (piece.kind === 'note') parts.push(piece.bytes)
+    else parts.push((await inflate(dataOf.get(piece.sequence) ?? '')).subarray(piece.from, piece.to))
+  }
+  return {
+    state: isKnown
+      ? { offset: checkpoint.byte_offset, rows: checkpoint.row_count, packed: checkpoint.state }
+      : null,
+    bytes: Buffer.concat(parts),
+    isFinal: log.is_ended,
+    isFromMiddle: !isKnown && Number.isFinite(start) && start > 0,
+  }
+}
+
+/** For a log that an older server has compacted. */
+async function tailOfBlob(ctx: Context, key: string, size: number, bytes: number): Promise<Tail> {
+  const start = Math.max(size - bytes, 0)
+  return { state: null, bytes: await readPart(ctx, key, start, size), isFinal: true, isFromMiddle: start > 0 }
+}

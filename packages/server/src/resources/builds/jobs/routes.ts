@@ -1,0 +1,420 @@
+import type { Env } from '@millrace/engine/environment.ts'
+import { Type } from 'typebox'
+import type { Caller, Organization } from '../../../auth/caller.ts'
+import { environmentOf } from '../../../conductor/environment.ts'
+import type { Context } from '../../../context.ts'
+import { ok, type Answer } from '../../../http/answer.ts'
+import { cursorAnswer, readCursor } from '../../../http/cursors.ts'
+import { pageAnswer, readPage } from '../../../http/paging.ts'
+import { numberOrUuid, text, uuid } from '../../../http/params.ts'
+import { route } from '../../../http/route.ts'
+import { badRequest, notFound } from '../../../lib/errors.ts'
+import { isUuid } from '../../../lib/ids.ts'
+import { withoutUserinfo } from '../../../lib/userinfo.ts'
+import * as builds from '../builds/queries.ts'
+import { getBuildableJob, getVisibleJob, type JobParams } from './access.ts'
+import { cancelJob, reprioritizeJob, retryJob, unblockJob } from './update.ts'
+import { envText } from './present.ts'
+import * as jobs from './queries.ts'
+import {
+  Job,
+  JobEnv,
+  JobPage,
+  JobState,
+  DocumentedReprioritizeJob,
+  ReprioritizeJob,
+  UnblockJob,
+  Waiting,
+  type UnblockBody,
+} from './schema.ts'
+import { explainWaiting } from './waiting.ts'
+
+interface Asked {
+  ctx: Context
+  org: Organization
+  caller: Caller
+  params: JobParams
+}
+
+const byId = { job: uuid('job') }
+const inBuild = { pipeline: text('pipeline'), build: numberOrUuid('build') }
+const inBuildById = { ...inBuild, ...byId }
+
+const listJobsRoute = route({
+  method: 'GET',
+  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs',
+  summary: 'List the jobs of a build, in the order of its steps',
+  scope: 'read_builds',
+  permission: 'read_pipeline',
+  params: inBuild,
+  query: {
+    state: Type.Optional(
+      Type.Array(JobState, {
+        description:
+          'Any of these. A running job that promised a hard failure counts as `failed`, not `running`.',
+      }),
+    ),
+    include_retried_jobs: Type.Optional(
+      Type.Boolean({ default: true, description: 'Whether to list jobs that were retried.' }),
+    ),
+    step_key: Type.Optional(Type.String({ description: 'Only jobs of the step with this key.' })),
+    group_key: Type.Optional(Type.String({ description: 'Only jobs of the group with this key.' })),
+  },
+  paging: 'cursor',
+  answers: { 200: JobPage },
+  errors: {
+    400: 'A state is unknown, both cursors are given, one is invalid, or `per_page` is out of range.',
+  },
+  async handler({ ctx, org, params, query, url }) {
+    const build = await builds.findInPipeline(ctx.db, org.id, params.pipeline, params.build)
+    if (build === undefined) throw notFound('No build found')
+    const request = readCursor(url, `jobs ${build.id}`, ctx.keys)
+    const filter = {
+      states: query.state ?? [],
+      withRetried: query.include_retried_jobs ?? true,
+      stepKey: query.step_key,
+      groupKey: query.group_key,
+    }
+    const rows = await jobs.listInBuild(ctx.db, ctx.config.url, org.id, build.id, { filter, page: request })
+    return cursorAnswer(
+      request,
+      rows,
+      ({ position: at, id }) => ({ at, id }),
+      ({ json }): unknown => JSON.parse(json),
+    )
+  },
+})
+
+const mostListed = 10_000
+
+const listOrgJobsRoute = route({
+  method: 'GET',
+  url: '/v2/organizations/:org/jobs',
+  summary: 'List jobs that the caller may see, those of the newest build first',
+  scope: 'read_builds',
+  permission: 'member',
+  query: {
+    state: Type.Optional(
+      Type.Array(JobState, {
+        description: `Any of these. Finished jobs are searched in the newest ${jobs.mostSearchedBuilds} builds.`,
+      }),
+    ),
+    type: Type.Optional(Type.Array(Job.properties.type, { description: 'Any of these.' })),
+    cluster_queue_id: Type.Optional(Type.Array(Type.String(), { description: 'On any of these queues.' })),
+    agent_query_rules: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'Those with all of these rules, such as `os=linux` or `queue=default`.',
+      }),
+    ),
+  },
+  paging: 'pages',
+  answers: { 200: Type.Array(Job) },
+  errors: { 400: `A value is unknown, or the page begins after ${mostListed} jobs.` },
+  async handler({ ctx, org, caller, query, url }) {
+    const page = readPage(url)
+    if (page.offset >= mostListed) {
+      throw badRequest(
+        `Jobs after the first ${mostListed} are not listed. Narrow the list with state or queue.`,
+      )
+    }
+    const queueIds = query.cluster_queue_id ?? []
+    if (!queueIds.every(isUuid)) return pageAnswer(page, [], () => null)
+    const filter = {
+      states: query.state ?? [],
+      kinds: query.type ?? [],
+      queueIds,
+      agentQueryRules: query.agent_query_rules ?? [],
+    }
+    const place = { url: ctx.config.url, limit: page.limit, offset: page.offset }
+    const rows = await jobs.listInOrg(ctx.db, org, caller, filter, place)
+    return pageAnswer(page, rows, (json): unknown => JSON.parse(json))
+  },
+})
+
+const showJob = { method: 'GET', summary: 'Get a job', scope: 'read_builds', answers: { 200: Job } } as const
+
+const getJobRoute = route({
+  ...showJob,
+  url: '/v2/organizations/:org/jobs/:job',
+  permission: 'member',
+  params: byId,
+  handler: answerJob,
+})
+
+const getBuildJobRoute = route({
+  ...showJob,
+  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job',
+  permission: 'read_pipeline',
+  params: inBuildById,
+  handler: answerJob,
+})
+
+const retry = {
+  method: 'PUT',
+  summary: 'Retry a job that has failed; answers with the new job',
+  scope: 'write_builds',
+  answers: { 200: Job },
+  errors: {
+    400: 'The job is not one that failed, timed out, expired or was canceled.',
+    422: 'The build or the build that triggered it was canceled, the job was retried before, or its step forbids it.',
+  },
+} as const
+
+const retryByIdRoute = route({
+  ...retry,
+  url: '/v2/organizations/:org/jobs/:job/retry',
+  permission: 'member',
+  params: byId,
+  handler: answerRetry,
+})
+
+const retryInBuildRoute = route({
+  ...retry,
+  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/retry',
+  permission: 'build_pipeline',
+  params: inBuildById,
+  handler: answerRetry,
+})
+
+const reprioritize = {
+  method: 'PUT',
+  summary: 'Change the priority of a job that no agent has taken yet',
+  scope: 'write_builds',
+  body: ReprioritizeJob,
+  documentedBody: DocumentedReprioritizeJob,
+  badBody: 400,
+  answers: { 200: Job },
+  errors: {
+    400: 'The priority is not an integer.',
+    422: 'An agent has taken the job, it has ended, or it is no command job.',
+  },
+} as const
+
+const reprioritizeByIdRoute = route({
+  ...reprioritize,
+  url: '/v2/organizations/:org/jobs/:job/reprioritize',
+  permission: 'member',
+  params: byId,
+  handler: answerReprioritize,
+})
+
+const reprioritizeInBuildRoute = route({
+  ...reprioritize,
+  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/reprioritize',
+  permission: 'build_pipeline',
+  params: inBuildById,
+  handler: answerReprioritize,
+})
+
+// Only the teams that a block step names may unblock it, whatever their other permissions. So the route demands reading
+// only, and `unblockJob` checks the rest.
+const unblock = {
+  method: 'PUT',
+  summary: 'Unblock a block or input job',
+  scope: 'write_builds',
+  body: UnblockJob,
+  answers: { 200: Job },
+  errors: {
+    400: 'The job is neither a block nor an input job.',
+    403: 'The caller is in none of the teams the step names, may not build the pipeline, or is no administrator and names another unblocker.',
+    422: 'The build was canceled, the job is not to be unblocked now, the unblocker is no member, or an answer is wrong.',
+  },
+} as const
+
+const unblockByIdRoute = route({
+  ...unblock,
+  url: '/v2/organizations/:org/jobs/:job/unblock',
+  permission: 'member',
+  params: byId,
+  handler: answerUnblock,
+})
+
+const unblockInBuildRoute = route({
+  ...unblock,
+  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/unblock',
+  permission: 'read_pipeline',
+  params: inBuildById,
+  handler: answerUnblock,
+})
+
+const cancel = {
+  method: 'PUT',
+  summary: 'Cancel a job, or ask the agent that runs it to stop',
+  scope: 'write_builds',
+  answers: { 200: Job },
+  errors: { 422: 'The job has ended, or is being stopped already.' },
+} as const
+
+const cancelByIdRoute = route({
+  ...cancel,
+  url: '/v2/organizations/:org/jobs/:job/cancel',
+  permission: 'member',
+  params: byId,
+  handler: answerCancel,
+})
+
+const cancelInBuildRoute = route({
+  ...cancel,
+  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/cancel',
+  permission: 'build_pipeline',
+  params: inBuildById,
+  handler: answerCancel,
+})
+
+const waiting = {
+  method: 'GET',
+  summary: 'Say why a job has not started',
+  scope: 'read_builds',
+  answers: { 200: Waiting },
+} as const
+
+const waitingByIdRoute = route({
+  ...waiting,
+  url: '/v2/organizations/:org/jobs/:job/waiting',
+  permission: 'member',
+  params: byId,
+  handler: answerWaiting,
+})
+
+const waitingInBuildRoute = route({
+  ...waiting,
+  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/waiting',
+  permission: 'read_pipeline',
+  params: inBuildById,
+  handler: answerWaiting,
+})
+
+const env = {
+  method: 'GET',
+  summary: 'Get the environment variables of a job; as lines of text where the request accepts text/plain',
+  scope: 'read_job_env',
+  answers: { 200: Type.Union([JobEnv, Type.String({ description: '`NAME=value` lines.' })]) },
+} as const
+
+const envByIdRoute = route({
+  ...env,
+  url: '/v2/organizations/:org/jobs/:job/env',
+  permission: 'member',
+  params: byId,
+  handler: answerEnv,
+})
+
+const envInBuildRoute = route({
+  ...env,
+  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/env',
+  permission: 'read_pipeline',
+  params: inBuildById,
+  handler: answerEnv,
+})
+
+const envLines = {
+  method: 'GET',
+  summary: 'Get the environment variables of a job as lines of text',
+  scope: 'read_job_env',
+  answers: { 200: Type.String({ contentMediaType: 'text/plain' }) },
+} as const
+
+const envLinesByIdRoute = route({
+  ...envLines,
+  url: '/v2/organizations/:org/jobs/:job/env.txt',
+  permission: 'member',
+  params: byId,
+  handler: answerEnvLines,
+})
+
+const envLinesInBuildRoute = route({
+  ...envLines,
+  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/env.txt',
+  permission: 'read_pipeline',
+  params: inBuildById,
+  handler: answerEnvLines,
+})
+
+async function answerJob({ ctx, org, caller, params }: Asked): Promise<Answer> {
+  const job = await getVisibleJob(ctx.db, org, caller, params)
+  return shown(ctx, org, job.id)
+}
+
+async function answerRetry({ ctx, org, caller, params }: Asked): Promise<Answer> {
+  const job = await getBuildableJob(ctx.db, org, caller, params)
+  return shown(ctx, org, await retryJob(ctx, org, caller, job))
+}
+
+async function answerReprioritize({
+  ctx,
+  org,
+  caller,
+  params,
+  body: { priority },
+}: Asked & { body: { priority?: unknown } }): Promise<Answer> {
+  const job = await getBuildableJob(ctx.db, org, caller, params)
+  if (!isPriority(priority)) throw badRequest('Priority must be an integer')
+  await reprioritizeJob(ctx, org, caller, job, priority)
+  return shown(ctx, org, job.id)
+}
+
+const isPriority = (value: unknown): value is number =>
+  Number.isInteger(value) && Math.abs(Number(value)) < 2 ** 31
+
+async function answerUnblock({
+  ctx,
+  org,
+  caller,
+  params,
+  body,
+}: Asked & { body: UnblockBody }): Promise<Answer> {
+  const job = await getVisibleJob(ctx.db, org, caller, params)
+  await unblockJob(ctx, org, caller, job, body)
+  return shown(ctx, org, job.id)
+}
+
+async function answerCancel({ ctx, org, caller, params }: Asked): Promise<Answer> {
+  const job = await getBuildableJob(ctx.db, org, caller, params)
+  await cancelJob(ctx, org, caller, job)
+  return shown(ctx, org, job.id)
+}
+
+async function answerWaiting({ ctx, org, caller, params }: Asked): Promise<Answer> {
+  return ok(await explainWaiting(ctx, org, caller, await getVisibleJob(ctx.db, org, caller, params)))
+}
+
+async function answerEnv(asked: Asked & { headers: { accept?: string | undefined } }): Promise<Answer> {
+  if (asked.headers.accept?.includes('text/plain')) return answerEnvLines(asked)
+  return { ...ok({ env: await getEnv(asked) }), headers: { Vary: 'Accept' } }
+}
+
+async function answerEnvLines(asked: Asked): Promise<Answer> {
+  const headers = { 'Content-Type': 'text/plain; charset=utf-8', Vary: 'Accept' }
+  return { status: 200, body: envText(await getEnv(asked)), headers }
+}
+
+async function getEnv({ ctx, org, caller, params }: Asked): Promise<Env> {
+  const job = await getVisibleJob(ctx.db, org, caller, params)
+  const env = await environmentOf(ctx, org.id, job.id)
+  const repository = env['BUILDKITE_REPO']
+  return repository === undefined ? env : { ...env, BUILDKITE_REPO: withoutUserinfo(repository) }
+}
+
+const shown = async (ctx: Context, org: Organization, jobId: string): Promise<Answer> =>
+  ok(await jobs.getShown(ctx.db, ctx.config.url, org.id, jobId))
+
+export const jobRoutes = [
+  listOrgJobsRoute,
+  listJobsRoute,
+  getJobRoute,
+  getBuildJobRoute,
+  retryByIdRoute,
+  retryInBuildRoute,
+  reprioritizeByIdRoute,
+  reprioritizeInBuildRoute,
+  unblockByIdRoute,
+  unblockInBuildRoute,
+  cancelByIdRoute,
+  cancelInBuildRoute,
+  waitingByIdRoute,
+  waitingInBuildRoute,
+  envByIdRoute,
+  envInBuildRoute,
+  envLinesByIdRoute,
+  envLinesInBuildRoute,
+]

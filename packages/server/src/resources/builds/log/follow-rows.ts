@@ -1,0 +1,116 @@
+// The rows of a growing log as server-sent events. Each event means: from this row on, the log is this. So programs that draw
+// progress bars may change rows that were sent before. The id of an event is the first row that may still change.
+import { setTimeout as delay } from 'node:timers/promises'
+import { Readable } from 'node:stream'
+import type { Context } from '../../../context.ts'
+import { findCheckpointBefore } from './checkpoint-queries.ts'
+import type { ReplayState } from './replay.ts'
+import { findRows } from './row-source.ts'
+import type { FollowedRows, followSegment } from './row-tasks.ts'
+import type { RowSource } from './rows.ts'
+import type { Place } from './rules.ts'
+import { screenHeight } from './screen.ts'
+import { readSegmentAt, runRowTask } from './segments.ts'
+import { findLogFrom, type Log } from './source.ts'
+
+const pollMs = 250
+/** Proxies close idle connections. */
+const aliveMs = 15_000
+const mostStepBytes = 64 * 1024
+const mostEventRows = 1000
+const mostEventCharacters = 256 * 1024
+
+export const followRows = (ctx: Context, orgId: string, jobId: string, place: Place): Readable =>
+  Readable.from(events(ctx, orgId, jobId, place), { objectMode: false })
+
+async function* events(ctx: Context, orgId: string, jobId: string, place: Place): AsyncGenerator<string> {
+  yield 'retry: 1000\n\n'
+  const source = await findRows(ctx, orgId, jobId)
+  if (source === null) {
+    yield 'event: deleted\ndata: {}\n\n'
+    return
+  }
+  const { total } = await source.tail(1)
+  const unsettled = place.isSettled ? 0 : screenHeight
+  const from = Math.max(Math.min(place.row, total + 1) - unsettled, 1)
+  if (source.log.compacted === null) yield* grow(ctx, orgId, jobId, from)
+  else yield* sendStored(source, from)
+}
+
+async function* sendStored(source: RowSource, wanted: number): AsyncGenerator<string> {
+  for (let from = wanted; ;) {
+    const { rows, total } = await source.page(from, mostEventRows)
+    if (rows.length > 0) yield* rowEvents({ from, rows }, from + rows.length)
+    from += rows.length
+    if (from > total) return yield endEvent(total)
+  }
+}
+
+async function* grow(ctx: Context, orgId: string, jobId: string, from: number): AsyncGenerator<string> {
+  let state: ReplayState | null = await findCheckpointBefore(ctx.db, orgId, jobId, from)
+  let open: readonly string[] = []
+  let knownSize = -1
+  let sentAt = performance.now()
+  for (;;) {
+    const log = await findLogFrom(ctx, orgId, jobId, state?.offset ?? 0)
+    if (log === null) return yield 'event: deleted\ndata: {}\n\n'
+    if (log.isFinal || log.size !== knownSize) {
+      knownSize = log.size
+      for (;;) {
+        const { isLast, step } = await advance(log, state, open)
+        ;({ state, open } = step)
+        for (const event of changeEvents(step, from)) {
+          sentAt = performance.now()
+          yield event
+        }
+        if (!isLast) continue
+        if (log.isFinal) return yield endEvent(step.total)
+        break
+      }
+    }
+    if (performance.now() - sentAt >= aliveMs) {
+      sentAt = performance.now()
+      yield ': still there\n\n'
+    }
+    await delay(pollMs)
+  }
+}
+
+async function advance(
+  log: Log,
+  state: ReplayState | null,
+  open: readonly string[],
+): Promise<{ isLast: boolean; step: FollowedRows }> {
+  const segment = await readSegmentAt(log, state, mostStepBytes)
+  const step = await runRowTask<typeof followSegment>('followSegment', { segment, open })
+  return { isLast: segment.isLast, step }
+}
+
+/** Rows before `from` are known to the reader. */
+function* changeEvents({ changed, state }: FollowedRows, from: number): Generator<string> {
+  if (changed === null) return
+  const skipped = Math.max(from - changed.from, 0)
+  const rows = changed.rows.slice(skipped)
+  if (rows.length > 0 || skipped === 0)
+    yield* rowEvents({ from: changed.from + skipped, rows }, state.rows + 1)
+}
+
+/** `firstOpen` is the first row that may still change. */
+function* rowEvents(
+  { from, rows }: { from: number; rows: readonly string[] },
+  firstOpen: number,
+): Generator<string> {
+  let start = 0
+  do {
+    let end = start
+    let characters = 0
+    while (end < rows.length && end - start < mostEventRows && characters < mostEventCharacters)
+      characters += rows[end++]?.length ?? 0
+    const id = Math.min(firstOpen, from + end)
+    const part = rows.slice(start, end).join(',')
+    yield `id: ${id}\nevent: rows\ndata: {"from":${from + start},"rows":[${part}]}\n\n`
+    start = end
+  } while (start < rows.length)
+}
+
+const endEvent = (total: number) => `id: ${total + 1}\nevent: end\ndata: {"rows":${total}}\n\n`

@@ -1,0 +1,61 @@
+// A growing log as server-sent events. The id of an event is the offset after its text in bytes, so that a reader who
+// reconnects continues there.
+import { setTimeout as delay } from 'node:timers/promises'
+import { Readable } from 'node:stream'
+import type { Context } from '../../../context.ts'
+import { findLogFrom, type Log } from './source.ts'
+import { wholeCharacters } from './utf8.ts'
+
+const pollMs = 250
+/** Proxies close idle connections. */
+const aliveMs = 15_000
+const mostEventBytes = 64 * 1024
+
+export const follow = (ctx: Context, orgId: string, jobId: string, from: number): Readable =>
+  Readable.from(events(ctx, orgId, jobId, from), { objectMode: false })
+
+async function* events(ctx: Context, orgId: string, jobId: string, from: number): AsyncGenerator<string> {
+  let position = from
+  let sentAt = performance.now()
+  yield 'retry: 1000\n\n'
+  for (;;) {
+    const log = await findLogFrom(ctx, orgId, jobId, position)
+    if (log === null) {
+      yield 'event: deleted\ndata: {}\n\n'
+      return
+    }
+    for await (const { text, end } of newText(log, position)) {
+      position = end
+      sentAt = performance.now()
+      yield `id: ${end}\ndata: ${JSON.stringify({ text })}\n\n`
+    }
+    if (log.isFinal) {
+      yield `id: ${position}\nevent: end\ndata: ${JSON.stringify({ size: log.size })}\n\n`
+      return
+    }
+    if (performance.now() - sentAt >= aliveMs) {
+      sentAt = performance.now()
+      yield ': still there\n\n'
+    }
+    await delay(pollMs)
+  }
+}
+
+/** Cut between characters: the first bytes of an incomplete character are kept for later. */
+async function* newText(log: Log, from: number): AsyncGenerator<{ text: string; end: number }> {
+  let position = from
+  let rest: Buffer = Buffer.alloc(0)
+  for await (const piece of log.read(from, log.size)) {
+    rest = rest.length === 0 ? piece : Buffer.concat([rest, piece])
+    for (
+      let whole = wholeCharacters(rest, mostEventBytes);
+      whole > 0;
+      whole = wholeCharacters(rest, mostEventBytes)
+    ) {
+      position += whole
+      yield { text: rest.toString('utf8', 0, whole), end: position }
+      rest = rest.subarray(whole)
+    }
+  }
+  if (log.isFinal && rest.length > 0) yield { text: rest.toString('utf8'), end: position + rest.length }
+}

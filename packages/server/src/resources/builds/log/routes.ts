@@ -1,0 +1,361 @@
+import { Readable } from 'node:stream'
+import type { IncomingHttpHeaders } from 'node:http'
+import { Type } from 'typebox'
+import type { Caller, Organization } from '../../../auth/caller.ts'
+import type { Context } from '../../../context.ts'
+import { noContent, ok, type Answer } from '../../../http/answer.ts'
+import { numberOrUuid, text, uuid } from '../../../http/params.ts'
+import { route } from '../../../http/route.ts'
+import { notFound } from '../../../lib/errors.ts'
+import * as archivedBuilds from '../archived_builds/queries.ts'
+import {
+  findVisibleJob,
+  getBuildableJob,
+  getVisibleJob,
+  type JobInPlace,
+  type JobParams,
+} from '../jobs/access.ts'
+import { deleteLog } from './delete.ts'
+import { followRows } from './follow-rows.ts'
+import { follow } from './follow.ts'
+import { readLines } from './lines.ts'
+import { asHtml, asJson, asPartOfText, asText, htmlPolicy, logUrl, sizeOfText } from './present.ts'
+import {
+  bytesOf,
+  formOf,
+  readOffset,
+  readPlace,
+  readRange,
+  textFormOf,
+  type Form,
+  type Range,
+} from './rules.ts'
+import { JobLog, LogLines } from './schema.ts'
+import { archivedLog, findLog, type Log } from './source.ts'
+
+interface Asked {
+  ctx: Context
+  method: string
+  headers: IncomingHttpHeaders
+  org: Organization
+  caller: Caller
+  params: JobParams
+  query: { timestamps?: boolean; ansi?: boolean; raw?: boolean }
+}
+
+const byId = { job: uuid('job') }
+const inBuild = { pipeline: text('pipeline'), build: numberOrUuid('build'), ...byId }
+const formErrors = { 400: 'The range is not one range of bytes, or not of the text.' }
+const rangeErrors = {
+  ...formErrors,
+  416: 'The range begins behind the end of the text, or the text is empty.',
+}
+
+const textQuery = {
+  ansi: Type.Optional(
+    Type.Boolean({ default: false, description: 'Keep colours and cursor movements in the text.' }),
+  ),
+  raw: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: 'The text byte by byte as the agent sent it, with time codes.',
+    }),
+  ),
+}
+
+const get = {
+  method: 'GET',
+  summary: 'Get the log of a job: as JSON, as text/plain, or as text/html, as the request accepts',
+  scope: 'read_build_logs',
+  query: {
+    timestamps: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'Keep the time codes that agents put before each line, in `content` of the JSON.',
+      }),
+    ),
+    ...textQuery,
+  },
+  answers: { 200: JobLog },
+  errors: rangeErrors,
+  handler: (asked: Asked) => answerLog(asked, formOf(asked.headers.accept)),
+} as const
+
+const getByIdRoute = route({
+  ...get,
+  url: '/v2/organizations/:org/jobs/:job/log',
+  permission: 'member',
+  params: byId,
+})
+
+const getInBuildRoute = route({
+  ...get,
+  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log',
+  permission: 'read_pipeline',
+  params: inBuild,
+})
+
+const getText = {
+  method: 'GET',
+  summary: 'Get the log of a job as plain text; a part of it with Range',
+  scope: 'read_build_logs',
+  query: textQuery,
+  download: true,
+  answers: { 200: Type.String({ contentMediaType: 'text/plain' }) },
+  errors: rangeErrors,
+  handler: (asked: Asked) => answerLog(asked, 'text'),
+} as const
+
+const getTextByIdRoute = route({
+  ...getText,
+  url: '/v2/organizations/:org/jobs/:job/log.txt',
+  permission: 'member',
+  params: byId,
+})
+
+const getTextInBuildRoute = route({
+  ...getText,
+  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log.txt',
+  permission: 'read_pipeline',
+  params: inBuild,
+})
+
+const getHtml = {
+  method: 'GET',
+  summary: 'Get the log of a job as a page, as a terminal would show it',
+  scope: 'read_build_logs',
+  answers: { 200: Type.String({ contentMediaType: 'text/html' }) },
+  errors: formErrors,
+  handler: (asked: Asked) => answerLog(asked, 'html'),
+} as const
+
+const getHtmlByIdRoute = route({
+  ...getHtml,
+  url: '/v2/organizations/:org/jobs/:job/log.html',
+  permission: 'member',
+  params: byId,
+})
+
+const getHtmlInBuildRoute = route({
+  ...getHtml,
+  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log.html',
+  permission: 'read_pipeline',
+  params: inBuild,
+})
+
+const offset = Type.Optional(
+  Type.Integer({ minimum: 0, maximum: 2 ** 50, default: 0, description: 'In bytes.' }),
+)
+
+const getLines = {
+  method: 'GET',
+  summary: 'Get lines of the log of a job with their times, from a place in it',
+  scope: 'read_build_logs',
+  query: {
+    offset,
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 5000, default: 1000, description: 'How many lines at most.' }),
+    ),
+  },
+  answers: { 200: LogLines },
+  errors: { 400: 'The offset or the limit is not a whole number in range.' },
+  handler: answerLines,
+} as const
+
+const getLinesByIdRoute = route({
+  ...getLines,
+  url: '/v2/organizations/:org/jobs/:job/log/lines',
+  permission: 'member',
+  params: byId,
+})
+
+const getLinesInBuildRoute = route({
+  ...getLines,
+  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log/lines',
+  permission: 'read_pipeline',
+  params: inBuild,
+})
+
+const followIt = {
+  method: 'GET',
+  summary: 'Follow the log of a job as server-sent events; Last-Event-ID, `offset` or `row` says from where',
+  scope: 'read_build_logs',
+  query: {
+    as: Type.Optional(
+      Type.Union([Type.Literal('text'), Type.Literal('rows')], {
+        default: 'text',
+        description: 'Send the text as it grows, or rows as a terminal shows them.',
+      }),
+    ),
+    offset,
+    row: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 2 ** 50,
+        default: 1,
+        description: 'With `as=rows`: the first row that is not known yet.',
+      }),
+    ),
+  },
+  answers: { 200: Type.String({ contentMediaType: 'text/event-stream' }) },
+  errors: { 400: 'Last-Event-ID, the offset or the row is not a place in a log.' },
+  handler: answerStream,
+} as const
+
+const followByIdRoute = route({
+  ...followIt,
+  url: '/v2/organizations/:org/jobs/:job/log/stream',
+  permission: 'member',
+  params: byId,
+})
+
+const followInBuildRoute = route({
+  ...followIt,
+  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log/stream',
+  permission: 'read_pipeline',
+  params: inBuild,
+})
+
+const deleteIt = {
+  method: 'DELETE',
+  summary: 'Delete the log of a job',
+  scope: 'write_build_logs',
+  answers: { 204: null },
+  handler: answerDelete,
+} as const
+
+const deleteByIdRoute = route({
+  ...deleteIt,
+  url: '/v2/organizations/:org/jobs/:job/log',
+  permission: 'member',
+  params: byId,
+})
+
+const deleteInBuildRoute = route({
+  ...deleteIt,
+  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log',
+  permission: 'build_pipeline',
+  params: inBuild,
+})
+
+async function answerLog(asked: Asked, form: Form): Promise<Answer> {
+  const { job, log } = await getAnyLog(asked)
+  const common = { Vary: 'Accept', 'Accept-Ranges': 'bytes', 'Cache-Control': 'private, no-cache' }
+  if (asked.method === 'HEAD') return answerSize(log, asked, common)
+  const wanted = readRange(asked.headers.range, form)
+  switch (form) {
+    case 'json': {
+      const url = logUrl(asked.ctx.config.url, asked.org.slug, job)
+      return { status: 200, stream: asJson(log, url, asked.query.timestamps === true), headers: common }
+    }
+    case 'html': {
+      const headers = { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': htmlPolicy }
+      return { status: 200, stream: asHtml(log), headers: { ...common, ...headers } }
+    }
+    case 'text':
+      return wanted === null ? answerText(log, asked, common) : answerRange(log, asked, wanted, common)
+  }
+}
+
+const textType = 'text/plain; charset=utf-8'
+
+function answerText(log: Log, asked: Asked, common: Record<string, string>): Answer {
+  const form = textFormOf(asked.query)
+  const length = form === 'raw' ? { 'Content-Length': String(log.size) } : {}
+  return {
+    status: 200,
+    stream: asText(log, form),
+    headers: { ...common, ...length, 'Content-Type': textType },
+  }
+}
+
+async function answerRange(
+  log: Log,
+  asked: Asked,
+  wanted: Range,
+  common: Record<string, string>,
+): Promise<Answer> {
+  const form = textFormOf(asked.query)
+  const size = await sizeOfText(log, form)
+  const { start, end } = bytesOf(wanted, size)
+  const headers = {
+    ...common,
+    'Content-Range': `bytes ${start}-${end - 1}/${size}`,
+    'Content-Type': textType,
+    'Content-Length': String(end - start),
+  }
+  return { status: 206, stream: asPartOfText(log, form, start, end), headers }
+}
+
+/** HEAD returns the size of the text, also where GET returns JSON. */
+async function answerSize(log: Log, asked: Asked, headers: Record<string, string>): Promise<Answer> {
+  if (!log.isStarted) throw notFound('No log found')
+  const size = await sizeOfText(log, textFormOf(asked.query))
+  const sized = { ...headers, 'Content-Type': textType, 'Content-Length': String(size) }
+  return { status: 200, stream: Readable.from([]), headers: sized }
+}
+
+async function answerLines(asked: Asked & { query: { offset?: number; limit?: number } }): Promise<Answer> {
+  const { log } = await getAnyLog(asked)
+  return ok(await readLines(log, asked.query.offset ?? 0, asked.query.limit ?? 1000))
+}
+
+async function answerStream(
+  asked: Asked & { query: { as?: 'text' | 'rows'; offset?: number; row?: number } },
+): Promise<Answer> {
+  const { job } = await getLog(asked)
+  const { query } = asked
+  const lastEventId = asked.headers['last-event-id']
+  const stream =
+    query.as === 'rows'
+      ? followRows(asked.ctx, asked.org.id, job.id, readPlace(lastEventId, query.row))
+      : follow(asked.ctx, asked.org.id, job.id, readOffset(lastEventId, query.offset))
+  const headers = {
+    'Content-Type': 'text/event-stream; charset=utf-8',
+    'Cache-Control': 'no-store',
+    'X-Accel-Buffering': 'no',
+  }
+  return { status: 200, stream, headers }
+}
+
+async function answerDelete({ ctx, org, caller, params }: Asked): Promise<Answer> {
+  const job = await getBuildableJob(ctx.db, org, caller, params)
+  if (job.kind !== 'script') throw notFound('No log found')
+  await deleteLog(ctx, org.id, caller, job)
+  return noContent()
+}
+
+/** Also of a job whose build is archived. */
+async function getAnyLog(asked: Asked): Promise<{ job: Parameters<typeof logUrl>[2]; log: Log }> {
+  const { ctx, org, caller, params } = asked
+  const job = await findVisibleJob(ctx.db, org, caller, params)
+  if (job !== undefined) return getLog(asked, job)
+  const row = await archivedBuilds.findVisibleLog(ctx.db, org, caller, params)
+  if (row === undefined) throw notFound('No job found')
+  return { job: { ...row, id: row.job_id }, log: archivedLog(ctx, row) }
+}
+
+async function getLog(
+  { ctx, org, caller, params }: Asked,
+  known?: JobInPlace,
+): Promise<{ job: JobInPlace; log: Log }> {
+  const job = known ?? (await getVisibleJob(ctx.db, org, caller, params))
+  const log = await findLog(ctx, org.id, job.id)
+  if (log === null) throw notFound('No log found')
+  return { job, log }
+}
+
+export const logRoutes = [
+  getByIdRoute,
+  getInBuildRoute,
+  getTextByIdRoute,
+  getTextInBuildRoute,
+  getHtmlByIdRoute,
+  getHtmlInBuildRoute,
+  getLinesByIdRoute,
+  getLinesInBuildRoute,
+  followByIdRoute,
+  followInBuildRoute,
+  deleteByIdRoute,
+  deleteInBuildRoute,
+]

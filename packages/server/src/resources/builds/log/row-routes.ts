@@ -1,0 +1,161 @@
+import { Type } from 'typebox'
+import type { Caller, Organization } from '../../../auth/caller.ts'
+import type { Context } from '../../../context.ts'
+import { ok, okJson, type Answer } from '../../../http/answer.ts'
+import { numberOrUuid, text, uuid } from '../../../http/params.ts'
+import { route } from '../../../http/route.ts'
+import { badRequest, notFound } from '../../../lib/errors.ts'
+import { getVisibleJob, type JobParams } from '../jobs/access.ts'
+import { indexJson } from './index-json.ts'
+import { findRows } from './row-source.ts'
+import type { RowSource } from './rows.ts'
+import { LogIndex, LogRows, LogSearch } from './schema.ts'
+
+interface Asked {
+  ctx: Context
+  org: Organization
+  caller: Caller
+  params: JobParams
+}
+
+const byId = { job: uuid('job') }
+const inBuild = { pipeline: text('pipeline'), build: numberOrUuid('build'), ...byId }
+
+const getIndex = {
+  method: 'GET',
+  summary: 'Get the groups of the log of a job, and the row that shows why it failed',
+  scope: 'read_build_logs',
+  answers: { 200: LogIndex },
+  handler: answerIndex,
+} as const
+
+const getIndexByIdRoute = route({
+  ...getIndex,
+  url: '/v2/organizations/:org/jobs/:job/log/index',
+  permission: 'member',
+  params: byId,
+})
+
+const getIndexInBuildRoute = route({
+  ...getIndex,
+  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log/index',
+  permission: 'read_pipeline',
+  params: inBuild,
+})
+
+const mostRows = 2000
+
+const getRows = {
+  method: 'GET',
+  summary: 'Get rows of the log of a job, as a terminal shows them',
+  scope: 'read_build_logs',
+  query: {
+    from: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 2 ** 50, default: 1, description: 'The first row.' }),
+    ),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: mostRows, default: 500, description: 'How many rows at most.' }),
+    ),
+    tail: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: mostRows, description: 'Instead of `from`: the last rows.' }),
+    ),
+  },
+  answers: { 200: LogRows },
+  errors: { 400: '`from`, `limit` or `tail` is not a whole number in range.' },
+  handler: answerRows,
+} as const
+
+const getRowsByIdRoute = route({
+  ...getRows,
+  url: '/v2/organizations/:org/jobs/:job/log/rows',
+  permission: 'member',
+  params: byId,
+})
+
+const getRowsInBuildRoute = route({
+  ...getRows,
+  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log/rows',
+  permission: 'read_pipeline',
+  params: inBuild,
+})
+
+const search = {
+  method: 'GET',
+  summary: 'Search the rows of the log of a job',
+  scope: 'read_build_logs',
+  query: {
+    q: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 1000, description: 'The text to search for. Required.' }),
+    ),
+    regex: Type.Optional(
+      Type.Boolean({ default: false, description: '`q` is a regular expression in the syntax of RE2.' }),
+    ),
+    case: Type.Optional(Type.Boolean({ default: false, description: 'Distinguish upper and lower case.' })),
+  },
+  answers: { 200: LogSearch },
+  errors: { 400: '`q` is missing or too long, or it is not a valid regular expression.' },
+  handler: answerSearch,
+} as const
+
+const searchByIdRoute = route({
+  ...search,
+  url: '/v2/organizations/:org/jobs/:job/log/search',
+  permission: 'member',
+  params: byId,
+})
+
+const searchInBuildRoute = route({
+  ...search,
+  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log/search',
+  permission: 'read_pipeline',
+  params: inBuild,
+})
+
+async function answerIndex(asked: Asked): Promise<Answer> {
+  const source = await getRowSource(asked)
+  const { total, outline } = await source.outline()
+  return ok(indexJson(source.log, total, outline))
+}
+
+async function answerRows(
+  asked: Asked & { query: { from?: number; limit?: number; tail?: number } },
+): Promise<Answer> {
+  const { query } = asked
+  const source = await getRowSource(asked)
+  const { from, total, rows } =
+    query.tail === undefined
+      ? await source.page(query.from ?? 1, query.limit ?? 500)
+      : await source.tail(query.tail)
+  const head = `{"from":${from},"total":${total},"is_final":${source.log.isFinal},"rows":[`
+  return okJson(`${head}${rows.join(',')}]}`)
+}
+
+async function answerSearch(
+  asked: Asked & { query: { q?: string; regex?: boolean; case?: boolean } },
+): Promise<Answer> {
+  const { q, regex, case: isCaseSensitive } = asked.query
+  const source = await getRowSource(asked)
+  if (q === undefined) throw badRequest('Query parameter q is missing: the text to search for.')
+  const { total, isComplete, matches } = await source.search({
+    text: q,
+    isRegex: regex === true,
+    isCaseSensitive: isCaseSensitive === true,
+  })
+  return ok({ total, is_complete: isComplete, matches })
+}
+
+async function getRowSource({ ctx, org, caller, params }: Asked): Promise<RowSource> {
+  const job = await getVisibleJob(ctx.db, org, caller, params)
+  const source = await findRows(ctx, org.id, job.id)
+  if (source === null) throw notFound('No log found')
+  return source
+}
+
+export const rowRoutes = [
+  getIndexByIdRoute,
+  getIndexInBuildRoute,
+  getRowsByIdRoute,
+  getRowsInBuildRoute,
+  searchByIdRoute,
+  searchInBuildRoute,
+]

@@ -1,0 +1,168 @@
+// The object with the rows of a finished log: blocks of rows, then the table of the blocks, then the outline.
+//
+//   block     gzip of rows as JSON, one a line; at most 512 rows
+//   table     for each block two 64-bit floating point numbers: where it begins, and the number of its first row
+//   outline   gzip of JSON: groups, failing row, times
+import { randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { promisify } from 'node:util'
+import { gunzip, gzip } from 'node:zlib'
+import { announce, claim, release } from '../../../blobs/unclaimed.ts'
+import type { Context } from '../../../context.ts'
+import { inTransaction } from '../../../db/transaction.ts'
+import { Semaphore } from '../../../lib/semaphore.ts'
+import { SizedCache } from '../../../lib/sized-cache.ts'
+import { summarize, type Group, type LogOutline } from './outline.ts'
+import * as logs from './queries.ts'
+import type { ReplayState } from './replay.ts'
+import type { makeBlocks } from './row-tasks.ts'
+import { readSegmentAt, runRowTask } from './segments.ts'
+import { findLog, type Log, type StoredRows } from './source.ts'
+
+const inflate = promisify(gunzip)
+const deflate = promisify(gzip)
+
+/** A larger object is made twice, first to learn its size, which the store needs in advance. */
+const mostHeldBytes = 8 * 1024 * 1024
+
+/** Stores the object under a new key that nothing refers to yet. */
+export async function writeRows(ctx: Context, orgId: string, jobId: string, log: Log): Promise<StoredRows> {
+  const key = `logs/${orgId}/${jobId}/${randomUUID()}`
+  const making = makeObject(log)
+  let held: Buffer[] | null = []
+  let size = 0
+  let step = await making.next()
+  for (; step.done !== true; step = await making.next()) {
+    size += step.value.length
+    held?.push(step.value)
+    if (size > mostHeldBytes) held = null
+  }
+  await announce(ctx.db, key)
+  await ctx.blobs.put(key, Readable.from(held ?? makeObject(log), { objectMode: false }), size)
+  return { key, layout: step.value }
+}
+
+async function* makeObject(log: Log): AsyncGenerator<Buffer, logs.RowsLayout> {
+  const table: number[] = []
+  const groups: Group[] = []
+  let size = 0
+  for (let state: ReplayState | null = null; ;) {
+    const segment = await readSegmentAt(log, state)
+    const made: Awaited<ReturnType<typeof makeBlocks>> = await runRowTask<typeof makeBlocks>(
+      'makeBlocks',
+      segment,
+    )
+    for (const [index, number] of made.table.entries()) table.push(index % 2 === 0 ? size + number : number)
+    groups.push(...made.groups)
+    size += made.bytes.length
+    if (made.bytes.length > 0) yield Buffer.from(made.bytes.buffer, made.bytes.byteOffset, made.bytes.length)
+    state = made.state
+    if (made.outline === null) continue
+    const tableBytes = Buffer.from(new Float64Array(table).buffer)
+    const outlineBytes = await deflate(JSON.stringify(summarize(groups, made.outline)))
+    if (tableBytes.length > 0) yield tableBytes
+    yield outlineBytes
+    const outlineAt = size + tableBytes.length
+    return {
+      rows: made.rows,
+      table_at: size,
+      outline_at: outlineAt,
+      size: outlineAt + outlineBytes.length,
+    }
+  }
+}
+
+const building = new Map<string, Promise<StoredRows | null>>()
+const builders = new Semaphore(1)
+
+/** For a log that an older server has compacted. null: the log was deleted meanwhile. */
+export function makeRowsOnce(
+  ctx: Context,
+  orgId: string,
+  jobId: string,
+  log: Log,
+): Promise<StoredRows | null> {
+  const running = building.get(jobId)
+  if (running !== undefined) return running
+  const made = builders.run(() => storeNewRows(ctx, orgId, jobId, log))
+  building.set(jobId, made)
+  return made.finally(() => building.delete(jobId))
+}
+
+async function storeNewRows(
+  ctx: Context,
+  orgId: string,
+  jobId: string,
+  log: Log,
+): Promise<StoredRows | null> {
+  const rows = await writeRows(ctx, orgId, jobId, log)
+  const isStored = await inTransaction(ctx.db, async (trx) => {
+    if (!(await logs.storeRows(trx, orgId, jobId, rows))) return false
+    if (!(await claim(trx, rows.key)))
+      throw new Error('The object took longer to write than unclaimed objects are kept.')
+    return true
+  })
+  if (isStored) return rows
+  await release(ctx.db, [rows.key])
+  return (await findLog(ctx, orgId, jobId))?.compacted?.rows ?? null
+}
+
+/** The blocks of an object: `[offset, first row]` for each. */
+export type Table = Float64Array
+
+const tables = new SizedCache<string, Table>(32 * 1024 * 1024)
+
+export async function readTable(ctx: Context, { key, layout }: StoredRows): Promise<Table> {
+  const known = tables.get(key)
+  if (known !== undefined) return known
+  const bytes = await readPart(ctx, key, layout.table_at, layout.outline_at)
+  const table = new Float64Array(bytes.length / 8)
+  Buffer.from(table.buffer).set(bytes)
+  tables.set(key, table, bytes.length)
+  return table
+}
+
+export async function readOutline(ctx: Context, { key, layout }: StoredRows): Promise<LogOutline> {
+  const bytes = await readPart(ctx, key, layout.outline_at, layout.size)
+  return JSON.parse((await inflate(bytes)).toString()) as LogOutline
+}
+
+export interface Block {
+  offset: number
+  end: number
+  firstRow: number
+}
+
+export const countBlocks = (table: Table): number => table.length / 2
+
+export function blockAt({ layout }: StoredRows, table: Table, index: number): Block {
+  const offset = table[2 * index] ?? layout.table_at
+  const end = table[2 * index + 2] ?? layout.table_at
+  return { offset, end, firstRow: table[2 * index + 1] ?? layout.rows + 1 }
+}
+
+/** The index of the block that contains the row. */
+export function findBlock(table: Table, row: number): number {
+  let [low, high] = [0, countBlocks(table) - 1]
+  while (low < high) {
+    const middle = (low + high + 1) >> 1
+    if ((table[2 * middle + 1] ?? 0) <= row) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
+/** Bytes `start` to `end` (exclusive) of the object. */
+export async function readPart(ctx: Context, key: string, start: number, end: number): Promise<Buffer> {
+  if (start === end) return Buffer.alloc(0)
+  const stream = await ctx.blobs.get(key, { start, end: end - 1 })
+  if (stream === null) throw new Error(`The object ${key} with the rows of a log is not in the store.`)
+  const pieces: Buffer[] = []
+  for await (const piece of stream as AsyncIterable<Buffer>) pieces.push(piece)
+  return Buffer.concat(pieces)
+}
+
+/** The rows of a block as JSON. */
+export async function readBlock(ctx: Context, { key }: StoredRows, block: Block): Promise<string[]> {
+  return (await inflate(await readPart(ctx, key, block.offset, block.end))).toString().split('\n')
+}

@@ -1,0 +1,100 @@
+// Searches the text of a log's rows, in a thread, for at most ten seconds.
+import type { Context } from '../../../context.ts'
+import { badRequest } from '../../../lib/errors.ts'
+import { compiledModule } from '../../../lib/package-files.ts'
+import { Semaphore } from '../../../lib/semaphore.ts'
+import { runInThread, ThreadLimitExceeded } from '../../../lib/threads.ts'
+import type { ReplayState } from './replay.ts'
+import { blockAt, countBlocks, readPart, readTable, type Block } from './rows-object.ts'
+import type { Found, Query, searchBlocks, searchSegment } from './search-tasks.ts'
+import { readSegmentAt } from './segments.ts'
+import type { Log, StoredRows } from './source.ts'
+
+export interface SearchResult {
+  total: number
+  /** False: the search took too long, and later rows were not searched. */
+  isComplete: boolean
+  /** Row, start and end of each match; the first ones. */
+  matches: Array<[row: number, start: number, end: number]>
+}
+
+const mostMatches = 10_000
+const mostMs = 10_000
+/** For what a thread cannot interrupt itself, such as reading the expression. */
+const slackMs = 5_000
+const mostBatchBytes = 512 * 1024
+const mostBatchBlocks = 256
+
+/** One search at a time, so that another thread stays free. */
+const searches = new Semaphore(1)
+
+interface Progress {
+  query: Query
+  room: number
+  leftMs: number
+}
+
+export const searchGrowing = (log: Log, query: Query): Promise<SearchResult> =>
+  run(query, async function* (progress) {
+    for (let state: ReplayState | null = null; ;) {
+      const segment = await readSegmentAt(log, state)
+      const found: Awaited<ReturnType<typeof searchSegment>> = await inThread<typeof searchSegment>(
+        'searchSegment',
+        { ...progress(), segment },
+      )
+      yield found
+      if (segment.isLast) return
+      state = found.state
+    }
+  })
+
+export const searchStored = (ctx: Context, stored: StoredRows, query: Query): Promise<SearchResult> =>
+  run(query, async function* (progress) {
+    const table = await readTable(ctx, stored)
+    for (let index = 0; index < countBlocks(table);) {
+      const blocks: Block[] = []
+      let size = 0
+      do {
+        const block = blockAt(stored, table, index++)
+        blocks.push(block)
+        size += block.end - block.offset
+      } while (size < mostBatchBytes && blocks.length < mostBatchBlocks && index < countBlocks(table))
+      const start = blocks[0]?.offset ?? 0
+      const bytes = await readPart(ctx, stored.key, start, start + size)
+      const parts = blocks.map(({ offset, end, firstRow }) => ({
+        start: offset - start,
+        end: end - start,
+        firstRow,
+      }))
+      yield await inThread<typeof searchBlocks>('searchBlocks', { ...progress(), bytes, blocks: parts })
+    }
+  })
+
+function run(
+  query: Query,
+  search: (progress: () => Progress) => AsyncGenerator<Found>,
+): Promise<SearchResult> {
+  return searches.run(async () => {
+    const result: SearchResult = { total: 0, isComplete: true, matches: [] }
+    let leftMs = mostMs
+    const progress = () => ({ query, room: mostMatches - result.matches.length, leftMs })
+    for await (const found of search(progress)) {
+      result.total += found.total
+      result.matches.push(...found.matches)
+      leftMs -= found.usedMs
+      if (!found.isComplete || leftMs <= 0) return { ...result, isComplete: false }
+    }
+    return result
+  })
+}
+
+async function inThread<Work extends (input: never) => unknown>(
+  name: string,
+  input: Parameters<Work>[0],
+): Promise<Awaited<ReturnType<Work>>> {
+  const module = compiledModule('resources/builds/log/search-tasks.ts')
+  return runInThread<Work>(module, name, input, mostMs + slackMs).catch((error: unknown) => {
+    if (error instanceof ThreadLimitExceeded) throw badRequest('This regular expression takes too long.')
+    throw error
+  })
+}

@@ -1,0 +1,33 @@
+// Sends a log to the threads in segments.
+import { compiledModule } from '../../../lib/package-files.ts'
+import { runInThread } from '../../../lib/threads.ts'
+import { notFound } from '../../../lib/errors.ts'
+import type { ReplayState } from './replay.ts'
+import type { Segment } from './row-tasks.ts'
+import type { Log } from './source.ts'
+
+/** Also the distance of checkpoints, so the part that is replayed to find a row. */
+export const segmentBytes = 1024 * 1024
+/** Far more than a segment takes. */
+const mostCpuMs = 60_000
+
+export const runRowTask = <Work extends (input: never) => unknown>(
+  name: string,
+  input: Parameters<Work>[0],
+): Promise<Awaited<ReturnType<Work>>> =>
+  runInThread<Work>(compiledModule('resources/builds/log/row-tasks.ts'), name, input, mostCpuMs)
+
+/** The bytes that follow a state, at most `most`. */
+export async function readSegmentAt(
+  log: Log,
+  state: ReplayState | null,
+  most = segmentBytes,
+): Promise<Segment> {
+  const start = state?.offset ?? 0
+  const end = Math.min(start + most, log.size)
+  const pieces: Buffer[] = []
+  for await (const piece of log.read(start, end)) pieces.push(piece)
+  const bytes = Buffer.concat(pieces)
+  if (bytes.length < end - start) throw notFound('No log found')
+  return { state, bytes, isLast: end === log.size, isFinal: log.isFinal }
+}

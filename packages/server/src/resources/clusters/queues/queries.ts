@@ -1,0 +1,151 @@
+import { sql } from 'kysely'
+import type { Db, Trx } from '../../../db/pool.ts'
+import { violatedUnique } from '../../../db/transaction.ts'
+import { notFound, validationFailed } from '../../../lib/errors.ts'
+import { userJson, type UserRow } from '../../people/user/queries.ts'
+
+export interface QueueRow {
+  id: string
+  cluster_id: string
+  key: string
+  description: string | null
+  retry_agent_affinity: 'prefer-warmest' | 'prefer-different'
+  /** null: the queue is not hosted. */
+  instance_shape: string | null
+  agent_image_ref: string | null
+  dispatch_paused_at: string | null
+  dispatch_paused_note: string | null
+  dispatch_paused_by: UserRow | null
+  created_at: string
+  created_by: UserRow | null
+}
+
+const select = sql`
+  select q.id, q.cluster_id, q.key, q.description, q.retry_agent_affinity, q.instance_shape, q.agent_image_ref,
+    q.dispatch_paused_at, q.dispatch_paused_note, ${userJson('pauser')} as dispatch_paused_by,
+    q.created_at, ${userJson('creator')} as created_by
+  from cluster_queues q
+  left join users creator on creator.id = q.created_by left join users pauser on pauser.id = q.dispatch_paused_by`
+
+export async function findInCluster(
+  db: Db,
+  orgId: string,
+  clusterId: string,
+  id: string,
+): Promise<QueueRow | undefined> {
+  const { rows } = await sql<QueueRow>`${select}
+    where q.organization_id = ${orgId} and q.cluster_id = ${clusterId} and q.id = ${id}`.execute(db)
+  return rows[0]
+}
+
+export async function getInCluster(db: Db, orgId: string, clusterId: string, id: string): Promise<QueueRow> {
+  const queue = await findInCluster(db, orgId, clusterId, id)
+  if (queue === undefined) throw notFound('No queue found')
+  return queue
+}
+
+export async function listInCluster(
+  db: Db,
+  orgId: string,
+  clusterId: string,
+  page: { limit: number; offset: number },
+): Promise<QueueRow[]> {
+  const { rows } = await sql<QueueRow>`${select}
+    where q.organization_id = ${orgId} and q.cluster_id = ${clusterId}
+    order by q.created_at, q.id limit ${page.limit} offset ${page.offset}`.execute(db)
+  return rows
+}
+
+/** Until the transaction ends, no other transaction updates or deletes the queue. */
+export async function lockInCluster(
+  trx: Trx,
+  orgId: string,
+  clusterId: string,
+  id: string,
+): Promise<QueueRow> {
+  await sql`
+    select from cluster_queues where organization_id = ${orgId} and cluster_id = ${clusterId} and id = ${id}
+    for no key update`.execute(trx)
+  return getInCluster(trx, orgId, clusterId, id)
+}
+
+export async function countInCluster(trx: Trx, orgId: string, clusterId: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) from cluster_queues
+    where organization_id = ${orgId} and cluster_id = ${clusterId}`.execute(trx)
+  return rows[0]?.count ?? 0
+}
+
+export interface QueueFields {
+  description: string | null
+  retry_agent_affinity: string
+  instance_shape: string | null
+  agent_image_ref: string | null
+}
+
+export interface DispatchFields {
+  dispatch_paused_at: string | null
+  dispatch_paused_by: string | null
+  dispatch_paused_note: string | null
+}
+
+export async function insert(
+  trx: Trx,
+  row: Partial<QueueFields> & {
+    id: string
+    organization_id: string
+    cluster_id: string
+    key: string
+    created_by: string
+  },
+): Promise<void> {
+  await trx
+    .insertInto('cluster_queues')
+    .values(row)
+    .execute()
+    .catch((error: unknown) => {
+      if (violatedUnique(error) !== 'cluster_queues_key_key') throw error
+      throw validationFailed(`the cluster already has a queue with the key ${row.key}`)
+    })
+}
+
+export async function updateInCluster(
+  trx: Trx,
+  orgId: string,
+  clusterId: string,
+  id: string,
+  change: Partial<QueueFields & DispatchFields>,
+): Promise<void> {
+  if (Object.keys(change).length === 0) return
+  await trx
+    .updateTable('cluster_queues')
+    .set(change)
+    .where('organization_id', '=', orgId)
+    .where('cluster_id', '=', clusterId)
+    .where('id', '=', id)
+    .execute()
+}
+
+/**
+ * The number of hosted agents of the queue that run a job. Until the transaction ends, none of the queue's hosted
+ * agents takes a job.
+ */
+export async function lockHostedAgentsWithJobs(trx: Trx, orgId: string, id: string): Promise<number> {
+  const { rows } = await sql<{ hasJob: boolean }>`
+    with held as (
+      select job_id from hosted_agents where organization_id = ${orgId} and queue_id = ${id} for update
+    )
+    select exists (select from jobs j where j.id = held.job_id and j.finished_at is null) as "hasJob" from held`.execute(
+    trx,
+  )
+  return rows.filter(({ hasJob }) => hasJob).length
+}
+
+export async function deleteInCluster(trx: Trx, orgId: string, clusterId: string, id: string): Promise<void> {
+  await trx
+    .deleteFrom('cluster_queues')
+    .where('organization_id', '=', orgId)
+    .where('cluster_id', '=', clusterId)
+    .where('id', '=', id)
+    .execute()
+}

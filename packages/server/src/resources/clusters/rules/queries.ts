@@ -1,0 +1,95 @@
+import { sql } from 'kysely'
+import type { Caller, Organization } from '../../../auth/caller.ts'
+import { visiblePipelines } from '../../../auth/pipeline-access.ts'
+import type { Db, Trx } from '../../../db/pool.ts'
+import { violatedUnique } from '../../../db/transaction.ts'
+import { refused } from '../../../lib/errors.ts'
+import { isUuid } from '../../../lib/ids.ts'
+import { userJson, type UserRow } from '../../people/user/queries.ts'
+import type { RuleType } from './schema.ts'
+
+export interface RuleRow {
+  id: string
+  organization_id: string
+  type: RuleType
+  source_pipeline_id: string
+  target_pipeline_id: string
+  conditions: string[]
+  created_at: string
+  created_by: UserRow | null
+}
+
+const select = sql`
+  select r.id, r.organization_id, r.type, r.source_pipeline_id, r.target_pipeline_id, r.conditions, r.created_at,
+    ${userJson('creator')} as created_by
+  from rules r left join users creator on creator.id = r.created_by`
+
+/** A rule concerns those who may know of one of its pipelines. */
+const isVisible = (org: Organization, caller: Caller) => sql`exists (
+  select from pipelines p
+  where p.id in (r.source_pipeline_id, r.target_pipeline_id) and ${visiblePipelines(org, caller)})`
+
+export async function listVisible(
+  db: Db,
+  org: Organization,
+  caller: Caller,
+  page: { limit: number; offset: number },
+): Promise<RuleRow[]> {
+  const { rows } = await sql<RuleRow>`${select}
+    where r.organization_id = ${org.id} and ${isVisible(org, caller)}
+    order by r.created_at, r.id limit ${page.limit} offset ${page.offset}`.execute(db)
+  return rows
+}
+
+export async function findVisible(
+  db: Db,
+  org: Organization,
+  caller: Caller,
+  id: string,
+): Promise<RuleRow | undefined> {
+  const { rows } = await sql<RuleRow>`${select}
+    where r.organization_id = ${org.id} and r.id = ${id} and ${isVisible(org, caller)}`.execute(db)
+  return rows[0]
+}
+
+export interface NamedPipeline {
+  id: string
+  slug: string
+}
+
+/** The pipelines of these ids or slugs, which cannot be deleted until the transaction ends. */
+export async function holdPipelines(
+  trx: Trx,
+  orgId: string,
+  names: readonly string[],
+): Promise<NamedPipeline[]> {
+  const { rows } = await sql<NamedPipeline>`
+    select id, slug from pipelines
+    where organization_id = ${orgId} and (id = any (${names.filter(isUuid)}::uuid[]) or slug = any (${names}::text[]))
+    order by id for key share`.execute(trx)
+  return rows
+}
+
+export async function insert(
+  trx: Trx,
+  row: Omit<RuleRow, 'created_at' | 'created_by'> & { created_by: string },
+): Promise<void> {
+  await trx
+    .insertInto('rules')
+    .values(row)
+    .execute()
+    .catch((error: unknown) => {
+      if (violatedUnique(error) !== 'rules_key') throw error
+      throw refused('There is a rule of this type for these pipelines already.')
+    })
+}
+
+/** Whether it was there: of two who delete at once, one did. */
+export async function deleteInOrg(trx: Trx, orgId: string, id: string): Promise<boolean> {
+  const { numDeletedRows } = await trx
+    .deleteFrom('rules')
+    .where('organization_id', '=', orgId)
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  return numDeletedRows > 0n
+}

@@ -1,0 +1,24 @@
+import { byCaller, recordAudit } from '../../../audit/record.ts'
+import type { Caller, Organization } from '../../../auth/caller.ts'
+import type { Context } from '../../../context.ts'
+import { inTransaction } from '../../../db/transaction.ts'
+import * as secrets from './queries.ts'
+
+export async function deleteSecret(
+  ctx: Context,
+  org: Organization,
+  caller: Caller,
+  clusterId: string,
+  secretId: string,
+): Promise<void> {
+  await inTransaction(ctx.db, async (trx) => {
+    const secret = await secrets.lockInCluster(trx, org.id, clusterId, secretId)
+    await secrets.deleteInCluster(trx, org.id, clusterId, secretId)
+    await recordAudit(trx, byCaller(caller), {
+      organizationId: org.id,
+      type: 'SECRET_DELETED',
+      subject: { type: 'Secret', uuid: secretId, name: secret.key },
+      data: { cluster_id: clusterId },
+    })
+  })
+}

@@ -1,0 +1,41 @@
+import { gemoji } from 'gemoji'
+import { Type } from 'typebox'
+import { ok, svg } from '../../../http/answer.ts'
+import { text } from '../../../http/params.ts'
+import { route } from '../../../http/route.ts'
+import { notFound } from '../../../lib/errors.ts'
+import { renderEmoji, presentEmoji } from './present.ts'
+import { Emoji } from './schema.ts'
+
+const characterByName = new Map(
+  gemoji.flatMap(({ names, emoji }) => names.map((name) => [name, emoji] as const)),
+)
+
+const listEmojisRoute = route({
+  method: 'GET',
+  url: '/v2/organizations/:org/emojis',
+  summary: 'List all emojis, for showing `:name:` in texts; not paged',
+  scope: 'none',
+  permission: 'member',
+  answers: { 200: Type.Array(Emoji) },
+  async handler({ ctx }) {
+    return ok(gemoji.map((emoji) => presentEmoji(ctx.config.url, emoji)))
+  },
+})
+
+const getEmojiRoute = route({
+  method: 'GET',
+  url: '/emojis/:emoji.svg',
+  summary: 'Get the image of an emoji, by its name or an alias',
+  scope: 'none',
+  permission: 'anonymous',
+  params: { emoji: text('emoji') },
+  answers: { 200: Type.String({ contentMediaType: 'image/svg+xml' }) },
+  async handler({ params }) {
+    const character = characterByName.get(params.emoji)
+    if (character === undefined) throw notFound('No emoji found')
+    return svg(renderEmoji(character))
+  },
+})
+
+export const emojiRoutes = [listEmojisRoute, getEmojiRoute]

@@ -1,0 +1,51 @@
+import { byCaller, recordAudit } from '../../../audit/record.ts'
+import type { Caller, Organization } from '../../../auth/caller.ts'
+import type { Context } from '../../../context.ts'
+import { inTransaction } from '../../../db/transaction.ts'
+import { newId } from '../../../lib/ids.ts'
+import { sealSecrets } from '../../../notifications/delivery/open-service.ts'
+import { auditData, subjectOf } from './audit.ts'
+import { sendPing } from './send-ping.ts'
+import * as services from './queries.ts'
+import { readNewSettings, readProvider, readStates, refuseUnknownKeys, splitSecrets } from './rules.ts'
+import type { CreateServiceBody } from './schema.ts'
+import { readTargets } from './read-scope.ts'
+
+export async function createService(
+  ctx: Context,
+  org: Organization,
+  caller: Caller,
+  body: CreateServiceBody,
+): Promise<services.ServiceRow> {
+  refuseUnknownKeys(body, null)
+  const provider = readProvider(org, body)
+  const { plain, secrets } = splitSecrets(provider, readNewSettings(org, provider, body.settings))
+  const states = readStates([], body.build_states)
+  return inTransaction(ctx.db, async (trx) => {
+    const id = newId()
+    const targets = await readTargets(trx, org, caller, { scope: 'all', scope_uuids: [] }, body)
+    await services.insert(trx, {
+      id,
+      organization_id: org.id,
+      provider: provider.id,
+      description: body.description ?? '',
+      scope: targets?.scope ?? 'all',
+      branch_configuration: body.branch_configuration ?? '',
+      build_states: states,
+      settings: plain,
+      ...sealSecrets(ctx.keys, secrets),
+      listening_since: ctx.now().toISOString(),
+      created_by: caller.user.id,
+    })
+    if (targets !== null) await services.replaceTargets(trx, org.id, id, targets.table, targets.ids)
+    const service = await services.getWritten(trx, org.id, id)
+    await recordAudit(trx, byCaller(caller), {
+      organizationId: org.id,
+      type: 'NOTIFICATION_SERVICE_CREATED',
+      subject: subjectOf(service),
+      data: auditData(service),
+    })
+    if (provider.isPinged) await sendPing(trx, ctx, org, caller, service)
+    return service
+  })
+}

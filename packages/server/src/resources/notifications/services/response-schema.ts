@@ -1,0 +1,34 @@
+// Response schemas, with the settings of each provider as its file declares them.
+import { Type, type TSchema } from 'typebox'
+import { providers } from '../../../notifications/providers/table.ts'
+import type { Provider, Settings } from '../../../notifications/provider.ts'
+import { CursorLinks, orNull } from '../../schema.ts'
+import { serviceFields } from './schema.ts'
+
+function settingsAnswer({ name, fields }: Provider): TSchema {
+  const shown = Object.entries(fields).filter(([, field]) => field.shown !== 'never')
+  const schemaOf = ([key, field]: (typeof shown)[number]): [string, TSchema] => {
+    const value =
+      field.shown === 'masked' ? Type.String({ description: 'All but the end is X.' }) : field.schema
+    const answer = field.isRequired ? value : orNull(value)
+    return [key, field.feature === undefined ? answer : Type.Optional(answer)]
+  }
+  return Type.Object(Object.fromEntries(shown.map(schemaOf)), {
+    title: `${name.replaceAll(' ', '')}Settings`,
+  })
+}
+
+const AnySettings = Type.Unsafe<Settings>({ anyOf: Object.values(providers).map(settingsAnswer) })
+
+export const NotificationService = Type.Object(
+  { ...serviceFields, settings: AnySettings },
+  { title: 'NotificationService' },
+)
+
+export const NotificationServiceList = Type.Object(
+  {
+    items: Type.Array(NotificationService),
+    links: CursorLinks,
+  },
+  { title: 'NotificationServiceList' },
+)

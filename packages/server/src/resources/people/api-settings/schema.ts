@@ -1,0 +1,47 @@
+import { Type, type Static } from 'typebox'
+import { orNull } from '../../schema.ts'
+
+const Ranges = Type.Union([Type.String(), Type.Null()], {
+  description: 'Address ranges separated by spaces; null: requests may come from anywhere.',
+})
+const Days = Type.Union(
+  [Type.Literal(30), Type.Literal(60), Type.Literal(90), Type.Literal(180), Type.Literal(365), Type.Null()],
+  { description: 'Tokens unused for so long lose the organization; null: they never do.' },
+)
+const RestrictCreation = Type.Boolean({ description: 'Whether only administrators may make tokens.' })
+
+export const ApiSettings = Type.Object(
+  {
+    url: Type.String(),
+    allowed_ip_addresses: Ranges,
+    revoke_inactive_tokens_after_days: orNull(Type.Integer()),
+    restrict_user_api_token_creation: RestrictCreation,
+    features: Type.Object({
+      api_ip_allow_list: Type.Boolean(),
+      inactive_api_token_revocation: Type.Boolean(),
+    }),
+  },
+  { title: 'ApiSettings' },
+)
+
+export const UpdateApiSettings = Type.Object(
+  {
+    allowed_ip_addresses: Type.Optional(Ranges),
+    revoke_inactive_tokens_after_days: Type.Optional(Days),
+    restrict_user_api_token_creation: Type.Optional(RestrictCreation),
+    force: Type.Optional(
+      Type.Boolean({ description: "Take ranges that lack the caller's own address. Default false." }),
+    ),
+  },
+  {
+    title: 'UpdateApiSettings',
+    examples: [
+      {
+        allowed_ip_addresses: '127.0.0.0/8 192.0.2.0/24 2001:db8::/32',
+        revoke_inactive_tokens_after_days: 90,
+      },
+    ],
+  },
+)
+
+export type UpdateApiSettingsBody = Static<typeof UpdateApiSettings>

@@ -1,0 +1,40 @@
+import { sql } from 'kysely'
+import type { Db } from '../../../db/pool.ts'
+import type { Place } from '../../../http/cursors.ts'
+import { notFound } from '../../../lib/errors.ts'
+
+export interface AuditEventRow {
+  id: string
+  type: string
+  occurred_at: string
+  actor: { type: string; uuid: string; name: string } | null
+  subject: { type: string; uuid: string; name: string | null }
+  context: { type: string; [field: string]: unknown } | null
+  data: Record<string, unknown>
+}
+
+const columns = sql`id, type, occurred_at, actor, subject, context, data`
+
+/** Newest first; with `before`, oldest first. */
+export async function listInOrg(
+  db: Db,
+  orgId: string,
+  page: { after: Place | null; before: Place | null; limit: number },
+): Promise<AuditEventRow[]> {
+  const { after, before } = page
+  const behind = after ? sql`and (occurred_at, id) < (${after.at}, ${after.id})` : sql``
+  const ahead = before ? sql`and (occurred_at, id) > (${before.at}, ${before.id})` : sql``
+  const order = before ? sql`occurred_at, id` : sql`occurred_at desc, id desc`
+  const { rows } = await sql<AuditEventRow>`
+    select ${columns} from audit_events where organization_id = ${orgId} ${behind} ${ahead}
+    order by ${order} limit ${page.limit}`.execute(db)
+  return rows
+}
+
+export async function getInOrg(db: Db, orgId: string, id: string): Promise<AuditEventRow> {
+  const { rows } = await sql<AuditEventRow>`
+    select ${columns} from audit_events where organization_id = ${orgId} and id = ${id}`.execute(db)
+  const [event] = rows
+  if (event === undefined) throw notFound('No audit event found')
+  return event
+}

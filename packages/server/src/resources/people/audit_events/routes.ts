@@ -1,0 +1,55 @@
+import { ok } from '../../../http/answer.ts'
+import { cursorAnswer, readCursor } from '../../../http/cursors.ts'
+import { uuid } from '../../../http/params.ts'
+import { route, type RequiredFeature } from '../../../http/route.ts'
+import { presentAuditEvent } from './present.ts'
+import * as auditEvents from './queries.ts'
+import { AuditEvent, AuditEventList } from './schema.ts'
+
+const auditLog: RequiredFeature = {
+  name: 'audit_log',
+  otherwise: {
+    status: 403,
+    message:
+      "Your plan doesn't include audit logging. The operator of this installation can turn it on for the organization.",
+  },
+}
+
+const listAuditEventsRoute = route({
+  method: 'GET',
+  url: '/v2/organizations/:org/audit_events',
+  summary: 'List audit events, newest first',
+  scope: 'read_audit_events',
+  permission: 'admin',
+  feature: auditLog,
+  paging: 'cursor',
+  answers: { 200: AuditEventList },
+  errors: { 400: 'Both `after` and `before` are given, a cursor is invalid, or `per_page` is out of range.' },
+  async handler({ ctx, org, url }) {
+    const page = readCursor(url, `audit_events ${org.id}`, ctx.keys)
+    const rows = await auditEvents.listInOrg(ctx.db, org.id, page)
+    return cursorAnswer(
+      page,
+      rows,
+      (row) => ({ at: row.occurred_at, id: row.id }),
+      (row) => presentAuditEvent(ctx.config.url, org.slug, row),
+    )
+  },
+})
+
+const getAuditEventRoute = route({
+  method: 'GET',
+  url: '/v2/organizations/:org/audit_events/:event',
+  summary: 'Get an audit event',
+  scope: 'read_audit_events',
+  permission: 'admin',
+  feature: auditLog,
+  params: { event: uuid('audit event') },
+  answers: { 200: AuditEvent },
+  async handler({ ctx, org, params }) {
+    const event = await auditEvents.getInOrg(ctx.db, org.id, params.event)
+    return ok(presentAuditEvent(ctx.config.url, org.slug, event))
+  },
+})
+
+export const auditEventRoutes = [listAuditEventsRoute, getAuditEventRoute]

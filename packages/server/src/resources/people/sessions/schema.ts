@@ -1,0 +1,22 @@
+import { Type } from 'typebox'
+import { orNull, Timestamp, Uuid } from '../../schema.ts'
+
+export const UserSession = Type.Object(
+  {
+    id: Uuid,
+    opened_with: Type.Union(
+      [Type.Literal('password'), Type.Literal('link'), Type.Literal('sso'), Type.Literal('token')],
+      { description: 'How the person signed in.' },
+    ),
+    ip: Type.Union([Type.String(), Type.Null()], { description: 'From where it was opened.' }),
+    user_agent: orNull(Type.String()),
+    created_at: Timestamp,
+    last_used_at: Type.Union([Timestamp, Type.Null()], {
+      description: 'When it was last used, to the minute.',
+    }),
+    last_used_ip: Type.Union([Type.String(), Type.Null()], { description: 'From where it was last used.' }),
+    expires_at: Timestamp,
+    current: Type.Boolean({ description: 'Whether the request was made with this session.' }),
+  },
+  { title: 'UserSession' },
+)

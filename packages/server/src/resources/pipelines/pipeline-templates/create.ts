@@ -1,0 +1,42 @@
+import { byCaller, recordAudit } from '../../../audit/record.ts'
+import type { Caller, Organization } from '../../../auth/caller.ts'
+import type { Context } from '../../../context.ts'
+import { inTransaction } from '../../../db/transaction.ts'
+import { validationFailed } from '../../../lib/errors.ts'
+import { newId } from '../../../lib/ids.ts'
+import { problemsOf } from '../pipelines/configuration.ts'
+import * as templates from './queries.ts'
+import type { CreatePipelineTemplateBody } from './schema.ts'
+
+export async function createTemplate(
+  ctx: Context,
+  org: Organization,
+  caller: Caller,
+  body: CreatePipelineTemplateBody,
+): Promise<templates.TemplateRow> {
+  await refuseUnreadable(body.configuration)
+  const { name, configuration } = body
+  const fields = {
+    name,
+    configuration,
+    description: body.description ?? '',
+    available: body.available ?? false,
+  }
+  const id = newId()
+  return inTransaction(ctx.db, async (trx) => {
+    const { id: by } = caller.user
+    await templates.insert(trx, { id, organization_id: org.id, created_by: by, updated_by: by, ...fields })
+    await recordAudit(trx, byCaller(caller), {
+      organizationId: org.id,
+      type: 'PIPELINE_TEMPLATE_CREATED',
+      subject: { type: 'PipelineTemplate', uuid: id, name },
+      data: { name, description: fields.description, available: fields.available },
+    })
+    return templates.getVisible(trx, org, id)
+  })
+}
+
+export async function refuseUnreadable(configuration: string): Promise<void> {
+  const problems = await problemsOf(configuration)
+  if (problems.length > 0) throw validationFailed(`configuration, ${problems.join('; ')}`)
+}

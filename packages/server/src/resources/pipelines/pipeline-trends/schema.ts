@@ -1,0 +1,34 @@
+import { Type } from 'typebox'
+import { orNull, Uuid } from '../../schema.ts'
+
+const NumberOrNull = (description: string) => orNull(Type.Number({ description }))
+
+export const PipelineTrend = Type.Object(
+  {
+    pipeline_id: Uuid,
+    pipeline_slug: Type.String({ description: 'Slug of the pipeline.' }),
+    builds: Type.Array(
+      Type.Object({
+        number: Type.Integer({ description: 'Number of the build within its pipeline.' }),
+        state: Type.String({ description: 'State of the build.' }),
+        blocked: Type.Boolean({ description: 'Whether it waits for somebody to unblock it.' }),
+        seconds: NumberOrNull('From start to end; null before the end, or when it never started.'),
+        created_at: Type.Integer({ description: 'Unix milliseconds.' }),
+        message: orNull(Type.String({ description: 'At most 200 characters.' })),
+        branch: Type.String(),
+      }),
+      { description: 'The last 30, oldest first.' },
+    ),
+    median_seconds: NumberOrNull(
+      'Median of the builds of the last 30 days that passed, at most the newest 250; null without any.',
+    ),
+    median_change: NumberOrNull(
+      'Change of the median against the 30 days before, as a fraction: -0.08 is 8 % faster. null without builds there.',
+    ),
+    reliability: NumberOrNull(
+      'Share of passed builds among those of the last 30 days that passed or failed, 0 to 1; null without any.',
+    ),
+    running: Type.Integer({ description: 'How many builds are running.' }),
+  },
+  { title: 'PipelineTrend' },
+)

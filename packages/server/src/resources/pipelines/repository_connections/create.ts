@@ -1,0 +1,37 @@
+import type { Caller, Organization } from '../../../auth/caller.ts'
+import type { Context } from '../../../context.ts'
+import { inTransaction } from '../../../db/transaction.ts'
+import { newId } from '../../../lib/ids.ts'
+import { hostOfType } from '../../../source-hosts/hosts.ts'
+import { audited, recordConnection } from './audited.ts'
+import { noCredentials, readCredentials, refuseUselessCredentials } from './credentials.ts'
+import * as connections from './queries.ts'
+import { readPlace } from './rules.ts'
+import type { CreateRepositoryConnectionBody } from './schema.ts'
+
+export async function createConnection(
+  ctx: Context,
+  org: Organization,
+  caller: Caller,
+  body: CreateRepositoryConnectionBody,
+): Promise<connections.ConnectionRow> {
+  const place = readPlace(body.type, {
+    url: body.url,
+    api_url: body.api_url,
+    repository_host: body.repository_host,
+  })
+  const credentials = { ...noCredentials, ...readCredentials(ctx, noCredentials, body) }
+  const fields = { type: body.type, ...place, ...credentials }
+  refuseUselessCredentials(fields)
+  const { type, host } = fields
+  const id = newId()
+  return inTransaction(ctx.db, async (trx) => {
+    await connections.insert(trx, { id, organization_id: org.id, created_by: caller.user.id, ...fields })
+    await connections.updateProvider(trx, org.id, host, hostOfType(type).providerOf(host))
+    const data = Object.fromEntries(
+      audited.flatMap((key) => (fields[key] === null ? [] : [[key, fields[key]]])),
+    )
+    await recordConnection(trx, org, caller, 'SCM_REPOSITORY_HOST_CREATED', { id, host }, data)
+    return connections.getInOrg(trx, org.id, id)
+  })
+}

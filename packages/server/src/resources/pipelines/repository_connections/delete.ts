@@ -1,0 +1,23 @@
+import type { Caller, Organization } from '../../../auth/caller.ts'
+import type { Context } from '../../../context.ts'
+import { inTransaction } from '../../../db/transaction.ts'
+import { notFound } from '../../../lib/errors.ts'
+import { providerOf } from '../pipelines/provider.ts'
+import { recordConnection } from './audited.ts'
+import * as connections from './queries.ts'
+
+export async function deleteConnection(
+  ctx: Context,
+  org: Organization,
+  caller: Caller,
+  id: string,
+): Promise<void> {
+  await inTransaction(ctx.db, async (trx) => {
+    const connection = await connections.lockInOrg(trx, org.id, id)
+    if (connection === undefined) throw notFound('No repository connection found')
+    const { host } = connection
+    await connections.deleteInOrg(trx, org.id, id)
+    await connections.updateProvider(trx, org.id, host, providerOf(`https://${host}/`))
+    await recordConnection(trx, org, caller, 'SCM_REPOSITORY_HOST_DESTROYED', connection, {})
+  })
+}

@@ -1,0 +1,26 @@
+import type { Static } from 'typebox'
+import { presentUserOrNull } from '../../people/user/present.ts'
+import type { ConnectionRow } from './queries.ts'
+import { hostOfType } from '../../../source-hosts/hosts.ts'
+import type { RepositoryConnection } from './schema.ts'
+
+export const presentConnection = (
+  url: string,
+  connection: ConnectionRow,
+): Static<typeof RepositoryConnection> => ({
+  id: connection.id,
+  type: connection.type,
+  display_name: `${hostOfType(connection.type).name} at ${connection.host}`,
+  url: connection.url,
+  api_url: connection.api_url,
+  repository_host: connection.host,
+  token: connection.token_hint,
+  app_id: connection.app_id,
+  installation_id: connection.installation_id,
+  private_key: connection.private_key_hint,
+  webhook_secret: connection.webhook_secret_hint,
+  problem: connection.problem,
+  problem_at: connection.problem_at,
+  created_at: connection.created_at,
+  created_by: presentUserOrNull(url, connection.created_by),
+})

@@ -1,0 +1,128 @@
+import { sql } from 'kysely'
+import type { Db, Trx } from '../../../db/pool.ts'
+import { violatedUnique } from '../../../db/transaction.ts'
+import { validationFailed } from '../../../lib/errors.ts'
+import { userJson, type UserRow } from '../../people/user/queries.ts'
+import type { ConnectionType } from './schema.ts'
+
+export interface ConnectionFields {
+  type: ConnectionType
+  url: string
+  api_url: string
+  host: string
+  token_sealed: Buffer | null
+  token_key_id: string | null
+  /** The token, masked. */
+  token_hint: string | null
+  /** Set for a GitHub App, together with the next four columns. */
+  app_id: string | null
+  installation_id: string | null
+  private_key_sealed: Buffer | null
+  private_key_id: string | null
+  /** The fingerprint of the key. */
+  private_key_hint: string | null
+  webhook_secret_sealed: Buffer | null
+  webhook_secret_key_id: string | null
+  webhook_secret_hint: string | null
+}
+
+export interface ConnectionRow extends ConnectionFields {
+  id: string
+  problem: string | null
+  problem_at: string | null
+  created_at: string
+  created_by: UserRow | null
+}
+
+const select = sql`
+  select c.id, c.type, c.url, c.api_url, c.host, c.token_sealed, c.token_key_id, c.token_hint, c.app_id,
+    c.installation_id, c.private_key_sealed, c.private_key_id, c.private_key_hint, c.webhook_secret_sealed,
+    c.webhook_secret_key_id, c.webhook_secret_hint, c.problem, c.problem_at, c.created_at,
+    ${userJson('creator')} as created_by
+  from repository_connections c left join users creator on creator.id = c.created_by`
+
+export async function listInOrg(
+  db: Db,
+  orgId: string,
+  page: { limit: number; offset: number },
+): Promise<ConnectionRow[]> {
+  const { rows } = await sql<ConnectionRow>`${select}
+    where c.organization_id = ${orgId} order by c.created_at, c.id limit ${page.limit} offset ${page.offset}`.execute(
+    db,
+  )
+  return rows
+}
+
+export async function findInOrg(db: Db, orgId: string, id: string): Promise<ConnectionRow | undefined> {
+  const { rows } = await sql<ConnectionRow>`${select}
+    where c.organization_id = ${orgId} and c.id = ${id}`.execute(db)
+  return rows[0]
+}
+
+export async function lockInOrg(trx: Trx, orgId: string, id: string): Promise<ConnectionRow | undefined> {
+  await sql`select from repository_connections where organization_id = ${orgId} and id = ${id} for update`.execute(
+    trx,
+  )
+  return findInOrg(trx, orgId, id)
+}
+
+export async function findByHost(
+  db: Db,
+  orgId: string,
+  host: string | null,
+): Promise<ConnectionRow | undefined> {
+  if (host === null) return undefined
+  const { rows } = await sql<ConnectionRow>`${select}
+    where c.organization_id = ${orgId} and c.host = ${host}`.execute(db)
+  return rows[0]
+}
+
+export async function getInOrg(db: Db, orgId: string, id: string): Promise<ConnectionRow> {
+  const connection = await findInOrg(db, orgId, id)
+  if (connection === undefined) throw new Error('A repository connection vanished while it was changed.')
+  return connection
+}
+
+export async function insert(
+  trx: Trx,
+  row: ConnectionFields & { id: string; organization_id: string; created_by: string },
+): Promise<void> {
+  await trx.insertInto('repository_connections').values(row).execute().catch(refuseTaken)
+}
+
+export async function updateInOrg(
+  trx: Trx,
+  orgId: string,
+  id: string,
+  set: Partial<ConnectionFields>,
+): Promise<void> {
+  await trx
+    .updateTable('repository_connections')
+    .set({ ...set, problem: null, problem_at: null })
+    .where('organization_id', '=', orgId)
+    .where('id', '=', id)
+    .execute()
+    .catch(refuseTaken)
+}
+
+export async function deleteInOrg(trx: Trx, orgId: string, id: string): Promise<void> {
+  await trx
+    .deleteFrom('repository_connections')
+    .where('organization_id', '=', orgId)
+    .where('id', '=', id)
+    .execute()
+}
+
+/** Sets the provider that the pipelines on a host show. */
+export async function updateProvider(trx: Trx, orgId: string, host: string, provider: string): Promise<void> {
+  await sql`
+    update pipelines set provider_id = ${provider}
+    where organization_id = ${orgId} and repository_host = ${host} and provider_id <> ${provider}`.execute(
+    trx,
+  )
+}
+
+function refuseTaken(error: unknown): never {
+  if (violatedUnique(error) !== 'repository_connections_host_key') throw error
+  throw validationFailed('url names a host that another connection has already')
+}

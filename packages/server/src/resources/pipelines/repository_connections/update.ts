@@ -1,0 +1,68 @@
+import { changedAttributes } from '../../../audit/record.ts'
+import type { Caller, Organization } from '../../../auth/caller.ts'
+import type { Context } from '../../../context.ts'
+import { inTransaction } from '../../../db/transaction.ts'
+import { notFound, validationFailed } from '../../../lib/errors.ts'
+import { hostOfType } from '../../../source-hosts/hosts.ts'
+import { providerOf } from '../pipelines/provider.ts'
+import { audited, recordConnection } from './audited.ts'
+import { readCredentials, refuseUselessCredentials } from './credentials.ts'
+import * as connections from './queries.ts'
+import { readPlace } from './rules.ts'
+import type { UpdateRepositoryConnectionBody } from './schema.ts'
+
+export async function updateConnection(
+  ctx: Context,
+  org: Organization,
+  caller: Caller,
+  id: string,
+  body: UpdateRepositoryConnectionBody,
+): Promise<connections.ConnectionRow> {
+  return inTransaction(ctx.db, async (trx) => {
+    const before = await connections.lockInOrg(trx, org.id, id)
+    if (before === undefined) throw notFound('No repository connection found')
+    const hasMoved = body.url !== undefined && body.url !== before.url
+    const place = readPlace(before.type, {
+      url: body.url ?? before.url,
+      api_url: body.api_url === undefined && !hasMoved ? before.api_url : body.api_url,
+      repository_host: body.repository_host === undefined && !hasMoved ? before.host : body.repository_host,
+    })
+    const set = { ...place, ...readCredentials(ctx, before, body) }
+    const fields = { ...before, ...set }
+    refuseUselessCredentials(fields)
+    refuseMovedSecret(before, fields, body)
+    await connections.updateInOrg(trx, org.id, id, set)
+    if (place.host !== before.host) {
+      const { providerOf: providerAt } = hostOfType(before.type)
+      await connections.updateProvider(trx, org.id, before.host, providerOf(`https://${before.host}/`))
+      await connections.updateProvider(trx, org.id, place.host, providerAt(place.host))
+    }
+    await recordConnection(trx, org, caller, 'SCM_REPOSITORY_HOST_UPDATED', fields, {
+      ...changedAttributes(before, fields, audited),
+      ...(fields.token_sealed === before.token_sealed ? {} : { token_changed: true }),
+      ...(fields.private_key_sealed === before.private_key_sealed ? {} : { private_key_changed: true }),
+      ...(fields.webhook_secret_sealed === before.webhook_secret_sealed
+        ? {}
+        : { webhook_secret_changed: true }),
+    })
+    return connections.getInOrg(trx, org.id, id)
+  })
+}
+
+/** A caller who never saw a secret must not have it, or its signatures, sent to an address of their own. */
+function refuseMovedSecret(
+  before: connections.ConnectionRow,
+  after: connections.ConnectionFields,
+  body: UpdateRepositoryConnectionBody,
+): void {
+  const isSame = before.api_url === after.api_url && before.host === after.host
+  const isOld = (now: Buffer | null, then: Buffer | null) => now !== null && now === then
+  const isToken = isOld(after.token_sealed, before.token_sealed)
+  const isKey = isOld(after.private_key_sealed, before.private_key_sealed)
+  // Creating a webhook sends its secret to the host.
+  const isSecret = isOld(after.webhook_secret_sealed, before.webhook_secret_sealed)
+  if (isSame || !(isToken || isKey || isSecret)) return
+  throw validationFailed(
+    `${isToken ? 'token' : isKey ? 'private_key' : 'webhook_secret'} is required when ${body.url === undefined ? 'the address of the API or the host' : 'url'} changes`,
+  )
+}

@@ -1,0 +1,37 @@
+import { byCaller, recordAudit } from '../../../audit/record.ts'
+import type { Caller, Organization } from '../../../auth/caller.ts'
+import type { Context } from '../../../context.ts'
+import { inTransaction } from '../../../db/transaction.ts'
+import { hashToken, newId, newToken } from '../../../lib/ids.ts'
+import { slugOf } from '../../pipelines/pipelines/rules.ts'
+import * as suites from './queries.ts'
+import type { CreateSuiteBody } from './schema.ts'
+
+/** Only the token's hash is stored, so the token can be shown only now. */
+export async function createSuite(
+  ctx: Context,
+  org: Organization,
+  caller: Caller,
+  body: CreateSuiteBody,
+): Promise<{ row: suites.SuiteRow; token: string }> {
+  const [id, token, slug] = [newId(), newToken('mrst_'), slugOf(body.name)]
+  const fields = { name: body.name, slug, default_branch: body.default_branch || null }
+  return inTransaction(ctx.db, async (trx) => {
+    await suites.insert(trx, {
+      id,
+      organization_id: org.id,
+      token_hash: hashToken(token),
+      created_by: caller.user.id,
+      ...fields,
+    })
+    await recordAudit(trx, byCaller(caller), {
+      organizationId: org.id,
+      type: 'SUITE_CREATED',
+      subject: { type: 'Suite', uuid: id, name: body.name },
+      data: fields,
+    })
+    const row = await suites.findBySlug(trx, org.id, slug)
+    if (row === undefined) throw new Error('A suite vanished in the transaction that made it.')
+    return { row, token }
+  })
+}

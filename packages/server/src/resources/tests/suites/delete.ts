@@ -1,0 +1,23 @@
+import { byCaller, recordAudit } from '../../../audit/record.ts'
+import type { Caller, Organization } from '../../../auth/caller.ts'
+import type { Context } from '../../../context.ts'
+import { inTransaction } from '../../../db/transaction.ts'
+import { notFound } from '../../../lib/errors.ts'
+import * as suites from './queries.ts'
+
+export async function deleteSuite(
+  ctx: Context,
+  org: Organization,
+  caller: Caller,
+  slug: string,
+): Promise<void> {
+  await inTransaction(ctx.db, async (trx) => {
+    const suite = await suites.deleteBySlug(trx, org.id, slug)
+    if (suite === undefined) throw notFound('No suite found')
+    await recordAudit(trx, byCaller(caller), {
+      organizationId: org.id,
+      type: 'SUITE_DELETED',
+      subject: { type: 'Suite', uuid: suite.id, name: suite.name },
+    })
+  })
+}

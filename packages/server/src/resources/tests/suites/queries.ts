@@ -1,0 +1,87 @@
+import { sql } from 'kysely'
+import type { Db, Trx } from '../../../db/pool.ts'
+import { violatedUnique } from '../../../db/transaction.ts'
+import { validationFailed } from '../../../lib/errors.ts'
+import { userJson, type UserRow } from '../../people/user/queries.ts'
+
+export interface SuiteRow {
+  id: string
+  slug: string
+  name: string
+  default_branch: string | null
+  created_at: string
+  created_by: UserRow | null
+}
+
+const select = sql`
+  select s.id, s.slug, s.name, s.default_branch, s.created_at, ${userJson('creator')} as created_by
+  from test_suites s left join users creator on creator.id = s.created_by`
+
+export async function listInOrg(
+  db: Db,
+  orgId: string,
+  page: { limit: number; offset: number },
+): Promise<SuiteRow[]> {
+  const { rows } = await sql<SuiteRow>`${select}
+    where s.organization_id = ${orgId} order by s.created_at, s.id
+    limit ${page.limit} offset ${page.offset}`.execute(db)
+  return rows
+}
+
+export async function findBySlug(db: Db, orgId: string, slug: string): Promise<SuiteRow | undefined> {
+  const { rows } = await sql<SuiteRow>`${select}
+    where s.organization_id = ${orgId} and s.slug = ${slug}`.execute(db)
+  return rows[0]
+}
+
+/** The suite that a token for uploads belongs to. */
+export interface SendingSuite {
+  id: string
+  slug: string
+  organizationId: string
+  organizationSlug: string
+}
+
+export async function findByToken(db: Db, tokenHash: Buffer): Promise<SendingSuite | undefined> {
+  const { rows } = await sql<SendingSuite>`
+    select s.id, s.slug, o.id as "organizationId", o.slug as "organizationSlug"
+    from test_suites s join organizations o on o.id = s.organization_id
+    where s.token_hash = ${tokenHash}`.execute(db)
+  return rows[0]
+}
+
+export async function insert(
+  trx: Trx,
+  row: {
+    id: string
+    organization_id: string
+    name: string
+    slug: string
+    default_branch: string | null
+    token_hash: Buffer
+    created_by: string
+  },
+): Promise<void> {
+  await trx
+    .insertInto('test_suites')
+    .values(row)
+    .execute()
+    .catch((error: unknown) => {
+      if (violatedUnique(error) !== 'test_suites_slug_key') throw error
+      throw validationFailed('name is taken by another suite')
+    })
+}
+
+/** Also deletes its runs and their results. Returns the deleted suite. */
+export async function deleteBySlug(
+  trx: Trx,
+  orgId: string,
+  slug: string,
+): Promise<{ id: string; name: string } | undefined> {
+  return trx
+    .deleteFrom('test_suites')
+    .where('organization_id', '=', orgId)
+    .where('slug', '=', slug)
+    .returning(['id', 'name'])
+    .executeTakeFirst()
+}

@@ -1,0 +1,127 @@
+import { sql, type RawBuilder } from 'kysely'
+import type { Caller, Organization } from '../../../auth/caller.ts'
+import { visiblePipelines } from '../../../auth/pipeline-access.ts'
+import type { Db } from '../../../db/pool.ts'
+
+export interface FailureRow {
+  scope: string
+  name: string
+  location: string | null
+  file_name: string | null
+  failure_reason: string | null
+  failure_expanded?: Array<{ expanded: string[]; backtrace: string[] }>
+  duration: number | null
+}
+
+export interface RunRow {
+  id: string
+  /** Uploads with the same key belong to one run. */
+  key: string
+  build_id: string | null
+  suite_id: string
+  suite_slug: string
+  /** Its build has not finished. */
+  is_running: boolean
+  branch: string | null
+  commit_sha: string | null
+  passed_count: number
+  failed_count: number
+  skipped_count: number
+  unknown_count: number
+  duration_seconds: number
+  failures: FailureRow[]
+  created_at: string
+  updated_at: string
+}
+
+interface ShownFailures {
+  most: number
+  expanded: boolean
+}
+
+const outline: ShownFailures = { most: 20, expanded: false }
+const details: ShownFailures = { most: 200, expanded: true }
+
+const select = ({ most, expanded }: ShownFailures): RawBuilder<RunRow> => sql`
+  select r.id, r.key, r.build_id, s.id as suite_id, s.slug as suite_slug, b.id is not null and b.finished_at is null as is_running,
+    r.branch, r.commit_sha, r.passed_count, r.failed_count, r.skipped_count, r.unknown_count, r.duration_seconds,
+    (select coalesce(json_agg(f), '[]') from (
+      select t.scope, t.name, t.location, t.file_name, t.failure_reason,
+        ${expanded ? sql`t.failure_expanded,` : sql``} t.duration_seconds as duration
+      from test_results t where t.run_id = r.id and t.result = 'failed' order by t.created_at, t.id limit ${most}
+    ) f) as failures, r.created_at, r.updated_at
+  from test_runs r join test_suites s on s.id = r.suite_id left join builds b on b.id = r.build_id`
+
+export interface FailedExecutionRow {
+  id: string
+  test_id: string
+  scope: string
+  name: string
+  location: string | null
+  failure_reason: string | null
+  failure_expanded: Array<{ expanded: string[]; backtrace: string[] }>
+  duration: number | null
+  created_at: string
+}
+
+/** For queries with `test_runs r` and `test_results t`. A test is identified by scope and name within its suite. */
+export const testId: RawBuilder<string> = sql`md5(r.suite_id || chr(31) || t.scope || chr(31) || t.name)::uuid`
+
+interface Page {
+  limit: number
+  offset: number
+}
+
+export async function listOfBuild(db: Db, orgId: string, buildId: string, page: Page): Promise<RunRow[]> {
+  const { rows } = await sql<RunRow>`${select(outline)}
+    where r.organization_id = ${orgId} and r.build_id = ${buildId}
+    order by r.created_at, r.id limit ${page.limit} offset ${page.offset}`.execute(db)
+  return rows
+}
+
+/** Hides runs in builds of pipelines that the caller may not see. */
+export const isVisible = (org: Organization, caller: Caller) => sql`
+  (b.id is null or exists (
+    select from pipelines p where p.id = b.pipeline_id and ${visiblePipelines(org, caller)}))`
+
+/** Newest first. */
+export async function listOfSuite(
+  db: Db,
+  org: Organization,
+  caller: Caller,
+  suiteId: string,
+  page: Page,
+): Promise<RunRow[]> {
+  const { rows } = await sql<RunRow>`${select(outline)}
+    where r.organization_id = ${org.id} and r.suite_id = ${suiteId} and ${isVisible(org, caller)}
+    order by r.created_at desc, r.id desc limit ${page.limit} offset ${page.offset}`.execute(db)
+  return rows
+}
+
+export async function findInSuite(
+  db: Db,
+  org: Organization,
+  caller: Caller,
+  suiteSlug: string,
+  id: string,
+): Promise<RunRow | undefined> {
+  const { rows } = await sql<RunRow>`${select(details)}
+    where r.organization_id = ${org.id} and s.slug = ${suiteSlug} and r.id = ${id}
+      and ${isVisible(org, caller)}`.execute(db)
+  return rows[0]
+}
+
+export async function listFailedExecutions(
+  db: Db,
+  orgId: string,
+  runId: string,
+  page: Page,
+): Promise<FailedExecutionRow[]> {
+  const { rows } = await sql<FailedExecutionRow>`
+    select t.id, ${testId} as test_id, t.scope, t.name, t.location, t.failure_reason, t.failure_expanded,
+      t.duration_seconds as duration, t.created_at
+    from test_results t join test_runs r on r.id = t.run_id
+    where r.organization_id = ${orgId} and r.id = ${runId} and t.result = 'failed'
+    order by t.created_at, t.id limit ${page.limit} offset ${page.offset}`.execute(db)
+  return rows
+}

@@ -1,0 +1,85 @@
+// Stores an upload of test results. Uploads with the same key belong to one run, in any order. A repeated result is stored once.
+import { sql } from 'kysely'
+import type { Context } from '../../../context.ts'
+import type { Trx } from '../../../db/pool.ts'
+import { inTransaction } from '../../../db/transaction.ts'
+import { isUuid, newId } from '../../../lib/ids.ts'
+import type { SendingSuite } from '../suites/queries.ts'
+
+export interface RunEnv {
+  key: string
+  branch: string | null
+  commitSha: string | null
+  jobId: string | null
+}
+
+export async function storeResults(
+  ctx: Context,
+  suite: SendingSuite,
+  env: RunEnv,
+  /** JSON lists of `TestResult`. */
+  batches: readonly string[],
+): Promise<string> {
+  const at = ctx.now().toISOString()
+  return inTransaction(ctx.db, async (trx) => {
+    const buildId = await findBuild(trx, suite.organizationId, env)
+    const runId = await saveRun(trx, suite, env, buildId, at)
+    for (const batch of batches) await addResults(trx, runId, batch, at)
+    return runId
+  })
+}
+
+/** The build whose id is the run's key, or else the build of the job that it ran in. */
+async function findBuild(trx: Trx, orgId: string, { key, jobId }: RunEnv): Promise<string | null> {
+  const uuid = (text: string | null) => (text !== null && isUuid(text) ? text : null)
+  const { rows } = await sql<{ id: string }>`
+    select id, 1 as place from builds where organization_id = ${orgId} and id = ${uuid(key)}
+    union all
+    select build_id, 2 from jobs where organization_id = ${orgId} and id = ${uuid(jobId)}
+    order by place limit 1`.execute(trx)
+  return rows[0]?.id ?? null
+}
+
+async function saveRun(
+  trx: Trx,
+  suite: SendingSuite,
+  { key, branch, commitSha }: RunEnv,
+  buildId: string | null,
+  at: string,
+): Promise<string> {
+  const { rows } = await sql<{ id: string }>`
+    insert into test_runs as r
+      (id, organization_id, suite_id, key, build_id, branch, commit_sha, created_at, updated_at)
+    values (${newId()}, ${suite.organizationId}, ${suite.id}, ${key}, ${buildId}, ${branch}, ${commitSha}, ${at}, ${at})
+    on conflict (suite_id, key) do update set build_id = coalesce(r.build_id, excluded.build_id),
+      branch = coalesce(r.branch, excluded.branch), commit_sha = coalesce(r.commit_sha, excluded.commit_sha),
+      updated_at = greatest(r.updated_at, excluded.updated_at)
+    returning id`.execute(trx)
+  const [run] = rows
+  if (run === undefined) throw new Error('A test run vanished while it was written.')
+  return run.id
+}
+
+/** The run's row is locked, so concurrent uploads add to its counts one after the other. */
+async function addResults(trx: Trx, runId: string, results: string, at: string): Promise<void> {
+  await sql`
+    with fresh as (
+      insert into test_results (run_id, id, scope, name, location, file_name, result, failure_reason,
+        failure_expanded, duration_seconds, created_at)
+      select ${runId}, n.id, n.scope, n.name, n.location, n."fileName", n.result, n."failureReason",
+        n."failureExpanded", n."durationSeconds", ${at}
+      from jsonb_to_recordset(${results}::jsonb) as n (id uuid, scope text, name text,
+        location text, "fileName" text, result text, "failureReason" text, "failureExpanded" jsonb,
+        "durationSeconds" double precision)
+      on conflict (run_id, id) do nothing returning result, duration_seconds
+    ), added as (
+      select count(*) filter (where result = 'passed') as passed, count(*) filter (where result = 'failed') as failed,
+        count(*) filter (where result = 'skipped') as skipped, count(*) filter (where result = 'unknown') as unknown,
+        coalesce(sum(duration_seconds), 0) as seconds
+      from fresh
+    )
+    update test_runs r set passed_count = r.passed_count + a.passed, failed_count = r.failed_count + a.failed,
+      skipped_count = r.skipped_count + a.skipped, unknown_count = r.unknown_count + a.unknown,
+      duration_seconds = r.duration_seconds + a.seconds
+    from added a where r.id = ${runId}`.execute(trx)
+}

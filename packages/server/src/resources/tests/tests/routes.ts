@@ -1,0 +1,105 @@
+import { Type } from 'typebox'
+import { ok } from '../../../http/answer.ts'
+import { pageAnswer, readPage } from '../../../http/paging.ts'
+import { text, uuid } from '../../../http/params.ts'
+import { alsoAt, route } from '../../../http/route.ts'
+import type { Context } from '../../../context.ts'
+import { notFound } from '../../../lib/errors.ts'
+import * as suites from '../suites/queries.ts'
+import { presentBuildTest, presentTest } from './present.ts'
+import * as tests from './queries.ts'
+import { BuildTest, BuildTestQuery, FindTest, Test } from './schema.ts'
+
+const listTestsRoute = route({
+  method: 'GET',
+  url: '/v2/organizations/:org/suites/:suite/tests',
+  summary: 'List the tests of a suite, by its newest 100 runs, slowest first',
+  scope: 'read_suites',
+  permission: 'member',
+  params: { suite: text('suite') },
+  paging: 'pages',
+  answers: { 200: Type.Array(Test) },
+  async handler({ ctx, org, caller, params, url }) {
+    const suite = await getSuite(ctx, org.id, params.suite)
+    const page = readPage(url)
+    const rows = await tests.listOfSuite(ctx.db, org, caller, suite.id, page)
+    return pageAnswer(page, rows, (row) => presentTest(ctx.config.url, org.slug, suite.slug, row))
+  },
+})
+
+const getTestRoute = route({
+  method: 'GET',
+  url: '/v2/organizations/:org/suites/:suite/tests/:test',
+  summary: 'Get a test of a suite, by its newest 100 runs',
+  scope: 'read_suites',
+  permission: 'member',
+  params: { suite: text('suite'), test: uuid('test') },
+  answers: { 200: Test },
+  async handler({ ctx, org, caller, params }) {
+    const suite = await getSuite(ctx, org.id, params.suite)
+    const test = await tests.findById(ctx.db, org, caller, suite.id, params.test)
+    if (test === undefined) throw notFound('No test found')
+    return ok(presentTest(ctx.config.url, org.slug, suite.slug, test))
+  },
+})
+
+const findTestRoute = route({
+  method: 'POST',
+  url: '/v2/organizations/:org/suites/:suite/tests/find',
+  summary: 'Find a test of a suite by its scope and name',
+  scope: 'read_suites',
+  permission: 'member',
+  params: { suite: text('suite') },
+  body: FindTest,
+  answers: { 200: Test },
+  errors: { 404: 'The suite has no such test in its newest 100 runs.' },
+  async handler({ ctx, org, caller, params, body }) {
+    const suite = await getSuite(ctx, org.id, params.suite)
+    const wanted = { scope: body.scope ?? '', name: body.name }
+    const test = await tests.findByName(ctx.db, org, caller, suite.id, wanted)
+    if (test === undefined) throw notFound('No test found')
+    return ok(presentTest(ctx.config.url, org.slug, suite.slug, test))
+  },
+})
+
+async function getSuite(ctx: Context, orgId: string, slug: string): Promise<suites.SuiteRow> {
+  const suite = await suites.findBySlug(ctx.db, orgId, slug)
+  if (suite === undefined) throw notFound('No suite found')
+  return suite
+}
+
+const listTestsOfBuildRoute = route({
+  method: 'GET',
+  url: '/v2/analytics/organizations/:org/builds/:build_uuid/tests',
+  summary: 'List the tests that ran in a build, those that failed first',
+  scope: 'read_suites',
+  permission: 'member',
+  params: { build_uuid: uuid('build') },
+  query: BuildTestQuery,
+  paging: 'pages',
+  answers: { 200: Type.Array(BuildTest) },
+  errors: { 400: '`result` is unknown.' },
+  async handler({ ctx, org, caller, params, query, url }) {
+    const buildId = params.build_uuid
+    if (!(await tests.isBuildVisible(ctx.db, org, caller, buildId))) throw notFound('No build found')
+    const page = readPage(url)
+    const withLatestFail = query.include === 'latest_fail'
+    const filter = { result: query.result, withLatestFail }
+    const isNone = query.state !== undefined && query.state !== 'enabled'
+    const rows = isNone ? [] : await tests.listOfBuild(ctx.db, org.id, buildId, filter, page)
+    return pageAnswer(page, rows, (row) => ({
+      ...presentBuildTest(row),
+      ...(withLatestFail ? { latest_fail: row.latest_fail } : {}),
+    }))
+  },
+})
+
+export const testRoutes = [
+  listTestsRoute,
+  getTestRoute,
+  findTestRoute,
+  listTestsOfBuildRoute,
+  alsoAt('/v2/analytics/organizations/:org/suites/:suite/tests', listTestsRoute),
+  alsoAt('/v2/analytics/organizations/:org/suites/:suite/tests/:test', getTestRoute),
+  alsoAt('/v2/analytics/organizations/:org/suites/:suite/tests/find', findTestRoute),
+]

@@ -1,0 +1,186 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { useApp, type TestAnswer } from '../../../../test/app.ts'
+import { aMember, anAdmin, anOrganization, type TestUser } from '../../../../test/builders.ts'
+import { aWorld, type World } from '../../../../test/world.ts'
+
+const app = useApp()
+
+const result = (name: string, ended: string, duration: number, more: object = {}) => ({
+  scope: 'Basket',
+  name,
+  location: `basket.spec:${name.length}`,
+  file_name: 'basket.spec',
+  result: ended,
+  history: { start_at: 0, duration },
+  ...more,
+})
+
+let world: World
+let analytics: string
+let suitePath: string
+
+/** Two runs of one suite; the second belongs to the build of the test world. */
+beforeAll(async () => {
+  world = await aWorld(app)
+  analytics = `/v2/analytics/organizations/${world.org.slug}`
+  suitePath = `${analytics}/suites/unit`
+  const suite = await app.request('POST', `${analytics}/suites`, {
+    token: world.admin.token,
+    body: { name: 'Unit', default_branch: 'main', show_api_token: true, team_ids: [] },
+  })
+  const send = (key: string, data: object[]) =>
+    app.request('POST', '/v1/uploads', {
+      headers: { authorization: `Token token="${String(suite.body.api_token)}"` },
+      body: { format: 'json', run_env: { key, branch: 'main', commit_sha: 'a'.repeat(40) }, data },
+    })
+  await send('first', [result('adds', 'passed', 1), result('empties', 'skipped', 0)])
+  await send(world.ids['build_uuid'] ?? '', [
+    result('adds', 'failed', 3, {
+      failure_reason: 'expected 1, got 2',
+      failure_expanded: [{ expanded: ['expected 1'], backtrace: ['basket.spec:4'] }],
+    }),
+    result('removes', 'passed', 0.5),
+  ])
+})
+
+const get = (path: string, user: TestUser = world.admin): Promise<TestAnswer> =>
+  app.request('GET', path, { token: user.token })
+
+describe('/v2/analytics/organizations/:org/suites', () => {
+  it('answers as /v2/organizations/:org/suites does', async () => {
+    for (const path of ['/suites', '/suites/unit', '/suites/unit/tests']) {
+      const [here, there] = [await get(analytics + path), await get(world.org.path + path)]
+      expect([here.status, here.body]).toEqual([200, there.body])
+    }
+    const runs = await get(`${suitePath}/runs`)
+    expect(runs.body).toEqual((await get(`${world.org.path}/suites/unit/test_runs`)).body)
+    expect(runs.list).toHaveLength(2)
+    const run = await get(`${suitePath}/runs/${String(runs.list[0]?.id)}`)
+    expect(run.body).toMatchObject({ id: runs.list[0]?.id, build_id: world.ids['build_uuid'] })
+  })
+
+  it('creates and deletes', async () => {
+    const body = { name: 'Short lived' }
+    const made = await app.request('POST', `${analytics}/suites`, { token: world.admin.token, body })
+    expect(made.status).toBe(201)
+    const path = `${analytics}/suites/short-lived`
+    expect((await app.request('DELETE', path, { token: world.admin.token })).status).toBe(204)
+    expect((await get(path)).status).toBe(404)
+  })
+})
+
+describe('GET /v2/analytics/organizations/:org/suites/:suite/runs/:run/failed_executions', () => {
+  it('lists the failures of the run, with their full text on request', async () => {
+    const runs = await get(`${suitePath}/runs`)
+    const path = `${suitePath}/runs/${String(runs.list[0]?.id)}/failed_executions`
+    const plain = await get(path)
+    expect(plain.list).toEqual([
+      {
+        execution_id: expect.any(String),
+        run_id: runs.list[0]?.id,
+        run_name: world.ids['build_uuid'],
+        run_url: runs.list[0]?.url,
+        test_id: expect.any(String),
+        test_name: 'Basket adds',
+        test_url: expect.stringMatching(/\/suites\/unit\/tests\/[\w-]{36}$/),
+        branch: 'main',
+        commit_sha: 'a'.repeat(40),
+        created_at: expect.any(String),
+        duration: 3,
+        location: 'basket.spec:4',
+        failure_reason: 'expected 1, got 2',
+      },
+    ])
+    const [expanded] = (await get(`${path}?include_failure_expanded=true`)).list
+    expect(expanded?.failure_expanded).toEqual([{ expanded: ['expected 1'], backtrace: ['basket.spec:4'] }])
+    expect((await get(`${suitePath}/runs/${String(runs.list[1]?.id)}/failed_executions`)).list).toEqual([])
+  })
+})
+
+describe('GET /v2/analytics/organizations/:org/suites/:suite/tests', () => {
+  it('lists tests with their figures, slowest first, page by page', async () => {
+    const { list } = await get(`${suitePath}/tests`)
+    expect(list).toMatchObject([
+      {
+        scope: 'Basket',
+        name: 'adds',
+        file_name: 'basket.spec',
+        executions_count: 2,
+        executions_count_by_result: { passed: 1, failed: 1 },
+        reliability: 0.5,
+        duration_avg: 2,
+        duration_sum: 4,
+        duration_min: 1,
+        duration_max: 3,
+      },
+      { name: 'removes', reliability: 1 },
+      {
+        name: 'empties',
+        reliability: null,
+        executions_count_by_result: { passed: 0, failed: 0, skipped: 1 },
+      },
+    ])
+    const second = await get(`${suitePath}/tests?per_page=1&page=2`)
+    expect(second.list).toMatchObject([{ name: 'removes' }])
+    expect(second.headers.get('link')).toContain('rel="next"')
+  })
+
+  it('serves each test at its own URL, and finds it by scope and name', async () => {
+    const [test] = (await get(`${suitePath}/tests`)).list
+    expect((await get(`${suitePath}/tests/${String(test?.id)}`)).body).toEqual(test)
+    const find = (body: object) =>
+      app.request('POST', `${suitePath}/tests/find`, { token: world.admin.token, body })
+    expect((await find({ scope: 'Basket', name: 'adds' })).body).toEqual(test)
+    expect((await find({ name: 'adds' })).status).toBe(404)
+    expect((await find({})).status).toBe(422)
+  })
+})
+
+describe('GET /v2/analytics/organizations/:org/builds/:uuid/tests', () => {
+  const path = () => `${analytics}/builds/${world.ids['build_uuid']}/tests`
+
+  it('lists the tests of the build, those that failed first', async () => {
+    const { list } = await get(path())
+    expect(list).toMatchObject([
+      { name: 'adds', state: 'enabled', executions_count: 1, reliability: 0 },
+      { name: 'removes', reliability: 1 },
+    ])
+    expect(list[0]).not.toHaveProperty('latest_fail')
+  })
+
+  it('filters by result and state, and adds the last failure', async () => {
+    const names = async (query: string) => (await get(`${path()}?${query}`)).list.map(({ name }) => name)
+    expect(await names('result=failed')).toEqual(['adds'])
+    expect(await names('result=%5Epassed')).toEqual(['removes'])
+    expect(await names('state=muted')).toEqual([])
+    expect((await get(`${path()}?result=odd`)).status).toBe(400)
+    const { list } = await get(`${path()}?include=latest_fail`)
+    expect(list.map(({ latest_fail }) => latest_fail)).toEqual([
+      {
+        id: expect.any(String),
+        timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/),
+        duration: 3,
+        failure_reason: 'expected 1, got 2',
+        failure_expanded: [{ expanded: ['expected 1'], backtrace: ['basket.spec:4'] }],
+      },
+      null,
+    ])
+  })
+
+  it('answers 404 for a build that the caller may not see', async () => {
+    const stranger = await anAdmin(app, await anOrganization(app))
+    expect((await get(path(), stranger)).status).toBe(404)
+    const member = await aMember(app, world.org)
+    await app.db
+      .updateTable('organizations')
+      .set({ teams_enabled_at: new Date().toISOString() })
+      .where('id', '=', world.org.id)
+      .execute()
+    const hidden = await get(path(), member)
+    expect([hidden.status, hidden.body]).toEqual([404, { message: 'No build found' }])
+    expect((await get(`${suitePath}/tests`, member)).list.map(({ name }) => name)).toEqual([
+      'adds',
+      'empties',
+    ])
+  })
+})
