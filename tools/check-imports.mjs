@@ -37,7 +37,7 @@ const onlyIn = { yaml: ['packages/engine/src/yaml.ts'] }
 const ladder = [
   ['main.ts', 'app.ts', 'wire.ts', 'monitoring.ts', 'worker.ts', 'bootstrap.ts', 'backup', 'program'],
   ['agent-api', 'pages', 'graphql', 'mcp'],
-  ['hosted/agents', 'source-hosts/incoming'],
+  ['hosted-agents', 'webhooks'],
   ['resources'],
   ['http', 'conductor'],
   ['notifications'],

@@ -62,7 +62,7 @@ import { cacheRoutes } from './resources/clusters/caches/routes.ts'
 import { cacheVolumeRoutes } from './resources/clusters/cache_volumes/routes.ts'
 import { clusterTokenRoutes } from './resources/clusters/cluster-tokens/routes.ts'
 import { clusterRoutes } from './resources/clusters/clusters/routes.ts'
-import { incomingRoutes } from './source-hosts/incoming/routes.ts'
+import { webhookRoutes } from './webhooks/routes.ts'
 import { commitStatusRoutes } from './resources/builds/commit-statuses/routes.ts'
 import { buildDeliveryRoutes } from './resources/notifications/build-deliveries/routes.ts'
 import { deliveryRoutes } from './resources/notifications/deliveries/routes.ts'
@@ -125,7 +125,7 @@ export const slices: Slices = {
   'cluster-tokens': clusterTokenRoutes,
   clusters: clusterRoutes,
   'commit-statuses': commitStatusRoutes,
-  deliver: incomingRoutes,
+  deliver: webhookRoutes,
   deliveries: deliveryRoutes,
   emojis: emojiRoutes,
   events: eventRoutes,

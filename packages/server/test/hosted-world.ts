@@ -1,8 +1,8 @@
 // Hosted clusters in tests: an in-memory engine whose containers run an agent that talks to the server over HTTP and runs
 // commands with the engine's built-in programs.
 import { afterAll } from 'vitest'
-import { runnerCommand } from '../src/hosted/agents/container.ts'
-import { runHostedAgents } from '../src/hosted/agents/control-loop.ts'
+import { runnerCommand } from '../src/hosted-agents/container.ts'
+import { runHostedAgents } from '../src/hosted-agents/control-loop.ts'
 import type { RunningTasks } from '../src/tasks/run.ts'
 import { anAgent, type TestRun } from './agent-client.ts'
 import { eventually, type Json, type TestApp, useOwnApp } from './app.ts'

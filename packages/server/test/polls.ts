@@ -1,7 +1,7 @@
 import type { Context } from '../src/context.ts'
 import { newId } from '../src/lib/ids.ts'
-import { claimDue, followSettings } from '../src/source-hosts/incoming/poll-queries.ts'
-import { pollRepository } from '../src/source-hosts/incoming/poll.ts'
+import { claimDue, followSettings } from '../src/webhooks/poll-queries.ts'
+import { pollRepository } from '../src/webhooks/poll.ts'
 
 /** Carries out the polls that are due by the clock of `ctx`. */
 export async function pollDue(ctx: Context): Promise<void> {

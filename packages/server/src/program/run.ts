@@ -237,7 +237,7 @@ async function openHostedFor(
 }
 
 async function startHostedAgents(ctx: Context, pool: pg.Pool): Promise<{ stop: Close }> {
-  const { runHostedAgents } = await import('../hosted/agents/control-loop.ts')
+  const { runHostedAgents } = await import('../hosted-agents/control-loop.ts')
   return runHostedAgents(ctx, pool)
 }
 

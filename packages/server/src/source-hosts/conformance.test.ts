@@ -4,7 +4,7 @@ import { aPullRequest, aPush, commitOf, noCommit, sign, type TestDelivery } from
 import type { HostEvent } from './events.ts'
 import { TokenRefused, type SourceHost, type TokenTools } from './host.ts'
 import { hosts, identify, type HostType } from './hosts.ts'
-import { readHere } from './incoming/read.ts'
+import { readHere } from '../webhooks/read.ts'
 import type { StatusState } from './status.ts'
 
 interface Sample {

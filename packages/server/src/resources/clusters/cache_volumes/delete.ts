@@ -8,7 +8,7 @@ import * as volumes from './queries.ts'
 
 /**
  * Copies of running jobs stay until the jobs end, and are not saved then. If the engine fails, the volumes are restored. If this
- * process dies, they stay `dropping`, and hosted/agents/cache-volumes.ts deletes them.
+ * process dies, they stay `dropping`, and hosted-agents/cache-volumes.ts deletes them.
  */
 export async function deleteTag(
   ctx: Context,

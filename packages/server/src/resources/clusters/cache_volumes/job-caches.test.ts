@@ -14,9 +14,9 @@ import {
 } from '../../../../test/hosted-world.ts'
 import { auditTrail } from '../../../../test/builders.ts'
 import { aBuild } from '../../../../test/runs.ts'
-import { planAgents } from '../../../hosted/agents/plan.ts'
-import { reconcile } from '../../../hosted/agents/reconcile.ts'
-import { expireVolumes } from '../../../hosted/agents/cache-volumes.ts'
+import { planAgents } from '../../../hosted-agents/plan.ts'
+import { reconcile } from '../../../hosted-agents/reconcile.ts'
+import { expireVolumes } from '../../../hosted-agents/cache-volumes.ts'
 
 const { app, engine, commands, host } = useHosted({ MILLRACE_HOSTED_CACHE_GB: '1' })
 vi.setConfig({ testTimeout: patienceMs })

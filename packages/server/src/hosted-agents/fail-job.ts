@@ -1,0 +1,49 @@
+// Fails a job that no agent can be started for, and writes the reason to its log.
+import { sql } from 'kysely'
+import type { JobState } from '@millrace/engine/states.ts'
+import { carryOut } from '../conductor/act.ts'
+import { advanceIn, type UntimedEvent, type FollowUp } from '../conductor/advance.ts'
+import type { Context } from '../context.ts'
+import { inTransaction } from '../db/transaction.ts'
+import { receiveChunk } from '../resources/builds/log/receive.ts'
+
+export interface UnrunnableJob {
+  id: string
+  build_id: string
+  organization_id: string
+  reason: string
+}
+
+/** Safe to repeat: only a job that is still scheduled is failed. */
+export async function failJob(
+  ctx: Context,
+  { id, build_id, organization_id, reason }: UnrunnableJob,
+): Promise<void> {
+  const followUps = await inTransaction(ctx.db, async (trx) => {
+    // Lock order: the build before its job.
+    await sql`select from build_tallies where build_id = ${build_id} for update`.execute(trx)
+    const { rows } = await sql<{ state: JobState }>`
+      select state from jobs where organization_id = ${organization_id} and id = ${id} for update`.execute(
+      trx,
+    )
+    if (rows[0]?.state !== 'scheduled') return null
+    const events: UntimedEvent[] = [
+      { type: 'assign', jobId: id },
+      { type: 'accept', jobId: id },
+      { type: 'start', jobId: id },
+      { type: 'finish', jobId: id, exitStatus: -1, signal: null, signalReason: 'stack_error' },
+    ]
+    const after: FollowUp[] = []
+    for (const event of events) {
+      const advanced = await advanceIn(trx, ctx, organization_id, build_id, event)
+      if (!advanced.ok)
+        throw new Error(`A job that no agent can run could not be failed: ${advanced.message}.`)
+      after.push(...advanced.followUps)
+    }
+    return after
+  })
+  if (followUps === null) return
+  await carryOut(ctx, followUps)
+  const body = Buffer.from(`No agent could be started for this job: ${reason}\n`)
+  await receiveChunk(ctx, organization_id, id, { sequence: 1, offset: 0, body, isGzip: false, isLast: true })
+}

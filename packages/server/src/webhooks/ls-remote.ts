@@ -1,0 +1,227 @@
+// Lists the branches and tags of a repository with git. Everybody who may edit a pipeline chooses the address, so it is
+// checked first, and git connects to the checked address only.
+import { spawn } from 'node:child_process'
+import { lookup } from 'node:dns/promises'
+import { realpath } from 'node:fs/promises'
+import { isIP } from 'node:net'
+import { sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Resolve } from '../lib/outbound.ts'
+import { mayReach } from '../lib/outbound-addresses.ts'
+
+export interface LsRemoteOptions {
+  /** Ranges that may be reached although they are not public, separated by spaces. */
+  allow: string
+  /** Directories whose repositories may be read. */
+  directories: readonly string[]
+  /** Sent only over TLS. */
+  credentials: { username: string; password: string } | null
+  resolve?: Resolve
+  timeoutMs?: number
+}
+
+export type RemoteRefs = { ok: true; refs: Map<string, string> } | { ok: false; reason: string }
+
+const mostOutputBytes = 32 * 1024 * 1024
+const keptErrorBytes = 4096
+
+export async function lsRemote(repository: string, options: LsRemoteOptions): Promise<RemoteRefs> {
+  const place = await findPlace(repository, options)
+  if ('reason' in place) return { ok: false, reason: place.reason }
+  const result = await runGit(place, options.timeoutMs ?? 20_000)
+  return result.ok ? { ok: true, refs: readRefs(result.output) } : result
+}
+
+/** Commits by refs; for an annotated tag, the commit it points to. */
+export function readRefs(output: string): Map<string, string> {
+  const refs = new Map<string, string>()
+  for (const line of output.split('\n')) {
+    const match = /^([0-9a-f]{40}|[0-9a-f]{64})\t(refs\/(?:heads|tags)\/[^\s^]+)(\^\{\})?$/.exec(line)
+    if (match !== null) refs.set(match[2] ?? '', match[1] ?? '')
+  }
+  return refs
+}
+
+interface Place {
+  url: string
+  protocol: string
+  config: Record<string, string>
+  env: Record<string, string>
+}
+
+async function findPlace(repository: string, options: LsRemoteOptions): Promise<Place | { reason: string }> {
+  const url = readUrl(repository)
+  if (url === null) return findDirectory(repository, options.directories)
+  if (!/^[a-z0-9.-]+$/i.test(url.hostname))
+    return { reason: 'The address of the repository has no usable host.' }
+  const address = await findReachable(url.hostname, options)
+  if (address === null) {
+    return {
+      reason: `${url.hostname} does not lead to a public address. The operator can allow it with MILLRACE_OUTBOUND_ALLOW.`,
+    }
+  }
+  const protocol = url.protocol.slice(0, -1)
+  if (protocol === 'ssh') return viaSsh(repository, url.hostname, address)
+  if (protocol === 'git') {
+    const there = new URL(url)
+    there.hostname = isIP(address) === 6 ? `[${address}]` : address
+    return { url: there.href, protocol, config: {}, env: {} }
+  }
+  return viaHttp(url, address, options.credentials)
+}
+
+/** `git@host:path` is ssh; null: not the address of a host. */
+function readUrl(repository: string): URL | null {
+  const scp = /^(?:([\w.-]+)@)?([\w.-]+):(?!\/\/|:)/.exec(repository)
+  if (scp !== null && !repository.includes('://')) {
+    return new URL(`ssh://${scp[1] === undefined ? '' : `${scp[1]}@`}${scp[2]}/`)
+  }
+  const url = URL.canParse(repository) ? new URL(repository) : null
+  return url !== null && ['https:', 'http:', 'ssh:', 'git:'].includes(url.protocol) ? url : null
+}
+
+const resolveName: Resolve = async (hostname) =>
+  (await lookup(hostname, { all: true })).map(({ address }) => address)
+
+/** The first address that may be reached; null when there is none. */
+async function findReachable(
+  hostname: string,
+  { allow, resolve = resolveName }: LsRemoteOptions,
+): Promise<string | null> {
+  const found = isIP(hostname) === 0 ? await resolve(hostname).catch(() => []) : [hostname]
+  return found.find((address) => mayReach(address, allow)) ?? null
+}
+
+function viaSsh(url: string, host: string, address: string): Place {
+  const options = [
+    'BatchMode=yes',
+    'StrictHostKeyChecking=accept-new',
+    'ConnectTimeout=10',
+    `HostName=${address}`,
+    `HostKeyAlias=${host}`,
+  ]
+  const command = ['ssh', ...options.map((option) => `-o ${option}`)].join(' ')
+  return { url, protocol: 'ssh', config: {}, env: { GIT_SSH_COMMAND: command, GIT_SSH_VARIANT: 'ssh' } }
+}
+
+function viaHttp(url: URL, address: string, credentials: LsRemoteOptions['credentials']): Place {
+  const port = url.port || (url.protocol === 'https:' ? '443' : '80')
+  const shown = isIP(address) === 6 ? `[${address}]` : address
+  const sends = credentials !== null && url.protocol === 'https:' && url.username === ''
+  const pair = sends ? Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64') : ''
+  return {
+    url: url.href,
+    protocol: url.protocol.slice(0, -1),
+    config: {
+      'http.curloptResolve': `${url.hostname}:${port}:${shown}`,
+      'http.followRedirects': 'false',
+      ...(sends ? { 'http.extraHeader': `Authorization: Basic ${pair}` } : {}),
+    },
+    env: {},
+  }
+}
+
+async function findDirectory(
+  repository: string,
+  directories: readonly string[],
+): Promise<Place | { reason: string }> {
+  const refused = {
+    reason:
+      'The repository is not at an https, http, ssh or git address. The operator can allow directories with MILLRACE_POLL_DIRECTORIES.',
+  }
+  const path = repository.startsWith('file://') ? pathOf(repository) : repository
+  if (!path.startsWith('/')) return refused
+  // A link could lead out of the allowed directories.
+  const real = await realpath(path).catch(() => null)
+  const allowed = await Promise.all(directories.map((directory) => realpath(directory).catch(() => null)))
+  const isWithin = allowed.some((directory) => directory !== null && real?.startsWith(directory + sep))
+  if (real === null || !isWithin) return refused
+  return { url: real, protocol: 'file', config: { 'safe.directory': '*' }, env: {} }
+}
+
+function pathOf(url: string): string {
+  try {
+    return fileURLToPath(url)
+  } catch {
+    return ''
+  }
+}
+
+type Output = { ok: true; output: string } | { ok: false; reason: string }
+
+/** Git gets only PATH and HOME of the operator's environment; ssh finds its keys in HOME. */
+function runGit({ url, protocol, config, env }: Place, timeoutMs: number): Promise<Output> {
+  const settings = Object.entries({ 'credential.helper': '', ...config })
+  const child = spawn('git', ['ls-remote', '--heads', '--tags', '--', url], {
+    // In a process group of its own, so that the programs git starts end with it.
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: process.env['HOME'] ?? '/',
+      LC_ALL: 'C',
+      GIT_TERMINAL_PROMPT: '0',
+      GIT_ASKPASS: 'true',
+      SSH_ASKPASS: 'true',
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_CONFIG_GLOBAL: '/dev/null',
+      GIT_ALLOW_PROTOCOL: protocol,
+      GIT_CONFIG_COUNT: String(settings.length),
+      ...Object.fromEntries(
+        settings.flatMap(([key, value], index) => [
+          [`GIT_CONFIG_KEY_${index}`, key],
+          [`GIT_CONFIG_VALUE_${index}`, value],
+        ]),
+      ),
+      ...env,
+    },
+  })
+  return new Promise((done) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    let said = ''
+    let refusal: string | null = null
+    const stop = (reason: string) => {
+      refusal ??= reason
+      endGroup(child.pid)
+    }
+    const timer = setTimeout(() => stop(`No answer within ${timeoutMs / 1000} seconds.`), timeoutMs)
+    child.stdout.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size > mostOutputBytes) stop('The repository has too many branches and tags.')
+      else chunks.push(chunk)
+    })
+    child.stderr.on('data', (chunk: Buffer) => {
+      said = (said + chunk.toString()).slice(-keptErrorBytes)
+    })
+    child.on('error', (error) => stop(`git cannot be started: ${error.message}`))
+    child.on('close', (code) => {
+      clearTimeout(timer)
+      const failure = refusal ?? (code === 0 ? null : explain(said))
+      done(
+        failure === null
+          ? { ok: true, output: Buffer.concat(chunks).toString() }
+          : { ok: false, reason: failure },
+      )
+    })
+  })
+}
+
+function endGroup(pid: number | undefined): void {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // The process has already ended.
+  }
+}
+
+/** The last line of git's output, without a password. */
+function explain(said: string): string {
+  const last = said
+    .trim()
+    .split('\n')
+    .findLast((line) => /^(fatal|error|ssh|.*denied)/i.test(line))
+  const words = (last ?? said.trim().split('\n').at(-1) ?? '').replace(/:\/\/[^@/\s]*@/g, '://').slice(0, 300)
+  return `git could not ask the repository: ${words || 'it did not say why'}`
+}

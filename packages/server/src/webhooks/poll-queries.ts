@@ -1,0 +1,156 @@
+import { sql } from 'kysely'
+import type { Db, Trx } from '../db/pool.ts'
+import { inTransaction } from '../db/transaction.ts'
+import type { Kinds } from '../tasks/kinds.ts'
+
+export type PollClaim = Kinds['poll_repository']
+
+export interface ClaimedPoll extends PollClaim {
+  repository: string
+  repository_host: string | null
+  userinfo_sealed: Buffer | null
+  userinfo_key_id: string | null
+  polled_at: string | null
+}
+
+/** For queries with `pipelines p` and its `pipeline_polls q`: the settings have changed. */
+const isOutdated = sql<boolean>`
+  (p.poll_interval_seconds is null or p.archived_at is not null or p.repository <> q.repository)`
+
+/** For queries with `pipelines p`. */
+const isNew = sql<boolean>`
+  p.poll_interval_seconds is not null and p.archived_at is null
+  and not exists (select from pipeline_polls q where q.pipeline_id = p.id)`
+
+/** Whether a poll is due, or the settings of one have changed. */
+export const hasPolls = sql<boolean>`
+  (exists (select from pipeline_polls where next_poll_at <= now())
+    or exists (select from pipeline_polls q join pipelines p on p.id = q.pipeline_id where ${isOutdated})
+    or exists (select from pipelines p where ${isNew}))`
+
+/** A pipeline that turned polling off, or has another repository, starts over. */
+export async function followSettings(db: Db, now: string): Promise<void> {
+  await sql`
+    delete from pipeline_polls q using pipelines p where p.id = q.pipeline_id and ${isOutdated}`.execute(db)
+  await sql`
+    insert into pipeline_polls (pipeline_id, organization_id, repository, next_poll_at)
+    select p.id, p.organization_id, p.repository, ${now} from pipelines p where ${isNew}
+    on conflict do nothing`.execute(db)
+}
+
+/** At most so many polls wait or run, so that hosts that do not answer leave room for other tasks. */
+const mostAtOnce = 8
+
+/**
+ * The claim lasts until the next poll is due. `ending` is how many of the running tasks end with this call. Tasks of a process
+ * that died count for a minute.
+ */
+export async function claimDue(
+  db: Db,
+  { now, claim, ending }: { now: string; claim: string; ending: number },
+): Promise<PollClaim[]> {
+  const { rows } = await sql<PollClaim>`
+    with due as (
+      select pipeline_id from pipeline_polls where next_poll_at <= ${now} order by next_poll_at
+      limit greatest(0, ${mostAtOnce + ending} - (
+        select count(*) from graphile_worker.jobs where task_identifier = 'poll_repository'
+          and (locked_at is null or locked_at > now() - interval '1 minute')))
+      for update skip locked
+    )
+    update pipeline_polls q set claim = ${claim},
+      next_poll_at = ${now}::timestamptz + make_interval(secs => coalesce(p.poll_interval_seconds, 30))
+    from due, pipelines p where q.pipeline_id = due.pipeline_id and p.id = q.pipeline_id
+    returning q.pipeline_id, q.organization_id, q.claim`.execute(db)
+  return rows
+}
+
+/** Undefined: another task has claimed the poll, or polling was turned off. */
+export async function findClaimed(
+  db: Db,
+  { pipeline_id, organization_id, claim }: PollClaim,
+): Promise<ClaimedPoll | undefined> {
+  const { rows } = await sql<ClaimedPoll>`
+    select q.pipeline_id, q.organization_id, q.claim, q.repository, q.polled_at, p.repository_host,
+      p.repository_userinfo_sealed as userinfo_sealed, p.repository_userinfo_key_id as userinfo_key_id
+    from pipeline_polls q join pipelines p on p.id = q.pipeline_id
+    where q.organization_id = ${organization_id} and q.pipeline_id = ${pipeline_id} and q.claim = ${claim}`.execute(
+    db,
+  )
+  return rows[0]
+}
+
+/** Whether the claim still holds; if so, it does until the transaction ends. */
+export async function holdClaim(
+  trx: Trx,
+  { pipeline_id, organization_id, claim }: PollClaim,
+): Promise<boolean> {
+  const { rows } = await sql`
+    select pipeline_id from pipeline_polls
+    where organization_id = ${organization_id} and pipeline_id = ${pipeline_id} and claim = ${claim} for update`.execute(
+    trx,
+  )
+  return rows.length > 0
+}
+
+export async function listRefs(db: Db, { pipeline_id }: PollClaim): Promise<Map<string, string>> {
+  const { rows } = await sql<{ ref: string; commit: string }>`
+    select ref, commit from polled_refs where pipeline_id = ${pipeline_id}`.execute(db)
+  return new Map(rows.map(({ ref, commit }) => [ref, commit]))
+}
+
+export async function keepRef(
+  trx: Trx,
+  { pipeline_id }: PollClaim,
+  ref: string,
+  to: string | null,
+): Promise<void> {
+  if (to === null) {
+    await sql`delete from polled_refs where pipeline_id = ${pipeline_id} and ref = ${ref}`.execute(trx)
+    return
+  }
+  await sql`
+    insert into polled_refs (pipeline_id, ref, commit) values (${pipeline_id}, ${ref}, ${to})
+    on conflict (pipeline_id, ref) do update set commit = excluded.commit`.execute(trx)
+}
+
+/** Refs that exist at the first poll are not built. */
+export async function keepAll(
+  db: Db,
+  claimed: PollClaim,
+  refs: ReadonlyMap<string, string>,
+  at: string,
+): Promise<void> {
+  await inTransaction(db, async (trx) => {
+    if (!(await holdClaim(trx, claimed))) return
+    const [names, commits] = [[...refs.keys()], [...refs.values()]]
+    await sql`
+      insert into polled_refs (pipeline_id, ref, commit)
+      select ${claimed.pipeline_id}, n.ref, n.commit
+      from unnest(${names}::text[], ${commits}::text[]) as n (ref, commit)`.execute(trx)
+    await recordPolled(trx, claimed, at)
+  })
+}
+
+export async function recordPolled(
+  db: Db,
+  { pipeline_id, organization_id, claim }: PollClaim,
+  at: string,
+): Promise<void> {
+  await sql`
+    update pipeline_polls set polled_at = ${at}, error = null
+    where organization_id = ${organization_id} and pipeline_id = ${pipeline_id} and claim = ${claim}`.execute(
+    db,
+  )
+}
+
+export async function recordError(
+  db: Db,
+  { pipeline_id, organization_id, claim }: PollClaim,
+  error: string,
+): Promise<void> {
+  await sql`
+    update pipeline_polls set error = ${error}
+    where organization_id = ${organization_id} and pipeline_id = ${pipeline_id} and claim = ${claim}`.execute(
+    db,
+  )
+}

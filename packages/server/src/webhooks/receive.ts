@@ -1,0 +1,293 @@
+// Carries out a delivery: one transaction for all of its events, so that a delivery that failed can be sent again.
+import { sql } from 'kysely'
+import { evaluateCondition } from '@millrace/engine/conditions/evaluate.ts'
+import { carryOut } from '../conductor/act.ts'
+import { advanceIn, type FollowUp } from '../conductor/advance.ts'
+import { conditionFacts, requestedBuild, type BuildRequest } from '../conductor/build.ts'
+import { createBuild, describeRefusal } from '../conductor/create-build.ts'
+import type { Context } from '../context.ts'
+import type { Trx } from '../db/pool.ts'
+import { inTransaction } from '../db/transaction.ts'
+import { notFound } from '../lib/errors.ts'
+import { hostOf, hostSettings, locate } from '../resources/pipelines/pipelines/provider.ts'
+import type { HostEvent } from '../source-hosts/events.ts'
+import { hostOfType } from '../source-hosts/hosts.ts'
+import * as deliveries from './queries.ts'
+import type { Target } from './queries.ts'
+import type { WebhookDelivery } from './read.ts'
+import { decide, type Known, type Wanted } from './rules.ts'
+import type { DeliveryAnswer, Outcome } from './schema.ts'
+
+const mostBuilds = 100
+
+export interface Taken {
+  outcomes: Outcome[]
+  followUps: FollowUp[]
+}
+
+export async function receive(
+  ctx: Context,
+  target: Target,
+  delivery: WebhookDelivery,
+): Promise<DeliveryAnswer> {
+  const { answer, followUps } = await inTransaction(ctx.db, async (trx) => {
+    const isNew =
+      delivery.id === null ||
+      (await deliveries.claimWebhookDelivery(trx, target, delivery.id, ctx.now().toISOString()))
+    if (!isNew) return { answer: await replay(trx, target, delivery), followUps: [] }
+    const taken = await takeIn(trx, ctx, target, delivery)
+    const answer = { message: summary(taken.outcomes), outcomes: taken.outcomes, replayed: false }
+    if (delivery.id !== null) await deliveries.keepAnswer(trx, target, delivery.id, answer)
+    return { answer, followUps: taken.followUps }
+  })
+  await carryOut(ctx, followUps)
+  return answer
+}
+
+async function replay(trx: Trx, target: Target, { id }: WebhookDelivery): Promise<DeliveryAnswer> {
+  const first = (await deliveries.findAnswer(trx, target, id ?? '')) as DeliveryAnswer
+  return { ...first, message: `Received before. ${first.message}`, replayed: true }
+}
+
+/** Polls call it too, with a delivery of their own making. */
+export async function takeIn(
+  trx: Trx,
+  ctx: Context,
+  { organization_id, id }: Pick<Target, 'organization_id' | 'id'>,
+  delivery: WebhookDelivery,
+): Promise<Taken> {
+  const target = await deliveries.lockTarget(trx, organization_id, id)
+  if (target === undefined) throw notFound('No pipeline found')
+  const taken: Taken = { outcomes: [], followUps: [] }
+  const refusal = refuseAll(target, delivery)
+  let made = 0
+  for (const event of delivery.events) {
+    const tooMany = made >= mostBuilds ? `One delivery makes ${mostBuilds} builds at most.` : null
+    const one = await takeOne(trx, ctx, target, delivery, event, refusal ?? tooMany)
+    taken.outcomes.push(one.outcome)
+    taken.followUps.push(...one.followUps)
+    if (one.outcome.result === 'built') made += 1
+  }
+  return taken
+}
+
+function refuseAll(target: Target, delivery: WebhookDelivery): string | null {
+  if (target.archived_at !== null) return 'The pipeline is archived.'
+  const { name, webhook } = hostOfType(delivery.host)
+  if (webhook.canBeDisabled && target.webhooks_disabled_at !== null) {
+    return `Webhooks from ${name} are switched off for this pipeline.`
+  }
+  return isElsewhere(target, delivery)
+    ? `The delivery is about another repository than the pipeline's ${locate(target.repository)?.path}.`
+    : null
+}
+
+/** Names are compared only on the same host: a pipeline may build a mirror. */
+function isElsewhere(
+  { repository, repository_host: host }: Target,
+  { repositories }: WebhookDelivery,
+): boolean {
+  const path = locate(repository)?.path.toLowerCase()
+  const paths = repositories
+    .filter((address) => hostOf(address) === host)
+    .map((address) => locate(address)?.path.toLowerCase())
+  return host !== null && paths.length > 0 && !paths.includes(path)
+}
+
+interface TakenOne {
+  outcome: Outcome
+  followUps: FollowUp[]
+}
+
+async function takeOne(
+  trx: Trx,
+  ctx: Context,
+  target: Target,
+  delivery: WebhookDelivery,
+  event: HostEvent,
+  refusal: string | null,
+): Promise<TakenOne> {
+  const ref = refOf(event)
+  if (refusal !== null) return ignored(ref, refusal)
+  const known = await keepAndFind(trx, ctx, target, event)
+  const rules = {
+    host: hostOfType(delivery.host),
+    settings: hostSettings(target.provider_settings),
+    defaultBranch: target.default_branch,
+    repository: target.repository,
+    branchFilter: target.branch_configuration,
+  }
+  const decision = decide(rules, event, known)
+  switch (decision.kind) {
+    case 'ignore':
+      return ignored(ref, decision.reason)
+    case 'cancel':
+      return cancelAll(trx, ctx, target, decision)
+    case 'build':
+      return build(trx, ctx, target, requestOf(target, delivery, decision.wanted), decision.wanted)
+  }
+}
+
+const ignored = (ref: string | null, reason: string): TakenOne => ({
+  outcome: { ref, result: 'ignored', reason, builds: [] },
+  followUps: [],
+})
+
+function refOf(event: HostEvent): string | null {
+  switch (event.kind) {
+    case 'pushed':
+    case 'deleted':
+      return event.name
+    case 'pull_request':
+      return event.pull?.branch ?? null
+    case 'commit':
+    case 'merge_group_destroyed':
+      return event.branch
+    case 'ignored':
+      return null
+  }
+}
+
+/** Stores pull requests and the repository's own commits, and finds what earlier deliveries stored. */
+async function keepAndFind(trx: Trx, ctx: Context, target: Target, event: HostEvent): Promise<Known> {
+  const at = ctx.now().toISOString()
+  switch (event.kind) {
+    case 'pushed': {
+      await deliveries.keepCommit(trx, target, event.commit, at)
+      const isBranch = event.ref === 'branch'
+      const pull = isBranch ? await deliveries.findPullOfBranch(trx, target, event.name) : null
+      return { pull, isOwnCommit: true }
+    }
+    case 'pull_request': {
+      const { number, pull, reason } = event
+      if (pull === null) {
+        return { pull: await deliveries.findPull(trx, target, number), isOwnCommit: false }
+      }
+      if (!pull.isFork) await deliveries.keepCommit(trx, target, pull.commit, at)
+      if (reason === 'closed' || !pull.isOpen) await deliveries.deletePull(trx, target, number)
+      else await deliveries.keepPull(trx, target, number, pull, at)
+      return { pull: { number, pull }, isOwnCommit: !pull.isFork }
+    }
+    case 'commit': {
+      const { commit } = event
+      if (event.commitIsOf === 'own_repository') {
+        await deliveries.keepCommit(trx, target, commit, at)
+        return { pull: null, isOwnCommit: true }
+      }
+      return {
+        pull: await deliveries.findForkPullOfCommit(trx, target, commit),
+        isOwnCommit: await deliveries.isOwnCommit(trx, target, commit),
+      }
+    }
+    case 'deleted':
+    case 'merge_group_destroyed':
+    case 'ignored':
+      return { pull: null, isOwnCommit: false }
+  }
+}
+
+const requestOf = (
+  target: Target,
+  { event, action, env }: WebhookDelivery,
+  wanted: Wanted,
+): BuildRequest => ({
+  pipelineId: target.id,
+  source: 'webhook',
+  // Commits can carry any name and address, so their author is not the creator.
+  creatorId: null,
+  author: wanted.author,
+  commit: wanted.commit,
+  commitOrigin: wanted.commitOrigin,
+  branch: wanted.branch,
+  tag: wanted.tag,
+  message: wanted.message,
+  env: { ...env, ...wanted.env },
+  metaData: {},
+  pullRequest: wanted.pullRequest,
+  hostEvent: { event, action, label: wanted.label, mergeQueue: wanted.mergeQueue },
+  cleanCheckout: false,
+  ignoreBranchFilters: wanted.ignoreBranchFilters,
+  rebuiltFrom: null,
+  triggeredFrom: null,
+  dueAt: null,
+})
+
+async function build(
+  trx: Trx,
+  ctx: Context,
+  target: Target,
+  request: BuildRequest,
+  { unlessBuilt, mergeQueue }: Wanted,
+): Promise<TakenOne> {
+  const { branch } = request
+  const refusal =
+    (mergeQueue === null ? refuseByCondition(target, request) : null) ??
+    (await refuseBuilt(trx, target, request, unlessBuilt))
+  if (refusal !== null) return ignored(branch, refusal)
+  await sql`savepoint build`.execute(trx)
+  const created = await createBuild({ ...ctx, db: trx }, target.organization_id, request)
+  if (!created.ok) {
+    await sql`rollback to savepoint build`.execute(trx)
+    return ignored(branch, describeRefusal(created))
+  }
+  const made = { id: created.buildId, number: created.number }
+  const outcome: Outcome = { ref: branch, result: 'built', reason: null, builds: [shown(ctx, target, made)] }
+  return { outcome, followUps: created.followUps }
+}
+
+/** The condition sees the build that the request asks for; it has no number, and its id is not stored. */
+function refuseByCondition(target: Target, request: BuildRequest): string | null {
+  const { filter_enabled: isOn, filter_condition: condition } = hostSettings(target.provider_settings)
+  if (!isOn || !condition) return null
+  const organization = { id: target.organization_id, slug: target.organization_slug }
+  const build = requestedBuild(request, { organization, pipeline: target, creator: null }, target.env)
+  const judged = evaluateCondition(condition, conditionFacts(build))
+  if (!judged.ok) return `The filter condition cannot be decided: ${judged.message}.`
+  return judged.value ? null : `The filter condition does not hold: ${condition}`
+}
+
+async function refuseBuilt(
+  trx: Trx,
+  target: Target,
+  { commit, branch, pullRequest }: BuildRequest,
+  unless: Wanted['unlessBuilt'],
+): Promise<string | null> {
+  if (unless === null) return null
+  const place = unless === 'on_this_branch' ? branch : null
+  const number = await deliveries.findBuilt(trx, target, pullRequest?.head ?? commit, place)
+  return number === null ? null : `The commit was built before, as #${number}.`
+}
+
+async function cancelAll(
+  trx: Trx,
+  ctx: Context,
+  target: Target,
+  { branch, reason }: { branch: string; reason: string },
+): Promise<TakenOne> {
+  const followUps: FollowUp[] = []
+  const builds: Outcome['builds'] = []
+  for (const unfinished of await deliveries.listUnfinished(trx, target, branch)) {
+    const event = { type: 'cancel_build', reason } as const
+    const advanced = await advanceIn(trx, ctx, target.organization_id, unfinished.id, event)
+    if (!advanced.ok) continue
+    followUps.push(...advanced.followUps)
+    builds.push(shown(ctx, target, unfinished))
+  }
+  if (builds.length === 0) return ignored(branch, `${reason}; none of its builds were unfinished.`)
+  return { outcome: { ref: branch, result: 'canceled', reason: `${reason}.`, builds }, followUps }
+}
+
+const shown = (ctx: Context, target: Target, build: { id: string; number: number }) => ({
+  ...build,
+  web_url: `${ctx.config.url}/${target.organization_slug}/${target.slug}/builds/${build.number}`,
+})
+
+function summary(outcomes: readonly Outcome[]): string {
+  const said = outcomes.slice(0, 10).map(({ ref, result, reason, builds }) => {
+    const numbers = builds.map(({ number }) => `#${number}`).join(', ')
+    if (result === 'built') return `Build ${numbers} of ${ref} was made.`
+    return result === 'canceled' ? `${reason} Canceled ${numbers}.` : (reason ?? '')
+  })
+  const more = outcomes.length - said.length
+  return [...said, ...(more > 0 ? [`And ${more} more.`] : [])].join(' ')
+}
