@@ -8,7 +8,7 @@ import { allowSlowBody } from '../http/slow-bodies.ts'
 import { badRequest, notFound } from '../lib/errors.ts'
 import { isUuid } from '../lib/ids.ts'
 import { checkTicket } from '../resources/builds/artifacts/tickets.ts'
-import { blobKey } from '../resources/clusters/caches/urls.ts'
+import { blobKey } from '../resources/pipelines/caches/urls.ts'
 import { limitSilence } from './uploads.ts'
 
 const url = '/v3/caches/:organization/:pipeline/:blob'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Context } from '../context.ts'
-import { hostOf, hostSettings, locate, type Settings } from '../resources/pipelines/pipelines/provider.ts'
+import { hostOf, hostSettings, locate, type Settings } from '../source-hosts/settings.ts'
 import { appOf, type App } from '../source-hosts/github/installation-token.ts'
 import * as connections from '../resources/pipelines/repository_connections/queries.ts'
 import type { RunningJob } from './tokens.ts'

@@ -19,7 +19,7 @@ import {
 } from '../../test/step-caches.ts'
 import type { BuildRequest } from '../conductor/build.ts'
 import { deleteUnusedBlobs } from '../resources/builds/artifacts/expire.ts'
-import { expireCaches } from '../resources/clusters/caches/expire.ts'
+import { expireCaches } from '../resources/pipelines/caches/expire.ts'
 
 const hours = (count: number) => count * 60 * 60 * 1000
 

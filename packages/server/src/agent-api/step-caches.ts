@@ -6,9 +6,9 @@ import {
   StepCacheUploadsRequest,
 } from '@millrace/protocol/step-caches.ts'
 import { ok } from '../http/answer.ts'
-import { reportDamage } from '../resources/clusters/caches/report-damage.ts'
-import { restoreCache } from '../resources/clusters/caches/restore.ts'
-import { announceBlobs, saveCache } from '../resources/clusters/caches/save.ts'
+import { reportDamage } from '../resources/pipelines/caches/report-damage.ts'
+import { restoreCache } from '../resources/pipelines/caches/restore.ts'
+import { announceBlobs, saveCache } from '../resources/pipelines/caches/save.ts'
 import { agentRoute, done } from './route.ts'
 
 /** For lists of blobs. */

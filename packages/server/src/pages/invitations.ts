@@ -2,7 +2,7 @@
 import { flushTokenCaches } from '../auth/access-watch.ts'
 import { hashPassword, passwordProblem } from '../auth/passwords.ts'
 import { notFound } from '../lib/errors.ts'
-import { joinAsNewUser, joinByCode } from '../resources/people/invitations/join.ts'
+import { joinAsNewUser, joinByCode } from '../resources/people/members/join.ts'
 import { findByCode, type OpenInvitation } from '../resources/people/invitations/queries.ts'
 import { accountForm, acceptForm, otherAddress, signInToAccept, limitedSession } from './invitation-forms.ts'
 import type { Page, PageInput, Session } from './page.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db, Trx } from '../db/pool.ts'
 import { hashToken } from '../lib/ids.ts'
-import type { Settings } from '../resources/pipelines/pipelines/provider.ts'
+import type { Settings } from '../source-hosts/settings.ts'
 import type { Pull } from '../source-hosts/events.ts'
 import type { KnownPull } from './rules.ts'
 

@@ -3,7 +3,7 @@
 import { matchesBranch } from '@millrace/engine/branches.ts'
 import type { BuildRequest } from '../conductor/build.ts'
 import type { CommitOrigin } from '../conductor/trust.ts'
-import { locate, type HostSettings } from '../resources/pipelines/pipelines/provider.ts'
+import { locate, type HostSettings } from '../source-hosts/settings.ts'
 import type {
   CommitNamed,
   Deleted,

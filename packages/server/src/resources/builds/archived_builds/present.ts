@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { pipelineUrl } from '../../pipelines/pipelines/present.ts'
-import type { ArchivedBuildRow } from './queries.ts'
+import type { ArchivedBuildRow } from '../archives/queries.ts'
 import type { ArchivedBuild } from './schema.ts'
 
 export function presentArchivedBuild(

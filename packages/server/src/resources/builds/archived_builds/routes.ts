@@ -4,8 +4,8 @@ import { numberOrUuid, text } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { presentArchivedBuild } from './present.ts'
-import * as archivedBuilds from './queries.ts'
-import { readDocument } from './read.ts'
+import * as archivedBuilds from '../archives/queries.ts'
+import { readDocument } from '../archives/read.ts'
 import { ArchivedBuildDocument, ArchivedBuildList } from './schema.ts'
 
 const listArchivedBuildsRoute = route({

@@ -4,7 +4,7 @@ import type { JobState } from '@millrace/engine/states.ts'
 import { bare, escaped, object, text, time, where, word } from '../../../db/json-text.ts'
 import type { Db } from '../../../db/pool.ts'
 import { prepared } from '../../../db/statement.ts'
-import { isOnPausedQueue, jobJson, jobsInPlace, shownState, statesShownAs } from '../jobs/job-json.ts'
+import { isOnPausedQueue, jobJson, jobsInPlace, shownState, statesShownAs } from '../../job/job-json.ts'
 import { graphqlIdOf, shownUser } from '../../people/user/user-json.ts'
 
 export interface ShownJobs {

@@ -3,7 +3,7 @@
 import { sql } from 'kysely'
 import type { CommitOrigin } from '../../../conductor/trust.ts'
 import type { Db } from '../../../db/pool.ts'
-import { hostOf, locate } from '../../pipelines/pipelines/provider.ts'
+import { hostOf, locate } from '../../../source-hosts/settings.ts'
 import type { CreateBuildBody } from './schema.ts'
 
 export async function findCommitOrigin(

@@ -7,7 +7,7 @@
 // depends only on the leading filter; the planner removes absent ones.
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../../../db/pool.ts'
-import { isOnPausedQueue } from '../jobs/job-json.ts'
+import { isOnPausedQueue } from '../../job/job-json.ts'
 import type { BuildFilter, StateFilter } from './rules.ts'
 
 export type Range =

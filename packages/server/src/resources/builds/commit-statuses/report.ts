@@ -9,7 +9,7 @@ import { TokenRefused } from '../../../source-hosts/host.ts'
 import { hostOfType } from '../../../source-hosts/hosts.ts'
 import { enqueue, enqueueAll } from '../../../tasks/enqueue.ts'
 import type { Kinds } from '../../../tasks/kinds.ts'
-import { locate } from '../../pipelines/pipelines/provider.ts'
+import { locate } from '../../../source-hosts/settings.ts'
 import * as statuses from './queries.ts'
 import type { DueStatus } from './queries.ts'
 

@@ -4,7 +4,7 @@ import type { StepRow } from '@millrace/engine/rows.ts'
 import { isFinalBuild, type BuildState } from '@millrace/engine/states.ts'
 import type { BlockedState, NotifyEntry, StepDefinition } from '@millrace/engine/steps/types.ts'
 import { checkPrefix, type Status, type StatusState } from '../../../source-hosts/status.ts'
-import type { HostSettings } from '../../pipelines/pipelines/provider.ts'
+import type { HostSettings } from '../../../source-hosts/settings.ts'
 
 export interface StatusBuild {
   number: number

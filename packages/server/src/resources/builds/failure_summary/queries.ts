@@ -4,7 +4,7 @@ import type { Db } from '../../../db/pool.ts'
 import type { Statement } from '../../../db/statement.ts'
 import { isNamed } from '../builds/queries.ts'
 import { jobNote } from '../graph/short-json.ts'
-import { shownState } from '../jobs/job-json.ts'
+import { shownState } from '../../job/job-json.ts'
 import { testId } from '../../tests/test_runs/queries.ts'
 
 export interface BuildRow {

@@ -1,7 +1,7 @@
 // Builds and jobs in few bytes, as JSON text created by PostgreSQL: a build may have 4,000 jobs.
 import { sql, type RawBuilder } from 'kysely'
 import { bare, object, text, word, written, type JsonText } from '../../../db/json-text.ts'
-import { shownState } from '../jobs/job-json.ts'
+import { shownState } from '../../job/job-json.ts'
 
 /** Unix milliseconds. */
 const milliseconds = (value: RawBuilder<unknown>): JsonText =>

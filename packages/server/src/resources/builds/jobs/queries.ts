@@ -5,7 +5,7 @@ import { visiblePipelines } from '../../../auth/pipeline-access.ts'
 import { escaped } from '../../../db/json-text.ts'
 import type { Db, Trx } from '../../../db/pool.ts'
 import type { Place } from '../../../http/cursors.ts'
-import { jobJson, jobsInPlace, statesShownAs } from './job-json.ts'
+import { jobJson, jobsInPlace, statesShownAs } from '../../job/job-json.ts'
 
 export interface JobFilter {
   /** As the API spells them; empty: all. */

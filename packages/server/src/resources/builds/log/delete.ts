@@ -4,7 +4,7 @@ import { release, deleteReleased } from '../../../blobs/unclaimed.ts'
 import type { Context } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { notFound } from '../../../lib/errors.ts'
-import type { JobInPlace } from '../jobs/access.ts'
+import type { JobInPlace } from '../../addresses/jobs.ts'
 import { deleteCheckpoints } from './checkpoint-queries.ts'
 import * as logs from './queries.ts'
 

@@ -7,14 +7,14 @@ import { noContent, ok, type Answer } from '../../../http/answer.ts'
 import { numberOrUuid, text, uuid } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { notFound } from '../../../lib/errors.ts'
-import * as archivedBuilds from '../archived_builds/queries.ts'
+import * as archivedBuilds from '../archives/queries.ts'
 import {
   findVisibleJob,
   getBuildableJob,
   getVisibleJob,
   type JobInPlace,
   type JobParams,
-} from '../jobs/access.ts'
+} from '../../addresses/jobs.ts'
 import { deleteLog } from './delete.ts'
 import { followRows } from './follow-rows.ts'
 import { follow } from './follow.ts'

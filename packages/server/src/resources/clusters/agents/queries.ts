@@ -5,7 +5,7 @@ import { escaped } from '../../../db/json-text.ts'
 import type { Db, Trx } from '../../../db/pool.ts'
 import { publishMoved } from '../../../events/agents.ts'
 import { notFound } from '../../../lib/errors.ts'
-import { jobJson, jobsInPlace } from '../../builds/jobs/job-json.ts'
+import { jobJson, jobsInPlace } from '../../job/job-json.ts'
 import { userJson, type UserRow } from '../../people/user/queries.ts'
 import type { ListedState } from './schema.ts'
 

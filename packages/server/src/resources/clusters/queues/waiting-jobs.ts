@@ -4,7 +4,7 @@ import { visiblePipelines } from '../../../auth/pipeline-access.ts'
 import { dispatchOrder } from '../../../conductor/claim.ts'
 import { escaped } from '../../../db/json-text.ts'
 import type { Db } from '../../../db/pool.ts'
-import { jobJson, jobsInPlace } from '../../builds/jobs/job-json.ts'
+import { jobJson, jobsInPlace } from '../../job/job-json.ts'
 
 interface Page {
   url: string

@@ -1,6 +1,6 @@
 import { validationFailed } from '../../../lib/errors.ts'
 import type { MailText } from '../../../notifications/messages/mail-text.ts'
-import { requireEmail } from '../members/rules.ts'
+import { requireEmail } from '../email.ts'
 import type { TeamPlace } from '../team-members/queries.ts'
 import type { CreateInvitationsBody } from './schema.ts'
 

@@ -7,7 +7,7 @@ import { notFound, validationFailed } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { acceptInvitation } from '../invitations/accept.ts'
 import * as teamMembers from '../team-members/queries.ts'
-import { requireEmail } from './rules.ts'
+import { requireEmail } from '../email.ts'
 import type { SsoMode } from './schema.ts'
 
 interface NewMember {

@@ -9,7 +9,7 @@ import { TokenRefused, type HostToken, type Permissions } from '../../../source-
 import { hostOfType } from '../../../source-hosts/hosts.ts'
 import { requestTo } from '../../../source-hosts/api.ts'
 import * as connections from '../repository_connections/queries.ts'
-import { hostOf, locate } from './provider.ts'
+import { hostOf, locate } from '../../../source-hosts/settings.ts'
 import type { PipelineRow } from './queries.ts'
 import { openWebhookToken } from './sealed.ts'
 

@@ -5,7 +5,7 @@ import type { Db, Trx } from '../../../db/pool.ts'
 import { violatedUnique } from '../../../db/transaction.ts'
 import { invalidFields, notFound } from '../../../lib/errors.ts'
 import { userJson, type UserRow } from '../../people/user/queries.ts'
-import type { Settings } from './provider.ts'
+import type { Settings } from '../../../source-hosts/settings.ts'
 import type { SealedUserinfo, sealWebhookToken } from './sealed.ts'
 import type { Visibility } from './schema.ts'
 

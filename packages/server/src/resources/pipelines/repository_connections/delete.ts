@@ -2,7 +2,7 @@ import type { Caller, Organization } from '../../../auth/caller.ts'
 import type { Context } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { notFound } from '../../../lib/errors.ts'
-import { providerOf } from '../pipelines/provider.ts'
+import { providerOf } from '../../../source-hosts/settings.ts'
 import { recordConnection } from './audited.ts'
 import * as connections from './queries.ts'
 

@@ -5,7 +5,7 @@ import type { Trx } from '../../../db/pool.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { forbidden, notFound, validationFailed } from '../../../lib/errors.ts'
 import * as pipelines from '../pipelines/queries.ts'
-import { insertAccess } from './access.ts'
+import { insertAccess } from '../team-access/access.ts'
 import * as teamPipelines from './queries.ts'
 import type { CreateTeamPipelineBody } from './schema.ts'
 

@@ -2,7 +2,7 @@ import type { Caller, Organization } from '../../../auth/caller.ts'
 import type { Context } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { notFound } from '../../../lib/errors.ts'
-import { deleteAccess } from './access.ts'
+import { deleteAccess } from '../team-access/access.ts'
 import * as teamPipelines from './queries.ts'
 
 export async function deleteTeamPipeline(

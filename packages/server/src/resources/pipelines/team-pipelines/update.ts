@@ -3,7 +3,7 @@ import type { Context } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { notFound } from '../../../lib/errors.ts'
 import type { AccessLevel } from '../pipelines/schema.ts'
-import { updateAccess } from './access.ts'
+import { updateAccess } from '../team-access/access.ts'
 import { holdManaged } from './create.ts'
 import * as teamPipelines from './queries.ts'
 

@@ -4,9 +4,9 @@ import type { Db, Trx } from '../../../db/pool.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { conflict, notFound } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
-import { createMember } from '../members/create.ts'
+import { createMember } from './create.ts'
 import * as organizations from '../organizations/queries.ts'
-import * as invitations from './queries.ts'
+import * as invitations from '../invitations/queries.ts'
 
 interface Person {
   id: string

@@ -1,11 +1,11 @@
 // Finds a job by its id alone or inside its build. Either way it must be in the organization of the URL and in a pipeline
 // that the caller may read; inside a build it must be of that build.
 import { sql } from 'kysely'
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import { accessColumn, type PipelineAccess } from '../../../auth/pipeline-access.ts'
-import type { Db } from '../../../db/pool.ts'
-import { forbidden, notFound } from '../../../lib/errors.ts'
-import { isNamed } from '../builds/queries.ts'
+import type { Caller, Organization } from '../../auth/caller.ts'
+import { accessColumn, type PipelineAccess } from '../../auth/pipeline-access.ts'
+import type { Db } from '../../db/pool.ts'
+import { forbidden, notFound } from '../../lib/errors.ts'
+import { isNamed } from '../builds/builds/queries.ts'
 
 export interface JobParams {
   job: string

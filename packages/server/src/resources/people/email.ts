@@ -1,4 +1,4 @@
-import { validationFailed } from '../../../lib/errors.ts'
+import { validationFailed } from '../../lib/errors.ts'
 
 const mostEmailLength = 254
 const emailPattern = /^[^\s@<>(),;:"\\[\]]+@[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)*$/u

@@ -4,7 +4,7 @@ import type { AuditType } from '../../../audit/types.ts'
 import type { Caller, Organization } from '../../../auth/caller.ts'
 import type { Trx } from '../../../db/pool.ts'
 import type { AccessLevel } from '../pipelines/schema.ts'
-import * as teamPipelines from './queries.ts'
+import * as teamPipelines from '../team-pipelines/queries.ts'
 
 export interface Access {
   teamId: string

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { requireEmail } from './rules.ts'
+import { requireEmail } from './email.ts'
 
 describe('requireEmail', () => {
   it.each([

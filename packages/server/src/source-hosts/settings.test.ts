@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkSettings, providerOf, showSettings } from './provider.ts'
+import { checkSettings, providerOf, showSettings } from './settings.ts'
 
 describe('providerOf', () => {
   it.each([

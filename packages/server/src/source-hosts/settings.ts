@@ -2,8 +2,8 @@
 // the host's defaults fill in the others.
 import { checkCondition } from '@millrace/engine/conditions/check.ts'
 import { nearestName } from '@millrace/engine/nearest-name.ts'
-import type { FieldError } from '../../../lib/errors.ts'
-import type { ProviderId } from '../../../source-hosts/host.ts'
+import type { FieldError } from '../lib/errors.ts'
+import type { ProviderId } from './host.ts'
 
 export type Setting = boolean | string | null
 export type Settings = Readonly<Record<string, Setting>>

@@ -11,8 +11,8 @@ import {
   word,
   written,
   type JsonText,
-} from '../../../db/json-text.ts'
-import { graphqlIdOf, shownUser } from '../../people/user/user-json.ts'
+} from '../../db/json-text.ts'
+import { graphqlIdOf, shownUser } from '../people/user/user-json.ts'
 
 /** For the `from` of a query: the tables that jobJson reads. */
 export const jobsInPlace: RawBuilder<unknown> = sql`
