@@ -10,6 +10,7 @@ import type * as builds from './resources/builds/builds/schema.ts'
 import type * as clusters from './resources/clusters/clusters/schema.ts'
 import type * as failureSummary from './resources/builds/failure_summary/schema.ts'
 import type * as graph from './resources/builds/graph/schema.ts'
+import type * as job from './resources/job/schema.ts'
 import type * as jobs from './resources/builds/jobs/schema.ts'
 import type * as log from './resources/builds/log/schema.ts'
 import type * as members from './resources/people/members/schema.ts'
@@ -31,7 +32,7 @@ export type CreateSecret = Static<typeof secrets.CreateSecret>
 export type FailureSummary = Static<typeof failureSummary.FailureSummary>
 export type Graph = Static<typeof graph.Graph>
 export type GraphStep = Static<typeof graph.GraphStep>
-export type Job = Static<typeof jobs.Job>
+export type Job = Static<typeof job.Job>
 export type JobWaiting = Static<typeof jobs.Waiting>
 export type LogIndex = Static<typeof log.LogIndex>
 export type LogRows = Static<typeof log.LogRows>

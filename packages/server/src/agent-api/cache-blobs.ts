@@ -7,7 +7,7 @@ import type { Endpoint } from '../http/endpoint.ts'
 import { allowSlowBody } from '../http/slow-bodies.ts'
 import { badRequest, notFound } from '../lib/errors.ts'
 import { isUuid } from '../lib/ids.ts'
-import { checkTicket } from '../resources/builds/artifacts/tickets.ts'
+import { checkTicket } from '../auth/tickets.ts'
 import { blobKey } from '../resources/pipelines/caches/urls.ts'
 import { limitSilence } from './uploads.ts'
 

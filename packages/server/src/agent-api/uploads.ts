@@ -7,7 +7,7 @@ import { allowSlowBody } from '../http/slow-bodies.ts'
 import { badRequest } from '../lib/errors.ts'
 import { isUuid } from '../lib/ids.ts'
 import { readForm } from '../resources/builds/artifacts/form.ts'
-import { checkTicket } from '../resources/builds/artifacts/tickets.ts'
+import { checkTicket } from '../auth/tickets.ts'
 import { receiveFile, receivePart } from '../resources/builds/artifacts/upload.ts'
 
 /** A sender that sends nothing for this long is disconnected. */

@@ -5,7 +5,7 @@ import type { Caller, Organization } from '../../auth/caller.ts'
 import { accessColumn, type PipelineAccess } from '../../auth/pipeline-access.ts'
 import type { Db } from '../../db/pool.ts'
 import { forbidden, notFound } from '../../lib/errors.ts'
-import { isNamed } from '../builds/builds/queries.ts'
+import { isNamed } from './builds.ts'
 
 export interface JobParams {
   job: string
@@ -13,7 +13,7 @@ export interface JobParams {
   build?: string
 }
 
-export interface JobInPlace {
+export interface JobAddress {
   id: string
   kind: string
   state: string
@@ -29,7 +29,7 @@ export async function getVisibleJob(
   org: Organization,
   caller: Caller,
   params: JobParams,
-): Promise<JobInPlace> {
+): Promise<JobAddress> {
   const found = await findVisibleJob(db, org, caller, params)
   if (found === undefined) throw notFound('No job found')
   return found
@@ -40,12 +40,12 @@ export async function findVisibleJob(
   org: Organization,
   caller: Caller,
   { job, pipeline, build }: JobParams,
-): Promise<JobInPlace | undefined> {
+): Promise<JobAddress | undefined> {
   const isInBuild =
     pipeline === undefined || build === undefined
       ? sql`true`
       : sql`p.slug = ${pipeline} and ${isNamed(build)}`
-  const { rows } = await sql<JobInPlace>`
+  const { rows } = await sql<JobAddress>`
     select j.id, j.kind, j.state, b.id as build_id, b.number as build_number, p.id as pipeline_id,
       p.slug as pipeline_slug, ${accessColumn(org, caller)} as access
     from jobs j join builds b on b.id = j.build_id join pipelines p on p.id = b.pipeline_id
@@ -62,7 +62,7 @@ export async function getBuildableJob(
   org: Organization,
   caller: Caller,
   params: JobParams,
-): Promise<JobInPlace> {
+): Promise<JobAddress> {
   const job = await getVisibleJob(db, org, caller, params)
   if (job.access === 'read') throw forbidden()
   return job

@@ -15,12 +15,12 @@ import {
 import { graphqlIdOf, shownUser } from '../people/user/user-json.ts'
 
 /** For the `from` of a query: the tables that jobJson reads. */
-export const jobsInPlace: RawBuilder<unknown> = sql`
+export const jobsInBuilds: RawBuilder<unknown> = sql`
   jobs j join builds b on b.id = j.build_id join pipelines p on p.id = b.pipeline_id
   join organizations o on o.id = b.organization_id`
 
 /**
- * For queries with `jobs j`, `builds b`, `pipelines p` and `organizations o` (see jobsInPlace): one JSON object, as
+ * For queries with `jobs j`, `builds b`, `pipelines p` and `organizations o` (see jobsInBuilds): one JSON object, as
  * text. `root` is the installation's address, escaped.
  */
 export const jobJson = (root: string): JsonText => sql`(

@@ -5,8 +5,8 @@ import { created, noContent, type Answer } from '../../../http/answer.ts'
 import type { RequestUrl } from '../../../http/links.ts'
 import { numberOrUuid, text, uuid } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
-import { notFound, validationFailed } from '../../../lib/errors.ts'
-import * as builds from '../builds/queries.ts'
+import { validationFailed } from '../../../lib/errors.ts'
+import { getBuild } from '../../addresses/builds.ts'
 import { getBuildableJob, getVisibleJob, type JobParams } from '../../addresses/jobs.ts'
 import { listPage } from './list.ts'
 import type * as annotations from './queries.ts'
@@ -60,7 +60,7 @@ const listBuildAnnotationsRoute = route({
   errors: { 422: 'The scope is unknown.' },
   async handler({ ctx, org, params, query, url }) {
     const scope = readScope(query.scope ?? 'build')
-    const owner = await getBuild(ctx, org, params)
+    const owner = await getOwner(ctx, org, params)
     return listPage(ctx, owner, { scope, withBody: query.omit_body !== true, url })
   },
 })
@@ -72,7 +72,7 @@ const createBuildAnnotationRoute = route({
   permission: 'build_pipeline',
   params: inBuild,
   async handler({ ctx, org, caller, params, body }) {
-    const owner = await getBuild(ctx, org, params)
+    const owner = await getOwner(ctx, org, params)
     return created(await createAnnotation(ctx, caller, owner, body))
   },
 })
@@ -84,7 +84,7 @@ const deleteBuildAnnotationRoute = route({
   permission: 'build_pipeline',
   params: { ...inBuild, ...byId },
   async handler({ ctx, org, caller, params }) {
-    await deleteAnnotation(ctx, caller, await getBuild(ctx, org, params), params.annotation)
+    await deleteAnnotation(ctx, caller, await getOwner(ctx, org, params), params.annotation)
     return noContent()
   },
 })
@@ -176,14 +176,13 @@ const ownerOf = (org: Organization, job: { id: string; build_id: string }): anno
   jobId: job.id,
 })
 
-async function getBuild(
+async function getOwner(
   ctx: Context,
   org: Organization,
-  { pipeline, build }: { pipeline: string; build: string },
+  params: { pipeline: string; build: string },
 ): Promise<annotations.Owner> {
-  const found = await builds.findInPipeline(ctx.db, org.id, pipeline, build)
-  if (found === undefined) throw notFound('No build found')
-  return { organizationId: org.id, buildId: found.id, jobId: null }
+  const { id } = await getBuild(ctx.db, org.id, params)
+  return { organizationId: org.id, buildId: id, jobId: null }
 }
 
 function readScope(text: string): annotations.Scope {

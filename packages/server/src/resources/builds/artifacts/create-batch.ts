@@ -1,4 +1,5 @@
 // Creates artifacts for announced files, and answers where to upload each file.
+import { issueTicket } from '../../../auth/tickets.ts'
 import type { ArtifactBatchResponse, UploadInstructions } from '@millrace/protocol/artifacts.ts'
 import { announce, release } from '../../../blobs/unclaimed.ts'
 import type { Context } from '../../../context.ts'
@@ -7,7 +8,7 @@ import { newId } from '../../../lib/ids.ts'
 import * as artifacts from './queries.ts'
 import type { NewArtifact, StoredArtifact, Upload } from './queries.ts'
 import { pathProblem } from './rules.ts'
-import { issueTicket, uploadSeconds } from './tickets.ts'
+import { uploadSeconds } from './tickets.ts'
 import { newBlobKey } from './upload.ts'
 
 export interface Batch {

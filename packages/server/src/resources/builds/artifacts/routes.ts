@@ -1,3 +1,4 @@
+import { checkTicket } from '../../../auth/tickets.ts'
 import { Readable } from 'node:stream'
 import { Type } from 'typebox'
 import type { Caller, Organization } from '../../../auth/caller.ts'
@@ -8,15 +9,15 @@ import { pageAnswer, readPage } from '../../../http/paging.ts'
 import { numberOrUuid, text, uuid } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { notFound } from '../../../lib/errors.ts'
-import * as builds from '../builds/queries.ts'
-import { getBuildableJob, getVisibleJob, type JobInPlace, type JobParams } from '../../addresses/jobs.ts'
+import { getBuild } from '../../addresses/builds.ts'
+import { getBuildableJob, getVisibleJob, type JobAddress, type JobParams } from '../../addresses/jobs.ts'
 import { deleteArtifact } from './delete.ts'
 import { buildUrl, presentArtifact } from './present.ts'
 import * as artifacts from './queries.ts'
 import type { StoredArtifact } from './queries.ts'
 import { disposition, filenameOf, readState, safeMimeType } from './rules.ts'
 import { Artifact, ArtifactDownload, artifactStates } from './schema.ts'
-import { checkTicket, downloadSeconds, fileUrl } from './tickets.ts'
+import { downloadSeconds, fileUrl } from './tickets.ts'
 
 interface JobRequest {
   ctx: Context
@@ -55,8 +56,7 @@ const listOfBuildRoute = route({
   params: build,
   async handler({ ctx, org, params, query, url }) {
     const state = readState(query.state)
-    const found = await builds.findInPipeline(ctx.db, org.id, params.pipeline, params.build)
-    if (found === undefined) throw notFound('No build found')
+    const found = await getBuild(ctx.db, org.id, params)
     const page = readPage(url)
     const rows = await artifacts.listOfBuild(ctx.db, org.id, found.id, { state, path: query.path, ...page })
     const at = buildUrl(ctx.config.url, org.slug, params.pipeline, found.number)
@@ -243,7 +243,7 @@ function downloadUrl(
 async function getArtifact(
   ctx: Context,
   org: Organization,
-  job: JobInPlace,
+  job: JobAddress,
   id: string,
 ): Promise<StoredArtifact> {
   const artifact = await artifacts.findInJob(ctx.db, org.id, job.id, id)
@@ -251,7 +251,7 @@ async function getArtifact(
   return artifact
 }
 
-const urlOfBuild = (ctx: Context, org: Organization, job: JobInPlace) =>
+const urlOfBuild = (ctx: Context, org: Organization, job: JobAddress) =>
   buildUrl(ctx.config.url, org.slug, job.pipeline_slug, job.build_number)
 
 export const artifactRoutes = [

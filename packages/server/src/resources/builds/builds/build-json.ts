@@ -4,7 +4,7 @@ import type { JobState } from '@millrace/engine/states.ts'
 import { bare, escaped, object, text, time, where, word } from '../../../db/json-text.ts'
 import type { Db } from '../../../db/pool.ts'
 import { prepared } from '../../../db/statement.ts'
-import { isOnPausedQueue, jobJson, jobsInPlace, shownState, statesShownAs } from '../../job/job-json.ts'
+import { isOnPausedQueue, jobJson, jobsInBuilds, shownState, statesShownAs } from '../../job/job-json.ts'
 import { graphqlIdOf, shownUser } from '../../people/user/user-json.ts'
 
 export interface ShownJobs {
@@ -121,7 +121,7 @@ export async function* writeJobs(
   }
   for (;;) {
     const { rows: slice } = await sql<JobPlace & { job: string }>`
-      select j.position, j.created_at, j.id, ${jobJson(escaped(url))} as job from ${jobsInPlace}
+      select j.position, j.created_at, j.id, ${jobJson(escaped(url))} as job from ${jobsInBuilds}
       where j.organization_id = ${build.organization_id} and j.build_id = ${build.id}
         and (j.position, j.created_at, j.id)
           > (${last.position}::text, ${last.created_at}::timestamptz, ${last.id}::uuid)

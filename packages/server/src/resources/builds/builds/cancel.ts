@@ -5,13 +5,14 @@ import { advanceIn } from '../../../conductor/advance.ts'
 import type { Context } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { notFound, refused } from '../../../lib/errors.ts'
+import type { BuildAddress } from '../../addresses/builds.ts'
 import * as builds from './queries.ts'
 
 export async function cancelBuild(
   ctx: Context,
   org: Organization,
   caller: Caller,
-  build: builds.BuildRow,
+  build: BuildAddress,
   reason: string | null,
 ): Promise<void> {
   const followUps = await inTransaction(ctx.db, async (trx) => {

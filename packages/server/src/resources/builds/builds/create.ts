@@ -8,11 +8,12 @@ import type { Context } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { invalidFields, notFound, refused, type ApiError } from '../../../lib/errors.ts'
 import { findCommitOrigin } from './commit-origin.ts'
+import type { BuildAddress } from '../../addresses/builds.ts'
 import * as builds from './queries.ts'
 import { readAuthor, readMaps, readPullRequest } from './rules.ts'
 import type { CreateBuildBody } from './schema.ts'
 
-type CreatedBuild = Pick<builds.BuildRow, 'id' | 'pipeline_id'>
+type CreatedBuild = Pick<BuildAddress, 'id' | 'pipeline_id'>
 
 interface NamedPipeline {
   id: string
@@ -47,7 +48,7 @@ export async function rebuild(
   ctx: Context,
   org: Organization,
   caller: Caller,
-  { id, number, pipeline_id, pipeline_slug }: builds.BuildRow,
+  { id, number, pipeline_id, pipeline_slug }: BuildAddress,
 ): Promise<CreatedBuild> {
   const original = await builds.findRepeatable(ctx.db, org.id, id)
   if (original === undefined) throw notFound('No build found')

@@ -1,36 +1,9 @@
-import { sql, type RawBuilder } from 'kysely'
+import { sql } from 'kysely'
 import { hasFullAccess, visiblePipelines } from '../../../auth/pipeline-access.ts'
 import type { Caller, Organization } from '../../../auth/caller.ts'
 import type { Author, PullRequest } from '../../../conductor/build.ts'
 import type { Db, Trx } from '../../../db/pool.ts'
-import { isUuid } from '../../../lib/ids.ts'
 import type { Range } from './places.ts'
-
-export interface BuildRow {
-  id: string
-  pipeline_id: string
-  pipeline_slug: string
-  number: number
-  state: string
-}
-
-/** For queries with `builds b`: whether it is the build that a URL names, by its number or its UUID. */
-export const isNamed = (build: string): RawBuilder<boolean> =>
-  isUuid(build) ? sql`b.id = ${build}` : sql`b.number = ${build}::int`
-
-/** The build that a URL names: `…/pipelines/:pipeline/builds/:build`. */
-export async function findInPipeline(
-  db: Db,
-  orgId: string,
-  pipelineSlug: string,
-  build: string,
-): Promise<BuildRow | undefined> {
-  const { rows } = await sql<BuildRow>`
-    select b.id, b.pipeline_id, p.slug as pipeline_slug, b.number, b.state
-    from pipelines p join builds b on b.pipeline_id = p.id
-    where p.organization_id = ${orgId} and p.slug = ${pipelineSlug} and ${isNamed(build)}`.execute(db)
-  return rows[0]
-}
 
 export interface RepeatableBuild {
   commit: string

@@ -6,6 +6,7 @@ import type { Context } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { refused } from '../../../lib/errors.ts'
 import * as jobs from '../jobs/queries.ts'
+import type { BuildAddress } from '../../addresses/builds.ts'
 import * as builds from './queries.ts'
 
 /** A build stays locked while its jobs are retried, so many are retried in several transactions. */
@@ -16,7 +17,7 @@ export async function retryFailedJobs(
   ctx: Context,
   org: Organization,
   caller: Caller,
-  build: builds.BuildRow,
+  build: BuildAddress,
   states: readonly string[] | null,
 ): Promise<number> {
   const parentCanceled = await jobs.isParentCanceled(ctx.db, org.id, build.id)
@@ -35,7 +36,7 @@ async function retrySome(
   ctx: Context,
   org: Organization,
   caller: Caller,
-  build: builds.BuildRow,
+  build: BuildAddress,
   ids: readonly string[],
   parentCanceled: boolean,
 ): Promise<{ count: number; followUps: FollowUp[] }> {

@@ -5,6 +5,7 @@ import { numberOrUuid, text } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { notFound } from '../../../lib/errors.ts'
 import type { Context } from '../../../context.ts'
+import { findBuild, getBuild } from '../../addresses/builds.ts'
 import * as archivedBuilds from '../archives/queries.ts'
 import { readBuild } from '../archives/read.ts'
 import * as organizations from '../../people/organizations/queries.ts'
@@ -98,7 +99,7 @@ const getBuildRoute = route({
   errors: { 422: '`job_states` has a value that does not exist.' },
   async handler({ ctx, org, caller, params, query }) {
     const states = readJobStates(query.job_states)
-    const build = await builds.findInPipeline(ctx.db, org.id, params.pipeline, params.build)
+    const build = await findBuild(ctx.db, org.id, params)
     if (build === undefined) return ok(await getArchived(ctx, org, caller, params, { ...query, states }))
     const jobs = { includeRetried: query.include_retried_jobs ?? false, includePaused: true, states }
     const counts = await countJobStates(ctx.db, org.id, build.id, jobs)
@@ -146,7 +147,7 @@ const cancelBuildRoute = route({
   answers: { 200: Build },
   errors: { 422: 'The build has finished or is being canceled; the message has the reason.' },
   async handler({ ctx, org, caller, params, body }) {
-    const build = await getByNumber(ctx, org.id, params)
+    const build = await getBuild(ctx.db, org.id, params)
     await cancelBuild(ctx, org, caller, build, body.reason || null)
     return okJson(await presentBuild(ctx, org, caller, build, everything))
   },
@@ -164,7 +165,7 @@ const rebuildRoute = route({
     422: 'The pipeline is archived, allows no rebuilds, or cannot be built; the message has the reason.',
   },
   async handler({ ctx, org, caller, params }) {
-    const original = await getByNumber(ctx, org.id, params)
+    const original = await getBuild(ctx.db, org.id, params)
     const build = await rebuild(ctx, org, caller, original)
     return okJson(await presentBuild(ctx, org, caller, build, everything))
   },
@@ -183,7 +184,7 @@ const retryFailedJobsRoute = route({
   errors: { 400: '`states` names one that does not exist.', 422: 'The build was canceled.' },
   async handler({ ctx, org, caller, params, query, body }) {
     const states = readRetryStates(body.states ?? query.states)
-    const build = await getByNumber(ctx, org.id, params)
+    const build = await getBuild(ctx.db, org.id, params)
     const count = await retryFailedJobs(ctx, org, caller, build, states)
     const json = await presentBuild(ctx, org, caller, build, everything, { retried_jobs_count: count })
     return { status: 202, json }
@@ -219,16 +220,6 @@ async function getArchived(
   const pipeline = await pipelines.getBySlug(ctx.db, org, caller, params.pipeline)
   const keys = { caller, keys: ctx.keys }
   return { ...build, pipeline: await presentPipeline(ctx.config.url, org.slug, pipeline, keys) }
-}
-
-async function getByNumber(
-  ctx: Context,
-  orgId: string,
-  params: { pipeline: string; build: string },
-): Promise<builds.BuildRow> {
-  const build = await builds.findInPipeline(ctx.db, orgId, params.pipeline, params.build)
-  if (build === undefined) throw notFound('No build found')
-  return build
 }
 
 export const buildRoutes = [

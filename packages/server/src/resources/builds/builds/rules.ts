@@ -5,7 +5,7 @@ import type { Author, PullRequest } from '../../../conductor/build.ts'
 import { badRequest, invalidFields, refused, type FieldError } from '../../../lib/errors.ts'
 import { isUuid } from '../../../lib/ids.ts'
 import { withoutUserinfo } from '../../../lib/userinfo.ts'
-import { jobStates } from '../jobs/schema.ts'
+import { jobStates } from '../../job/schema.ts'
 import { stateFilters, type CreateBuildBody, type ListQuery } from './schema.ts'
 
 export interface BuildFilter {

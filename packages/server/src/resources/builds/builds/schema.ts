@@ -1,6 +1,6 @@
 import { BUILD_STATES } from '@millrace/engine/states.ts'
 import { Type, type Static } from 'typebox'
-import { Job } from '../jobs/schema.ts'
+import { Job } from '../../job/schema.ts'
 import { Pipeline } from '../../pipelines/pipelines/schema.ts'
 import { orNull, Timestamp, Uuid } from '../../schema.ts'
 import { TestRun } from '../../tests/test_runs/schema.ts'

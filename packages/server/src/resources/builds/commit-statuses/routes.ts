@@ -4,7 +4,7 @@ import { pageAnswer, readPage } from '../../../http/paging.ts'
 import { numberOrUuid, text, uuid } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { notFound } from '../../../lib/errors.ts'
-import * as builds from '../builds/queries.ts'
+import { findBuild, getBuild } from '../../addresses/builds.ts'
 import { presentStatus } from './present.ts'
 import * as statuses from './queries.ts'
 import { redeliver } from './redeliver.ts'
@@ -20,8 +20,7 @@ const listStatusesRoute = route({
   paging: 'pages',
   answers: { 200: Type.Array(CommitStatus) },
   async handler({ ctx, org, params, url }) {
-    const build = await builds.findInPipeline(ctx.db, org.id, params.pipeline, params.build)
-    if (build === undefined) throw notFound('No build found')
+    const build = await getBuild(ctx.db, org.id, params)
     const page = readPage(url)
     const rows = await statuses.listOfBuild(ctx.db, org.id, build.id, page)
     return pageAnswer(page, rows, presentStatus)
@@ -37,7 +36,7 @@ const redeliverStatusRoute = route({
   params: { pipeline: text('pipeline'), build: numberOrUuid('build'), commit_status: uuid('commit status') },
   answers: { 200: CommitStatus },
   async handler({ ctx, org, params }) {
-    const build = await builds.findInPipeline(ctx.db, org.id, params.pipeline, params.build)
+    const build = await findBuild(ctx.db, org.id, params)
     const status = build && (await redeliver(ctx, org.id, build, params.commit_status))
     if (status === undefined) throw notFound('No commit status found')
     return ok(presentStatus(status))

@@ -2,7 +2,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../../../db/pool.ts'
 import type { Statement } from '../../../db/statement.ts'
-import { isNamed } from '../builds/queries.ts'
+import { isNamed } from '../../addresses/builds.ts'
 import { jobNote } from '../graph/short-json.ts'
 import { shownState } from '../../job/job-json.ts'
 import { testId } from '../../tests/test_runs/queries.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { bare, object, text, word } from '../../../db/json-text.ts'
 import type { Db } from '../../../db/pool.ts'
-import { isNamed } from '../builds/queries.ts'
+import { isNamed } from '../../addresses/builds.ts'
 import { jobsOfSteps, shortBuild, shortJob } from './short-json.ts'
 
 /** For queries with `build_steps s`. */

@@ -5,7 +5,7 @@ import { visiblePipelines } from '../../../auth/pipeline-access.ts'
 import { escaped } from '../../../db/json-text.ts'
 import type { Db, Trx } from '../../../db/pool.ts'
 import type { Place } from '../../../http/cursors.ts'
-import { jobJson, jobsInPlace, statesShownAs } from '../../job/job-json.ts'
+import { jobJson, jobsInBuilds, statesShownAs } from '../../job/job-json.ts'
 
 export interface JobFilter {
   /** As the API spells them; empty: all. */
@@ -40,7 +40,7 @@ export async function listInBuild(
         : sql`true`
   const order = before === null ? sql`j.position, j.id` : sql`j.position desc, j.id desc`
   const { rows } = await sql<ListedJob>`
-    select j.id, j.position, ${jobJson(escaped(url))} as json from ${jobsInPlace}
+    select j.id, j.position, ${jobJson(escaped(url))} as json from ${jobsInBuilds}
     where j.organization_id = ${orgId} and j.build_id = ${buildId} and ${part} and ${inStates(states)}
       and (${withRetried} or j.retried_in_job_id is null)
       and (${stepKey ?? null}::text is null or j.step_key = ${stepKey ?? null})
@@ -80,7 +80,7 @@ export async function listInOrg(
     values.length === 0 ? sql`true` : sql`${sql.ref(column)} = any (${values}::${sql.raw(type)}[])`
   const order = sql`b.created_at desc, b.id desc, j.position desc, j.id desc`
   const { rows } = await sql<{ json: string }>`
-    select ${jobJson(escaped(url))} as json from ${jobsInPlace}
+    select ${jobJson(escaped(url))} as json from ${jobsInBuilds}
     where j.organization_id = ${org.id} and j.id = any (array(
       select j.id from ${builds} b join pipelines p on p.id = b.pipeline_id join jobs j on j.build_id = b.id
       where b.organization_id = ${org.id} and j.organization_id = ${org.id} and ${visiblePipelines(org, caller)}
@@ -110,7 +110,7 @@ function inStates(names: readonly string[]): RawBuilder<unknown> {
 /** The job as the API shows it. */
 export async function getShown(db: Db, url: string, orgId: string, id: string): Promise<unknown> {
   const { rows } = await sql<{ json: string }>`
-    select ${jobJson(escaped(url))} as json from ${jobsInPlace} where j.organization_id = ${orgId} and j.id = ${id}`.execute(
+    select ${jobJson(escaped(url))} as json from ${jobsInBuilds} where j.organization_id = ${orgId} and j.id = ${id}`.execute(
     db,
   )
   const [row] = rows

@@ -8,19 +8,18 @@ import { cursorAnswer, readCursor } from '../../../http/cursors.ts'
 import { pageAnswer, readPage } from '../../../http/paging.ts'
 import { numberOrUuid, text, uuid } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
-import { badRequest, notFound } from '../../../lib/errors.ts'
+import { badRequest } from '../../../lib/errors.ts'
 import { isUuid } from '../../../lib/ids.ts'
 import { withoutUserinfo } from '../../../lib/userinfo.ts'
-import * as builds from '../builds/queries.ts'
+import { getBuild } from '../../addresses/builds.ts'
 import { getBuildableJob, getVisibleJob, type JobParams } from '../../addresses/jobs.ts'
 import { cancelJob, reprioritizeJob, retryJob, unblockJob } from './update.ts'
 import { envText } from './present.ts'
 import * as jobs from './queries.ts'
+import { Job, JobState } from '../../job/schema.ts'
 import {
-  Job,
   JobEnv,
   JobPage,
-  JobState,
   DocumentedReprioritizeJob,
   ReprioritizeJob,
   UnblockJob,
@@ -66,8 +65,7 @@ const listJobsRoute = route({
     400: 'A state is unknown, both cursors are given, one is invalid, or `per_page` is out of range.',
   },
   async handler({ ctx, org, params, query, url }) {
-    const build = await builds.findInPipeline(ctx.db, org.id, params.pipeline, params.build)
-    if (build === undefined) throw notFound('No build found')
+    const build = await getBuild(ctx.db, org.id, params)
     const request = readCursor(url, `jobs ${build.id}`, ctx.keys)
     const filter = {
       states: query.state ?? [],

@@ -10,7 +10,7 @@ import type { Trx } from '../../../db/pool.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { badRequest, forbidden, refused, type ApiError } from '../../../lib/errors.ts'
 import { isUuid } from '../../../lib/ids.ts'
-import type { JobInPlace } from '../../addresses/jobs.ts'
+import type { JobAddress } from '../../addresses/jobs.ts'
 import * as jobs from './queries.ts'
 import { cancelRefused, retryRefused, unblockRefused } from './rules.ts'
 import type { UnblockBody } from './schema.ts'
@@ -19,7 +19,7 @@ export async function cancelJob(
   ctx: Context,
   org: Organization,
   caller: Caller,
-  job: JobInPlace,
+  job: JobAddress,
 ): Promise<void> {
   const audit = { type: 'JOB_CANCELED' as const }
   await applyEvent(ctx, org, caller, job, {
@@ -34,7 +34,7 @@ export async function retryJob(
   ctx: Context,
   org: Organization,
   caller: Caller,
-  job: JobInPlace,
+  job: JobAddress,
 ): Promise<string> {
   const parentCanceled = await jobs.isParentCanceled(ctx.db, org.id, job.build_id)
   const isAllowed = await jobs.mayRetryByHand(ctx.db, org.id, job.id)
@@ -53,7 +53,7 @@ export async function unblockJob(
   ctx: Context,
   org: Organization,
   caller: Caller,
-  job: JobInPlace,
+  job: JobAddress,
   body: UnblockBody,
 ): Promise<void> {
   if (job.kind !== 'manual') throw badRequest('This job type cannot be unblocked')
@@ -77,7 +77,7 @@ export async function reprioritizeJob(
   ctx: Context,
   org: Organization,
   caller: Caller,
-  job: JobInPlace,
+  job: JobAddress,
   priority: number,
 ): Promise<void> {
   if (job.kind !== 'script') throw refused('Only command jobs have a priority')
@@ -100,7 +100,7 @@ async function applyEvent(
   ctx: Context,
   org: Organization,
   caller: Caller,
-  job: JobInPlace,
+  job: JobAddress,
   { event, refuse, audit, also }: JobAction,
 ): Promise<string[]> {
   const advanced = await inTransaction(ctx.db, async (trx) => {
@@ -118,7 +118,7 @@ const record = (
   trx: Trx,
   org: Organization,
   caller: Caller,
-  job: JobInPlace,
+  job: JobAddress,
   { type, data }: Pick<AuditEntry, 'type' | 'data'>,
 ): Promise<void> =>
   recordAudit(trx, byCaller(caller), {

@@ -8,7 +8,7 @@ import { queueKey } from '../../../conductor/insert-jobs.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { ownArchitecture, readShape } from '../../clusters/queues/rules.ts'
 import { presentUserOrNull } from '../../people/user/present.ts'
-import type { JobInPlace } from '../../addresses/jobs.ts'
+import type { JobAddress } from '../../addresses/jobs.ts'
 import { judgeHosted, type HostedFacts } from './hosted-rules.ts'
 import { comingFirst, judgeScheduled, listed } from './rules.ts'
 import type { WaitingWire } from './schema.ts'
@@ -23,7 +23,7 @@ export async function explainWaiting(
   ctx: Context,
   org: Organization,
   caller: Caller,
-  { id }: Pick<JobInPlace, 'id'>,
+  { id }: Pick<JobAddress, 'id'>,
 ): Promise<WaitingWire> {
   const job = await waiting.findWaiting(ctx.db, org.id, id)
   const state = JOB_STATES.find((name) => name === job?.state)

@@ -4,12 +4,12 @@ import { release, deleteReleased } from '../../../blobs/unclaimed.ts'
 import type { Context } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { notFound } from '../../../lib/errors.ts'
-import type { JobInPlace } from '../../addresses/jobs.ts'
+import type { JobAddress } from '../../addresses/jobs.ts'
 import { deleteCheckpoints } from './checkpoint-queries.ts'
 import * as logs from './queries.ts'
 
 /** Later output of the job is not stored either. */
-export async function deleteLog(ctx: Context, orgId: string, caller: Caller, job: JobInPlace): Promise<void> {
+export async function deleteLog(ctx: Context, orgId: string, caller: Caller, job: JobAddress): Promise<void> {
   const keys = await inTransaction(ctx.db, async (trx) => {
     const released = await logs.lockBlobs(trx, job.id)
     if (!(await logs.markDeleted(trx, orgId, job.id))) throw notFound('No log found')

@@ -12,7 +12,7 @@ import {
   findVisibleJob,
   getBuildableJob,
   getVisibleJob,
-  type JobInPlace,
+  type JobAddress,
   type JobParams,
 } from '../../addresses/jobs.ts'
 import { deleteLog } from './delete.ts'
@@ -337,8 +337,8 @@ async function getAnyLog(asked: Asked): Promise<{ job: Parameters<typeof logUrl>
 
 async function getLog(
   { ctx, org, caller, params }: Asked,
-  known?: JobInPlace,
-): Promise<{ job: JobInPlace; log: Log }> {
+  known?: JobAddress,
+): Promise<{ job: JobAddress; log: Log }> {
   const job = known ?? (await getVisibleJob(ctx.db, org, caller, params))
   const log = await findLog(ctx, org.id, job.id)
   if (log === null) throw notFound('No log found')

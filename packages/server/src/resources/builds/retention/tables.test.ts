@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 
-const read = (path: string) => readFileSync(new URL(`../../../../../${path}`, import.meta.url), 'utf8')
+const read = (path: string) => readFileSync(new URL(`../../../../../../${path}`, import.meta.url), 'utf8')
 
 const tables = [...read('packages/server/schema.sql').matchAll(/^create (?:unlogged )?table (\w+)/gm)].map(
   ([, name]) => name,

@@ -6,7 +6,7 @@ import { numberOrUuid, text, uuid } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { notFound, refused } from '../../../lib/errors.ts'
 import { isUuid } from '../../../lib/ids.ts'
-import * as builds from '../builds/queries.ts'
+import { getBuild } from '../../addresses/builds.ts'
 import { pipelineUrl } from '../../pipelines/pipelines/present.ts'
 import { presentListed, presentStepUpload } from './present.ts'
 import * as stepUploads from './queries.ts'
@@ -35,7 +35,7 @@ const listStepUploadsRoute = route({
     if (job !== null && !isUuid(job)) {
       throw refused(`Unknown filter[source_job_id] "${job.slice(0, 100)}"; accepted is the id of a job.`)
     }
-    const build = await getBuild(ctx, org, params)
+    const build = await getBuildUrl(ctx, org, params)
     const page = readCursor(url, `step-uploads ${build.id}`, ctx.keys)
     const rows = await stepUploads.listInBuild(ctx.db, org.id, build.id, job, page)
     return cursorAnswer(
@@ -56,20 +56,19 @@ const getStepUploadRoute = route({
   params: { pipeline: text('pipeline'), build: numberOrUuid('build'), upload: uuid('step upload') },
   answers: { 200: StepUpload },
   async handler({ ctx, org, params }) {
-    const build = await getBuild(ctx, org, params)
+    const build = await getBuildUrl(ctx, org, params)
     const upload = await stepUploads.findInBuild(ctx.db, org.id, build.id, params.upload)
     if (upload === undefined) throw notFound('No step upload found')
     return ok(presentStepUpload(build.url, upload))
   },
 })
 
-async function getBuild(
+async function getBuildUrl(
   ctx: Context,
   org: { id: string; slug: string },
   params: { pipeline: string; build: string },
 ): Promise<{ id: string; url: string }> {
-  const build = await builds.findInPipeline(ctx.db, org.id, params.pipeline, params.build)
-  if (build === undefined) throw notFound('No build found')
+  const build = await getBuild(ctx.db, org.id, params)
   const pipeline = pipelineUrl(ctx.config.url, org.slug, build.pipeline_slug)
   return { id: build.id, url: `${pipeline}/builds/${build.number}` }
 }

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { graphqlId } from '../../../lib/ids.ts'
 import { clusterUrl } from '../clusters/present.ts'
-import type { Job } from '../../builds/jobs/schema.ts'
+import type { Job } from '../../job/schema.ts'
 import { presentUserOrNull } from '../../people/user/present.ts'
 import type { AgentRow } from './queries.ts'
 import type { Agent } from './schema.ts'

@@ -5,7 +5,7 @@ import { escaped } from '../../../db/json-text.ts'
 import type { Db, Trx } from '../../../db/pool.ts'
 import { publishMoved } from '../../../events/agents.ts'
 import { notFound } from '../../../lib/errors.ts'
-import { jobJson, jobsInPlace } from '../../job/job-json.ts'
+import { jobJson, jobsInBuilds } from '../../job/job-json.ts'
 import { userJson, type UserRow } from '../../people/user/queries.ts'
 import type { ListedState } from './schema.ts'
 
@@ -67,7 +67,7 @@ const select = (url: string, isVisible: RawBuilder<boolean>): RawBuilder<unknown
   a.version, a.os, a.arch, ${userJson('creator')} as creator, a.created_at, a.connected_at, a.disconnected_at, a.lost_at,
   a.stopped_at, a.last_job_finished_at, a.priority, a.tags, a.paused_at, ${userJson('pauser')} as paused_by, a.paused_note,
   a.paused_timeout_in_minutes, (
-    select ${jobJson(escaped(url))} from ${jobsInPlace}
+    select ${jobJson(escaped(url))} from ${jobsInBuilds}
     where j.agent_id = a.id and j.state in ('assigned', 'accepted', 'running', 'timing_out', 'canceling')
       and ${isVisible}) as job`
 

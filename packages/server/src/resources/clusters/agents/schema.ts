@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { Job } from '../../builds/jobs/schema.ts'
+import { Job } from '../../job/schema.ts'
 import { orNull, Timestamp, Uuid } from '../../schema.ts'
 import { UserOrNull } from '../../people/user/schema.ts'
 

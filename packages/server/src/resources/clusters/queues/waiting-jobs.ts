@@ -4,7 +4,7 @@ import { visiblePipelines } from '../../../auth/pipeline-access.ts'
 import { dispatchOrder } from '../../../conductor/claim.ts'
 import { escaped } from '../../../db/json-text.ts'
 import type { Db } from '../../../db/pool.ts'
-import { jobJson, jobsInPlace } from '../../job/job-json.ts'
+import { jobJson, jobsInBuilds } from '../../job/job-json.ts'
 
 interface Page {
   url: string
@@ -25,7 +25,7 @@ export async function listWaitingJobs(
 ): Promise<Array<string | null>> {
   const { rows } = await sql<{ job: string | null }>`
     select case when ${visiblePipelines(org, caller)} then ${jobJson(escaped(url))} end as job
-    from ${jobsInPlace}
+    from ${jobsInBuilds}
     where j.organization_id = ${org.id} and j.id = any (array(
       select j.id from jobs j
       where j.organization_id = ${org.id} and j.queue_id = ${queueId} and j.state = 'scheduled'

@@ -5,7 +5,7 @@ import { numberOrUuid, text, uuid } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { buildUrl } from '../../builds/artifacts/present.ts'
-import * as builds from '../../builds/builds/queries.ts'
+import { findBuild, getBuild } from '../../addresses/builds.ts'
 import { listAttempts } from '../deliveries/queries.ts'
 import { DeliveryState } from '../deliveries/schema.ts'
 import { presentBuildAttempt, presentBuildDelivery } from './present.ts'
@@ -27,8 +27,7 @@ const listDeliveriesRoute = route({
   paging: 'pages',
   answers: { 200: Type.Array(BuildDelivery) },
   async handler({ ctx, org, params, query, url }) {
-    const build = await builds.findInPipeline(ctx.db, org.id, params.pipeline, params.build)
-    if (build === undefined) throw notFound('No build found')
+    const build = await getBuild(ctx.db, org.id, params)
     const page = readPage(url)
     const rows = await deliveries.listOfBuild(ctx.db, org.id, build.id, query.state, page)
     return pageAnswer(page, rows, (row) =>
@@ -46,7 +45,7 @@ const getDeliveryRoute = route({
   params: byId,
   answers: { 200: WholeBuildDelivery },
   async handler({ ctx, org, params }) {
-    const build = await builds.findInPipeline(ctx.db, org.id, params.pipeline, params.build)
+    const build = await findBuild(ctx.db, org.id, params)
     const delivery = build && (await deliveries.findOfBuild(ctx.db, org.id, build.id, params.delivery))
     if (build === undefined || delivery === undefined) throw notFound('No delivery found')
     return ok({
@@ -65,8 +64,7 @@ const redeliverRoute = route({
   params: byId,
   answers: { 200: BuildDelivery },
   async handler({ ctx, org, params }) {
-    const build = await builds.findInPipeline(ctx.db, org.id, params.pipeline, params.build)
-    if (build === undefined) throw notFound('No build found')
+    const build = await getBuild(ctx.db, org.id, params)
     const delivery = await redeliverOfBuild(ctx, org.id, build.id, params.delivery)
     return ok(
       presentBuildDelivery(buildUrl(ctx.config.url, org.slug, params.pipeline, build.number), delivery),

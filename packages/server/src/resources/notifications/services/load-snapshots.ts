@@ -14,7 +14,7 @@ import * as agents from '../../clusters/agents/queries.ts'
 import { writeBuilds } from '../../builds/builds/build-json.ts'
 import { presentClusterToken } from '../../clusters/cluster-tokens/present.ts'
 import * as clusterTokens from '../../clusters/cluster-tokens/queries.ts'
-import { jobJson, jobsInPlace, shownState } from '../../job/job-json.ts'
+import { jobJson, jobsInBuilds, shownState } from '../../job/job-json.ts'
 import { presentOrganization } from '../../people/organizations/present.ts'
 import * as organizations from '../../people/organizations/queries.ts'
 import { presentPipeline } from '../../pipelines/pipelines/present.ts'
@@ -73,7 +73,7 @@ export function loadSnapshots(url: string): Snapshots {
         select j.id, ${jobJson(escaped(url))} as job, ${person('j.unblocked_by')} as "unblockedBy", (
           select json_build_object('name', u.name, 'email', u.email)
           from jobs source join users u on u.id = source.retried_by where source.id = j.retry_source_job_id) as "retriedBy"
-        from ${jobsInPlace}
+        from ${jobsInBuilds}
         where j.organization_id = any (${orgIds}::uuid[]) and j.id = any (${ids}::uuid[])`.execute(db)
       return new Map(
         rows.map(({ id, job, retriedBy, unblockedBy }) => {
@@ -91,7 +91,7 @@ export function loadSnapshots(url: string): Snapshots {
           select b.id as build_id, j.id, coalesce(j.work ->> 'label', j.work ->> 'command', j.step_key) as name,
             ${shownState} as state, j.exit_status, j.soft_failed,
             ${url}::text || '/' || o.slug || '/' || p.slug || '/builds/' || b.number || '#' || j.id as web_url
-          from ${jobsInPlace}
+          from ${jobsInBuilds}
           where j.build_id = wanted.id and j.organization_id = any (${orgIds}::uuid[]) and j.retried_in_job_id is null
             and j.state in ('failed', 'timed_out', 'expired') and not j.soft_failed
           order by j.position, j.id limit ${mostFailedJobs}

@@ -1,7 +1,7 @@
 // Where agents read and write the blobs of caches: at the store itself if it can sign URLs, and otherwise at this server, with
 // a ticket. Addresses at this server are relative to the endpoint that the agent uses.
 import type { Context } from '../../../context.ts'
-import { issueTicket } from '../../builds/artifacts/tickets.ts'
+import { issueTicket } from '../../../auth/tickets.ts'
 
 /** A large cache over a slow connection. */
 const lifetimeSeconds = 6 * 60 * 60

@@ -4,7 +4,7 @@ import { pageAnswer, readPage } from '../../../http/paging.ts'
 import { numberOrUuid, text, uuid } from '../../../http/params.ts'
 import { alsoAt, route } from '../../../http/route.ts'
 import { notFound } from '../../../lib/errors.ts'
-import * as builds from '../../builds/builds/queries.ts'
+import { getBuild } from '../../addresses/builds.ts'
 import * as suites from '../suites/queries.ts'
 import { presentFailedExecution, presentRun } from './present.ts'
 import * as runs from './queries.ts'
@@ -20,8 +20,7 @@ const listRunsOfBuildRoute = route({
   paging: 'pages',
   answers: { 200: Type.Array(TestRun) },
   async handler({ ctx, org, params, url }) {
-    const build = await builds.findInPipeline(ctx.db, org.id, params.pipeline, params.build)
-    if (build === undefined) throw notFound('No build found')
+    const build = await getBuild(ctx.db, org.id, params)
     const page = readPage(url)
     const rows = await runs.listOfBuild(ctx.db, org.id, build.id, page)
     return pageAnswer(page, rows, (row) => presentRun(ctx.config.url, org.slug, row))
