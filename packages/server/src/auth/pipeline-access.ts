@@ -97,3 +97,13 @@ export async function findPipeline(
     where p.organization_id = ${org.id} and p.slug = ${slug}`.execute(db)
   return rows[0]
 }
+
+/** With teams, a member needs a team that lets its members create pipelines. */
+export async function mayCreatePipelines(db: Db, org: Organization, caller: Caller): Promise<boolean> {
+  if (hasFullAccess(org)) return true
+  const { rows } = await sql`
+    select from team_members m join teams t on t.id = m.team_id
+    where m.organization_id = ${org.id} and m.user_id = ${caller.user.id} and t.members_can_create_pipelines
+    limit 1`.execute(db)
+  return rows.length > 0
+}

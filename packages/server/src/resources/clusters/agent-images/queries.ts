@@ -45,15 +45,6 @@ export async function lockInCluster(
   return rows[0]
 }
 
-/** Whether a queue of the cluster may use it. If so, it cannot be deleted until the transaction ends. */
-export async function lockReady(trx: Trx, orgId: string, clusterId: string, ref: string): Promise<boolean> {
-  const { rows } = await sql`
-    select from agent_images where organization_id = ${orgId} and cluster_id = ${clusterId} and ref = ${ref}
-      and status = 'READY' and deleting_at is null
-    for share`.execute(trx)
-  return rows.length > 0
-}
-
 export async function countInCluster(trx: Trx, orgId: string, clusterId: string): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*) from agent_images where organization_id = ${orgId} and cluster_id = ${clusterId}`.execute(

@@ -84,5 +84,3 @@ export const newImageId = (): string =>
 
 export const imageRef = (registry: string, clusterId: string, imageId: string, version: number): string =>
   `${registry}/${clusterId}/${imageId}:v${version}`
-
-export const isBuiltHere = (registry: string, ref: string): boolean => ref.startsWith(`${registry}/`)

@@ -198,12 +198,3 @@ export async function updatePause(
     ) ${publishMoved(sql`'agent.changed'`, now)}
     select from moved`.execute(trx)
 }
-
-/** Without hosted agents that are idle. */
-export async function countConnected(trx: Trx, orgId: string, clusterId: string): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*) from agents a
-    where organization_id = ${orgId} and cluster_id = ${clusterId} and connection_state in ('connected', 'stopping')
-      and not exists (select from hosted_agents h where h.agent_id = a.id and h.job_id is null)`.execute(trx)
-  return rows[0]?.count ?? 0
-}

@@ -3,8 +3,6 @@ import type { Caller, Organization } from '../../../auth/caller.ts'
 import type { Context } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { refused } from '../../../lib/errors.ts'
-import * as agents from '../agents/queries.ts'
-import * as pipelines from '../../pipelines/pipelines/queries.ts'
 import * as clusters from './queries.ts'
 
 export async function deleteCluster(
@@ -15,12 +13,12 @@ export async function deleteCluster(
 ): Promise<void> {
   await inTransaction(ctx.db, async (trx) => {
     const cluster = await clusters.lockToDelete(trx, org.id, clusterId)
-    const count = await pipelines.countInCluster(trx, org.id, clusterId)
+    const count = await clusters.countPipelines(trx, org.id, clusterId)
     if (count > 0) {
       const some = count === 1 ? '1 pipeline belongs' : `${count} pipelines belong`
       throw refused(`The cluster cannot be deleted: ${some} to it.`)
     }
-    const connected = await agents.countConnected(trx, org.id, clusterId)
+    const connected = await clusters.countConnectedAgents(trx, org.id, clusterId)
     if (connected > 0) {
       const some = connected === 1 ? '1 agent is' : `${connected} agents are`
       throw refused(`The cluster cannot be deleted: ${some} connected to it. Stop them first.`)

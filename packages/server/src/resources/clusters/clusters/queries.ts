@@ -139,3 +139,25 @@ export async function updateInOrg(
 export async function deleteInOrg(trx: Trx, orgId: string, id: string): Promise<void> {
   await trx.deleteFrom('clusters').where('organization_id', '=', orgId).where('id', '=', id).execute()
 }
+
+export async function countPipelines(trx: Trx, orgId: string, id: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) from pipelines where organization_id = ${orgId} and cluster_id = ${id}`.execute(trx)
+  return rows[0]?.count ?? 0
+}
+
+/** Without hosted agents that are idle. */
+export async function countConnectedAgents(trx: Trx, orgId: string, id: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) from agents a
+    where organization_id = ${orgId} and cluster_id = ${id} and connection_state in ('connected', 'stopping')
+      and not exists (select from hosted_agents h where h.agent_id = a.id and h.job_id is null)`.execute(trx)
+  return rows[0]?.count ?? 0
+}
+
+export async function hasQueue(db: Db, orgId: string, id: string, queueId: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from cluster_queues
+    where organization_id = ${orgId} and cluster_id = ${id} and id = ${queueId}`.execute(db)
+  return rows.length > 0
+}

@@ -6,7 +6,6 @@ import type { Db } from '../../../db/pool.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { validationFailed } from '../../../lib/errors.ts'
 import { isUuid } from '../../../lib/ids.ts'
-import * as queues from '../queues/queries.ts'
 import { applyCaches } from './caches.ts'
 import * as clusters from './queries.ts'
 import { cacheFieldNames, readCacheFields, readFields } from './rules.ts'
@@ -59,7 +58,7 @@ async function readDefaultQueue(
   wanted: string | null | undefined,
 ): Promise<string | null | undefined> {
   if (!wanted) return wanted === undefined ? undefined : null
-  if (!isUuid(wanted) || (await queues.findInCluster(db, org.id, clusterId, wanted)) === undefined) {
+  if (!isUuid(wanted) || !(await clusters.hasQueue(db, org.id, clusterId, wanted))) {
     throw validationFailed('default_queue_id must be the id of one of the cluster’s queues')
   }
   return wanted

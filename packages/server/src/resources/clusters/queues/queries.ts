@@ -149,3 +149,12 @@ export async function deleteInCluster(trx: Trx, orgId: string, clusterId: string
     .where('id', '=', id)
     .execute()
 }
+
+/** Whether a queue of the cluster may use the agent image. If so, it cannot be deleted until the transaction ends. */
+export async function holdImage(trx: Trx, orgId: string, clusterId: string, ref: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from agent_images where organization_id = ${orgId} and cluster_id = ${clusterId} and ref = ${ref}
+      and status = 'READY' and deleting_at is null
+    for share`.execute(trx)
+  return rows.length > 0
+}

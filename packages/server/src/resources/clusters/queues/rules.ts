@@ -96,3 +96,6 @@ function isSameMachine(from: string, to: string): boolean {
   const [a, b] = [readShape(from), readShape(to)]
   return a.machine_type === b.machine_type && a.architecture === b.architecture
 }
+
+/** Whether this installation built the agent image. */
+export const isBuiltHere = (registry: string, ref: string): boolean => ref.startsWith(`${registry}/`)

@@ -7,10 +7,8 @@ import { defer } from '../../../db/batch.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { publishQueue } from '../../../events/queues.ts'
 import { refused, validationFailed } from '../../../lib/errors.ts'
-import * as images from '../agent-images/queries.ts'
-import { isBuiltHere } from '../agent-images/rules.ts'
 import * as queues from './queries.ts'
-import { readFields } from './rules.ts'
+import { isBuiltHere, readFields } from './rules.ts'
 import type { PauseDispatchBody, UpdateQueueBody } from './schema.ts'
 
 const audited = [
@@ -45,7 +43,7 @@ async function refuseForeignImage(
   ref: string | null,
 ): Promise<void> {
   if (ref === null || config.hosted === null || !isBuiltHere(config.hosted.registry, ref)) return
-  if (await images.lockReady(trx, org.id, clusterId, ref)) return
+  if (await queues.holdImage(trx, org.id, clusterId, ref)) return
   throw validationFailed('Agent image ref is not the image_ref of a READY agent image of this cluster')
 }
 

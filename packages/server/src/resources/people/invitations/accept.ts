@@ -1,7 +1,7 @@
 import { recordAudit, type Origin } from '../../../audit/record.ts'
 import type { MemberRole } from '../../../auth/caller.ts'
 import type { Trx } from '../../../db/pool.ts'
-import type { SsoMode } from '../members/schema.ts'
+import type { SsoMode } from '../schema.ts'
 import type { TeamPlace } from '../team-members/queries.ts'
 import * as invitations from './queries.ts'
 

@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
-import { MemberRole, SsoMode } from '../members/schema.ts'
+import { MemberRole, SsoMode } from '../schema.ts'
 import { orNull, Timestamp, Uuid } from '../../schema.ts'
-import { TeamRole } from '../teams/schema.ts'
+import { TeamRole } from '../schema.ts'
 import { PersonOrNull } from '../user/schema.ts'
 
 const TimestampOrNull = orNull(Timestamp)

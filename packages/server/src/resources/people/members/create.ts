@@ -8,7 +8,7 @@ import { newId } from '../../../lib/ids.ts'
 import { acceptInvitation } from '../invitations/accept.ts'
 import * as teamMembers from '../team-members/queries.ts'
 import { requireEmail } from '../email.ts'
-import type { SsoMode } from './schema.ts'
+import type { SsoMode } from '../schema.ts'
 
 interface NewMember {
   email: string

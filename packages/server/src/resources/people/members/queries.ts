@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { MemberRole } from '../../../auth/caller.ts'
 import type { Db, Trx } from '../../../db/pool.ts'
 import { notFound } from '../../../lib/errors.ts'
-import type { SsoMode } from './schema.ts'
+import type { SsoMode } from '../schema.ts'
 
 export interface MemberRow {
   /** The id of the user. */

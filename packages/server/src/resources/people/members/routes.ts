@@ -6,7 +6,8 @@ import { route } from '../../../http/route.ts'
 import { deleteMember } from './delete.ts'
 import { presentMember } from './present.ts'
 import * as members from './queries.ts'
-import { Member, MemberRole, UpdateMember } from './schema.ts'
+import { MemberRole } from '../schema.ts'
+import { Member, UpdateMember } from './schema.ts'
 import { updateMember } from './update.ts'
 
 const listMembersRoute = route({

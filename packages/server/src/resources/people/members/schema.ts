@@ -1,9 +1,5 @@
 import { Type, type Static } from 'typebox'
-
-export const MemberRole = Type.Union([Type.Literal('admin'), Type.Literal('member')])
-export const SsoMode = Type.Union([Type.Literal('required'), Type.Literal('optional')])
-
-export type SsoMode = Static<typeof SsoMode>
+import { MemberRole, SsoMode } from '../schema.ts'
 
 export const Member = Type.Object(
   {

@@ -1,7 +1,7 @@
 import type { Caller, Organization } from '../../../auth/caller.ts'
 import { checkPermission, type Permission } from '../../../auth/permissions.ts'
+import { mayCreatePipelines } from '../../../auth/pipeline-access.ts'
 import type { Db } from '../../../db/pool.ts'
-import { mayCreatePipelines } from '../../pipelines/pipelines/teams.ts'
 
 /** What the caller may do in the organization, as the routes decide it. */
 export async function findRights(db: Db, org: Organization, caller: Caller) {

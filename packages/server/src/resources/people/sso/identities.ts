@@ -1,7 +1,7 @@
 // The people of the provider, and the teams that their groups give them.
 import { sql } from 'kysely'
 import type { Trx } from '../../../db/pool.ts'
-import type { TeamRole } from '../teams/schema.ts'
+import type { TeamRole } from '../schema.ts'
 
 export interface Person {
   id: string

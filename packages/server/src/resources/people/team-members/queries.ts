@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db, Trx } from '../../../db/pool.ts'
 import { notFound } from '../../../lib/errors.ts'
-import type { TeamRole } from '../teams/schema.ts'
+import type { TeamRole } from '../schema.ts'
 
 export interface TeamMemberRow {
   team_id: string
@@ -108,14 +108,6 @@ export async function insertIntoTeams(
     where t.organization_id = ${orgId}
     for key share of t
     on conflict do nothing`.execute(trx)
-}
-
-/** Adds every member of the organization. The caller must have locked the organization. */
-export async function insertEveryone(trx: Trx, orgId: string, teamId: string): Promise<void> {
-  await sql`
-    insert into team_members (organization_id, team_id, user_id, role)
-    select organization_id, ${teamId}, user_id, 'member' from organization_members
-    where organization_id = ${orgId}`.execute(trx)
 }
 
 export async function updateRole(

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { Timestamp, Uuid } from '../../schema.ts'
-import { TeamRole } from '../teams/schema.ts'
+import { TeamRole } from '../schema.ts'
 
 export const TeamMember = Type.Object(
   {

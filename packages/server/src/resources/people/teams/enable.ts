@@ -3,7 +3,6 @@ import type { Caller, Organization } from '../../../auth/caller.ts'
 import type { Context } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import * as organizations from '../organizations/queries.ts'
-import * as teamMembers from '../team-members/queries.ts'
 import { insertTeam } from './create.ts'
 import * as teams from './queries.ts'
 
@@ -19,6 +18,6 @@ export async function enableTeams(ctx: Context, org: Organization, caller: Calle
     }
     if ((await teams.countInOrg(trx, org.id)) > 0) return
     const everyone = await insertTeam(trx, org, caller, { name: 'Everyone', is_default_team: true })
-    await teamMembers.insertEveryone(trx, org.id, everyone.id)
+    await teams.insertEveryone(trx, org.id, everyone.id)
   })
 }

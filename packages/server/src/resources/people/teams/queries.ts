@@ -5,7 +5,8 @@ import type { Db, Trx } from '../../../db/pool.ts'
 import { violatedUnique } from '../../../db/transaction.ts'
 import { notFound, validationFailed } from '../../../lib/errors.ts'
 import { userJson, type UserRow } from '../user/queries.ts'
-import type { Privacy, TeamRole } from './schema.ts'
+import type { TeamRole } from '../schema.ts'
+import type { Privacy } from './schema.ts'
 
 export interface TeamFields {
   name: string
@@ -139,4 +140,12 @@ export async function enableInOrg(trx: Trx, orgId: string, at: string): Promise<
     .where('teams_enabled_at', 'is', null)
     .executeTakeFirstOrThrow()
   return numUpdatedRows > 0n
+}
+
+/** Adds every member of the organization. The caller must have locked the organization. */
+export async function insertEveryone(trx: Trx, orgId: string, teamId: string): Promise<void> {
+  await sql`
+    insert into team_members (organization_id, team_id, user_id, role)
+    select organization_id, ${teamId}, user_id, 'member' from organization_members
+    where organization_id = ${orgId}`.execute(trx)
 }

@@ -1,9 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { orNull, Timestamp, Uuid, viewerOf } from '../../schema.ts'
+import { TeamRole } from '../schema.ts'
 import { UserOrNull } from '../user/schema.ts'
-
-export const TeamRole = Type.Union([Type.Literal('member'), Type.Literal('maintainer')])
-export type TeamRole = Static<typeof TeamRole>
 
 const Privacy = Type.Union([Type.Literal('visible'), Type.Literal('secret')])
 export type Privacy = Static<typeof Privacy>

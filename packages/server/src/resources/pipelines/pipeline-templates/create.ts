@@ -4,7 +4,7 @@ import type { Context } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { validationFailed } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
-import { problemsOf } from '../pipelines/configuration.ts'
+import { problemsOf } from '../configuration-problems.ts'
 import * as templates from './queries.ts'
 import type { CreatePipelineTemplateBody } from './schema.ts'
 

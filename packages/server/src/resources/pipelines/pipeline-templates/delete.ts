@@ -3,7 +3,6 @@ import type { Caller, Organization } from '../../../auth/caller.ts'
 import type { Context } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { refused } from '../../../lib/errors.ts'
-import * as pipelines from '../pipelines/queries.ts'
 import * as templates from './queries.ts'
 
 export async function deleteTemplate(
@@ -14,7 +13,7 @@ export async function deleteTemplate(
 ): Promise<void> {
   await inTransaction(ctx.db, async (trx) => {
     const template = await templates.lockVisible(trx, org, id)
-    const count = await pipelines.countWithTemplate(trx, org.id, id)
+    const count = await templates.countPipelines(trx, org.id, id)
     if (count > 0) {
       const some = count === 1 ? '1 pipeline uses' : `${count} pipelines use`
       throw refused(`The template cannot be deleted: ${some} it.`)

@@ -104,3 +104,25 @@ function refuseTakenName(error: unknown): never {
   if (violatedUnique(error) !== 'pipeline_templates_name_key') throw error
   throw validationFailed('name is taken by another template')
 }
+
+export async function countPipelines(trx: Trx, orgId: string, id: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) from pipelines
+    where organization_id = ${orgId} and pipeline_template_id = ${id}`.execute(trx)
+  return rows[0]?.count ?? 0
+}
+
+/** Gives the configuration to the pipelines that use the template. */
+export async function updatePipelines(
+  trx: Trx,
+  orgId: string,
+  id: string,
+  configuration: string,
+): Promise<void> {
+  await trx
+    .updateTable('pipelines')
+    .set({ configuration })
+    .where('organization_id', '=', orgId)
+    .where('pipeline_template_id', '=', id)
+    .execute()
+}

@@ -2,7 +2,6 @@ import { byCaller, changedAttributes, recordAudit } from '../../../audit/record.
 import type { Caller, Organization } from '../../../auth/caller.ts'
 import type { Context } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
-import * as pipelines from '../pipelines/queries.ts'
 import { refuseUnreadable } from './create.ts'
 import * as templates from './queries.ts'
 import type { UpdatePipelineTemplateBody } from './schema.ts'
@@ -28,7 +27,7 @@ export async function updateTemplate(
     })
     const after = await templates.getVisible(trx, org, id)
     const isRewritten = after.configuration !== before.configuration
-    if (isRewritten) await pipelines.updateFromTemplate(trx, org.id, id, after.configuration)
+    if (isRewritten) await templates.updatePipelines(trx, org.id, id, after.configuration)
     await recordAudit(trx, byCaller(caller), {
       organizationId: org.id,
       type: 'PIPELINE_TEMPLATE_UPDATED',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { checkConfiguration, isStepList, problemsOf, viewSteps, writeSteps } from './configuration.ts'
+import { problemsOf } from '../configuration-problems.ts'
+import { checkConfiguration, isStepList, viewSteps, writeSteps } from './configuration.ts'
 
 describe('checkConfiguration', () => {
   it('says line, column, step and cause, with the nearest right name', async () => {

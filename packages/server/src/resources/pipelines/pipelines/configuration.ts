@@ -1,15 +1,10 @@
 // Checks a pipeline's configuration, and converts it to and from the API's list of steps.
 import { setImmediate } from 'node:timers/promises'
-import { describeProblem } from '@millrace/engine/problem.ts'
 import { viewConfiguration } from '@millrace/engine/steps/configuration-view.ts'
 import { readStored } from '../../../conductor/read-stored.ts'
 import type { FieldError } from '../../../lib/errors.ts'
+import { problemsOf } from '../configuration-problems.ts'
 import type { ConfigurationStep, VisualStep } from './schema.ts'
-
-export async function problemsOf(configuration: string): Promise<string[]> {
-  const result = await readStored({ text: configuration })
-  return result.ok ? [] : result.problems.map(describeProblem)
-}
 
 export const checkConfiguration = async (configuration: string): Promise<FieldError[]> =>
   (await problemsOf(configuration)).map((code) => ({ field: 'configuration', code }))

@@ -1,6 +1,7 @@
 // Resolves a request body to the columns of a pipeline. Create and update share it, so both refuse the same input.
 import type { Caller, Organization } from '../../../auth/caller.ts'
 import { mayManageCluster } from '../../../auth/permissions.ts'
+import { mayCreatePipelines } from '../../../auth/pipeline-access.ts'
 import type { Trx } from '../../../db/pool.ts'
 import { forbidden, invalidFields, type FieldError } from '../../../lib/errors.ts'
 import { isUuid } from '../../../lib/ids.ts'
@@ -9,12 +10,12 @@ import * as pipelineSettings from '../pipeline-settings/queries.ts'
 import * as templates from '../pipeline-templates/queries.ts'
 import * as connections from '../repository_connections/queries.ts'
 import { hostOfType } from '../../../source-hosts/hosts.ts'
-import { checkConfiguration, isStepList, problemsOf, writeSteps } from './configuration.ts'
+import { problemsOf } from '../configuration-problems.ts'
+import { checkConfiguration, isStepList, writeSteps } from './configuration.ts'
 import { checkSettings, hostOf, providerOf, writableSettings } from '../../../source-hosts/settings.ts'
 import type { PipelineFields } from './queries.ts'
 import { checkMirrorUrl, checkTimeouts, readEnv, readPlainFields, slugOf } from './rules.ts'
 import type { CreatePipelineBody, UpdatePipelineBody } from './schema.ts'
-import { mayCreatePipelines } from './teams.ts'
 
 export async function resolveNewFields(
   trx: Trx,

@@ -238,20 +238,6 @@ export async function lockBySlug(trx: Trx, orgId: string, slug: string): Promise
   return pipeline.id
 }
 
-export async function countInCluster(db: Db, orgId: string, clusterId: string): Promise<number> {
-  return count(db, orgId, sql`cluster_id = ${clusterId}`)
-}
-
-export async function countWithTemplate(db: Db, orgId: string, templateId: string): Promise<number> {
-  return count(db, orgId, sql`pipeline_template_id = ${templateId}`)
-}
-
-async function count(db: Db, orgId: string, condition: RawBuilder<unknown>): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*) from pipelines where organization_id = ${orgId} and ${condition}`.execute(db)
-  return rows[0]?.count ?? 0
-}
-
 export async function insert(
   trx: Trx,
   row: PipelineFields & {
@@ -303,20 +289,6 @@ export async function updateInOrg(
 }
 
 /** Copies a template's configuration to the pipelines that use it. */
-export async function updateFromTemplate(
-  trx: Trx,
-  orgId: string,
-  templateId: string,
-  configuration: string,
-): Promise<void> {
-  await trx
-    .updateTable('pipelines')
-    .set({ configuration })
-    .where('organization_id', '=', orgId)
-    .where('pipeline_template_id', '=', templateId)
-    .execute()
-}
-
 /** Deletes its builds, schedules and rules too. */
 export function deleteBySlug(
   trx: Trx,

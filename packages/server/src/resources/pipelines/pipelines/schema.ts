@@ -2,6 +2,7 @@ import { Type, type Static, type TSchema } from 'typebox'
 import { Color, Emoji } from '../../clusters/clusters/schema.ts'
 import { orNull, Timestamp, Uuid } from '../../schema.ts'
 import { UserOrNull } from '../../people/user/schema.ts'
+import { AccessLevel } from '../team-access/schema.ts'
 
 const Text = Type.String()
 const TextOrNull = orNull(Text)
@@ -152,13 +153,6 @@ const VisualStep = Type.Object({
   ),
 })
 export type VisualStep = Static<typeof VisualStep>
-
-export const AccessLevel = Type.Union([
-  Type.Literal('read_only'),
-  Type.Literal('build_and_read'),
-  Type.Literal('manage_build_and_read'),
-])
-export type AccessLevel = Static<typeof AccessLevel>
 
 const Name = Type.String({ maxLength: 255, pattern: '\\S', description: 'must not be blank' })
 const Repository = Type.String({

@@ -1,10 +1,11 @@
 import type { Caller, Organization } from '../../../auth/caller.ts'
-import { hasFullAccess } from '../../../auth/pipeline-access.ts'
-import type { Db, Trx } from '../../../db/pool.ts'
+import { hasFullAccess, mayCreatePipelines } from '../../../auth/pipeline-access.ts'
+import type { Trx } from '../../../db/pool.ts'
 import { forbidden, invalidFields } from '../../../lib/errors.ts'
 import { isUuid } from '../../../lib/ids.ts'
-import * as teamPipelines from '../team-pipelines/queries.ts'
-import type { AccessLevel, UpdatePipelineBody } from './schema.ts'
+import * as teamAccess from '../team-access/queries.ts'
+import type { AccessLevel } from '../team-access/schema.ts'
+import type { UpdatePipelineBody } from './schema.ts'
 
 /** Where teams grant access, a member must give a new pipeline to a team that lets them create pipelines. */
 export async function teamsOfNew(
@@ -19,9 +20,6 @@ export async function teamsOfNew(
   const code = 'must name a team of yours that lets its members create pipelines'
   throw invalidFields([{ field: 'teams', code }])
 }
-
-export const mayCreatePipelines = async (db: Db, org: Organization, caller: Caller): Promise<boolean> =>
-  hasFullAccess(org) || teamPipelines.mayCreate(db, org, caller)
 
 /** Null when the body names no teams. */
 export async function teamsOfUpdate(
@@ -39,14 +37,14 @@ async function readTeams(
   org: Organization,
   caller: Caller,
   { teams, team_uuids }: UpdatePipelineBody,
-): Promise<{ levels: Map<string, AccessLevel>; found: teamPipelines.HeldTeam[] }> {
+): Promise<{ levels: Map<string, AccessLevel>; found: teamAccess.HeldTeam[] }> {
   const field = teams ? 'teams' : 'team_uuids'
   const given: ReadonlyArray<readonly [string, AccessLevel]> = teams
     ? Object.entries(teams)
     : (team_uuids ?? []).map((id) => [id, 'manage_build_and_read'])
   const levels = new Map(given.map(([id, level]) => [id.toLowerCase(), level]))
   const ids = [...levels.keys()]
-  const found = await teamPipelines.holdTeams(trx, org, caller, ids.filter(isUuid))
+  const found = await teamAccess.holdTeams(trx, org, caller, ids.filter(isUuid))
   const missing = ids.find((id) => !found.some((team) => team.id === id))
   if (missing === undefined) return { levels, found }
   throw invalidFields([

@@ -3,8 +3,8 @@ import { byCaller, recordAudit } from '../../../audit/record.ts'
 import type { AuditType } from '../../../audit/types.ts'
 import type { Caller, Organization } from '../../../auth/caller.ts'
 import type { Trx } from '../../../db/pool.ts'
-import type { AccessLevel } from '../pipelines/schema.ts'
-import * as teamPipelines from '../team-pipelines/queries.ts'
+import type { AccessLevel } from './schema.ts'
+import * as teamPipelines from './queries.ts'
 
 export interface Access {
   teamId: string

@@ -6,6 +6,7 @@ import { inTransaction } from '../../../db/transaction.ts'
 import { forbidden, notFound, validationFailed } from '../../../lib/errors.ts'
 import * as pipelines from '../pipelines/queries.ts'
 import { insertAccess } from '../team-access/access.ts'
+import * as teamAccess from '../team-access/queries.ts'
 import * as teamPipelines from './queries.ts'
 import type { CreateTeamPipelineBody } from './schema.ts'
 
@@ -17,7 +18,7 @@ export async function createTeamPipeline(
   { pipeline_id: pipelineId, access_level: level }: CreateTeamPipelineBody,
 ): Promise<teamPipelines.TeamPipelineRow> {
   return inTransaction(ctx.db, async (trx) => {
-    const [team] = await teamPipelines.holdTeams(trx, org, caller, [teamId])
+    const [team] = await teamAccess.holdTeams(trx, org, caller, [teamId])
     if (team === undefined) throw notFound('No team found')
     const pipeline = await holdManaged(trx, org, caller, pipelineId)
     if (pipeline === null) throw validationFailed('pipeline_id is not a pipeline of this organization')

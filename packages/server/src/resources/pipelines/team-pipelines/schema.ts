@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { TeamActor } from '../../clusters/clusters/schema.ts'
-import { AccessLevel } from '../pipelines/schema.ts'
+import { AccessLevel } from '../team-access/schema.ts'
 import { Timestamp, Uuid } from '../../schema.ts'
 
 export const TeamPipeline = Type.Object(
