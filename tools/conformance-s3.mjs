@@ -13,7 +13,7 @@ import { prepareOrExit, root } from './prepare.mjs'
 import { pythonWith } from './python.mjs'
 
 const swift = 'swift==2.38.3'
-const files = ['packages/server/src/blobs', 'packages/server/src/agent-api/artifacts-in-s3.test.ts']
+const files = ['packages/server/src/blobs', 'packages/server/src/agent-api/jobs/artifacts-in-s3.test.ts']
 
 await prepareOrExit({ dev: true })
 const server = process.env.TEST_S3 ? null : await startSwift(findPython())

@@ -1,0 +1,157 @@
+// Reads uploads of test collectors: JSON, or a form with a file in it; either may be compressed.
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import { measureJson } from '../../http/json-body.ts'
+import { badRequest, refused } from '../../lib/errors.ts'
+import { compiledModule } from '../../lib/package-files.ts'
+import { runInThread, ThreadLimitExceeded } from '../../lib/threads.ts'
+import { readJunit } from '../../resources/tests/test_runs/junit.ts'
+import { clean, mostResults, readResult, type TestResult } from '../../resources/tests/test_runs/results.ts'
+import type { RunEnv } from '../../resources/tests/test_runs/store.ts'
+import { XmlError } from '../../resources/tests/test_runs/xml.ts'
+
+export const mostUploadBytes = 32 * 1024 * 1024
+const mostInflatedBytes = 64 * 1024 * 1024
+/** In all results of an upload, because tests can have many spans. */
+const mostValues = 1_000_000
+const mostInlineBytes = 16 * 1024
+const mostCpuMs = 20_000
+
+export interface Upload {
+  env: RunEnv
+  /** JSON lists of results, each small enough for one statement. */
+  batches: string[]
+  count: number
+  /** The number of invalid results. */
+  skipped: number
+}
+
+export interface SentBody {
+  contentType: string
+  contentEncoding: string
+  bytes: Uint8Array
+}
+
+/** A small compressed body may expand to a large one, so only uncompressed bodies are read here. */
+export async function readUpload(sent: SentBody): Promise<Upload> {
+  if (sent.contentEncoding === '' && sent.bytes.length <= mostInlineBytes) return readHere(sent)
+  const module = compiledModule('agent-api/tests/read-test-upload.ts')
+  return runInThread<typeof readHere>(module, 'readHere', sent, mostCpuMs).catch((error: unknown) => {
+    throw error instanceof ThreadLimitExceeded ? refused('The upload takes too long to read.') : error
+  })
+}
+
+export async function readHere(sent: SentBody): Promise<Upload> {
+  const bytes = await inflate(sent)
+  const isForm = /^multipart\/form-data\b/i.test(sent.contentType)
+  const { format, env, data } = isForm ? await readForm(sent.contentType, bytes) : readJson(bytes)
+  const results: TestResult[] = []
+  let skipped = 0
+  for (const result of readData(format, data)) {
+    if (result === null) skipped += 1
+    else results.push(result)
+    if (results.length + skipped > mostResults) throw refused(`An upload has at most ${mostResults} results.`)
+  }
+  return { env: readEnv(env), batches: batch(results), count: results.length, skipped }
+}
+
+const batchCharacters = 512 * 1024
+
+function batch(results: readonly TestResult[]): string[] {
+  const batches: string[] = []
+  let pieces: string[] = []
+  let characters = 0
+  for (const [index, result] of results.entries()) {
+    const text = JSON.stringify(result)
+    pieces.push(text)
+    characters += text.length
+    if (characters < batchCharacters && index < results.length - 1) continue
+    batches.push(`[${pieces.join(',')}]`)
+    pieces = []
+    characters = 0
+  }
+  return batches
+}
+
+async function inflate({ contentEncoding, bytes }: SentBody): Promise<Buffer> {
+  if (contentEncoding === '' || contentEncoding === 'identity') return Buffer.from(bytes)
+  if (contentEncoding !== 'gzip')
+    throw badRequest('The body may be compressed with gzip, and with nothing else.')
+  try {
+    return await promisify(gunzip)(bytes, { maxOutputLength: mostInflatedBytes })
+  } catch (error) {
+    throw badRequest(
+      `The body cannot be decompressed: ${error instanceof Error ? error.message : 'unreadable'}`,
+    )
+  }
+}
+
+interface Parts {
+  format: string
+  /** The texts of `run_env`. */
+  env: Map<string, string>
+  /** The text of the file, or the parsed JSON. */
+  data: unknown
+}
+
+function readJson(bytes: Buffer): Parts {
+  const body = parse(bytes.toString())
+  const field = (key: string): unknown =>
+    typeof body === 'object' && body !== null ? Reflect.get(body, key) : undefined
+  const format = field('format')
+  return {
+    format: typeof format === 'string' ? format : 'json',
+    env: new Map(Object.entries(field('run_env') ?? {}).map(([key, value]) => [key, scalar(value)])),
+    data: field('data'),
+  }
+}
+
+/** Some collectors send build numbers as numbers. */
+const scalar = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : ''
+
+async function readForm(contentType: string, bytes: Buffer): Promise<Parts> {
+  const form = await new Response(bytes, { headers: { 'Content-Type': contentType } })
+    .formData()
+    .catch(() => {
+      throw badRequest('The form cannot be read.')
+    })
+  const text = async (value: string | Blob | null) => (value instanceof Blob ? value.text() : (value ?? ''))
+  const env = new Map<string, string>()
+  for (const [key, value] of form) {
+    if (key.startsWith('run_env[') && key.endsWith(']')) env.set(key.slice(8, -1), await text(value))
+  }
+  return { format: await text(form.get('format')), env, data: await text(form.get('data')) }
+}
+
+function* readData(format: string, data: unknown): Generator<TestResult | null> {
+  if (format === 'junit') {
+    try {
+      yield* readJunit(typeof data === 'string' ? data : '')
+    } catch (error) {
+      if (!(error instanceof XmlError)) throw error
+      throw refused(`The XML cannot be read: ${error.message}.`)
+    }
+  } else if (format === 'json') {
+    const list = typeof data === 'string' ? parse(data) : data
+    if (!Array.isArray(list)) throw refused('Data must be a list of results.')
+    for (const item of list) yield readResult(item)
+  } else throw refused('Format must be json or junit.')
+}
+
+function parse(text: string): unknown {
+  const { values } = measureJson(text)
+  if (values > mostValues) throw refused(`An upload has at most ${mostValues} values.`)
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw badRequest(`The JSON is not valid: ${error instanceof Error ? error.message : 'unreadable'}`)
+  }
+}
+
+function readEnv(env: ReadonlyMap<string, string>): RunEnv {
+  const value = (key: string) => clean(env.get(key) ?? '', 500) || null
+  const key = value('key')
+  if (key === null) throw refused('Run_env.key is missing: it says which uploads are one run.')
+  return { key, branch: value('branch'), commitSha: value('commit_sha'), jobId: value('job_id') }
+}
