@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, Trx } from '../../../db/pool.ts'
-import { notFound } from '../../../lib/errors.ts'
+import { childQueries } from '../../child-queries.ts'
 import { userJson, type UserRow } from '../../people/user/queries.ts'
 
 /** Never the token or its hash. */
@@ -21,30 +21,20 @@ const columns = sql`
 const select = sql`
   select ${columns} from cluster_tokens t left join users creator on creator.id = t.created_by`
 
-export async function getInCluster(
-  db: Db,
-  orgId: string,
-  clusterId: string,
-  id: string,
-): Promise<ClusterTokenRow> {
-  const { rows } = await sql<ClusterTokenRow>`${select}
-    where t.organization_id = ${orgId} and t.cluster_id = ${clusterId} and t.id = ${id}`.execute(db)
-  const [token] = rows
-  if (token === undefined) throw notFound('No token found')
-  return token
-}
-
-export async function listInCluster(
-  db: Db,
-  orgId: string,
-  clusterId: string,
-  page: { limit: number; offset: number },
-): Promise<ClusterTokenRow[]> {
-  const { rows } = await sql<ClusterTokenRow>`${select}
-    where t.organization_id = ${orgId} and t.cluster_id = ${clusterId}
-    order by t.created_at, t.id limit ${page.limit} offset ${page.offset}`.execute(db)
-  return rows
-}
+/** While a token is locked, no agent registers with it. */
+export const {
+  get: getInCluster,
+  list: listInCluster,
+  lock: lockInCluster,
+  delete: deleteInCluster,
+} = childQueries<ClusterTokenRow>({
+  table: 'cluster_tokens',
+  alias: 't',
+  select,
+  parent: 'cluster_id',
+  missing: 'No token found',
+  strength: 'update',
+})
 
 /** For notifications, which cover several organizations. */
 export async function listById(
@@ -58,19 +48,6 @@ export async function listById(
     left join users creator on creator.id = t.created_by
     where t.organization_id = any (${orgIds}::uuid[]) and t.id = any (${ids}::uuid[])`.execute(db)
   return rows
-}
-
-/** Until the transaction ends, no other transaction updates or deletes the token, and no agent registers with it. */
-export async function lockInCluster(
-  trx: Trx,
-  orgId: string,
-  clusterId: string,
-  id: string,
-): Promise<ClusterTokenRow> {
-  await sql`
-    select from cluster_tokens where organization_id = ${orgId} and cluster_id = ${clusterId} and id = ${id}
-    for update`.execute(trx)
-  return getInCluster(trx, orgId, clusterId, id)
 }
 
 /** The agents that registered with the token and have a session. */
@@ -118,15 +95,6 @@ export async function updateInCluster(
   await trx
     .updateTable('cluster_tokens')
     .set(change)
-    .where('organization_id', '=', orgId)
-    .where('cluster_id', '=', clusterId)
-    .where('id', '=', id)
-    .execute()
-}
-
-export async function deleteInCluster(trx: Trx, orgId: string, clusterId: string, id: string): Promise<void> {
-  await trx
-    .deleteFrom('cluster_tokens')
     .where('organization_id', '=', orgId)
     .where('cluster_id', '=', clusterId)
     .where('id', '=', id)

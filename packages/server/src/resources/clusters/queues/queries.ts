@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
-import type { Db, Trx } from '../../../db/pool.ts'
+import type { Trx } from '../../../db/pool.ts'
 import { violatedUnique } from '../../../db/transaction.ts'
-import { notFound, validationFailed } from '../../../lib/errors.ts'
+import { validationFailed } from '../../../lib/errors.ts'
+import { childQueries } from '../../child-queries.ts'
 import { userJson, type UserRow } from '../../people/user/queries.ts'
 
 export interface QueueRow {
@@ -27,47 +28,18 @@ const select = sql`
   from cluster_queues q
   left join users creator on creator.id = q.created_by left join users pauser on pauser.id = q.dispatch_paused_by`
 
-export async function findInCluster(
-  db: Db,
-  orgId: string,
-  clusterId: string,
-  id: string,
-): Promise<QueueRow | undefined> {
-  const { rows } = await sql<QueueRow>`${select}
-    where q.organization_id = ${orgId} and q.cluster_id = ${clusterId} and q.id = ${id}`.execute(db)
-  return rows[0]
-}
-
-export async function getInCluster(db: Db, orgId: string, clusterId: string, id: string): Promise<QueueRow> {
-  const queue = await findInCluster(db, orgId, clusterId, id)
-  if (queue === undefined) throw notFound('No queue found')
-  return queue
-}
-
-export async function listInCluster(
-  db: Db,
-  orgId: string,
-  clusterId: string,
-  page: { limit: number; offset: number },
-): Promise<QueueRow[]> {
-  const { rows } = await sql<QueueRow>`${select}
-    where q.organization_id = ${orgId} and q.cluster_id = ${clusterId}
-    order by q.created_at, q.id limit ${page.limit} offset ${page.offset}`.execute(db)
-  return rows
-}
-
-/** Until the transaction ends, no other transaction updates or deletes the queue. */
-export async function lockInCluster(
-  trx: Trx,
-  orgId: string,
-  clusterId: string,
-  id: string,
-): Promise<QueueRow> {
-  await sql`
-    select from cluster_queues where organization_id = ${orgId} and cluster_id = ${clusterId} and id = ${id}
-    for no key update`.execute(trx)
-  return getInCluster(trx, orgId, clusterId, id)
-}
+export const {
+  get: getInCluster,
+  list: listInCluster,
+  lock: lockInCluster,
+  delete: deleteInCluster,
+} = childQueries<QueueRow>({
+  table: 'cluster_queues',
+  alias: 'q',
+  select,
+  parent: 'cluster_id',
+  missing: 'No queue found',
+})
 
 export async function countInCluster(trx: Trx, orgId: string, clusterId: string): Promise<number> {
   const { rows } = await sql<{ count: number }>`
@@ -139,15 +111,6 @@ export async function lockHostedAgentsWithJobs(trx: Trx, orgId: string, id: stri
     trx,
   )
   return rows.filter(({ hasJob }) => hasJob).length
-}
-
-export async function deleteInCluster(trx: Trx, orgId: string, clusterId: string, id: string): Promise<void> {
-  await trx
-    .deleteFrom('cluster_queues')
-    .where('organization_id', '=', orgId)
-    .where('cluster_id', '=', clusterId)
-    .where('id', '=', id)
-    .execute()
 }
 
 /** Whether a queue of the cluster may use the agent image. If so, it cannot be deleted until the transaction ends. */

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
-import type { Db, Trx } from '../../../db/pool.ts'
+import type { Trx } from '../../../db/pool.ts'
 import { violatedUnique } from '../../../db/transaction.ts'
-import { notFound, validationFailed } from '../../../lib/errors.ts'
+import { validationFailed } from '../../../lib/errors.ts'
+import { childQueries } from '../../child-queries.ts'
 import { userJson, type UserRow } from '../../people/user/queries.ts'
 
 /** Never the value, not even encrypted. */
@@ -24,38 +25,18 @@ const select = sql`
   from cluster_secrets s
   left join users creator on creator.id = s.created_by left join users updater on updater.id = s.updated_by`
 
-export async function getInCluster(db: Db, orgId: string, clusterId: string, id: string): Promise<SecretRow> {
-  const { rows } = await sql<SecretRow>`${select}
-    where s.organization_id = ${orgId} and s.cluster_id = ${clusterId} and s.id = ${id}`.execute(db)
-  const [secret] = rows
-  if (secret === undefined) throw notFound('No secret found')
-  return secret
-}
-
-export async function listInCluster(
-  db: Db,
-  orgId: string,
-  clusterId: string,
-  page: { limit: number; offset: number },
-): Promise<SecretRow[]> {
-  const { rows } = await sql<SecretRow>`${select}
-    where s.organization_id = ${orgId} and s.cluster_id = ${clusterId}
-    order by s.created_at, s.id limit ${page.limit} offset ${page.offset}`.execute(db)
-  return rows
-}
-
-/** Until the transaction ends, no other transaction updates or deletes the secret. */
-export async function lockInCluster(
-  trx: Trx,
-  orgId: string,
-  clusterId: string,
-  id: string,
-): Promise<SecretRow> {
-  await sql`
-    select from cluster_secrets where organization_id = ${orgId} and cluster_id = ${clusterId} and id = ${id}
-    for no key update`.execute(trx)
-  return getInCluster(trx, orgId, clusterId, id)
-}
+export const {
+  get: getInCluster,
+  list: listInCluster,
+  lock: lockInCluster,
+  delete: deleteInCluster,
+} = childQueries<SecretRow>({
+  table: 'cluster_secrets',
+  alias: 's',
+  select,
+  parent: 'cluster_id',
+  missing: 'No secret found',
+})
 
 export interface SecretFields {
   description: string
@@ -99,15 +80,6 @@ export async function updateInCluster(
   await trx
     .updateTable('cluster_secrets')
     .set(change)
-    .where('organization_id', '=', orgId)
-    .where('cluster_id', '=', clusterId)
-    .where('id', '=', id)
-    .execute()
-}
-
-export async function deleteInCluster(trx: Trx, orgId: string, clusterId: string, id: string): Promise<void> {
-  await trx
-    .deleteFrom('cluster_secrets')
     .where('organization_id', '=', orgId)
     .where('cluster_id', '=', clusterId)
     .where('id', '=', id)

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Db, Trx } from '../../../db/pool.ts'
-import { notFound } from '../../../lib/errors.ts'
+import type { Trx } from '../../../db/pool.ts'
+import { childQueries } from '../../child-queries.ts'
 import type { TeamRole } from '../schema.ts'
 
 export interface TeamMemberRow {
@@ -21,30 +21,18 @@ const select = sql`
   select m.team_id, m.user_id, u.name as user_name, m.role, m.created_at
   from team_members m join users u on u.id = m.user_id`
 
-export async function listInTeam(
-  db: Db,
-  orgId: string,
-  teamId: string,
-  page: { limit: number; offset: number },
-): Promise<TeamMemberRow[]> {
-  const { rows } = await sql<TeamMemberRow>`${select}
-    where m.organization_id = ${orgId} and m.team_id = ${teamId}
-    order by m.created_at, m.user_id limit ${page.limit} offset ${page.offset}`.execute(db)
-  return rows
-}
-
-export async function getInTeam(
-  db: Db,
-  orgId: string,
-  teamId: string,
-  userId: string,
-): Promise<TeamMemberRow> {
-  const { rows } = await sql<TeamMemberRow>`${select}
-    where m.organization_id = ${orgId} and m.team_id = ${teamId} and m.user_id = ${userId}`.execute(db)
-  const [member] = rows
-  if (member === undefined) throw notFound('No team member found')
-  return member
-}
+export const {
+  get: getInTeam,
+  list: listInTeam,
+  delete: deleteInTeam,
+} = childQueries<TeamMemberRow>({
+  table: 'team_members',
+  alias: 'm',
+  select,
+  parent: 'team_id',
+  key: 'user_id',
+  missing: 'No team member found',
+})
 
 /** Until the transaction ends, no other transaction deletes the team. */
 export async function holdTeam(
@@ -124,15 +112,4 @@ export async function updateRole(
     .where('team_id', '=', teamId)
     .where('user_id', '=', userId)
     .execute()
-}
-
-/** Throws when a simultaneous request has deleted the team member already. */
-export async function deleteInTeam(trx: Trx, orgId: string, teamId: string, userId: string): Promise<void> {
-  const { numDeletedRows } = await trx
-    .deleteFrom('team_members')
-    .where('organization_id', '=', orgId)
-    .where('team_id', '=', teamId)
-    .where('user_id', '=', userId)
-    .executeTakeFirstOrThrow()
-  if (numDeletedRows === 0n) throw notFound('No team member found')
 }
