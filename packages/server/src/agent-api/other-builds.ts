@@ -9,7 +9,7 @@ import { forbidden, notFound } from '../lib/errors.ts'
 import { isUuid } from '../lib/ids.ts'
 import type { RunningJob } from './tokens.ts'
 
-export type WhatIsRead = 'artifacts' | 'other'
+type WhatIsRead = 'artifacts' | 'other'
 
 /** Its own build where none is named. A build that it may not read is answered like one that does not exist. */
 export async function readableBuild(

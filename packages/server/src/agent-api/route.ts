@@ -38,7 +38,7 @@ export type TokenKind = keyof TokenOwners
  * The rights of a job that runs the code of a fork. `own_job` and `own_build`: the same as other jobs, because the route
  * reaches nothing else or its handler checks. `reads_shared`: it may read what all jobs of the cluster share.
  */
-export type ForkAccess = 'own_job' | 'own_build' | 'reads_shared' | { refused: string }
+type ForkAccess = 'own_job' | 'own_build' | 'reads_shared' | { refused: string }
 
 /** A required field of every route that takes the token of a job. */
 type ForkRule<Kind extends TokenKind> = Kind extends 'job' | 'ended_job' | 'session_or_job'

@@ -9,7 +9,7 @@ import { refused, unauthorized } from '../../lib/errors.ts'
 import { hashToken, newId, newToken } from '../../lib/ids.ts'
 import type { Joining, Registration } from '../tokens.ts'
 
-export interface Registered {
+interface Registered {
   id: string
   name: string
   sessionToken: string

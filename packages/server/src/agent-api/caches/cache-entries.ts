@@ -13,13 +13,13 @@ import { notFound } from '../../lib/errors.ts'
 import { isUuid, newId } from '../../lib/ids.ts'
 import type { RunningJob } from '../tokens.ts'
 
-export interface Registry {
+interface Registry {
   id: string
   organizationId: string
   name: string
 }
 
-export interface CacheEntry {
+interface CacheEntry {
   target_paths: string[]
   cache_key: CacheKeyPart[]
   blobs: CacheBlob[]

@@ -12,7 +12,7 @@ const generate = promisify(generateKeyPair)
 const signsForDays = 30
 const isFoundForDays = 60
 
-export interface SigningKey {
+interface SigningKey {
   id: string
   privateKey: KeyObject
 }

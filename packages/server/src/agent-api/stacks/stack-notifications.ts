@@ -12,14 +12,14 @@ const longestDetail = 256
 /** How far apart two clocks may be. */
 const skewMs = 60_000
 
-export interface Notification {
+interface Notification {
   jobId: string
   detail: string
   occurredAt: string
 }
 
 /** The errors, each with the places of its messages. */
-export type Mistakes = Array<{ error: string; indexes: number[] }>
+type Mistakes = Array<{ error: string; indexes: number[] }>
 
 export async function storeNotifications(
   ctx: Context,

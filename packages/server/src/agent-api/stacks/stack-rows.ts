@@ -14,7 +14,7 @@ export interface Stack {
   clusterId: string
 }
 
-export interface NewStack {
+interface NewStack {
   key: string
   type: string
   queueId: string
@@ -70,7 +70,7 @@ export async function noteDisconnected(ctx: Context, stack: Stack): Promise<void
     .execute()
 }
 
-export interface ServedQueue {
+interface ServedQueue {
   id: string
   key: string
   isPaused: boolean
@@ -93,7 +93,7 @@ export async function getQueue(
   return queue
 }
 
-export interface ScheduledJob {
+interface ScheduledJob {
   id: string
   priority: number
   agent_query_rules: string[]

@@ -7,7 +7,7 @@ import { compiledModule } from '../../lib/package-files.ts'
 import { runInThread, ThreadLimitExceeded } from '../../lib/threads.ts'
 import { bodyReader } from '../read-body.ts'
 
-export interface SentSteps {
+interface SentSteps {
   uploadId: string
   replace: boolean
   steps: ReadSteps

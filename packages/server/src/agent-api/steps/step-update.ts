@@ -12,7 +12,7 @@ import { refused } from '../../lib/errors.ts'
 import { getStep, type DefinedStep } from './step-rows.ts'
 import { requireTrust } from '../trust.ts'
 
-export interface StepUpdate {
+interface StepUpdate {
   /** The same for a repeated request. */
   updateId: string
   attribute: string

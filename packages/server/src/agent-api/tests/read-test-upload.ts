@@ -17,7 +17,7 @@ const mostValues = 1_000_000
 const mostInlineBytes = 16 * 1024
 const mostCpuMs = 20_000
 
-export interface Upload {
+interface Upload {
   env: RunEnv
   /** JSON lists of results, each small enough for one statement. */
   batches: string[]
@@ -26,7 +26,7 @@ export interface Upload {
   skipped: number
 }
 
-export interface SentBody {
+interface SentBody {
   contentType: string
   contentEncoding: string
   bytes: Uint8Array

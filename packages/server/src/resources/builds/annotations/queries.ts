@@ -89,7 +89,7 @@ export async function storeHtml(db: Db, owner: Owner, written: WrittenBody, html
       and ${revision} = ${written.revision}`.execute(db)
 }
 
-export interface Given {
+interface Given {
   id: string
   context: string
   /** undefined: as it was; null in a new one. */
@@ -100,7 +100,7 @@ export interface Given {
   append: boolean
 }
 
-export type PutRow = AnnotationRow & WrittenBody & { is_new: boolean }
+type PutRow = AnnotationRow & WrittenBody & { is_new: boolean }
 
 /** Creates the annotation of that context, or replaces or extends the existing one. Concurrent calls run one after the other. */
 export async function put(trx: Trx, owner: Owner, given: Given): Promise<PutRow> {

@@ -10,7 +10,7 @@ const Style = Type.Union([
 
 export type Style = Static<typeof Style>
 
-export const AnnotationScope = Type.Union([Type.Literal('build'), Type.Literal('job')])
+const AnnotationScope = Type.Union([Type.Literal('build'), Type.Literal('job')])
 
 const Priority = Type.Integer({
   minimum: 1,

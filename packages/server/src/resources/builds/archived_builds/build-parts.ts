@@ -3,7 +3,7 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../../../db/pool.ts'
 import { stepObject } from '../graph/queries.ts'
 
-export interface BuildParts {
+interface BuildParts {
   steps: string
   edges: string
   annotations: string

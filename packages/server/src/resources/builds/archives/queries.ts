@@ -60,7 +60,7 @@ export async function findInPipeline(
   return rows[0]
 }
 
-export interface ArchivedLogRow {
+interface ArchivedLogRow {
   job_id: string
   pipeline_slug: string
   build_number: number

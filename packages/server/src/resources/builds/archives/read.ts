@@ -19,7 +19,7 @@ export async function readDocument(
   return `{"archived_at":${JSON.stringify(archived_at)},${text.slice(1)}`
 }
 
-export interface ShownJobs {
+interface ShownJobs {
   includeRetried: boolean
   /** As the API spells them; null: all. */
   states: readonly string[] | null

@@ -11,7 +11,7 @@ import { pathProblem } from './rules.ts'
 import { uploadSeconds } from './tickets.ts'
 import { newBlobKey } from './upload.ts'
 
-export interface Batch {
+interface Batch {
   id: string
   destination: string
   /** Whether the sender can upload in parts, or without a form. */

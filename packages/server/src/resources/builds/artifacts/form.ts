@@ -3,7 +3,7 @@ import { finished, type Readable } from 'node:stream'
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy'
 import { badRequest } from '../../../lib/errors.ts'
 
-export interface Form {
+interface Form {
   fields: ReadonlyMap<string, string>
   /** To be read to its end. */
   file: AsyncIterable<Buffer>

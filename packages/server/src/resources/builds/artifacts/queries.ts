@@ -34,7 +34,7 @@ const shown = sql`a.id, a.job_id, a.state, a.path, a.mime_type, a.file_size, a.s
 const stored = sql`
   ${shown}, a.organization_id, a.sha256sum, a.upload_destination, a.external_url, a.blob_key, a.upload`
 
-export interface ListFilter {
+interface ListFilter {
   state: ArtifactState | null
   /** Exact, or with `*` for any run of characters. */
   path: string | undefined
@@ -224,7 +224,7 @@ export async function failMissing(trx: Trx, limit: number): Promise<Leftover[]> 
   return rows
 }
 
-export interface Search {
+interface Search {
   buildId: string
   /** A regular expression. */
   pattern: string

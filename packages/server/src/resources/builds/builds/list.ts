@@ -11,7 +11,7 @@ import { presentPage, type ShowingOrganization } from './present.ts'
 import { isNarrowed, readFilter } from './rules.ts'
 import type { ListQuery } from './schema.ts'
 
-export interface BuildList {
+interface BuildList {
   /** Names the list and its owner; a cursor of another list is invalid here. */
   name: string
   orgs: readonly ShowingOrganization[]

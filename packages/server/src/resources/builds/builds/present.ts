@@ -11,7 +11,7 @@ import type { Place } from './places.ts'
 
 export type ShowingOrganization = Pick<Organization, 'id' | 'slug' | 'role' | 'teams_enabled'>
 
-export interface Parts {
+interface Parts {
   /** null: without its jobs. */
   jobs: ShownJobs | null
   pipeline: boolean

@@ -5,7 +5,7 @@ import type { Author, PullRequest } from '../../../conductor/build.ts'
 import type { Db, Trx } from '../../../db/pool.ts'
 import type { Range } from './places.ts'
 
-export interface RepeatableBuild {
+interface RepeatableBuild {
   commit: string
   branch: string
   tag: string | null

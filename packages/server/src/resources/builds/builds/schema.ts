@@ -87,7 +87,7 @@ export const Build = Type.Object(
 const Flag = (description: string) => Type.Optional(Type.Boolean({ description }))
 const Time = (description: string) => Type.Optional(Type.String({ description }))
 
-export const ShownParts = {
+const ShownParts = {
   exclude_jobs: Flag('Leave out the jobs.'),
   exclude_pipeline: Flag('Leave out the pipeline.'),
   include_retried_jobs: Flag('Show every run of a job, not only the latest.'),

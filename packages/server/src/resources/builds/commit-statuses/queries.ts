@@ -104,7 +104,7 @@ export async function takeTouchedBuilds(trx: Trx): Promise<{ ids: string[]; isMo
   return { ids: touched.map(({ build_id }) => build_id), isMore: ends.length > 0 }
 }
 
-export interface PublishedBuild {
+interface PublishedBuild {
   organization_id: string
   pipeline_id: string
   id: string

@@ -6,7 +6,7 @@ import type { BlockedState, NotifyEntry, StepDefinition } from '@millrace/engine
 import { checkPrefix, type Status, type StatusState } from '../../../source-hosts/status.ts'
 import type { HostSettings } from '../../../source-hosts/settings.ts'
 
-export interface StatusBuild {
+interface StatusBuild {
   number: number
   state: BuildState
   blockedState: BlockedState | null
@@ -15,7 +15,7 @@ export interface StatusBuild {
   notify: readonly NotifyEntry[]
 }
 
-export type DefinedStep = StepRow & { definition: StepDefinition }
+type DefinedStep = StepRow & { definition: StepDefinition }
 
 /** Whether the condition of an entry of `notify` holds; `step` is null for an entry of the build. */
 export type Holds = (entry: NotifyEntry, step: DefinedStep | null) => boolean

@@ -19,7 +19,7 @@ export interface ChangedThing {
   transaction: number
 }
 
-export interface Changes {
+interface Changes {
   /** Up to here. */
   cursor: Cursor
   /** null: too many to read, or some are deleted. */

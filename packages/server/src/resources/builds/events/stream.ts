@@ -39,7 +39,7 @@ export const usualLimits: Limits = {
 export type Pending = Pick<ChangedThing, 'kind' | 'id'>
 
 /** The lists of a message. */
-export type Lists = Readonly<Partial<Record<ThingKind, readonly string[]>>>
+type Lists = Readonly<Partial<Record<ThingKind, readonly string[]>>>
 
 export class EventStream {
   readonly request: StreamRequest

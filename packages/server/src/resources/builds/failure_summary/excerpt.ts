@@ -19,7 +19,7 @@ export interface Excerpt {
   cutTexts: number
 }
 
-export interface KnownRows {
+interface KnownRows {
   groups: readonly Group[]
   /** Where a reader looks first; null: not known. */
   failingRow: number | null
@@ -28,7 +28,7 @@ export interface KnownRows {
   total: number
 }
 
-export interface Choice {
+interface Choice {
   group: string | null
   failingRow: number | null
   /** First and last rows. */

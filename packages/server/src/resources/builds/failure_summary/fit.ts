@@ -4,7 +4,7 @@ import { chooseRows, cutText } from './excerpt.ts'
 import type { Summary, SummarizedJob } from './schema.ts'
 
 /** Counts of what the limits of statements and of logs have left out already. */
-export interface LeftOut {
+interface LeftOut {
   jobs: number
   rows: number
   annotations: number
@@ -13,7 +13,7 @@ export interface LeftOut {
   texts: number
 }
 
-export interface Limits {
+interface Limits {
   maxBytes: number
   /** For `truncated.reason`. */
   reason: string

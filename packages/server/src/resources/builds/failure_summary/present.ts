@@ -161,7 +161,7 @@ const entities: Readonly<Record<string, string>> = {
 }
 
 /** Markdown stays as it is. Of HTML only the tags go that annotations may have, so `List<String>` stays. */
-export const annotationText = (body: string): string =>
+const annotationText = (body: string): string =>
   plainText(body)
     .replace(lineTag, '\n')
     .replace(anyTag, ' ')

@@ -145,7 +145,7 @@ export interface AnnotationRow {
   is_cut: boolean
 }
 
-export const mostAnnotationCharacters = 4000
+const mostAnnotationCharacters = 4000
 
 export const listErrorAnnotations = (
   orgId: string,

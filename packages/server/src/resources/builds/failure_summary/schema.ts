@@ -5,7 +5,7 @@ const TextOrNull = orNull(Type.String())
 const TimestampOrNull = orNull(Timestamp)
 const Count = Type.Integer({ minimum: 0 })
 
-export const smallestAnswer = 8 * 1024
+const smallestAnswer = 8 * 1024
 export const largestAnswer = 256 * 1024
 export const mostJobs = 100
 

@@ -23,7 +23,7 @@ const mostTests = 50
 const mostAnnotations = 20
 const mostPlaces = 5
 
-export interface Limits {
+interface Limits {
   maxBytes: number
   maxJobs: number
 }

@@ -61,7 +61,7 @@ export const ShortJob = Type.Array(Type.Union([Type.String(), Type.Integer(), Ty
   description: `A job as an array: ${fieldsOfShortJob.map((field, index) => `${index} ${field}`).join('; ')}. Times are Unix milliseconds; what does not apply is null.`,
 })
 
-export const Cursor = Type.String({
+const Cursor = Type.String({
   description: 'For `after` of the organization’s events: they continue exactly where this answer ends.',
 })
 

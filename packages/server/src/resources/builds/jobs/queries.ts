@@ -7,7 +7,7 @@ import type { Db, Trx } from '../../../db/pool.ts'
 import type { Place } from '../../../http/cursors.ts'
 import { jobJson, jobsInBuilds, statesShownAs } from '../../job/job-json.ts'
 
-export interface JobFilter {
+interface JobFilter {
   /** As the API spells them; empty: all. */
   states: readonly string[]
   withRetried: boolean
@@ -15,7 +15,7 @@ export interface JobFilter {
   groupKey: string | undefined
 }
 
-export interface ListedJob {
+interface ListedJob {
   id: string
   position: string
   json: string
@@ -49,7 +49,7 @@ export async function listInBuild(
   return rows
 }
 
-export interface OrgJobFilter {
+interface OrgJobFilter {
   /** As the API spells them; empty: all. The same holds for the others. */
   states: readonly string[]
   kinds: readonly string[]

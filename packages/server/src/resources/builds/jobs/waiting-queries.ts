@@ -31,7 +31,7 @@ export async function findWaiting(db: Db, orgId: string, id: string): Promise<Wa
   return rows[0]
 }
 
-export type SourceStep = StepRow & { name: string | null; edge: EdgeRow }
+type SourceStep = StepRow & { name: string | null; edge: EdgeRow }
 
 /** The steps that a step depends on; behind a wait, those the wait depends on. */
 export async function listSources(db: Db, orgId: string, stepId: string): Promise<SourceStep[]> {
@@ -58,7 +58,7 @@ export async function listMissingKeys(db: Db, orgId: string, stepId: string): Pr
   return rows.map(({ ref }) => ref)
 }
 
-export interface OpenBlock {
+interface OpenBlock {
   id: string
   step_key: string | null
   name: string | null
@@ -90,7 +90,7 @@ export async function listBlocks(
   return rows
 }
 
-export interface SlotHolder {
+interface SlotHolder {
   id: string
   step_key: string | null
   name: string | null

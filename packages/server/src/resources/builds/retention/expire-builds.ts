@@ -25,7 +25,7 @@ const buildsAtOnce = 25
 /** All rows of a build's jobs are deleted with it. A build with more is alone in its batch. */
 const jobsAtOnce = 250
 
-export interface DueBuild extends Place {
+interface DueBuild extends Place {
   is_archived: boolean
   keeps_logs: boolean
 }

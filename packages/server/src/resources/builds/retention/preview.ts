@@ -30,7 +30,7 @@ export interface Previewed extends Tally {
 
 export type Preview = Record<Kind, Previewed>
 
-export interface PipelinePreview extends Preview {
+interface PipelinePreview extends Preview {
   pipeline: retention.PipelineName
 }
 

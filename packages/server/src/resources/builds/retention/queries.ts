@@ -3,8 +3,6 @@ import type { Db, Trx } from '../../../db/pool.ts'
 import { isFree, leaseEnd } from '../../../tasks/lease.ts'
 import { settingNames, type OwnSettings } from './rules.ts'
 
-export type { OwnSettings } from './rules.ts'
-
 const columns = sql.join(settingNames.map((name) => sql.ref(name)))
 const nothingSet: OwnSettings = {
   build_days: null,

@@ -21,7 +21,7 @@ import {
 import type { PipelinePlace, Step, Work } from './step.ts'
 import { deleteTestRuns } from './test-runs.ts'
 
-export interface Pace {
+interface Pace {
   /** The work ends after the batch that it is at. */
   stopping: AbortSignal
   /** The pause after a batch, as a multiple of the time that the batch took. */

@@ -78,7 +78,7 @@ export interface Place {
   id: string
 }
 
-export interface Window {
+interface Window {
   /** Only builds after this place; null: from the first. */
   after: Place | null
   /** null: all. */

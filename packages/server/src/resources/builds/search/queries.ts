@@ -14,7 +14,7 @@ export interface HitRow {
 }
 
 /** The kinds of things that the caller's token may read. */
-export interface Readable {
+interface Readable {
   pipelines: boolean
   builds: boolean
   agents: boolean

@@ -20,7 +20,7 @@ const fields = {
   processed_at: orNull(Timestamp),
 }
 
-export const ListedStepUpload = Type.Object(fields, { title: 'ListedStepUpload' })
+const ListedStepUpload = Type.Object(fields, { title: 'ListedStepUpload' })
 
 export const StepUpload = Type.Object(
   {

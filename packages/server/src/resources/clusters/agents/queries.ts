@@ -9,13 +9,7 @@ import { jobJson, jobsInBuilds } from '../../job/job-json.ts'
 import { userJson, type UserRow } from '../../people/user/queries.ts'
 import type { ListedState } from './schema.ts'
 
-export type ConnectionState =
-  | 'never_connected'
-  | 'connected'
-  | 'disconnected'
-  | 'stopping'
-  | 'stopped'
-  | 'lost'
+type ConnectionState = 'never_connected' | 'connected' | 'disconnected' | 'stopping' | 'stopped' | 'lost'
 
 export interface AgentRow {
   id: string

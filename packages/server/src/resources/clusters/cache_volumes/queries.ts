@@ -15,7 +15,7 @@ export interface CacheVolumeRow {
   detached_at: string
 }
 
-export type Purpose = 'cache' | 'container_cache'
+type Purpose = 'cache' | 'container_cache'
 
 export interface OwnVolume {
   id: string
@@ -60,7 +60,7 @@ export async function isBeingSaved(
   return rows.length > 0
 }
 
-export interface VolumesOfTag {
+interface VolumesOfTag {
   /** No job gets a copy of these any more. `isBusy`: a copy is being made. */
   dropping: Array<{ id: string; isBusy: boolean }>
   /** How many jobs have a copy that could be saved. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../../db/pool.ts'
 
-export interface QueueMetrics {
+interface QueueMetrics {
   waiting: number
   running: number
   connected: number

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { Timestamp, Uuid } from '../../schema.ts'
 
-export const LoggedEvent = Type.Object(
+const LoggedEvent = Type.Object(
   {
     id: Uuid,
     occurred_at: Timestamp,

@@ -107,7 +107,7 @@ export async function lockConnected(
   return rows[0] && findInOrg(trx, orgId, rows[0].id)
 }
 
-export interface ServiceFields {
+interface ServiceFields {
   description: string
   scope: ScopeName
   branch_configuration: string

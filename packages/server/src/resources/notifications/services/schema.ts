@@ -4,7 +4,7 @@ import { UserOrNull } from '../../people/user/schema.ts'
 
 const State = (description: string) => Type.Optional(Type.Boolean({ description }))
 
-export const BuildStates = Type.Object(
+const BuildStates = Type.Object(
   {
     build_passed: State('A build passed.'),
     build_fixed: State('A build passed, and the one before it on its branch had failed.'),

@@ -3,7 +3,7 @@ import type { SsoRow } from './queries.ts'
 import { defaults } from './rules.ts'
 import type { Sso } from './schema.ts'
 
-export const signInUrl = (url: string, orgSlug: string): string => `${url}/-/sso/${orgSlug}`
+const signInUrl = (url: string, orgSlug: string): string => `${url}/-/sso/${orgSlug}`
 
 export const redirectUri = (url: string, orgSlug: string): string => `${signInUrl(url, orgSlug)}/callback`
 

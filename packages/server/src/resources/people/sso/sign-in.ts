@@ -22,7 +22,7 @@ export type Refusal =
   /** Neither a member nor invited. */
   | 'uninvited'
 
-export interface Visitor {
+interface Visitor {
   ip: string
   userAgent: string | null
 }

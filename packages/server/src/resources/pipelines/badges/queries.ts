@@ -4,7 +4,7 @@ import { isPreflight } from '../../../db/preflight.ts'
 import { selectFields, stepColumns } from '../../../conductor/rows.ts'
 import type { Db } from '../../../db/pool.ts'
 
-export interface BadgePipeline {
+interface BadgePipeline {
   id: string
   organization_id: string
 }

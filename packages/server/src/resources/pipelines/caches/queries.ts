@@ -25,7 +25,7 @@ const columns = sql`
   c.saved_at, c.used_at`
 
 /** A job's step describes its cache. The branches are those whose caches the build may read. */
-export interface StepOfJob extends BuildBranches {
+interface StepOfJob extends BuildBranches {
   /** null: the step has no cache. */
   cache: { name: string | null; paths: string[]; sizeGb: number } | null
   slug: string
@@ -154,7 +154,7 @@ export async function lockBlobs(
   return new Map(rows.map(({ digest, ...blob }) => [digest, blob]))
 }
 
-export interface NewCache extends CachePlace {
+interface NewCache extends CachePlace {
   branch: string
   paths: string[]
   fileCount: number
@@ -224,7 +224,7 @@ export async function expireUnused(db: Db, before: string): Promise<void> {
   await sql`delete from step_caches where used_at < ${before}`.execute(db)
 }
 
-export interface OverLimit {
+interface OverLimit {
   organization_id: string
   /** null: all pipelines of the organization together. */
   pipeline_id: string | null

@@ -14,7 +14,7 @@ export interface CachingJob {
   buildId: string
 }
 
-export interface StepCache {
+interface StepCache {
   place: caches.CachePlace
   paths: string[]
   branch: string

@@ -4,7 +4,7 @@ import type { ConnectionType } from './schema.ts'
 
 export const isApp = (type: ConnectionType): boolean => hostOfType(type).token?.credential === 'app'
 
-export interface Place {
+interface Place {
   url: string
   api_url: string
   host: string

@@ -6,7 +6,7 @@
 import { Cron } from 'croner'
 import { CronError, readDays, readSet, type DayRule, type Field } from './cron-fields.ts'
 
-export interface Cronline {
+interface Cronline {
   minutes: readonly number[]
   /** null: every hour, however many the day has. */
   hours: readonly number[] | null
@@ -15,7 +15,7 @@ export interface Cronline {
   zone: { name: string } | { offsetMinutes: number }
 }
 
-export type ReadCronline = { ok: true; cronline: Cronline } | { ok: false; reason: string }
+type ReadCronline = { ok: true; cronline: Cronline } | { ok: false; reason: string }
 
 const presets: Readonly<Record<string, string>> = {
   '@hourly': '0 * * * *',

@@ -6,7 +6,7 @@ import type { Trx } from '../../../db/pool.ts'
 import type { AccessLevel } from './schema.ts'
 import * as teamPipelines from './queries.ts'
 
-export interface Access {
+interface Access {
   teamId: string
   pipeline: { id: string; name: string }
   level: AccessLevel

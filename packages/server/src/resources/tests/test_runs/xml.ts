@@ -2,7 +2,7 @@
 // characters, refuses document types, and never fetches anything. Files of test tools often contain control characters
 // and bare ampersands, which strict parsers refuse.
 
-export type XmlPiece =
+type XmlPiece =
   | { kind: 'open'; name: string; attributes: ReadonlyMap<string, string> }
   | { kind: 'close'; name: string }
   | { kind: 'text'; text: string }

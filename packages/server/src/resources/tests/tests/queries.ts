@@ -117,7 +117,7 @@ export async function isBuildVisible(
   return rows.length > 0
 }
 
-export interface BuildTestFilter {
+interface BuildTestFilter {
   result: 'failed' | 'passed' | '^failed' | '^passed' | undefined
   withLatestFail: boolean
 }
