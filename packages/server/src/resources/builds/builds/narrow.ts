@@ -2,7 +2,7 @@
 // filter the list would be read to its end where few builds match. A quick query first finds out whether few do.
 import { sql } from 'kysely'
 import type { Db } from '../../../db/pool.ts'
-import type { Range } from './places.ts'
+import type { Range } from './listed-builds.ts'
 import type { BuildFilter } from './rules.ts'
 
 /** At most this many names are read, with one index probe each, ... */

@@ -7,7 +7,7 @@ import { notFound } from '../../../lib/errors.ts'
 import { presentPipeline } from '../../pipelines/pipelines/present.ts'
 import * as pipelines from '../../pipelines/pipelines/queries.ts'
 import { writeBuilds, writeJobs, type ShownJobs, type WrittenBuild } from './build-json.ts'
-import type { Place } from './places.ts'
+import type { Place } from './listed-builds.ts'
 
 export type ShowingOrganization = Pick<Organization, 'id' | 'slug' | 'role' | 'teams_enabled'>
 

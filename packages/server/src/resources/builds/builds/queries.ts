@@ -3,7 +3,7 @@ import { hasFullAccess, visiblePipelines } from '../../../auth/pipeline-access.t
 import type { Caller, Organization } from '../../../auth/caller.ts'
 import type { Author, PullRequest } from '../../../conductor/build.ts'
 import type { Db, Trx } from '../../../db/pool.ts'
-import type { Range } from './places.ts'
+import type { Range } from './listed-builds.ts'
 
 interface RepeatableBuild {
   commit: string

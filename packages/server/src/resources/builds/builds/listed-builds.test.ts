@@ -5,7 +5,7 @@ import { useOwnApp } from '../../../../test/app.ts'
 import { anAdmin, anOrganization, aPipeline } from '../../../../test/builders.ts'
 import type { Tables } from '../../../db/generated/tables.ts'
 import { narrow } from './narrow.ts'
-import { listPlaces, type Range, type Window } from './places.ts'
+import { listPlaces, type Range, type Window } from './listed-builds.ts'
 import { readFilter } from './rules.ts'
 import type { ListQuery } from './schema.ts'
 
