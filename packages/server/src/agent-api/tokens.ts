@@ -72,11 +72,11 @@ export interface RunningJob {
 export type Joining =
   | { kind: 'own'; registration: Registration }
   /** Started by this installation. */
-  | { kind: 'hosted'; place: HostedRegistration }
+  | { kind: 'hosted'; hosted: HostedRegistration }
 
 export async function findJoining(ctx: Context, token: string, ip: string): Promise<Joining> {
   return token.startsWith('mrht_')
-    ? { kind: 'hosted', place: await findHostedRegistration(ctx, token) }
+    ? { kind: 'hosted', hosted: await findHostedRegistration(ctx, token) }
     : { kind: 'own', registration: await findRegistration(ctx, token, ip) }
 }
 

@@ -26,9 +26,9 @@ const mostOutputBytes = 32 * 1024 * 1024
 const keptErrorBytes = 4096
 
 export async function lsRemote(repository: string, options: LsRemoteOptions): Promise<RemoteRefs> {
-  const place = await findPlace(repository, options)
-  if ('reason' in place) return { ok: false, reason: place.reason }
-  const result = await runGit(place, options.timeoutMs ?? 20_000)
+  const remote = await findRemote(repository, options)
+  if ('reason' in remote) return { ok: false, reason: remote.reason }
+  const result = await runGit(remote, options.timeoutMs ?? 20_000)
   return result.ok ? { ok: true, refs: readRefs(result.output) } : result
 }
 
@@ -42,14 +42,17 @@ export function readRefs(output: string): Map<string, string> {
   return refs
 }
 
-interface Place {
+interface Remote {
   url: string
   protocol: string
   config: Record<string, string>
   env: Record<string, string>
 }
 
-async function findPlace(repository: string, options: LsRemoteOptions): Promise<Place | { reason: string }> {
+async function findRemote(
+  repository: string,
+  options: LsRemoteOptions,
+): Promise<Remote | { reason: string }> {
   const url = readUrl(repository)
   if (url === null) return findDirectory(repository, options.directories)
   if (!/^[a-z0-9.-]+$/i.test(url.hostname))
@@ -92,7 +95,7 @@ async function findReachable(
   return found.find((address) => mayReach(address, allow)) ?? null
 }
 
-function viaSsh(url: string, host: string, address: string): Place {
+function viaSsh(url: string, host: string, address: string): Remote {
   const options = [
     'BatchMode=yes',
     'StrictHostKeyChecking=accept-new',
@@ -104,7 +107,7 @@ function viaSsh(url: string, host: string, address: string): Place {
   return { url, protocol: 'ssh', config: {}, env: { GIT_SSH_COMMAND: command, GIT_SSH_VARIANT: 'ssh' } }
 }
 
-function viaHttp(url: URL, address: string, credentials: LsRemoteOptions['credentials']): Place {
+function viaHttp(url: URL, address: string, credentials: LsRemoteOptions['credentials']): Remote {
   const port = url.port || (url.protocol === 'https:' ? '443' : '80')
   const shown = isIP(address) === 6 ? `[${address}]` : address
   const sends = credentials !== null && url.protocol === 'https:' && url.username === ''
@@ -124,7 +127,7 @@ function viaHttp(url: URL, address: string, credentials: LsRemoteOptions['creden
 async function findDirectory(
   repository: string,
   directories: readonly string[],
-): Promise<Place | { reason: string }> {
+): Promise<Remote | { reason: string }> {
   const refused = {
     reason:
       'The repository is not at an https, http, ssh or git address. The operator can allow directories with MILLRACE_POLL_DIRECTORIES.',
@@ -150,7 +153,7 @@ function pathOf(url: string): string {
 type Output = { ok: true; output: string } | { ok: false; reason: string }
 
 /** Git gets only PATH and HOME of the operator's environment; ssh finds its keys in HOME. */
-function runGit({ url, protocol, config, env }: Place, timeoutMs: number): Promise<Output> {
+function runGit({ url, protocol, config, env }: Remote, timeoutMs: number): Promise<Output> {
   const settings = Object.entries({ 'credential.helper': '', ...config })
   const child = spawn('git', ['ls-remote', '--heads', '--tags', '--', url], {
     // In a process group of its own, so that the programs git starts end with it.

@@ -24,8 +24,8 @@ export async function registerAgent(
 ): Promise<Registered> {
   const given = (body.meta_data ?? []).map((tag) => tag.trim()).filter((tag) => tag !== '')
   const isHosted = joining.kind === 'hosted'
-  const { organization, cluster } = isHosted ? joining.place : joining.registration
-  const queue = isHosted ? joining.place.queue : await chooseQueue(ctx, joining.registration, given)
+  const { organization, cluster } = isHosted ? joining.hosted : joining.registration
+  const queue = isHosted ? joining.hosted.queue : await chooseQueue(ctx, joining.registration, given)
   const tags = given.some((tag) => tag.startsWith('queue=')) ? given : [...given, `queue=${queue.key}`]
   const id = newId()
   const name = expandName(body)
@@ -60,7 +60,7 @@ export async function registerAgent(
       throw unauthorized('The agent token is not known: it was revoked, or mistyped.')
     }
     await trx.insertInto('agents').values(row).execute()
-    if (isHosted) await registerHosted(trx, ctx, joining.place, id)
+    if (isHosted) await registerHosted(trx, ctx, joining.hosted, id)
   })
   return { id, name, sessionToken, tags }
 }

@@ -38,7 +38,7 @@ export async function writeBuilds(
     const one = shown === null ? oneBuild(root, orgId, id) : oneBuildWithJobs(root, orgId, id, ...shown)
     return (await one.execute(db)).rows
   }
-  const wanted = sql`unnest(${ids}::uuid[]) with ordinality as wanted (id, place)`
+  const wanted = sql`unnest(${ids}::uuid[]) with ordinality as wanted (id, position)`
   const isThere = sql`b.organization_id = any (${orgIds}::uuid[])`
   const entries = shown === null ? sql`null` : jobEntries(root, ...shown)
   return (await selectBuilds(root, wanted, isThere, entries).execute(db)).rows
@@ -59,7 +59,7 @@ const selectBuilds = (
     select here.root, here.root || '/v2/organizations/' || o.slug || '/pipelines/' || p.slug || '/builds/' as builds
   ) at
   where ${isThere}
-  order by wanted.place`
+  order by wanted.position`
 
 // PostgreSQL plans a statement with single ids once. With arrays it plans every time, which took 5 ms here.
 const oneBuild = prepared((root: string, orgId: string, id: string) =>
@@ -83,7 +83,7 @@ const oneBuildWithJobs = prepared(
     ),
 )
 
-const wantedOne = (id: string) => sql`(values (${id}::uuid, 1)) as wanted (id, place)`
+const wantedOne = (id: string) => sql`(values (${id}::uuid, 1)) as wanted (id, position)`
 
 const jobEntries = (root: string, ...shown: Parameters<typeof areShown>) => sql`coalesce((
   select string_agg(listed.job, ',') from (
@@ -92,7 +92,7 @@ const jobEntries = (root: string, ...shown: Parameters<typeof areShown>) => sql`
     order by j.position, j.created_at, j.id
   ) listed), '')`
 
-interface JobPlace {
+interface JobPosition {
   position: string
   created_at: string
   id: string
@@ -114,13 +114,13 @@ export async function* writeJobs(
   shown: ShownJobs,
   mostInSlice: number,
 ): AsyncGenerator<string> {
-  let last: JobPlace = {
+  let last: JobPosition = {
     position: '',
     created_at: '-infinity',
     id: '00000000-0000-0000-0000-000000000000',
   }
   for (;;) {
-    const { rows: slice } = await sql<JobPlace & { job: string }>`
+    const { rows: slice } = await sql<JobPosition & { job: string }>`
       select j.position, j.created_at, j.id, ${jobJson(escaped(url))} as job from ${jobsInBuilds}
       where j.organization_id = ${build.organization_id} and j.build_id = ${build.id}
         and (j.position, j.created_at, j.id)

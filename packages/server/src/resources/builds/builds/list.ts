@@ -6,7 +6,7 @@ import { linkHeader, withQuery, type RequestUrl } from '../../../http/links.ts'
 import { pageLinks, readPage } from '../../../http/paging.ts'
 import { badRequest } from '../../../lib/errors.ts'
 import { narrow } from './narrow.ts'
-import { listPlaces, type Range } from './listed-builds.ts'
+import { listIds, type Range } from './listed-builds.ts'
 import { presentPage, type ShowingOrganization } from './present.ts'
 import { isNarrowed, readFilter } from './rules.ts'
 import type { ListQuery } from './schema.ts'
@@ -39,9 +39,9 @@ export async function listBuilds(
   }
   const window = { limit: page.limit, offset: after === null ? page.offset : 0, after }
   const ranges = await list.ranges(window.offset + window.limit)
-  const places = await listPlaces(ctx.db, ranges, await narrow(ctx.db, ranges, filter), window)
-  const shown = places.slice(0, page.perPage)
-  const hasNext = places.length > shown.length
+  const listed = await listIds(ctx.db, ranges, await narrow(ctx.db, ranges, filter), window)
+  const shown = listed.slice(0, page.perPage)
+  const hasNext = listed.length > shown.length
   const last = shown.at(-1)
   const cursor = last && encodePlace({ at: last.created_at, id: last.id }, list.name, ctx.keys)
   const links = after === null ? pageLinks(page, hasNext) : {}

@@ -5,7 +5,7 @@ import { useOwnApp } from '../../../../test/app.ts'
 import { anAdmin, anOrganization, aPipeline } from '../../../../test/builders.ts'
 import type { Tables } from '../../../db/generated/tables.ts'
 import { narrow } from './narrow.ts'
-import { listPlaces, type Range, type Window } from './listed-builds.ts'
+import { listIds, type Range, type Window } from './listed-builds.ts'
 import { readFilter } from './rules.ts'
 import type { ListQuery } from './schema.ts'
 
@@ -103,10 +103,10 @@ async function read(range: Range, query: ListQuery, window: Partial<Window> = {}
     },
   })
   const filter = await narrow(db, [range], readFilter(query))
-  const places = await listPlaces(db, [range], filter, { limit: 31, offset: 0, after: null, ...window })
+  const listed = await listIds(db, [range], filter, { limit: 31, offset: 0, after: null, ...window })
   const plans = await Promise.all(queries.map(explain))
   return {
-    places,
+    listed,
     rows: plans.reduce((sum, plan) => sum + rowsRead(plan), 0),
     nodes: plans.flatMap(nodesOf),
   }
@@ -154,8 +154,8 @@ describe.each([
     ['finished_from with few', () => ({ finished_from: '2026-01-14T21:15:00Z' })],
     ['finished_from with none', () => ({ finished_from: '2027-01-01' })],
   ])('with %s reads little more than it shows', async (_, query) => {
-    const { places, rows, nodes } = await read(range(), query())
-    expect(places.length).toBeLessThanOrEqual(31)
+    const { listed, rows, nodes } = await read(range(), query())
+    expect(listed.length).toBeLessThanOrEqual(31)
     expect(nodes.filter((node) => node.includes('Seq Scan'))).toEqual([])
     expect(rows).toBeLessThan(mostRead)
   })
@@ -165,15 +165,15 @@ describe.each([
     ['branch', { branch: ['main'] }],
     ['a common state', { state: ['passed'] }],
   ])('with %s passes over builds in the index alone', async (_, query) => {
-    const { places, nodes } = await read(range(), query, { offset: 3000 })
-    expect(places).toHaveLength(31)
+    const { listed, nodes } = await read(range(), query, { offset: 3000 })
+    expect(listed).toHaveLength(31)
     expect(nodes).toContain('Index Only Scan')
     expect(nodes.filter((node) => node.includes('Seq Scan'))).toEqual([])
   })
 
   it('reads behind a cursor as little as from the start', async () => {
-    const { places } = await read(range(), {}, { offset: 3000, limit: 1 })
-    const [place] = places
+    const { listed } = await read(range(), {}, { offset: 3000, limit: 1 })
+    const [place] = listed
     const after = { at: place?.created_at ?? '', id: place?.id ?? '' }
     const { rows, nodes } = await read(range(), {}, { after })
     expect(nodes.filter((node) => node.includes('Seq Scan'))).toEqual([])

@@ -1,4 +1,4 @@
-// Finds the builds of a page of a list. This reads only ids and places, in the order of one index, so a page costs the
+// Finds the builds of a page of a list. This reads only ids and positions, in the order of one index, so a page costs the
 // same however many builds there are; build-json.ts renders them. Skipped rows are read from the index alone, unless a
 // filter needs other columns.
 //
@@ -13,10 +13,10 @@ import type { BuildFilter, StateFilter } from './rules.ts'
 export type Range =
   /** Whole organizations; `within`: only these pipelines of theirs. */
   | { kind: 'organizations'; ids: readonly string[]; within: readonly string[] | null }
-  /** Single pipelines, each with its organization at the same place. */
+  /** Single pipelines, each with its organization at the same index. */
   | { kind: 'pipelines'; ids: readonly string[]; organizationIds: readonly string[] }
 
-export interface Place {
+export interface ListedBuild {
   id: string
   organization_id: string
   pipeline_id: string
@@ -31,12 +31,12 @@ export interface Window {
   after: { at: string; id: string } | null
 }
 
-export async function listPlaces(
+export async function listIds(
   db: Db,
   ranges: readonly Range[],
   filter: BuildFilter,
   window: Window,
-): Promise<Place[]> {
+): Promise<ListedBuild[]> {
   const filled = ranges.filter(({ ids }) => ids.length > 0)
   // No branch matches the pattern, so no build does.
   if (filled.length === 0 || filter.branches?.length === 0) return []
@@ -44,19 +44,19 @@ export async function listPlaces(
   const stretches = filled.flatMap(({ kind }, index) =>
     leadersOf(filter).map((leader) => stretch(kind, index === 0 ? 0 : 1, leader, values)),
   )
-  const { rows: found } = await sql<Pick<Place, 'id' | 'organization_id'>>`
+  const { rows: found } = await sql<Pick<ListedBuild, 'id' | 'organization_id'>>`
     select found.id, found.organization_id from (${sql.join(stretches, sql` union all `)}) found
     order by found.created_at desc, found.id desc limit ${values.limit} offset ${values.offset}`.execute(db)
   if (found.length === 0) return []
   // A statement of its own, which is planned once: the list is planned every time, for the filters of the request.
-  const { rows: places } = await sql<Place>`
+  const { rows: listed } = await sql<ListedBuild>`
     select b.id, b.organization_id, b.pipeline_id, b.created_at, t.jobs
     from unnest(${found.map(({ id }) => id)}::uuid[], ${found.map((spot) => spot.organization_id)}::uuid[])
-      with ordinality as found (id, organization_id, place)
+      with ordinality as found (id, organization_id, position)
     join builds b on b.id = found.id and b.organization_id = found.organization_id
     join build_tallies t on t.build_id = b.id
-    order by found.place`.execute(db)
-  return places
+    order by found.position`.execute(db)
+  return listed
 }
 
 type Leader = keyof typeof leaders
@@ -207,7 +207,7 @@ const ownersOf = (kind: Kind, index: Turn, values: Asked): RawBuilder<unknown> =
 
 /**
  * The pipelines were found in their organizations. The indexes by pipeline do not have the organization, so that a condition on
- * it would read every skipped build; `listPlaces` compares it for the builds of the page.
+ * it would read every skipped build; `listIds` compares it for the builds of the page.
  */
 function belongsTo(kind: Kind, index: Turn, values: Asked): RawBuilder<unknown> {
   if (kind === 'pipelines') return sql`b.pipeline_id = owner.pipeline_id`

@@ -7,7 +7,7 @@ import { notFound } from '../../../lib/errors.ts'
 import { presentPipeline } from '../../pipelines/pipelines/present.ts'
 import * as pipelines from '../../pipelines/pipelines/queries.ts'
 import { writeBuilds, writeJobs, type ShownJobs, type WrittenBuild } from './build-json.ts'
-import type { Place } from './listed-builds.ts'
+import type { ListedBuild } from './listed-builds.ts'
 
 export type ShowingOrganization = Pick<Organization, 'id' | 'slug' | 'role' | 'teams_enabled'>
 
@@ -29,15 +29,15 @@ export async function presentPage(
   ctx: Context,
   orgs: readonly ShowingOrganization[],
   caller: Caller,
-  places: readonly Place[],
+  listed: readonly ListedBuild[],
   parts: Parts,
 ): Promise<{ json: string | Buffer } | { stream: Readable }> {
-  if (places.length === 0) return { json: '[]' }
-  const pipelineTexts = parts.pipeline ? await writePipelines(ctx, orgs, caller, places) : null
+  if (listed.length === 0) return { json: '[]' }
+  const pipelineTexts = parts.pipeline ? await writePipelines(ctx, orgs, caller, listed) : null
   const writing = { ctx, jobs: parts.jobs, pipelineTexts }
-  const split = parts.jobs === null ? [places] : splitByJobs(places)
-  if (parts.jobs === null || (split.length === 1 && !isLarge(places))) {
-    return { json: toBytes(asArray(await writePart(writing, places))) }
+  const split = parts.jobs === null ? [listed] : splitByJobs(listed)
+  if (parts.jobs === null || (split.length === 1 && !isLarge(listed))) {
+    return { json: toBytes(asArray(await writePart(writing, listed))) }
   }
   return { stream: Readable.from(inPieces({ ...writing, jobs: parts.jobs }, split)) }
 }
@@ -51,9 +51,9 @@ export async function presentBuild(
   parts: Parts,
   more: Record<string, unknown> = {},
 ): Promise<string> {
-  const place = { id: build.id, organization_id: org.id, pipeline_id: build.pipeline_id }
+  const toWrite = { id: build.id, organization_id: org.id, pipeline_id: build.pipeline_id }
   const [pipelineTexts, written] = await Promise.all([
-    parts.pipeline ? writePipelines(ctx, [org], caller, [place]) : null,
+    parts.pipeline ? writePipelines(ctx, [org], caller, [toWrite]) : null,
     writeBuilds(ctx.db, ctx.config.url, [org.id], [build.id], parts.jobs),
   ])
   const [pieces] = piecesOf(written, pipelineTexts)
@@ -62,16 +62,16 @@ export async function presentBuild(
   return [...pieces.slice(0, -1), ...added, '}'].join('')
 }
 
-export function splitByJobs<T extends { jobs: number }>(places: readonly T[]): T[][] {
+export function splitByJobs<T extends { jobs: number }>(listed: readonly T[]): T[][] {
   const parts: T[][] = []
   let jobs = Infinity
-  for (const place of places) {
-    if (jobs + place.jobs > mostJobsInPart) {
+  for (const build of listed) {
+    if (jobs + build.jobs > mostJobsInPart) {
       parts.push([])
       jobs = 0
     }
-    parts.at(-1)?.push(place)
-    jobs += place.jobs
+    parts.at(-1)?.push(build)
+    jobs += build.jobs
   }
   return parts
 }
@@ -86,17 +86,17 @@ interface Writing {
   pipelineTexts: ReadonlyMap<string, string> | null
 }
 
-type WrittenPlace = Pick<Place, 'id' | 'organization_id' | 'pipeline_id'>
+type BuildToWrite = Pick<ListedBuild, 'id' | 'organization_id' | 'pipeline_id'>
 
 async function* inPieces(
   writing: Writing & { jobs: ShownJobs },
-  parts: ReadonlyArray<readonly Place[]>,
+  parts: ReadonlyArray<readonly ListedBuild[]>,
 ): AsyncGenerator<string> {
   yield '['
   let between = ''
   for (const part of parts) {
     const texts = isLarge(part)
-      ? part.map((place) => writeLarge(writing, place))
+      ? part.map((build) => writeLarge(writing, build))
       : (await writePart(writing, part)).map((pieces) => [pieces.join('')])
     for (const text of texts) {
       let before = between
@@ -113,10 +113,10 @@ async function* inPieces(
 /** The pieces of each build's text, without deleted builds. */
 async function writePart(
   { ctx, jobs: shownJobs, pipelineTexts }: Writing,
-  places: readonly WrittenPlace[],
+  listed: readonly BuildToWrite[],
 ): Promise<string[][]> {
-  const orgIds = [...new Set(places.map((place) => place.organization_id))]
-  const ids = places.map(({ id }) => id)
+  const orgIds = [...new Set(listed.map((build) => build.organization_id))]
+  const ids = listed.map(({ id }) => id)
   return piecesOf(await writeBuilds(ctx.db, ctx.config.url, orgIds, ids, shownJobs), pipelineTexts)
 }
 
@@ -131,14 +131,14 @@ const piecesOf = (written: readonly WrittenBuild[], pipelineTexts: Writing['pipe
 /** The same for one build, whose jobs come in slices. */
 async function* writeLarge(
   { ctx, jobs, pipelineTexts }: Writing & { jobs: ShownJobs },
-  place: WrittenPlace,
+  listed: BuildToWrite,
 ): AsyncGenerator<string> {
-  const [pieces] = await writePart({ ctx, jobs: null, pipelineTexts }, [place])
+  const [pieces] = await writePart({ ctx, jobs: null, pipelineTexts }, [listed])
   if (pieces === undefined) return
   const [build = '', end = ''] = pieces
   yield `${build},"jobs":[`
   let before = ''
-  for await (const slice of writeJobs(ctx.db, ctx.config.url, place, jobs, mostJobsInPart)) {
+  for await (const slice of writeJobs(ctx.db, ctx.config.url, listed, jobs, mostJobsInPart)) {
     yield before + slice
     before = ','
   }
@@ -170,13 +170,13 @@ async function writePipelines(
   ctx: Context,
   orgs: readonly ShowingOrganization[],
   caller: Caller,
-  places: readonly WrittenPlace[],
+  listed: readonly BuildToWrite[],
 ): Promise<Map<string, string>> {
   const texts = new Map<string, string>()
   for (const org of orgs) {
-    const own = places.filter((place) => place.organization_id === org.id)
+    const own = listed.filter((build) => build.organization_id === org.id)
     if (own.length === 0) continue
-    const ids = [...new Set(own.map((place) => place.pipeline_id))]
+    const ids = [...new Set(own.map((build) => build.pipeline_id))]
     for (const row of await pipelines.listById(ctx.db, org, caller, ids)) {
       texts.set(
         row.id,

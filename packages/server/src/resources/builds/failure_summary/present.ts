@@ -5,7 +5,7 @@ import type { Summary, SummarizedAnnotation, SummarizedJob, SummarizedLog, Summa
 import { testUrl } from '../../tests/suites/present.ts'
 
 /** The addresses of a build and of what belongs to it. */
-export interface Place {
+export interface BuildUrls {
   /** Of the organization in the API. */
   organization: string
   /** Of the build in the API. */
@@ -16,11 +16,11 @@ export interface Place {
   orgSlug: string
 }
 
-export function placeOf(
+export function urlsOf(
   root: string,
   orgSlug: string,
   build: Pick<BuildRow, 'pipeline_slug' | 'number'>,
-): Place {
+): BuildUrls {
   const organization = `${root}/v2/organizations/${orgSlug}`
   return {
     organization,
@@ -33,7 +33,7 @@ export function placeOf(
 
 const plainOrNull = (text: string | null) => (text === null ? null : plainText(text))
 
-export const presentBuild = (place: Place, build: BuildRow): Summary['build'] => ({
+export const presentBuild = (urls: BuildUrls, build: BuildRow): Summary['build'] => ({
   id: build.id,
   number: build.number,
   pipeline_slug: build.pipeline_slug,
@@ -42,8 +42,8 @@ export const presentBuild = (place: Place, build: BuildRow): Summary['build'] =>
   message: plainOrNull(build.message),
   branch: plainText(build.shown_branch),
   commit: plainText(build.commit),
-  url: place.build,
-  web_url: place.page,
+  url: urls.build,
+  web_url: urls.page,
   created_at: build.created_at,
   started_at: build.started_at,
   finished_at: build.finished_at,
@@ -87,8 +87,8 @@ export function presentCounts(rows: readonly CountRow[]): JobCounts {
   return counts
 }
 
-export function presentJob(place: Place, job: ProblemRow, found: FoundLog): SummarizedJob {
-  const web_url = `${place.page}#${job.id}`
+export function presentJob(urls: BuildUrls, job: ProblemRow, found: FoundLog): SummarizedJob {
+  const web_url = `${urls.page}#${job.id}`
   return {
     id: job.id,
     type: job.kind,
@@ -105,12 +105,12 @@ export function presentJob(place: Place, job: ProblemRow, found: FoundLog): Summ
     agent: plainOrNull(job.agent_name),
     started_at: job.started_at,
     finished_at: job.finished_at,
-    url: `${place.build}/jobs/${job.id}`,
+    url: `${urls.build}/jobs/${job.id}`,
     web_url,
     triggered_build_url:
       job.triggered_slug === null || job.triggered_number === null
         ? null
-        : `${place.organization}/pipelines/${job.triggered_slug}/builds/${job.triggered_number}`,
+        : `${urls.organization}/pipelines/${job.triggered_slug}/builds/${job.triggered_number}`,
     log: presentLog(web_url, found),
   }
 }
@@ -172,7 +172,7 @@ const annotationText = (body: string): string =>
 
 const mostDetailCharacters = 2000
 
-export const presentTest = (place: Place, test: TestRow): SummarizedTest => ({
+export const presentTest = (urls: BuildUrls, test: TestRow): SummarizedTest => ({
   id: test.id,
   suite_slug: test.suite_slug,
   scope: plainText(test.scope),
@@ -184,7 +184,7 @@ export const presentTest = (place: Place, test: TestRow): SummarizedTest => ({
   recent_failures: test.recent_failures,
   failure_reason: plainOrNull(test.failure_reason),
   details: detailsOf(test),
-  url: testUrl(place.root, place.orgSlug, test.suite_slug, test.id),
+  url: testUrl(urls.root, urls.orgSlug, test.suite_slug, test.id),
 })
 
 function detailsOf({ failure_expanded }: TestRow): string | null {
@@ -199,7 +199,11 @@ function detailsOf({ failure_expanded }: TestRow): string | null {
 const hash = /^[0-9a-f]{7,64}$/i
 
 /** null: it is not known which build passed last. */
-export function presentRange(place: Place, build: BuildRow, rows: readonly RangeRow[]): Summary['first_bad'] {
+export function presentRange(
+  urls: BuildUrls,
+  build: BuildRow,
+  rows: readonly RangeRow[],
+): Summary['first_bad'] {
   const passed = rows.find(({ which }) => which === 'last_passed')
   if (passed === undefined) return null
   const failed = rows.find(({ which }) => which === 'first_failed') ?? {
@@ -212,8 +216,8 @@ export function presentRange(place: Place, build: BuildRow, rows: readonly Range
     number,
     commit: plainText(commit),
     state,
-    url: place.build.replace(/\d+$/, String(number)),
-    web_url: place.page.replace(/\d+$/, String(number)),
+    url: urls.build.replace(/\d+$/, String(number)),
+    web_url: urls.page.replace(/\d+$/, String(number)),
     finished_at,
   })
   return {

@@ -6,14 +6,14 @@ import { cutText, plainText } from './excerpt.ts'
 import { fit } from './fit.ts'
 import { findFailingRows, type FoundLog } from './logs.ts'
 import {
-  placeOf,
+  urlsOf,
   presentAnnotation,
   presentBuild,
   presentCounts,
   presentJob,
   presentRange,
   presentTest,
-  type Place,
+  type BuildUrls,
 } from './present.ts'
 import * as summaries from './queries.ts'
 import { largestAnswer, mostJobs, type Summary } from './schema.ts'
@@ -55,13 +55,13 @@ export async function summarizeFailures(
           mostRowsEach,
         )
       : null,
-    Promise.all(waiting.map((row) => explainPlace(ctx, org, caller, row))),
+    Promise.all(waiting.map((row) => explain(ctx, org, caller, row))),
   ])
   const logOf = ({ id, kind }: summaries.ProblemRow): FoundLog => {
     if (kind !== 'script') return { status: 'none' }
     return logs === null ? { status: 'not_permitted' } : (logs.get(id) ?? { status: 'deleted' })
   }
-  const place = placeOf(ctx.config.url, org.slug, build)
+  const urls = urlsOf(ctx.config.url, org.slug, build)
   const counts = presentCounts(counted)
   const failedTests = tests[0]?.total ?? 0
   const { all = 0, errors = 0 } = annotationCounts ?? {}
@@ -69,13 +69,13 @@ export async function summarizeFailures(
   const excerpts = [...(logs?.values() ?? [])].flatMap((log) => (log.status === 'shown' ? [log.excerpt] : []))
   return fit(
     {
-      build: presentBuild(place, build),
+      build: presentBuild(urls, build),
       counts: { ...counts, annotations: all, error_annotations: errors, failed_tests: failedTests },
-      jobs: problems.map((job) => presentJob(place, job, logOf(job))),
+      jobs: problems.map((job) => presentJob(urls, job, logOf(job))),
       annotations: annotations.map(presentAnnotation),
-      tests: tests.map((test) => presentTest(place, test)),
-      waiting: explained.map((entry) => ({ ...entry, web_url: `${place.page}#${entry.job_id}` })),
-      first_bad: hasFailed ? presentRange(place, build, range) : null,
+      tests: tests.map((test) => presentTest(urls, test)),
+      waiting: explained.map((entry) => ({ ...entry, web_url: `${urls.page}#${entry.job_id}` })),
+      first_bad: hasFailed ? presentRange(urls, build, range) : null,
     },
     {
       jobs: counts.hard_failures + counts.soft_failures - problems.length,
@@ -87,13 +87,13 @@ export async function summarizeFailures(
         excerpts.reduce((sum, { cutTexts }) => sum + cutTexts, 0) +
         annotations.filter(({ is_cut }) => is_cut).length,
     },
-    { maxBytes, reason: howToGetMore(place, { maxBytes, maxJobs }) },
+    { maxBytes, reason: howToGetMore(urls, { maxBytes, maxJobs }) },
   )
 }
 
 type PlaceWaiting = Omit<Summary['waiting'][number], 'web_url'>
 
-async function explainPlace(
+async function explain(
   ctx: Context,
   org: Organization,
   caller: Caller,
@@ -111,7 +111,7 @@ async function explainPlace(
   }
 }
 
-function howToGetMore({ build }: Place, { maxBytes, maxJobs }: Limits): string {
+function howToGetMore({ build }: BuildUrls, { maxBytes, maxJobs }: Limits): string {
   const limits = `max_bytes=${maxBytes} (at most ${largestAnswer}) and max_jobs=${maxJobs} (at most ${mostJobs})`
   return `Limited by ${limits}, ${mostRowsEach} rows of each log and ${mostTests} tests. Everything is below ${build}: jobs, jobs/{job}/log/rows, annotations, test_runs.`
 }

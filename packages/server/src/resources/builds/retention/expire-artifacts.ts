@@ -4,7 +4,13 @@ import type { Trx } from '../../../db/pool.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import * as retention from './queries.ts'
 import { addOne } from './report.ts'
-import { artifactsOf, dueArtifactsOfOpenBuilds, policies, strippableBuilds, type Place } from './selection.ts'
+import {
+  artifactsOf,
+  dueArtifactsOfOpenBuilds,
+  policies,
+  strippableBuilds,
+  type Position,
+} from './selection.ts'
 import type { Step } from './step.ts'
 
 const buildsAtOnce = 50
@@ -21,7 +27,7 @@ export const expireArtifacts: Step = async ({ db }, pipeline, terms, report) => 
   const { organizationId, pipelineId } = pipeline
   const scope = { organizationId, pipelineIds: [pipelineId] }
   const expired = await inTransaction(db, async (trx) => {
-    const { rows: builds } = await sql<Place>`
+    const { rows: builds } = await sql<Position>`
       with ${policies(scope, terms)}
       select b.id, b.finished_at from policy p
       cross join lateral (${strippableBuilds('artifacts', { after: null, limit: buildsAtOnce })}) b

@@ -16,16 +16,16 @@ import {
   logsOf,
   overdueBuilds,
   policies,
-  type Place,
+  type Position,
   type Terms,
 } from './selection.ts'
-import type { PipelinePlace, Step } from './step.ts'
+import type { PipelineAddress, Step } from './step.ts'
 
 const buildsAtOnce = 25
 /** All rows of a build's jobs are deleted with it. A build with more is alone in its batch. */
 const jobsAtOnce = 250
 
-interface DueBuild extends Place {
+interface DueBuild extends Position {
   is_archived: boolean
   keeps_logs: boolean
 }
@@ -35,7 +35,7 @@ interface DueBuild extends Place {
  * this run's deletions made due, because the preview has not counted them: they are in `released`, which a run shares.
  */
 export function buildExpirer(released: Set<string>): Step {
-  let after: Place | null = null
+  let after: Position | null = null
   return async (work, pipeline, terms, report) => {
     const { seen, due: found, hasMore } = await listDue(work.db, pipeline, terms, after)
     after = seen
@@ -55,16 +55,16 @@ export function buildExpirer(released: Set<string>): Step {
 
 interface Batch {
   /** The last build that was looked at. */
-  seen: Place | null
+  seen: Position | null
   due: DueBuild[]
   hasMore: boolean
 }
 
 async function listDue(
   db: Db,
-  { organizationId, pipelineId }: PipelinePlace,
+  { organizationId, pipelineId }: PipelineAddress,
   terms: Terms,
-  after: Place | null,
+  after: Position | null,
 ): Promise<Batch> {
   const { rows } = await sql<DueBuild & { is_due: boolean; jobs: number }>`
     with ${policies({ organizationId, pipelineIds: [pipelineId] }, terms)}
@@ -85,7 +85,7 @@ async function listDue(
 
 async function deleteSome(
   trx: Trx,
-  pipeline: PipelinePlace,
+  pipeline: PipelineAddress,
   terms: Terms,
   found: readonly DueBuild[],
   written: readonly archives.WrittenArchive[],

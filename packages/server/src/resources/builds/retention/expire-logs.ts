@@ -4,7 +4,7 @@ import type { Trx } from '../../../db/pool.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import * as retention from './queries.ts'
 import { addOne } from './report.ts'
-import { archivesWithDueLogs, logsOf, policies, strippableBuilds, type Place } from './selection.ts'
+import { archivesWithDueLogs, logsOf, policies, strippableBuilds, type Position } from './selection.ts'
 import type { Step } from './step.ts'
 
 const buildsAtOnce = 50
@@ -16,7 +16,7 @@ export const expireLogs: Step = async ({ db }, pipeline, terms, report) => {
   const { organizationId, pipelineId } = pipeline
   const scope = { organizationId, pipelineIds: [pipelineId] }
   const deleted = await inTransaction(db, async (trx) => {
-    const { rows: builds } = await sql<Place>`
+    const { rows: builds } = await sql<Position>`
       with ${policies(scope, terms)}
       select b.id, b.finished_at from policy p
       cross join lateral (${strippableBuilds('logs', { after: null, limit: buildsAtOnce })}) b
@@ -39,7 +39,7 @@ export const expireLogs: Step = async ({ db }, pipeline, terms, report) => {
 async function deleteLogs(
   trx: Trx,
   orgId: string,
-  builds: readonly Place[],
+  builds: readonly Position[],
 ): Promise<Array<{ finished_at: string; bytes: number }>> {
   const ids = builds.map(({ id }) => id)
   const { rows: found } = await sql<{ job_id: string; build_id: string }>`

@@ -118,7 +118,7 @@ export async function releaseClaim(db: Db, orgId: string, pipelineId: string): P
     where organization_id = ${orgId} and pipeline_id = ${pipelineId}`.execute(db)
 }
 
-/** Builds that ended up to this place have no logs, or no artifacts, any more. */
+/** Builds that ended up to this position have no logs, or no artifacts, any more. */
 export async function moveOn(
   trx: Trx,
   orgId: string,

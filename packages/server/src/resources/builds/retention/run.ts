@@ -18,7 +18,7 @@ import {
   type Scope,
   type Terms,
 } from './selection.ts'
-import type { PipelinePlace, Step, Work } from './step.ts'
+import type { PipelineAddress, Step, Work } from './step.ts'
 import { deleteTestRuns } from './test-runs.ts'
 
 interface Pace {
@@ -75,7 +75,7 @@ export async function expireSome(
 /** null: another process is at work on the pipeline. */
 async function expirePipeline(
   work: Work,
-  pipeline: PipelinePlace,
+  pipeline: PipelineAddress,
   terms: Terms,
   pace: Pace,
   released: Set<string>,
@@ -111,7 +111,7 @@ async function inBatches({ stopping, pause }: Pace, batch: () => Promise<boolean
   }
 }
 
-type DuePipeline = PipelinePlace & { slug: string }
+type DuePipeline = PipelineAddress & { slug: string }
 
 /** The pipelines of which something may be due. `exists` would make PostgreSQL ignore the limit of one. */
 async function listDuePipelines(db: Db, scope: Scope, terms: Terms): Promise<DuePipeline[]> {

@@ -72,22 +72,22 @@ export const policies = (
 /** Whether the time is in the slice of the policy. */
 const isInSlice = (time: string) => sql`${sql.ref(time)} >= p.since and ${sql.ref(time)} < p.until`
 
-/** A place in the order in which builds ended. */
-export interface Place {
+/** A position in the order in which builds ended. */
+export interface Position {
   finished_at: string
   id: string
 }
 
 interface Window {
-  /** Only builds after this place; null: from the first. */
-  after: Place | null
+  /** Only builds after this position; null: from the first. */
+  after: Position | null
   /** null: all. */
   limit: number | null
   /** null: any. */
   ids?: readonly string[] | null
 }
 
-const afterPlace = (after: Place | null) =>
+const afterPosition = (after: Position | null) =>
   sql`(${after?.finished_at ?? '-infinity'}::timestamptz, ${after?.id ?? nothing}::uuid)`
 
 /** As the index builds_ended has it: blocked builds are not ended. */
@@ -112,7 +112,7 @@ export const overdueBuilds = ({ after, limit, ids = null }: Window): RawBuilder<
       p.archives and done.finished_at >= coalesce(p.archives_before, '-infinity') as is_archived
     from builds done
     where done.pipeline_id = p.pipeline_id and ${isOver('done')} and done.finished_at < p.builds_before
-      and ${isInSlice('done.finished_at')} and (done.finished_at, done.id) > ${afterPlace(after)}
+      and ${isInSlice('done.finished_at')} and (done.finished_at, done.id) > ${afterPosition(after)}
       and ${ids === null ? sql`true` : sql`done.id = any (${ids}::uuid[])`}
       and done.number + 0 <= (
         select newest.number from builds newest where newest.pipeline_id = p.pipeline_id
@@ -156,7 +156,7 @@ export const strippableBuilds = (
     where ended.pipeline_id = p.pipeline_id and ${isOver('ended')}
       and ended.finished_at < ${sql.ref(`p.${kind}_before`)}
       and ${isInSlice('ended.finished_at')}
-      and (ended.finished_at, ended.id) > ${after === null ? through : afterPlace(after)}
+      and (ended.finished_at, ended.id) > ${after === null ? through : afterPosition(after)}
     order by ended.finished_at, ended.id limit ${limit}::bigint`
 }
 

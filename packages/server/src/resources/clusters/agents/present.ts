@@ -8,12 +8,12 @@ import type { Agent } from './schema.ts'
 
 export function presentAgent(url: string, orgSlug: string, agent: AgentRow): Static<typeof Agent> {
   const cluster = clusterUrl(url, orgSlug, agent.cluster_id)
-  const place = agent.queue_id === null ? '' : `/queues/${agent.queue_id}`
+  const queue = agent.queue_id === null ? '' : `/queues/${agent.queue_id}`
   return {
     id: agent.id,
     graphql_id: graphqlId('Agent', agent.id),
     url: `${url}/v2/organizations/${orgSlug}/agents/${agent.id}`,
-    web_url: `${url}/organizations/${orgSlug}/clusters/${agent.cluster_id}${place}/agents/${agent.id}`,
+    web_url: `${url}/organizations/${orgSlug}/clusters/${agent.cluster_id}${queue}/agents/${agent.id}`,
     name: agent.name,
     connection_state: agent.connection_state,
     hostname: agent.hostname,

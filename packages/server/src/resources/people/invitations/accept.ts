@@ -2,7 +2,7 @@ import { recordAudit, type Origin } from '../../../audit/record.ts'
 import type { MemberRole } from '../../../auth/caller.ts'
 import type { Trx } from '../../../db/pool.ts'
 import type { SsoMode } from '../schema.ts'
-import type { TeamPlace } from '../team-members/queries.ts'
+import type { TeamMembership } from '../team-members/queries.ts'
 import * as invitations from './queries.ts'
 
 /** Accepts the user's pending invitation, if there is one. The caller inserts the membership in the same transaction. */
@@ -11,7 +11,7 @@ export async function acceptInvitation(
   origin: Origin,
   orgId: string,
   user: { id: string; email: string },
-): Promise<{ role: MemberRole; sso_mode: SsoMode; teams: readonly TeamPlace[] } | undefined> {
+): Promise<{ role: MemberRole; sso_mode: SsoMode; teams: readonly TeamMembership[] } | undefined> {
   const invitation = await invitations.acceptPending(trx, orgId, user)
   if (invitation === undefined) return undefined
   await recordAudit(trx, origin, {

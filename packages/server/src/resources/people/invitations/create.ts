@@ -23,10 +23,10 @@ export async function createInvitations(
   body: CreateInvitationsBody,
 ): Promise<CreatedInvitation[]> {
   const emails = readAddresses(body.emails)
-  const places = readTeams(body.teams)
+  const memberships = readTeams(body.teams)
   return inTransaction(ctx.db, async (trx) => {
     await organizations.lock(trx, org.id)
-    await requireTeams(trx, org.id, places)
+    await requireTeams(trx, org.id, memberships)
     await requireInvitable(trx, org.id, emails)
     const created: CreatedInvitation[] = []
     for (const email of emails) {
@@ -41,7 +41,7 @@ export async function createInvitations(
           email,
           role: body.role ?? 'member',
           sso_mode: body.sso_mode ?? 'required',
-          teams: places,
+          teams: memberships,
           created_by: caller.user.id,
         })),
       })
@@ -51,8 +51,12 @@ export async function createInvitations(
   })
 }
 
-async function requireTeams(trx: Trx, orgId: string, places: ReadonlyArray<{ id: string }>): Promise<void> {
-  const wanted = places.map(({ id }) => id)
+async function requireTeams(
+  trx: Trx,
+  orgId: string,
+  memberships: ReadonlyArray<{ id: string }>,
+): Promise<void> {
+  const wanted = memberships.map(({ id }) => id)
   const found = await teams.listIds(trx, orgId, wanted)
   const missing = wanted.findIndex((id) => !found.includes(id))
   if (missing !== -1) throw validationFailed(`teams[${missing}] is no team of this organization`)
@@ -75,12 +79,12 @@ async function insertInvitation(
   row: invitations.NewInvitation,
 ): Promise<invitations.InvitationRow> {
   await invitations.insert(trx, row)
-  const { email, role, sso_mode, teams: places } = row
+  const { email, role, sso_mode, teams: memberships } = row
   await recordAudit(trx, byCaller(caller), {
     organizationId: row.organization_id,
     type: 'ORGANIZATION_INVITATION_CREATED',
     subject: { type: 'OrganizationInvitation', uuid: row.id, name: email },
-    data: { email, role, sso_mode, teams: places },
+    data: { email, role, sso_mode, teams: memberships },
   })
   return invitations.getInOrg(trx, row.organization_id, row.id)
 }

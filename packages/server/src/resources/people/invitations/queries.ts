@@ -6,7 +6,7 @@ import type { Place } from '../../../http/cursors.ts'
 import { notFound, validationFailed } from '../../../lib/errors.ts'
 import { hashToken } from '../../../lib/ids.ts'
 import type { SsoMode } from '../schema.ts'
-import type { TeamPlace } from '../team-members/queries.ts'
+import type { TeamMembership } from '../team-members/queries.ts'
 import { userJson, type UserRow } from '../user/queries.ts'
 import type { InvitationState } from './schema.ts'
 
@@ -33,9 +33,9 @@ const isOverdue = sql`(i.state = 'pending' and i.expires_at <= now())`
 const select = sql`
   select i.id, i.email, case when ${isOverdue} then 'expired' else i.state end as state, i.role, i.sso_mode,
     coalesce((
-      select json_agg(json_build_object('id', t.id, 'slug', t.slug) order by place.index)
-      from jsonb_array_elements(i.teams) with ordinality as place (team, index)
-      join teams t on t.organization_id = i.organization_id and t.id = (place.team ->> 'id')::uuid
+      select json_agg(json_build_object('id', t.id, 'slug', t.slug) order by membership.index)
+      from jsonb_array_elements(i.teams) with ordinality as membership (team, index)
+      join teams t on t.organization_id = i.organization_id and t.id = (membership.team ->> 'id')::uuid
     ), '[]') as teams,
     i.created_at, ${userJson('creator')} as created_by, i.accepted_at, ${userJson('accepter')} as accepted_by,
     i.revoked_at, ${userJson('revoker')} as revoked_by,
@@ -95,7 +95,7 @@ export interface NewInvitation {
   email: string
   role: MemberRole
   sso_mode: SsoMode
-  teams: readonly TeamPlace[]
+  teams: readonly TeamMembership[]
   created_by: string
 }
 
@@ -114,7 +114,7 @@ export async function insert(trx: Trx, { teams, ...row }: NewInvitation): Promis
 }
 
 interface Accepted extends Pick<InvitationRow, 'id' | 'email' | 'role' | 'sso_mode'> {
-  teams: TeamPlace[]
+  teams: TeamMembership[]
 }
 
 export interface OpenInvitation {

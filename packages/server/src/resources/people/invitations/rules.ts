@@ -1,7 +1,7 @@
 import { validationFailed } from '../../../lib/errors.ts'
 import type { MailText } from '../../../notifications/messages/mail-text.ts'
 import { requireEmail } from '../email.ts'
-import type { TeamPlace } from '../team-members/queries.ts'
+import type { TeamMembership } from '../team-members/queries.ts'
 import type { CreateInvitationsBody } from './schema.ts'
 
 export const mostPending = 20
@@ -16,11 +16,13 @@ export function readAddresses(emails: readonly string[]): string[] {
   return [...byLower.values()]
 }
 
-export function readTeams(teams: CreateInvitationsBody['teams'] = []): TeamPlace[] {
-  const places = teams.map(({ id, role = 'member' }) => ({ id: id.toLowerCase(), role }))
-  const repeated = places.findIndex(({ id }, index) => places.findIndex((place) => place.id === id) < index)
+export function readTeams(teams: CreateInvitationsBody['teams'] = []): TeamMembership[] {
+  const memberships = teams.map(({ id, role = 'member' }) => ({ id: id.toLowerCase(), role }))
+  const repeated = memberships.findIndex(
+    ({ id }, index) => memberships.findIndex((membership) => membership.id === id) < index,
+  )
   if (repeated !== -1) throw validationFailed(`teams[${repeated}] names a team for the second time`)
-  return places
+  return memberships
 }
 
 export function mailText(

@@ -12,7 +12,7 @@ export interface TeamMemberRow {
 }
 
 /** A team and the role in it. */
-export interface TeamPlace {
+export interface TeamMembership {
   id: string
   role: TeamRole
 }
@@ -86,13 +86,13 @@ export async function insertIntoTeams(
   trx: Trx,
   orgId: string,
   userId: string,
-  places: readonly TeamPlace[],
+  memberships: readonly TeamMembership[],
 ): Promise<void> {
   await sql`
     insert into team_members (organization_id, team_id, user_id, role)
-    select t.organization_id, t.id, ${userId}, place.role
-    from unnest(${places.map(({ id }) => id)}::uuid[], ${places.map(({ role }) => role)}::text[]) as place (team_id, role)
-    join teams t on t.id = place.team_id
+    select t.organization_id, t.id, ${userId}, membership.role
+    from unnest(${memberships.map(({ id }) => id)}::uuid[], ${memberships.map(({ role }) => role)}::text[]) as membership (team_id, role)
+    join teams t on t.id = membership.team_id
     where t.organization_id = ${orgId}
     for key share of t
     on conflict do nothing`.execute(trx)

@@ -6,7 +6,7 @@ import { hostOfType } from '../../../source-hosts/hosts.ts'
 import { audited, recordConnection } from './audited.ts'
 import { noCredentials, readCredentials, refuseUselessCredentials } from './credentials.ts'
 import * as connections from './queries.ts'
-import { readPlace } from './rules.ts'
+import { readAddress } from './rules.ts'
 import type { CreateRepositoryConnectionBody } from './schema.ts'
 
 export async function createConnection(
@@ -15,13 +15,13 @@ export async function createConnection(
   caller: Caller,
   body: CreateRepositoryConnectionBody,
 ): Promise<connections.ConnectionRow> {
-  const place = readPlace(body.type, {
+  const address = readAddress(body.type, {
     url: body.url,
     api_url: body.api_url,
     repository_host: body.repository_host,
   })
   const credentials = { ...noCredentials, ...readCredentials(ctx, noCredentials, body) }
-  const fields = { type: body.type, ...place, ...credentials }
+  const fields = { type: body.type, ...address, ...credentials }
   refuseUselessCredentials(fields)
   const { type, host } = fields
   const id = newId()

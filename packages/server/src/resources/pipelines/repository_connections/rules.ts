@@ -4,20 +4,20 @@ import type { ConnectionType } from './schema.ts'
 
 export const isApp = (type: ConnectionType): boolean => hostOfType(type).token?.credential === 'app'
 
-interface Place {
+interface HostAddress {
   url: string
   api_url: string
   host: string
 }
 
-export function readPlace(
+export function readAddress(
   type: ConnectionType,
   given: {
     url: string | undefined
     api_url: string | null | undefined
     repository_host: string | null | undefined
   },
-): Place {
+): HostAddress {
   const url = readUrl('url', given.url || hostOfType(type).publicUrl)
   const host = (given.repository_host || new URL(url).hostname).toLowerCase()
   if (isApp(type)) refuseWrongApp(type, host)

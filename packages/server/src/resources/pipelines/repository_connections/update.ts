@@ -8,7 +8,7 @@ import { providerOf } from '../../../source-hosts/settings.ts'
 import { audited, recordConnection } from './audited.ts'
 import { readCredentials, refuseUselessCredentials } from './credentials.ts'
 import * as connections from './queries.ts'
-import { readPlace } from './rules.ts'
+import { readAddress } from './rules.ts'
 import type { UpdateRepositoryConnectionBody } from './schema.ts'
 
 export async function updateConnection(
@@ -22,20 +22,20 @@ export async function updateConnection(
     const before = await connections.lockInOrg(trx, org.id, id)
     if (before === undefined) throw notFound('No repository connection found')
     const hasMoved = body.url !== undefined && body.url !== before.url
-    const place = readPlace(before.type, {
+    const address = readAddress(before.type, {
       url: body.url ?? before.url,
       api_url: body.api_url === undefined && !hasMoved ? before.api_url : body.api_url,
       repository_host: body.repository_host === undefined && !hasMoved ? before.host : body.repository_host,
     })
-    const set = { ...place, ...readCredentials(ctx, before, body) }
+    const set = { ...address, ...readCredentials(ctx, before, body) }
     const fields = { ...before, ...set }
     refuseUselessCredentials(fields)
     refuseMovedSecret(before, fields, body)
     await connections.updateInOrg(trx, org.id, id, set)
-    if (place.host !== before.host) {
+    if (address.host !== before.host) {
       const { providerOf: providerAt } = hostOfType(before.type)
       await connections.updateProvider(trx, org.id, before.host, providerOf(`https://${before.host}/`))
-      await connections.updateProvider(trx, org.id, place.host, providerAt(place.host))
+      await connections.updateProvider(trx, org.id, address.host, providerAt(address.host))
     }
     await recordConnection(trx, org, caller, 'SCM_REPOSITORY_HOST_UPDATED', fields, {
       ...changedAttributes(before, fields, audited),
