@@ -239,12 +239,12 @@ class Planning {
       if (shape === null || known === undefined) continue
       const image = chooseImage({ image: null, rules: [], queueImage: queue.queue_image }, known)
       if (image.kind !== 'run') continue
-      const alike = this.idle.filter(
+      const equal = this.idle.filter(
         ({ queue_id, image_ref, instance_shape }) =>
           queue_id === queue.queue_id && image_ref === image.ref && instance_shape === queue.instance_shape,
       )
-      for (const agent of alike.slice(0, this.settings.warmAgents)) wanted.add(agent)
-      for (let count = alike.length; count < this.settings.warmAgents && shape.cpus <= this.free; count++) {
+      for (const agent of equal.slice(0, this.settings.warmAgents)) wanted.add(agent)
+      for (let count = equal.length; count < this.settings.warmAgents && shape.cpus <= this.free; count++) {
         await this.insert(queue, null, image.ref, shape.cpus)
       }
     }

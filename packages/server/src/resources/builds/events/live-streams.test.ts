@@ -121,7 +121,7 @@ describe('the streams of a server', () => {
     for (const { end } of await Promise.all(reading)) await end()
   })
 
-  it('send at most so many things in a message, whose cursor moves with the last one', async () => {
+  it('send at most so many resources in a message, whose cursor moves with the last one', async () => {
     const pipeline = await aPipeline(app, org, 'steps: [{ command: a, parallelism: 5 }]')
     const after = await currentCursor(app.db)
     const build = await aBuild(app, org, pipeline)

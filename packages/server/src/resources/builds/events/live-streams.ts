@@ -1,4 +1,4 @@
-// All streams of one server share one reader of the outbox and one query for each kind of thing, however many they are.
+// All streams of one server share one reader of the outbox and one query for each kind of resource, however many they are.
 import { setImmediate, setTimeout as delay } from 'node:timers/promises'
 import { hasScope } from '../../../auth/caller.ts'
 import { hasFullAccess } from '../../../auth/pipeline-access.ts'
@@ -8,7 +8,7 @@ import { ApiError, unavailable } from '../../../lib/errors.ts'
 import { groupBy } from '../../../lib/group-by.ts'
 import type { Cursor } from './cursor.ts'
 import * as events from './queries.ts'
-import type { ShownThing, ThingKind } from './queries.ts'
+import type { ShownResource, ResourceKind } from './queries.ts'
 import { EventStream, usualLimits, type Limits, type Pending, type StreamRequest } from './stream.ts'
 
 /** While nothing happens, the outbox is looked at this often. A NOTIFY with every commit would cost more. */
@@ -33,9 +33,9 @@ const listOf = {
   graph: events.listGraphs,
   agent: events.listAgents,
   queue: events.listQueues,
-} as const satisfies Record<ThingKind, unknown>
+} as const satisfies Record<ResourceKind, unknown>
 
-const kinds = Object.keys(listOf) as ThingKind[]
+const kinds = Object.keys(listOf) as ResourceKind[]
 
 const ofServer = new WeakMap<Context, LiveStreams>()
 
@@ -137,10 +137,15 @@ export class LiveStreams {
       stream.start(await events.currentCursor(this.ctx.db))
     } else {
       const scope = { organizationIds: [organizationId], buildIds }
-      const { cursor, things } = await events.listChanges(this.ctx.db, after, scope, this.limits.mostPending)
+      const { cursor, resources } = await events.listChanges(
+        this.ctx.db,
+        after,
+        scope,
+        this.limits.mostPending,
+      )
       // A cursor from the future is one of another database, of which this one may be an older copy.
-      if (things === null || after.end > cursor.end) stream.reset()
-      else for (const thing of things) stream.note(thing)
+      if (resources === null || after.end > cursor.end) stream.reset()
+      else for (const resource of resources) stream.note(resource)
       stream.start(cursor)
     }
     this.starting.delete(stream)
@@ -153,14 +158,14 @@ export class LiveStreams {
     const now = this.ctx.now()
     const isNew = now.getTime() - this.cursorReadAt.getTime() < newMs
     const scope = { ...this.scope(), ...(isNew ? { around: now } : {}) }
-    const { cursor, things } = await events.listChanges(db, from, scope, mostInBatch)
+    const { cursor, resources } = await events.listChanges(db, from, scope, mostInBatch)
     this.cursor = cursor
     this.cursorReadAt = now
-    if (things === null) for (const stream of this.streams) stream.reset()
+    if (resources === null) for (const stream of this.streams) stream.reset()
     const ofOrganization = groupBy([...this.streams], ({ request }) => request.organizationId)
     let since = performance.now()
-    for (const thing of things ?? []) {
-      for (const stream of ofOrganization.get(thing.organization_id) ?? []) stream.note(thing)
+    for (const resource of resources ?? []) {
+      for (const stream of ofOrganization.get(resource.organization_id) ?? []) stream.note(resource)
       since = await letOthersRun(since)
     }
     for (const stream of this.streams) stream.advance(cursor)
@@ -178,41 +183,41 @@ export class LiveStreams {
   private async sendPending(): Promise<boolean> {
     const ready = [...this.streams].filter((stream) => stream.isOpen && stream.isReady && stream.hasNews)
     if (ready.length === 0) return false
-    const messages = ready.map((stream) => ({ stream, things: stream.next() }))
+    const messages = ready.map((stream) => ({ stream, resources: stream.next() }))
     const shown = await this.show(messages)
     // Access is judged last, so that it is as new as what is shown.
     const admitted = await this.judge(ready)
     const readable = await this.listReadable(admitted, shown)
     let since = performance.now()
-    for (const { stream, things } of messages) {
+    for (const { stream, resources } of messages) {
       const access = admitted.get(stream)
       if (access === undefined) continue
-      const entries = things.flatMap(({ kind, id }) => {
-        const thing = shown.get(`${kind} ${id}`)
-        const json = thing === undefined ? null : visible(thing, kind, access, readable)
+      const entries = resources.flatMap(({ kind, id }) => {
+        const resource = shown.get(`${kind} ${id}`)
+        const json = resource === undefined ? null : visible(resource, kind, access, readable)
         return json === null ? [] : [{ kind, json }]
       })
       const lists = Object.fromEntries(
         kinds.map((kind) => [kind, entries.filter((entry) => entry.kind === kind).map(({ json }) => json)]),
       )
-      stream.send(things, lists)
+      stream.send(resources, lists)
       since = await letOthersRun(since)
     }
     return true
   }
 
-  /** The present state of the things, by kind and id. */
+  /** The present state of the resources, by kind and id. */
   private async show(
-    messages: ReadonlyArray<{ stream: EventStream; things: readonly Pending[] }>,
-  ): Promise<Map<string, ShownThing>> {
+    messages: ReadonlyArray<{ stream: EventStream; resources: readonly Pending[] }>,
+  ): Promise<Map<string, ShownResource>> {
     const organizationIds = [...new Set(messages.map(({ stream }) => stream.request.organizationId))]
     const idsOf = new Map(kinds.map((kind) => [kind, new Set<string>()]))
-    for (const { things } of messages) for (const { kind, id } of things) idsOf.get(kind)?.add(id)
-    const shown = new Map<string, ShownThing>()
+    for (const { resources } of messages) for (const { kind, id } of resources) idsOf.get(kind)?.add(id)
+    const shown = new Map<string, ShownResource>()
     for (const [kind, ids] of idsOf) {
       if (ids.size === 0) continue
-      for (const thing of await listOf[kind](this.ctx.db, [organizationIds, [...ids]]))
-        shown.set(`${kind} ${thing.id}`, thing)
+      for (const resource of await listOf[kind](this.ctx.db, [organizationIds, [...ids]]))
+        shown.set(`${kind} ${resource.id}`, resource)
     }
     return shown
   }
@@ -237,7 +242,7 @@ export class LiveStreams {
   /** Pairs of user and pipeline, for the callers who may not read all pipelines. */
   private async listReadable(
     admitted: ReadonlyMap<EventStream, Standing>,
-    shown: ReadonlyMap<string, ShownThing>,
+    shown: ReadonlyMap<string, ShownResource>,
   ): Promise<ReadonlySet<string>> {
     const limited = [...admitted].filter(([, { org }]) => org === null || !hasFullAccess(org))
     const pipelineIds = [...new Set([...shown.values()].flatMap(({ pipeline_id }) => pipeline_id ?? []))]
@@ -250,16 +255,16 @@ export class LiveStreams {
 
 /** null: the caller may not see it. */
 function visible(
-  thing: ShownThing,
-  kind: ThingKind,
+  resource: ShownResource,
+  kind: ResourceKind,
   { caller, org }: Standing,
   readable: ReadonlySet<string>,
 ): string | null {
-  if (caller === null || org === null || thing.organization_id !== org.id) return null
+  if (caller === null || org === null || resource.organization_id !== org.id) return null
   if ((kind === 'agent' || kind === 'queue') && !hasScope(caller, scopeOf[kind])) return null
-  const { pipeline_id: pipelineId } = thing
+  const { pipeline_id: pipelineId } = resource
   const mayRead = pipelineId === null || hasFullAccess(org) || readable.has(`${caller.user.id} ${pipelineId}`)
-  return mayRead ? thing.json : thing.otherwise
+  return mayRead ? resource.json : resource.redacted
 }
 
 /** Returns when the caller's part of the event loop began. */

@@ -7,11 +7,11 @@ import { newestTransaction } from '../../../events/newest.ts'
 import { jobsOfSteps, shortBuild, shortJob } from '../graph/short-json.ts'
 import { cursorOf, type Cursor } from './cursor.ts'
 
-export type ThingKind = 'build' | 'job' | 'graph' | 'agent' | 'queue'
+export type ResourceKind = 'build' | 'job' | 'graph' | 'agent' | 'queue'
 
 /** Something that an event says has changed. */
-export interface ChangedThing {
-  kind: ThingKind
+export interface ChangedResource {
+  kind: ResourceKind
   id: string
   organization_id: string
   /** Jobs and graphs only. */
@@ -23,7 +23,7 @@ interface Changes {
   /** Up to here. */
   cursor: Cursor
   /** null: too many to read, or some are deleted. */
-  things: ChangedThing[] | null
+  resources: ChangedResource[] | null
 }
 
 export async function currentCursor(db: Db): Promise<Cursor> {
@@ -64,18 +64,18 @@ export async function listChanges(
   db: Db,
   { end, running }: Cursor,
   { organizationIds, buildIds, around }: Scope,
-  mostThings: number,
+  mostResources: number,
 ): Promise<Changes> {
-  const at = (ms: number, otherwise: string) =>
-    around === undefined ? otherwise : new Date(around.getTime() + ms).toISOString()
+  const at = (ms: number, none: string) =>
+    around === undefined ? none : new Date(around.getTime() + ms).toISOString()
   const times = [at(-marginMs, '-infinity'), at(marginMs, 'infinity')] as const
-  const statement = selectChanges(end, running, organizationIds, buildIds, mostThings + 1, ...times)
+  const statement = selectChanges(end, running, organizationIds, buildIds, mostResources + 1, ...times)
   const { rows } = await statement.execute(db)
   const [row] = rows
   if (row === undefined) throw new Error('A statement that gives one row gave none.')
-  const isTooMuch = row.scanned > mostScanned || row.things.length > mostThings
+  const isTooMuch = row.scanned > mostScanned || row.resources.length > mostResources
   const isDeleted = row.horizon !== null && row.horizon >= Math.min(end, ...running)
-  return { cursor: cursorOf(row.snapshot), things: isTooMuch || isDeleted ? null : row.things }
+  return { cursor: cursorOf(row.snapshot), resources: isTooMuch || isDeleted ? null : row.resources }
 }
 
 interface SelectedChanges {
@@ -83,7 +83,7 @@ interface SelectedChanges {
   /** Events up to this transaction may be deleted. */
   horizon: number | null
   scanned: number
-  things: ChangedThing[]
+  resources: ChangedResource[]
 }
 
 const columns = sql`xid, organization_id, build_id, job_id, kind, data`
@@ -101,7 +101,7 @@ const selectChanges = prepared(
     running: readonly number[],
     organizationIds: readonly string[],
     buildIds: readonly string[],
-    mostThings: number,
+    mostResources: number,
     from: string,
     to: string,
   ): RawBuilder<SelectedChanges> => sql<SelectedChanges>`
@@ -116,7 +116,7 @@ const selectChanges = prepared(
       select * from scanned where organization_id = any (${organizationIds}::uuid[])
     ), watched as materialized (
       select * from fresh where build_id = any (${buildIds}::uuid[])
-    ), things as (
+    ), resources as (
       select 'build' as kind, build_id as id, organization_id, null::uuid as build_id, xid
       from fresh where build_id is not null and kind in ('build.state_changed', 'build.changed')
       union
@@ -139,41 +139,41 @@ const selectChanges = prepared(
     )
     select pg_current_snapshot()::text as snapshot, (select h.xid from event_horizon h) as horizon, (select count(*) from scanned)::int as scanned, coalesce((
       select json_agg(json_build_object('kind', t.kind, 'id', t.id, 'organization_id', t.organization_id,
-        'build_id', t.build_id, 'transaction', t.xid)) from (select * from things limit ${mostThings}) t), '[]') as things`,
+        'build_id', t.build_id, 'transaction', t.xid)) from (select * from resources limit ${mostResources}) t), '[]') as resources`,
 )
 
-/** The present state of a thing, as JSON text. */
-export interface ShownThing {
+/** The present state of a resource, as JSON text. */
+export interface ShownResource {
   id: string
   organization_id: string
   /** null: every member may see it. */
   pipeline_id: string | null
   json: string
   /** Instead, for members who may not read the pipeline. null: nothing. */
-  otherwise: string | null
+  redacted: string | null
 }
 
 type Wanted = readonly [organizationIds: readonly string[], ids: readonly string[]]
 
-export async function listBuilds(db: Db, [organizationIds, ids]: Wanted): Promise<ShownThing[]> {
-  const { rows } = await sql<ShownThing>`
-    select b.id, b.organization_id, b.pipeline_id, ${shortBuild} as json, null as otherwise
+export async function listBuilds(db: Db, [organizationIds, ids]: Wanted): Promise<ShownResource[]> {
+  const { rows } = await sql<ShownResource>`
+    select b.id, b.organization_id, b.pipeline_id, ${shortBuild} as json, null as redacted
     from builds b join pipelines p on p.id = b.pipeline_id
     where b.organization_id = any (${organizationIds}::uuid[]) and b.id = any (${ids}::uuid[])`.execute(db)
   return rows
 }
 
-export async function listJobs(db: Db, [organizationIds, ids]: Wanted): Promise<ShownThing[]> {
+export async function listJobs(db: Db, [organizationIds, ids]: Wanted): Promise<ShownResource[]> {
   const json = object({ build_id: word(sql`j.build_id`), job: shortJob })
-  const { rows } = await sql<ShownThing>`
-    select j.id, j.organization_id, j.pipeline_id, ${json} as json, null as otherwise from ${jobsOfSteps}
+  const { rows } = await sql<ShownResource>`
+    select j.id, j.organization_id, j.pipeline_id, ${json} as json, null as redacted from ${jobsOfSteps}
     where j.organization_id = any (${organizationIds}::uuid[]) and j.id = any (${ids}::uuid[])`.execute(db)
   return rows
 }
 
-export async function listGraphs(db: Db, [organizationIds, ids]: Wanted): Promise<ShownThing[]> {
-  const { rows } = await sql<ShownThing>`
-    select id, organization_id, pipeline_id, ${word(sql`id`)} as json, null as otherwise from builds
+export async function listGraphs(db: Db, [organizationIds, ids]: Wanted): Promise<ShownResource[]> {
+  const { rows } = await sql<ShownResource>`
+    select id, organization_id, pipeline_id, ${word(sql`id`)} as json, null as redacted from builds
     where organization_id = any (${organizationIds}::uuid[]) and id = any (${ids}::uuid[])`.execute(db)
   return rows
 }
@@ -188,10 +188,10 @@ const agentJson = (jobId: RawBuilder<unknown>) =>
     job_id: word(jobId),
   })
 
-export async function listAgents(db: Db, [organizationIds, ids]: Wanted): Promise<ShownThing[]> {
-  const { rows } = await sql<ShownThing>`
+export async function listAgents(db: Db, [organizationIds, ids]: Wanted): Promise<ShownResource[]> {
+  const { rows } = await sql<ShownResource>`
     select a.id, a.organization_id, j.pipeline_id, ${agentJson(sql`j.id`)} as json,
-      ${agentJson(sql`null`)} as otherwise
+      ${agentJson(sql`null`)} as redacted
     from agents a left join jobs j on j.agent_id = a.id
       and j.state in ('assigned', 'accepted', 'running', 'timing_out', 'canceling')
     where a.organization_id = any (${organizationIds}::uuid[]) and a.id = any (${ids}::uuid[])`.execute(db)
@@ -204,9 +204,9 @@ const queueJson = object({
   dispatch_paused: bare(sql`q.dispatch_paused_at is not null`),
 })
 
-export async function listQueues(db: Db, [organizationIds, ids]: Wanted): Promise<ShownThing[]> {
-  const { rows } = await sql<ShownThing>`
-    select q.id, q.organization_id, null::uuid as pipeline_id, ${queueJson} as json, null as otherwise from cluster_queues q
+export async function listQueues(db: Db, [organizationIds, ids]: Wanted): Promise<ShownResource[]> {
+  const { rows } = await sql<ShownResource>`
+    select q.id, q.organization_id, null::uuid as pipeline_id, ${queueJson} as json, null as redacted from cluster_queues q
     where q.organization_id = any (${organizationIds}::uuid[]) and q.id = any (${ids}::uuid[])`.execute(db)
   return rows
 }

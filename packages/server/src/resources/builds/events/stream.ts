@@ -1,9 +1,9 @@
-// One caller's stream of changes. It stores which things have changed, not what became of them, so a slow reader costs
+// One caller's stream of changes. It stores which resources have changed, not what became of them, so a slow reader costs
 // little memory and always gets the newest state.
 import { Readable } from 'node:stream'
 import type { Standing } from '../../../http/route.ts'
 import { isInFront, type Cursor } from './cursor.ts'
-import type { ChangedThing, ThingKind } from './queries.ts'
+import type { ChangedResource, ResourceKind } from './queries.ts'
 
 export interface StreamRequest {
   organizationId: string
@@ -17,7 +17,7 @@ export interface StreamRequest {
 }
 
 export interface Limits {
-  /** More changed things than this are not sent: the reader is told to fetch everything again. */
+  /** More changed resources than this are not sent: the reader is told to fetch everything again. */
   mostPending: number
   mostInMessage: number
   bufferBytes: number
@@ -36,10 +36,10 @@ export const usualLimits: Limits = {
   endsAfterMs: 600_000,
 }
 
-export type Pending = Pick<ChangedThing, 'kind' | 'id'>
+export type Pending = Pick<ChangedResource, 'kind' | 'id'>
 
 /** The lists of a message. */
-type Lists = Readonly<Partial<Record<ThingKind, readonly string[]>>>
+type Lists = Readonly<Partial<Record<ResourceKind, readonly string[]>>>
 
 export class EventStream {
   readonly request: StreamRequest
@@ -87,8 +87,8 @@ export class EventStream {
     this.write(`event: hello\nid: ${cursor.text}\ndata: ${JSON.stringify({ cursor: cursor.text })}\n\n`)
   }
 
-  /** Adds a thing, unless the reader has seen that change. */
-  note({ kind, id, build_id, transaction }: ChangedThing): void {
+  /** Adds a resource, unless the reader has seen that change. */
+  note({ kind, id, build_id, transaction }: ChangedResource): void {
     if (this.isResetDue || (this.position !== null && !isInFront(this.position, transaction))) return
     if (build_id !== null && !this.request.buildIds.includes(build_id)) return
     this.pending.set(`${kind} ${id}`, { kind, id })
@@ -109,18 +109,18 @@ export class EventStream {
     return this.isResetDue || this.pending.size > 0
   }
 
-  /** The things of the next message. */
+  /** The resources of the next message. */
   next(): Pending[] {
     return [...this.pending.values()].slice(0, this.limits.mostInMessage)
   }
 
-  /** Sends what became of things that `next` returned. Without entries nothing is sent. */
-  send(things: readonly Pending[], lists: Lists): void {
+  /** Sends what became of resources that `next` returned. Without entries nothing is sent. */
+  send(resources: readonly Pending[], lists: Lists): void {
     if (this.isResetDue) {
       this.sendReset()
       return
     }
-    for (const { kind, id } of things) this.pending.delete(`${kind} ${id}`)
+    for (const { kind, id } of resources) this.pending.delete(`${kind} ${id}`)
     const entries = Object.entries(lists).filter(([, list]) => list.length > 0)
     if (entries.length === 0) return
     const data = entries.map(([kind, list]) => `"${kind}s":[${list.join(',')}]`).join(',')
@@ -156,7 +156,7 @@ export class EventStream {
     this.write(`event: reset\nid: ${cursor}\ndata: ${JSON.stringify({ cursor })}\n\n`)
   }
 
-  /** A message that leaves things pending has the cursor of the one before it, so that a reader continues there. */
+  /** A message that leaves resources pending has the cursor of the one before it, so that a reader continues there. */
   private sendChanges(data: string): void {
     if (this.pending.size === 0 && this.position !== null) this.sent = this.position.text
     this.write(`event: changes\nid: ${this.sent}\ndata: ${data}\n\n`)

@@ -37,6 +37,6 @@ export function add(to: Tally, more: Tally): void {
       .at(-1) ?? null
 }
 
-/** Adds one thing of a build that ended at that time. */
+/** Adds one log or artifact of a build that ended at that time. */
 export const addOne = (to: Tally, { finished_at: at, bytes }: { finished_at: string; bytes: number }): void =>
   add(to, { count: 1, blob_bytes: bytes, oldest: at, newest: at })

@@ -24,7 +24,7 @@ const isInScope = (scope: Scope) => {
     and (${pipelineIds}::uuid[] is null or p.id = any (${pipelineIds}::uuid[]))`
 }
 
-/** Only things of builds that ended in this time, from `since` to before `until`. */
+/** Only rows of builds that ended in this time, from `since` to before `until`. */
 export interface Slice {
   since: string
   until: string
@@ -34,7 +34,7 @@ export const allTime: Slice = { since: '-infinity', until: 'infinity' }
 
 const nothing = '00000000-0000-0000-0000-000000000000'
 
-/** A common table expression: the times before which things of a pipeline are due. null: never. */
+/** A common table expression: the times before which builds, logs and artifacts of a pipeline are due. null: never. */
 export const policies = (
   scope: Scope,
   { now, defaults, trial }: Terms,

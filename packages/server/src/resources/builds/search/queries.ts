@@ -13,7 +13,7 @@ export interface HitRow {
   path: string
 }
 
-/** The kinds of things that the caller's token may read. */
+/** The kinds of hits that the caller's token may read. */
 interface Readable {
   pipelines: boolean
   builds: boolean
