@@ -2,7 +2,7 @@ import type { EnvLookup } from '@millrace/engine/expansion.ts'
 import { interpolateTree } from '@millrace/engine/interpolate.ts'
 import type { Problem } from '@millrace/engine/problem.ts'
 import { DEFAULT_MAX_BYTES, readPipelineTree, type ReadPipelines } from '@millrace/engine/steps/document.ts'
-import { resolveIfChanged } from '@millrace/engine/steps/if-changed.ts'
+import { resolveIfChanged } from '@millrace/engine/steps/attributes/if-changed.ts'
 import type { PipelineDocument } from '@millrace/engine/steps/types.ts'
 import { parseSource } from '@millrace/engine/yaml.ts'
 

@@ -2,12 +2,12 @@
 
 import { findEntry } from '../source.ts'
 import type { SourceMap } from '../source.ts'
-import { readCache } from './cache.ts'
-import type { CacheSetting } from './cache.ts'
-import { readCheckout } from './checkout.ts'
+import { readCache } from './attributes/cache.ts'
+import type { CacheSetting } from './attributes/cache.ts'
+import { readCheckout } from './attributes/checkout.ts'
 import type { Report } from './report.ts'
-import { readSecrets } from './secrets.ts'
-import { readTargeting } from './targeting.ts'
+import { readSecrets } from './attributes/secrets.ts'
+import { readTargeting } from './attributes/targeting.ts'
 import type { Checkout } from './types.ts'
 import { MAX_INTEGER, MIN_INTEGER, readInteger, readText } from './values.ts'
 

@@ -1,5 +1,5 @@
-// docs/guide/steps.md has an example of every attribute that a reader in this folder knows. The readers tell their attributes
-// when they meet one that they do not know.
+// docs/guide/steps.md has an example of every attribute that a reader below this folder knows. The readers tell their
+// attributes when they meet one that they do not know.
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { plainValue } from '../source.ts'
@@ -10,7 +10,7 @@ type Map = Record<string, unknown>
 
 const options = { origin: 'upload', maxBytes: 1024 * 1024 } as const
 const folder = new URL('./', import.meta.url)
-const sources = readdirSync(folder)
+const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
   .map((name) => readFileSync(new URL(name, folder), 'utf8'))
 const guide = readFileSync(new URL('../../../../docs/guide/steps.md', import.meta.url), 'utf8')

@@ -1,4 +1,4 @@
-import { countCombinations } from './matrix.ts'
+import { countCombinations } from './attributes/matrix.ts'
 import type { LeafStep, StepDefinition } from './types.ts'
 
 /** A build holds at most 4000 jobs. */

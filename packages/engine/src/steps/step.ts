@@ -1,16 +1,16 @@
 import { findEntry } from '../source.ts'
 import type { SourceMap, SourceNode } from '../source.ts'
-import { readCommand } from './command.ts'
+import { readCommand } from './kinds/command.ts'
 import type { Defaults } from './defaults.ts'
-import { readGroup } from './group.ts'
-import type { Origin } from './if-changed.ts'
-import { readKind } from './kind.ts'
-import { readBlock, readInput } from './manual.ts'
+import { readGroup } from './kinds/group.ts'
+import type { Origin } from './attributes/if-changed.ts'
+import { readKind } from './kinds/kind.ts'
+import { readBlock, readInput } from './kinds/manual.ts'
 import type { PlacedStep } from './keys.ts'
 import type { Report } from './report.ts'
-import { readTrigger } from './trigger.ts'
+import { readTrigger } from './kinds/trigger.ts'
 import type { LeafStep, StepDefinition } from './types.ts'
-import { readWait } from './wait.ts'
+import { readWait } from './kinds/wait.ts'
 
 export interface StepContext {
   defaults: Defaults

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { messages, oneStep } from '../../test/reading.ts'
+import { messages, oneStep } from '../../../test/reading.ts'
 
 const refuseField = (field: string) => messages(`[{block: b, fields: [${field}]}]`)
 

@@ -1,10 +1,10 @@
-import type { SourceEntry } from '../source.ts'
-import { readAttributes } from './attributes.ts'
+import type { SourceEntry } from '../../source.ts'
+import { readAttributes } from '../read-attributes.ts'
 import { readAdjustments } from './matrix-adjustments.ts'
 import { checkBytes, readElement } from './matrix-elements.ts'
-import type { Report } from './report.ts'
-import type { Matrix } from './types.ts'
-import { isNull, wrong } from './values.ts'
+import type { Report } from '../report.ts'
+import type { Matrix } from '../types.ts'
+import { isNull, wrong } from '../values.ts'
 
 const MAX_DIMENSIONS = 6
 const MAX_ELEMENTS = 25

@@ -1,8 +1,8 @@
-import type { SourceEntry } from '../source.ts'
-import { readAttributes } from './attributes.ts'
-import type { Report } from './report.ts'
+import type { SourceEntry } from '../../source.ts'
+import { readAttributes } from '../read-attributes.ts'
+import type { Report } from '../report.ts'
 import { checkSecretKey } from './secrets.ts'
-import type { Checkout } from './types.ts'
+import type { Checkout } from '../types.ts'
 import {
   isNull,
   readBoolean,
@@ -13,7 +13,7 @@ import {
   readText,
   readTexts,
   wrong,
-} from './values.ts'
+} from '../values.ts'
 
 const NAMES = [
   'skip',

@@ -1,7 +1,7 @@
-import type { SourceEntry } from '../source.ts'
-import type { Report } from './report.ts'
-import type { Skip } from './types.ts'
-import { isNull, wrong } from './values.ts'
+import type { SourceEntry } from '../../source.ts'
+import type { Report } from '../report.ts'
+import type { Skip } from '../types.ts'
+import { isNull, wrong } from '../values.ts'
 
 const MAX_REASON = 70
 

@@ -1,11 +1,11 @@
-import { compileRegex } from '../conditions/regex.ts'
-import { describeNode } from '../source.ts'
-import type { SourceEntry, SourceMap, SourceNode } from '../source.ts'
-import { readAttributes } from './attributes.ts'
+import { compileRegex } from '../../conditions/regex.ts'
+import { describeNode } from '../../source.ts'
+import type { SourceEntry, SourceMap, SourceNode } from '../../source.ts'
+import { readAttributes } from '../read-attributes.ts'
 import { readOptions } from './field-options.ts'
-import type { Report } from './report.ts'
-import type { Field } from './types.ts'
-import { isNull, readBoolean, readName, readText, readTexts, wrong } from './values.ts'
+import type { Report } from '../report.ts'
+import type { Field } from '../types.ts'
+import { isNull, readBoolean, readName, readText, readTexts, wrong } from '../values.ts'
 
 const TEXT = {
   owner: 'a text field',

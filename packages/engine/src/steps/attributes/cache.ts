@@ -1,8 +1,8 @@
-import type { SourceEntry } from '../source.ts'
-import { readAttributes } from './attributes.ts'
-import type { Report } from './report.ts'
-import type { CacheVolume } from './types.ts'
-import { isNull, readText, readTexts, wrong } from './values.ts'
+import type { SourceEntry } from '../../source.ts'
+import { readAttributes } from '../read-attributes.ts'
+import type { Report } from '../report.ts'
+import type { CacheVolume } from '../types.ts'
+import { isNull, readText, readTexts, wrong } from '../values.ts'
 
 const MIN_SIZE_GB = 20
 const MAX_NAME = 100

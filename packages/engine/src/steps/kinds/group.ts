@@ -1,13 +1,13 @@
-import type { SourceEntry, SourceMap, SourceNode } from '../source.ts'
-import { readAttributes } from './attributes.ts'
-import { EVERY_STEP_ALIASES, EVERY_STEP_NAMES, readEveryStep } from './every-step.ts'
-import { checkIfChanged } from './if-changed.ts'
-import type { Origin } from './if-changed.ts'
-import { readNotify } from './notify.ts'
-import type { Report } from './report.ts'
-import { readSkip } from './skip.ts'
-import type { GroupStep, LeafStep } from './types.ts'
-import { readText } from './values.ts'
+import type { SourceEntry, SourceMap, SourceNode } from '../../source.ts'
+import { readAttributes } from '../read-attributes.ts'
+import { EVERY_STEP_ALIASES, EVERY_STEP_NAMES, readEveryStep } from '../attributes/every-step.ts'
+import { checkIfChanged } from '../attributes/if-changed.ts'
+import type { Origin } from '../attributes/if-changed.ts'
+import { readNotify } from '../attributes/notify.ts'
+import type { Report } from '../report.ts'
+import { readSkip } from '../attributes/skip.ts'
+import type { GroupStep, LeafStep } from '../types.ts'
+import { readText } from '../values.ts'
 
 const VOCABULARY = {
   owner: 'a group',

@@ -1,9 +1,9 @@
-import { describeNode } from '../source.ts'
-import type { SourceEntry, SourceNode } from '../source.ts'
-import { readAttributes } from './attributes.ts'
-import type { Report } from './report.ts'
-import type { SoftFail } from './types.ts'
-import { integerOf, isNull, MAX_INTEGER, MIN_INTEGER, readBoolean } from './values.ts'
+import { describeNode } from '../../source.ts'
+import type { SourceEntry, SourceNode } from '../../source.ts'
+import { readAttributes } from '../read-attributes.ts'
+import type { Report } from '../report.ts'
+import type { SoftFail } from '../types.ts'
+import { integerOf, isNull, MAX_INTEGER, MIN_INTEGER, readBoolean } from '../values.ts'
 
 /** Programs on Windows end with statuses of 32 bits. */
 const EXIT_STATUS = { min: MIN_INTEGER, max: MAX_INTEGER }

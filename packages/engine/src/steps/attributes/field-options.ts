@@ -1,9 +1,9 @@
-import { describeNode } from '../source.ts'
-import type { SourceEntry, SourceMap } from '../source.ts'
-import { readAttributes } from './attributes.ts'
-import type { Report } from './report.ts'
-import type { Field } from './types.ts'
-import { readBoolean, readText } from './values.ts'
+import { describeNode } from '../../source.ts'
+import type { SourceEntry, SourceMap } from '../../source.ts'
+import { readAttributes } from '../read-attributes.ts'
+import type { Report } from '../report.ts'
+import type { Field } from '../types.ts'
+import { readBoolean, readText } from '../values.ts'
 
 type Option = (Field & { kind: 'select' })['options'][number]
 

@@ -1,12 +1,12 @@
-import { describeNode } from '../source.ts'
-import type { SourceEntry, SourceMap, SourceNode } from '../source.ts'
-import { readAttributes } from './attributes.ts'
+import { describeNode } from '../../source.ts'
+import type { SourceEntry, SourceMap, SourceNode } from '../../source.ts'
+import { readAttributes } from '../read-attributes.ts'
 import { readElement } from './matrix-elements.ts'
-import type { Report } from './report.ts'
+import type { Report } from '../report.ts'
 import { readSkip } from './skip.ts'
 import { readSoftFail } from './soft-fail.ts'
-import type { Matrix } from './types.ts'
-import { isNull, wrong } from './values.ts'
+import type { Matrix } from '../types.ts'
+import { isNull, wrong } from '../values.ts'
 
 const MAX_ADJUSTMENTS = 12
 

@@ -1,6 +1,6 @@
-import { describeNode } from '../source.ts'
-import type { Position, SourceNode } from '../source.ts'
-import type { Report } from './report.ts'
+import { describeNode } from '../../source.ts'
+import type { Position, SourceNode } from '../../source.ts'
+import type { Report } from '../report.ts'
 
 const MAX_BYTES = 128
 

@@ -1,9 +1,9 @@
 // Which kind of step an item of `steps` is, and where its attributes are.
 
-import { nearestName } from '../nearest-name.ts'
-import { describeNode, findEntry } from '../source.ts'
-import type { SourceEntry, SourceMap, SourceNode } from '../source.ts'
-import type { Report } from './report.ts'
+import { nearestName } from '../../nearest-name.ts'
+import { describeNode, findEntry } from '../../source.ts'
+import type { SourceEntry, SourceMap, SourceNode } from '../../source.ts'
+import type { Report } from '../report.ts'
 
 export type StepKind = 'command' | 'wait' | 'block' | 'input' | 'trigger' | 'group'
 

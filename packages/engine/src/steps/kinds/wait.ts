@@ -1,9 +1,14 @@
-import type { SourceMap } from '../source.ts'
-import { readAttributes } from './attributes.ts'
-import { EVERY_STEP_ALIASES, EVERY_STEP_NAMES, readBranches, readEveryStep } from './every-step.ts'
-import type { Report } from './report.ts'
-import type { WaitStep } from './types.ts'
-import { readBoolean, readText } from './values.ts'
+import type { SourceMap } from '../../source.ts'
+import { readAttributes } from '../read-attributes.ts'
+import {
+  EVERY_STEP_ALIASES,
+  EVERY_STEP_NAMES,
+  readBranches,
+  readEveryStep,
+} from '../attributes/every-step.ts'
+import type { Report } from '../report.ts'
+import type { WaitStep } from '../types.ts'
+import { readBoolean, readText } from '../values.ts'
 
 const VOCABULARY = {
   owner: 'a wait step',

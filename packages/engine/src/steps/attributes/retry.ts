@@ -1,10 +1,10 @@
-import { describeNode } from '../source.ts'
-import type { SourceEntry, SourceNode } from '../source.ts'
-import { nearestName } from '../nearest-name.ts'
-import { readAttributes } from './attributes.ts'
-import type { Report } from './report.ts'
-import type { AutomaticRetry, RetryRules } from './types.ts'
-import { integerOf, isNull, readBoolean, readInteger, readText, readTexts, wrong } from './values.ts'
+import { describeNode } from '../../source.ts'
+import type { SourceEntry, SourceNode } from '../../source.ts'
+import { nearestName } from '../../nearest-name.ts'
+import { readAttributes } from '../read-attributes.ts'
+import type { Report } from '../report.ts'
+import type { AutomaticRetry, RetryRules } from '../types.ts'
+import { integerOf, isNull, readBoolean, readInteger, readText, readTexts, wrong } from '../values.ts'
 
 const ANY: AutomaticRetry = { exitStatus: '*', signal: '*', signalReason: '*', limit: 2 }
 const MAX_LIMIT = 10

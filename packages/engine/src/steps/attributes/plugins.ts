@@ -1,8 +1,8 @@
-import { describeNode, plainValue } from '../source.ts'
-import type { SourceEntry, SourceNode } from '../source.ts'
-import type { Report } from './report.ts'
-import type { Plugin } from './types.ts'
-import { isNull, wrong } from './values.ts'
+import { describeNode, plainValue } from '../../source.ts'
+import type { SourceEntry, SourceNode } from '../../source.ts'
+import type { Report } from '../report.ts'
+import type { Plugin } from '../types.ts'
+import { isNull, wrong } from '../values.ts'
 
 export function readPlugins(entry: SourceEntry | undefined, report: Report): Plugin[] {
   if (!entry || isNull(entry.value)) return []

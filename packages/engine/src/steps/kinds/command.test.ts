@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { messages, mustRead, oneCommand, oneStep, refuseCommand, warnings } from '../../test/reading.ts'
-import { readPipeline } from './document.ts'
+import { messages, mustRead, oneCommand, oneStep, refuseCommand, warnings } from '../../../test/reading.ts'
+import { readPipeline } from '../document.ts'
 
 describe('the command of a step', () => {
   it('joins a list into one script', () => {

@@ -1,10 +1,10 @@
 // The agent that uploads steps decides `if_changed`, because only it has the checkout to compare. It replaces it by
 // `skip`; a server that still sees it on an upload runs the step.
 
-import { compileGlob } from '../globs.ts'
-import { findEntry, textScalar } from '../source.ts'
-import type { SourceEntry, SourceMap, SourceNode } from '../source.ts'
-import type { Report } from './report.ts'
+import { compileGlob } from '../../globs.ts'
+import { findEntry, textScalar } from '../../source.ts'
+import type { SourceEntry, SourceMap, SourceNode } from '../../source.ts'
+import type { Report } from '../report.ts'
 
 export type Origin = 'stored' | 'upload'
 

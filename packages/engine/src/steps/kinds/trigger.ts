@@ -1,14 +1,19 @@
-import type { SourceEntry, SourceMap } from '../source.ts'
-import { readAttributes } from './attributes.ts'
-import { EVERY_STEP_ALIASES, EVERY_STEP_NAMES, readBranches, readEveryStep } from './every-step.ts'
-import { checkIfChanged } from './if-changed.ts'
-import type { Origin } from './if-changed.ts'
-import { PARALLELISM } from './job-count.ts'
-import type { Report } from './report.ts'
-import { readSkip } from './skip.ts'
-import { readSoftFail } from './soft-fail.ts'
-import type { TriggerStep } from './types.ts'
-import { isNull, readBoolean, readInteger, readName, readPairs, readText, wrong } from './values.ts'
+import type { SourceEntry, SourceMap } from '../../source.ts'
+import { readAttributes } from '../read-attributes.ts'
+import {
+  EVERY_STEP_ALIASES,
+  EVERY_STEP_NAMES,
+  readBranches,
+  readEveryStep,
+} from '../attributes/every-step.ts'
+import { checkIfChanged } from '../attributes/if-changed.ts'
+import type { Origin } from '../attributes/if-changed.ts'
+import { PARALLELISM } from '../job-count.ts'
+import type { Report } from '../report.ts'
+import { readSkip } from '../attributes/skip.ts'
+import { readSoftFail } from '../attributes/soft-fail.ts'
+import type { TriggerStep } from '../types.ts'
+import { isNull, readBoolean, readInteger, readName, readPairs, readText, wrong } from '../values.ts'
 
 const VOCABULARY = {
   owner: 'a trigger step',

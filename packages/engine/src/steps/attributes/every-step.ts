@@ -1,13 +1,13 @@
 // Attributes of every kind of step: its key and label, its dependencies, and its conditions.
 
-import { checkCondition } from '../conditions/check.ts'
-import { describeNode } from '../source.ts'
-import type { SourceEntry } from '../source.ts'
-import type { Attributes } from './attributes.ts'
+import { checkCondition } from '../../conditions/check.ts'
+import { describeNode } from '../../source.ts'
+import type { SourceEntry } from '../../source.ts'
+import type { Attributes } from '../read-attributes.ts'
 import { readDependsOn } from './depends-on.ts'
-import type { Report } from './report.ts'
-import type { StepCommon } from './types.ts'
-import { isNull, looksLikeUuid, readBoolean, readText, readTexts } from './values.ts'
+import type { Report } from '../report.ts'
+import type { StepCommon } from '../types.ts'
+import { isNull, looksLikeUuid, readBoolean, readText, readTexts } from '../values.ts'
 
 export const EVERY_STEP_NAMES = [
   'type',

@@ -1,9 +1,9 @@
-import { describeNode } from '../source.ts'
-import type { SourceEntry, SourceMap, SourceNode } from '../source.ts'
-import { readAttributes } from './attributes.ts'
-import type { Report } from './report.ts'
-import type { Dependency } from './types.ts'
-import { looksLikeUuid, readBoolean, readName } from './values.ts'
+import { describeNode } from '../../source.ts'
+import type { SourceEntry, SourceMap, SourceNode } from '../../source.ts'
+import { readAttributes } from '../read-attributes.ts'
+import type { Report } from '../report.ts'
+import type { Dependency } from '../types.ts'
+import { looksLikeUuid, readBoolean, readName } from '../values.ts'
 
 /** Null when the attribute is absent; an empty list when it says "nothing". */
 export function readDependsOn(entry: SourceEntry | undefined, report: Report): Dependency[] | null {

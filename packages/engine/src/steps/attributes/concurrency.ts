@@ -1,8 +1,8 @@
-import type { SourceEntry } from '../source.ts'
-import type { Attributes } from './attributes.ts'
-import type { Report } from './report.ts'
-import type { ConcurrencyLimit } from './types.ts'
-import { isNull, MAX_INTEGER, readChoice, readInteger, readName } from './values.ts'
+import type { SourceEntry } from '../../source.ts'
+import type { Attributes } from '../read-attributes.ts'
+import type { Report } from '../report.ts'
+import type { ConcurrencyLimit } from '../types.ts'
+import { isNull, MAX_INTEGER, readChoice, readInteger, readName } from '../values.ts'
 
 type Name = 'concurrency' | 'concurrency_group' | 'concurrency_method'
 

@@ -1,11 +1,16 @@
-import type { SourceEntry, SourceMap } from '../source.ts'
-import { readAttributes } from './attributes.ts'
-import type { Attributes } from './attributes.ts'
-import { EVERY_STEP_ALIASES, EVERY_STEP_NAMES, readBranches, readEveryStep } from './every-step.ts'
-import { readFields } from './fields.ts'
-import type { Report } from './report.ts'
-import type { ManualStep } from './types.ts'
-import { readChoice, readText, readTexts, wrong } from './values.ts'
+import type { SourceEntry, SourceMap } from '../../source.ts'
+import { readAttributes } from '../read-attributes.ts'
+import type { Attributes } from '../read-attributes.ts'
+import {
+  EVERY_STEP_ALIASES,
+  EVERY_STEP_NAMES,
+  readBranches,
+  readEveryStep,
+} from '../attributes/every-step.ts'
+import { readFields } from '../attributes/fields.ts'
+import type { Report } from '../report.ts'
+import type { ManualStep } from '../types.ts'
+import { readChoice, readText, readTexts, wrong } from '../values.ts'
 
 const NAMES = [
   ...EVERY_STEP_NAMES,

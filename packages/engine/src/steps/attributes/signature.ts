@@ -1,10 +1,10 @@
-import { plainValue } from '../source.ts'
-import type { SourceEntry } from '../source.ts'
-import { readAttributes } from './attributes.ts'
-import type { Attributes } from './attributes.ts'
-import type { Report } from './report.ts'
-import type { Signature, SignedAttributes } from './types.ts'
-import { isNull, readName, readTexts, wrong } from './values.ts'
+import { plainValue } from '../../source.ts'
+import type { SourceEntry } from '../../source.ts'
+import { readAttributes } from '../read-attributes.ts'
+import type { Attributes } from '../read-attributes.ts'
+import type { Report } from '../report.ts'
+import type { Signature, SignedAttributes } from '../types.ts'
+import { isNull, readName, readTexts, wrong } from '../values.ts'
 
 type Signed = Attributes<'signature' | 'matrix' | 'checkout' | 'secrets'>
 

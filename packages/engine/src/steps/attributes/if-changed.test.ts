@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { messages, mustRead, warnings } from '../../test/reading.ts'
-import { plainValue } from '../source.ts'
-import { parseSource } from '../yaml.ts'
+import { messages, mustRead, warnings } from '../../../test/reading.ts'
+import { plainValue } from '../../source.ts'
+import { parseSource } from '../../yaml.ts'
 import { resolveIfChanged } from './if-changed.ts'
 
 const REASON = 'no file named by if_changed has changed'

@@ -1,7 +1,7 @@
-import { splitPair } from '../agents.ts'
-import type { SourceEntry } from '../source.ts'
-import type { Report } from './report.ts'
-import { isNull, readPairs, readTexts, wrong } from './values.ts'
+import { splitPair } from '../../agents.ts'
+import type { SourceEntry } from '../../source.ts'
+import type { Report } from '../report.ts'
+import { isNull, readPairs, readTexts, wrong } from '../values.ts'
 
 /** The `key=value` rules an agent must meet, in the order they were written. */
 export function readTargeting(entry: SourceEntry | undefined, report: Report): string[] {

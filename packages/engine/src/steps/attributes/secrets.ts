@@ -1,7 +1,7 @@
-import { describeNode, findEntry } from '../source.ts'
-import type { SourceEntry, SourceList, SourceMap } from '../source.ts'
-import type { Report } from './report.ts'
-import { readPairs, wrong } from './values.ts'
+import { describeNode, findEntry } from '../../source.ts'
+import type { SourceEntry, SourceList, SourceMap } from '../../source.ts'
+import type { Report } from '../report.ts'
+import { readPairs, wrong } from '../values.ts'
 
 const SERVICE_PREFIX = 'BUILDKITE'
 const OVERRIDABLE = new Set(['BUILDKITE_API_TOKEN', 'BUILDKITE_ANALYTICS_TOKEN'])

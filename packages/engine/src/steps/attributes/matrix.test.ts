@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { messages, oneCommand, oneStep, refuseCommand } from '../../test/reading.ts'
+import { messages, oneCommand, oneStep, refuseCommand } from '../../../test/reading.ts'
 
 describe('matrix', () => {
   it('reads the three forms', () => {

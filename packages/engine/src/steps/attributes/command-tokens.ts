@@ -1,6 +1,6 @@
-import type { Position } from '../source.ts'
-import type { Report } from './report.ts'
-import type { CommandStep, Matrix } from './types.ts'
+import type { Position } from '../../source.ts'
+import type { Report } from '../report.ts'
+import type { CommandStep, Matrix } from '../types.ts'
 
 const TOKEN = /\{\{\s*matrix(?:\.([A-Za-z0-9_]+))?\s*\}\}/g
 
