@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { advance } from '../src/advance.ts'
 import type { BuildEvent } from '../src/advance/events.ts'
-import { MemoryBuild } from '../src/memory.ts'
+import { MemoryBuild } from '../src/memory/build.ts'
 import { answer } from '../src/memory/answer.ts'
 import type { CommandStep, PipelineDocument } from '../src/steps/types.ts'
 import { aCommand, aDocument, aWait } from './builders.ts'

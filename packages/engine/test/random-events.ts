@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import type { BuildEvent } from '../src/advance/events.ts'
 import type { ConditionFacts } from '../src/conditions/facts.ts'
-import type { MemoryBuild } from '../src/memory.ts'
+import type { MemoryBuild } from '../src/memory/build.ts'
 import type { JobRow } from '../src/rows.ts'
 import type { JobState } from '../src/states.ts'
 import { documentOf, sketch } from './random-documents.ts'

@@ -2,7 +2,7 @@
 // pipeline reader.
 import { sql } from 'kysely'
 import type { BuildEvent } from '@millrace/engine/advance/events.ts'
-import { MemoryBuild } from '@millrace/engine/memory.ts'
+import { MemoryBuild } from '@millrace/engine/memory/build.ts'
 import { decideGroupSlots } from '@millrace/engine/memory/slots.ts'
 import type { EdgeRow, JobRow, RefRow, StepRow } from '@millrace/engine/rows.ts'
 import { DEFAULT_MAX_BYTES, readPipeline } from '@millrace/engine/steps/document.ts'

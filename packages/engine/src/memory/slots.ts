@@ -2,7 +2,7 @@
 
 import { decideSlots } from '../concurrency.ts'
 import type { QueuedJob } from '../concurrency.ts'
-import type { MemoryBuild } from '../memory.ts'
+import type { MemoryBuild } from './build.ts'
 import { Graph } from '../plan/graph.ts'
 import type { JobRow, StepRow } from '../rows.ts'
 import { isFinal } from '../states.ts'

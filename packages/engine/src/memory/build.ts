@@ -1,15 +1,15 @@
 // A build held in memory: plans, applies events and answers the engine's needs without a database. It
 // runs pipelines on a laptop. Events carry the time, and the caller supplies ids.
 
-import { advance } from './advance.ts'
-import type { Outcome } from './advance.ts'
-import type { BuildEvent } from './advance/events.ts'
-import type { ConditionFacts } from './conditions/facts.ts'
-import { answer } from './memory/answer.ts'
-import { Store } from './memory/store.ts'
-import { newBuild } from './new-build.ts'
-import { plan } from './plan.ts'
-import type { PipelineDocument } from './steps/types.ts'
+import { advance } from '../advance.ts'
+import type { Outcome } from '../advance.ts'
+import type { BuildEvent } from '../advance/events.ts'
+import type { ConditionFacts } from '../conditions/facts.ts'
+import { answer } from './answer.ts'
+import { Store } from './store.ts'
+import { newBuild } from '../new-build.ts'
+import { plan } from '../plan.ts'
+import type { PipelineDocument } from '../steps/types.ts'
 
 export class MemoryBuild {
   readonly store: Store
