@@ -4,11 +4,11 @@ import { migrate } from '@millrace/server/db/migrate.ts'
 import { openDatabase, type Db } from '@millrace/server/db/pool.ts'
 import { newId } from '@millrace/server/lib/ids.ts'
 import * as clusters from '@millrace/server/resources/clusters/clusters/queries.ts'
-import { capture, type Statement } from './capture.ts'
+import { capture, type Statement } from './harness/capture.ts'
 import { startChild, type Child } from '../../testbed/dist/children.js'
-import { loadUrl, median, middle, type Measured } from './load.ts'
-import type { Report } from './report.ts'
-import { seedOrganization } from './seed.ts'
+import { loadUrl, median, middle, type Measured } from './harness/load.ts'
+import type { Report } from './harness/report.ts'
+import { seedOrganization } from './harness/seed.ts'
 
 const connectionCounts = [1, 16, 64]
 const rounds = 9
@@ -22,9 +22,9 @@ export async function benchApi(): Promise<Report> {
   await migrate(database.pool)
   const { orgId, slug, token, clusterId } = await seed(database.db)
   const env = { DATABASE_URL: postgres.url }
-  const millrace = new URL('./child-millrace.js', import.meta.url)
+  const millrace = new URL('./children/millrace.js', import.meta.url)
   const { child: server, ready: address } = await startChild(millrace, env)
-  const { child: sqlChild } = await startChild(new URL('./child-sql.js', import.meta.url), env)
+  const { child: sqlChild } = await startChild(new URL('./children/sql.js', import.meta.url), env)
   const base = `${String(address)}/v2/organizations/${slug}/clusters`
   const rows: Report['rows'] = []
   const targets: Report['targets'] = []
@@ -45,7 +45,7 @@ export async function benchApi(): Promise<Report> {
     await ask()
     const statements = captured.take()
     const body = await (await fetch(url, { headers: { authorization: `Bearer ${token}` } })).text()
-    const { child: http, ready: bare } = await startChild(new URL('./child-http.js', import.meta.url), {
+    const { child: http, ready: bare } = await startChild(new URL('./children/http.js', import.meta.url), {
       BODY: body,
     })
     // Warm up all three before measuring.

@@ -11,8 +11,8 @@ import {
 import { costOfLog, logMegabytes } from './build-cost/log.ts'
 import { costOfStatements } from './build-cost/statements.ts'
 import { startWorld } from './build-cost/world.ts'
-import { middle } from './load.ts'
-import { row, type Report } from './report.ts'
+import { middle } from './harness/load.ts'
+import { row, type Report } from './harness/report.ts'
 
 const warmUp = 200
 const builds = 200

@@ -3,16 +3,16 @@
 import { startTemporary } from '@millrace/server/db/embedded/temporary.ts'
 import { migrate } from '@millrace/server/db/migrate.ts'
 import { openDatabase } from '@millrace/server/db/pool.ts'
-import { bigLists } from './big-lists.ts'
-import { failureSummaries } from './failure-summaries.ts'
-import { jobEnds } from './job-ends.ts'
+import { bigLists } from './builds/big-lists.ts'
+import { failureSummaries } from './builds/failure-summaries.ts'
+import { jobEnds } from './builds/job-ends.ts'
 import { startChild } from '../../testbed/dist/children.js'
-import { contextOn } from './context.ts'
-import { listPages } from './list-pages.ts'
-import { loadUrl } from './load.ts'
-import { readerTimes } from './reader-times.ts'
-import { row, type Report } from './report.ts'
-import { seedOrganization, seedPipeline } from './seed.ts'
+import { contextOn } from './harness/context.ts'
+import { listPages } from './builds/list-pages.ts'
+import { loadUrl } from './harness/load.ts'
+import { readerTimes } from './builds/reader-times.ts'
+import { row, type Report } from './harness/report.ts'
+import { seedOrganization, seedPipeline } from './harness/seed.ts'
 
 export async function benchBuilds(): Promise<Report> {
   const postgres = await startTemporary()
@@ -20,7 +20,7 @@ export async function benchBuilds(): Promise<Report> {
   await migrate(database.pool)
   const seeded = await seedOrganization(database.db)
   const ctx = contextOn(database)
-  const { child: server, ready } = await startChild(new URL('./child-millrace.js', import.meta.url), {
+  const { child: server, ready } = await startChild(new URL('./children/millrace.js', import.meta.url), {
     DATABASE_URL: postgres.url,
   })
   const address = String(ready)

@@ -20,10 +20,10 @@ import { platform } from '@millrace/agent/cache/platform.ts'
 import { save } from '@millrace/agent/cache/save.ts'
 import { systemClock } from '@millrace/agent/clock.ts'
 import { openSession } from '@millrace/agent/http/session.ts'
-import { callAgentApi, connectAgent } from './agent-http.ts'
-import { startBenchServer, type BenchServer } from './bench-server.ts'
-import { row, type Report } from './report.ts'
-import { seedPipeline } from './seed.ts'
+import { callAgentApi, connectAgent } from './harness/agent-http.ts'
+import { startBenchServer, type BenchServer } from './harness/bench-server.ts'
+import { row, type Report } from './harness/report.ts'
+import { seedPipeline } from './harness/seed.ts'
 
 const fileCount = 10_000
 const defaultMegabytes = 500

@@ -7,8 +7,8 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { middle } from './load.ts'
-import type { Report } from './report.ts'
+import { middle } from './harness/load.ts'
+import type { Report } from './harness/report.ts'
 
 const rounds = 21
 const warmUpRounds = 3

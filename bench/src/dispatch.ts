@@ -1,11 +1,11 @@
 // Dispatch of jobs to agents: latency, throughput, the cost of waiting jobs; and logs.
-import { startBenchServer } from './bench-server.ts'
-import { claimRate } from './claims.ts'
-import { dispatchLatency } from './dispatch-latency.ts'
-import { jobRate } from './job-rate.ts'
-import { logCompaction } from './log-compaction.ts'
-import { logIngest } from './log-ingest.ts'
-import type { Report } from './report.ts'
+import { startBenchServer } from './harness/bench-server.ts'
+import { claimRate } from './dispatch/claims.ts'
+import { dispatchLatency } from './dispatch/latency.ts'
+import { jobRate } from './dispatch/job-rate.ts'
+import { logCompaction } from './logs/compaction.ts'
+import { logIngest } from './logs/ingest.ts'
+import type { Report } from './harness/report.ts'
 
 export async function benchDispatch(): Promise<Report> {
   const rows: Report['rows'] = []

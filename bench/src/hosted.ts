@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url'
 import Docker from 'dockerode'
 import { engineNames, importImage, startEngine } from '../../testbed/dist/engine.js'
 import { runPod } from './hosted-pod.ts'
-import { row, type Report } from './report.ts'
+import { row, type Report } from './harness/report.ts'
 
 const rounds = 10
 const mostOverheadMs = 300

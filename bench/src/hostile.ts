@@ -3,8 +3,8 @@
 import { parseTime } from '../../testbed/dist/parse-time.js'
 import { prepareAttacks, type Attack } from '../../testbed/dist/hostile-requests.js'
 import { startWorld } from './build-cost/world.ts'
-import { watchEventLoop, type EventLoopWatch } from './event-loop.ts'
-import type { Report } from './report.ts'
+import { watchEventLoop, type EventLoopWatch } from './hostile/event-loop.ts'
+import type { Report } from './harness/report.ts'
 
 /** The aim is 4. The host of a virtual machine may take the processor meanwhile, which counts as time of the process. */
 const target = 16

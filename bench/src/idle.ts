@@ -1,10 +1,10 @@
 // Measures an installation that does nothing: without agents, and with agents that wait for work on their streams. The server is
-// real; the agents are connections of child-idle-agents.ts.
+// real; the agents are connections of children/idle-agents.ts.
 import { setTimeout as delay } from 'node:timers/promises'
 import { cpuOfFamily, memoryMegabytes } from './build-cost/cpu.ts'
 import { createAgentToken, startWorld, type World } from './build-cost/world.ts'
 import { startChild, type Child } from '../../testbed/dist/children.js'
-import { row, type Report } from './report.ts'
+import { row, type Report } from './harness/report.ts'
 
 const agentCounts = [2000, 5000]
 /** Streams are reopened after 50 s. */
@@ -36,7 +36,7 @@ export async function benchIdle(): Promise<Report> {
   let load = empty
   for (const count of agentCounts) {
     const env = { BENCH_URL: world.url, BENCH_TOKEN: token, BENCH_AGENTS: String(count - agents) }
-    children.push((await startChild(new URL('./child-idle-agents.js', import.meta.url), env)).child)
+    children.push((await startChild(new URL('./children/idle-agents.js', import.meta.url), env)).child)
     agents = count
     await delay(warmUpMs)
     load = await loadOf(world, measuredMs.withAgents)

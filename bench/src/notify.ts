@@ -6,12 +6,12 @@ import { startTemporary } from '@millrace/server/db/embedded/temporary.ts'
 import { migrate } from '@millrace/server/db/migrate.ts'
 import { openDatabase } from '@millrace/server/db/pool.ts'
 import { startChild, type Child } from '../../testbed/dist/children.js'
-import type { Tally } from './child-receivers.ts'
-import { contextOn } from './context.ts'
-import { relayRate } from './relay.ts'
-import { row, type Report } from './report.ts'
-import { aWebhook, events, runBuild, type Place } from './notified-builds.ts'
-import { seedOrganization, seedPipeline } from './seed.ts'
+import type { Tally } from './children/receivers.ts'
+import { contextOn } from './harness/context.ts'
+import { relayRate } from './notify/relay.ts'
+import { row, type Report } from './harness/report.ts'
+import { aWebhook, events, runBuild, type Place } from './notify/notified-builds.ts'
+import { seedOrganization, seedPipeline } from './harness/seed.ts'
 
 const builds = Number(process.env['BENCH_NOTIFY_BUILDS'] ?? 2000)
 const receivers = 10
@@ -25,10 +25,13 @@ export async function benchNotify(): Promise<Report> {
   const seeded = await seedOrganization(database.db)
   const pipelineId = await seedPipeline(database.db, seeded, 'notified', 'steps: [{command: "true"}]')
   const ctx = contextOn(database)
-  const { child: receiving, ready } = await startChild(new URL('./child-receivers.js', import.meta.url), {})
+  const { child: receiving, ready } = await startChild(
+    new URL('./children/receivers.js', import.meta.url),
+    {},
+  )
   const services: string[] = []
   for (const port of ready as number[]) services.push(await aWebhook(ctx, seeded.orgId, port))
-  const { child: worker } = await startChild(new URL('./child-worker.js', import.meta.url), {
+  const { child: worker } = await startChild(new URL('./children/worker.js', import.meta.url), {
     DATABASE_URL: postgres.url,
     MILLRACE_OUTBOUND_ALLOW: '127.0.0.0/8',
   })

@@ -6,7 +6,7 @@ import { dropPartitions, listPartitions, makePartitions } from '@millrace/server
 import { openDatabase, type Database } from '@millrace/server/db/pool.ts'
 import pg from 'pg'
 import pino from 'pino'
-import { row, type Report } from './report.ts'
+import { row, type Report } from './harness/report.ts'
 
 const weeks = 12
 const eventsPerWeek = 100_000

@@ -6,11 +6,11 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { cpuOfFamily, memoryOfFamily } from './build-cost/cpu.ts'
 import { logMegabytes, writeLines } from './build-cost/log.ts'
-import { middle } from './load.ts'
+import { middle } from './harness/load.ts'
 import { buildbotWith } from './peers/buildbot.ts'
 import { millrace } from './peers/millrace.ts'
 import type { Peer, RunningPeer } from './peers/peer.ts'
-import type { Report } from './report.ts'
+import type { Report } from './harness/report.ts'
 
 const rounds = 3
 const singleBuilds = 20

@@ -4,8 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createBuild, createPipeline } from './build-cost/builds.ts'
 import { cpuOfFamily } from './build-cost/cpu.ts'
 import { startWorld, type World } from './build-cost/world.ts'
-import { fillBuilds } from './fill-builds.ts'
-import { row, type Report } from './report.ts'
+import { fillBuilds } from './harness/fill-builds.ts'
+import { row, type Report } from './harness/report.ts'
 
 const usualBuilds = 100_000
 const jobsOfBuild = 3

@@ -10,7 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { copyCheckout } from '../../testbed/dist/checkout.js'
 import { memoryMegabytes } from './build-cost/cpu.ts'
 import { end, firstLine } from './build-cost/world.ts'
-import { row, type Report } from './report.ts'
+import { row, type Report } from './harness/report.ts'
 
 const promisedMs = 10_000
 const mostMemory = 1.25

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createBuild, createPipeline } from '../build-cost/builds.ts'
 import { end, firstLine, startMillrace, startWorld } from '../build-cost/world.ts'
-import { fillBuilds } from '../fill-builds.ts'
+import { fillBuilds } from '../harness/fill-builds.ts'
 import type { Peer, Scripts } from './peer.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {

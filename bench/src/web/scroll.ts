@@ -1,5 +1,5 @@
 import type { Browser, Page } from 'playwright-core'
-import { row, type Report } from './report.ts'
+import { row, type Report } from '../harness/report.ts'
 
 export interface Scrolled {
   fps: number

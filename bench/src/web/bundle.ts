@@ -1,9 +1,9 @@
 // What a browser loads before it shows the list of pipelines, and the largest file that it loads later.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { row, type Report } from './report.ts'
+import { row, type Report } from '../harness/report.ts'
 
-const site = fileURLToPath(new URL('../../packages/web/dist/site/', import.meta.url))
+const site = fileURLToPath(new URL('../../../packages/web/dist/site/', import.meta.url))
 const mostFirst = 180
 const mostLazy = 130
 

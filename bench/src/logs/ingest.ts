@@ -1,11 +1,11 @@
 // The rate of log ingest: chunks as agents send them, from several jobs at once.
 import { gzipSync } from 'node:zlib'
 import { createBuild } from '@millrace/server/conductor/create-build.ts'
-import { callAgentApi, connectAgent } from './agent-http.ts'
-import type { BenchServer } from './bench-server.ts'
-import { contextOn } from './context.ts'
-import { row, type Report } from './report.ts'
-import { aBuildRequest, seedPipeline } from './seed.ts'
+import { callAgentApi, connectAgent } from '../harness/agent-http.ts'
+import type { BenchServer } from '../harness/bench-server.ts'
+import { contextOn } from '../harness/context.ts'
+import { row, type Report } from '../harness/report.ts'
+import { aBuildRequest, seedPipeline } from '../harness/seed.ts'
 
 const seconds = 5
 const fastJobs = 8

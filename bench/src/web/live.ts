@@ -2,12 +2,12 @@
 // so the figure includes the transaction; the time of the request alone is shown beside it.
 import type { Page } from 'playwright-core'
 import { createBuild } from '@millrace/server/conductor/create-build.ts'
-import { callAgentApi, connectAgent } from './agent-http.ts'
-import type { BenchServer } from './bench-server.ts'
-import { contextOn } from './context.ts'
-import { row, type Report } from './report.ts'
-import { aBuildRequest, seedPipeline } from './seed.ts'
-import { inTab, untilShown, type Visitor } from './web-browser.ts'
+import { callAgentApi, connectAgent } from '../harness/agent-http.ts'
+import type { BenchServer } from '../harness/bench-server.ts'
+import { contextOn } from '../harness/context.ts'
+import { row, type Report } from '../harness/report.ts'
+import { aBuildRequest, seedPipeline } from '../harness/seed.ts'
+import { inTab, untilShown, type Visitor } from './browser.ts'
 
 const jobs = 50
 const most = 300

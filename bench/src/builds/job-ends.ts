@@ -5,8 +5,8 @@ import { act } from '@millrace/server/conductor/act.ts'
 import { createBuild } from '@millrace/server/conductor/create-build.ts'
 import type { Context } from '@millrace/server/context.ts'
 import type { Db } from '@millrace/server/db/pool.ts'
-import { row, type Report } from './report.ts'
-import { aBuildRequest, seedPipeline, type Seeded } from './seed.ts'
+import { row, type Report } from '../harness/report.ts'
+import { aBuildRequest, seedPipeline, type Seeded } from '../harness/seed.ts'
 
 const sizes = [10, 100, 1000, 4000]
 const ends = 60

@@ -1,10 +1,10 @@
 // The list of a thousand pipelines, and a build of 4,000 jobs in its four views.
 import type { Page } from 'playwright-core'
-import { middle } from './load.ts'
-import { row, type Report } from './report.ts'
-import { jobCount, pipelineCount } from './web-fill.ts'
-import { inTab, untilShown, type Visitor } from './web-browser.ts'
-import { scrollRate, type Scrolled } from './web-scroll.ts'
+import { middle } from '../harness/load.ts'
+import { row, type Report } from '../harness/report.ts'
+import { jobCount, pipelineCount } from './fill.ts'
+import { inTab, untilShown, type Visitor } from './browser.ts'
+import { scrollRate, type Scrolled } from './scroll.ts'
 
 const rounds = 3
 const mostListMs = 1000

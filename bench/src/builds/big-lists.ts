@@ -1,9 +1,9 @@
 // The memory of a server that lists builds with the largest number of jobs.
 import type { Database } from '@millrace/server/db/pool.ts'
-import { startChild } from '../../testbed/dist/children.js'
-import { fillBuilds } from './fill-builds.ts'
-import { row, type Report } from './report.ts'
-import { seedPipeline, type Seeded } from './seed.ts'
+import { startChild } from '../../../testbed/dist/children.js'
+import { fillBuilds } from '../harness/fill-builds.ts'
+import { row, type Report } from '../harness/report.ts'
+import { seedPipeline, type Seeded } from '../harness/seed.ts'
 
 const builds = 100
 const jobs = 4000
@@ -17,7 +17,7 @@ export async function bigLists(
   const pipelineId = await seedPipeline(database.db, seeded, 'big-builds', 'steps: [{command: "true"}]')
   await fillBuilds(databaseUrl, seeded, pipelineId, { from: 0, to: builds, jobs })
   // A separate server, because the peak memory of a process is measured.
-  const { child, ready } = await startChild(new URL('./child-millrace.js', import.meta.url), {
+  const { child, ready } = await startChild(new URL('../children/millrace.js', import.meta.url), {
     DATABASE_URL: databaseUrl,
   })
   const url = `${String(ready)}/v2/organizations/${seeded.slug}/pipelines/big-builds/builds?per_page=${builds}`

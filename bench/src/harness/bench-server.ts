@@ -5,7 +5,7 @@ import { openDatabase, type Database, type Db } from '@millrace/server/db/pool.t
 import { hashToken, newId } from '@millrace/server/lib/ids.ts'
 import { migrateTasks } from '@millrace/server/tasks/run.ts'
 import pino from 'pino'
-import { startChild, type Child } from '../../testbed/dist/children.js'
+import { startChild, type Child } from '../../../testbed/dist/children.js'
 import { seedOrganization, type Seeded } from './seed.ts'
 
 export interface BenchServer {
@@ -26,7 +26,7 @@ export async function startBenchServer(env: Record<string, string> = {}): Promis
   await migrateTasks(database.pool, pino({ level: 'silent' }))
   const seeded = await seedOrganization(database.db)
   const agentToken = await seedAgentToken(database.db, seeded)
-  const { child: server, ready } = await startChild(new URL('./child-millrace.js', import.meta.url), {
+  const { child: server, ready } = await startChild(new URL('../children/millrace.js', import.meta.url), {
     DATABASE_URL: postgres.url,
     ...env,
   })

@@ -7,7 +7,7 @@ import { matchesGlob } from '@millrace/engine/globs.ts'
 import { readPipeline } from '@millrace/engine/steps/document.ts'
 import { parseSource } from '@millrace/engine/yaml.ts'
 import { refuseDockerfile } from '@millrace/server/resources/clusters/agent-images/rules.ts'
-import type { Report } from './report.ts'
+import type { Report } from '../harness/report.ts'
 
 const megabyte = 1024 * 1024
 const rounds = 5

@@ -4,7 +4,7 @@ import { createBuild } from '@millrace/server/conductor/create-build.ts'
 import type { Context } from '@millrace/server/context.ts'
 import { newId } from '@millrace/server/lib/ids.ts'
 import { sealSecrets } from '@millrace/server/notifications/delivery/open-service.ts'
-import { aBuildRequest } from './seed.ts'
+import { aBuildRequest } from '../harness/seed.ts'
 
 /** A webhook gets these of every build. */
 export const events = ['job.scheduled', 'job.started', 'job.finished', 'build.running', 'build.finished']

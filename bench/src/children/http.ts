@@ -1,6 +1,6 @@
 // Yardstick: the bare HTTP framework with a constant response of the same size.
 import fastify from 'fastify'
-import { send } from '../../testbed/dist/children.js'
+import { send } from '../../../testbed/dist/children.js'
 
 const app = fastify()
 const body = process.env['BODY'] ?? ''

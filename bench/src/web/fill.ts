@@ -1,9 +1,9 @@
 // Fills a database with what the web is measured on: a thousand pipelines with builds, and a build of 4,000 jobs.
 import pg from 'pg'
 import { createBuild } from '@millrace/server/conductor/create-build.ts'
-import type { BenchServer } from './bench-server.ts'
-import { contextOn } from './context.ts'
-import { aBuildRequest, seedPipeline } from './seed.ts'
+import type { BenchServer } from '../harness/bench-server.ts'
+import { contextOn } from '../harness/context.ts'
+import { aBuildRequest, seedPipeline } from '../harness/seed.ts'
 
 export const pipelineCount = 1000
 export const jobCount = 4000

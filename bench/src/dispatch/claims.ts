@@ -2,10 +2,10 @@
 import { sql } from 'kysely'
 import { abilityOf, claimJobs } from '@millrace/server/conductor/claim.ts'
 import { createBuild } from '@millrace/server/conductor/create-build.ts'
-import type { BenchServer } from './bench-server.ts'
-import { contextOn } from './context.ts'
-import { row, type Report } from './report.ts'
-import { aBuildRequest, seedAgents, seedPipeline } from './seed.ts'
+import type { BenchServer } from '../harness/bench-server.ts'
+import { contextOn } from '../harness/context.ts'
+import { row, type Report } from '../harness/report.ts'
+import { aBuildRequest, seedAgents, seedPipeline } from '../harness/seed.ts'
 
 const few = 100
 const many = 100_000

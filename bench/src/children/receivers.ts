@@ -2,7 +2,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { send } from '../../testbed/dist/children.js'
+import { send } from '../../../testbed/dist/children.js'
 
 export interface Tally {
   /** For each receiver. */

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { analyze, type BenchServer } from './bench-server.ts'
-import { row, type Report } from './report.ts'
-import { seedPipeline } from './seed.ts'
+import { analyze, type BenchServer } from '../harness/bench-server.ts'
+import { row, type Report } from '../harness/report.ts'
+import { seedPipeline } from '../harness/seed.ts'
 
 const builds = 200
 const warmUp = 100
@@ -63,7 +63,7 @@ export async function dispatchLatency(bench: BenchServer): Promise<Omit<Report, 
 }
 
 function runners({ address, agentToken }: BenchServer): Runner[] {
-  const millrace = fileURLToPath(new URL('../../packages/cli/bin/millrace.js', import.meta.url))
+  const millrace = fileURLToPath(new URL('../../../packages/cli/bin/millrace.js', import.meta.url))
   const common = ['--token', agentToken, '--endpoint', `${address}/v3`]
   const own = [millrace, 'agent', 'start', ...common]
   const other = process.env['BUILDKITE_AGENT_BIN']

@@ -1,7 +1,7 @@
 // The time to read and plan a large pipeline, and to refuse a hostile one.
 import { plan } from '@millrace/engine/plan.ts'
 import { readPipeline } from '@millrace/engine/steps/document.ts'
-import { row, type Report } from './report.ts'
+import { row, type Report } from '../harness/report.ts'
 
 const hostile: Record<string, string> = {
   'alias bomb':

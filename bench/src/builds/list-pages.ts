@@ -3,14 +3,14 @@
 // change of the machine's speed affects all of them.
 import type { FastifyInstance } from 'fastify'
 import { buildApp } from '@millrace/server/app.ts'
-import { startBenchServer } from './bench-server.ts'
-import { capture, type Statement } from './capture.ts'
-import { startChild, type Child } from '../../testbed/dist/children.js'
-import { contextOn } from './context.ts'
-import { branches, buildsOfCommit, fillBuilds, timeOfBuild } from './fill-builds.ts'
-import { loadUrl, median, middle, type Measured } from './load.ts'
-import type { Report } from './report.ts'
-import { seedPipeline, type Seeded } from './seed.ts'
+import { startBenchServer } from '../harness/bench-server.ts'
+import { capture, type Statement } from '../harness/capture.ts'
+import { startChild, type Child } from '../../../testbed/dist/children.js'
+import { contextOn } from '../harness/context.ts'
+import { branches, buildsOfCommit, fillBuilds, timeOfBuild } from '../harness/fill-builds.ts'
+import { loadUrl, median, middle, type Measured } from '../harness/load.ts'
+import type { Report } from '../harness/report.ts'
+import { seedPipeline, type Seeded } from '../harness/seed.ts'
 
 const sizes = [1000, 100_000, Number(process.env['MILLRACE_BENCH_BUILDS'] ?? 1_000_000)]
 const mostGrowth = 2
@@ -51,7 +51,7 @@ async function openPlace(size: number): Promise<Place> {
   await fillBuilds(databaseUrl, seeded, pipelineId, { from: 0, to: size, jobs: 10 })
   const captured = capture(database.pool)
   const inside = await buildApp({ ...contextOn(database), db: captured.db }, database)
-  const { child: sql } = await startChild(new URL('./child-sql.js', import.meta.url), {
+  const { child: sql } = await startChild(new URL('../children/sql.js', import.meta.url), {
     DATABASE_URL: databaseUrl,
   })
   return {

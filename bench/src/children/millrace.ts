@@ -5,8 +5,8 @@ import { createContext } from '@millrace/server/context.ts'
 import { createMetrics } from '@millrace/server/lib/metrics.ts'
 import { openDatabase } from '@millrace/server/db/pool.ts'
 import { openLog } from '@millrace/server/program/log.ts'
-import { send } from '../../testbed/dist/children.js'
-import { mostMegabytes } from '../../testbed/dist/peak-memory.js'
+import { send } from '../../../testbed/dist/children.js'
+import { mostMegabytes } from '../../../testbed/dist/peak-memory.js'
 
 // Requests are counted as in production, but none is refused.
 const limits = { MILLRACE_RATE_LIMIT_ORGANIZATION: '10000000', MILLRACE_RATE_LIMIT_USER: '10000000' }

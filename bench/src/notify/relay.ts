@@ -4,10 +4,10 @@ import { migrate } from '@millrace/server/db/migrate.ts'
 import { openDatabase } from '@millrace/server/db/pool.ts'
 import { relay } from '@millrace/server/notifications/outbox/relay.ts'
 import { loadSnapshots } from '@millrace/server/resources/notifications/services/load-snapshots.ts'
-import { contextOn } from './context.ts'
+import { contextOn } from '../harness/context.ts'
 import { aWebhook, runBuild } from './notified-builds.ts'
-import { row, type Report } from './report.ts'
-import { seedOrganization, seedPipeline } from './seed.ts'
+import { row, type Report } from '../harness/report.ts'
+import { seedOrganization, seedPipeline } from '../harness/seed.ts'
 
 const builds = 1000
 

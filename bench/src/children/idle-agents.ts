@@ -3,8 +3,8 @@
 import { Agent, request } from 'node:http'
 import { STREAM_PINGS_PATH } from '@millrace/protocol/pings.ts'
 import { encodeRequest } from '@millrace/agent/worker/frames.ts'
-import { callAgentApi, connectAgent, type Session } from './agent-http.ts'
-import { send } from '../../testbed/dist/children.js'
+import { callAgentApi, connectAgent, type Session } from '../harness/agent-http.ts'
+import { send } from '../../../testbed/dist/children.js'
 
 const { BENCH_URL: url = '', BENCH_TOKEN: token = '', BENCH_AGENTS = '0' } = process.env
 const count = Number(BENCH_AGENTS)

@@ -4,11 +4,11 @@ import { act } from '@millrace/server/conductor/act.ts'
 import { abilityOf, acceptAssigned, claimJobs, type Assigned } from '@millrace/server/conductor/claim.ts'
 import { createBuild } from '@millrace/server/conductor/create-build.ts'
 import type { Context } from '@millrace/server/context.ts'
-import { callAgentApi, connectAgent, type Session } from './agent-http.ts'
-import { analyze, type BenchServer } from './bench-server.ts'
-import { contextOn } from './context.ts'
-import { row, type Report } from './report.ts'
-import { aBuildRequest, seedAgents, seedPipeline } from './seed.ts'
+import { callAgentApi, connectAgent, type Session } from '../harness/agent-http.ts'
+import { analyze, type BenchServer } from '../harness/bench-server.ts'
+import { contextOn } from '../harness/context.ts'
+import { row, type Report } from '../harness/report.ts'
+import { aBuildRequest, seedAgents, seedPipeline } from '../harness/seed.ts'
 
 const mostAgents = 50
 const agentCounts = [2, mostAgents]

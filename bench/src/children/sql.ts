@@ -1,9 +1,9 @@
 // Yardstick: the bare SQL of the endpoint through the driver, from as many callers as the load has connections.
 import { createHash } from 'node:crypto'
 import pg from 'pg'
-import type { Statement } from './capture.ts'
-import { summary, type Measured } from './load.ts'
-import { send } from '../../testbed/dist/children.js'
+import type { Statement } from '../harness/capture.ts'
+import { summary, type Measured } from '../harness/load.ts'
+import { send } from '../../../testbed/dist/children.js'
 
 interface Question {
   /** Run one after the other, like the endpoint does. */

@@ -6,10 +6,10 @@ import { gzipSync } from 'node:zlib'
 import { sql } from 'kysely'
 import { createBuild } from '@millrace/server/conductor/create-build.ts'
 import { logCompactor } from '@millrace/server/resources/builds/log/compact.ts'
-import type { BenchServer } from './bench-server.ts'
-import { contextOn } from './context.ts'
-import { row, type Report } from './report.ts'
-import { aBuildRequest, seedPipeline } from './seed.ts'
+import type { BenchServer } from '../harness/bench-server.ts'
+import { contextOn } from '../harness/context.ts'
+import { row, type Report } from '../harness/report.ts'
+import { aBuildRequest, seedPipeline } from '../harness/seed.ts'
 
 const logs = 500
 const lines = 120

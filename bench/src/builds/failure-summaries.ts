@@ -6,11 +6,11 @@ import { gzipSync } from 'node:zlib'
 import { createBuild } from '@millrace/server/conductor/create-build.ts'
 import { newId } from '@millrace/server/lib/ids.ts'
 import { compactLog } from '@millrace/server/resources/builds/log/compact.ts'
-import { startBenchServer, type BenchServer } from './bench-server.ts'
-import { contextOn } from './context.ts'
-import { loadUrl } from './load.ts'
-import { row, type Report } from './report.ts'
-import { aBuildRequest, seedPipeline } from './seed.ts'
+import { startBenchServer, type BenchServer } from '../harness/bench-server.ts'
+import { contextOn } from '../harness/context.ts'
+import { loadUrl } from '../harness/load.ts'
+import { row, type Report } from '../harness/report.ts'
+import { aBuildRequest, seedPipeline } from '../harness/seed.ts'
 
 const steps = 8
 const jobsInStep = 500
