@@ -58,7 +58,7 @@ export default defineConfig({
         test: {
           name: 'server',
           include: ['packages/server/**/*.test.ts'],
-          globalSetup: ['packages/server/test/database.ts'],
+          globalSetup: ['packages/server/test/app/database.ts'],
           server: { deps: built },
           isolate: false,
           pool: 'threads',

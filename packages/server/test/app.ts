@@ -18,10 +18,10 @@ import { createMetrics } from '../src/lib/metrics.ts'
 import type { Tracer } from '../src/lib/tracing.ts'
 import type { Route } from '../src/http/route.ts'
 import { demoteConsequences } from '../src/program/log.ts'
-import { cloneTemplate, dropClone } from './database.ts'
+import { cloneTemplate, dropClone } from './app/database.ts'
 import { eventually } from './eventually.ts'
-import { offerExample, type Candidate } from './examples.ts'
-import { asHeaders, exchange, type Exchanged } from './exchange.ts'
+import { offerExample, type Candidate } from './app/examples.ts'
+import { asHeaders, exchange, type Exchanged } from './app/exchange.ts'
 
 export { eventually }
 

@@ -6,7 +6,7 @@ import type { Notifications } from '../src/notifications/start.ts'
 import { startNotifications } from '../src/worker.ts'
 import { eventually, useOwnApp, type Json, type TestApp } from './app.ts'
 import { anAdmin, anOrganization, type TestOrganization, type TestUser } from './builders.ts'
-import { aReceiver, type Answering, type Receiver } from './receiver.ts'
+import { aReceiver, type Answering, type Receiver } from './remote-hosts/receiver.ts'
 
 export interface TestService {
   id: string

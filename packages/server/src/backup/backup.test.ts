@@ -25,7 +25,7 @@ import {
   type TestOrganization,
   type TestUser,
 } from '../../test/builders.ts'
-import { cloneTemplate, dropClone } from '../../test/database.ts'
+import { cloneTemplate, dropClone } from '../../test/app/database.ts'
 import { describeSchema } from '../db/generated/describe-schema.ts'
 import { createMigrationsTable, listMigrations, migrate } from '../db/migrate.ts'
 import { openDatabase, type Database } from '../db/pool.ts'

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { documentOf, sketches } from '../../../engine/test/random-documents.ts'
 import { moves } from '../../../engine/test/random-events.ts'
 import { useApp } from '../../test/app.ts'
-import { startDualBuild } from '../../test/dual-build.ts'
+import { startDualBuild } from '../../test/dual-build/dual-build.ts'
 
 const app = useApp()
 

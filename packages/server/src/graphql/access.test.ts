@@ -11,8 +11,8 @@ import {
   auditTrail,
   type TestUser,
 } from '../../test/builders.ts'
-import { graphql, graphqlData, type GraphqlAnswer } from '../../test/graphql.ts'
-import { bkDocuments } from '../../test/graphql-documents.ts'
+import { graphql, graphqlData, type GraphqlAnswer } from '../../test/graphql/client.ts'
+import { bkDocuments } from '../../test/graphql/documents.ts'
 import {
   clusterDocuments,
   nodeDocument,
@@ -26,7 +26,7 @@ import {
   teamPipelineDocuments,
   templateDocuments,
   tokenDocuments,
-} from '../../test/terraform-documents.ts'
+} from '../../test/graphql/terraform-documents.ts'
 import { aBuild } from '../../test/runs.ts'
 import { aWorld, type World } from '../../test/world.ts'
 import { flushTokenCaches } from '../auth/access-watch.ts'

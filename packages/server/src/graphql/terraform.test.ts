@@ -13,7 +13,7 @@ import {
   type TestOrganization,
   type TestUser,
 } from '../../test/builders.ts'
-import { graphql, graphqlData } from '../../test/graphql.ts'
+import { graphql, graphqlData } from '../../test/graphql/client.ts'
 import {
   clusterDocuments,
   nodeDocument,
@@ -27,7 +27,7 @@ import {
   teamPipelineDocuments,
   templateDocuments,
   tokenDocuments,
-} from '../../test/terraform-documents.ts'
+} from '../../test/graphql/terraform-documents.ts'
 
 const app = useApp()
 

@@ -10,7 +10,7 @@ import {
   inTime,
   linux2x4,
   patienceMs,
-} from '../../test/hosted-world.ts'
+} from '../../test/hosted/world.ts'
 import { anAgent, call, registerBody } from '../../test/agent-client.ts'
 import { aBuild, jobNamed, statesOf, applyEvent } from '../../test/runs.ts'
 import { newId } from '../lib/ids.ts'

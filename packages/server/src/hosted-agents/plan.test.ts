@@ -9,7 +9,7 @@ import {
   useHosted,
   inTime,
   patienceMs,
-} from '../../test/hosted-world.ts'
+} from '../../test/hosted/world.ts'
 import { aBuild, statesOf } from '../../test/runs.ts'
 
 const { app, commands, host } = useHosted({ MILLRACE_HOSTED_WARM_AGENTS: '1', MILLRACE_HOSTED_CPUS: '6' })

@@ -3,7 +3,7 @@ import { createServer as createTlsServer } from 'node:https'
 import { createServer as createNetServer, type AddressInfo, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
-import { cert, key } from '../../test/certificate.ts'
+import { cert, key } from '../../test/remote-hosts/certificate.ts'
 import {
   outboundClient,
   OutboundError,

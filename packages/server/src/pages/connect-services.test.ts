@@ -12,7 +12,7 @@ import {
   type TestOrganization,
   type TestUser,
 } from '../../test/builders.ts'
-import { anOAuthSite, teamId } from '../../test/oauth-site.ts'
+import { anOAuthSite, teamId } from '../../test/remote-hosts/oauth-site.ts'
 
 const site = await anOAuthSite()
 const app = useOwnApp({ env: { MILLRACE_OUTBOUND_ALLOW: '127.0.0.0/8', ...site.env } })

@@ -13,7 +13,7 @@ import {
   type TestOrganization,
   type TestUser,
 } from '../../test/builders.ts'
-import { anOidcSite, type OidcPerson } from '../../test/oidc-site.ts'
+import { anOidcSite, type OidcPerson } from '../../test/remote-hosts/oidc-site.ts'
 import { aSession, fromPage } from '../../test/sessions.ts'
 import { flushTokenCaches } from '../auth/access-watch.ts'
 import { disableSso } from '../resources/people/sso/update.ts'

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { useApp } from '../../test/app.ts'
 import { anAdmin, anOrganization, aPipeline, type TestOrganization } from '../../test/builders.ts'
 import { deliver, noCommit, webhookPath } from '../../test/deliveries.ts'
-import { aRepository, type TestRepository } from '../../test/git.ts'
+import { aRepository, type TestRepository } from '../../test/remote-hosts/git.ts'
 
 const app = useApp()
 

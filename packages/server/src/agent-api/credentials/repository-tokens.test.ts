@@ -3,7 +3,7 @@ import { startApp, useOwnApp, type TestApp } from '../../../test/app.ts'
 import { anAgent, anAgentWorld, call, type AgentWorld, type TestRun } from '../../../test/agent-client.ts'
 import { aPipeline, auditTrail } from '../../../test/builders.ts'
 import { commitOf } from '../../../test/deliveries.ts'
-import { aGitHub, anAppKey, type AppKey, type GitHubHost } from '../../../test/github-host.ts'
+import { aGitHub, anAppKey, type AppKey, type GitHubHost } from '../../../test/remote-hosts/github-host.ts'
 import { aBuild } from '../../../test/runs.ts'
 import type { BuildRequest } from '../../conductor/build.ts'
 

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { digestOf, TestRegistry } from '../../../test/kubernetes/registry.ts'
+import { digestOf, TestRegistry } from '../../../test/hosted/kubernetes/registry.ts'
 import { locate } from './images.ts'
 import { openRegistry, type Registry } from './registry.ts'
 

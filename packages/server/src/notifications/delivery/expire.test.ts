@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { eventually, type TestApp } from '../../../test/app.ts'
 import { useNotifications } from '../../../test/notifications.ts'
-import type { Answering } from '../../../test/receiver.ts'
+import type { Answering } from '../../../test/remote-hosts/receiver.ts'
 import { listPartitions, makePartitions } from '../../db/partitions.ts'
 import { handlers } from '../../worker.ts'
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { eventually, type Json } from '../../../test/app.ts'
 import { aPipeline, withFeature, type TestOrganization, type TestUser } from '../../../test/builders.ts'
-import { aReceiver, type Answering, type Received } from '../../../test/receiver.ts'
+import { aReceiver, type Answering, type Received } from '../../../test/remote-hosts/receiver.ts'
 import { aBuild, runJob } from '../../../test/runs.ts'
 import { useNotifications } from '../../../test/notifications.ts'
 

@@ -10,8 +10,8 @@ import {
   type TestUser,
 } from '../../../test/builders.ts'
 import { aConnectedService } from '../../../test/connected-service.ts'
-import { anOAuthSite, teamId } from '../../../test/oauth-site.ts'
-import { aReceiver } from '../../../test/receiver.ts'
+import { anOAuthSite, teamId } from '../../../test/remote-hosts/oauth-site.ts'
+import { aReceiver } from '../../../test/remote-hosts/receiver.ts'
 import { aBuild, runJob } from '../../../test/runs.ts'
 import { useNotifications } from '../../../test/notifications.ts'
 import { providerIds, type ProviderId } from '../names.ts'

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { eventually, type Json } from '../../../test/app.ts'
 import { aPipeline, type TestOrganization, type TestUser } from '../../../test/builders.ts'
-import { aReceiver, type Receiver } from '../../../test/receiver.ts'
+import { aReceiver, type Receiver } from '../../../test/remote-hosts/receiver.ts'
 import { aBuild, jobNamed, runJob, applyEvent } from '../../../test/runs.ts'
 import { useNotifications } from '../../../test/notifications.ts'
 

@@ -1,8 +1,15 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { aPipeline, withFeature, type TestOrganization, type TestUser } from '../../../test/builders.ts'
 import { eventually } from '../../../test/app.ts'
-import { decode, ExportTraceServiceResponse, hex, read, spansOf, type OtlpSpan } from '../../../test/otlp.ts'
-import { aReceiver, type Receiver } from '../../../test/receiver.ts'
+import {
+  decode,
+  ExportTraceServiceResponse,
+  hex,
+  read,
+  spansOf,
+  type OtlpSpan,
+} from '../../../test/remote-hosts/otlp.ts'
+import { aReceiver, type Receiver } from '../../../test/remote-hosts/receiver.ts'
 import { aBuild, jobNamed, runJob, applyEvent } from '../../../test/runs.ts'
 import { useNotifications } from '../../../test/notifications.ts'
 

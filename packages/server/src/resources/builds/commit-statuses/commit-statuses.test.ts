@@ -11,7 +11,7 @@ import {
 } from '../../../../test/builders.ts'
 import { commitOf } from '../../../../test/deliveries.ts'
 import { reportDue, updateAll } from '../../../../test/commit-statuses.ts'
-import { aReceiver, type Receiver } from '../../../../test/receiver.ts'
+import { aReceiver, type Receiver } from '../../../../test/remote-hosts/receiver.ts'
 import { aBuild, runJob, startJob, applyEvent, type TestBuild } from '../../../../test/runs.ts'
 import type { BuildRequest } from '../../../conductor/build.ts'
 import { outboundClient } from '../../../lib/outbound.ts'

@@ -12,7 +12,7 @@ import {
   withFeature,
   withoutFeature,
 } from '../../../../test/builders.ts'
-import { MemoryEngine } from '../../../../test/memory-engine.ts'
+import { MemoryEngine } from '../../../../test/hosted/memory-engine.ts'
 import { buildImages, waitForBuilds } from './build.ts'
 import { sweepImages } from './sweep.ts'
 

@@ -11,7 +11,7 @@ import {
   type HostedWorld,
   inTime,
   patienceMs,
-} from '../../../../test/hosted-world.ts'
+} from '../../../../test/hosted/world.ts'
 import { auditTrail } from '../../../../test/builders.ts'
 import { aBuild } from '../../../../test/runs.ts'
 import { planAgents } from '../../../hosted-agents/plan.ts'

@@ -11,7 +11,7 @@ import {
   auditTrail,
   inTeam,
 } from '../../../../test/builders.ts'
-import { MemoryEngine } from '../../../../test/memory-engine.ts'
+import { MemoryEngine } from '../../../../test/hosted/memory-engine.ts'
 
 const engine = new MemoryEngine()
 const service = engine.open('tests of clusters')

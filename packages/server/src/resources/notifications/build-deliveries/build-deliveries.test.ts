@@ -7,8 +7,8 @@ import {
   type TestOrganization,
   type TestUser,
 } from '../../../../test/builders.ts'
-import { aMailServer } from '../../../../test/mail-server.ts'
-import { aReceiver } from '../../../../test/receiver.ts'
+import { aMailServer } from '../../../../test/remote-hosts/mail-server.ts'
+import { aReceiver } from '../../../../test/remote-hosts/receiver.ts'
 import { aBuild, runJob } from '../../../../test/runs.ts'
 import { useNotifications } from '../../../../test/notifications.ts'
 

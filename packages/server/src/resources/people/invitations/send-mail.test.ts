@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { afterAll, describe, expect, it } from 'vitest'
 import { useApp, useOwnApp } from '../../../../test/app.ts'
 import { anAdmin, anOrganization, unique } from '../../../../test/builders.ts'
-import { aMailServer } from '../../../../test/mail-server.ts'
+import { aMailServer } from '../../../../test/remote-hosts/mail-server.ts'
 import type { Kinds } from '../../../tasks/kinds.ts'
 import { handlers } from '../../../worker.ts'
 

@@ -10,7 +10,7 @@ import {
   type TestOrganization,
   type TestUser,
 } from '../../../../test/builders.ts'
-import { aReceiver, type Receiver } from '../../../../test/receiver.ts'
+import { aReceiver, type Receiver } from '../../../../test/remote-hosts/receiver.ts'
 
 const app = useApp({ env: { MILLRACE_OUTBOUND_ALLOW: '127.0.0.0/8' } })
 

@@ -12,7 +12,7 @@ import {
 } from '../../../../test/builders.ts'
 import { reportDue, updateAll } from '../../../../test/commit-statuses.ts'
 import { commitOf } from '../../../../test/deliveries.ts'
-import { aGitHub, anAppKey, type AppKey, type GitHubHost } from '../../../../test/github-host.ts'
+import { aGitHub, anAppKey, type AppKey, type GitHubHost } from '../../../../test/remote-hosts/github-host.ts'
 import { pollDue } from '../../../../test/polls.ts'
 import { aBuild, runJob, startJob } from '../../../../test/runs.ts'
 import { outboundClient } from '../../../lib/outbound.ts'

@@ -2,7 +2,7 @@
 // binds claims when a pod first uses them, and the controllers of jobs and snapshots. Each can be made to fail.
 import { randomUUID } from 'node:crypto'
 import type { V1Container, V1ContainerState, V1ContainerStatus, V1Pod } from '@kubernetes/client-node'
-import { HostedNotFound, HostedRefused, type HostedDriver, type Mount } from '../../src/hosted/driver.ts'
+import { HostedNotFound, HostedRefused, type HostedDriver, type Mount } from '../../../src/hosted/driver.ts'
 import type { MemoryEngine } from '../memory-engine.ts'
 import type { ApiServer, Controllers, LogLine } from './api-server.ts'
 import type { Kinds, Plural, Store } from './store.ts'

@@ -7,18 +7,24 @@ import { decideGroupSlots } from '@millrace/engine/memory/slots.ts'
 import type { EdgeRow, JobRow, RefRow, StepRow } from '@millrace/engine/rows.ts'
 import { DEFAULT_MAX_BYTES, readPipeline } from '@millrace/engine/steps/document.ts'
 import type { PipelineDocument } from '@millrace/engine/steps/types.ts'
-import { eventOf, type Move } from '../../engine/test/random-events.ts'
-import { counter, someFacts } from '../../engine/test/running.ts'
-import { advanceBuild, type UntimedEvent, type FollowUp } from '../src/conductor/advance.ts'
-import { decideGroup } from '../src/conductor/concurrency.ts'
-import { createBuild } from '../src/conductor/create-build.ts'
-import { buildColumns, jobColumns, selectFields, stepColumns, tallyColumns } from '../src/conductor/rows.ts'
-import type { Context } from '../src/context.ts'
-import type { Db } from '../src/db/pool.ts'
-import { newId } from '../src/lib/ids.ts'
-import type { TestApp } from './app.ts'
-import { anOrganization, aPipeline } from './builders.ts'
-import { aBuildRequest } from './runs.ts'
+import { eventOf, type Move } from '../../../engine/test/random-events.ts'
+import { counter, someFacts } from '../../../engine/test/running.ts'
+import { advanceBuild, type UntimedEvent, type FollowUp } from '../../src/conductor/advance.ts'
+import { decideGroup } from '../../src/conductor/concurrency.ts'
+import { createBuild } from '../../src/conductor/create-build.ts'
+import {
+  buildColumns,
+  jobColumns,
+  selectFields,
+  stepColumns,
+  tallyColumns,
+} from '../../src/conductor/rows.ts'
+import type { Context } from '../../src/context.ts'
+import type { Db } from '../../src/db/pool.ts'
+import { newId } from '../../src/lib/ids.ts'
+import type { TestApp } from '../app.ts'
+import { anOrganization, aPipeline } from '../builders.ts'
+import { aBuildRequest } from '../runs.ts'
 import { writeDocument } from './write-document.ts'
 
 /** The outcome of an event and the build's state after it. The two must be equal. */

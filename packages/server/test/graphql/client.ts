@@ -1,5 +1,5 @@
 // Sends documents of GraphQL as clients do.
-import type { Json, TestApp } from './app.ts'
+import type { Json, TestApp } from '../app.ts'
 
 export interface GraphqlAnswer {
   status: number

@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { KubernetesSettings } from '../../src/hosted/kubernetes/cluster.ts'
+import type { KubernetesSettings } from '../../../src/hosted/kubernetes/cluster.ts'
 import { MemoryEngine } from '../memory-engine.ts'
 import { ApiServer } from './api-server.ts'
 import { TestCluster } from './cluster.ts'

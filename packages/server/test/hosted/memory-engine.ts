@@ -13,7 +13,7 @@ import {
   type ImageBuild,
   type Mount,
   type SharedKind,
-} from '../src/hosted/driver.ts'
+} from '../../src/hosted/driver.ts'
 
 export type Files = Map<string, string>
 

@@ -1,11 +1,11 @@
 // Hosted clusters in tests: an in-memory engine whose containers run an agent that talks to the server over HTTP and runs
 // commands with the engine's built-in programs.
 import { afterAll } from 'vitest'
-import { runnerCommand } from '../src/hosted-agents/container.ts'
-import { runHostedAgents } from '../src/hosted-agents/control-loop.ts'
-import type { RunningTasks } from '../src/tasks/run.ts'
-import { anAgent, type TestRun } from './agent-client.ts'
-import { eventually, type Json, type TestApp, useOwnApp } from './app.ts'
+import { runnerCommand } from '../../src/hosted-agents/container.ts'
+import { runHostedAgents } from '../../src/hosted-agents/control-loop.ts'
+import type { RunningTasks } from '../../src/tasks/run.ts'
+import { anAgent, type TestRun } from '../agent-client.ts'
+import { eventually, type Json, type TestApp, useOwnApp } from '../app.ts'
 import {
   aCluster,
   anAdmin,
@@ -13,9 +13,9 @@ import {
   aPipeline,
   type TestOrganization,
   type TestUser,
-} from './builders.ts'
+} from '../builders.ts'
 import { MemoryEngine, type Process } from './memory-engine.ts'
-import { aBuild, buildState, type TestBuild } from './runs.ts'
+import { aBuild, buildState, type TestBuild } from '../runs.ts'
 
 export const hostedEnv = {
   MILLRACE_HOSTED: 'docker:///nowhere/engine.sock',

@@ -6,11 +6,11 @@ import { join } from 'node:path'
 import pg from 'pg'
 import pino from 'pino'
 import type { TestProject } from 'vitest/node'
-import { scratch } from '../../../testbed/src/scratch.ts'
-import { startTemporary } from '../src/db/embedded/temporary.ts'
-import { migrate } from '../src/db/migrate.ts'
-import { openDatabase } from '../src/db/pool.ts'
-import { migrateTasks } from '../src/tasks/run.ts'
+import { scratch } from '../../../../testbed/src/scratch.ts'
+import { startTemporary } from '../../src/db/embedded/temporary.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { openDatabase } from '../../src/db/pool.ts'
+import { migrateTasks } from '../../src/tasks/run.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
