@@ -1,11 +1,12 @@
 // The contract of all hosted drivers, tested on each of them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startGate, type Gate } from '../../../../testbed/src/gate.ts'
-import { needing, type Needing } from '../../../../testbed/src/needing.ts'
+import { needing } from '../../../../testbed/src/needing.ts'
 import { acquireEngines, type EngineChoice } from '../../../../testbed/src/test-engines.ts'
 import { eventually } from '../../test/eventually.ts'
 import { kubernetesSubjects } from '../../test/hosted/kubernetes/subjects.ts'
 import { MemoryEngine } from '../../test/hosted/memory-engine.ts'
+import type { Subject } from '../../test/hosted/subject.ts'
 import { newId } from '../lib/ids.ts'
 import { openDocker } from './docker/driver.ts'
 import {
@@ -17,22 +18,6 @@ import {
   type HostedDriver,
   type ImageBuild,
 } from './driver.ts'
-
-export interface Subject {
-  name: string
-  /** Skips the tests if they cannot run here. */
-  tests: Pick<Needing, 'describe'>
-  /** An image with the files /etc/one and /etc/two and the programs true, false, sleep, cat, cp, printenv. */
-  base: string
-  /** The prefix of the names of images that it builds. */
-  registry: string
-  start(): Promise<void>
-  stop(): Promise<void>
-  open(installationId: string): HostedDriver
-  /** Makes the engine unreachable. */
-  breakOff(): Promise<void>
-  recover(): Promise<void>
-}
 
 const memory = new MemoryEngine()
 const subjects: Subject[] = [
