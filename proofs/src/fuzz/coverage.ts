@@ -1,5 +1,5 @@
 // Counts the answers of each operation, and prints them.
-import type { Attempt } from './attempt.ts'
+import type { Attempt } from './requests/attempt.ts'
 import type { Failure, Received } from './client.ts'
 
 interface Row {

@@ -23,14 +23,14 @@ import {
 import type { Health } from './child-server.ts'
 import { Client } from './client.ts'
 import type { Coverage } from './coverage.ts'
-import { makers } from './makers.ts'
-import type { Operation } from './operation.ts'
-import { listOperations } from './operations.ts'
+import { makers } from './world/makers.ts'
+import type { Operation } from './operations/operation.ts'
+import { listOperations } from './operations/operations.ts'
 import { startRemote } from './remote.ts'
 import { Run, type Finding, type Plan } from './run.ts'
 import { digestOf, uuidsOf } from './tenants.ts'
 import { judgeOf } from './verdict.ts'
-import { World } from './world.ts'
+import { World } from './world/world.ts'
 
 export interface Outcome {
   findings: Finding[]

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { throwDice } from '../dice.ts'
-import { oddTexts, oddValue, pick } from './values.ts'
+import { oddTexts, oddValue, pick } from './requests/values.ts'
 
 export interface Remote {
   address: string

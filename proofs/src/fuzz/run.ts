@@ -1,13 +1,13 @@
 // Sends the requests, judges their answers, and makes again what they destroy.
-import type { World } from './world.ts'
-import { diceOf, modeOf, type Attempt, type Harvest, type Scene } from './attempt.ts'
+import type { World } from './world/world.ts'
+import { diceOf, modeOf, type Attempt, type Harvest, type Scene } from './requests/attempt.ts'
 import type { Client, Failure, Received } from './client.ts'
 import { Coverage } from './coverage.ts'
-import { curlOf } from './curl.ts'
-import { Draft } from './draft.ts'
-import type { Operation } from './operation.ts'
-import { ruin, spoil } from './spoil.ts'
-import { states, type Prepared } from './states.ts'
+import { curlOf } from './requests/curl.ts'
+import { Draft } from './requests/draft.ts'
+import type { Operation } from './operations/operation.ts'
+import { ruin, spoil } from './requests/spoil.ts'
+import { states, type Prepared } from './world/states.ts'
 import type { Judge } from './verdict.ts'
 
 export interface Plan {

@@ -1,9 +1,9 @@
 // Judges one answer: its status and body fit the document, it took its time and not more, and it shows nothing of others.
 import { Compile } from 'typebox/compile'
-import type { Attempt } from './attempt.ts'
+import type { Attempt } from './requests/attempt.ts'
 import type { Failure, Received } from './client.ts'
-import { secretValue } from './makers.ts'
-import type { Answer, Operation, Schema } from './operation.ts'
+import { secretValue } from './world/makers.ts'
+import type { Answer, Operation, Schema } from './operations/operation.ts'
 
 export interface Judge {
   /** The sentences that say what is wrong with the answer. */

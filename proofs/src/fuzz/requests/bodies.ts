@@ -1,6 +1,6 @@
 // Bodies that operations of the REST API accept in a world, where the document's example cannot know the ids. A text `$name`
 // is the id of that name, `$$name` a secret, `$uuid` a new UUID, `$unique` a new name, `$remote` the address of another server.
-import { password } from './world.ts'
+import { password } from '../world/world.ts'
 
 const both = (path: string, bodies: readonly unknown[]): Array<[string, readonly unknown[]]> => [
   [`PUT ${path}`, bodies],

@@ -1,6 +1,6 @@
 // Values made from JSON schemas, and values that are likely to be handled wrongly.
-import type { Dice } from '../dice.ts'
-import type { Schema } from './operation.ts'
+import type { Dice } from '../../dice.ts'
+import type { Schema } from '../operations/operation.ts'
 
 export const pick = <T>(dice: Dice, list: readonly T[]): T => {
   const chosen = list[dice.between(0, list.length - 1)]

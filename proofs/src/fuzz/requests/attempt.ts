@@ -1,10 +1,10 @@
 // One request, made from the seed and its number. The same seed and number give the same request, except for the ids of the
 // world, cursors of earlier answers, and names that must be new.
-import { throwDice, type Dice } from '../dice.ts'
-import type { Sent } from './client.ts'
-import type { Operation } from './operation.ts'
-import type { Prepared } from './states.ts'
-import type { World } from './world.ts'
+import { throwDice, type Dice } from '../../dice.ts'
+import type { Sent } from '../client.ts'
+import type { Operation } from '../operations/operation.ts'
+import type { Prepared } from '../world/states.ts'
+import type { World } from '../world/world.ts'
 
 /** `valid`: it should succeed. `near`: a few parts are wrong. `wild`: bytes that no client sends. */
 export type Mode = 'valid' | 'near' | 'wild'

@@ -1,7 +1,7 @@
 // Bytes that no client of ours sends: broken JSON, broken HTTP, odd parts of paths.
 import { gzipSync } from 'node:zlib'
-import type { Dice } from '../dice.ts'
-import type { Sent } from './client.ts'
+import type { Dice } from '../../dice.ts'
+import type { Sent } from '../client.ts'
 import { pick } from './values.ts'
 
 const segments = [

@@ -1,10 +1,10 @@
 // Bodies that are not JSON, or come with headers of their own.
 import { gzipSync } from 'node:zlib'
-import type { Dice } from '../dice.ts'
-import { boundary, uploadForm } from './files.ts'
+import type { Dice } from '../../dice.ts'
+import { boundary, uploadForm } from '../world/files.ts'
 import { pick } from './values.ts'
 import { pushedLines, webhooks } from './webhooks.ts'
-import type { Ids } from './world.ts'
+import type { Ids } from '../world/world.ts'
 
 type SpecialBody = { headers: Record<string, string> } & ({ bytes: Buffer } | { value: unknown })
 

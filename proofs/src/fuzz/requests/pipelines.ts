@@ -1,5 +1,5 @@
 // Pipelines in YAML: valid ones, and hostile ones.
-import type { Dice } from '../dice.ts'
+import type { Dice } from '../../dice.ts'
 import { mutate, oddTexts, oddValue, pick } from './values.ts'
 
 const steps: readonly string[] = [

@@ -1,13 +1,13 @@
 // A request that should succeed, with its parts, so that spoil.ts can change them.
-import type { Dice } from '../dice.ts'
+import type { Dice } from '../../dice.ts'
 import type { Attempt, Mode, Scene } from './attempt.ts'
 import { bodies } from './bodies.ts'
-import type { Operation, Schema } from './operation.ts'
-import { forms } from './other-operations.ts'
+import type { Operation, Schema } from '../operations/operation.ts'
+import { forms } from '../operations/other-operations.ts'
 import { hostilePipeline, validPipeline } from './pipelines.ts'
 import { specialBodies } from './special-bodies.ts'
 import { pick, uuidOf, validValue } from './values.ts'
-import { password, type Ids } from './world.ts'
+import { password, type Ids } from '../world/world.ts'
 
 export class Draft {
   readonly dice: Dice

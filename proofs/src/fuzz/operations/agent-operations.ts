@@ -29,7 +29,7 @@ import {
 } from '@millrace/protocol/step-caches.ts'
 import { BuildCancelResponse, StepCancelResponse, StepExportResponse } from '@millrace/protocol/steps.ts'
 import { Type, type TSchema } from 'typebox'
-import { cacheEntry, stepCacheBlob } from './states.ts'
+import { cacheEntry, stepCacheBlob } from '../world/states.ts'
 
 export interface AgentOperation {
   /** The body of a successful answer. */

@@ -13,7 +13,7 @@ import { revokeAccessToken } from '@millrace/server/resources/people/access-toke
 import { createMember } from '@millrace/server/resources/people/members/create.ts'
 import { createOrganization } from '@millrace/server/resources/people/organizations/create.ts'
 import { enableFeature } from '@millrace/server/resources/people/organizations/enable-feature.ts'
-import type { Client, Received, Sent } from './client.ts'
+import type { Client, Received, Sent } from '../client.ts'
 
 const operator = { kind: 'operator', command: 'fuzz' } as const
 
