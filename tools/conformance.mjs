@@ -1,5 +1,5 @@
 // Runs the conformance suite of the agent protocol with the public agent and with our runner.
-import { findAgentBinary } from './agent-binary.mjs'
+import { findAgentBinary } from './testing/agent-binary.mjs'
 
 if (findAgentBinary() === null) {
   console.error(

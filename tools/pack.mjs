@@ -12,9 +12,9 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { write, writeProgram } from './bundle.mjs'
-import { describeLicenses, librariesOf, readLock } from './libraries.mjs'
+import { describeLicenses, librariesOf, readLock } from './release/libraries.mjs'
 import { canBundle, npm, prepare, PrepareError, root } from './prepare.mjs'
-import { readTarball, writeTarball } from './tarball.mjs'
+import { readTarball, writeTarball } from './release/tarball.mjs'
 
 const ours = join(root, 'packages')
 

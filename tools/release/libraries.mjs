@@ -1,7 +1,7 @@
 // Finds the libraries that bundled files come from, with their licenses and their checksums in the lock file.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { root } from './prepare.mjs'
+import { root } from '../prepare.mjs'
 
 /** The folder of a library in a path, as the lock file names it. */
 const place = /(?:packages\/[^/]+\/)?(?:node_modules\/(?:@[^/]+\/)?[^/]+\/)+/

@@ -7,7 +7,8 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 
 /** A library of the server, which may not be installed yet. */
-const loadTar = () => createRequire(new URL('../packages/server/package.json', import.meta.url))('tar-stream')
+const loadTar = () =>
+  createRequire(new URL('../../packages/server/package.json', import.meta.url))('tar-stream')
 
 /** Every file in an npm package is below this folder. */
 const top = 'package'
