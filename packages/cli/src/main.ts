@@ -65,7 +65,7 @@ import { userSignInLink } from './commands/user/sign-in-link.ts'
 import { worker } from './commands/worker.ts'
 import { packageFolder } from './package-folder.ts'
 import { loadProgram } from './program.ts'
-import { Refused } from './run/refused.ts'
+import { Refused } from './refused.ts'
 
 export async function main(args: readonly string[]): Promise<number> {
   const millrace = group('millrace', 'A self-hosted continuous-integration control plane.', 'up', [

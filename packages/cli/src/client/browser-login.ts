@@ -4,7 +4,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { Refused } from '../run/refused.ts'
+import { Refused } from '../refused.ts'
 import { exchange } from './exchange.ts'
 import { oneLine } from './text.ts'
 

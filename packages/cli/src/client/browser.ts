@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { print, type Output } from '../command.ts'
-import { Refused } from '../run/refused.ts'
+import { Refused } from '../refused.ts'
 import { oneLine } from './text.ts'
 
 /** Shows a page that the server has named, and prints its address. With --json only prints it. */

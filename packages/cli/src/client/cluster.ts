@@ -1,5 +1,5 @@
 import type { Cluster } from '@millrace/server/wire.ts'
-import { Refused } from '../run/refused.ts'
+import { Refused } from '../refused.ts'
 import { listAll, type Api } from './api.ts'
 import { oneLine } from './text.ts'
 

@@ -1,5 +1,5 @@
 // Turns a refusal of the server into a sentence with the cause and the way out.
-import { Refused } from '../run/refused.ts'
+import { Refused } from '../refused.ts'
 import type { Access } from './profiles.ts'
 import { oneLine, printable } from './text.ts'
 

@@ -2,7 +2,7 @@
 import { hostname } from 'node:os'
 import type { AccessToken } from '@millrace/server/wire.ts'
 import { print } from '../command.ts'
-import { Refused } from '../run/refused.ts'
+import { Refused } from '../refused.ts'
 import { apiOf, listOrganizations } from './api.ts'
 import { startBrowserLogin, type BrowserLogin } from './browser-login.ts'
 import { hasBrowser, openBrowser } from './browser.ts'

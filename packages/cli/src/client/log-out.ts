@@ -1,5 +1,5 @@
 import { print, type Output } from '../command.ts'
-import { Refused } from '../run/refused.ts'
+import { Refused } from '../refused.ts'
 import { apiOf } from './api.ts'
 import { getProfile, readProfiles, writeProfiles } from './profiles.ts'
 

@@ -3,7 +3,7 @@
 import { resolve } from 'node:path'
 import type { Pipeline } from '@millrace/server/wire.ts'
 import { git } from '../run/checkout.ts'
-import { Refused } from '../run/refused.ts'
+import { Refused } from '../refused.ts'
 import type { Api } from './api.ts'
 import { repositoryKey } from './repository-key.ts'
 import { oneLine } from './text.ts'

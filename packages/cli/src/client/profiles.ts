@@ -12,8 +12,8 @@ import {
 } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { errorCode } from '../run/error-code.ts'
-import { Refused } from '../run/refused.ts'
+import { errorCode } from '../error-code.ts'
+import { Refused } from '../refused.ts'
 
 export interface Profile {
   url: string

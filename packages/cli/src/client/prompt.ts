@@ -1,6 +1,6 @@
 // Questions to a person. They go to stderr, because stdout has the result.
 import { createInterface } from 'node:readline/promises'
-import { Refused } from '../run/refused.ts'
+import { Refused } from '../refused.ts'
 
 /** Somebody can answer. */
 export function isInteractive(): boolean {

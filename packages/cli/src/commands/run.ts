@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { InvalidArgumentError, type Command } from 'commander'
 import { command, HELP_GROUPS } from '../command.ts'
-import { collectPairs } from '../run/pairs.ts'
+import { collectPairs } from '../pairs.ts'
 import type { RunOptions } from '../run/run-file.ts'
 
 export const run = (): Command =>

@@ -3,7 +3,7 @@ import { DEFAULT_MAX_BYTES, readPipelines } from '@millrace/engine/steps/documen
 import { countJobs } from '@millrace/engine/steps/job-count.ts'
 import { print, type Output } from '../command.ts'
 import { count, countSteps } from './counting.ts'
-import type { Pair } from './pairs.ts'
+import type { Pair } from '../pairs.ts'
 import { readPipelineFile } from './pipeline-file.ts'
 import { formatProblems, refuseProblems } from './problems.ts'
 

@@ -2,8 +2,8 @@
 import { createReadStream, existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { DEFAULT_MAX_BYTES } from '@millrace/engine/steps/document.ts'
-import { errorCode } from './error-code.ts'
-import { Refused } from './refused.ts'
+import { errorCode } from '../error-code.ts'
+import { Refused } from '../refused.ts'
 
 export interface PipelineFile {
   /** The name in error messages. */

@@ -3,7 +3,7 @@ import type { Problem } from '@millrace/engine/problem.ts'
 import { formatProblem } from '@millrace/engine/steps/format-problem.ts'
 import type { Output } from '../command.ts'
 import type { PipelineFile } from './pipeline-file.ts'
-import { Refused } from './refused.ts'
+import { Refused } from '../refused.ts'
 
 export function formatProblems({ name, text }: PipelineFile, problems: readonly Problem[]): string {
   return problems.map((problem) => formatProblem(name, text, problem)).join('\n\n')

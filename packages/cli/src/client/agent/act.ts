@@ -1,7 +1,7 @@
 // Pauses, resumes and stops agents.
 import type { Agent } from '@millrace/server/wire.ts'
 import { print } from '../../command.ts'
-import { Refused } from '../../run/refused.ts'
+import { Refused } from '../../refused.ts'
 import { listAll, openApi, type Api } from '../api.ts'
 import type { ClientOptions } from '../command.ts'
 import { oneLine } from '../text.ts'

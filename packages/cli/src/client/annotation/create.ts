@@ -1,6 +1,6 @@
 import type { Annotation, CreateAnnotation } from '@millrace/server/wire.ts'
 import { print } from '../../command.ts'
-import { Refused } from '../../run/refused.ts'
+import { Refused } from '../../refused.ts'
 import { findBuild, type BuildOptions } from '../build/find-build.ts'
 import { readInput } from '../prompt.ts'
 import { oneLine } from '../text.ts'

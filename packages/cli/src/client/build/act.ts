@@ -1,7 +1,7 @@
 // Verbs that change a build.
 import type { Build } from '@millrace/server/wire.ts'
 import { print } from '../../command.ts'
-import { Refused } from '../../run/refused.ts'
+import { Refused } from '../../refused.ts'
 import { openBrowser } from '../browser.ts'
 import { oneLine } from '../text.ts'
 import { buildName, findBuild, type BuildOptions } from './find-build.ts'

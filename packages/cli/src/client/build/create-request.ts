@@ -1,4 +1,4 @@
-import type { Pair } from '../../run/pairs.ts'
+import type { Pair } from '../../pairs.ts'
 import type { BuildOptions } from './find-build.ts'
 
 export interface CreateOptions extends BuildOptions {

@@ -1,7 +1,7 @@
 import type { Build } from '@millrace/server/wire.ts'
 import { print } from '../../command.ts'
 import { git } from '../../run/checkout.ts'
-import { Refused } from '../../run/refused.ts'
+import { Refused } from '../../refused.ts'
 import { openApi } from '../api.ts'
 import { findPlace } from '../place.ts'
 import { oneLine } from '../text.ts'

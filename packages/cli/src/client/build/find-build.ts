@@ -1,6 +1,6 @@
 // Finds the build that a command is about.
 import type { Build } from '@millrace/server/wire.ts'
-import { Refused } from '../../run/refused.ts'
+import { Refused } from '../../refused.ts'
 import { openApi, type Api } from '../api.ts'
 import type { ClientOptions } from '../command.ts'
 import { findPlace } from '../place.ts'

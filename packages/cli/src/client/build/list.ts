@@ -1,6 +1,6 @@
 import type { Build, Member, User } from '@millrace/server/wire.ts'
 import { git } from '../../run/checkout.ts'
-import { Refused } from '../../run/refused.ts'
+import { Refused } from '../../refused.ts'
 import { listAll, openApi, type Api } from '../api.ts'
 import { findPlace } from '../place.ts'
 import { showRows } from '../show.ts'

@@ -1,6 +1,6 @@
 // `build watch`, and the end of other commands that watch.
 import type { Build } from '@millrace/server/wire.ts'
-import { Refused } from '../../run/refused.ts'
+import { Refused } from '../../refused.ts'
 import type { Api } from '../api.ts'
 import type { ClientOptions } from '../command.ts'
 import { openScreen } from '../watch/screen.ts'

@@ -1,5 +1,5 @@
 // Finds the job that a command is about.
-import { Refused } from '../../run/refused.ts'
+import { Refused } from '../../refused.ts'
 import { openApi, type Api } from '../api.ts'
 import { findBuild, type BuildOptions } from '../build/find-build.ts'
 import { isUuid, readReference } from '../build/references.ts'

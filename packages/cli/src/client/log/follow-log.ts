@@ -2,7 +2,7 @@
 // The id of an event is the first row that may still change; a new connection continues there, so nothing is lost.
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Job, JobWaiting } from '@millrace/server/wire.ts'
-import { Refused } from '../../run/refused.ts'
+import { Refused } from '../../refused.ts'
 import type { Api } from '../api.ts'
 import { interruptSignal } from '../build/interrupt.ts'
 import { RefusedByServer } from '../failures.ts'

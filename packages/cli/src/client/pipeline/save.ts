@@ -3,7 +3,7 @@ import type { CreatePipeline, Pipeline, UpdatePipeline } from '@millrace/server/
 import { print } from '../../command.ts'
 import { git } from '../../run/checkout.ts'
 import { readPipelineFile } from '../../run/pipeline-file.ts'
-import { Refused } from '../../run/refused.ts'
+import { Refused } from '../../refused.ts'
 import { openApi } from '../api.ts'
 import { findCluster } from '../cluster.ts'
 import type { ClientOptions } from '../command.ts'

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { oneLine } from '../text.ts'
-import { Refused } from '../../run/refused.ts'
+import { Refused } from '../../refused.ts'
 
 export interface Snapshot {
   commit: string

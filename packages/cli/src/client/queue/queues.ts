@@ -1,7 +1,7 @@
 // Lists, pauses and resumes queues.
 import type { Cluster, Queue } from '@millrace/server/wire.ts'
 import { print } from '../../command.ts'
-import { Refused } from '../../run/refused.ts'
+import { Refused } from '../../refused.ts'
 import { listAll, openApi, type Api } from '../api.ts'
 import { findCluster } from '../cluster.ts'
 import type { ClientOptions } from '../command.ts'

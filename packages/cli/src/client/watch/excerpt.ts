@@ -1,7 +1,7 @@
 // The rows of a failed job's log that probably show why it failed.
 import type { LogIndex, LogRows } from '@millrace/server/wire.ts'
 import type { Api } from '../api.ts'
-import { Refused } from '../../run/refused.ts'
+import { Refused } from '../../refused.ts'
 import type { Row } from '../log/rows.ts'
 import { oneLine } from '../text.ts'
 

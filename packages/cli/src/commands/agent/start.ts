@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { command, HELP_GROUPS, notBlank, print, type Output } from '../../command.ts'
-import { Refused } from '../../run/refused.ts'
+import { Refused } from '../../refused.ts'
 import { agentLog } from './log.ts'
 
 interface Options extends Output {

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { CreateOptions } from '../../client/build/create-request.ts'
 import { clientCommand } from '../../client/command.ts'
 import { notBlank } from '../../command.ts'
-import { collectPairs } from '../../run/pairs.ts'
+import { collectPairs } from '../../pairs.ts'
 import { PIPELINE, WATCH } from './options.ts'
 
 export const buildCreate = (): Command =>

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { UnblockOptions } from '../../client/build/unblock.ts'
 import { notBlank } from '../../command.ts'
-import { collectPairs } from '../../run/pairs.ts'
+import { collectPairs } from '../../pairs.ts'
 import { buildCommand } from './options.ts'
 
 export const buildUnblock = (): Command =>

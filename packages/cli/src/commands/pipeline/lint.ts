@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { command, HELP_GROUPS } from '../../command.ts'
 import type { LintOptions } from '../../run/lint-file.ts'
-import { collectPairs } from '../../run/pairs.ts'
+import { collectPairs } from '../../pairs.ts'
 
 export const pipelineLint = (): Command =>
   command(

@@ -3,8 +3,8 @@ import { parseArgs, type ParseArgsConfig } from 'node:util'
 import type { EnvLookup } from '@millrace/engine/expansion.ts'
 import type { AgentAnswer, AgentCall } from './agent-socket.ts'
 import type { ArtifactStore } from './artifact-store.ts'
-import type { PipelineFile } from './pipeline-file.ts'
-import { Refused } from './refused.ts'
+import type { PipelineFile } from '../pipeline-file.ts'
+import { Refused } from '../../refused.ts'
 
 /** The build that the commands act on. */
 export interface AgentHost {

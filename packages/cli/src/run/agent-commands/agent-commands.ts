@@ -2,9 +2,9 @@
 import { done, parse, type AgentCommand, type AgentHost, type CommandCall } from './agent-command.ts'
 import type { AgentAnswer, AnswerAgent } from './agent-socket.ts'
 import { ARTIFACT_COMMANDS } from './artifact-commands.ts'
-import { count } from './counting.ts'
-import { readPipelineFile } from './pipeline-file.ts'
-import { Refused } from './refused.ts'
+import { count } from '../counting.ts'
+import { readPipelineFile } from '../pipeline-file.ts'
+import { Refused } from '../../refused.ts'
 
 const MAX_VALUE_BYTES = 100 * 1024
 const MISSING_STATUS = 100

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { aFolder, run } from '../../test/running.ts'
+import { aFolder, run } from '../../../test/running.ts'
 
 describe('millrace run FILE: buildkite-agent in a job', () => {
   it('uploads steps from a file, standard input or the usual place, with the variables of the job', async () => {

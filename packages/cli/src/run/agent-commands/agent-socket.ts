@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { packageFolder } from '../package-folder.ts'
+import { packageFolder } from '../../package-folder.ts'
 
 export interface AgentCall {
   args: string[]

@@ -2,8 +2,8 @@
 import { copyTo, withoutDuplicates, type Artifact } from './artifact-store.ts'
 import type { AgentAnswer } from './agent-socket.ts'
 import { done, parse, type AgentCommand, type CommandCall } from './agent-command.ts'
-import { count } from './counting.ts'
-import { Refused } from './refused.ts'
+import { count } from '../counting.ts'
+import { Refused } from '../../refused.ts'
 
 const TEXT = { type: 'string' } as const
 const SWITCH = { type: 'boolean' } as const
