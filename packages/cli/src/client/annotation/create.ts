@@ -1,7 +1,7 @@
 import type { Annotation, CreateAnnotation } from '@millrace/server/wire.ts'
 import { print } from '../../command.ts'
 import { Refused } from '../../refused.ts'
-import { findBuild, type BuildOptions } from '../build/find-build.ts'
+import { findBuild, type BuildOptions } from '../find-build.ts'
 import { readInput } from '../prompt.ts'
 import { oneLine } from '../text.ts'
 

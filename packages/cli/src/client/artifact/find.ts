@@ -1,6 +1,6 @@
 import type { Artifact } from '@millrace/server/wire.ts'
 import { listAll, type Api } from '../api.ts'
-import { findBuild, type BuildOptions } from '../build/find-build.ts'
+import { findBuild, type BuildOptions } from '../find-build.ts'
 
 export interface ArtifactOptions extends BuildOptions {
   path?: string[]

@@ -4,7 +4,7 @@ import { print } from '../../command.ts'
 import { Refused } from '../../refused.ts'
 import { openBrowser } from '../browser.ts'
 import { oneLine } from '../text.ts'
-import { buildName, findBuild, type BuildOptions } from './find-build.ts'
+import { buildName, findBuild, type BuildOptions } from '../find-build.ts'
 import { watchAndExit } from './watch.ts'
 
 export async function cancelBuild(

@@ -1,5 +1,5 @@
 import type { Pair } from '../../pairs.ts'
-import type { BuildOptions } from './find-build.ts'
+import type { BuildOptions } from '../find-build.ts'
 
 export interface CreateOptions extends BuildOptions {
   branch?: string

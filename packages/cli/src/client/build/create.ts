@@ -6,7 +6,7 @@ import { openApi } from '../api.ts'
 import { findPlace } from '../place.ts'
 import { oneLine } from '../text.ts'
 import { commonBody, type CreateOptions } from './create-request.ts'
-import { buildName } from './find-build.ts'
+import { buildName } from '../find-build.ts'
 import { watchAndExit } from './watch.ts'
 
 export async function createBuild(options: CreateOptions): Promise<void> {

@@ -7,8 +7,8 @@ import { showRows } from '../show.ts'
 import { stateText } from '../style.ts'
 import { oneLine } from '../text.ts'
 import { describeAge, durationBetween } from '../times.ts'
-import type { BuildOptions } from './find-build.ts'
-import { isUuid } from './references.ts'
+import type { BuildOptions } from '../find-build.ts'
+import { isUuid } from '../references.ts'
 
 export interface ListBuildsOptions extends BuildOptions {
   allPipelines?: true

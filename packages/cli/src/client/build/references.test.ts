@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readAuthor } from './create-request.ts'
-import { readReference } from './references.ts'
+import { readReference } from '../references.ts'
 
 const server = 'https://ci.example.com/base'
 const id = '01890000-0000-7000-8000-000000000001'

@@ -6,7 +6,7 @@ import { describeAge } from '../times.ts'
 import type { Graph } from '../watch/graph.ts'
 import { layOut } from '../watch/layout.ts'
 import { WatchedBuild } from '../watch/model.ts'
-import { findBuild, type BuildOptions } from './find-build.ts'
+import { findBuild, type BuildOptions } from '../find-build.ts'
 
 export async function showBuild(text: string | undefined, options: BuildOptions): Promise<void> {
   const { api, path } = await findBuild(text, options)

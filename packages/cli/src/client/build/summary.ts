@@ -3,7 +3,7 @@ import type { FailureSummary } from '@millrace/server/wire.ts'
 import { showText } from '../pager.ts'
 import { openStyle, stateText, type Style } from '../style.ts'
 import { oneLine, printable } from '../text.ts'
-import { findBuild, type BuildOptions } from './find-build.ts'
+import { findBuild, type BuildOptions } from '../find-build.ts'
 
 export interface SummaryOptions extends BuildOptions {
   maxJobs?: number

@@ -7,7 +7,7 @@ import type { Pair } from '../../pairs.ts'
 import { Refused } from '../../refused.ts'
 import type { Api } from '../api.ts'
 import { oneLine, printable } from '../text.ts'
-import { findBuild, type BuildOptions } from './find-build.ts'
+import { findBuild, type BuildOptions } from '../find-build.ts'
 
 export interface UnblockOptions extends BuildOptions {
   step?: string

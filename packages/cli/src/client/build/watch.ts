@@ -5,8 +5,8 @@ import type { Api } from '../api.ts'
 import type { ClientOptions } from '../command.ts'
 import { openScreen } from '../watch/screen.ts'
 import { exitCodeOf, NOT_WATCHED, watchBuild } from '../watch/watch-build.ts'
-import { findBuild, type BuildName, type BuildOptions } from './find-build.ts'
-import { interruptSignal } from './interrupt.ts'
+import { findBuild, type BuildName, type BuildOptions } from '../find-build.ts'
+import { interruptSignal } from '../interrupt.ts'
 
 export async function watch(text: string | undefined, options: BuildOptions): Promise<void> {
   try {

@@ -1,8 +1,8 @@
 // Finds the job that a command is about.
 import { Refused } from '../../refused.ts'
 import { openApi, type Api } from '../api.ts'
-import { findBuild, type BuildOptions } from '../build/find-build.ts'
-import { isUuid, readReference } from '../build/references.ts'
+import { findBuild, type BuildOptions } from '../find-build.ts'
+import { isUuid, readReference } from '../references.ts'
 import { oneLine } from '../text.ts'
 import { stageOf, type Graph, type Stage, type WatchedJob } from '../watch/graph.ts'
 import { WatchedBuild } from '../watch/model.ts'

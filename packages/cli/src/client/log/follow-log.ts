@@ -4,14 +4,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Job, JobWaiting } from '@millrace/server/wire.ts'
 import { Refused } from '../../refused.ts'
 import type { Api } from '../api.ts'
-import { interruptSignal } from '../build/interrupt.ts'
+import { interruptSignal } from '../interrupt.ts'
 import { RefusedByServer } from '../failures.ts'
 import { openStyle } from '../style.ts'
 import { oneLine, shortened } from '../text.ts'
 import { LiveArea } from '../watch/live-area.ts'
 import { readServerEvents } from '../watch/server-events.ts'
 import { renderRow, rowJson, type LogOptions } from './render.ts'
-import type { Row } from './rows.ts'
+import type { Row } from '../log-rows.ts'
 
 export async function followLog(api: Api, id: string, options: LogOptions): Promise<void> {
   await sayWhyItWaits(api, id)

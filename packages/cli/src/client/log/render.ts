@@ -1,6 +1,6 @@
 import type { JobOptions } from '../job/find-job.ts'
 import type { Style } from '../style.ts'
-import { styledRow, textOfRow, type Row } from './rows.ts'
+import { styledRow, textOfRow, type Row } from '../log-rows.ts'
 
 export interface LogOptions extends JobOptions {
   follow?: true

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { TinyTerminal } from '../../../test/tiny-terminal.ts'
 import { GrowingLog, linesOutput, terminalOutput } from './follow-log.ts'
-import { styledRow, textOfRow, type Row } from './rows.ts'
+import { styledRow, textOfRow, type Row } from '../log-rows.ts'
 
 describe('a row of a log', () => {
   it('keeps its colors in a terminal, and only its text in a pipe', () => {

@@ -7,7 +7,7 @@ import { describeDuration } from '../times.ts'
 import { followLog } from './follow-log.ts'
 import { showLines } from '../pager.ts'
 import { renderRow, rowJson, type LogOptions } from './render.ts'
-import type { Row } from './rows.ts'
+import type { Row } from '../log-rows.ts'
 
 export async function showLog(text: string | undefined, options: LogOptions): Promise<void> {
   const { api, id } = await findJob(text, options)

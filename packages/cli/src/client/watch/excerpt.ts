@@ -2,7 +2,7 @@
 import type { LogIndex, LogRows } from '@millrace/server/wire.ts'
 import type { Api } from '../api.ts'
 import { Refused } from '../../refused.ts'
-import type { Row } from '../log/rows.ts'
+import type { Row } from '../log-rows.ts'
 import { oneLine } from '../text.ts'
 
 export interface Excerpt {

@@ -1,7 +1,7 @@
 // Reports the changes of a build as lines of text and as JSON.
 import { oneLine } from '../text.ts'
 import { describeDuration } from '../times.ts'
-import { textOfRow } from '../log/rows.ts'
+import { textOfRow } from '../log-rows.ts'
 import type { Excerpt } from './excerpt.ts'
 import { stageOf, type ShortBuild, type WatchedJob } from './graph.ts'
 import type { Change, WatchedBuild } from './model.ts'

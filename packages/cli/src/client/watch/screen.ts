@@ -2,7 +2,7 @@
 import { openStyle, stateText, type Style } from '../style.ts'
 import { oneLine } from '../text.ts'
 import { describeDuration } from '../times.ts'
-import { styledRow, textOfRow } from '../log/rows.ts'
+import { styledRow, textOfRow } from '../log-rows.ts'
 import type { Excerpt } from './excerpt.ts'
 import { hasEnded, type ShortBuild, type WatchedJob } from './graph.ts'
 import { layOut } from './layout.ts'

@@ -1,7 +1,7 @@
 // Shows a build until it ends.
 import type { Api } from '../api.ts'
 import { oneLine } from '../text.ts'
-import type { BuildName } from '../build/find-build.ts'
+import type { BuildName } from '../find-build.ts'
 import { findExcerpt } from './excerpt.ts'
 import { followBuild, type FeedOptions } from './feed.ts'
 import { hasPassed, stageOf, type WatchedJob } from './graph.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { BuildOptions } from '../../client/build/find-build.ts'
+import type { BuildOptions } from '../../client/find-build.ts'
 import { buildCommand } from './options.ts'
 
 export const buildShow = (): Command =>

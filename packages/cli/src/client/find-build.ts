@@ -1,10 +1,10 @@
 // Finds the build that a command is about.
 import type { Build } from '@millrace/server/wire.ts'
-import { Refused } from '../../refused.ts'
-import { openApi, type Api } from '../api.ts'
-import type { ClientOptions } from '../command.ts'
-import { findPlace } from '../place.ts'
-import { oneLine } from '../text.ts'
+import { Refused } from '../refused.ts'
+import { openApi, type Api } from './api.ts'
+import type { ClientOptions } from './command.ts'
+import { findPlace } from './place.ts'
+import { oneLine } from './text.ts'
 import { readReference, type Reference } from './references.ts'
 
 export interface BuildOptions extends ClientOptions {

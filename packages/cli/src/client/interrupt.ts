@@ -1,4 +1,4 @@
-import { processTerminal } from '../../run/terminal.ts'
+import { processTerminal } from '../run/terminal.ts'
 
 export interface Interrupt {
   /** Aborted by Ctrl-C, by another request to end, and when nobody reads the output any longer. */

@@ -1,5 +1,5 @@
 // How a build or a job is named on the command line: 12, #12, web/12, an id, or the address of its page.
-import { Refused } from '../../refused.ts'
+import { Refused } from '../refused.ts'
 
 export interface Reference {
   /** null: not named. */

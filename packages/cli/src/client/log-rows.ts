@@ -1,5 +1,5 @@
 // Rows of logs as the server sends them, for terminals and for pipes.
-import { printable } from '../text.ts'
+import { printable } from './text.ts'
 
 /** `[time, run, …]`. A run is its text, `[text, style]` or `[text, style, link]`. See `LogRows` in the OpenAPI document. */
 export type Row = readonly unknown[]
