@@ -39,7 +39,7 @@ import { unblock } from './advance/unblock.ts'
 import { upload } from './advance/upload.ts'
 import type { BuildRow } from './rows.ts'
 
-export interface AdvanceOptions {
+interface AdvanceOptions {
   /** The source of ids for new rows. */
   mint: () => string
   /** Rows the caller knows will be needed. */

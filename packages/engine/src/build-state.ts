@@ -4,7 +4,7 @@ import type { BuildRow } from './rows.ts'
 import type { BuildState } from './states.ts'
 import type { BlockedState } from './steps/types.ts'
 
-export interface BuildStanding {
+interface BuildStanding {
   state: BuildState
   blockedState: BlockedState | null
 }
@@ -22,7 +22,7 @@ export function standingOf(build: BuildRow): BuildStanding {
   return unblocked(hasFailed(build) || build.cutShort > 0 ? 'failed' : 'passed')
 }
 
-export function hasFailed(build: BuildRow): boolean {
+function hasFailed(build: BuildRow): boolean {
   return build.hardFailed > 0 || build.impossible > 0
 }
 
@@ -31,7 +31,7 @@ export function isFailing(build: BuildRow): boolean {
   return build.active > 0 && (hasFailed(build) || build.promised > 0)
 }
 
-export function isAwaitingPerson(build: BuildRow): boolean {
+function isAwaitingPerson(build: BuildRow): boolean {
   return build.manualPassed + build.manualFailed + build.manualRunning > 0
 }
 

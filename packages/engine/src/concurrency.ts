@@ -20,7 +20,7 @@ export interface QueuedJob {
   waitsFor: readonly string[]
 }
 
-export interface SlotDecision {
+interface SlotDecision {
   start: string[]
   /** Looked at for the first time and found no slot. */
   wait: string[]

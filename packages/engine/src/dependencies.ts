@@ -11,8 +11,8 @@
 
 import type { EdgeRow, EdgeTally, StepRow, UploadTally } from './rows.ts'
 
-export type Severity = 'fine' | 'failed' | 'cut'
-export type Judgement = 'wait' | 'ok' | 'tolerated' | 'failed' | 'cut'
+type Severity = 'fine' | 'failed' | 'cut'
+type Judgement = 'wait' | 'ok' | 'tolerated' | 'failed' | 'cut'
 
 export const NO_EDGE_TALLY: EdgeTally = { unmet: 0, held: 0, failed: 0, cut: 0, tolerated: 0 }
 
@@ -39,7 +39,7 @@ export function severityOf(step: StepRow): Severity {
 }
 
 /** Some person has to act before this step can end. */
-export function isHeld(step: StepRow): boolean {
+function isHeld(step: StepRow): boolean {
   if (step.open === 0) return false
   return isManual(step) || (step.phase !== 'ready' && step.held > 0)
 }

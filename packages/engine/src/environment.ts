@@ -7,7 +7,7 @@ import type { ScriptWork } from './work.ts'
 
 export type Env = Readonly<Record<string, string>>
 
-export interface EnvironmentLayers {
+interface EnvironmentLayers {
   stored: Env
   build: Env
   uploaded: Env

@@ -2,7 +2,7 @@
 
 export type EnvLookup = (name: string) => string | undefined
 
-export interface Dialect {
+interface Dialect {
   operators: readonly Operator[]
   mayStartName: (character: string) => boolean
 }
@@ -19,7 +19,7 @@ export interface Expansion {
     | { kind: 'substring'; offset: number; length: number | null }
 }
 
-export type Scanned<T> = { ok: true; value: T; end: number } | { ok: false; message: string; offset: number }
+type Scanned<T> = { ok: true; value: T; end: number } | { ok: false; message: string; offset: number }
 export type Expanded = { ok: true; value: string } | { ok: false; message: string }
 
 export const PIPELINE_DIALECT: Dialect = {

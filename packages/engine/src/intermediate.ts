@@ -3,7 +3,7 @@
 import { matchesBranch } from './branches.ts'
 import type { BuildState } from './states.ts'
 
-export interface IntermediateSettings {
+interface IntermediateSettings {
   skipQueued: boolean
   /** Branch patterns; null: every branch. */
   skipQueuedFilter: string | null
@@ -19,7 +19,7 @@ export interface BranchBuild {
   isForMergeQueue: boolean
 }
 
-export interface Superseded {
+interface Superseded {
   skip: string[]
   cancel: string[]
 }

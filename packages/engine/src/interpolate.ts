@@ -8,7 +8,7 @@ import type { Problem } from './problem.ts'
 import { findEntry, textScalar } from './source.ts'
 import type { Position, SourceEntry, SourceMap, SourceNode } from './source.ts'
 
-export type Interpolated = { ok: true; tree: SourceNode } | { ok: false; problem: Problem }
+type Interpolated = { ok: true; tree: SourceNode } | { ok: false; problem: Problem }
 
 const MAX_CHARACTERS = 8 * 1024 * 1024
 

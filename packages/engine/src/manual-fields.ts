@@ -5,14 +5,12 @@ import type { Field } from './steps/types.ts'
 
 export type Answers = Readonly<Record<string, string | readonly string[]>>
 
-export interface FieldProblem {
+interface FieldProblem {
   key: string
   message: string
 }
 
-export type CheckedAnswers =
-  | { ok: true; values: Record<string, string> }
-  | { ok: false; problems: FieldProblem[] }
+type CheckedAnswers = { ok: true; values: Record<string, string> } | { ok: false; problems: FieldProblem[] }
 
 /** The meta-data to write: one value per field, several chosen options joined by line feeds. */
 export function checkAnswers(fields: readonly Field[], answers: Answers): CheckedAnswers {

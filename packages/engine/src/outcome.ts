@@ -4,7 +4,7 @@ import type { JobRow, StepRow } from './rows.ts'
 import type { StepOutcome, StepState } from './states.ts'
 import type { SoftFail } from './steps/types.ts'
 
-export type Verdict = 'open' | 'ok' | 'soft' | 'hard' | 'canceled' | 'not_run' | 'ignored'
+type Verdict = 'open' | 'ok' | 'soft' | 'hard' | 'canceled' | 'not_run' | 'ignored'
 
 export function verdictOf(job: Pick<JobRow, 'state' | 'softFailed'>): Verdict {
   switch (job.state) {

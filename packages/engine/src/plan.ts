@@ -18,9 +18,9 @@ import type { StepRow } from './rows.ts'
 import type { PipelineDocument, StepDefinition } from './steps/types.ts'
 import { NO_STEP_TALLY } from './tally.ts'
 
-export const MAX_JOBS_PER_UPLOAD = 500
+const MAX_JOBS_PER_UPLOAD = 500
 export const MAX_JOBS_PER_BUILD = 4000
-export const MAX_UPLOADS_PER_BUILD = 500
+const MAX_UPLOADS_PER_BUILD = 500
 
 export interface NewStep {
   row: StepRow

@@ -81,7 +81,7 @@ export interface UploadTally {
   uploadsCut: number
 }
 
-export type StepKind = 'command' | 'wait' | 'block' | 'input' | 'trigger' | 'group'
+type StepKind = 'command' | 'wait' | 'block' | 'input' | 'trigger' | 'group'
 
 /**
  * The state of a step's dependencies. `ready` is final, because jobs may have run. `not_run` is not: the failure

@@ -68,7 +68,7 @@ export type StepState =
 
 export type StepOutcome = 'neutral' | 'passed' | 'soft_failed' | 'hard_failed' | 'errored'
 
-const JOB_TRANSITIONS = {
+const JOB_TRANSITIONS: Readonly<Record<JobState, readonly JobState[]>> = {
   pending: [
     'broken',
     'waiting',
@@ -115,13 +115,11 @@ const JOB_TRANSITIONS = {
   canceled: [],
   expired: [],
   skipped: [],
-} as const satisfies Record<JobState, readonly JobState[]>
-
-export type NextJobState<S extends JobState> = (typeof JOB_TRANSITIONS)[S][number]
+}
 
 // A job ended before any agent took it can end the build straight from `scheduled`, and one event can both
 // end a job and finish everything behind it, so some transitions skip states.
-const BUILD_TRANSITIONS = {
+const BUILD_TRANSITIONS: Readonly<Record<BuildState, readonly BuildState[]>> = {
   creating: ['scheduled', 'running', 'failing', 'blocked', 'failed', 'canceled', 'skipped', 'not_run'],
   scheduled: [
     'running',
@@ -143,18 +141,14 @@ const BUILD_TRANSITIONS = {
   canceled: [],
   skipped: [],
   not_run: [],
-} as const satisfies Record<BuildState, readonly BuildState[]>
-
-export type NextBuildState<S extends BuildState> = (typeof BUILD_TRANSITIONS)[S][number]
+}
 
 export function mayFollow(from: JobState, to: JobState): boolean {
-  const next: readonly JobState[] = JOB_TRANSITIONS[from]
-  return next.includes(to)
+  return JOB_TRANSITIONS[from].includes(to)
 }
 
 export function mayBuildFollow(from: BuildState, to: BuildState): boolean {
-  const next: readonly BuildState[] = BUILD_TRANSITIONS[from]
-  return next.includes(to)
+  return BUILD_TRANSITIONS[from].includes(to)
 }
 
 /** Throws on a broken invariant: callers refuse invalid requests before they change a job. */

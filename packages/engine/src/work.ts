@@ -61,7 +61,7 @@ export interface ManualWork {
   allowedTeams: readonly string[]
 }
 
-export interface WaiterWork {
+interface WaiterWork {
   kind: 'waiter'
   label: string | null
 }

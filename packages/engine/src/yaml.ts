@@ -9,7 +9,7 @@ import type { Problem } from './problem.ts'
 import { isUnreadable, MAX_CHARACTERS, MAX_DEPTH, MAX_VALUES } from './source.ts'
 import type { Position, SourceEntry, SourceMap, SourceNode, SourceScalar } from './source.ts'
 
-export type ParsedSource = { ok: true; documents: SourceNode[] } | { ok: false; problem: Problem }
+type ParsedSource = { ok: true; documents: SourceNode[] } | { ok: false; problem: Problem }
 
 const MAX_LEXEMES = 150_000
 const MAX_DOCUMENTS = 100

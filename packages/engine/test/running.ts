@@ -15,7 +15,7 @@ import { findDrift } from './recount.ts'
 
 type WithoutTime<Event> = Event extends { at: string } ? Omit<Event, 'at'> : never
 
-export interface Facts {
+interface Facts {
   branch?: string
   message?: string
 }

@@ -6,8 +6,8 @@ import { maybe } from './maybe.ts'
 const Digest = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'must be 64 hexadecimal digits' })
 
 /** The largest blob before compression. Only a manifest may be so large; other blobs are cut smaller. */
-export const mostBlobBytes = 64 * 1024 * 1024
-export const mostCacheBlobs = 20_000
+const mostBlobBytes = 64 * 1024 * 1024
+const mostCacheBlobs = 20_000
 
 const blob = {
   digest: Digest,

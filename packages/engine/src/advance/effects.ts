@@ -18,7 +18,7 @@ export type JobEventName =
   | 'job.activated'
   | 'job.promised_exit_status'
 
-export type StepEventName = 'step.failing' | 'step.finished'
+type StepEventName = 'step.failing' | 'step.finished'
 
 export type Effect =
   | {

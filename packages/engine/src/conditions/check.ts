@@ -11,8 +11,8 @@ import type { Expression } from './syntax.ts'
 import { BOOLEAN, INTEGER, isStepVariable, NULL, REGEX, STRING, STRINGS, VARIABLES } from './variables.ts'
 import type { Type } from './variables.ts'
 
-export type ConditionPlace = 'step' | 'build-notify' | 'step-notify' | 'filter'
-export type CheckedCondition = { ok: true } | { ok: false; message: string; offset: number }
+type ConditionPlace = 'step' | 'build-notify' | 'step-notify' | 'filter'
+type CheckedCondition = { ok: true } | { ok: false; message: string; offset: number }
 
 export function checkCondition(source: string, where: ConditionPlace): CheckedCondition {
   try {

@@ -9,7 +9,7 @@ import type { Expression } from './syntax.ts'
 import { VARIABLES } from './variables.ts'
 import type { Value } from './variables.ts'
 
-export type EvaluatedCondition = { ok: true; value: boolean } | { ok: false; message: string }
+type EvaluatedCondition = { ok: true; value: boolean } | { ok: false; message: string }
 
 const MAX_TEXT = 1024 * 1024
 

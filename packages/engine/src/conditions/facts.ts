@@ -18,7 +18,7 @@ export interface ConditionFacts {
   env: EnvLookup
 }
 
-export interface BuildFacts {
+interface BuildFacts {
   id: string
   number: number
   branch: string
@@ -41,7 +41,7 @@ export interface BuildFacts {
   mergeQueue?: { baseBranch: string | null; baseCommit: string | null } | null
 }
 
-export interface PersonFacts {
+interface PersonFacts {
   id: string | null
   name: string | null
   email: string | null
@@ -49,7 +49,7 @@ export interface PersonFacts {
   teams: readonly string[] | null
 }
 
-export interface PullRequestFacts {
+interface PullRequestFacts {
   id: string
   baseBranch: string | null
   repository: string | null
@@ -60,7 +60,7 @@ export interface PullRequestFacts {
   label: string | null
 }
 
-export interface StepFacts {
+interface StepFacts {
   id: string
   key: string | null
   label: string | null

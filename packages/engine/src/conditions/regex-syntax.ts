@@ -11,7 +11,7 @@ export type RegexNode =
 
 export type Assertion = 'start' | 'end' | 'word-boundary' | 'not-word-boundary'
 export type Range = readonly [from: number, to: number]
-export type ParsedRegex = { ok: true; node: RegexNode } | { ok: false; message: string }
+type ParsedRegex = { ok: true; node: RegexNode } | { ok: false; message: string }
 
 const MAX_NESTING = 50
 const MAX_REPEAT = 1000

@@ -6,7 +6,7 @@ import { parseRegex } from './regex-syntax.ts'
 import type { Assertion, Range, RegexNode } from './regex-syntax.ts'
 
 /** A valid expression. Its automaton is built when it is used. */
-export interface Regex {
+interface Regex {
   readonly node: RegexNode
   readonly ignoreCase: boolean
 }
@@ -27,8 +27,8 @@ const MAX_SOURCE = 2_000
 const MAX_INSTRUCTIONS = 5_000
 const MAX_STEPS = 1_000_000
 
-export type CompiledRegex = { ok: true; regex: Regex } | { ok: false; message: string }
-export type RegexAnswer = { ok: true; matches: boolean } | { ok: false; message: string }
+type CompiledRegex = { ok: true; regex: Regex } | { ok: false; message: string }
+type RegexAnswer = { ok: true; matches: boolean } | { ok: false; message: string }
 
 export function compileRegex(source: string, options: { ignoreCase: boolean }): CompiledRegex {
   if (source.length > MAX_SOURCE) return { ok: false, message: 'the regular expression is too long' }

@@ -6,7 +6,7 @@ export type Type =
   | { kind: 'string' | 'integer' | 'boolean' | 'strings' | 'regex' | 'null' }
   | { kind: 'enum'; values: readonly string[]; synonyms: ReadonlyMap<string, string> }
 
-export interface Variable {
+interface Variable {
   type: Type
   read: (facts: ConditionFacts) => Value | undefined
 }

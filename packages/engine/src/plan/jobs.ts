@@ -14,7 +14,7 @@ export interface NewJob {
   work: JobWork | { kind: 'copy'; of: string }
 }
 
-export interface JobBirth {
+interface JobBirth {
   mint: () => string
   at: string
   scheduledAt: string

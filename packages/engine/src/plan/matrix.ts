@@ -1,7 +1,7 @@
 import type { CommandStep, Matrix, Plugin, Skip, SoftFail } from '../steps/types.ts'
 import type { ScriptWork } from '../work.ts'
 
-export interface Combination {
+interface Combination {
   /** In the order of the dimensions. */
   values: readonly string[]
   skip: Skip

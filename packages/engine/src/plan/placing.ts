@@ -24,7 +24,7 @@ export interface PlacedLeaf {
 
 export type Placed = PlacedGroup | PlacedLeaf
 
-export interface Ground {
+interface Ground {
   facts: ConditionFacts
   mint: () => string
   positionAt: (index: number) => string

@@ -2,9 +2,9 @@
 
 import type { CommandStep, LeafStep, PipelineDocument, TriggerStep } from './types.ts'
 
-export type ConfigurationStep = ScriptView | WaiterView | ManualView | TriggerView
+type ConfigurationStep = ScriptView | WaiterView | ManualView | TriggerView
 
-export interface ScriptView {
+interface ScriptView {
   type: 'script'
   name: string | null
   command: string | null
@@ -18,16 +18,16 @@ export interface ScriptView {
   plugins: ReadonlyArray<Readonly<Record<string, unknown>>>
 }
 
-export interface WaiterView {
+interface WaiterView {
   type: 'waiter'
 }
 
-export interface ManualView {
+interface ManualView {
   type: 'manual'
   label: string | null
 }
 
-export interface TriggerView {
+interface TriggerView {
   type: 'trigger'
   label: string | null
   pipeline: string

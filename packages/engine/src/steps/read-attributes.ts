@@ -3,7 +3,7 @@ import type { SourceEntry, SourceMap } from '../source.ts'
 import type { Report } from './report.ts'
 
 /** The attributes one kind of map may have. An alias is another spelling of a name. */
-export interface Vocabulary<Name extends string> {
+interface Vocabulary<Name extends string> {
   /** As in "`comand` is not an attribute of a command step". */
   owner: string
   names: readonly Name[]

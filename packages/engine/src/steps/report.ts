@@ -11,12 +11,12 @@ export interface Report {
   inside(step: string): Report
 }
 
-export interface Hint {
+interface Hint {
   expected?: string
   suggestion?: string | null
 }
 
-export interface Findings {
+interface Findings {
   problems: Problem[]
   warnings: Problem[]
 }

@@ -12,7 +12,7 @@ import { readTrigger } from './kinds/trigger.ts'
 import type { LeafStep, StepDefinition } from './types.ts'
 import { readWait } from './kinds/wait.ts'
 
-export interface StepContext {
+interface StepContext {
   defaults: Defaults
   origin: Origin
   report: Report

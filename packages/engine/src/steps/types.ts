@@ -21,7 +21,7 @@ export interface StepCommon {
   condition: string | null
 }
 
-export interface Branched {
+interface Branched {
   /** Branch patterns separated by single spaces; null when absent. */
   branches: string | null
 }

@@ -35,7 +35,7 @@ export function readBoolean(entry: SourceEntry | undefined, report: Report): boo
 export const MIN_INTEGER = -2_147_483_648
 export const MAX_INTEGER = 2_147_483_647
 
-export interface Range {
+interface Range {
   min: number
   max: number
 }

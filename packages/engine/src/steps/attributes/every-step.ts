@@ -20,7 +20,7 @@ export const EVERY_STEP_NAMES = [
 ] as const
 export const EVERY_STEP_ALIASES = { identifier: 'key', id: 'key' } as const
 
-export type EveryStepName = (typeof EVERY_STEP_NAMES)[number]
+type EveryStepName = (typeof EVERY_STEP_NAMES)[number]
 
 const MAX_KEY = 100
 
@@ -60,7 +60,7 @@ export function readBranches(
   return patterns.length > 0 ? patterns.join(' ') : null
 }
 
-export function readCondition(entry: SourceEntry | undefined, report: Report): string | null {
+function readCondition(entry: SourceEntry | undefined, report: Report): string | null {
   const source = readText(entry, report)
   if (!entry || source === null || source.trim() === '') return null
   const checked = checkCondition(source, 'step')

@@ -5,7 +5,7 @@ import { describeNode, findEntry } from '../../source.ts'
 import type { SourceEntry, SourceMap, SourceNode } from '../../source.ts'
 import type { Report } from '../report.ts'
 
-export type StepKind = 'command' | 'wait' | 'block' | 'input' | 'trigger' | 'group'
+type StepKind = 'command' | 'wait' | 'block' | 'input' | 'trigger' | 'group'
 
 const TYPES: Readonly<Record<string, StepKind>> = {
   command: 'command',
@@ -38,7 +38,7 @@ const TELLING_KEYS: ReadonlyArray<readonly [key: string, kind: StepKind]> = [
 /** Strings that are steps by themselves. A command or a trigger would have nothing to do. */
 const BARE_WORDS = ['wait', 'waiter', 'block', 'manual', 'input']
 
-export interface KindOfStep {
+interface KindOfStep {
   kind: StepKind
   map: SourceMap
 }
