@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { packageFolder } from './package-folder.ts'
 
-export interface CommandsFolder {
+interface CommandsFolder {
   path: string
   remove(): Promise<void>
 }

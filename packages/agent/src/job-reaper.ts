@@ -19,7 +19,7 @@ export interface JobReaper {
 }
 
 /** A process group by its number, a job by its `BUILDKITE_JOB_ID`, a folder by its path. */
-export type WatchedKind = 'group' | 'job' | 'folder'
+type WatchedKind = 'group' | 'job' | 'folder'
 
 const SCRIPT = `
 trap '' HUP INT TERM

@@ -14,7 +14,7 @@ import { runWorker } from './worker/worker.ts'
 import type { WorkerEnd } from './worker/worker.ts'
 
 export type { AgentLog } from './agent-log.ts'
-export type { AgentOptions, PingMode } from './settings.ts'
+export type { AgentOptions } from './settings.ts'
 
 export interface AgentPool {
   /** The names of the agents. Rejects if one ends before it is connected. */
@@ -24,7 +24,7 @@ export interface AgentPool {
   ended: Promise<PoolEnd>
 }
 
-export interface PoolEnd {
+interface PoolEnd {
   /** The exit status: the first that is not 0. */
   exitStatus: number
   agents: WorkerEnd[]

@@ -14,7 +14,7 @@ import type { SignatureKey } from './signing/keys.ts'
 export type PingMode = 'auto' | 'poll-only' | 'stream-only'
 
 /** `block`: the job is refused. `warn`: it runs, and its log says so. */
-export type VerificationFailure = 'block' | 'warn'
+type VerificationFailure = 'block' | 'warn'
 
 export interface AgentOptions {
   /** With its path, such as `http://127.0.0.1:3000/v3`. */

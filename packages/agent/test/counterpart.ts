@@ -18,13 +18,13 @@ export interface ReceivedRequest {
   body: Buffer
 }
 
-export interface Reply {
+interface Reply {
   status: number
   body?: unknown
   headers?: Record<string, string>
 }
 
-export type Responder = (request: ReceivedRequest, response: ServerResponse) => Reply | null
+type Responder = (request: ReceivedRequest, response: ServerResponse) => Reply | null
 
 export class Counterpart {
   readonly received: ReceivedRequest[] = []
@@ -218,7 +218,7 @@ const REGISTERED = {
   meta_data: [],
 }
 
-export function jobEnv(id: string): Record<string, string> {
+function jobEnv(id: string): Record<string, string> {
   return {
     BUILDKITE: 'true',
     CI: 'true',

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 
-export interface Digest {
+interface Digest {
   size: number
   sha1: string
   sha256: string

@@ -18,7 +18,7 @@ import { makeFolder, targetPath, type Target } from './target.ts'
 const MAX_REDIRECTS = 5
 const STALL_MS = 300_000
 
-export interface Place extends Target {
+interface Place extends Target {
   /** Where the credentials of buckets are. */
   env: Variables
 }

@@ -8,7 +8,7 @@ import type { Answer } from '../http/exchange.ts'
 import { Refused } from '../http/retry.ts'
 import { USER_AGENT } from '../version.ts'
 
-export interface Sending {
+interface Sending {
   url: URL
   method: string
   headers: Readonly<Record<string, string>>

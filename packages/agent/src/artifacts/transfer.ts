@@ -19,7 +19,7 @@ export interface LocalFile extends ArtifactFile {
   content_type: string
 }
 
-export type SentParts = Pick<ArtifactStateEntry, 'multipart' | 'multipart_etags'>
+type SentParts = Pick<ArtifactStateEntry, 'multipart' | 'multipart_etags'>
 
 export async function sendFile(
   api: Api,

@@ -13,7 +13,7 @@ import { objectUrl, openS3, putObject } from './s3.ts'
 import type { S3Place, Variables } from './s3.ts'
 import { sendFile, type LocalFile } from './transfer.ts'
 
-export interface UploadOptions {
+interface UploadOptions {
   jobId: string
   /** Separated by semicolons. */
   patterns: string

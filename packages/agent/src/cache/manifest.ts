@@ -6,7 +6,7 @@ export type CacheEntry =
   | { kind: 'file'; path: string; mode: number; mtimeMs: number; size: number }
   | { kind: 'link'; path: string; target: string }
 
-export type FileEntry = Extract<CacheEntry, { kind: 'file' }>
+type FileEntry = Extract<CacheEntry, { kind: 'file' }>
 
 export interface CacheRoot {
   /** As the step writes it. */

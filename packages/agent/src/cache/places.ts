@@ -10,12 +10,12 @@ export interface CachePlace {
   place: string
 }
 
-export interface Surroundings {
+interface Surroundings {
   checkoutPath: string
   home: string
 }
 
-export interface LeftOut {
+interface LeftOut {
   path: string
   reason: string
 }

@@ -16,7 +16,7 @@ import { concurrently, openThreads } from './threads.ts'
 import type { Threads } from './threads.ts'
 import type { FileState } from './walk.ts'
 
-export type SaveResult =
+type SaveResult =
   | { kind: 'empty' }
   | { kind: 'unchanged' }
   | {
@@ -30,7 +30,7 @@ export type SaveResult =
       leftOut: number
     }
 
-export interface Saving {
+interface Saving {
   jobId: string
   places: readonly CachePlace[]
   mostBytes: number

@@ -7,10 +7,11 @@ import type { FinishedRoot, PlacedSlice } from './files.ts'
 import type { CacheEntry } from './manifest.ts'
 import { Damaged } from './manifest.ts'
 import { NotSavable, walkRoot } from './walk.ts'
+import type { WalkedRoot } from './walk.ts'
 
 /** The work of the thread. Arguments and results are copied between threads. */
 const work = {
-  walk: (place: string, mostBytes: number) => walkRoot(place, mostBytes),
+  walk: (place: string, mostBytes: number): WalkedRoot => walkRoot(place, mostBytes),
   digest: (slices: PlacedSlice[]) => digestOf(readSlices(slices)),
   /** The stored form of the slices, which must still have the digest. */
   pack(slices: PlacedSlice[], digest: string): Uint8Array<ArrayBuffer> {

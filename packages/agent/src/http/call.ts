@@ -19,7 +19,7 @@ export interface Api {
   waiting?: Repeating['waiting']
 }
 
-export interface Call {
+interface Call {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Below the session's endpoint, escaped; see `path`. */
   path: string

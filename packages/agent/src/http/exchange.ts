@@ -4,7 +4,7 @@ import { Agent as HttpAgent, request as httpRequest } from 'node:http'
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 
-export interface Exchange {
+interface Exchange {
   method: string
   url: URL
   headers: Record<string, string>

@@ -19,7 +19,7 @@ export const COMMON_FLAGS: Readonly<Record<string, Flag>> = {
   profile: { kind: 'text', summary: 'Accepted, without effect' },
 }
 
-export interface ParsedLine {
+interface ParsedLine {
   args: string[]
   flags: Flags
 }

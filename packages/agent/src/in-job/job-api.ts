@@ -25,7 +25,7 @@ export async function askAgent(
   return given as Record<string, unknown>
 }
 
-export function hasAgent(io: Io): boolean {
+function hasAgent(io: Io): boolean {
   return (io.env['BUILDKITE_AGENT_JOB_API_SOCKET'] ?? '') !== ''
 }
 

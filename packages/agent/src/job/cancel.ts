@@ -17,7 +17,7 @@ export interface Cancel {
 
 export type CancelReason = 'cancel' | 'agent_stop'
 
-export interface CancelOptions {
+interface CancelOptions {
   processes: Processes
   signal: NodeJS.Signals
   graceSeconds: number

@@ -9,7 +9,7 @@ import type { Session } from '../http/session.ts'
 import type { Settings } from '../settings.ts'
 import { isProtected } from './protected-variables.ts'
 
-export interface EnvironmentFacts {
+interface EnvironmentFacts {
   settings: Settings
   job: Job
   /** With the job's token. */
@@ -19,7 +19,7 @@ export interface EnvironmentFacts {
   socket: { path: string; token: string }
 }
 
-export interface JobEnvironment {
+interface JobEnvironment {
   env: Record<string, string>
   /** Variables of the job that were overridden. */
   ignored: string[]

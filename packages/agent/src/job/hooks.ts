@@ -9,7 +9,7 @@ import { fileAt } from './file-at.ts'
 import { runProcess, statusOf } from './run.ts'
 import type { JobRun } from './run.ts'
 
-export type HookName =
+type HookName =
   | 'environment'
   | 'pre-checkout'
   | 'checkout'
@@ -21,7 +21,7 @@ export type HookName =
   | 'post-artifact'
   | 'pre-exit'
 
-export type HookScope = 'agent' | 'repository' | 'plugin'
+type HookScope = 'agent' | 'repository' | 'plugin'
 
 interface Hook {
   name: HookName

@@ -10,7 +10,7 @@ import { mustGit } from './git-process.ts'
 import { runHooks } from './hooks.ts'
 import type { JobRun } from './run.ts'
 
-export interface PluginReference {
+interface PluginReference {
   /** Canonical, without the version. */
   source: string
   version: string

@@ -12,7 +12,7 @@ export interface ProcessEnd {
   signal: NodeJS.Signals | null
 }
 
-export interface ProcessOptions {
+interface ProcessOptions {
   env: Readonly<Record<string, string>>
   cwd: string
   /** Standard output and error. */

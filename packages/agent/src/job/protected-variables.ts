@@ -116,7 +116,7 @@ const STEERS_PROGRAMS = new RegExp(
   ].join('|')})$`,
 )
 
-export interface VariableGuard {
+interface VariableGuard {
   settings: Settings
   /** Variables that the agent sets. */
   own: Readonly<Record<string, string>>

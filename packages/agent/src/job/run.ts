@@ -31,7 +31,7 @@ export interface JobRun {
   cache: JobCache | null
 }
 
-export interface LoadedPlugin {
+interface LoadedPlugin {
   name: string
   path: string
   /** Additional variables for its hooks. */

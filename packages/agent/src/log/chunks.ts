@@ -11,7 +11,7 @@ export interface Chunk {
   bytes: Buffer
 }
 
-export interface ChunkOptions {
+interface ChunkOptions {
   maxBytes: number
   intervalSeconds: number
   clock: Clock
@@ -30,7 +30,7 @@ export interface ChunksEnd {
   last: { chunk: Chunk; gzipped: Buffer } | null
 }
 
-export interface Chunks {
+interface Chunks {
   write(bytes: Buffer): void
   isFull(): boolean
   /** Sends the rest and waits for all responses. */

@@ -23,7 +23,7 @@ export interface JobLog {
   close(): Promise<ChunksEnd>
 }
 
-export interface JobLogOptions {
+interface JobLogOptions {
   api: Api
   jobId: string
   maxChunkBytes: number

@@ -4,7 +4,7 @@
 import { createNeedleSearch, createStartSearch } from './needle-search.ts'
 import type { NeedleSearch, StartSearch } from './needle-search.ts'
 
-export interface Redactor {
+interface Redactor {
   /** Applies to later bytes only. */
   add(needles: readonly Buffer[]): void
   push(bytes: Buffer): Buffer

@@ -1,6 +1,6 @@
 // Marks when each line was written, in a code that terminals ignore: `ESC _ bk;t=<milliseconds> BEL`.
 
-export interface Stamper {
+interface Stamper {
   push(bytes: Buffer): Buffer
 }
 

@@ -81,7 +81,7 @@ export function readPlugins(plugins: unknown): JsonMap[] | null {
   return read.length === 0 ? null : read
 }
 
-export interface SignedSecret {
+interface SignedSecret {
   key: string
   environment_variable?: string
 }

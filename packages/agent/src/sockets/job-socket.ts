@@ -8,7 +8,7 @@ import type { SocketAnswer, SocketRequest } from './http.ts'
 
 export const JOB_SOCKET_PATH = '/api/current-job/v0'
 
-export interface JobApi {
+interface JobApi {
   env(): Record<string, string>
   setEnv(changes: Readonly<Record<string, string>>): void
   unsetEnv(names: readonly string[]): void

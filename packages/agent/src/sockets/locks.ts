@@ -9,7 +9,7 @@ import { askSocket, listen } from './http.ts'
 import type { SocketAnswer, SocketRequest } from './http.ts'
 import { makeOwnFolder, requireOwnFolder } from './own-folder.ts'
 
-export const LOCK_PATH = '/api/leader/v0/lock'
+const LOCK_PATH = '/api/leader/v0/lock'
 
 export function lockSocketPath(socketsPath: string): string {
   return join(socketsPath, 'agent-leader')

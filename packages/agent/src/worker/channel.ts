@@ -10,7 +10,7 @@ import type { PingMode } from '../settings.ts'
 import type { Instruction, Mailbox } from './mailbox.ts'
 import { followStream } from './stream.ts'
 
-export interface ChannelOptions {
+interface ChannelOptions {
   api: Api
   agentId: string
   pingIntervalSeconds: number
@@ -22,7 +22,7 @@ export interface ChannelOptions {
   notify: (message: string) => void
 }
 
-export interface Channel {
+interface Channel {
   /** Null after the timeout or another change. Throws if the server refuses the agent. */
   next(patienceMs: number): Promise<Instruction | null>
   /** Polls immediately. */

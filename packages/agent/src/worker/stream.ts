@@ -10,7 +10,7 @@ import type { Session } from '../http/session.ts'
 import { USER_AGENT } from '../version.ts'
 import { createFrameReader, encodeRequest } from './frames.ts'
 
-export interface StreamOptions {
+interface StreamOptions {
   session: Session
   agentId: string
   clock: Clock
@@ -19,7 +19,7 @@ export interface StreamOptions {
   onHealth: (isHealthy: boolean) => void
 }
 
-export type StreamEnd = 'stopped' | 'unsupported'
+type StreamEnd = 'stopped' | 'unsupported'
 
 /** Refusals that are not worth a retry, in HTTP and gRPC codes. */
 const UNSUPPORTED_STATUSES = new Set([401, 403, 404])

@@ -18,7 +18,7 @@ import { keepBeating } from './heartbeat.ts'
 import { createMailbox } from './mailbox.ts'
 import { registrationOf } from './registration.ts'
 
-export interface WorkerOptions {
+interface WorkerOptions {
   settings: Settings
   binPath: string
   reaper: JobReaper

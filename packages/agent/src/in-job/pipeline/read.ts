@@ -17,12 +17,12 @@ import { listChangedFiles, resolveCommit } from './changed-files.ts'
 import type { ChangeOptions } from './changed-files.ts'
 import { normalizePipeline } from './normal-form.ts'
 
-export interface PipelineFile {
+interface PipelineFile {
   name: string
   text: string
 }
 
-export interface ReadPipelineOptions extends ChangeOptions {
+interface ReadPipelineOptions extends ChangeOptions {
   interpolates: boolean
 }
 
