@@ -78,13 +78,13 @@ export class TestTerminal implements Terminal {
   }
 }
 
-export interface RunGiven extends Partial<Omit<RunSettings, 'checkout'>> {
+interface RunGiven extends Partial<Omit<RunSettings, 'checkout'>> {
   folder?: string
   checkout?: Checkout
   terminal?: TestTerminal
 }
 
-export interface StartedRun {
+interface StartedRun {
   folder: string
   terminal: TestTerminal
   result: Promise<RunResult>

@@ -25,7 +25,7 @@ export interface Api {
   stream(path: string, options?: StreamOptions): Promise<Response>
 }
 
-export interface StreamOptions {
+interface StreamOptions {
   headers?: Record<string, string>
   signal?: AbortSignal
 }

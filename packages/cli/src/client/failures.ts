@@ -17,7 +17,7 @@ interface Named {
   name: string
 }
 
-export interface Refusal {
+interface Refusal {
   access: Access
   /** The path of the request. */
   path: string

@@ -25,7 +25,7 @@ export const buildName = (pipeline: string, build: string | number): BuildName =
   name: `${pipeline}/${build}`,
 })
 
-export interface Found extends BuildName {
+interface Found extends BuildName {
   api: Api
   /** If the reference is the address of a job. */
   job: string | null

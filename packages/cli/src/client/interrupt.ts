@@ -1,6 +1,6 @@
 import { processTerminal } from '../run/terminal.ts'
 
-export interface Interrupt {
+interface Interrupt {
   /** Aborted by Ctrl-C, by another request to end, and when nobody reads the output any longer. */
   signal: AbortSignal
   end(): void

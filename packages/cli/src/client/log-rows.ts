@@ -4,13 +4,13 @@ import { printable } from './text.ts'
 /** `[time, run, …]`. A run is its text, `[text, style]` or `[text, style, link]`. See `LogRows` in the OpenAPI document. */
 export type Row = readonly unknown[]
 
-export interface Run {
+interface Run {
   text: string
   /** Words such as `fg1 bold`. */
   style: string
 }
 
-export function runsOf([, ...runs]: Row): Run[] {
+function runsOf([, ...runs]: Row): Run[] {
   return runs.map((run) => {
     const [text, style] = Array.isArray(run) ? (run as unknown[]) : [run]
     // A row is one line, so nothing in it breaks lines.

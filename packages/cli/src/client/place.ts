@@ -8,13 +8,13 @@ import type { Api } from './api.ts'
 import { repositoryKey } from './repository-key.ts'
 import { oneLine } from './text.ts'
 
-export interface Given {
+interface Given {
   pipeline?: string | undefined
   branch?: string | undefined
   commit?: string | undefined
 }
 
-export interface Place {
+interface Place {
   /** The slug. */
   pipeline: string
   /** null: outside a repository, or a detached HEAD. */

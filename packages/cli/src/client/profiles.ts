@@ -15,14 +15,14 @@ import { dirname, join, resolve } from 'node:path'
 import { errorCode } from '../error-code.ts'
 import { Refused } from '../refused.ts'
 
-export interface Profile {
+interface Profile {
   url: string
   token: string
   /** null: the user has several organizations and chose none. */
   org: string | null
 }
 
-export interface Profiles {
+interface Profiles {
   /** null: none. */
   current: string | null
   profiles: Record<string, Profile>

@@ -1,7 +1,7 @@
 // Colors, and the icon and word of each state. Output has no colors with NO_COLOR, --no-color, TERM=dumb or a pipe, unless
 // FORCE_COLOR is set.
 
-export type Color = 'red' | 'green' | 'yellow' | 'blue' | 'gray'
+type Color = 'red' | 'green' | 'yellow' | 'blue' | 'gray'
 
 export interface Style {
   hasColor: boolean

@@ -17,7 +17,7 @@ export interface Column<Row> {
 
 const GAP = 2
 
-export interface TableOptions {
+interface TableOptions {
   style: Style
   /** The terminal's, unless it is given. */
   width?: number

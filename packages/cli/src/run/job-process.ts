@@ -7,12 +7,12 @@ import { constants as system } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { JobReaper } from '@millrace/agent/job-reaper.ts'
 
-export interface JobEnd {
+interface JobEnd {
   exitStatus: number
   signal: string | null
 }
 
-export interface JobStart {
+interface JobStart {
   command: string
   cwd: string
   env: Readonly<Record<string, string>>

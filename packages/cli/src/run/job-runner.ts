@@ -8,7 +8,7 @@ import type { JobReaper } from '@millrace/agent/job-reaper.ts'
 import { JobProcess } from './job-process.ts'
 import type { JobLog, Screen } from './screen.ts'
 
-export interface RunnerSettings {
+interface RunnerSettings {
   /** The working directory of jobs. */
   root: string
   /** The run's private folder, with the buildkite-agent program. */
@@ -21,7 +21,7 @@ export interface RunnerSettings {
   graceMs: number
 }
 
-export interface JobOrder {
+interface JobOrder {
   id: string
   name: string
   work: ScriptWork
@@ -29,7 +29,7 @@ export interface JobOrder {
   env: Env
 }
 
-export interface JobResult {
+interface JobResult {
   exitStatus: number
   signal: string | null
   signalReason: string | null

@@ -68,7 +68,7 @@ function reasonOf({ reason }: JobRow): string {
   return reason === 'branch_mismatch' ? 'it is not for this branch' : (reason ?? 'skipped')
 }
 
-export function describeSeconds(seconds: number): string {
+function describeSeconds(seconds: number): string {
   if (seconds < 60) return `${seconds.toFixed(1)} s`
   const whole = Math.round(seconds)
   return `${Math.floor(whole / 60)} min ${whole % 60} s`

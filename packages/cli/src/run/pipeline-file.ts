@@ -13,7 +13,7 @@ export interface PipelineFile {
   folder: string
 }
 
-export interface FileRequest {
+interface FileRequest {
   /** `-` is standard input; undefined: look for the default files. */
   name: string | undefined
   cwd: string

@@ -6,7 +6,7 @@ import { resolveIfChanged } from '@millrace/engine/steps/attributes/if-changed.t
 import type { PipelineDocument } from '@millrace/engine/steps/types.ts'
 import { parseSource } from '@millrace/engine/yaml.ts'
 
-export interface UploadReading {
+interface UploadReading {
   /** null: variables are not interpolated. */
   lookup: EnvLookup | null
   /** Called only if a step depends on it. */

@@ -10,7 +10,7 @@ export interface RunReport {
   jobs: JobReport[]
 }
 
-export interface JobReport {
+interface JobReport {
   label: string
   state: JobState
   /** It failed, and the build ignores the failure. */

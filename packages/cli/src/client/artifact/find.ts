@@ -7,7 +7,7 @@ export interface ArtifactOptions extends BuildOptions {
   job?: string
 }
 
-export interface FoundArtifacts {
+interface FoundArtifacts {
   api: Api
   /** Of the build, for messages. */
   name: string

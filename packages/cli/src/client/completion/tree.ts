@@ -11,7 +11,7 @@ export interface Node {
   takesPipeline: boolean
 }
 
-export interface Word {
+interface Word {
   name: string
   description: string
 }

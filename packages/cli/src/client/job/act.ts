@@ -24,7 +24,7 @@ export async function explainWaiting(text: string | undefined, options: JobOptio
 
 const MOST_REASONS = 20
 
-export function describeWaiting(waiting: JobWaiting): string {
+function describeWaiting(waiting: JobWaiting): string {
   const reasons = waiting.waiting_on.map(
     ({ type, name, key, state }) =>
       `  ${type} ${oneLine(name ?? key ?? '')}${state === null ? '' : `: ${state.replaceAll('_', ' ')}`}`,

@@ -11,7 +11,7 @@ export interface JobOptions extends BuildOptions {
   build?: string
 }
 
-export interface FoundJob {
+interface FoundJob {
   api: Api
   id: string
 }

@@ -26,7 +26,7 @@ export async function followLog(api: Api, id: string, options: LogOptions): Prom
 }
 
 /** Something that shows rows. */
-export interface LogOutput {
+interface LogOutput {
   /** How many of the last rows it can still change. */
   openRows(): number
   /** `settled` rows follow those of earlier calls; `open` ones may be different in the next call. */

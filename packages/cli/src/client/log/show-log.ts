@@ -29,11 +29,7 @@ export async function showLog(text: string | undefined, options: LogOptions): Pr
 const PAGE = 2000
 
 /** Rows of a running log are those of now. */
-export async function* listRows(
-  api: Api,
-  id: string,
-  tail?: number,
-): AsyncGenerator<Row & { number?: number }> {
+async function* listRows(api: Api, id: string, tail?: number): AsyncGenerator<Row & { number?: number }> {
   let from = 1
   if (tail !== undefined) {
     const { total } = await api.get<LogRows>(`jobs/${id}/log/rows?tail=1`)

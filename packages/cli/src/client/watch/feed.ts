@@ -7,7 +7,7 @@ import { readServerEvents } from './server-events.ts'
 import { hasEnded, type Graph } from './graph.ts'
 import { WatchedBuild, type Change, type Changes } from './model.ts'
 
-export interface FeedListener {
+interface FeedListener {
   /** Called once, before all changes. */
   onOpen(watched: WatchedBuild): void
   onChanges(watched: WatchedBuild, changes: readonly Change[]): void

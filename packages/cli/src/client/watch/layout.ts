@@ -6,7 +6,7 @@ import { describeDuration } from '../times.ts'
 import { hasEnded, stageOf, type GraphStep, type Stage, type WatchedJob } from './graph.ts'
 import { nameOfStep, type WatchedBuild } from './model.ts'
 
-export interface Frame {
+interface Frame {
   width: number
   height: number
   now: number

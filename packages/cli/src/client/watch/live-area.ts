@@ -3,7 +3,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import { widthOf } from '../text.ts'
 
-export interface Canvas {
+interface Canvas {
   columns: number
   write(text: string): void
 }

@@ -39,7 +39,7 @@ export function openScreen(options: Options, name: string): WatchScreen {
   return terminalScreen(stdout, style, name)
 }
 
-export function jsonScreen(print: (value: object) => void): WatchScreen {
+function jsonScreen(print: (value: object) => void): WatchScreen {
   let shown: WatchedBuild | null = null
   return {
     open: (watched) => void (shown = watched),
@@ -63,7 +63,7 @@ export function jsonScreen(print: (value: object) => void): WatchScreen {
   }
 }
 
-export function lineScreen(print: (line: string) => void, style: Style, name: string): WatchScreen {
+function lineScreen(print: (line: string) => void, style: Style, name: string): WatchScreen {
   let shown: WatchedBuild | null = null
   return {
     open(watched) {
@@ -99,7 +99,7 @@ interface TerminalOutput {
   off(event: 'resize', listener: () => void): unknown
 }
 
-export function terminalScreen(output: TerminalOutput, style: Style, name: string): WatchScreen {
+function terminalScreen(output: TerminalOutput, style: Style, name: string): WatchScreen {
   const area = new LiveArea({
     get columns() {
       return output.columns

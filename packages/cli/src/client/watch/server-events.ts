@@ -1,6 +1,6 @@
 // Reads server-sent events.
 
-export interface ServerEvent {
+interface ServerEvent {
   /** Empty if the server gave none. */
   id: string
   event: string

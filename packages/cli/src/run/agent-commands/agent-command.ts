@@ -42,7 +42,7 @@ const COMMON = {
   'no-color': { type: 'boolean' },
 } as const
 
-export type Parsed = { values: Record<string, unknown>; positionals: string[] }
+type Parsed = { values: Record<string, unknown>; positionals: string[] }
 
 export function parse(
   args: string[],
