@@ -86,7 +86,7 @@ export async function aClusterToken(
   return String(answer.body.token)
 }
 
-export interface AgentGiven {
+interface AgentGiven {
   tags?: string[]
   name?: string
   priority?: string
@@ -216,7 +216,7 @@ export async function anAgent(
   return agent
 }
 
-export interface PingStream {
+interface PingStream {
   status: number
   headers: Record<string, unknown>
   /** The next frame as hex; null when the stream has ended. */

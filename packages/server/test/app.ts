@@ -37,7 +37,7 @@ export interface TestApp {
   close(): Promise<void>
 }
 
-export interface RequestOptions {
+interface RequestOptions {
   token?: string
   body?: unknown
   /** Sent as it is, instead of `body`. */

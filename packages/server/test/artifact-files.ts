@@ -26,7 +26,7 @@ export const aFile = (
 
 const digest = (algorithm: string, content: Buffer) => createHash(algorithm).update(content).digest('hex')
 
-export const announced = ({ path, content, type = 'text/plain', announced: other = {} }: TestFile) => ({
+const announced = ({ path, content, type = 'text/plain', announced: other = {} }: TestFile) => ({
   id: '',
   job_id: '',
   path,

@@ -62,7 +62,7 @@ export function sign(headers: Record<string, string>, text: string, secret: stri
   return { 'X-Hub-Signature-256': `sha256=${hex}` }
 }
 
-export interface PushOptions {
+interface PushOptions {
   ref?: string
   commit?: string
   message?: string

@@ -11,7 +11,7 @@ export interface SentEvent {
 
 export type ShortJob = Array<string | number | null>
 
-export interface Changes {
+interface Changes {
   cursor?: string
   builds?: Array<{ id: string; state: string; number: number; message: string | null }>
   jobs?: Array<{ build_id: string; job: ShortJob }>
@@ -20,7 +20,7 @@ export interface Changes {
   queues?: Array<{ id: string; dispatch_paused: boolean }>
 }
 
-export interface TestStream {
+interface TestStream {
   status: number
   messages: SentEvent[]
   /** The id of the last message. */

@@ -38,7 +38,7 @@ export function jobsOfOneWorld(app: TestApp): () => Promise<RunningScene> {
   return async () => aRunningJob(app, undefined, await (world ??= anAgentWorld(app)))
 }
 
-export interface SentChunk {
+interface SentChunk {
   sequence: number
   offset: number
   text: string | Buffer

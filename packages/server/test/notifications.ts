@@ -17,7 +17,7 @@ export interface TestService {
   events(): Json[]
 }
 
-export interface TestNotifications {
+interface TestNotifications {
   app: TestApp
   anOrg(): Promise<{ org: TestOrganization; admin: TestUser }>
   /** A service whose URL is a receiver of its own. */

@@ -10,7 +10,7 @@ import type { TestApp } from './app.ts'
 import type { TestOrganization } from './builders.ts'
 import { aBuild, jobsOf, runJob, type TestBuild } from './runs.ts'
 
-export interface OldBuild extends TestBuild {
+interface OldBuild extends TestBuild {
   jobIds: string[]
 }
 

@@ -49,7 +49,7 @@ export async function aBuild(
 export const applyEvent = (app: TestApp, build: TestBuild, event: UntimedEvent): Promise<Advanced> =>
   act(app.ctx, build.organizationId, build.id, event)
 
-export interface TestJob {
+interface TestJob {
   id: string
   name: string
   state: string

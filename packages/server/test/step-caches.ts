@@ -34,7 +34,7 @@ const at = (app: TestApp, url: string) => new URL(url, `${app.address}/v3/`)
 export const put = (app: TestApp, url: string, body: string, headers: Record<string, string> = {}) =>
   fetch(at(app, url), { method: 'PUT', body, headers })
 
-export async function read(app: TestApp, { url }: Pick<StoredCacheBlob, 'url'>): Promise<string> {
+async function read(app: TestApp, { url }: Pick<StoredCacheBlob, 'url'>): Promise<string> {
   const response = await fetch(at(app, url))
   return response.status === 200 ? await response.text() : `status ${response.status}`
 }

@@ -28,7 +28,7 @@ import { aBuildRequest } from '../runs.ts'
 import { writeDocument } from './write-document.ts'
 
 /** The outcome of an event and the build's state after it. The two must be equal. */
-export interface Views {
+interface Views {
   inMemory: unknown
   inTables: unknown
 }
@@ -60,7 +60,7 @@ function read(document: PipelineDocument, origin: 'stored' | 'upload'): Pipeline
   return found.ok ? found.document : null
 }
 
-export class DualBuild {
+class DualBuild {
   private readonly ctx: Context
   private readonly memory: MemoryBuild
   private readonly organizationId: string

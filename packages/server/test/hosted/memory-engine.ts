@@ -15,7 +15,7 @@ import {
   type SharedKind,
 } from '../../src/hosted/driver.ts'
 
-export type Files = Map<string, string>
+type Files = Map<string, string>
 
 export interface Process {
   arguments: readonly string[]
@@ -29,12 +29,12 @@ export interface Process {
 }
 
 /** Returns its exit status. */
-export type Program = (process: Process) => Promise<number>
+type Program = (process: Process) => Promise<number>
 
-export type Operation = keyof HostedDriver
+type Operation = keyof HostedDriver
 
 /** Not reached: fails at once. Hangs: fails after a while. Cut off: the operation is done, but its answer is lost. */
-export type Trouble = 'not reached' | 'hangs' | 'cut off'
+type Trouble = 'not reached' | 'hangs' | 'cut off'
 
 interface RunningContainer {
   container: Container

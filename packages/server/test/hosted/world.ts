@@ -17,7 +17,7 @@ import {
 import { MemoryEngine, type Process } from './memory-engine.ts'
 import { aBuild, buildState, type TestBuild } from '../runs.ts'
 
-export const hostedEnv = {
+const hostedEnv = {
   MILLRACE_HOSTED: 'docker:///nowhere/engine.sock',
   MILLRACE_HOSTED_BASE_IMAGE: 'base:1',
   MILLRACE_HOSTED_WARM_AGENTS: '0',
@@ -30,7 +30,7 @@ export const patienceMs = 300_000
 export const inTime = <T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> =>
   eventually(what, look, patienceMs)
 
-export interface HostedApp {
+interface HostedApp {
   app: TestApp
   engine: MemoryEngine
   /** Replacements of commands, by the command's first word. */

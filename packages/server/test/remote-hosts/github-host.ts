@@ -17,14 +17,14 @@ export function anAppKey(): AppKey {
   return { pem, publicKey: createPublicKey(pem) }
 }
 
-export interface Minted {
+interface Minted {
   token: string
   repositories: string[]
   permissions: Record<string, string>
   endsAt: number
 }
 
-export interface GitHubRequest {
+interface GitHubRequest {
   method: string
   path: string
   status: number

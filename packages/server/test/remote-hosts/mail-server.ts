@@ -2,14 +2,14 @@
 import type { AddressInfo } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 
-export interface TestMail {
+interface TestMail {
   from: string
   to: string[]
   /** As it came, headers first. */
   source: string
 }
 
-export interface MailServer {
+interface MailServer {
   url: string
   mails: TestMail[]
   /** The response to a recipient; null: it is accepted. */

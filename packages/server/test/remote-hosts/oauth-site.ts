@@ -6,13 +6,13 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { buildSchema, graphql } from 'graphql'
 
-export interface SitePost {
+interface SitePost {
   channel: string
   text: string
   delivery: string | undefined
 }
 
-export interface SiteIssue {
+interface SiteIssue {
   id: string
   teamId: string
   title: string
@@ -21,7 +21,7 @@ export interface SiteIssue {
   comments: string[]
 }
 
-export interface OAuthSite {
+interface OAuthSite {
   origin: string
   /** The environment that makes it the site of both providers. */
   env: Record<string, string>

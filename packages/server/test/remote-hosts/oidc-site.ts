@@ -12,7 +12,7 @@ export interface OidcPerson {
   groups?: readonly string[] | string
 }
 
-export interface OidcSite {
+interface OidcSite {
   issuer: string
   client: { client_id: string; client_secret: string }
   /** By subject. */

@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module'
 import type { Received } from './receiver.ts'
 
-export interface KeyValue {
+interface KeyValue {
   key: string
   value: { stringValue?: string; intValue?: string; boolValue?: boolean }
 }
@@ -44,8 +44,8 @@ const root = createRequire(import.meta.url)('@opentelemetry/otlp-transformer/bui
     }
   }
 }
-export const { ExportTraceServiceRequest, ExportTraceServiceResponse } =
-  root.opentelemetry.proto.collector.trace.v1
+const { ExportTraceServiceRequest } = root.opentelemetry.proto.collector.trace.v1
+export const { ExportTraceServiceResponse } = root.opentelemetry.proto.collector.trace.v1
 
 export function decode({ raw }: Received): Decoded {
   const message = ExportTraceServiceRequest.decode(raw)

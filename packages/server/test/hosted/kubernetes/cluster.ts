@@ -11,7 +11,7 @@ import { digestOf, type TestRegistry } from './registry.ts'
 /** The contents of the base image's layer in the registry. */
 export const baseLayer = 'base'
 
-export interface Misbehaviour {
+interface Misbehaviour {
   /** Pods do not change, as if there were no node, or as if it had died. */
   hasNoNode: boolean
   /** The node's error for every image. */

@@ -9,7 +9,7 @@ import type {
   V1PodSpec,
 } from '@kubernetes/client-node'
 
-export interface Snapshot {
+interface Snapshot {
   metadata?: Plain<V1ObjectMeta>
   spec: { volumeSnapshotClassName: string; source: { persistentVolumeClaimName: string } }
   status?: { readyToUse: boolean; restoreSize?: string; error?: { message: string } }
