@@ -2,7 +2,7 @@
 import { onTestFinished } from 'vitest'
 import { startTcpProxy, type TcpProxy } from '../testbed/src/tcp-proxy.ts'
 
-export interface FaultProxy extends TcpProxy {
+interface FaultProxy extends TcpProxy {
   /** The database through the proxy. */
   url: string
 }

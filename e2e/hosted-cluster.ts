@@ -5,7 +5,7 @@ import { importImage } from '../testbed/src/engine.ts'
 import type { TestEngine } from '../testbed/src/test-engines.ts'
 import { databaseUrl, eventually, millrace, type Json, type Server, type Settings } from './millrace.ts'
 
-export const jobImage = 'localhost/millrace-test/jobs:1'
+const jobImage = 'localhost/millrace-test/jobs:1'
 
 /** With the programs that the runner and the tests' commands use. */
 export const importJobImage = (engine: TestEngine): Promise<void> =>
@@ -31,7 +31,7 @@ export interface Pipeline {
   path: string
 }
 
-export interface Ran {
+interface Ran {
   state: string
   log: string
 }
@@ -162,7 +162,7 @@ export class HostedCluster {
   }
 }
 
-export interface Resources {
+interface Resources {
   containers: number
   volumes: number
   networks: number

@@ -2,7 +2,7 @@
 import { expect } from 'vitest'
 import { aDirectory, millrace, theServer, type Ended, type Json, type Settings } from './millrace.ts'
 
-export interface User {
+interface User {
   /** For commands. */
   settings: Settings
   token: string

@@ -1,5 +1,5 @@
 // Fenced blocks of a page, and the rest of the line that opens each: its mark.
-export interface Block {
+interface Block {
   language: string
   mark: string
   text: string

@@ -57,7 +57,7 @@ export function copyEmptyInstallation(path: string): void {
   cpSync(inject('emptyInstallation'), path, { recursive: true })
 }
 
-export interface Surroundings {
+interface Surroundings {
   /** Standard input; none without it. */
   input?: string
   /** The working directory. */

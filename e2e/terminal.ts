@@ -10,7 +10,7 @@ const script = spawnSync('script', ['--version'], { encoding: 'utf8' })
 
 export const terminalLacks = /util-linux/.test(script.stdout) ? null : 'there is no script of util-linux'
 
-export interface Session {
+interface Session {
   output(): string
   type(text: string): void
   ended: Promise<number | null>

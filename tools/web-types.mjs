@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 
 const packages = fileURLToPath(new URL('../packages/', import.meta.url))
 
-export const typesFile = join(packages, 'web', 'src', 'api', 'operations.ts')
+const typesFile = join(packages, 'web', 'src', 'api', 'operations.ts')
 
 async function writeTypes() {
   const { slices } = await import('../packages/server/dist/app.js')

@@ -9,7 +9,7 @@ import type { Build, Cluster, Site } from './site.ts'
 
 export type Mode = 'polling' | 'streaming'
 
-export interface AgentFlags {
+interface AgentFlags {
   /** The server's, unless a proxy is in between. */
   endpoint?: string
   /** The bench's mode, unless a case needs another. */
@@ -26,7 +26,7 @@ export interface AgentProcess extends Running {
   queue: string
 }
 
-export interface Signing {
+interface Signing {
   signer: AgentProcess
   verifier: AgentProcess
 }

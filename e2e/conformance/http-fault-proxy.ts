@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, request as forward, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-export interface Seen {
+interface Seen {
   method: string
   path: string
   status: number
@@ -13,7 +13,7 @@ export interface Seen {
 export type Interception = (request: IncomingMessage, response: ServerResponse) => Promise<boolean> | boolean
 
 /** The replacement of the server's response; null: none. */
-export type Loss = (request: IncomingMessage, status: number) => 'no answer' | '500' | null
+type Loss = (request: IncomingMessage, status: number) => 'no answer' | '500' | null
 
 export class HttpFaultProxy {
   readonly seen: Seen[] = []

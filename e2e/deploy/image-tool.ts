@@ -17,7 +17,7 @@ const run = promisify(execFile)
 /** The names of the base images, for the arguments of the Dockerfile. */
 export const bases = { node: 'localhost/millrace-test/node:1', base: 'localhost/millrace-test/base:1' }
 
-export interface ImageConfig {
+interface ImageConfig {
   user: string
   entrypoint: string[]
   command: string[]

@@ -58,7 +58,7 @@ async function withTemporaryFolder<T>(folder: string, work: () => Promise<T>): P
   }
 }
 
-export interface Visit {
+interface Visit {
   page: Page
   context: BrowserContext
   /** Errors on the console, exceptions, and violations of the policy. Every test ends with none but those it expects. */

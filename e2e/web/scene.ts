@@ -5,7 +5,7 @@ import { eventually, type Client, type Json } from '../millrace.ts'
 
 const org = '/v2/organizations/default'
 
-export interface SceneOptions {
+interface SceneOptions {
   /** YAML of the steps. */
   steps: string
   name?: string

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 const org = '/v2/organizations/default'
 const mebibyte = 1024 * 1024
 
-export interface Target {
+interface Target {
   url: string
   /** An administrator's of the organization `default`. */
   token: string

@@ -25,7 +25,7 @@ const requirements = [
   'programs',
 ] as const
 
-export type Requirement = (typeof requirements)[number]
+type Requirement = (typeof requirements)[number]
 
 export interface Needing {
   describe(title: string, tests: () => void): void

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-export interface TestNetwork {
+interface TestNetwork {
   name: string
   hostAddress: string
   remove(): Promise<void>

@@ -26,7 +26,7 @@ export interface PgbouncerOptions {
   more?: readonly string[]
 }
 
-export interface Pgbouncer {
+interface Pgbouncer {
   port: number
   stop(): Promise<void>
 }

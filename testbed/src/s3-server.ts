@@ -192,7 +192,7 @@ function checkSignature(request: IncomingMessage, url: URL): void {
   if (expected !== read('Signature')) throw new Refusal(403, 'SignatureDoesNotMatch')
 }
 
-export interface Signed {
+interface Signed {
   method: string
   url: URL
   /** The signed headers, sorted by name. */

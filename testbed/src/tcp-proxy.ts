@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
 /** A port of this machine, or the path of a Unix socket. */
-export type Target = number | string
+type Target = number | string
 
 export interface TcpProxy {
   port: number

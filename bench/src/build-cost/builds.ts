@@ -24,7 +24,7 @@ export async function createPipeline(api: Api, name: string, steps = configurati
   return slug
 }
 
-export interface Created {
+interface Created {
   number: number
   jobs: Array<{ id: string }>
 }
@@ -84,7 +84,7 @@ export function readCpu({ serverPid, databasePid }: World, { pid }: Agents) {
   return { server: cpuOfFamily(serverPid), database: cpuOfFamily(databasePid), agent: own, programs }
 }
 
-export interface Legs {
+interface Legs {
   answered: number[]
   runnable: number[]
   started: number[]

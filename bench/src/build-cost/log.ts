@@ -7,7 +7,7 @@ import { pipeline as pump } from 'node:stream/promises'
 import { allFinished, createBuild, createPipeline, readCpu } from './builds.ts'
 import type { Agents, World } from './world.ts'
 
-export interface LogCost {
+interface LogCost {
   /** From the request for the build until its end. */
   seconds: number
   /** Seconds of CPU. */

@@ -1,7 +1,7 @@
 // Statements, rows and bytes that a build costs the database, from its own statistics.
 import type { World } from './world.ts'
 
-export interface StatementCosts {
+interface StatementCosts {
   perBuild: { statements: number; transactions: number; rows: number; walKilobytes: number }
   /** The most expensive first. */
   top: Array<{ text: string; calls: number; ms: number }>

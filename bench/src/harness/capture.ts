@@ -8,7 +8,7 @@ export interface Statement {
   values: readonly unknown[]
 }
 
-export interface Capture {
+interface Capture {
   db: Db
   /** The statements since the last call. */
   take(): Statement[]

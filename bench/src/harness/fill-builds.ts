@@ -9,7 +9,7 @@ const epoch = Date.now() - 60 * 24 * 60 * 60 * 1000
 /** One build a second. */
 export const timeOfBuild = (number: number): Date => new Date(epoch + number * 1000)
 
-export interface Amount {
+interface Amount {
   /** The number of builds. */
   from: number
   to: number

@@ -10,7 +10,7 @@ export interface Measured {
   p99: number
 }
 
-export interface Load {
+interface Load {
   url: string
   method?: 'GET' | 'POST'
   body?: string

@@ -3,12 +3,12 @@ import type pg from 'pg'
 import type { Entry } from '../soak/ledger.ts'
 import type { Received } from './receiver.ts'
 
-export interface Evidence {
+interface Evidence {
   ledger: readonly Entry[]
   received: readonly Received[]
 }
 
-export interface Findings {
+interface Findings {
   violations: string[]
   counts: Record<string, number>
 }

@@ -10,7 +10,7 @@ import type { SmallDisk } from './full-disk.ts'
 import type { Postgres, ShutdownMode } from './postgres.ts'
 import { agentLostSeconds, type Supervised, type World } from './world.ts'
 
-export interface Applied {
+interface Applied {
   since: number
   /** Cleans up after recovery was measured. */
   after?(): Promise<unknown>

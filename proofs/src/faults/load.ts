@@ -5,13 +5,13 @@ import type { Dice } from '../dice.ts'
 import type { Entry } from '../soak/ledger.ts'
 import type { Rest } from '../soak/rest.ts'
 
-export interface Load {
+interface Load {
   /** Returns the number of builds when every request has its answer. */
   stop(): Promise<number>
 }
 
 /** Few builds run on our runner, because their commands are real processes. */
-export interface Pace {
+interface Pace {
   buildsPerMinute: number
 }
 

@@ -16,12 +16,12 @@ steps:
   - command: date +%s%3N > ${startsIn(folder)}/$$BUILDKITE_BUILD_NUMBER
     agents: {queue: ${probeQueue}}`
 
-export const startsIn = (folder: string): string => join(folder, 'starts')
+const startsIn = (folder: string): string => join(folder, 'starts')
 
 const triggerEveryMs = 200
 const answerMs = 30_000
 
-export interface ProbeSettings {
+interface ProbeSettings {
   /** The API's pipelines of the organization. */
   url: string
   token: string

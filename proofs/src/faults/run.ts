@@ -14,7 +14,7 @@ import { startLoad } from './load.ts'
 import { installObserver } from './observer.ts'
 import { startWorld, type Surroundings, type World, type WorldPlan } from './world.ts'
 
-export interface RunPlan<W = World> {
+interface RunPlan<W = World> {
   seed: number
   faults: readonly Fault<W>[]
   /** Faults are repeated until the time is over; null: each happens once. */

@@ -36,7 +36,7 @@ export interface WorldPlan {
 /** How long an agent may be silent. Longer than a busy machine delays one. */
 export const agentLostSeconds = 15
 const adminToken = 'mrt_the-token-of-the-administrator-of-faults'
-export const organization = 'default'
+const organization = 'default'
 
 /** The parts that every installation under test has. */
 export interface Surroundings {
@@ -289,7 +289,7 @@ interface AgentOptions {
 
 const agentsPerProcess = 8
 
-export class Agents {
+class Agents {
   private readonly options: AgentOptions
   private simulated: Array<{ process: AgentProcess; network: string; count: number }> = []
   private runners: AgentProcess[] = []

@@ -32,7 +32,7 @@ import { digestOf, uuidsOf } from './tenants.ts'
 import { judgeOf } from './verdict.ts'
 import { World } from './world/world.ts'
 
-export interface Outcome {
+interface Outcome {
   findings: Finding[]
   coverage: Coverage
   /** Everything worth a line that is no finding. */

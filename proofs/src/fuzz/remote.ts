@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { throwDice } from '../dice.ts'
 import { oddTexts, oddValue, pick } from './requests/values.ts'
 
-export interface Remote {
+interface Remote {
   address: string
   /** A key of its App, as the App's owner has it. */
   privateKey: string

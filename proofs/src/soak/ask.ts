@@ -2,7 +2,7 @@
 import { Agent, request, type OutgoingHttpHeaders } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 
-export interface Asked {
+interface Asked {
   method: string
   headers: OutgoingHttpHeaders
   body?: Buffer | string

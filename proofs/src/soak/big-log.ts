@@ -14,7 +14,7 @@ import { logText } from './log-text.ts'
 import { databaseUrl, Server, type Started } from './program.ts'
 import { restOf, type Rest } from './rest.ts'
 
-export interface BigLog {
+interface BigLog {
   violations: string[]
   figures: Record<string, string>
 }

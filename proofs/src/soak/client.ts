@@ -11,7 +11,7 @@ export class Refused extends Error {
   }
 }
 
-export interface Sent {
+interface Sent {
   json?: unknown
   gzipped?: Buffer
 }

@@ -23,7 +23,7 @@ export function databaseUrl({ database }: Started): string {
   return `postgresql:///millrace?host=${encodeURIComponent(`${files}/run`)}&port=54329&user=millrace&password=${password}`
 }
 
-export interface ServerOptions {
+interface ServerOptions {
   command?: 'up' | 'serve' | 'worker'
   /** Gets its standard error. */
   logFile?: string
@@ -91,7 +91,7 @@ export interface AgentProcess {
   signal(name: NodeJS.Signals): void
 }
 
-export interface SimulatedSettings {
+interface SimulatedSettings {
   address: string
   token: string
   agents: number
@@ -114,7 +114,7 @@ export async function startSimulated(
   return { kill: () => endProcess(child, 'SIGKILL'), signal: (name) => void child.kill(name) }
 }
 
-export interface RunnerSettings {
+interface RunnerSettings {
   address: string
   token: string
   agents: number

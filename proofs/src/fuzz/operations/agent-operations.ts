@@ -31,7 +31,7 @@ import { BuildCancelResponse, StepCancelResponse, StepExportResponse } from '@mi
 import { Type, type TSchema } from 'typebox'
 import { cacheEntry, stepCacheBlob } from '../world/states.ts'
 
-export interface AgentOperation {
+interface AgentOperation {
   /** The body of a successful answer. */
   answer?: TSchema
   /** A valid value of each parameter, with markers as in bodies.ts. */

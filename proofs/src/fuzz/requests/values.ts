@@ -15,7 +15,7 @@ export function uuidOf(dice: Dice): string {
 }
 
 /** A value for a field that means something, such as the id of a cluster; undefined: any value fits. */
-export type Sense = (field: string) => unknown
+type Sense = (field: string) => unknown
 
 const deepestValid = 6
 
@@ -218,7 +218,7 @@ export const oddTexts: readonly string[] = [
   'ext::sh -c id',
 ]
 
-export const oddNumbers: readonly number[] = [
+const oddNumbers: readonly number[] = [
   0,
   -0,
   -1,

@@ -1,6 +1,6 @@
 // Webhooks as source hosts send them: headers and payload.
 
-export interface Webhook {
+interface Webhook {
   headers: Record<string, string>
   payload: unknown
 }

@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Json, World } from './world.ts'
 
-export const fileContent = Buffer.from('a round world\n')
+const fileContent = Buffer.from('a round world\n')
 
 const digest = (algorithm: string) => createHash(algorithm).update(fileContent).digest('hex')
 

@@ -19,7 +19,7 @@ export const newBuild = (world: World, pipeline: string, more: object = {}): Pro
 
 export const jobsOf = (build: Json): Json[] => build.jobs ?? []
 
-export interface Run {
+interface Run {
   agent: string
   session: string
   /** The job's token. */
