@@ -1,4 +1,5 @@
 // Shared by all commands: --help with an example, --json, and exit codes for errors.
+// Commands import the server on demand, so that help and usage errors are fast.
 import { Command, InvalidArgumentError } from 'commander'
 
 export interface Output {

@@ -64,7 +64,6 @@ import { userList } from './commands/user/list.ts'
 import { userSignInLink } from './commands/user/sign-in-link.ts'
 import { worker } from './commands/worker.ts'
 import { packageFolder } from './package-folder.ts'
-import { loadProgram } from './program.ts'
 import { Refused } from './refused.ts'
 
 export async function main(args: readonly string[]): Promise<number> {
@@ -189,7 +188,7 @@ export async function main(args: readonly string[]): Promise<number> {
       if (error.message !== '') console.error(error.message)
       return 1
     }
-    const { isRefusal } = await loadProgram()
+    const { isRefusal } = await import('@millrace/server/main.ts')
     console.error(isRefusal(error) ? error.message : error)
     return 1
   }

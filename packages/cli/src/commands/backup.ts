@@ -1,7 +1,6 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { command, notBlank, print, type Output } from '../command.ts'
-import { loadProgram } from '../program.ts'
 
 export const backup = (): Command =>
   command(
@@ -15,7 +14,7 @@ export const backup = (): Command =>
       'put in the key that opens stored secrets; without it, keep that key somewhere else',
     )
     .action(async (name: string, options: Output & { includeSecretKey?: true }) => {
-      const { backupTo } = await loadProgram()
+      const { backupTo } = await import('@millrace/server/main.ts')
       const file = resolve(name)
       const withSecretKey = options.includeSecretKey === true
       const { tables, blobs, bytes, leftOut } = await backupTo(process.env, file, { withSecretKey })

@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 import { command, print, type Output } from '../command.ts'
-import { loadProgram } from '../program.ts'
 
 export const migrate = (): Command =>
   command(
@@ -8,7 +7,7 @@ export const migrate = (): Command =>
     'Bring the database to the schema of this version; up, serve and worker do it too.',
     'migrate',
   ).action(async (options: Output) => {
-    const { migrateDatabase } = await loadProgram()
+    const { migrateDatabase } = await import('@millrace/server/main.ts')
     const applied = await migrateDatabase(process.env)
     const text = applied.length === 0 ? 'The database is up to date.' : `Applied ${applied.join(', ')}.`
     print(options, { applied }, text)

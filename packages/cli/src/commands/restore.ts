@@ -1,7 +1,6 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { command, notBlank, print, type Output } from '../command.ts'
-import { loadProgram } from '../program.ts'
 
 export const restore = (): Command =>
   command(
@@ -11,7 +10,7 @@ export const restore = (): Command =>
   )
     .argument('<file>', 'what millrace backup wrote', notBlank)
     .action(async (name: string, options: Output) => {
-      const { restoreFrom } = await loadProgram()
+      const { restoreFrom } = await import('@millrace/server/main.ts')
       const file = resolve(name)
       const { made_at, tables, blobs, secret_key } = await restoreFrom(process.env, file)
       const rows = Object.values(tables).reduce((sum, count) => sum + count, 0)

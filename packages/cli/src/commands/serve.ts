@@ -1,11 +1,11 @@
+import type { Started } from '@millrace/server/main.ts'
 import type { Command } from 'commander'
 import { command, print, type Output } from '../command.ts'
-import { loadProgram, type Started } from '../program.ts'
 
 export const serve = (): Command =>
   command('serve', 'Answer API requests only, as one of many processes on DATABASE_URL.', 'serve').action(
     async (options: Output) => {
-      const { serve: run } = await loadProgram()
+      const { serve: run } = await import('@millrace/server/main.ts')
       await run(process.env, {
         started: (started) => print(options, { ...started, pid: process.pid }, welcome(started)),
         say: (sentence) => console.error(sentence),

@@ -1,6 +1,6 @@
+import type { Started } from '@millrace/server/main.ts'
 import type { Command } from 'commander'
 import { command, print, type Output } from '../command.ts'
-import { loadProgram, type Started } from '../program.ts'
 
 export const up = (): Command =>
   command(
@@ -8,7 +8,7 @@ export const up = (): Command =>
     'Run everything: a database unless DATABASE_URL names one, the API, the background worker, a local agent.',
     'up',
   ).action(async (options: Output) => {
-    const { up: run } = await loadProgram()
+    const { up: run } = await import('@millrace/server/main.ts')
     await run(process.env, {
       started: (started) => print(options, { ...started, pid: process.pid }, welcome(started)),
       say: (sentence) => console.error(sentence),

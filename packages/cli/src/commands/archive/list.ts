@@ -1,6 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { command, print, type Output } from '../../command.ts'
-import { loadProgram } from '../../program.ts'
 
 export const archiveList = (): Command =>
   command('list', 'List the archived builds of a pipeline, newest first.', 'archive list acme web --limit 20')
@@ -8,7 +7,7 @@ export const archiveList = (): Command =>
     .argument('<pipeline>', 'the slug of the pipeline')
     .option('--limit <number>', 'how many at most', readLimit, 100)
     .action(async (organization: string, pipeline: string, options: Output & { limit: number }) => {
-      const { listArchives } = await loadProgram()
+      const { listArchives } = await import('@millrace/server/main.ts')
       const archives = await listArchives(process.env, { organization, pipeline }, options.limit)
       const lines = archives.map(({ number, state, branch, finished_at, message }) => {
         const [title = ''] = (message ?? '').split('\n')

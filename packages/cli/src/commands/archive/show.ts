@@ -1,6 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { command, type Output } from '../../command.ts'
-import { loadProgram } from '../../program.ts'
 
 export const archiveShow = (): Command =>
   command('show', 'Print everything that was archived of a build, as JSON.', 'archive show acme web 1234')
@@ -8,7 +7,7 @@ export const archiveShow = (): Command =>
     .argument('<pipeline>', 'the slug of the pipeline')
     .argument('<number>', 'the number or the UUID of the build', readBuild)
     .action(async (organization: string, pipeline: string, build: string, options: Output) => {
-      const { showArchive } = await loadProgram()
+      const { showArchive } = await import('@millrace/server/main.ts')
       const text = await showArchive(process.env, { organization, pipeline }, build)
       console.log(options.json ? text : JSON.stringify(JSON.parse(text), null, 2))
     })

@@ -1,13 +1,12 @@
 import type { Command } from 'commander'
 import { command, print, type Output } from '../../command.ts'
-import { loadProgram } from '../../program.ts'
 
 export const orgCreate = (): Command =>
   command('create', 'Make an organization.', 'org create acme --name "Acme Inc."')
     .argument('<slug>', 'its name in URLs: lower-case letters, digits and dashes')
     .requiredOption('--name <name>', 'its name for people')
     .action(async (slug: string, options: Output & { name: string }) => {
-      const { createOrganization } = await loadProgram()
+      const { createOrganization } = await import('@millrace/server/main.ts')
       const organization = await createOrganization(process.env, { slug, name: options.name })
       print(options, organization, `Made the organization ${slug}.`)
     })

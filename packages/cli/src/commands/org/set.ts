@@ -1,6 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { collect, command, print, type Output } from '../../command.ts'
-import { loadProgram } from '../../program.ts'
 
 interface Switch {
   name: string
@@ -33,7 +32,7 @@ export const orgSet = (): Command =>
       if (allowIp !== undefined && clearIpRanges) {
         self.error('error: give --allow-ip or --clear-ip-ranges, not both', { exitCode: 2 })
       }
-      const { setFeatures, setIpRanges } = await loadProgram()
+      const { setFeatures, setIpRanges } = await import('@millrace/server/main.ts')
       const done: { features?: string[]; allowed_ip_addresses?: string | null } = {}
       const said: string[] = []
       if (features !== undefined) {

@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 import { command, print } from '../../command.ts'
-import { loadProgram } from '../../program.ts'
 import { placeOf, settingsOf, withPipeline, withSettings, type Options } from './options.ts'
 import { previewText } from './text.ts'
 
@@ -14,7 +13,7 @@ export const retentionPreview = (): Command =>
       ),
     ),
   ).action(async (org: string, options: Options) => {
-    const { previewRetention } = await loadProgram()
+    const { previewRetention } = await import('@millrace/server/main.ts')
     const preview = await previewRetention(process.env, placeOf(org, options), settingsOf(options))
     print(options, preview, previewText(preview))
   })

@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 import { command, print } from '../../command.ts'
-import { loadProgram } from '../../program.ts'
 import { placeOf, withPipeline, type Options } from './options.ts'
 import { doneText } from './text.ts'
 
@@ -12,7 +11,7 @@ export const retentionRun = (): Command =>
       'retention run acme',
     ),
   ).action(async (org: string, options: Options) => {
-    const { runRetention } = await loadProgram()
+    const { runRetention } = await import('@millrace/server/main.ts')
     const stopping = new AbortController()
     const stop = () => stopping.abort()
     process.once('SIGINT', stop).once('SIGTERM', stop)

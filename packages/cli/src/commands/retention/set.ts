@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 import { command, print } from '../../command.ts'
-import { loadProgram } from '../../program.ts'
 import { placeOf, settingsOf, withPipeline, withSettings, type Options } from './options.ts'
 import { settingsText } from './text.ts'
 
@@ -21,7 +20,7 @@ export const retentionSet = (): Command =>
       ([name, value]) => name.endsWith('_days') && Number(value) > 36_500,
     )
     if (tooLong !== undefined) self.error(`error: ${tooLong[0]} is at most 36500`, { exitCode: 2 })
-    const { setRetention } = await loadProgram()
+    const { setRetention } = await import('@millrace/server/main.ts')
     const shown = await setRetention(process.env, placeOf(org, options), settings)
     print(options, shown, settingsText(shown))
   })

@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 import { command, print } from '../../command.ts'
-import { loadProgram } from '../../program.ts'
 import { placeOf, withPipeline, type Options } from './options.ts'
 import { settingsText } from './text.ts'
 
@@ -12,7 +11,7 @@ export const retentionShow = (): Command =>
       'retention show acme --pipeline web',
     ),
   ).action(async (org: string, options: Options) => {
-    const { showRetention } = await loadProgram()
+    const { showRetention } = await import('@millrace/server/main.ts')
     const shown = await showRetention(process.env, placeOf(org, options))
     print(options, shown, settingsText(shown))
   })

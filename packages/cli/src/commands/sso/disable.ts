@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 import { command, print, type Output } from '../../command.ts'
-import { loadProgram } from '../../program.ts'
 
 export const ssoDisable = (): Command =>
   command(
@@ -10,7 +9,7 @@ export const ssoDisable = (): Command =>
   )
     .argument('<slug>', 'the organization')
     .action(async (slug: string, options: Output) => {
-      const { disableSso } = await loadProgram()
+      const { disableSso } = await import('@millrace/server/main.ts')
       await disableSso(process.env, slug)
       print(options, { slug, enabled: false }, `Single sign-on of ${slug} is disabled, and nobody needs it.`)
     })

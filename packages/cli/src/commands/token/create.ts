@@ -1,6 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { collect, command, print, type Output } from '../../command.ts'
-import { loadProgram } from '../../program.ts'
 
 interface Options extends Output {
   user: string
@@ -27,7 +26,7 @@ export const tokenCreate = (): Command =>
     .option('--description <text>', 'what it is for', '')
     .option('--expires-in <time>', 'such as 30s, 15m, 12h or 90d (default: never)', readSeconds)
     .action(async (options: Options) => {
-      const { createToken } = await loadProgram()
+      const { createToken } = await import('@millrace/server/main.ts')
       const { user, org, scope, description, expiresIn } = options
       const issued = await createToken(process.env, {
         email: user,

@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 import { command, print, type Output } from '../../command.ts'
-import { loadProgram } from '../../program.ts'
 
 export const tokenRevoke = (): Command =>
   command(
@@ -10,7 +9,7 @@ export const tokenRevoke = (): Command =>
   )
     .argument('<id>', 'of the token, not the token itself')
     .action(async (id: string, options: Output) => {
-      const { revokeToken } = await loadProgram()
+      const { revokeToken } = await import('@millrace/server/main.ts')
       await revokeToken(process.env, id)
       print(options, { id, revoked: true }, `Revoked the token ${id}.`)
     })

@@ -1,6 +1,5 @@
 import { Option, type Command } from 'commander'
 import { command, notBlank, print, type Output } from '../../command.ts'
-import { loadProgram } from '../../program.ts'
 
 interface Options extends Output {
   email: string
@@ -24,7 +23,7 @@ export const userCreate = (): Command =>
     )
     .option('--password <password>', 'of a new user; only its hash is kept', notBlank)
     .action(async ({ org, password, ...options }: Options) => {
-      const { createUser } = await loadProgram()
+      const { createUser } = await import('@millrace/server/main.ts')
       const { email, name, role } = options
       const user = await createUser(process.env, {
         email,

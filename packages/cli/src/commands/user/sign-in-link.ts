@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 import { command, print, type Output } from '../../command.ts'
-import { loadProgram } from '../../program.ts'
 
 export const userSignInLink = (): Command =>
   command(
@@ -10,7 +9,7 @@ export const userSignInLink = (): Command =>
   )
     .argument('<email>', 'of the person')
     .action(async (email: string, options: Output) => {
-      const { createSignInUrl } = await loadProgram()
+      const { createSignInUrl } = await import('@millrace/server/main.ts')
       const link = await createSignInUrl(process.env, email)
       // Print only the link to stdout, for scripts.
       if (!options.json) console.error(`Signs ${link.email} in once, within 24 hours:`)
