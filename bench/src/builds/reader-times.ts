@@ -27,7 +27,7 @@ export async function readerTimes(): Promise<Omit<Report, 'name'>> {
     scheduledAt: '2026-01-01T00:00:00.000Z',
     jobsInBuild: 0,
     uploadsInBuild: 0,
-    place: null,
+    upload: null,
   })
   if (!planned.ok) throw new Error(planned.message)
   rows.push(

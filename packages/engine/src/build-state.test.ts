@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { hasFinishedAt, isFailing, isStuck, standingOf } from './build-state.ts'
+import { hasFinishedAt, isFailing, isStuck, deriveState } from './build-state.ts'
 import { newBuild } from './new-build.ts'
 import type { BuildRow } from './rows.ts'
 
@@ -26,7 +26,7 @@ describe('build state', () => {
     ['a cancel without', { cancelRequested: true, hardFailed: 1 }, 'canceled', null],
     ['skipped', { state: 'skipped', active: 1 }, 'skipped', null],
   ])('after %s', (_, given, state, blockedState) => {
-    expect(standingOf(build(given))).toEqual({ state, blockedState })
+    expect(deriveState(build(given))).toEqual({ state, blockedState })
   })
 
   it('is failing only while work is going on', () => {

@@ -4,7 +4,7 @@ import type { BuildRow } from './rows.ts'
 import type { BuildState } from './states.ts'
 import type { BlockedState } from './steps/types.ts'
 
-interface BuildStanding {
+interface DerivedState {
   state: BuildState
   blockedState: BlockedState | null
 }
@@ -13,7 +13,7 @@ interface BuildStanding {
  * Expects that dependencies have been followed to their end: when nothing is active and no person is awaited,
  * whatever still waits has been given up before this is asked.
  */
-export function standingOf(build: BuildRow): BuildStanding {
+export function deriveState(build: BuildRow): DerivedState {
   if (build.state === 'skipped' || build.state === 'canceled') return unblocked(build.state)
   if (build.cancelRequested) return unblocked(build.onAgent > 0 ? 'canceling' : 'canceled')
   if (build.active > 0) return unblocked(activeState(build))
@@ -41,8 +41,8 @@ export function isStuck(build: BuildRow): boolean {
 }
 
 /** A blocked build counts as over, unless its block asks for `running`. */
-export function hasFinishedAt(standing: BuildStanding): boolean {
-  switch (standing.state) {
+export function hasFinishedAt(derived: DerivedState): boolean {
+  switch (derived.state) {
     case 'passed':
     case 'failed':
     case 'canceled':
@@ -50,7 +50,7 @@ export function hasFinishedAt(standing: BuildStanding): boolean {
     case 'not_run':
       return true
     case 'blocked':
-      return standing.blockedState !== 'running'
+      return derived.blockedState !== 'running'
     case 'creating':
     case 'scheduled':
     case 'running':
@@ -70,6 +70,6 @@ function worstBlockedState(build: BuildRow): BlockedState {
   return build.manualRunning > 0 ? 'running' : 'passed'
 }
 
-function unblocked(state: BuildState): BuildStanding {
+function unblocked(state: BuildState): DerivedState {
   return { state, blockedState: null }
 }

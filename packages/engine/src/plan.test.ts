@@ -14,7 +14,7 @@ function planOf(steps: readonly StepDefinition[], given: Partial<PlanContext> = 
     scheduledAt: 'then',
     jobsInBuild: 0,
     uploadsInBuild: 0,
-    place: null,
+    upload: null,
     ...given,
   })
 }

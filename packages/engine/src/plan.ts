@@ -7,7 +7,7 @@
 import type { ConditionFacts } from './conditions/facts.ts'
 import { NO_EDGE_TALLY, NO_UPLOAD_TALLY } from './dependencies.ts'
 import { barrierOf, wire } from './plan/dependencies.ts'
-import type { UploadPlace, Wiring } from './plan/dependencies.ts'
+import type { UploadContext, Wiring } from './plan/dependencies.ts'
 import { Graph } from './plan/graph.ts'
 import { jobsOf } from './plan/jobs.ts'
 import type { NewJob } from './plan/jobs.ts'
@@ -41,7 +41,7 @@ export interface PlanContext {
   jobsInBuild: number
   uploadsInBuild: number
   /** null: a new build. */
-  place: UploadPlace | null
+  upload: UploadContext | null
 }
 
 export type PlanResult = { ok: true; plan: Plan } | { ok: false; message: string }
@@ -60,25 +60,25 @@ export function* planInParts(
   facts: ConditionFacts,
   context: PlanContext,
 ): Generator<void, PlanResult> {
-  const { place, uploadsInBuild, mint } = context
-  if (place !== null && uploadsInBuild >= MAX_UPLOADS_PER_BUILD) {
+  const { upload, uploadsInBuild, mint } = context
+  if (upload !== null && uploadsInBuild >= MAX_UPLOADS_PER_BUILD) {
     return refuse(`A build takes at most ${MAX_UPLOADS_PER_BUILD} uploads`)
   }
   const positionAt = (index: number): string =>
-    place === null ? positionInBuild(index) : positionBehind(place.behind.position, uploadsInBuild, index)
+    upload === null ? positionInBuild(index) : positionBehind(upload.behind.position, uploadsInBuild, index)
   const steps = placeSteps(document.steps, { facts, mint, positionAt })
   if (!steps.ok) return steps
   yield
   const { placed } = steps
-  const taken = findTakenKey(placed, place)
+  const taken = findTakenKey(placed, upload)
   if (taken !== null) return refuse(`The key "${taken}" is already used by another step of this build`)
   const jobs = makeJobs(leavesOf(placed), context)
   if (!jobs.ok) return jobs
   yield
-  const wiring = wire(placed, place)
+  const wiring = wire(placed, upload)
   yield
   const missing = countMissing(wiring)
-  const rows = placed.flatMap((item) => rowsOf(item, place, missing))
+  const rows = placed.flatMap((item) => rowsOf(item, upload, missing))
   yield
   const cycle = findCycle(rows, wiring)
   if (cycle !== null) return refuse(cycle)
@@ -95,7 +95,7 @@ function makeJobs(
     if (!made.ok) return made
     jobs.push(...made.jobs)
   }
-  if (context.place !== null && jobs.length > MAX_JOBS_PER_UPLOAD) {
+  if (context.upload !== null && jobs.length > MAX_JOBS_PER_UPLOAD) {
     return refuse(`An upload adds at most ${MAX_JOBS_PER_UPLOAD} jobs, this one has ${jobs.length}`)
   }
   if (context.jobsInBuild + jobs.length > MAX_JOBS_PER_BUILD) {
@@ -104,8 +104,8 @@ function makeJobs(
   return { ok: true, jobs }
 }
 
-function findTakenKey(placed: readonly Placed[], place: UploadPlace | null): string | null {
-  const taken = new Set<string | null>(place?.keyed.map((step) => step.key))
+function findTakenKey(placed: readonly Placed[], upload: UploadContext | null): string | null {
+  const taken = new Set<string | null>(upload?.keyed.map((step) => step.key))
   const keys = placed.flatMap((item) => [
     item.step.key,
     ...(isGroup(item) ? item.members.map((member) => member.step.key) : []),
@@ -118,17 +118,21 @@ function findTakenKey(placed: readonly Placed[], place: UploadPlace | null): str
   return null
 }
 
-function rowsOf(item: Placed, place: UploadPlace | null, missing: ReadonlyMap<string, number>): NewStep[] {
-  if (!isGroup(item)) return [{ row: leafRow(item, place, missing), definition: item.step }]
+function rowsOf(item: Placed, upload: UploadContext | null, missing: ReadonlyMap<string, number>): NewStep[] {
+  if (!isGroup(item)) return [{ row: leafRow(item, upload, missing), definition: item.step }]
   return [
-    { row: groupRow(item, place), definition: item.step },
-    ...item.members.map((leaf) => ({ row: leafRow(leaf, place, missing), definition: leaf.step })),
+    { row: groupRow(item, upload), definition: item.step },
+    ...item.members.map((leaf) => ({ row: leafRow(leaf, upload, missing), definition: leaf.step })),
   ]
 }
 
-function leafRow(leaf: PlacedLeaf, place: UploadPlace | null, missing: ReadonlyMap<string, number>): StepRow {
+function leafRow(
+  leaf: PlacedLeaf,
+  upload: UploadContext | null,
+  missing: ReadonlyMap<string, number>,
+): StepRow {
   return {
-    ...blankRow(leaf, place),
+    ...blankRow(leaf, upload),
     groupId: leaf.groupId,
     barrier: barrierOf(leaf),
     continueOnFailure: leaf.step.kind === 'wait' && leaf.step.continueOnFailure,
@@ -143,12 +147,12 @@ function countMissing(wiring: Wiring): Map<string, number> {
   return missing
 }
 
-function groupRow(group: PlacedGroup, place: UploadPlace | null): StepRow {
-  return { ...blankRow(group, place), phase: 'ready' }
+function groupRow(group: PlacedGroup, upload: UploadContext | null): StepRow {
+  return { ...blankRow(group, upload), phase: 'ready' }
 }
 
-function blankRow(item: Placed, place: UploadPlace | null): StepRow {
-  const uploader = place?.uploader ?? null
+function blankRow(item: Placed, upload: UploadContext | null): StepRow {
+  const uploader = upload?.uploader ?? null
   return {
     id: item.id,
     kind: item.step.kind,

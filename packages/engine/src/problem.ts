@@ -1,6 +1,6 @@
 import type { Position } from './source.ts'
 
-/** One thing wrong with a pipeline document, said so that a person can fix it. */
+/** One mistake in a pipeline document, worded so that a person can fix it. */
 export interface Problem {
   message: string
   /** From 1; 0 when the document did not come from text. */
@@ -24,8 +24,8 @@ export function createProblem(message: string, at: Position, step: string | null
 
 /** The problem in one line, for where there is no room to show the text itself. */
 export function describeProblem({ message, line, column, step, expected, suggestion }: Problem): string {
-  const place = `line ${line}, column ${column}${step === null ? '' : `, ${step}`}`
+  const position = `line ${line}, column ${column}${step === null ? '' : `, ${step}`}`
   const wanted = expected === undefined ? '' : `; expected ${expected}`
   const advice = suggestion === undefined ? wanted : `; did you mean \`${suggestion}\`?`
-  return `${place}: ${message}${advice}`
+  return `${position}: ${message}${advice}`
 }

@@ -12,7 +12,7 @@ import type {
 
 export type JobWork = ScriptWork | TriggerWork | ManualWork | WaiterWork
 
-export interface ParallelPlace {
+export interface ParallelPosition {
   index: number
   total: number
 }
@@ -30,7 +30,7 @@ export interface ScriptWork {
   image: string | null
   /** Dimension to value; the bare value for the unnamed dimension. */
   matrix: string | Readonly<Record<string, string>> | null
-  parallel: ParallelPlace | null
+  parallel: ParallelPosition | null
   plugins: readonly Plugin[]
   priority: number
   secrets: Readonly<Record<string, string>>
@@ -48,7 +48,7 @@ export interface TriggerWork {
   env: Readonly<Record<string, string>>
   metaData: Readonly<Record<string, string>>
   async: boolean
-  parallel: ParallelPlace | null
+  parallel: ParallelPosition | null
 }
 
 export interface ManualWork {

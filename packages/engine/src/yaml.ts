@@ -39,7 +39,7 @@ class Refusal extends Error {
 
 function composeDocuments(text: string): SourceNode[] {
   const lines = new LineCounter()
-  const place = (offset: number): Position => {
+  const positionAt = (offset: number): Position => {
     const found = lines.linePos(offset)
     return { line: Math.max(1, found.line), column: Math.max(1, found.col) }
   }
@@ -51,15 +51,15 @@ function composeDocuments(text: string): SourceNode[] {
     uniqueKeys: false,
     logLevel: 'silent',
   })
-  stopAtFirstError(composer, place)
+  stopAtFirstError(composer, positionAt)
   const documents: SourceNode[] = []
-  for (const document of composer.compose(guardedTokens(text, lines, place), true, text.length)) {
+  for (const document of composer.compose(guardedTokens(text, lines, positionAt), true, text.length)) {
     const error = document.errors[0]
-    if (error) throw new Refusal(sentence(error.message), place(Math.min(error.pos[0], text.length)))
+    if (error) throw new Refusal(sentence(error.message), positionAt(Math.min(error.pos[0], text.length)))
     if (documents.length === MAX_DOCUMENTS) {
-      throw new Refusal(`the file holds more than ${MAX_DOCUMENTS} documents`, place(document.range[0]))
+      throw new Refusal(`the file holds more than ${MAX_DOCUMENTS} documents`, positionAt(document.range[0]))
     }
-    documents.push(new TreeReader(place).read(document.contents))
+    documents.push(new TreeReader(positionAt).read(document.contents))
   }
   return documents
 }
@@ -68,13 +68,13 @@ function composeDocuments(text: string): SourceNode[] {
  * The composer collects errors, each with a stack trace, and hostile text has a hundred thousand. It offers no way
  * to stop, so its own collector is replaced; without that, the first error would be found all the same, only late.
  */
-function stopAtFirstError(composer: Composer, place: (offset: number) => Position): void {
+function stopAtFirstError(composer: Composer, positionAt: (offset: number) => Position): void {
   let first: Refusal | null = null
   const collect = (source: ErrorSource, _code: string, message: string, isWarning?: boolean) => {
     if (isWarning) return
     const offset = typeof source === 'number' ? source : 'offset' in source ? source.offset : source[0]
     // The composer catches errors inside a collection and reports them again for the collection.
-    first ??= new Refusal(sentence(message), place(offset))
+    first ??= new Refusal(sentence(message), positionAt(offset))
     throw first
   }
   Reflect.set(composer, 'onError', collect)
@@ -82,31 +82,31 @@ function stopAtFirstError(composer: Composer, place: (offset: number) => Positio
 
 type ErrorSource = number | readonly [number, number] | { offset: number }
 
-function* guardedTokens(text: string, lines: LineCounter, place: (offset: number) => Position) {
+function* guardedTokens(text: string, lines: LineCounter, positionAt: (offset: number) => Position) {
   const parser = new Parser(lines.addNewLine)
   lines.addNewLine(0)
   let lexemes = 0
   for (const lexeme of new Lexer().lex(text)) {
     lexemes += 1
-    if (lexemes > MAX_LEXEMES) throw new Refusal('the file holds too many values', place(parser.offset))
+    if (lexemes > MAX_LEXEMES) throw new Refusal('the file holds too many values', positionAt(parser.offset))
     for (const token of parser.next(lexeme)) {
       // Left to the composer, every one of these would become an error with a stack trace.
-      if (token.type === 'error') throw new Refusal(sentence(token.message), place(token.offset))
+      if (token.type === 'error') throw new Refusal(sentence(token.message), positionAt(token.offset))
       yield token
     }
     // A block collection inside another takes up to two places on the parser's stack.
-    if (parser.stack.length > 2 * MAX_DEPTH + 2) throw tooDeep(place(parser.offset))
+    if (parser.stack.length > 2 * MAX_DEPTH + 2) throw tooDeep(positionAt(parser.offset))
   }
   yield* parser.end()
 }
 
 class TreeReader {
-  private readonly place: (offset: number) => Position
+  private readonly positionAt: (offset: number) => Position
   private readonly anchors = new Map<string, { node: SourceNode | null; weight: Weight }>()
   private total: Weight = { values: 0, characters: 0 }
 
-  constructor(place: (offset: number) => Position) {
-    this.place = place
+  constructor(positionAt: (offset: number) => Position) {
+    this.positionAt = positionAt
   }
 
   read(node: ParsedNode | null): SourceNode {
@@ -114,7 +114,7 @@ class TreeReader {
   }
 
   private convert(node: ParsedNode | null, fallback: Position, depth: number): SourceNode {
-    const at = node ? this.place(node.range[0]) : fallback
+    const at = node ? this.positionAt(node.range[0]) : fallback
     if (depth > MAX_DEPTH) throw tooDeep(at)
     if (isAlias(node)) return this.follow(node.source, at)
     const anchor = node?.anchor
@@ -153,7 +153,7 @@ class TreeReader {
       }
       const name = this.convert(key, at, depth + 1)
       if (name.kind !== 'scalar') throw new Refusal('a map key must be plain text', name)
-      const position = key ? this.place(key.range[0]) : at
+      const position = key ? this.positionAt(key.range[0]) : at
       if (own.has(name.text)) throw new Refusal(`the key "${name.text}" appears twice in one map`, position)
       own.set(name.text, { key: name.text, value: this.convert(value, position, depth + 1), ...position })
     }

@@ -37,12 +37,13 @@ function walk(
   build: MemoryBuild,
   history: readonly Move[],
   /** Returns how much is wrong; the walk ends there. */
-  look?: (before: Snapshot, effects: Effect[] | null) => number,
+  inspect?: (before: Snapshot, effects: Effect[] | null) => number,
 ): void {
   for (const [index, move] of history.entries()) {
-    const before = look === undefined ? null : snapshot(build)
+    const before = inspect === undefined ? null : snapshot(build)
     const outcome = build.apply(eventOf(move, build, FACTS, time(index + 2), index))
-    if (before !== null && look !== undefined && look(before, outcome.ok ? outcome.effects : null) > 0) return
+    if (before !== null && inspect !== undefined && inspect(before, outcome.ok ? outcome.effects : null) > 0)
+      return
   }
 }
 

@@ -1,7 +1,7 @@
 // The consequences of an event's own change: it propagates to all dependents, fail-fast jobs are canceled, steps
 // that can never start end, and the build's state follows from its counters.
 
-import { hasFinishedAt, isFailing, isStuck, standingOf } from '../build-state.ts'
+import { hasFinishedAt, isFailing, isStuck, deriveState } from '../build-state.ts'
 import type { StepRow } from '../rows.ts'
 import { assertBuildTransition } from '../states.ts'
 import { isStoppable, stopJob } from './cancel.ts'
@@ -46,13 +46,13 @@ function isWaiting(step: StepRow): boolean {
 
 function enterState(draft: Draft): void {
   const { build } = draft
-  const standing = standingOf(build)
-  if (standing.state !== build.state) assertBuildTransition(build.state, standing.state)
-  const isOver = hasFinishedAt(standing)
+  const derived = deriveState(build)
+  if (derived.state !== build.state) assertBuildTransition(build.state, derived.state)
+  const isOver = hasFinishedAt(derived)
   draft.build = {
     ...build,
-    ...standing,
-    failingAt: build.failingAt ?? (standing.state === 'failing' ? draft.at : null),
+    ...derived,
+    failingAt: build.failingAt ?? (derived.state === 'failing' ? draft.at : null),
     finishedAt: isOver ? (build.finishedAt ?? draft.at) : null,
   }
 }

@@ -34,7 +34,7 @@ export function* upload(draft: Draft, event: EventOf<'upload'>): Asking<Refusal 
   yield* loadKin(draft, [uploader])
   if (event.replace) yield* clearUnstarted(draft)
   const behind = uploader.groupId === null ? uploader : draft.step(uploader.groupId)
-  const around = yield* look(draft, event.document, behind)
+  const around = yield* readSurroundings(draft, event.document, behind)
   const graph = yield* graphBehind(draft, uploader, around)
   const planned = planUpload(draft, event, { job, uploader, behind, around, graph })
   if (!planned.ok) return refuse('invalid_upload', planned.message)
@@ -69,7 +69,7 @@ function planUpload(draft: Draft, event: EventOf<'upload'>, site: Site): ReturnT
     scheduledAt: job.scheduledAt,
     jobsInBuild: draft.build.jobs,
     uploadsInBuild: draft.build.uploads,
-    place: {
+    upload: {
       uploader,
       behind,
       barrier: barrier !== null && mayCover(barrier.id) ? barrier : null,
@@ -79,7 +79,7 @@ function planUpload(draft: Draft, event: EventOf<'upload'>, site: Site): ReturnT
   })
 }
 
-function* look(draft: Draft, document: PipelineDocument, behind: StepRow): Asking<Surroundings> {
+function* readSurroundings(draft: Draft, document: PipelineDocument, behind: StepRow): Asking<Surroundings> {
   const need: SurroundingsNeed = {
     kind: 'surroundings',
     position: positionBehind(behind.position, draft.build.uploads, 0),

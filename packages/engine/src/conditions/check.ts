@@ -11,10 +11,10 @@ import type { Expression } from './syntax.ts'
 import { BOOLEAN, INTEGER, isStepVariable, NULL, REGEX, STRING, STRINGS, VARIABLES } from './variables.ts'
 import type { Type } from './variables.ts'
 
-type ConditionPlace = 'step' | 'build-notify' | 'step-notify' | 'filter'
+type ConditionContext = 'step' | 'build-notify' | 'step-notify' | 'filter'
 type CheckedCondition = { ok: true } | { ok: false; message: string; offset: number }
 
-export function checkCondition(source: string, where: ConditionPlace): CheckedCondition {
+export function checkCondition(source: string, where: ConditionContext): CheckedCondition {
   try {
     parseChecked(source, where)
     return { ok: true }
@@ -25,7 +25,7 @@ export function checkCondition(source: string, where: ConditionPlace): CheckedCo
 }
 
 /** Throws ConditionError. */
-export function parseChecked(source: string, where: ConditionPlace): Expression {
+export function parseChecked(source: string, where: ConditionContext): Expression {
   const expression = parseCondition(source)
   const type = typeOf(expression, where)
   if (type.kind !== 'boolean' && type.kind !== 'null') {
@@ -34,7 +34,7 @@ export function parseChecked(source: string, where: ConditionPlace): Expression 
   return expression
 }
 
-function typeOf(expression: Expression, where: ConditionPlace): Type {
+function typeOf(expression: Expression, where: ConditionContext): Type {
   switch (expression.kind) {
     case 'literal':
       if (expression.value === null) return NULL
@@ -70,7 +70,7 @@ function typeOf(expression: Expression, where: ConditionPlace): Type {
   }
 }
 
-function typeOfArray(items: readonly Expression[], where: ConditionPlace): Type {
+function typeOfArray(items: readonly Expression[], where: ConditionContext): Type {
   for (const item of items) {
     const type = typeOf(item, where)
     if (type.kind !== 'string') {
@@ -80,7 +80,7 @@ function typeOfArray(items: readonly Expression[], where: ConditionPlace): Type 
   return STRINGS
 }
 
-function typeOfVariable(name: string, offset: number, where: ConditionPlace): Type {
+function typeOfVariable(name: string, offset: number, where: ConditionContext): Type {
   const variable = VARIABLES.get(name)
   if (!variable) {
     const near = nearestName(name, [...VARIABLES.keys()])
@@ -114,7 +114,7 @@ function typeOfCall(call: Expression & { kind: 'call' }): Type {
   return STRING
 }
 
-function typeOfComparison(comparison: Expression & { kind: 'compare' }, where: ConditionPlace): Type {
+function typeOfComparison(comparison: Expression & { kind: 'compare' }, where: ConditionContext): Type {
   const { operator, left, right } = comparison
   const leftType = typeOf(left, where)
   if (operator === '==' || operator === '!=') {
@@ -137,7 +137,7 @@ function typeOfComparison(comparison: Expression & { kind: 'compare' }, where: C
   return BOOLEAN
 }
 
-function checkEquality(left: Type, right: Expression, where: ConditionPlace): void {
+function checkEquality(left: Type, right: Expression, where: ConditionContext): void {
   const type = typeOf(right, where)
   if (type.kind === 'enum') {
     throw new ConditionError('a variable with a fixed list of values must stand on the left', right.offset)
@@ -172,7 +172,7 @@ function typeOfRegex(regex: Expression & { kind: 'regex' }): Type {
   return REGEX
 }
 
-function typeOfChoice(choice: Expression & { kind: 'choose' }, where: ConditionPlace): Type {
+function typeOfChoice(choice: Expression & { kind: 'choose' }, where: ConditionContext): Type {
   requireBoolean(choice.test, where, 'what stands before `?`')
   const then = typeOf(choice.whenTrue, where)
   const otherwise = typeOf(choice.whenFalse, where)
@@ -186,7 +186,7 @@ function typeOfChoice(choice: Expression & { kind: 'choose' }, where: ConditionP
   return then
 }
 
-function requireBoolean(expression: Expression, where: ConditionPlace, what: string): void {
+function requireBoolean(expression: Expression, where: ConditionContext, what: string): void {
   const type = typeOf(expression, where)
   requireOneOf(expression, type, ['boolean', 'null'], `${what} needs something true or false`)
 }

@@ -9,10 +9,10 @@ export function answer(store: Store, need: Need): Answer {
   switch (need.kind) {
     case 'job': {
       const job = store.jobs.get(need.jobId)
-      return job === undefined ? {} : { jobs: [job], steps: withKin(store, [job.stepId]) }
+      return job === undefined ? {} : { jobs: [job], steps: withRelatives(store, [job.stepId]) }
     }
     case 'steps':
-      return { steps: withKin(store, need.stepIds) }
+      return { steps: withRelatives(store, need.stepIds) }
     case 'jobs':
       return { jobs: need.ofSteps.flatMap((id) => store.jobsOf(id)), jobsOf: need.ofSteps }
     case 'dependents':
@@ -37,7 +37,7 @@ export function answer(store: Store, need: Need): Answer {
 
 function nextBehind(store: Store, stepIds: readonly string[]): Answer {
   const edges = stepIds.flatMap((id) => store.edgesFrom(id))
-  return { edges, edgesFrom: stepIds, steps: withKin(store, targetsOf(edges)) }
+  return { edges, edgesFrom: stepIds, steps: withRelatives(store, targetsOf(edges)) }
 }
 
 function allBehind(store: Store, stepIds: readonly string[]): Answer {
@@ -52,7 +52,7 @@ function allBehind(store: Store, stepIds: readonly string[]): Answer {
       if (target !== undefined && (isWaiting(target) || target.phase === 'not_run')) reached.add(edge.to)
     }
   }
-  const steps = withKin(store, targetsOf(edges))
+  const steps = withRelatives(store, targetsOf(edges))
   const jobsOf = [...reached].filter((id) => !stepIds.includes(id))
   return { edges, edgesFrom: [...reached], steps, jobs: jobsOf.flatMap((id) => store.jobsOf(id)), jobsOf }
 }
@@ -60,7 +60,7 @@ function allBehind(store: Store, stepIds: readonly string[]): Answer {
 function jobsWithSteps(store: Store, jobs: readonly JobRow[]): Answer {
   return {
     jobs,
-    steps: withKin(
+    steps: withRelatives(
       store,
       jobs.map((job) => job.stepId),
     ),
@@ -69,27 +69,27 @@ function jobsWithSteps(store: Store, jobs: readonly JobRow[]): Answer {
 
 function stepsWithJobs(store: Store, isWanted: (step: StepRow) => boolean): Answer {
   const jobsOf = [...store.steps.values()].filter(isWanted).map((step) => step.id)
-  return { steps: withKin(store, jobsOf), jobs: jobsOf.flatMap((id) => store.jobsOf(id)), jobsOf }
+  return { steps: withRelatives(store, jobsOf), jobs: jobsOf.flatMap((id) => store.jobsOf(id)), jobsOf }
 }
 
 function unstarted(store: Store): Answer {
   const jobs = store.newestJobs().filter((job) => isUnoffered(job.state))
   const stepIds = [...new Set(jobs.map((job) => job.stepId))]
   const { edges = [], steps = [] } = nextBehind(store, stepIds)
-  return { jobs, edges, edgesFrom: stepIds, steps: [...steps, ...withKin(store, stepIds)] }
+  return { jobs, edges, edgesFrom: stepIds, steps: [...steps, ...withRelatives(store, stepIds)] }
 }
 
 function lookAround(store: Store, need: SurroundingsNeed): Answer {
   const without = new Set(need.without)
-  const standing = store.stepsInOrder().filter((step) => !without.has(step.id))
-  const before = standing.filter((step) => step.position < need.position && step.phase !== 'ignored')
-  const behind = standing.filter((step) => step.position > need.position)
+  const remaining = store.stepsInOrder().filter((step) => !without.has(step.id))
+  const before = remaining.filter((step) => step.position < need.position && step.phase !== 'ignored')
+  const behind = remaining.filter((step) => step.position > need.position)
   const start = before.findLastIndex((step) => step.barrier === 'full' && step.groupId === null)
   const earlier = before.slice(Math.max(start, 0)).filter((step) => step.kind !== 'group')
   const words = new Set([...need.keys, ...need.refs])
-  const named = standing.filter((step) => step.key !== null && words.has(step.key))
+  const named = remaining.filter((step) => step.key !== null && words.has(step.key))
   const groups = new Set(named.filter((step) => step.kind === 'group').map((step) => step.id))
-  const members = standing.filter((step) => step.groupId !== null && groups.has(step.groupId))
+  const members = remaining.filter((step) => step.groupId !== null && groups.has(step.groupId))
   const surroundings: Surroundings = {
     barrierBefore: before.findLast((step) => step.barrier !== null && step.groupId === null)?.id ?? null,
     earlier: need.coversEarlier ? earlier.map((step) => step.id) : [],
@@ -108,14 +108,14 @@ function lookAround(store: Store, need: SurroundingsNeed): Answer {
   ]
   return {
     surroundings,
-    steps: withKin(
+    steps: withRelatives(
       store,
       ids.filter((id) => id !== null),
     ),
   }
 }
 
-function withKin(store: Store, ids: Iterable<string>): StepRow[] {
+function withRelatives(store: Store, ids: Iterable<string>): StepRow[] {
   const found = new Map<string, StepRow>()
   const add = (id: string | null): StepRow | undefined => {
     const step = id === null ? undefined : store.steps.get(id)

@@ -32,7 +32,7 @@ export class MemoryBuild {
       scheduledAt: this.store.build.scheduledAt,
       jobsInBuild: 0,
       uploadsInBuild: 0,
-      place: null,
+      upload: null,
     })
     return planned.ok ? this.apply({ type: 'begin', plan: planned.plan, at }) : planned
   }

@@ -9,8 +9,8 @@ import type { Dependency, GroupStep, LeafStep } from '../steps/types.ts'
 import { isGroup } from './placing.ts'
 import type { Placed, PlacedLeaf } from './placing.ts'
 
-/** The existing steps around the place of an upload. */
-export interface UploadPlace {
+/** The existing steps around an upload. */
+export interface UploadContext {
   uploader: StepRow
   /** The uploader, or its group: new steps go behind this one. */
   behind: StepRow
@@ -27,11 +27,11 @@ export interface Wiring {
   refs: RefRow[]
 }
 
-export function wire(placed: readonly Placed[], place: UploadPlace | null): Wiring {
-  const wires = new Wires(sourcesByKey(placed, place), place)
+export function wire(placed: readonly Placed[], upload: UploadContext | null): Wiring {
+  const wires = new Wires(sourcesByKey(placed, upload), upload)
   wires.scope(placed, {
-    barrier: place?.barrier?.id ?? null,
-    covered: place === null ? [] : place.earlier.map((step) => step.id),
+    barrier: upload?.barrier?.id ?? null,
+    covered: upload === null ? [] : upload.earlier.map((step) => step.id),
     outer: null,
   })
   return wires.result()
@@ -57,10 +57,10 @@ class Wires {
   private readonly uploaderId: string | null
   private readonly ancestors: ReadonlySet<string>
 
-  constructor(sources: ReadonlyMap<string, readonly string[]>, place: UploadPlace | null) {
+  constructor(sources: ReadonlyMap<string, readonly string[]>, upload: UploadContext | null) {
     this.sources = sources
-    this.uploaderId = place?.uploader.id ?? null
-    this.ancestors = new Set(place === null ? [] : [...place.uploader.uploadPath, place.uploader.id])
+    this.uploaderId = upload?.uploader.id ?? null
+    this.ancestors = new Set(upload === null ? [] : [...upload.uploader.uploadPath, upload.uploader.id])
   }
 
   result(): Wiring {
@@ -137,11 +137,11 @@ class Wires {
 // A group is a source of its own, so that naming it costs one edge however many steps it holds. Only when the
 // uploader is among its members must these be named one by one: a new step cannot wait for all of them to end
 // with everything they uploaded. An ignored step counts as done, so a key that leads to one leads to no edge.
-function sourcesByKey(placed: readonly Placed[], place: UploadPlace | null): Map<string, string[]> {
+function sourcesByKey(placed: readonly Placed[], upload: UploadContext | null): Map<string, string[]> {
   const sources = new Map<string, string[]>()
-  for (const step of place?.keyed ?? []) {
+  for (const step of upload?.keyed ?? []) {
     if (step.key === null) continue
-    const found = step.kind === 'group' ? groupSources(step, place) : [step]
+    const found = step.kind === 'group' ? groupSources(step, upload) : [step]
     sources.set(
       step.key,
       found.filter((other) => other.phase !== 'ignored').map((other) => other.id),
@@ -156,11 +156,11 @@ function sourcesByKey(placed: readonly Placed[], place: UploadPlace | null): Map
   return sources
 }
 
-function groupSources(group: StepRow, place: UploadPlace | null): readonly StepRow[] {
-  const members = place?.keyed.filter((other) => other.groupId === group.id) ?? []
-  return members.some((member) => isAncestor(member, place)) ? members : [group]
+function groupSources(group: StepRow, upload: UploadContext | null): readonly StepRow[] {
+  const members = upload?.keyed.filter((other) => other.groupId === group.id) ?? []
+  return members.some((member) => isAncestor(member, upload)) ? members : [group]
 }
 
-function isAncestor(step: StepRow, place: UploadPlace | null): boolean {
-  return place !== null && (step.id === place.uploader.id || place.uploader.uploadPath.includes(step.id))
+function isAncestor(step: StepRow, upload: UploadContext | null): boolean {
+  return upload !== null && (step.id === upload.uploader.id || upload.uploader.uploadPath.includes(step.id))
 }

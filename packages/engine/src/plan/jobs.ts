@@ -2,10 +2,10 @@
 
 import type { JobKind, JobPolicy, JobRow } from '../rows.ts'
 import type { CommandStep, LeafStep, ManualStep, SoftFail, TriggerStep } from '../steps/types.ts'
-import type { JobWork, ParallelPlace, ScriptWork, TriggerWork } from '../work.ts'
+import type { JobWork, ParallelPosition, ScriptWork, TriggerWork } from '../work.ts'
 import { fillLabel } from './labels.ts'
 import { combinationsOf, fillMatrix, matrixOf } from './matrix.ts'
-import { parallelPlaces } from './parallelism.ts'
+import { parallelPositions } from './parallelism.ts'
 import type { PlacedLeaf } from './placing.ts'
 
 export interface NewJob {
@@ -14,13 +14,13 @@ export interface NewJob {
   work: JobWork | { kind: 'copy'; of: string }
 }
 
-interface JobBirth {
+interface JobContext {
   mint: () => string
   at: string
   scheduledAt: string
 }
 
-interface Cast {
+interface JobTemplate {
   kind: JobKind
   work: JobWork
   softFail: SoftFail
@@ -29,33 +29,40 @@ interface Cast {
 
 export function jobsOf(
   leaf: PlacedLeaf,
-  birth: JobBirth,
+  context: JobContext,
 ): { ok: true; jobs: NewJob[] } | { ok: false; message: string } {
-  const casts = castsOf(leaf.step)
-  if (!casts.ok) return casts
-  const jobs = casts.casts.map((cast, slot) => {
-    const reason = leaf.ignored ?? cast.broken
-    return { row: rowOf(leaf, cast, slot, reason, birth), work: cast.work }
+  const templates = templatesOf(leaf.step)
+  if (!templates.ok) return templates
+  const jobs = templates.templates.map((template, slot) => {
+    const reason = leaf.ignored ?? template.broken
+    return { row: rowOf(leaf, template, slot, reason, context), work: template.work }
   })
   return { ok: true, jobs }
 }
 
-function castsOf(step: LeafStep): { ok: true; casts: Cast[] } | { ok: false; message: string } {
+function templatesOf(
+  step: LeafStep,
+): { ok: true; templates: JobTemplate[] } | { ok: false; message: string } {
   switch (step.kind) {
     case 'command':
-      return step.matrix === null ? { ok: true, casts: parallelCasts(step) } : matrixCasts(step, step.matrix)
+      return step.matrix === null
+        ? { ok: true, templates: parallelTemplates(step) }
+        : matrixTemplates(step, step.matrix)
     case 'trigger':
-      return { ok: true, casts: parallelPlaces(step.parallelism).map((place) => triggerCast(step, place)) }
+      return {
+        ok: true,
+        templates: parallelPositions(step.parallelism).map((parallel) => triggerTemplate(step, parallel)),
+      }
     case 'wait':
-      return { ok: true, casts: [plainCast('waiter', { kind: 'waiter', label: step.label })] }
+      return { ok: true, templates: [plainTemplate('waiter', { kind: 'waiter', label: step.label })] }
     case 'block':
     case 'input':
-      return { ok: true, casts: [plainCast('manual', manualWork(step))] }
+      return { ok: true, templates: [plainTemplate('manual', manualWork(step))] }
   }
 }
 
-function parallelCasts(step: CommandStep): Cast[] {
-  return parallelPlaces(step.parallelism).map((parallel) => ({
+function parallelTemplates(step: CommandStep): JobTemplate[] {
+  return parallelPositions(step.parallelism).map((parallel) => ({
     kind: 'script',
     work: { ...scriptWork(step), label: fillLabel(step.label, parallel), parallel },
     softFail: step.softFail,
@@ -63,23 +70,23 @@ function parallelCasts(step: CommandStep): Cast[] {
   }))
 }
 
-function matrixCasts(
+function matrixTemplates(
   step: CommandStep,
   matrix: NonNullable<CommandStep['matrix']>,
-): { ok: true; casts: Cast[] } | { ok: false; message: string } {
-  const casts: Cast[] = []
+): { ok: true; templates: JobTemplate[] } | { ok: false; message: string } {
+  const templates: JobTemplate[] = []
   for (const combination of combinationsOf(matrix)) {
     const values = matrixOf(matrix, combination)
     const words = fillMatrix(step, values)
     if (!words.ok) return { ok: false, message: `${words.token} names no dimension of the matrix` }
-    casts.push({
+    templates.push({
       kind: 'script',
       work: { ...scriptWork(step), ...words.filled, matrix: values },
       softFail: combination.softFail ?? step.softFail,
       broken: combination.skip === false ? null : combination.skip,
     })
   }
-  return { ok: true, casts }
+  return { ok: true, templates }
 }
 
 function scriptWork(step: CommandStep): ScriptWork {
@@ -104,8 +111,8 @@ function scriptWork(step: CommandStep): ScriptWork {
   }
 }
 
-function triggerCast(step: TriggerStep, parallel: ParallelPlace | null): Cast {
-  const places: Record<string, string> =
+function triggerTemplate(step: TriggerStep, parallel: ParallelPosition | null): JobTemplate {
+  const positionEnv: Record<string, string> =
     parallel === null
       ? {}
       : {
@@ -119,7 +126,7 @@ function triggerCast(step: TriggerStep, parallel: ParallelPlace | null): Cast {
     message: step.build.message ?? step.label,
     commit: step.build.commit,
     branch: step.build.branch,
-    env: { ...step.build.env, ...places },
+    env: { ...step.build.env, ...positionEnv },
     metaData: step.build.metaData,
     async: step.async,
     parallel,
@@ -139,19 +146,25 @@ function manualWork(step: ManualStep): JobWork {
   }
 }
 
-function plainCast(kind: JobKind, work: JobWork): Cast {
+function plainTemplate(kind: JobKind, work: JobWork): JobTemplate {
   return { kind, work, softFail: false, broken: null }
 }
 
-function rowOf(leaf: PlacedLeaf, cast: Cast, slot: number, broken: string | null, birth: JobBirth): JobRow {
+function rowOf(
+  leaf: PlacedLeaf,
+  template: JobTemplate,
+  slot: number,
+  broken: string | null,
+  context: JobContext,
+): JobRow {
   const { step } = leaf
   return {
-    id: birth.mint(),
+    id: context.mint(),
     stepId: leaf.id,
-    kind: cast.kind,
+    kind: template.kind,
     state: broken === null ? 'pending' : 'broken',
     slot,
-    policy: policyOf(step, cast.softFail),
+    policy: policyOf(step, template.softFail),
     concurrencyGroup: step.kind === 'command' ? (step.concurrency?.group ?? null) : null,
     failFast: step.kind === 'command' && step.cancelOnBuildFailing,
     blockedState: step.kind === 'block' || step.kind === 'input' ? step.blockedState : null,
@@ -174,11 +187,11 @@ function rowOf(leaf: PlacedLeaf, cast: Cast, slot: number, broken: string | null
     triggeredBuildId: null,
     unblockedBy: null,
     unblockedAt: null,
-    createdAt: birth.at,
-    scheduledAt: birth.scheduledAt,
+    createdAt: context.at,
+    scheduledAt: context.scheduledAt,
     runnableAt: null,
     startedAt: null,
-    finishedAt: broken === null ? null : birth.at,
+    finishedAt: broken === null ? null : context.at,
   }
 }
 

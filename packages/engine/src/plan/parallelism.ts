@@ -1,7 +1,7 @@
-import type { ParallelPlace } from '../work.ts'
+import type { ParallelPosition } from '../work.ts'
 
-/** One place per job; a step without `parallelism` has one job and no place. */
-export function parallelPlaces(parallelism: number | null): (ParallelPlace | null)[] {
+/** One position per job; a step without `parallelism` has one job and no position. */
+export function parallelPositions(parallelism: number | null): (ParallelPosition | null)[] {
   if (parallelism === null) return [null]
   return Array.from({ length: parallelism }, (_, index) => ({ index, total: parallelism }))
 }

@@ -24,7 +24,7 @@ export interface PlacedLeaf {
 
 export type Placed = PlacedGroup | PlacedLeaf
 
-interface Ground {
+interface PlacingContext {
   facts: ConditionFacts
   mint: () => string
   positionAt: (index: number) => string
@@ -41,15 +41,15 @@ export function leavesOf(placed: readonly Placed[]): PlacedLeaf[] {
 
 export function placeSteps(
   steps: readonly StepDefinition[],
-  ground: Ground,
+  context: PlacingContext,
 ): { ok: true; placed: Placed[] } | { ok: false; message: string } {
   const placed: Placed[] = []
   for (const [index, step] of steps.entries()) {
-    const position = ground.positionAt(index)
+    const position = context.positionAt(index)
     const item =
       step.kind === 'group'
-        ? placeGroup(step, position, ground)
-        : placeLeaf(step, null, { id: ground.mint(), position, groupId: null }, ground.facts)
+        ? placeGroup(step, position, context)
+        : placeLeaf(step, null, { id: context.mint(), position, groupId: null }, context.facts)
     if (!item.ok) return item
     placed.push(item.placed)
   }
@@ -59,13 +59,13 @@ export function placeSteps(
 function placeGroup(
   step: GroupStep,
   position: string,
-  ground: Ground,
+  context: PlacingContext,
 ): { ok: true; placed: PlacedGroup } | { ok: false; message: string } {
-  const id = ground.mint()
+  const id = context.mint()
   const members: PlacedLeaf[] = []
   for (const [index, member] of step.steps.entries()) {
-    const place = { id: ground.mint(), position: positionInGroup(position, index), groupId: id }
-    const leaf = placeLeaf(member, step, place, ground.facts)
+    const place = { id: context.mint(), position: positionInGroup(position, index), groupId: id }
+    const leaf = placeLeaf(member, step, place, context.facts)
     if (!leaf.ok) return leaf
     members.push(leaf.placed)
   }

@@ -13,9 +13,9 @@ const MAX_LINE = 160
  */
 export function formatProblem(fileName: string, text: string, problem: Problem): string {
   const { line, column, message, step, expected, suggestion } = problem
-  const place = line > 0 ? `${fileName}:${line}:${column}` : fileName
+  const position = line > 0 ? `${fileName}:${line}:${column}` : fileName
   return [
-    `${place}: ${message}`,
+    `${position}: ${message}`,
     ...(step === null ? [] : [`  in ${step}`]),
     ...excerpt(text, line, column),
     ...advice(expected, suggestion),

@@ -20,31 +20,31 @@ interface StepContext {
   placed: PlacedStep[]
 }
 
-/** `place` counts as people do: `3`, or `3.1` inside a group. Null, and a problem, when the item is no step. */
-export function readStep(item: SourceNode, place: string, context: StepContext): StepDefinition | null {
-  const name = nameStep(item, place)
+/** `number` counts as people do: `3`, or `3.1` inside a group. Null, and a problem, when the item is no step. */
+export function readStep(item: SourceNode, number: string, context: StepContext): StepDefinition | null {
+  const name = nameStep(item, number)
   const report = context.report.inside(name)
   const found = readKind(item, report)
   if (!found) return null
   const step =
     found.kind === 'group'
       ? readGroup(found.map, context.origin, report, (inner, index) =>
-          readInner(inner, `${place}.${index + 1}`, context),
+          readInner(inner, `${number}.${index + 1}`, context),
         )
       : readLeaf(found.kind, found.map, context, report)
   context.placed.push({ step, name, at: item })
   return step
 }
 
-function readInner(item: SourceNode, place: string, context: StepContext): LeafStep | null {
-  const report = context.report.inside(nameStep(item, place))
+function readInner(item: SourceNode, number: string, context: StepContext): LeafStep | null {
+  const report = context.report.inside(nameStep(item, number))
   const found = readKind(item, report)
   if (found?.kind === 'group') {
     report.problem(item, 'a group cannot stand inside another group')
     return null
   }
   const step = found && readLeaf(found.kind, found.map, context, report)
-  if (step) context.placed.push({ step, name: nameStep(item, place), at: item })
+  if (step) context.placed.push({ step, name: nameStep(item, number), at: item })
   return step
 }
 
@@ -69,13 +69,13 @@ function readLeaf(
 }
 
 /** How problems call the step: by its number, and by the first name it has. */
-function nameStep(item: SourceNode, place: string): string {
+function nameStep(item: SourceNode, number: string): string {
   const names =
     item.kind === 'map' ? ['label', 'name', 'key', 'group', 'block', 'input', 'trigger', 'command'] : []
   for (const name of names) {
     const value = item.kind === 'map' ? findEntry(item, name)?.value : undefined
     const text = value?.kind === 'scalar' && value.value !== null ? (value.text.split('\n', 1)[0] ?? '') : ''
-    if (text !== '') return `step ${place} ("${text.length > 40 ? `${text.slice(0, 40)}…` : text}")`
+    if (text !== '') return `step ${number} ("${text.length > 40 ? `${text.slice(0, 40)}…` : text}")`
   }
-  return `step ${place}`
+  return `step ${number}`
 }

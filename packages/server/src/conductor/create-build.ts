@@ -82,7 +82,7 @@ export function createBuild(
       scheduledAt,
       jobsInBuild: 0,
       uploadsInBuild: 0,
-      place: null,
+      upload: null,
     })
     if (!planned.ok) return invalidConfiguration([planned.message])
     const triggeredFromJobId = request.triggeredFrom?.job_id ?? null
