@@ -54,14 +54,19 @@ async function compare(bench: BenchServer, folder: string, source: string, bytes
     changed: [],
   }
   let [stored, sent] = [0, 0]
-  const places = (place: string) => [{ path: 'deps', place }]
+  const locations = (location: string) => [{ path: 'deps', location }]
   for (let round = 0; round < rounds; round += 1) {
     await bench.database.pool.query('delete from step_caches')
     await bench.database.pool.query('delete from step_cache_blobs')
     times.tarSave.push(await timed(async () => tar(['-czf', archive, '-C', folder, 'deps'])))
     times.save.push(
       await timed(async () => {
-        const saved = await save(api, { jobId, places: places(source), mostBytes: 1e12, restored: null })
+        const saved = await save(api, {
+          jobId,
+          locations: locations(source),
+          mostBytes: 1e12,
+          restored: null,
+        })
         if (saved.kind === 'saved') stored = saved.storedBytes
       }),
     )
@@ -71,11 +76,11 @@ async function compare(bench: BenchServer, folder: string, source: string, bytes
     const { cache } = await restoreCache(api, jobId, platform)
     if (cache === null) throw new Error('The cache was not saved.')
     const startMs = performance.now()
-    const restored = await restore(api, cache, places(own))
+    const restored = await restore(api, cache, locations(own))
     times.restore.push(performance.now() - startMs)
     times.again.push(
       await timed(async () => {
-        const saved = await save(api, { jobId, places: places(own), mostBytes: 1e12, restored })
+        const saved = await save(api, { jobId, locations: locations(own), mostBytes: 1e12, restored })
         if (saved.kind !== 'unchanged') throw new Error(`The restored cache is ${saved.kind}.`)
       }),
     )
@@ -83,12 +88,12 @@ async function compare(bench: BenchServer, folder: string, source: string, bytes
     changeThreeFiles(own)
     times.changed.push(
       await timed(async () => {
-        const saved = await save(api, { jobId, places: places(own), mostBytes: 1e12, restored })
+        const saved = await save(api, { jobId, locations: locations(own), mostBytes: 1e12, restored })
         if (saved.kind !== 'saved') throw new Error(`The changed cache is ${saved.kind}.`)
         sent = saved.sentBytes
       }),
     )
-    for (const place of [plain, own]) rmSync(place, { recursive: true })
+    for (const location of [plain, own]) rmSync(location, { recursive: true })
   }
   const best = (name: keyof typeof times) => Math.min(...times[name]) / 1000
   const size = (count: number) => `${Math.round(count / 1e6)} MB`

@@ -105,19 +105,19 @@ export async function endLeftovers(buildPath: string): Promise<void> {
   await killByVariable('BUILDKITE_BUILD_PATH', resolve(buildPath))
 }
 
-/** While another process is the lock server, look no more often. Commands of jobs wait longer for a lock server. */
-const LOOK_AGAIN_MS = 1000
+/** While another process is the lock server, try no more often. Commands of jobs wait longer for a lock server. */
+const RETRY_MS = 1000
 
 /** Starts the lock server of this machine with the first job, unless another process runs it. */
 function createLocksOf({ socketsPath, log }: Settings): { offer: () => void; close: () => void } {
   let lockServer: LockServer | null = null
   let isClosed = false
-  let lookedAt = Number.NEGATIVE_INFINITY
+  let triedAt = Number.NEGATIVE_INFINITY
   let timer: NodeJS.Timeout | null = null
 
-  function look(): void {
+  function tryToServe(): void {
     timer = null
-    lookedAt = performance.now()
+    triedAt = performance.now()
     startLockServer(socketsPath).then(
       (kept) => {
         if (isClosed) kept?.close()
@@ -130,9 +130,9 @@ function createLocksOf({ socketsPath, log }: Settings): { offer: () => void; clo
   return {
     offer() {
       if (lockServer !== null || timer !== null) return
-      const wait = lookedAt + LOOK_AGAIN_MS - performance.now()
-      if (wait > 0) timer = setTimeout(look, wait).unref()
-      else look()
+      const wait = triedAt + RETRY_MS - performance.now()
+      if (wait > 0) timer = setTimeout(tryToServe, wait).unref()
+      else tryToServe()
     },
     close() {
       isClosed = true

@@ -6,7 +6,7 @@ import { codeOf } from './http/exchange.ts'
 import { openProcessCount } from './process-count.ts'
 import type { ProcessWatch } from './process-limit.ts'
 
-const LOOK_MS = 50
+const POLL_MS = 50
 /** The largest share of one CPU that counting may take. */
 const SHARE = 1 / 20
 
@@ -14,7 +14,7 @@ const { most, isExceeded } = workerData as ProcessWatch
 const count = openProcessCount()
 const mayEndOthers = isFirstInContainer()
 
-function look(): void {
+function check(): void {
   const begun = performance.now()
   // Zombies count too, so no further process can run.
   if (count() > most) {
@@ -23,9 +23,9 @@ function look(): void {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
     if (!isKnown) parentPort?.postMessage('exceeded')
   }
-  setTimeout(look, Math.max(LOOK_MS, (performance.now() - begun) / SHARE))
+  setTimeout(check, Math.max(POLL_MS, (performance.now() - begun) / SHARE))
 }
-look()
+check()
 
 /** Process 1 of a machine is its init, in the initial PID namespace, which has a fixed number. */
 function isFirstInContainer(): boolean {

@@ -18,15 +18,19 @@ import { makeFolder, targetPath, type Target } from './target.ts'
 const MAX_REDIRECTS = 5
 const STALL_MS = 300_000
 
-interface Place extends Target {
+interface DownloadTarget extends Target {
   /** Where the credentials of buckets are. */
   env: Variables
 }
 
-export async function downloadArtifact(api: Api, artifact: FoundArtifact, place: Place): Promise<string> {
-  const source = await sourceOf(artifact, place.env)
-  const target = targetPath(artifact.path, place)
-  await makeFolder(resolve(place.folder, place.destination), dirname(target))
+export async function downloadArtifact(
+  api: Api,
+  artifact: FoundArtifact,
+  to: DownloadTarget,
+): Promise<string> {
+  const source = await sourceOf(artifact, to.env)
+  const target = targetPath(artifact.path, to)
+  await makeFolder(resolve(to.folder, to.destination), dirname(target))
   // Renaming replaces a link that stands in the way instead of writing through it.
   const part = join(dirname(target), `.download-${randomBytes(6).toString('hex')}`)
   try {

@@ -11,7 +11,7 @@ import { RETRIES } from '../http/retry-table.ts'
 import { put, slice } from './put.ts'
 import type { LocalFile } from './transfer.ts'
 
-export interface S3Place {
+export interface S3Destination {
   bucket: string
   /** '' or with a slash at its end. */
   prefix: string
@@ -35,7 +35,7 @@ export type Variables = Readonly<Record<string, string | undefined>>
 const MOST_BYTES = 5 * 1024 ** 3
 
 /** Throws an error with instructions if the destination is unknown or credentials are missing. */
-export async function openS3(destination: string, env: Variables): Promise<S3Place> {
+export async function openS3(destination: string, env: Variables): Promise<S3Destination> {
   const match = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/s.exec(destination)
   const [, bucket, folder = ''] = match ?? []
   if (bucket === undefined) {
@@ -57,7 +57,7 @@ export async function openS3(destination: string, env: Variables): Promise<S3Pla
   }
 }
 
-export function objectUrl({ bucket, prefix, region, endpoint }: S3Place, path: string): URL {
+export function objectUrl({ bucket, prefix, region, endpoint }: S3Destination, path: string): URL {
   const key = `${prefix}${path}`.split('/').map(encodeURIComponent).join('/')
   if (endpoint !== null) return new URL(`${endpoint}/${bucket}/${key}`)
   // A bucket with dots in its name has no certificate of its own.
@@ -66,14 +66,14 @@ export function objectUrl({ bucket, prefix, region, endpoint }: S3Place, path: s
     : new URL(`https://${bucket}.s3.${region}.amazonaws.com/${key}`)
 }
 
-export async function putObject(api: Api, place: S3Place, file: LocalFile): Promise<void> {
+export async function putObject(api: Api, destination: S3Destination, file: LocalFile): Promise<void> {
   if (file.file_size > MOST_BYTES) throw new Error('S3 takes files of up to 5 GiB in one piece')
-  const url = objectUrl(place, file.path)
+  const url = objectUrl(destination, file.path)
   await repeat(RETRIES.artifactBytes, api, async () => {
-    const headers = await sign(place, 'PUT', url, {
+    const headers = await sign(destination, 'PUT', url, {
       'Content-Type': file.content_type,
       'X-Amz-Content-Sha256': file.sha256sum,
-      ...(place.acl === null ? {} : { 'X-Amz-Acl': place.acl }),
+      ...(destination.acl === null ? {} : { 'X-Amz-Acl': destination.acl }),
     })
     const bytes = slice(file.absolute_path, 0, file.file_size)
     await put({ url, method: 'PUT', headers, bytes, size: file.file_size, signal: api.signal })
@@ -81,12 +81,12 @@ export async function putObject(api: Api, place: S3Place, file: LocalFile): Prom
 }
 
 /** The headers of a request for the object. */
-export async function readingHeaders(place: S3Place, url: URL): Promise<Record<string, string>> {
-  return await sign(place, 'GET', url, {})
+export async function readingHeaders(destination: S3Destination, url: URL): Promise<Record<string, string>> {
+  return await sign(destination, 'GET', url, {})
 }
 
 async function sign(
-  { keys, region }: S3Place,
+  { keys, region }: S3Destination,
   method: string,
   url: URL,
   headers: Record<string, string>,

@@ -10,7 +10,7 @@ import { digestFile } from './digest.ts'
 import { findFiles } from './find.ts'
 import type { FoundFile } from './find.ts'
 import { objectUrl, openS3, putObject } from './s3.ts'
-import type { S3Place, Variables } from './s3.ts'
+import type { S3Destination, Variables } from './s3.ts'
 import { sendFile, type LocalFile } from './transfer.ts'
 
 interface UploadOptions {
@@ -50,7 +50,7 @@ export async function uploadArtifacts(api: Api, options: UploadOptions): Promise
 async function uploadBatch(
   api: Api,
   options: UploadOptions,
-  bucket: S3Place | null,
+  bucket: S3Destination | null,
   found: readonly FoundFile[],
 ): Promise<number> {
   const { jobId, destination, say } = options

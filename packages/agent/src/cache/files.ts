@@ -23,9 +23,9 @@ import { join } from 'node:path'
 import type { CacheEntry } from './manifest.ts'
 import { NotSavable } from './walk.ts'
 
-export interface PlacedSlice {
+export interface FileSlice {
   /** null: the slice is not wanted. */
-  place: string | null
+  location: string | null
   /** In the file. */
   start: number
   length: number
@@ -35,28 +35,28 @@ export interface PlacedSlice {
 }
 
 /** The bytes of all slices. Throws NotSavable if a file is not as it was listed. */
-export function readSlices(slices: readonly PlacedSlice[]): Buffer {
+export function readSlices(slices: readonly FileSlice[]): Buffer {
   const bytes = Buffer.allocUnsafeSlow(slices.reduce((sum, { length }) => sum + length, 0))
   let at = 0
   for (const slice of slices) {
-    if (slice.place !== null)
-      readSlice({ ...slice, place: slice.place }, bytes.subarray(at, at + slice.length))
+    if (slice.location !== null)
+      readSlice({ ...slice, location: slice.location }, bytes.subarray(at, at + slice.length))
     at += slice.length
   }
   return bytes
 }
 
-interface HeldSlice extends PlacedSlice {
-  place: string
+interface HeldSlice extends FileSlice {
+  location: string
 }
 
-function readSlice({ place, start, fileSize }: HeldSlice, into: Buffer): void {
-  const file = openSync(place, constants.O_RDONLY | constants.O_NOFOLLOW)
+function readSlice({ location, start, fileSize }: HeldSlice, into: Buffer): void {
+  const file = openSync(location, constants.O_RDONLY | constants.O_NOFOLLOW)
   try {
-    if (fstatSync(file).size !== fileSize) throw changed(place)
+    if (fstatSync(file).size !== fileSize) throw changed(location)
     for (let done = 0; done < into.length;) {
       const read = readSync(file, into, done, into.length - done, start + done)
-      if (read === 0) throw changed(place)
+      if (read === 0) throw changed(location)
       done += read
     }
   } finally {
@@ -64,21 +64,21 @@ function readSlice({ place, start, fileSize }: HeldSlice, into: Buffer): void {
   }
 }
 
-const changed = (place: string) => new NotSavable(`${place} changed while it was read`)
+const changed = (location: string) => new NotSavable(`${location} changed while it was read`)
 
 /** The folders exist, and no link is among them yet. */
-export function writeSlices(slices: readonly PlacedSlice[], bytes: Buffer): void {
+export function writeSlices(slices: readonly FileSlice[], bytes: Buffer): void {
   const umask = process.umask()
   let at = 0
   for (const slice of slices) {
-    if (slice.place !== null)
-      writeSlice({ ...slice, place: slice.place }, bytes.subarray(at, at + slice.length), umask)
+    if (slice.location !== null)
+      writeSlice({ ...slice, location: slice.location }, bytes.subarray(at, at + slice.length), umask)
     at += slice.length
   }
 }
 
 function writeSlice(
-  { place, start, length, fileSize, mode, mtimeMs }: HeldSlice,
+  { location, start, length, fileSize, mode, mtimeMs }: HeldSlice,
   bytes: Buffer,
   umask: number,
 ): void {
@@ -86,7 +86,7 @@ function writeSlice(
   // Several threads write the pieces of a large file, in any order.
   const flags =
     constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW | (isWhole ? constants.O_EXCL : 0)
-  const file = openSync(place, flags, isWhole ? mode | 0o200 : 0o600)
+  const file = openSync(location, flags, isWhole ? mode | 0o200 : 0o600)
   try {
     for (let done = 0; done < length;) done += writeSync(file, bytes, done, length - done, start + done)
     if (!isWhole) return
@@ -98,30 +98,30 @@ function writeSlice(
 }
 
 /** The folders can be written until `finishRoot` sets their modes. Empty files are in no pack, so they are made here. */
-export function makeFolders(place: string, entries: readonly CacheEntry[]): void {
+export function makeFolders(location: string, entries: readonly CacheEntry[]): void {
   for (const entry of entries) {
-    const path = join(place, entry.path)
+    const path = join(location, entry.path)
     if (entry.kind === 'folder') mkdirSync(path, { mode: 0o700 })
     if (entry.kind !== 'file' || entry.size > 0) continue
-    writeSlices([{ ...entry, place: path, start: 0, length: 0, fileSize: 0 }], Buffer.alloc(0))
+    writeSlices([{ ...entry, location: path, start: 0, length: 0, fileSize: 0 }], Buffer.alloc(0))
   }
 }
 
 export interface FinishedRoot {
-  /** Where it was unpacked, in the same folder as `place`. */
+  /** Where it was unpacked, in the same folder as `location`. */
   staged: string
-  place: string
+  location: string
   entries: readonly CacheEntry[]
   /** Files that were written in pieces. */
-  pieced: readonly PlacedSlice[]
+  pieced: readonly FileSlice[]
 }
 
 /**
- * Puts the unpacked root in its place, whole. What is in a folder there already stays, unless the cache has an entry of the same
+ * Puts the unpacked root in place as a whole. What is in a folder there already stays, unless the cache has an entry of the same
  * name.
  */
-export function finishRoot({ staged, place, entries, pieced }: FinishedRoot): void {
-  for (const { place: file, mode, mtimeMs } of pieced) {
+export function finishRoot({ staged, location, entries, pieced }: FinishedRoot): void {
+  for (const { location: file, mode, mtimeMs } of pieced) {
     if (file === null) continue
     chmodSync(file, mode)
     utimesSync(file, mtimeMs / 1000, mtimeMs / 1000)
@@ -129,15 +129,15 @@ export function finishRoot({ staged, place, entries, pieced }: FinishedRoot): vo
   for (const entry of entries) {
     if (entry.kind === 'link') symlinkSync(entry.target, join(staged, entry.path))
   }
-  const before = lstatSync(place, { throwIfNoEntry: false })
+  const before = lstatSync(location, { throwIfNoEntry: false })
   if (before?.isDirectory()) {
-    if (lstatSync(staged).isDirectory()) keepOthers(place, staged)
-    else makeDeletable(place)
-    rmSync(place, { recursive: true, force: true })
+    if (lstatSync(staged).isDirectory()) keepOthers(location, staged)
+    else makeDeletable(location)
+    rmSync(location, { recursive: true, force: true })
   }
-  renameSync(staged, place)
+  renameSync(staged, location)
   for (const entry of entries.toReversed()) {
-    if (entry.kind === 'folder') chmodSync(join(place, entry.path), entry.mode)
+    if (entry.kind === 'folder') chmodSync(join(location, entry.path), entry.mode)
   }
 }
 

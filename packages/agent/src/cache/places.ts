@@ -1,13 +1,13 @@
 // Where the cached paths of a step are. Relative paths stay in the checkout: neither `..` nor a link leads out of it.
-// Absolute paths and `~` may name any place but one that contains the checkout.
+// Absolute paths and `~` may name any location except one that contains the checkout.
 
 import { lstatSync, realpathSync } from 'node:fs'
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path'
 
-export interface CachePlace {
+export interface CacheLocation {
   /** As the step writes it. */
   path: string
-  place: string
+  location: string
 }
 
 interface Surroundings {
@@ -20,48 +20,50 @@ interface LeftOut {
   reason: string
 }
 
-export function findPlaces(
+export function findLocations(
   paths: readonly string[],
   surroundings: Surroundings,
-): { places: CachePlace[]; leftOut: LeftOut[] } {
-  const places: CachePlace[] = []
+): { locations: CacheLocation[]; leftOut: LeftOut[] } {
+  const locations: CacheLocation[] = []
   const leftOut: LeftOut[] = []
   // An outer path comes first, whatever the order in the step.
-  const all = [...new Set(paths)].map((path) => ({ path, place: placeOf(path, surroundings) }))
-  for (const { path, place } of all.sort((one, other) => one.place.length - other.place.length)) {
-    const outer = places.find((other) => isBelow(place, other.place))
+  const all = [...new Set(paths)].map((path) => ({ path, location: locate(path, surroundings) }))
+  for (const { path, location } of all.sort((one, other) => one.location.length - other.location.length)) {
+    const outer = locations.find((other) => isBelow(location, other.location))
     const reason =
       outer === undefined
-        ? problemOf(path, place, surroundings)
+        ? problemOf(path, location, surroundings)
         : `is a part of ${outer.path}, cached with it`
-    if (reason === null) places.push({ path, place })
+    if (reason === null) locations.push({ path, location })
     else leftOut.push({ path, reason })
   }
-  return { places, leftOut }
+  return { locations, leftOut }
 }
 
-function placeOf(path: string, { checkoutPath, home }: Surroundings): string {
+function locate(path: string, { checkoutPath, home }: Surroundings): string {
   return resolve(
     checkoutPath,
     path.replace(/^~(?=\/|$)/, () => home),
   )
 }
 
-function problemOf(path: string, place: string, { checkoutPath }: Surroundings): string | null {
-  if (isBelow(checkoutPath, place)) return 'holds more than a cache, left out'
-  const isInside = isBelow(place, checkoutPath)
+function problemOf(path: string, location: string, { checkoutPath }: Surroundings): string | null {
+  if (isBelow(checkoutPath, location)) return 'holds more than a cache, left out'
+  const isInside = isBelow(location, checkoutPath)
   if (!isInside && !isAbsolute(path) && !/^~(\/|$)/.test(path)) {
     return 'leads out of the checkout, left out; an absolute path can be cached'
   }
-  if (isInside && !isBelow(realFolder(dirname(place)), realFolder(checkoutPath))) {
+  if (isInside && !isBelow(realFolder(dirname(location)), realFolder(checkoutPath))) {
     return 'leads out of the checkout by a link, left out'
   }
-  return lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() === true ? 'is a link, left out' : null
+  return lstatSync(location, { throwIfNoEntry: false })?.isSymbolicLink() === true
+    ? 'is a link, left out'
+    : null
 }
 
 /** Whether they are the same, or the first is in the second. */
-const isBelow = (place: string, folder: string) => {
-  const way = relative(folder, place)
+const isBelow = (location: string, folder: string) => {
+  const way = relative(folder, location)
   return way === '' || (way !== '..' && !way.startsWith(`..${sep}`))
 }
 

@@ -1,4 +1,4 @@
-// Restores a cache: downloads and unpacks its packs in parallel, beside the places they belong to. Only a cache that is complete
+// Restores a cache: downloads and unpacks its packs in parallel, beside their final locations. Only a cache that is complete
 // and unharmed is put there.
 
 import { randomBytes } from 'node:crypto'
@@ -14,12 +14,12 @@ import { readBlob } from '../api/caches.ts'
 import type { Api } from '../http/call.ts'
 import { Refused } from '../http/retry.ts'
 import { decodeBlob } from './blob-bytes.ts'
-import type { PlacedSlice } from './files.ts'
+import type { FileSlice } from './files.ts'
 import { Damaged, filesOf, readManifest } from './manifest.ts'
 import type { CacheRoot, Manifest } from './manifest.ts'
 import { slicePacks } from './packs.ts'
 import type { Slice } from './packs.ts'
-import type { CachePlace } from './places.ts'
+import type { CacheLocation } from './places.ts'
 import { concurrently, openThreads } from './threads.ts'
 import type { Threads } from './threads.ts'
 import type { FileState } from './walk.ts'
@@ -61,10 +61,10 @@ const DOWNLOADS_PER_THREAD = 2
 export async function restore(
   api: Api,
   cache: StoredStepCache,
-  places: readonly CachePlace[],
+  locations: readonly CacheLocation[],
 ): Promise<RestoredCache> {
   const manifest = await readStoredManifest(api, cache)
-  const wanted = stagePlaces(manifest, places)
+  const wanted = stageRoots(manifest, locations)
   const threads = openThreads()
   try {
     await unpackAll(api, threads, cache, manifest, wanted)
@@ -120,7 +120,7 @@ async function download(api: Api, blob: StoredCacheBlob): Promise<Buffer> {
   return bytes
 }
 
-interface StagedRoot extends CachePlace {
+interface StagedRoot extends CacheLocation {
   staged: string
   root: CacheRoot
 }
@@ -129,12 +129,12 @@ const STAGED = '.restoring-'
 const ABANDONED_MS = 24 * 60 * 60 * 1000
 
 /** By the index of the root. Undefined: the root is left out. */
-function stagePlaces({ roots }: Manifest, places: readonly CachePlace[]): Array<StagedRoot | undefined> {
+function stageRoots({ roots }: Manifest, locations: readonly CacheLocation[]): Array<StagedRoot | undefined> {
   return roots.map((root) => {
-    const found = places.find(({ path }) => path === root.path)
+    const found = locations.find(({ path }) => path === root.path)
     if (found === undefined || root.entries.length === 0) return undefined
-    const folder = dirname(found.place)
-    const prefix = `.${basename(found.place)}${STAGED}`
+    const folder = dirname(found.location)
+    const prefix = `.${basename(found.location)}${STAGED}`
     mkdirSync(folder, { recursive: true })
     deleteAbandoned(folder, prefix)
     return { ...found, root, staged: join(folder, `${prefix}${randomBytes(6).toString('hex')}`) }
@@ -162,7 +162,7 @@ async function unpackAll(
   for (const root of wanted) {
     if (root !== undefined) await threads.run('makeFolders', [root.staged, root.root.entries])
   }
-  const pieced = wanted.map((): PlacedSlice[] => [])
+  const pieced = wanted.map((): FileSlice[] => [])
   const packs = slicePacks(
     filesOf(manifest),
     manifest.packs.map(({ size }) => size),
@@ -172,27 +172,31 @@ async function unpackAll(
     if (blob === undefined || slices.every(({ root }) => wanted[root] === undefined)) return
     const bytes = await download(api, blob)
     const stored = new Uint8Array(bytes)
-    await threads.run('unpack', [stored, blob, slices.map((slice) => place(slice, wanted))], [stored.buffer])
+    await threads.run(
+      'unpack',
+      [stored, blob, slices.map((slice) => stagedSlice(slice, wanted))],
+      [stored.buffer],
+    )
     for (const slice of slices) {
-      if (slice.length < slice.file.size) pieced[slice.root]?.push(place(slice, wanted))
+      if (slice.length < slice.file.size) pieced[slice.root]?.push(stagedSlice(slice, wanted))
     }
   })
   for (const [index, root] of wanted.entries()) {
     if (root === undefined) continue
     const {
       staged,
-      place: target,
+      location: target,
       root: { entries },
     } = root
-    await threads.run('finish', [{ staged, place: target, entries, pieced: pieced[index] ?? [] }])
+    await threads.run('finish', [{ staged, location: target, entries, pieced: pieced[index] ?? [] }])
   }
 }
 
-const place = (
+const stagedSlice = (
   { root, file, start, length }: Slice,
   wanted: ReadonlyArray<StagedRoot | undefined>,
-): PlacedSlice => ({
-  place: wanted[root] === undefined ? null : join(wanted[root].staged, file.path),
+): FileSlice => ({
+  location: wanted[root] === undefined ? null : join(wanted[root].staged, file.path),
   start,
   length,
   fileSize: file.size,
@@ -207,7 +211,7 @@ async function readStates(
   const states = new Map<string, FileState>()
   for (const root of wanted) {
     if (root === undefined) continue
-    const walked = await threads.run('walk', [root.place, Number.MAX_SAFE_INTEGER])
+    const walked = await threads.run('walk', [root.location, Number.MAX_SAFE_INTEGER])
     for (const [path, state] of walked.states) states.set(fileKey(root.path, path), state)
   }
   return states

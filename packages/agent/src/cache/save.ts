@@ -3,12 +3,12 @@
 import { announceBlobs, saveCache, writeBlob } from '../api/caches.ts'
 import type { Api } from '../http/call.ts'
 import { digestOf, encodeBlob } from './blob-bytes.ts'
-import type { PlacedSlice } from './files.ts'
+import type { FileSlice } from './files.ts'
 import { filesOf, writeManifest } from './manifest.ts'
 import type { CacheRoot, PackName } from './manifest.ts'
 import { cutPacks } from './packs.ts'
 import type { Pack, Slice } from './packs.ts'
-import type { CachePlace } from './places.ts'
+import type { CacheLocation } from './places.ts'
 import { platform } from './platform.ts'
 import { fileKey, packKey } from './restore.ts'
 import type { RestoredCache } from './restore.ts'
@@ -32,7 +32,7 @@ type SaveResult =
 
 interface Saving {
   jobId: string
-  places: readonly CachePlace[]
+  locations: readonly CacheLocation[]
   mostBytes: number
   /** null: the job began without a cache. */
   restored: RestoredCache | null
@@ -49,7 +49,7 @@ export async function save(api: Api, saving: Saving): Promise<SaveResult> {
 }
 
 async function saveWith(api: Api, threads: Threads, saving: Saving): Promise<SaveResult> {
-  const { jobId, places, restored } = saving
+  const { jobId, locations, restored } = saving
   const { roots, states, leftOut } = await walkAll(threads, saving)
   const files = filesOf({ roots })
   if (roots.every(({ entries }) => entries.length === 0)) return { kind: 'empty' }
@@ -58,7 +58,8 @@ async function saveWith(api: Api, threads: Threads, saving: Saving): Promise<Sav
   const names: PackName[] = packs.map(({ size }) => ({ digest: '', size }))
   await concurrently(packs, threads.count, async ({ slices }, index) => {
     const known = knownDigest(slices, rootPaths, states, restored)
-    const digest = known ?? (await threads.run('digest', [slices.map((slice) => placed(slice, places))]))
+    const digest =
+      known ?? (await threads.run('digest', [slices.map((slice) => sourceSlice(slice, locations))]))
     names[index] = { digest, size: packs[index]?.size ?? 0 }
   })
   const manifestBytes = writeManifest({ roots, packs: names })
@@ -86,13 +87,13 @@ async function saveWith(api: Api, threads: Threads, saving: Saving): Promise<Sav
 
 async function walkAll(
   threads: Threads,
-  { places, mostBytes }: Saving,
+  { locations, mostBytes }: Saving,
 ): Promise<{ roots: CacheRoot[]; states: Map<string, FileState>; leftOut: number }> {
   const roots: CacheRoot[] = []
   const states = new Map<string, FileState>()
   let leftOut = 0
-  for (const { path, place } of places) {
-    const walked = await threads.run('walk', [place, mostBytes])
+  for (const { path, location } of locations) {
+    const walked = await threads.run('walk', [location, mostBytes])
     roots.push({ path, entries: walked.entries })
     for (const [file, state] of walked.states) states.set(fileKey(path, file), state)
     leftOut += walked.leftOut
@@ -126,14 +127,14 @@ interface Contents {
 async function sendMissing(
   api: Api,
   threads: Threads,
-  { jobId, places }: Saving,
+  { jobId, locations }: Saving,
   { packs, names, manifest, manifestBytes }: Contents,
 ): Promise<{ uploads: Map<string, string>; packs: number; bytes: number }> {
   const byDigest = new Map(names.map(({ digest }, index) => [digest, packs[index]]))
   const { uploads } = await announceBlobs(api, jobId, { blobs: [manifest, ...uniqueOf(names)] })
   let bytes = 0
   await concurrently(uploads, threads.count + 1, async ({ digest, url }) => {
-    const slices = byDigest.get(digest)?.slices.map((slice) => placed(slice, places))
+    const slices = byDigest.get(digest)?.slices.map((slice) => sourceSlice(slice, locations))
     const stored =
       slices === undefined
         ? encodeBlob(manifestBytes)
@@ -153,8 +154,12 @@ const uniqueOf = (names: readonly PackName[]): PackName[] => [
   ...new Map(names.map((name) => [name.digest, name])).values(),
 ]
 
-const placed = ({ root, file, start, length }: Slice, places: readonly CachePlace[]): PlacedSlice => ({
-  place: file.path === '' ? (places[root]?.place ?? '') : `${places[root]?.place ?? ''}/${file.path}`,
+const sourceSlice = (
+  { root, file, start, length }: Slice,
+  locations: readonly CacheLocation[],
+): FileSlice => ({
+  location:
+    file.path === '' ? (locations[root]?.location ?? '') : `${locations[root]?.location ?? ''}/${file.path}`,
   start,
   length,
   fileSize: file.size,

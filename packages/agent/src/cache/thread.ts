@@ -3,7 +3,7 @@
 import { parentPort } from 'node:worker_threads'
 import { decodeBlob, digestOf, encodeBlob } from './blob-bytes.ts'
 import { finishRoot, makeFolders, readSlices, writeSlices } from './files.ts'
-import type { FinishedRoot, PlacedSlice } from './files.ts'
+import type { FinishedRoot, FileSlice } from './files.ts'
 import type { CacheEntry } from './manifest.ts'
 import { Damaged } from './manifest.ts'
 import { NotSavable, walkRoot } from './walk.ts'
@@ -11,18 +11,18 @@ import type { WalkedRoot } from './walk.ts'
 
 /** The work of the thread. Arguments and results are copied between threads. */
 const work = {
-  walk: (place: string, mostBytes: number): WalkedRoot => walkRoot(place, mostBytes),
-  digest: (slices: PlacedSlice[]) => digestOf(readSlices(slices)),
+  walk: (location: string, mostBytes: number): WalkedRoot => walkRoot(location, mostBytes),
+  digest: (slices: FileSlice[]) => digestOf(readSlices(slices)),
   /** The stored form of the slices, which must still have the digest. */
-  pack(slices: PlacedSlice[], digest: string): Uint8Array<ArrayBuffer> {
+  pack(slices: FileSlice[], digest: string): Uint8Array<ArrayBuffer> {
     const bytes = readSlices(slices)
     if (digestOf(bytes) !== digest) throw new NotSavable('files changed while they were saved')
     return encodeBlob(bytes)
   },
-  unpack(stored: Uint8Array, name: { digest: string; size: number }, slices: PlacedSlice[]): void {
+  unpack(stored: Uint8Array, name: { digest: string; size: number }, slices: FileSlice[]): void {
     writeSlices(slices, decodeBlob(stored, name))
   },
-  makeFolders: (place: string, entries: CacheEntry[]) => makeFolders(place, entries),
+  makeFolders: (location: string, entries: CacheEntry[]) => makeFolders(location, entries),
   finish: (root: FinishedRoot) => finishRoot(root),
 }
 

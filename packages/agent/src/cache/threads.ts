@@ -99,12 +99,12 @@ export async function concurrently<T>(
 ): Promise<void> {
   const queue = items.entries()
   const failures: unknown[] = []
-  const lane = async () => {
+  const worker = async () => {
     for (const [index, item] of queue) {
       if (failures.length > 0) return
       await work(item, index).catch((error: unknown) => failures.push(error))
     }
   }
-  await Promise.all(Array.from({ length: Math.min(most, items.length) }, lane))
+  await Promise.all(Array.from({ length: Math.min(most, items.length) }, worker))
   if (failures.length > 0) throw failures[0]
 }

@@ -20,7 +20,7 @@ export interface WalkedRoot {
 }
 
 /** Throws NotSavable above so many bytes. */
-export function walkRoot(place: string, mostBytes: number): WalkedRoot {
+export function walkRoot(location: string, mostBytes: number): WalkedRoot {
   const walked: WalkedRoot = { entries: [], states: new Map(), leftOut: 0 }
   const startedMs = Date.now()
   let bytes = 0
@@ -31,7 +31,7 @@ export function walkRoot(place: string, mostBytes: number): WalkedRoot {
       walked.entries.push({ kind: 'folder', path, mode })
       addFolder(path)
     } else if (found.isSymbolicLink()) {
-      walked.entries.push({ kind: 'link', path, target: readlinkSync(join(place, path)) })
+      walked.entries.push({ kind: 'link', path, target: readlinkSync(join(location, path)) })
     } else if (found.isFile()) {
       bytes += found.size
       if (bytes > mostBytes) throw new NotSavable(`it has more than ${mostBytes} bytes, which is the limit`)
@@ -43,14 +43,14 @@ export function walkRoot(place: string, mostBytes: number): WalkedRoot {
 
   function addFolder(path: string): void {
     // Sorted, so that the same files give the same manifest on every file system.
-    for (const name of readdirSync(join(place, path)).sort()) {
+    for (const name of readdirSync(join(location, path)).sort()) {
       const inside = path === '' ? name : `${path}/${name}`
       if (name.includes('\uFFFD')) throw new NotSavable(`the name of ${inside} is not valid UTF-8`)
-      add(inside, lstatSync(join(place, inside)))
+      add(inside, lstatSync(join(location, inside)))
     }
   }
 
-  const root = lstatSync(place, { throwIfNoEntry: false })
+  const root = lstatSync(location, { throwIfNoEntry: false })
   if (root !== undefined) add('', root)
   return walked
 }

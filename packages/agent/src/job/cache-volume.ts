@@ -12,21 +12,21 @@ export async function linkVolume(run: JobRun, cachePath: string, paths: readonly
 /** Returns lines for the log. */
 async function link(run: JobRun, cachePath: string, path: string): Promise<string> {
   const home = run.env['HOME'] ?? '/root'
-  const place = resolve(run.checkoutPath, path.replace(/^~(?=\/|$)/, home))
-  if (isAbove(place, run.checkoutPath) || isAbove(place, cachePath))
+  const location = resolve(run.checkoutPath, path.replace(/^~(?=\/|$)/, home))
+  if (isAbove(location, run.checkoutPath) || isAbove(location, cachePath))
     return 'holds more than a cache, left out'
   const kept = join(cachePath, 'paths', createHash('sha256').update(path).digest('hex').slice(0, 32))
   const isNew = (await mkdir(kept, { recursive: true })) !== undefined
-  const found = await lstat(place).catch(() => null)
-  if (found?.isSymbolicLink() === true && (await readlink(place)) === kept) return 'linked already'
+  const found = await lstat(location).catch(() => null)
+  if (found?.isSymbolicLink() === true && (await readlink(location)) === kept) return 'linked already'
   if (found !== null && !found.isDirectory()) return 'is no folder, left out'
   if (found !== null) {
     // Files of the checkout stay, unless the cache has an entry with the same name.
-    await cp(place, kept, { recursive: true, force: false, verbatimSymlinks: true })
-    await rm(place, { recursive: true, force: true })
+    await cp(location, kept, { recursive: true, force: false, verbatimSymlinks: true })
+    await rm(location, { recursive: true, force: true })
   }
-  await mkdir(dirname(place), { recursive: true })
-  await symlink(kept, place)
+  await mkdir(dirname(location), { recursive: true })
+  await symlink(kept, location)
   return isNew ? 'begins empty' : 'found'
 }
 

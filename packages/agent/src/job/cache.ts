@@ -3,8 +3,8 @@
 
 import * as caches from '../api/caches.ts'
 import { Damaged } from '../cache/manifest.ts'
-import { findPlaces } from '../cache/places.ts'
-import type { CachePlace } from '../cache/places.ts'
+import { findLocations } from '../cache/places.ts'
+import type { CacheLocation } from '../cache/places.ts'
 import { platform } from '../cache/platform.ts'
 import { restore } from '../cache/restore.ts'
 import { save } from '../cache/save.ts'
@@ -26,7 +26,7 @@ export async function prepareCache(run: JobRun): Promise<void> {
 async function restoreFromServer(run: JobRun, paths: readonly string[]): Promise<void> {
   run.log.say('~~~ Restoring the cache')
   try {
-    const places = placesOf(run, paths)
+    const locations = locationsOf(run, paths)
     const startMs = performance.now()
     const { cache, save: rule } = await caches.restoreCache(run.api, run.job.id, platform)
     run.cache = { save: rule, restored: null }
@@ -34,7 +34,7 @@ async function restoreFromServer(run: JobRun, paths: readonly string[]): Promise
       run.log.say('# There is no cache yet')
       return
     }
-    const restored = await restore(run.api, cache, places)
+    const restored = await restore(run.api, cache, locations)
     run.cache = { save: rule, restored }
     run.log.say(
       `# Restored ${readableCount(restored.files, 'file')}, ${readableSize(restored.bytes)}, from branch ${cache.branch}, saved at ${cache.saved_at}; ${readableSize(restored.received)} received in ${secondsSince(startMs)}`,
@@ -57,10 +57,10 @@ export async function saveCache(run: JobRun): Promise<void> {
     return
   }
   try {
-    const places = placesOf(run, cachedPaths(run.job.step?.cache))
+    const locations = locationsOf(run, cachedPaths(run.job.step?.cache))
     const startMs = performance.now()
     const mostBytes = cache.save.most_bytes
-    const saved = await save(run.api, { jobId: run.job.id, places, mostBytes, restored: cache.restored })
+    const saved = await save(run.api, { jobId: run.job.id, locations, mostBytes, restored: cache.restored })
     if (saved.kind === 'empty') run.log.say('# There is nothing to save')
     else if (saved.kind === 'unchanged') {
       run.log.say(`# The cache is as it was restored, so it is not saved (${secondsSince(startMs)})`)
@@ -76,11 +76,11 @@ export async function saveCache(run: JobRun): Promise<void> {
   }
 }
 
-function placesOf(run: JobRun, paths: readonly string[]): CachePlace[] {
+function locationsOf(run: JobRun, paths: readonly string[]): CacheLocation[] {
   const home = run.env['HOME'] ?? '/root'
-  const { places, leftOut } = findPlaces(paths, { checkoutPath: run.checkoutPath, home })
+  const { locations, leftOut } = findLocations(paths, { checkoutPath: run.checkoutPath, home })
   for (const { path, reason } of leftOut) run.log.say(`# ${path}: ${reason}`)
-  return places
+  return locations
 }
 
 function cachedPaths(cache: unknown): string[] {

@@ -80,14 +80,14 @@ async function load(run: JobRun, plugins: readonly PluginReference[]): Promise<v
   const before = run.plugins
   const added = []
   for (const plugin of plugins) {
-    added.push({ name: pluginName(plugin), path: await place(run, plugin), env: pluginVariables(plugin) })
+    added.push({ name: pluginName(plugin), path: await folderOf(run, plugin), env: pluginVariables(plugin) })
   }
   run.plugins = added
   await runHooks(run, 'environment', ['plugin'])
   run.plugins = [...before, ...added]
 }
 
-async function place(run: JobRun, plugin: PluginReference): Promise<string> {
+async function folderOf(run: JobRun, plugin: PluginReference): Promise<string> {
   const { source } = plugin
   if (isAbsolute(source)) return await mustExist(source)
   if (!isInRepository(plugin)) return await fetchPlugin(run, plugin)

@@ -94,8 +94,8 @@ async function isWorktreeInside(
   value: string | null,
 ): Promise<boolean> {
   if (key !== 'core.worktree' || value === null) return false
-  const place = resolve(folder, value)
-  const real = await realpath(place).catch(() => place)
+  const worktree = resolve(folder, value)
+  const real = await realpath(worktree).catch(() => worktree)
   const [inside, root] = [real, await realpath(checkoutPath)]
   const path = relative(root, inside)
   return path !== '..' && !path.startsWith(`..${sep}`)

@@ -34,8 +34,8 @@ export interface JobHost {
   reaper: JobReaper
   workplaces: Workplaces
   jobStatusIntervalSeconds: number
-  /** Aborts when the agent must give up the job. */
-  letGo: AbortSignal
+  /** Aborts when the agent must abandon the job. */
+  abandoned: AbortSignal
 }
 
 /** This agent always sends an exit status. */
@@ -173,10 +173,10 @@ async function carryOut(host: JobHost, job: Job, place: Workplace, api: Api, log
   const { cancel, output } = run
   const done = new AbortController()
   const { processLimit } = settings
-  follow(host.letGo, done.signal, () => cancel.request('agent_stop'))
+  follow(host.abandoned, done.signal, () => cancel.request('agent_stop'))
   if (processLimit !== null) follow(processLimit.exceeded, done.signal, cancel.endNow)
   const watching = watchState(api, job.id, host.jobStatusIntervalSeconds, cancel, done.signal)
-  openDoor(run, place.socket)
+  openJobSocket(run, place.socket)
   log.hideVariables(run.env)
   try {
     mkdirSync(settings.buildPath, { recursive: true })
@@ -259,7 +259,7 @@ async function begin(run: JobRun, missing: readonly string[]): Promise<PhasesEnd
   return await runPhases(run)
 }
 
-function openDoor(run: JobRun, socket: JobSocket): void {
+function openJobSocket(run: JobRun, socket: JobSocket): void {
   socket.open({
     env: () => ({ ...run.env }),
     setEnv(changes) {

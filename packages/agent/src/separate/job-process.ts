@@ -54,7 +54,7 @@ async function runIn(
   host: JobHost,
   job: Job,
 ): Promise<JobReport | null> {
-  const { settings, session, jobStatusIntervalSeconds, letGo } = host
+  const { settings, session, jobStatusIntervalSeconds, abandoned } = host
   const own = openSession(session.endpoint, job.token ?? '', session.headers)
   const send = (message: ToJobProcess) => void (child.connected && child.send(message, () => {}))
   const giveUp = () => send({ kind: 'let-go' })
@@ -62,8 +62,8 @@ async function runIn(
     child.once('message', (message) => resolve(message as FromJobProcess))
   })
   send({ kind: 'run', work: { options, session: own, job, jobStatusIntervalSeconds } })
-  if (letGo.aborted) giveUp()
-  else letGo.addEventListener('abort', giveUp, { once: true })
+  if (abandoned.aborted) giveUp()
+  else abandoned.addEventListener('abort', giveUp, { once: true })
   try {
     const answer = await Promise.race([answered, ended.then(() => null)])
     await ended
@@ -73,6 +73,6 @@ async function runIn(
     const end = { exit_status: '-1', signal_reason: 'process_run_error' } as const
     return await report(host, job, { session: own, clock: settings.clock }, end, 0)
   } finally {
-    letGo.removeEventListener('abort', giveUp)
+    abandoned.removeEventListener('abort', giveUp)
   }
 }

@@ -11,7 +11,7 @@ import type { FromJobProcess, JobWork, ToJobProcess } from './messages.ts'
 /** After that the reaper kills the rest of the job. The server may be unreachable, so a report could take for ever. */
 const LONGEST_END_MS = 6000
 
-const letGo = new AbortController()
+const abandon = new AbortController()
 const workplaces = openWorkplaces(1)
 const place = workplaces.prepare()
 place.catch(() => {})
@@ -21,7 +21,7 @@ commands.catch(() => {})
 let running: Promise<void> | null = null
 
 process.on('message', (message: ToJobProcess) => {
-  if (message.kind === 'let-go') letGo.abort()
+  if (message.kind === 'let-go') abandon.abort()
   else running ??= run(message.work)
 })
 process.on('disconnect', () => void endAlone())
@@ -41,7 +41,7 @@ async function run({ options, session, job, jobStatusIntervalSeconds }: JobWork)
     reaper,
     workplaces,
     jobStatusIntervalSeconds,
-    letGo: letGo.signal,
+    abandoned: abandon.signal,
   }
   const report = await runJob(host, job, place)
   await workplaces.close()
@@ -55,7 +55,7 @@ async function run({ options, session, job, jobStatusIntervalSeconds }: JobWork)
 /** The agent has exited, or needs no further process. */
 async function endAlone(): Promise<void> {
   setTimeout(() => process.exit(1), LONGEST_END_MS).unref()
-  letGo.abort()
+  abandon.abort()
   if (running !== null) await running.catch(() => {})
   else {
     await workplaces.close()

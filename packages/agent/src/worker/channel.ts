@@ -26,12 +26,12 @@ interface Channel {
   /** Null after the timeout or another change. Throws if the server refuses the agent. */
   next(patienceMs: number): Promise<Instruction | null>
   /** Polls immediately. */
-  hurry(): void
+  pollNow(): void
   /**
    * Call it when the agent gave up a job that the server may still consider its own. The agent then pings, even with a
    * stream, until it gets a response. Only an idle agent pings, so the server takes the job back.
    */
-  sayIdle(): void
+  reportIdle(): void
 }
 
 /** How long to wait for the first message of a new stream before polling starts. */
@@ -45,7 +45,7 @@ export function openChannel(options: ChannelOptions): Channel {
   let stream: StreamState = mode === 'poll-only' ? 'off' : 'opening'
   let askAt = 0
   let knownEndpoint = ''
-  let mustSayIdle = false
+  let mustReportIdle = false
 
   if (mode !== 'poll-only') void follow()
 
@@ -83,7 +83,7 @@ export function openChannel(options: ChannelOptions): Channel {
     askAt = clock.now() + interval + clock.random() * interval
     try {
       mailbox.put(readPing(await ping(giveUp.signal)))
-      mustSayIdle = false
+      mustReportIdle = false
     } catch (error) {
       if (!giveUp.signal.aborted && !isPassing(error)) throw error
     } finally {
@@ -116,11 +116,11 @@ export function openChannel(options: ChannelOptions): Channel {
   }
 
   return {
-    hurry() {
+    pollNow() {
       askAt = 0
     },
-    sayIdle() {
-      mustSayIdle = mode !== 'stream-only'
+    reportIdle() {
+      mustReportIdle = mode !== 'stream-only'
     },
     async next(patienceMs) {
       const taken = mailbox.take()
@@ -128,7 +128,7 @@ export function openChannel(options: ChannelOptions): Channel {
       if (mode === 'stream-only' && stream === 'off') throw new Error('The server has no ping stream.')
       const patience = new AbortController()
       const changed = Promise.race([mailbox.changed(), clock.sleep(patienceMs, patience.signal)])
-      await (isListening() && !mustSayIdle ? changed : poll(changed))
+      await (isListening() && !mustReportIdle ? changed : poll(changed))
       patience.abort()
       return mailbox.take()
     },

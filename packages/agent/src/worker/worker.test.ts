@@ -32,7 +32,7 @@ function streaming(server: Counterpart) {
 }
 
 describe('an agent', () => {
-  it('registers with its name, tags and queue, connects, and says goodbye', async () => {
+  it('registers with its name, tags and queue, connects, and disconnects', async () => {
     const { server, pool } = await anAgent({
       name: 'box-%spawn',
       spawn: 2,

@@ -60,7 +60,7 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
     return await new Worker(options, api, registered).run()
   } finally {
     await agents.disconnect(api).catch((error: unknown) => {
-      log.warn({ agent: registered.id, error: messageOf(error) }, 'The agent could not say goodbye.')
+      log.warn({ agent: registered.id, error: messageOf(error) }, 'The agent could not disconnect.')
     })
     log.info({ agent: registered.id, name: registered.name }, 'The agent is disconnected.')
   }
@@ -72,7 +72,7 @@ class Worker {
   private readonly registered: RegisterResponse
   private readonly mailbox = createMailbox()
   private readonly ended = new AbortController()
-  private readonly letGo = new AbortController()
+  private readonly abandon = new AbortController()
   private next: PreparedJob
   private failure: Error | null = null
   private lastJob: JobFinish | null = null
@@ -93,7 +93,7 @@ class Worker {
       this.mailbox.wake()
       if (this.isBusy) void this.reportStop()
     }
-    const force = () => this.letGo.abort()
+    const force = () => this.abandon.abort()
     stopping.addEventListener('abort', wake)
     forced.addEventListener('abort', force)
     if (forced.aborted) force()
@@ -136,9 +136,9 @@ class Worker {
       if (instruction?.kind !== 'job' || stopping.aborted) continue
       const taken = await this.takeJob(instruction.jobId)
       if (taken !== 'dropped' && settings.disconnectAfterJob) return 0
-      if (taken !== 'reported') channel.sayIdle()
+      if (taken !== 'reported') channel.reportIdle()
       idleSince = clock.now()
-      channel.hurry()
+      channel.pollNow()
     }
     return 0
   }
@@ -147,7 +147,7 @@ class Worker {
     const { log } = this.options.settings
     this.options.beforeJob()
     try {
-      const job = await jobs.accept({ ...this.api, signal: this.letGo.signal }, jobId)
+      const job = await jobs.accept({ ...this.api, signal: this.abandon.signal }, jobId)
       const isReported = await this.runJob(job)
       this.mailbox.ignoreJob(jobId)
       return isReported ? 'reported' : 'unreported'
@@ -187,7 +187,7 @@ class Worker {
       reaper,
       workplaces,
       jobStatusIntervalSeconds: this.registered.job_status_interval,
-      letGo: this.letGo.signal,
+      abandoned: this.abandon.signal,
     }
     settings.log.info({ agent: this.registered.id, job: job.id }, 'The job begins.')
     this.isBusy = true
@@ -233,7 +233,7 @@ class Worker {
       'The server no longer knows this agent.',
     )
     this.failure = failure
-    this.letGo.abort()
+    this.abandon.abort()
     this.mailbox.wake()
   }
 }
