@@ -3,8 +3,8 @@
 
 import * as caches from '../api/caches.ts'
 import { Damaged } from '../cache/manifest.ts'
-import { findLocations } from '../cache/places.ts'
-import type { CacheLocation } from '../cache/places.ts'
+import { findLocations } from '../cache/locations.ts'
+import type { CacheLocation } from '../cache/locations.ts'
 import { platform } from '../cache/platform.ts'
 import { restore } from '../cache/restore.ts'
 import { save } from '../cache/save.ts'

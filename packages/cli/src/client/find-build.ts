@@ -3,7 +3,7 @@ import type { Build } from '@millrace/server/wire.ts'
 import { Refused } from '../refused.ts'
 import { openApi, type Api } from './api.ts'
 import type { ClientOptions } from './command.ts'
-import { findPlace } from './place.ts'
+import { findPlace } from './find-target.ts'
 import { oneLine } from './text.ts'
 import { readReference, type Reference } from './references.ts'
 

@@ -2,7 +2,7 @@ import type { Pipeline } from '@millrace/server/wire.ts'
 import { openApi } from '../api.ts'
 import type { ClientOptions } from '../command.ts'
 import { openPage } from '../browser.ts'
-import { findPlace } from '../place.ts'
+import { findPlace } from '../find-target.ts'
 
 export async function openPipeline(given: string | undefined, options: ClientOptions): Promise<void> {
   const api = await openApi(options)

@@ -7,7 +7,7 @@ import { Refused } from '../../refused.ts'
 import { openApi } from '../api.ts'
 import { findCluster } from '../cluster.ts'
 import type { ClientOptions } from '../command.ts'
-import { findPlace } from '../place.ts'
+import { findPlace } from '../find-target.ts'
 import { oneLine } from '../text.ts'
 
 export interface SaveOptions extends ClientOptions {
