@@ -3,7 +3,7 @@ import type { Build } from '@millrace/server/wire.ts'
 import { Refused } from '../refused.ts'
 import { openApi, type Api } from './api.ts'
 import type { ClientOptions } from './command.ts'
-import { findPlace } from './find-target.ts'
+import { findTarget } from './find-target.ts'
 import { oneLine } from './text.ts'
 import { readReference, type Reference } from './references.ts'
 
@@ -40,10 +40,10 @@ export async function findBuild(text: string | undefined, options: BuildOptions)
   const given = reference?.pipeline ?? options.pipeline
   const build = reference?.build ?? null
   if (build !== null) {
-    const pipeline = given ?? (await findPlace(api, {})).pipeline
+    const pipeline = given ?? (await findTarget(api, {})).pipeline
     return { api, job: reference?.job ?? null, ...buildName(pipeline, build) }
   }
-  const { pipeline, branch } = await findPlace(api, { pipeline: given })
+  const { pipeline, branch } = await findTarget(api, { pipeline: given })
   const newest = await findNewest(api, pipeline, given === undefined ? branch : null)
   return { api, job: null, ...buildName(pipeline, newest) }
 }

@@ -14,7 +14,7 @@ interface Given {
   commit?: string | undefined
 }
 
-interface Place {
+interface Target {
   /** The slug. */
   pipeline: string
   /** null: outside a repository, or a detached HEAD. */
@@ -25,7 +25,7 @@ interface Place {
   message: string | null
 }
 
-export async function findPlace(api: Api, given: Given, folder = process.cwd()): Promise<Place> {
+export async function findTarget(api: Api, given: Given, folder = process.cwd()): Promise<Target> {
   const checkout = await findHere(folder)
   const pipeline = given.pipeline ?? (await findPipeline(api, checkout))
   const isHere = given.commit === undefined || given.commit === checkout?.commit

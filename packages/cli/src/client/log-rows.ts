@@ -50,10 +50,10 @@ const FLAGS: Readonly<Record<string, number>> = {
 function codesOf(word: string): Array<number | string> {
   const flag = FLAGS[word]
   if (flag !== undefined) return [flag]
-  const [, place, number, red = '', green = '', blue = ''] =
+  const [, layer, number, red = '', green = '', blue = ''] =
     /^(fg|bg)(?:(\d{1,2})|#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2}))$/.exec(word) ?? []
-  if (place === undefined) return []
-  const base = place === 'fg' ? 30 : 40
+  if (layer === undefined) return []
+  const base = layer === 'fg' ? 30 : 40
   if (number === undefined) {
     return [`${base + 8};2;${[red, green, blue].map((part) => Number.parseInt(part, 16)).join(';')}`]
   }

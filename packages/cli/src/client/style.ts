@@ -38,22 +38,22 @@ function allowsColor({ isTTY }: Stream, env: NodeJS.ProcessEnv): boolean {
   return isTTY === true && env['TERM'] !== 'dumb'
 }
 
-interface Look {
+interface Appearance {
   icon: string
   color: Color
   /** Where the word differs from the state's name. */
   word?: string
 }
 
-const passed: Look = { icon: '✓', color: 'green' }
-const failed: Look = { icon: '✗', color: 'red' }
-const active: Look = { icon: '●', color: 'blue' }
-const waiting: Look = { icon: '○', color: 'gray' }
-const stopped: Look = { icon: '⊘', color: 'gray' }
-const held: Look = { icon: '‖', color: 'yellow' }
+const passed: Appearance = { icon: '✓', color: 'green' }
+const failed: Appearance = { icon: '✗', color: 'red' }
+const active: Appearance = { icon: '●', color: 'blue' }
+const waiting: Appearance = { icon: '○', color: 'gray' }
+const stopped: Appearance = { icon: '⊘', color: 'gray' }
+const held: Appearance = { icon: '‖', color: 'yellow' }
 
 /** States of builds, jobs, agents and queues. */
-const LOOKS: Readonly<Record<string, Look>> = {
+const APPEARANCES: Readonly<Record<string, Appearance>> = {
   passed,
   finished: passed,
   unblocked: { ...passed, word: 'unblocked' },
@@ -92,7 +92,7 @@ const LOOKS: Readonly<Record<string, Look>> = {
 
 /** Icon and word, such as `✓ passed`. */
 export function stateText(style: Style, state: string): string {
-  const look = LOOKS[state]
-  if (look === undefined) return `• ${state.replaceAll('_', ' ')}`
-  return style.paint(look.color, `${look.icon} ${look.word ?? state.replaceAll('_', ' ')}`)
+  const appearance = APPEARANCES[state]
+  if (appearance === undefined) return `• ${state.replaceAll('_', ' ')}`
+  return style.paint(appearance.color, `${appearance.icon} ${appearance.word ?? state.replaceAll('_', ' ')}`)
 }

@@ -6,7 +6,7 @@ import type { JobRow } from '@millrace/engine/rows.ts'
 import type { PipelineDocument } from '@millrace/engine/steps/types.ts'
 import type { Checkout } from './checkout.ts'
 import { conditionFacts, describeBuild, describeJob, type BuildFacts } from './facts.ts'
-import { getPlace } from './job-lookup.ts'
+import { getPlannedJob } from './job-lookup.ts'
 
 export class BuildVariables {
   private readonly store: Store
@@ -31,25 +31,25 @@ export class BuildVariables {
   }
 
   forJob(job: JobRow): Env {
-    const place = getPlace(this.store, job)
-    const standard = describeJob(this.facts, place)
+    const planned = getPlannedJob(this.store, job)
+    const standard = describeJob(this.facts, planned)
     return jobEnvironment({
       stored: {},
       build: this.own,
       uploaded: this.uploaded,
-      work: place.work,
+      work: planned.work,
       standard,
     })
   }
 
   /** The standard variables that conditions may read are the same in every job, so `job` may be any job. */
   forConditions(job: JobRow, document: PipelineDocument): ConditionFacts {
-    const place = getPlace(this.store, job)
+    const planned = getPlannedJob(this.store, job)
     return conditionFacts(this.facts, this.store.build.state, {
       ...this.own,
       ...this.uploaded,
       ...Object.fromEntries(document.env),
-      ...standardVariables(place.work, describeJob(this.facts, place)),
+      ...standardVariables(planned.work, describeJob(this.facts, planned)),
     })
   }
 

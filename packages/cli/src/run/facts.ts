@@ -55,14 +55,14 @@ export function describeBuild(buildId: string, checkout: Checkout): BuildFacts {
   }
 }
 
-export interface JobPlace {
+export interface PlannedJob {
   job: JobRow
   work: ScriptWork
   step: StepRow
   group: { id: string; key: string | null; label: string | null } | null
 }
 
-export function describeJob(build: BuildFacts, { job, work, step, group }: JobPlace): StandardFacts {
+export function describeJob(build: BuildFacts, { job, work, step, group }: PlannedJob): StandardFacts {
   return {
     ...build,
     step: { id: step.id, key: step.key },

@@ -2,7 +2,7 @@
 import type { Store } from '@millrace/engine/memory/store.ts'
 import type { JobRow } from '@millrace/engine/rows.ts'
 import type { ManualWork, ScriptWork } from '@millrace/engine/work.ts'
-import type { JobPlace } from './facts.ts'
+import type { PlannedJob } from './facts.ts'
 
 export function getScript(store: Store, job: JobRow): ScriptWork {
   const work = store.work.get(job.id)
@@ -16,7 +16,7 @@ export function getManual(store: Store, job: JobRow): ManualWork {
   return work
 }
 
-export function getPlace(store: Store, job: JobRow): JobPlace {
+export function getPlannedJob(store: Store, job: JobRow): PlannedJob {
   const step = store.steps.get(job.stepId)
   if (step === undefined) throw new Error(`Job ${job.id} has no step`)
   const group = step.groupId === null ? undefined : store.steps.get(step.groupId)
@@ -34,12 +34,12 @@ export function getPlace(store: Store, job: JobRow): JobPlace {
 /** The next command job to start: by priority, then in the order of the build. */
 export function findNextScript(store: Store): JobRow | undefined {
   const ready = store.newestJobs().filter((job) => job.state === 'scheduled' && job.kind === 'script')
-  const placeOf = (job: JobRow): string => store.steps.get(job.stepId)?.position ?? ''
+  const positionOf = (job: JobRow): string => store.steps.get(job.stepId)?.position ?? ''
   const isBefore = (one: JobRow, other: JobRow): boolean => {
     const priority = getScript(store, one).priority - getScript(store, other).priority
     if (priority !== 0) return priority > 0
-    const [place, otherPlace] = [placeOf(one), placeOf(other)]
-    return place === otherPlace ? one.slot < other.slot : place < otherPlace
+    const [position, otherPosition] = [positionOf(one), positionOf(other)]
+    return position === otherPosition ? one.slot < other.slot : position < otherPosition
   }
   return ready.reduce<JobRow | undefined>(
     (best, job) => (best === undefined || isBefore(job, best) ? job : best),

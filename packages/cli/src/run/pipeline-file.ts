@@ -20,7 +20,7 @@ interface FileRequest {
   input: AsyncIterable<Uint8Array>
 }
 
-const USUAL_PLACES = ['buildkite', '.buildkite/pipeline', 'buildkite/pipeline'].flatMap((stem) =>
+const DEFAULT_FILES = ['buildkite', '.buildkite/pipeline', 'buildkite/pipeline'].flatMap((stem) =>
   ['yml', 'yaml', 'json'].map((ending) => `${stem}.${ending}`),
 )
 
@@ -33,9 +33,9 @@ export async function readPipelineFile({ name, cwd, input }: FileRequest): Promi
 }
 
 function findUsual(cwd: string): string {
-  const [first, second] = USUAL_PLACES.filter((place) => existsSync(join(cwd, place)))
+  const [first, second] = DEFAULT_FILES.filter((file) => existsSync(join(cwd, file)))
   if (first === undefined) {
-    throw new Refused(`There is no pipeline here: name a file, or have one of ${USUAL_PLACES.join(', ')}.`)
+    throw new Refused(`There is no pipeline here: name a file, or have one of ${DEFAULT_FILES.join(', ')}.`)
   }
   if (second !== undefined)
     throw new Refused(`Both ${first} and ${second} are here: name the one that is meant.`)

@@ -161,8 +161,8 @@ const isFileError = (error: unknown) => error instanceof Error && 'syscall' in e
 function asRefused(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof Refused) return error
   if (error.message.endsWith('is not a folder')) {
-    const place = relative(process.cwd(), error.message) || error.message
-    return new Refused(`${oneLine(place)}, but an artifact needs one there: choose another with --to.`)
+    const path = relative(process.cwd(), error.message) || error.message
+    return new Refused(`${oneLine(path)}, but an artifact needs one there: choose another with --to.`)
   }
   return isFileError(error) ? new Refused(`A file cannot be written: ${oneLine(error.message)}.`) : error
 }

@@ -2,7 +2,7 @@ import type { Build, Member, User } from '@millrace/server/wire.ts'
 import { git } from '../../run/checkout.ts'
 import { Refused } from '../../refused.ts'
 import { listAll, openApi, type Api } from '../api.ts'
-import { findPlace } from '../find-target.ts'
+import { findTarget } from '../find-target.ts'
 import { showRows } from '../show.ts'
 import { stateText } from '../style.ts'
 import { oneLine } from '../text.ts'
@@ -23,7 +23,7 @@ export async function listBuilds(options: ListBuildsOptions): Promise<void> {
   const api = await openApi(options)
   const pipeline = options.allPipelines
     ? null
-    : (await findPlace(api, { pipeline: options.pipeline })).pipeline
+    : (await findTarget(api, { pipeline: options.pipeline })).pipeline
   const query = new URLSearchParams({
     per_page: String(Math.min(options.limit, 100)),
     exclude_jobs: 'true',

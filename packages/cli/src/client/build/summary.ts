@@ -92,9 +92,9 @@ function describeTest(test: FailureSummary['tests'][number]): string {
     .map(oneLine)
     .filter((part) => part !== '')
     .join(' ')
-  const place = test.location === null ? '' : ` (${oneLine(test.location)})`
+  const location = test.location === null ? '' : ` (${oneLine(test.location)})`
   const reason = test.failure_reason === null ? '' : `: ${oneLine(test.failure_reason)}`
-  return `${name}${place}${test.flaky ? ', flaky' : ''}${reason}`
+  return `${name}${location}${test.flaky ? ', flaky' : ''}${reason}`
 }
 
 const section = (style: Style, title: string, entries: readonly string[]): string[] =>

@@ -7,7 +7,7 @@ import { Refused } from '../../refused.ts'
 import { openApi } from '../api.ts'
 import { findCluster } from '../cluster.ts'
 import type { ClientOptions } from '../command.ts'
-import { findPlace } from '../find-target.ts'
+import { findTarget } from '../find-target.ts'
 import { oneLine } from '../text.ts'
 
 export interface SaveOptions extends ClientOptions {
@@ -53,7 +53,7 @@ export async function createPipeline(name: string, options: SaveOptions): Promis
 export async function updatePipeline(given: string | undefined, options: SaveOptions): Promise<void> {
   const configuration = options.file === undefined ? undefined : await readFile(options.file)
   const api = await openApi(options)
-  const { pipeline: slug } = await findPlace(api, { pipeline: given })
+  const { pipeline: slug } = await findTarget(api, { pipeline: given })
   const cluster = options.cluster === undefined ? undefined : await findCluster(api, options.cluster)
   const body: UpdatePipeline = {
     ...(options.name === undefined ? {} : { name: options.name }),

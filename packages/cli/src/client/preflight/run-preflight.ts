@@ -8,7 +8,7 @@ import { openApi, type Api } from '../api.ts'
 import { commonBody, type CreateOptions } from '../build/create-request.ts'
 import { buildName, type BuildName } from '../find-build.ts'
 import { interruptSignal } from '../interrupt.ts'
-import { findPlace } from '../find-target.ts'
+import { findTarget } from '../find-target.ts'
 import { repositoryKey } from '../repository-key.ts'
 import { oneLine } from '../text.ts'
 import { hasEnded, hasPassed, stageOf } from '../watch/graph.ts'
@@ -25,9 +25,9 @@ export async function runPreflight(options: CreateOptions): Promise<void> {
   const root = await git(process.cwd(), 'rev-parse', '--show-toplevel')
   if (root === null)
     throw new Refused('A preflight builds a work tree: go to the folder of a git repository.')
-  const place = await findPlace(api, options, root)
-  const remote = options.remote ?? (await findRemote(api, place.pipeline, root))
-  const branch = place.branch ?? 'HEAD'
+  const target = await findTarget(api, options, root)
+  const remote = options.remote ?? (await findRemote(api, target.pipeline, root))
+  const branch = target.branch ?? 'HEAD'
   const message = options.message ?? `Preflight of ${branch}`
   const interrupt = interruptSignal()
   const snapshot = await takeSnapshot(root, message)
@@ -41,10 +41,10 @@ export async function runPreflight(options: CreateOptions): Promise<void> {
     }
     if (interrupt.signal.aborted) throw new Refused('Canceled.')
     await withRef(snapshot, remote, ref, async () => {
-      const build = await api.post<Build>(`pipelines/${encodeURIComponent(place.pipeline)}/builds`, {
+      const build = await api.post<Build>(`pipelines/${encodeURIComponent(target.pipeline)}/builds`, {
         ...bodyOf(options, { snapshot, branch, id, ref, message }),
       })
-      const name = buildName(place.pipeline, build.number)
+      const name = buildName(target.pipeline, build.number)
       await follow(api, { ...name, build, snapshot, ref }, options, interrupt.signal)
     })
   } finally {

@@ -116,8 +116,8 @@ function terminalScreen(output: TerminalOutput, style: Style, name: string): Wat
     const lines = above
     above = []
     const { columns: width, rows } = output
-    const look = { width, height: Math.max(1, rows - 1), now: Date.now(), style, problem, isLive }
-    area.update(lines, shown === null ? [] : layOut(shown, look))
+    const options = { width, height: Math.max(1, rows - 1), now: Date.now(), style, problem, isLive }
+    area.update(lines, shown === null ? [] : layOut(shown, options))
   }
   /** Few frames a second, however much changes. */
   const drawSoon = (): void => {
@@ -167,8 +167,8 @@ function terminalScreen(output: TerminalOutput, style: Style, name: string): Wat
 
 function titleOf({ number, pipeline_slug: pipeline, branch, commit, message }: ShortBuild): string {
   const text = oneLine((message ?? '').split('\n')[0] ?? '')
-  const place = `${oneLine(pipeline)}, ${oneLine(branch)} at ${oneLine(commit).slice(0, 12)}`
-  return `build #${number} of ${place}${text === '' ? '' : `: ${text}`}`
+  const revision = `${oneLine(pipeline)}, ${oneLine(branch)} at ${oneLine(commit).slice(0, 12)}`
+  return `build #${number} of ${revision}${text === '' ? '' : `: ${text}`}`
 }
 
 function excerptLines(

@@ -91,15 +91,15 @@ describe('millrace pipeline lint FILE', () => {
 
   it('finds the file at a usual place when none is named, if there is just one', async () => {
     const steps = 'steps: [{command: make}]'
-    const look = (files: Record<string, string>): Promise<number> => {
+    const lintFolder = (files: Record<string, string>): Promise<number> => {
       vi.spyOn(process, 'cwd').mockReturnValue(aFolder(files))
       return main(['pipeline', 'lint'])
     }
-    expect(await look({ '.buildkite/pipeline.yaml': steps })).toBe(0)
+    expect(await lintFolder({ '.buildkite/pipeline.yaml': steps })).toBe(0)
     expect(stdout).toMatch(/^\.buildkite\/pipeline\.yaml is right: 1 step, 1 job, /)
-    expect(await look({})).toBe(1)
+    expect(await lintFolder({})).toBe(1)
     expect(stderr).toContain('There is no pipeline here')
-    expect(await look({ 'buildkite.yml': steps, 'buildkite/pipeline.json': '{}' })).toBe(1)
+    expect(await lintFolder({ 'buildkite.yml': steps, 'buildkite/pipeline.json': '{}' })).toBe(1)
     expect(stderr).toContain('Both buildkite.yml and buildkite/pipeline.json are here')
   })
 

@@ -64,8 +64,8 @@ export function withoutDuplicates(artifacts: readonly Artifact[]): Artifact[] {
 }
 
 /** Returns the path of the file. Throws if it is outside the destination. */
-export function copyTo({ path, file }: Artifact, place: { folder: string; destination: string }): string {
-  const target = targetPath(path, place)
+export function copyTo({ path, file }: Artifact, to: { folder: string; destination: string }): string {
+  const target = targetPath(path, to)
   mkdirSync(dirname(target), { recursive: true })
   copyFileSync(file, target)
   return target
