@@ -210,11 +210,11 @@ async function build(
   const builds = `/v2/organizations/default/pipelines/${pipeline}/builds`
   const made = await server.post(builds, { commit: 'HEAD', branch: 'main', ...more })
   expect(made.status).toBe(201)
-  const look = async () => {
+  const findEnded = async () => {
     const { body } = await server.get(`${builds}/${String(made.body['number'])}`)
     return (body['finished_at'] as unknown) !== null && body
   }
-  const body: Json = await eventually('the build ends', look)
+  const body: Json = await eventually('the build ends', findEnded)
   const url = `${server.url}/v2/organizations/default/jobs/${String(body['jobs']?.['0']?.['id'])}/log.txt`
   const log = await fetch(url, { headers: { Authorization: `Bearer ${server.token}` } })
   return { state: String(body['state']), log: `\n${await log.text()}` }

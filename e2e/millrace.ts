@@ -183,7 +183,7 @@ export async function startServer(
   return { ...running, ...clientOf({ url, token: first?.token ?? '', database }) }
 }
 
-/** The server that all tests share. Tests create things with unique names there. */
+/** The server that all tests share. Tests create objects with unique names there. */
 export function theServer(): Client & { pid: number; settings: Settings } {
   const { dataDir, pid, ...server } = inject('sharedServer')
   return { ...clientOf(server), pid, settings: { MILLRACE_DATA_DIR: dataDir } }
@@ -224,13 +224,13 @@ export async function stop(server: Running): Promise<Ended> {
  */
 export async function eventually<T>(
   what: string,
-  look: () => Promise<T | undefined | false>,
+  check: () => Promise<T | undefined | false>,
   withinMs = 300_000,
   mostMs = 200,
 ): Promise<T> {
   const deadline = Date.now() + withinMs
   for (let pauseMs = 20; ; pauseMs = Math.min(2 * pauseMs, mostMs)) {
-    const seen = await look()
+    const seen = await check()
     if (seen !== undefined && seen !== false) return seen
     if (Date.now() > deadline) throw new Error(`Not within ${withinMs} ms: ${what}`)
     await once(AbortSignal.timeout(pauseMs), 'abort')

@@ -53,11 +53,11 @@ async function build(
   const path = `${pipelines}/${name}/builds`
   const made = await server.post(path, { commit: 'HEAD', branch: 'main', ...more })
   expect(made.status).toBe(201)
-  const look = async () => {
+  const findEnded = async () => {
     const { body } = await server.get(`${path}/${String(made.body['number'])}`)
     return (body['finished_at'] as unknown) !== null && body
   }
-  const ended: Json = await eventually('the build ends', look)
+  const ended: Json = await eventually('the build ends', findEnded)
   const url = `${server.url}/v2/organizations/default/jobs/${String(ended['jobs']?.['0']?.['id'])}/log.txt`
   const log = await fetch(url, { headers: { Authorization: `Bearer ${server.token}` } })
   return { state: String(ended['state']), log: `\n${await log.text()}` }

@@ -173,8 +173,8 @@ export class Site {
     this.db = null
   }
 
-  until<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {
-    return eventually(what, look, deadlineMs, 400)
+  until<T>(what: string, check: () => Promise<T | undefined | false>): Promise<T> {
+    return eventually(what, check, deadlineMs, 400)
   }
 }
 

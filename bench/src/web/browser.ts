@@ -66,11 +66,11 @@ export async function inTab<T>(
 /** The milliseconds from the start of the navigation until the function first returns them. */
 export async function untilShown<T>(
   page: Page,
-  look: (given: T) => number | false,
+  check: (given: T) => number | false,
   given: T,
 ): Promise<number> {
   const handle = await page.waitForFunction<number | false, unknown>(
-    look as (given: unknown) => number | false,
+    check as (given: unknown) => number | false,
     given,
   )
   return Number(await handle.jsonValue())

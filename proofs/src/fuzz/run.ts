@@ -200,8 +200,8 @@ const credentialMaker: Readonly<Record<string, string>> = {
 
 /** `No agent image found` to `image`. */
 function missingIn(text: string): string | undefined {
-  const thing = /No ([a-z ]+) found/.exec(text)?.[1]?.replaceAll(' ', '_')
-  return thing === undefined ? undefined : (missing[thing] ?? thing)
+  const noun = /No ([a-z ]+) found/.exec(text)?.[1]?.replaceAll(' ', '_')
+  return noun === undefined ? undefined : (missing[noun] ?? noun)
 }
 
 const missing: Readonly<Record<string, string>> = {

@@ -255,10 +255,10 @@ async function checkRunnerJobs(
 }
 
 /** Runs a few at a time. */
-async function eachOf<T>(items: Iterable<T>, look: (item: T) => Promise<void>): Promise<void> {
+async function eachOf<T>(items: Iterable<T>, check: (item: T) => Promise<void>): Promise<void> {
   const waiting = [...items]
   const look8 = async () => {
-    for (let item = waiting.pop(); item !== undefined; item = waiting.pop()) await look(item)
+    for (let item = waiting.pop(); item !== undefined; item = waiting.pop()) await check(item)
   }
   await Promise.all(Array.from({ length: 8 }, look8))
 }

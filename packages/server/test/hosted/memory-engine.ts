@@ -266,9 +266,9 @@ const builtIn: Record<string, Program> = {
 const inside = (path: string, mountPath: string | undefined) =>
   mountPath === undefined ? path : path.slice(mountPath.length)
 
-function there<T>(thing: T | undefined, kind: string, id: string): T {
-  if (thing === undefined) throw new HostedNotFound(`There is no ${kind} ${id}.`)
-  return thing
+function there<T>(value: T | undefined, kind: string, id: string): T {
+  if (value === undefined) throw new HostedNotFound(`There is no ${kind} ${id}.`)
+  return value
 }
 
 function findMounted(at: Installation, { clusterId }: Container, mount: Mount): Files {

@@ -27,8 +27,8 @@ const hostedEnv = {
 /** Containers, agents and builds are slow on a busy machine. */
 export const patienceMs = 300_000
 
-export const inTime = <T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> =>
-  eventually(what, look, patienceMs)
+export const inTime = <T>(what: string, check: () => Promise<T | undefined | false>): Promise<T> =>
+  eventually(what, check, patienceMs)
 
 interface HostedApp {
   app: TestApp

@@ -132,7 +132,7 @@ async function startApiGate(kubeconfig: string): Promise<ApiGate> {
   }
 }
 
-function started<T>(thing: T | null): T {
-  if (thing === null) throw new Error('It is not there.')
-  return thing
+function started<T>(value: T | null): T {
+  if (value === null) throw new Error('It is not there.')
+  return value
 }
