@@ -1,4 +1,5 @@
 // Text of the server on its way to a terminal. A terminal acts on control characters, so none of the server's may reach it.
+import { eastAsianWidth } from 'get-east-asian-width'
 
 /** C0 (but tab and line feed), DEL, C1, and the characters that change the direction of text. */
 const HARMFUL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
@@ -29,13 +30,9 @@ export function widthOf(text: string): number {
   return width
 }
 
-/** East Asian wide and full-width characters, and emoji. */
-const WIDE =
-  /^[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1f300}-\u{1f64f}\u{1f900}-\u{1f9ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}|\ufe0f/u
-
 function graphemeWidth(segment: string): number {
   if (/^[\p{Mn}\p{Me}\p{Cf}]+$/u.test(segment)) return 0
-  return WIDE.test(segment) || segment.includes('\ufe0f') ? 2 : 1
+  return segment.includes('\ufe0f') ? 2 : eastAsianWidth(segment.codePointAt(0) ?? 0)
 }
 
 /** Shortens to a width, with … as the last character. */
