@@ -1,3 +1,6 @@
+// Flags as the public agent reads them: with one dash or two, and `--switch=false`. Node's parseArgs reads `-name` as four flags
+// and refuses a value of a switch.
+
 import { Exit } from './verb.ts'
 import type { Flag, Flags, Io } from './verb.ts'
 

@@ -1,4 +1,5 @@
-// Questions to a person. They go to stderr, because stdout has the result.
+// Questions to a person. They go to stderr, because stdout has the result. Node's readline shows what is typed, and libraries of
+// prompts load many modules, so a hidden line is read here.
 import { createInterface } from 'node:readline/promises'
 import { Refused } from '../refused.ts'
 
