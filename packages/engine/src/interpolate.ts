@@ -12,7 +12,7 @@ type Interpolated = { ok: true; tree: SourceNode } | { ok: false; problem: Probl
 
 const MAX_CHARACTERS = 8 * 1024 * 1024
 
-/** Names of the keys under which a whole step may be nested; see `steps/kind.ts`. */
+/** Names of the keys under which a whole step may be nested; see `steps/kinds/kind.ts`. */
 const NESTING_KEYS = new Set([
   'command',
   'commands',
