@@ -1,20 +1,9 @@
 // What the event stream of an organization says, and how several messages become one.
-import type { ShortJob } from '../graph/job.ts'
+import type { Schemas } from './operations.ts'
 
-export interface ShortBuild {
-  id: string
-  pipeline_id: string
-  pipeline_slug: string
-  number: number
-  state: string
-  blocked: boolean
-  message: string | null
-  branch: string | null
-  commit: string
-  created_at: number
-  started_at: number | null
-  finished_at: number | null
-}
+export type ShortBuild = Schemas['ShortBuild']
+/** Servers may add fields at the end. */
+export type ShortJob = Readonly<Schemas['ShortJob']>
 
 export interface ShortAgent {
   id: string
@@ -40,7 +29,7 @@ export interface Changes {
   queues?: ShortQueue[]
 }
 
-/** The newest state of each thing, until the next frame applies it. */
+/** The newest state of each build, agent and queue, until the next frame applies it. */
 export class ChangeSet {
   readonly builds = new Map<string, ShortBuild>()
   readonly agents = new Map<string, ShortAgent>()

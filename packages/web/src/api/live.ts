@@ -1,7 +1,6 @@
 // Live updates. A page says which organization and which builds it shows; cached answers and job tables then stay current.
 import { useEffect } from 'react'
-import type { ShortJob } from '../graph/job.ts'
-import { ChangeSet, type Changes } from './live-changes.ts'
+import { ChangeSet, type Changes, type ShortJob } from './live-changes.ts'
 import { LiveOrganization } from './live-organization.ts'
 import { isListOfBuilds, patchBuilds } from './live-patch.ts'
 import { refreshSoon } from './live-refresh.ts'

@@ -1,22 +1,11 @@
 // A job and a step of a build as the views use them, read from the short forms of `GET …/graph` and of the events.
+import type { ShortJob } from '../api/live-changes.ts'
+import type { Schemas } from '../api/operations.ts'
 import { bucketOf, type Bucket } from './buckets.ts'
 import { stateLook, type StateLook } from './states.ts'
 
-/** See `ShortJob` in the API's document. Servers may add fields at the end. */
-export type ShortJob = ReadonlyArray<string | number | null>
-
-export type StepKind = 'command' | 'wait' | 'block' | 'input' | 'trigger' | 'group'
-
-export interface GraphStep {
-  id: string
-  kind: StepKind
-  key: string | null
-  label: string | null
-  group_id: string | null
-  parallelism: number | null
-  matrix: boolean
-  command: string | null
-}
+export type GraphStep = Schemas['GraphStep']
+export type StepKind = GraphStep['kind']
 
 export interface Graph {
   steps: readonly GraphStep[]

@@ -1,5 +1,6 @@
 // Graphs of any size, for tests.
-import type { Graph, GraphStep, ShortJob, StepKind } from './job.ts'
+import type { ShortJob } from '../api/live-changes.ts'
+import type { Graph, GraphStep, StepKind } from './job.ts'
 
 export const sampleStep = (id: string, more: Partial<GraphStep> = {}): GraphStep => ({
   id,
