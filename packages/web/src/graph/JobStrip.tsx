@@ -2,7 +2,7 @@ import { useEffect, useState, type MouseEvent } from 'react'
 import { BUCKET_TONES } from './buckets.ts'
 import type { Job } from './job.ts'
 import styles from './StepJobs.module.css'
-import { onThemeOrWidth, readToneColors } from './tone-colors.ts'
+import { onThemeOrWidth, readToneColors } from '../parts/state-badge/tone-colors.ts'
 
 /** A job takes a square of this size, in pixels. */
 const cell = 8

@@ -2,7 +2,7 @@
 import type { ShortJob } from '../api/live-changes.ts'
 import type { Schemas } from '../api/operations.ts'
 import { bucketOf, type Bucket } from './buckets.ts'
-import { stateLook, type StateLook } from './states.ts'
+import { stateLook, type StateLook } from '../parts/state-badge/states.ts'
 
 export type GraphStep = Schemas['GraphStep']
 export type StepKind = GraphStep['kind']

@@ -3,7 +3,7 @@ import { withoutEmoji } from '../parts/emoji.ts'
 import { describeCounts } from './buckets.ts'
 import type { JobTable } from './job-table.ts'
 import { KIND_NAMES } from './job.ts'
-import { titleOf } from './states.ts'
+import { titleOf } from '../parts/state-badge/states.ts'
 
 const mostNamed = 3
 

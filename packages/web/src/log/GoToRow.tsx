@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { Button } from '../parts/Button.tsx'
-import { Dialog } from '../parts/Dialog.tsx'
+import { Dialog } from '../parts/dialogs/Dialog.tsx'
 import { TextField } from '../parts/Field.tsx'
 
 interface Props {

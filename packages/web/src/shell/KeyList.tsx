@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { Dialog } from '../parts/Dialog.tsx'
+import { Dialog } from '../parts/dialogs/Dialog.tsx'
 import { Checkbox } from '../parts/Field.tsx'
 import { areLettersOn, listKeyActions, setLetters } from '../parts/keys.ts'
 import styles from './KeyList.module.css'

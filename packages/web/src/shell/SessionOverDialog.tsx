@@ -1,6 +1,6 @@
 import { queryClient } from '../api/queries.ts'
 import { Button } from '../parts/Button.tsx'
-import { Dialog } from '../parts/Dialog.tsx'
+import { Dialog } from '../parts/dialogs/Dialog.tsx'
 import { signInAddress } from './sign-in.ts'
 
 export function SessionOverDialog({ onClose }: { onClose: () => void }) {

@@ -4,7 +4,7 @@ import { query } from '../../api/queries.ts'
 import { CopyBlock } from '../../parts/Copy.tsx'
 import { Facts } from '../../parts/Facts.tsx'
 import { Page } from '../../parts/Page.tsx'
-import { StateBadge } from '../../parts/StateBadge.tsx'
+import { StateBadge } from '../../parts/state-badge/StateBadge.tsx'
 import { Loading, Problem } from '../../parts/States.tsx'
 
 interface Place {

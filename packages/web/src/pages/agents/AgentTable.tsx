@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { StateBadge } from '../../parts/StateBadge.tsx'
+import { StateBadge } from '../../parts/state-badge/StateBadge.tsx'
 import table from '../../parts/Table.module.css'
 import { Time } from '../../parts/Time.tsx'
 import { orderAgents, stateOf } from './agent-state.ts'

@@ -1,4 +1,4 @@
-import type { StateDetail } from '../../graph/states.ts'
+import type { StateDetail } from '../../parts/state-badge/states.ts'
 import type { Agent } from './queries.ts'
 
 type Facts = Pick<Agent, 'connection_state' | 'paused' | 'job' | 'name'>

@@ -1,6 +1,6 @@
 import type { Counts } from '../../graph/buckets.ts'
 import { Button } from '../../parts/Button.tsx'
-import { Dialog } from '../../parts/Dialog.tsx'
+import { Dialog } from '../../parts/dialogs/Dialog.tsx'
 
 interface Props {
   isOpen: boolean

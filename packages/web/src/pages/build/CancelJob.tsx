@@ -1,6 +1,6 @@
 import type { Job } from '../../graph/job.ts'
 import { Button } from '../../parts/Button.tsx'
-import { Dialog } from '../../parts/Dialog.tsx'
+import { Dialog } from '../../parts/dialogs/Dialog.tsx'
 
 interface Props {
   job: Job

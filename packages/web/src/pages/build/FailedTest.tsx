@@ -1,7 +1,7 @@
 import type { Schemas } from '../../api/operations.ts'
 import { formatDuration } from '../../parts/durations.ts'
 import { Icon } from '../../parts/Icon.tsx'
-import { StateIcon } from '../../parts/StateBadge.tsx'
+import { StateIcon } from '../../parts/state-badge/StateBadge.tsx'
 import styles from './RowList.module.css'
 
 export function FailedTest({ test }: { test: Schemas['BuildTest'] }) {

@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import type { Schemas } from '../../api/operations.ts'
-import { StateBadge } from '../../parts/StateBadge.tsx'
+import { StateBadge } from '../../parts/state-badge/StateBadge.tsx'
 import { Empty, Loading, Problem } from '../../parts/States.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { commitStatusesQuery, deliveriesQuery, type BuildPlace } from './queries.ts'

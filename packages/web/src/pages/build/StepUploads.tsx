@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { JobTable } from '../../graph/job-table.ts'
-import { StateBadge } from '../../parts/StateBadge.tsx'
+import { StateBadge } from '../../parts/state-badge/StateBadge.tsx'
 import { Empty, Loading, Problem } from '../../parts/States.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { stepUploadsQuery, type BuildPlace } from './queries.ts'

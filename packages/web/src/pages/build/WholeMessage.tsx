@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { Dialog } from '../../parts/Dialog.tsx'
+import { Dialog } from '../../parts/dialogs/Dialog.tsx'
 import styles from './BuildFacts.module.css'
 
 const shortEnough = 100

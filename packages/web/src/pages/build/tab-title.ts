@@ -1,7 +1,7 @@
 // The title and the icon of the browser's tab tell the state of the build.
 import { useEffect } from 'react'
 import type { Schemas } from '../../api/operations.ts'
-import { stateLook, type Tone } from '../../graph/states.ts'
+import { stateLook, type Tone } from '../../parts/state-badge/states.ts'
 
 type Build = Pick<Schemas['Build'], 'state' | 'blocked' | 'number'>
 

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react'
 import type { Schemas } from '../../api/operations.ts'
-import { stateLook } from '../../graph/states.ts'
+import { stateLook } from '../../parts/state-badge/states.ts'
 import { announce } from '../../parts/announce.ts'
 
 /** Tells screen readers when the state of the build changes. */

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import type { Schemas } from '../../api/operations.ts'
 import { Icon } from '../../parts/Icon.tsx'
 import { Label } from '../../parts/Label.tsx'
-import { StateBadge } from '../../parts/StateBadge.tsx'
+import { StateBadge } from '../../parts/state-badge/StateBadge.tsx'
 import { Duration, Time } from '../../parts/Time.tsx'
 import styles from './BuildRow.module.css'
 

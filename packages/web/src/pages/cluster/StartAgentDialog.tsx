@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { newKey } from '../../api/call.ts'
 import { Button } from '../../parts/Button.tsx'
 import { CopyBlock } from '../../parts/Copy.tsx'
-import { Dialog } from '../../parts/Dialog.tsx'
+import { Dialog } from '../../parts/dialogs/Dialog.tsx'
 import { SelectField } from '../../parts/Field.tsx'
 import { createToken, queuesQuery, tokensQuery, type Cluster } from './queries.ts'
 

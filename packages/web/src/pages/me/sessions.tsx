@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Button } from '../../parts/Button.tsx'
-import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx'
+import { ConfirmDialog } from '../../parts/dialogs/ConfirmDialog.tsx'
 import { Loading, Problem } from '../../parts/States.tsx'
 import table from '../../parts/Table.module.css'
 import { Time } from '../../parts/Time.tsx'

@@ -5,7 +5,7 @@ import { call, newKey } from '../../api/call.ts'
 import { keyOf } from '../../api/queries.ts'
 import type { Schemas } from '../../api/operations.ts'
 import { Button } from '../../parts/Button.tsx'
-import { Dialog } from '../../parts/Dialog.tsx'
+import { Dialog } from '../../parts/dialogs/Dialog.tsx'
 import { FieldStack, TextArea, TextField } from '../../parts/Field.tsx'
 import { readVariables } from './variables.ts'
 

@@ -1,7 +1,7 @@
 // The last builds as bars: the height is the duration, the colour is the state, and failed ones have a notch, so that they differ
 // without colour too.
 import { Link } from '@tanstack/react-router'
-import { stateLook } from '../../graph/states.ts'
+import { stateLook } from '../../parts/state-badge/states.ts'
 import { formatDuration } from '../../parts/durations.ts'
 import type { Trend } from './queries.ts'
 import styles from './TrendBars.module.css'

@@ -1,6 +1,6 @@
 import { Dialog as Base, DialogDismiss, DialogHeading } from '@ariakit/react/dialog'
 import type { ReactNode } from 'react'
-import { Icon } from './Icon.tsx'
+import { Icon } from '../Icon.tsx'
 import styles from './Dialog.module.css'
 
 interface Props {

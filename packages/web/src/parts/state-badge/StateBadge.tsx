@@ -1,6 +1,6 @@
 // A state is always shown as an icon, a word and a colour together.
-import { stateLook, type StateKind } from '../graph/states.ts'
-import { Icon } from './Icon.tsx'
+import { stateLook, type StateKind } from './states.ts'
+import { Icon } from '../Icon.tsx'
 import styles from './StateBadge.module.css'
 
 interface Props {

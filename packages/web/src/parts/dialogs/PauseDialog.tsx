@@ -1,7 +1,7 @@
 import { useId, useState } from 'react'
-import { Button } from './Button.tsx'
+import { Button } from '../Button.tsx'
 import { Dialog } from './Dialog.tsx'
-import { TextField } from './Field.tsx'
+import { TextField } from '../Field.tsx'
 
 interface Props {
   title: string

@@ -1,6 +1,6 @@
 // How every state looks: colour, icon and word. A page shows all three, because colour alone says nothing to some readers.
 
-import type { IconName } from '../parts/icon-names.ts'
+import type { IconName } from '../icon-names.ts'
 
 export type Tone = 'passed' | 'failed' | 'running' | 'warn' | 'blocked' | 'idle'
 
