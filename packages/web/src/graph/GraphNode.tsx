@@ -1,7 +1,7 @@
 import { Label } from '../parts/Label.tsx'
 import { memo, type FocusEvent, type MouseEvent } from 'react'
 import { Icon } from '../parts/Icon.tsx'
-import { Duration } from '../parts/Time.tsx'
+import { Duration } from '../parts/time/Time.tsx'
 import type { IconName } from '../parts/icon-names.ts'
 import { BUCKETS, BUCKET_NAMES, BUCKET_TONES } from './buckets.ts'
 import styles from './Graph.module.css'

@@ -1,7 +1,7 @@
 import { Label } from '../parts/Label.tsx'
 import { memo, type ReactNode } from 'react'
 import { Icon } from '../parts/Icon.tsx'
-import { Duration } from '../parts/Time.tsx'
+import { Duration } from '../parts/time/Time.tsx'
 import { BUCKET_NAMES, BUCKET_TONES, type Bucket } from './buckets.ts'
 import type { Job } from './job.ts'
 import { LookMark, toneClass } from './LookMark.tsx'

@@ -1,6 +1,6 @@
 import { Label } from '../parts/Label.tsx'
 import { memo } from 'react'
-import { Duration } from '../parts/Time.tsx'
+import { Duration } from '../parts/time/Time.tsx'
 import type { JobTable } from './job-table.ts'
 import type { Job } from './job.ts'
 import { LookMark } from './LookMark.tsx'

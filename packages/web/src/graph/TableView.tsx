@@ -1,6 +1,6 @@
 import { useMemo, useRef } from 'react'
 import { Button } from '../parts/Button.tsx'
-import { useNow } from '../parts/clock.ts'
+import { useNow } from '../parts/time/clock.ts'
 import { useKeys } from '../parts/keys.ts'
 import { FilterBox } from './FilterBox.tsx'
 import { HeldRows } from './HeldRows.tsx'

@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react'
-import { formatDuration } from '../parts/durations.ts'
+import { formatDuration } from '../parts/time/durations.ts'
 import type { Timescale } from './timescale.ts'
 import { cssVariables } from './use-row-window.ts'
 import styles from './Waterfall.module.css'

@@ -1,6 +1,6 @@
 import { Label } from '../parts/Label.tsx'
 import { memo } from 'react'
-import { formatDuration } from '../parts/durations.ts'
+import { formatDuration } from '../parts/time/durations.ts'
 import { spansOf } from './job-spans.ts'
 import type { JobTable } from './job-table.ts'
 import type { Job } from './job.ts'

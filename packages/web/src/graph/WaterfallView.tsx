@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { IconButton } from '../parts/Button.tsx'
-import { useNow } from '../parts/clock.ts'
+import { useNow } from '../parts/time/clock.ts'
 import { useKeys } from '../parts/keys.ts'
 import { FilterBox } from './FilterBox.tsx'
 import { HeldRows } from './HeldRows.tsx'

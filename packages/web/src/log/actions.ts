@@ -1,6 +1,6 @@
 // The actions of the toolbar, the keys and the status line of a log.
 import { copyText } from '../parts/copy.ts'
-import { showToast } from '../parts/toasts.ts'
+import { showToast } from '../parts/toasts/toasts.ts'
 import { storePreferences, type Preferences } from './preferences.ts'
 import { formatFragment, formatLines, type Lines } from './selection.ts'
 import { nextTimeForm } from './times.ts'

@@ -1,5 +1,5 @@
 import { Button } from '../parts/Button.tsx'
-import { useNow } from '../parts/clock.ts'
+import { useNow } from '../parts/time/clock.ts'
 import { Icon } from '../parts/Icon.tsx'
 import { tryNow, useConnection } from './connection.ts'
 import styles from './Banners.module.css'

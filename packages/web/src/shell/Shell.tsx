@@ -1,7 +1,7 @@
 import { Outlet, useParams, useRouter } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { useKeys } from '../parts/keys.ts'
-import { Toasts } from '../parts/Toasts.tsx'
+import { Toasts } from '../parts/toasts/Toasts.tsx'
 import { Banners } from './Banners.tsx'
 import { storeLastOrganization } from './last-organization.ts'
 import { SessionOver } from './SessionOver.tsx'

@@ -1,5 +1,5 @@
 import { call } from '../api/call.ts'
-import { showToast } from '../parts/toasts.ts'
+import { showToast } from '../parts/toasts/toasts.ts'
 
 /** Ends this browser's session. */
 export async function signOut(): Promise<void> {

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { StateBadge } from '../../parts/state-badge/StateBadge.tsx'
 import table from '../../parts/Table.module.css'
-import { Time } from '../../parts/Time.tsx'
+import { Time } from '../../parts/time/Time.tsx'
 import { orderAgents, stateOf } from './agent-state.ts'
 import type { Agent } from './queries.ts'
 

@@ -1,5 +1,5 @@
 import type { Schemas } from '../../api/operations.ts'
-import { formatDuration } from '../../parts/durations.ts'
+import { formatDuration } from '../../parts/time/durations.ts'
 import { Icon } from '../../parts/Icon.tsx'
 import { StateIcon } from '../../parts/state-badge/StateBadge.tsx'
 import styles from './RowList.module.css'

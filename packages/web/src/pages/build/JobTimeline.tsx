@@ -1,6 +1,6 @@
 import type { Schemas } from '../../api/operations.ts'
 import type { Job } from '../../graph/job.ts'
-import { Duration, Time } from '../../parts/Time.tsx'
+import { Duration, Time } from '../../parts/time/Time.tsx'
 import { Facts } from '../../parts/Facts.tsx'
 import styles from './Content.module.css'
 

@@ -5,7 +5,7 @@ import { keyOf } from '../../api/queries.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Dialog } from '../../parts/dialogs/Dialog.tsx'
 import { TextField } from '../../parts/Field.tsx'
-import { showToast } from '../../parts/toasts.ts'
+import { showToast } from '../../parts/toasts/toasts.ts'
 import { jobParamsOf, type JobPlace } from './queries.ts'
 import { useAction } from './use-action.ts'
 

@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import type { Schemas } from '../../api/operations.ts'
 import { Button } from '../../parts/Button.tsx'
-import { formatDuration } from '../../parts/durations.ts'
+import { formatDuration } from '../../parts/time/durations.ts'
 import { StateBadge } from '../../parts/state-badge/StateBadge.tsx'
 import { Empty, Loading, Problem } from '../../parts/States.tsx'
 import { FailedTest } from './FailedTest.tsx'

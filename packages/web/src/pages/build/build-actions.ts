@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { call } from '../../api/call.ts'
 import type { Schemas } from '../../api/operations.ts'
 import { announceNow } from '../../parts/announce.ts'
-import { showToast } from '../../parts/toasts.ts'
+import { showToast } from '../../parts/toasts/toasts.ts'
 import { buildQuery, graphQuery, paramsOf, type BuildPlace } from './queries.ts'
 import { useAction } from './use-action.ts'
 

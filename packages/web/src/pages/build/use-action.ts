@@ -1,7 +1,7 @@
 // A write that somebody asked for: shown at once, sent once, and taken back with the server's words if it is refused.
 import { useRef, useState } from 'react'
 import { ApiFailure, newKey } from '../../api/call.ts'
-import { showToast } from '../../parts/toasts.ts'
+import { showToast } from '../../parts/toasts/toasts.ts'
 
 interface Action {
   /** Shows the outcome before the server has answered. Returns what takes it back. */

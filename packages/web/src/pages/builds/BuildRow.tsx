@@ -3,7 +3,7 @@ import type { Schemas } from '../../api/operations.ts'
 import { Icon } from '../../parts/Icon.tsx'
 import { Label } from '../../parts/Label.tsx'
 import { StateBadge } from '../../parts/state-badge/StateBadge.tsx'
-import { Duration, Time } from '../../parts/Time.tsx'
+import { Duration, Time } from '../../parts/time/Time.tsx'
 import styles from './BuildRow.module.css'
 
 const sources: Record<Schemas['Build']['source'], string> = {

@@ -4,7 +4,7 @@ import { Button } from '../../parts/Button.tsx'
 import { ConfirmDialog } from '../../parts/dialogs/ConfirmDialog.tsx'
 import { Empty, Problem } from '../../parts/States.tsx'
 import table from '../../parts/Table.module.css'
-import { Time } from '../../parts/Time.tsx'
+import { Time } from '../../parts/time/Time.tsx'
 import { deleteToken, tokensQuery, type ClusterToken } from './queries.ts'
 
 export function Tokens({ org, cluster }: { org: string; cluster: string }) {

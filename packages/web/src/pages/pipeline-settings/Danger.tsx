@@ -5,7 +5,7 @@ import { call } from '../../api/call.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Dialog } from '../../parts/dialogs/Dialog.tsx'
 import { TextField } from '../../parts/Field.tsx'
-import { showToast } from '../../parts/toasts.ts'
+import { showToast } from '../../parts/toasts/toasts.ts'
 import type { Pipeline } from './update.ts'
 import styles from './page.module.css'
 

@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { call, type Answer } from '../../api/call.ts'
 import { keyOf } from '../../api/queries.ts'
 import type { Operations } from '../../api/operations.ts'
-import { showToast } from '../../parts/toasts.ts'
+import { showToast } from '../../parts/toasts/toasts.ts'
 
 const get = 'GET /v2/organizations/{org}/pipelines/{pipeline}'
 const patch = 'PATCH /v2/organizations/{org}/pipelines/{pipeline}'

@@ -5,7 +5,7 @@ import { CopyBlock } from '../../parts/Copy.tsx'
 import { Facts } from '../../parts/Facts.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { Loading, Problem } from '../../parts/States.tsx'
-import { Time } from '../../parts/Time.tsx'
+import { Time } from '../../parts/time/Time.tsx'
 
 const templateQuery = (org: string, template: string) =>
   query('GET /v2/organizations/{org}/pipeline-templates/{template}', { params: { org, template } })

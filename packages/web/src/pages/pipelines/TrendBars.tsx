@@ -2,7 +2,7 @@
 // without colour too.
 import { Link } from '@tanstack/react-router'
 import { stateLook } from '../../parts/state-badge/states.ts'
-import { formatDuration } from '../../parts/durations.ts'
+import { formatDuration } from '../../parts/time/durations.ts'
 import type { Trend } from './queries.ts'
 import styles from './TrendBars.module.css'
 

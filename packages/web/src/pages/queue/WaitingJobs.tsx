@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { Label } from '../../parts/Label.tsx'
 import { Empty } from '../../parts/States.tsx'
 import table from '../../parts/Table.module.css'
-import { Time } from '../../parts/Time.tsx'
+import { Time } from '../../parts/time/Time.tsx'
 import type { WaitingJob } from './queries.ts'
 
 /** In the order in which agents will take them. */

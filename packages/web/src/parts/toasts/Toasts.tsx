@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react'
-import { Button, IconButton } from './Button.tsx'
+import { Button, IconButton } from '../Button.tsx'
 import { hideToast, toastStore } from './toasts.ts'
 import styles from './Toasts.module.css'
 
