@@ -2,7 +2,7 @@
 import { describeProblem, type Problem } from '@millrace/engine/problem.ts'
 import { DEFAULT_MAX_BYTES, readPipeline } from '@millrace/engine/steps/document.ts'
 import type { LeafStep, StepDefinition } from '@millrace/engine/steps/types.ts'
-import type { GraphStep } from '../graph/job.ts'
+import type { GraphStep } from '../graph/jobs/job.ts'
 
 export interface Mark {
   /** From 1. */

@@ -1,6 +1,6 @@
 import { useEffect, useState, type MouseEvent } from 'react'
-import { BUCKET_TONES } from './buckets.ts'
-import type { Job } from './job.ts'
+import { BUCKET_TONES } from './jobs/buckets.ts'
+import type { Job } from './jobs/job.ts'
 import styles from './StepJobs.module.css'
 import { onThemeOrWidth, readToneColors } from '../parts/state-badge/tone-colors.ts'
 

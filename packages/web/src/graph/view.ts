@@ -1,5 +1,5 @@
 import { useCallback, useLayoutEffect, useRef, type MouseEvent } from 'react'
-import type { JobTable } from './job-table.ts'
+import type { JobTable } from './jobs/job-table.ts'
 
 /** The four views of a build share these props. */
 export interface ViewProps {

@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useDeferredValue, useState } from 'react'
 import type { Schemas } from '../../api/operations.ts'
-import type { JobTable } from '../../graph/job-table.ts'
+import type { JobTable } from '../../graph/jobs/job-table.ts'
 import { Button } from '../../parts/Button.tsx'
 import { TextField } from '../../parts/Field.tsx'
 import { ArtifactList } from './ArtifactList.tsx'

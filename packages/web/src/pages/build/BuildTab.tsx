@@ -1,5 +1,5 @@
 import type { Schemas } from '../../api/operations.ts'
-import type { JobTable } from '../../graph/job-table.ts'
+import type { JobTable } from '../../graph/jobs/job-table.ts'
 import { Annotations } from './Annotations.tsx'
 import { Artifacts } from './Artifacts.tsx'
 import { isOver } from './build-actions.ts'

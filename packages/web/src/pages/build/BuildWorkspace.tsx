@@ -1,8 +1,8 @@
 // Below the header: a view or a tab of the build, and the panel of the selected job.
 import { useRef, useState } from 'react'
 import type { Schemas } from '../../api/operations.ts'
-import type { JobTable } from '../../graph/job-table.ts'
-import { useJobTable } from '../../graph/use-job-table.ts'
+import type { JobTable } from '../../graph/jobs/job-table.ts'
+import { useJobTable } from '../../graph/jobs/use-job-table.ts'
 import { BuildContent } from './BuildContent.tsx'
 import { JobPanel } from './JobPanel.tsx'
 import { usePanelPlace } from './panel-place.ts'

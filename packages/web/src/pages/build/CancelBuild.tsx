@@ -1,4 +1,4 @@
-import type { Counts } from '../../graph/buckets.ts'
+import type { Counts } from '../../graph/jobs/buckets.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Dialog } from '../../parts/dialogs/Dialog.tsx'
 

@@ -1,4 +1,4 @@
-import type { Job } from '../../graph/job.ts'
+import type { Job } from '../../graph/jobs/job.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Dialog } from '../../parts/dialogs/Dialog.tsx'
 

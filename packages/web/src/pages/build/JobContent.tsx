@@ -1,6 +1,6 @@
 import type { Schemas } from '../../api/operations.ts'
-import type { JobTable } from '../../graph/job-table.ts'
-import type { Job } from '../../graph/job.ts'
+import type { JobTable } from '../../graph/jobs/job-table.ts'
+import type { Job } from '../../graph/jobs/job.ts'
 import { JobArtifacts } from './JobArtifacts.tsx'
 import { JobEnvironment } from './JobEnvironment.tsx'
 import { JobLog } from './JobLog.tsx'

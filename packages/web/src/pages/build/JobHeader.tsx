@@ -1,7 +1,7 @@
 import { Label } from '../../parts/Label.tsx'
 import { useState } from 'react'
 import type { Schemas } from '../../api/operations.ts'
-import type { Job } from '../../graph/job.ts'
+import type { Job } from '../../graph/jobs/job.ts'
 import { Button, IconButton } from '../../parts/Button.tsx'
 import { StateBadge } from '../../parts/state-badge/StateBadge.tsx'
 import { Duration } from '../../parts/time/Time.tsx'

@@ -1,5 +1,5 @@
 import { useCallback } from 'react'
-import type { Job } from '../../graph/job.ts'
+import type { Job } from '../../graph/jobs/job.ts'
 import { LogView } from '../../log/LogView.tsx'
 import type { Lines } from '../../log/selection.ts'
 import type { JobPlace } from './queries.ts'

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { addressOf } from '../../api/call.ts'
 import type { Schemas } from '../../api/operations.ts'
-import type { Job } from '../../graph/job.ts'
+import type { Job } from '../../graph/jobs/job.ts'
 import { copyText } from '../../parts/copy.ts'
 import { Icon } from '../../parts/Icon.tsx'
 import { Menu, type MenuEntry } from '../../parts/Menu.tsx'

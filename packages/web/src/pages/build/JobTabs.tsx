@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import type { Job } from '../../graph/job.ts'
+import type { Job } from '../../graph/jobs/job.ts'
 import { withPanel, type PanelName } from './search.ts'
 import styles from './BuildTabs.module.css'
 

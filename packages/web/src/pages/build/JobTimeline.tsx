@@ -1,5 +1,5 @@
 import type { Schemas } from '../../api/operations.ts'
-import type { Job } from '../../graph/job.ts'
+import type { Job } from '../../graph/jobs/job.ts'
 import { Duration, Time } from '../../parts/time/Time.tsx'
 import { Facts } from '../../parts/Facts.tsx'
 import styles from './Content.module.css'

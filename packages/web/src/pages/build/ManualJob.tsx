@@ -1,6 +1,6 @@
 import type { Schemas } from '../../api/operations.ts'
-import type { JobTable } from '../../graph/job-table.ts'
-import type { Job } from '../../graph/job.ts'
+import type { JobTable } from '../../graph/jobs/job-table.ts'
+import type { Job } from '../../graph/jobs/job.ts'
 import { Loading } from '../../parts/States.tsx'
 import { Time } from '../../parts/time/Time.tsx'
 import type { JobPlace } from './queries.ts'

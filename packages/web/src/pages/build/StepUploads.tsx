@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import type { JobTable } from '../../graph/job-table.ts'
+import type { JobTable } from '../../graph/jobs/job-table.ts'
 import { StateBadge } from '../../parts/state-badge/StateBadge.tsx'
 import { Empty, Loading, Problem } from '../../parts/States.tsx'
 import { Time } from '../../parts/time/Time.tsx'

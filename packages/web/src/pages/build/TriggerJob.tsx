@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { Schemas } from '../../api/operations.ts'
-import type { Job } from '../../graph/job.ts'
+import type { Job } from '../../graph/jobs/job.ts'
 import { Icon } from '../../parts/Icon.tsx'
 import { Loading } from '../../parts/States.tsx'
 import type { JobPlace } from './queries.ts'

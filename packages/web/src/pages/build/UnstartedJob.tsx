@@ -1,7 +1,7 @@
 // Instead of a log: why the job waits, or why it never ran.
 import { useQuery } from '@tanstack/react-query'
 import type { Schemas } from '../../api/operations.ts'
-import type { Job } from '../../graph/job.ts'
+import type { Job } from '../../graph/jobs/job.ts'
 import { titleOf } from '../../parts/state-badge/states.ts'
 import { Icon } from '../../parts/Icon.tsx'
 import { StateBadge } from '../../parts/state-badge/StateBadge.tsx'

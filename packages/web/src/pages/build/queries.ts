@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query'
 import { call } from '../../api/call.ts'
 import { keyOf, listQuery, query, queryClient } from '../../api/queries.ts'
 import type { Watched } from '../../api/live-wants.ts'
-import { JobTable } from '../../graph/job-table.ts'
+import { JobTable } from '../../graph/jobs/job-table.ts'
 
 export interface BuildPlace {
   org: string

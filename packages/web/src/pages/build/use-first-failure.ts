@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react'
-import type { JobTable } from '../../graph/job-table.ts'
+import type { JobTable } from '../../graph/jobs/job-table.ts'
 import type { Selection } from './selection.ts'
 
 /** A failed build opens with its first failed job. A phone shows one or the other, so there the list comes first. */

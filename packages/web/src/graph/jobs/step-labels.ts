@@ -1,9 +1,9 @@
 // The words that assistive technology reads of a step in the graph: "Test, 20 jobs: 3 failed; after Build".
-import { withoutEmoji } from '../parts/emoji.ts'
+import { withoutEmoji } from '../../parts/emoji.ts'
 import { describeCounts } from './buckets.ts'
 import type { JobTable } from './job-table.ts'
 import { KIND_NAMES } from './job.ts'
-import { titleOf } from '../parts/state-badge/states.ts'
+import { titleOf } from '../../parts/state-badge/states.ts'
 
 const mostNamed = 3
 

@@ -1,6 +1,6 @@
 // The jobs of one build, in the page. A snapshot fills it; changes arrive as often as they like and are applied once a
 // frame. Views subscribe to the steps that they show, so that a change renders only those again.
-import type { ShortJob } from '../api/live-changes.ts'
+import type { ShortJob } from '../../api/live-changes.ts'
 import { groupJobs, type JobGroups } from './job-groups.ts'
 import { JobList } from './job-list.ts'
 import { stepName, type Graph, type GraphStep, type Job } from './job.ts'

@@ -1,5 +1,5 @@
 // The seven groups in which lists and counts put jobs.
-import type { Tone } from '../parts/state-badge/states.ts'
+import type { Tone } from '../../parts/state-badge/states.ts'
 
 /** In the order in which views list them. */
 export const BUCKETS = ['failed', 'soft', 'blocked', 'running', 'waiting', 'passed', 'unrun'] as const

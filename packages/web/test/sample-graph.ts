@@ -1,6 +1,6 @@
 // Graphs of any size, for tests.
-import type { ShortJob } from '../api/live-changes.ts'
-import type { Graph, GraphStep, StepKind } from './job.ts'
+import type { ShortJob } from '../src/api/live-changes.ts'
+import type { Graph, GraphStep, StepKind } from '../src/graph/jobs/job.ts'
 
 export const sampleStep = (id: string, more: Partial<GraphStep> = {}): GraphStep => ({
   id,

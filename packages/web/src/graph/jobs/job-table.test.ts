@@ -3,7 +3,7 @@ import { describeCounts } from './buckets.ts'
 import { nextFailure } from './job-groups.ts'
 import { JobTable } from './job-table.ts'
 import { stepName } from './job.ts'
-import { sampleGraph, sampleJob, sampleStep } from './sample-graph.ts'
+import { sampleGraph, sampleJob, sampleStep } from '../../../test/sample-graph.ts'
 
 /** A table whose frames the test draws. */
 function aTable(

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { layOut, type Layout, type LayoutInput } from './layout.ts'
 import { findLayers } from './layers.ts'
-import { bigGraph, sampleGraph, sampleStep } from './sample-graph.ts'
-import type { StepKind } from './job.ts'
+import { bigGraph, sampleGraph, sampleStep } from '../../../test/sample-graph.ts'
+import type { StepKind } from '../jobs/job.ts'
 
 const lay = (
   edges: ReadonlyArray<readonly [string, string]>,

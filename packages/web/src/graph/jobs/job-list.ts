@@ -1,5 +1,5 @@
 // The jobs of a build with their attempts. A retried job stays; the newest attempt takes its place in lists.
-import type { ShortJob } from '../api/live-changes.ts'
+import type { ShortJob } from '../../api/live-changes.ts'
 import { readJob, type GraphStep, type Job } from './job.ts'
 
 export class JobList {

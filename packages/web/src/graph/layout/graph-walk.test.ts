@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { walk } from './graph-walk.ts'
 import { layOut } from './layout.ts'
-import { sampleGraph, sampleStep } from './sample-graph.ts'
+import { sampleGraph, sampleStep } from '../../../test/sample-graph.ts'
 
 const edges: Array<[string, string]> = [
   ['build', 'test'],

@@ -1,8 +1,8 @@
 // A job and a step of a build as the views use them, read from the short forms of `GET …/graph` and of the events.
-import type { ShortJob } from '../api/live-changes.ts'
-import type { Schemas } from '../api/operations.ts'
+import type { ShortJob } from '../../api/live-changes.ts'
+import type { Schemas } from '../../api/operations.ts'
 import { bucketOf, type Bucket } from './buckets.ts'
-import { stateLook, type StateLook } from '../parts/state-badge/states.ts'
+import { stateLook, type StateLook } from '../../parts/state-badge/states.ts'
 
 export type GraphStep = Schemas['GraphStep']
 export type StepKind = GraphStep['kind']

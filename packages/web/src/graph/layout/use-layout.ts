@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'react'
-import { startWorker } from '../parts/trusted-types.ts'
+import { startWorker } from '../../parts/trusted-types.ts'
 import workerUrl from './layout-worker.ts?worker&url'
 import { layOut, type Layout, type LayoutInput } from './layout.ts'
 

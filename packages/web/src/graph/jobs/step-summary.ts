@@ -1,7 +1,7 @@
 // What the newest jobs of a step add up to.
 import { emptyCounts, type Counts } from './buckets.ts'
 import type { Job } from './job.ts'
-import { stateLook, type StateLook } from '../parts/state-badge/states.ts'
+import { stateLook, type StateLook } from '../../parts/state-badge/states.ts'
 
 export interface StepSummary {
   /** null: the step has no jobs, as in a preview. */

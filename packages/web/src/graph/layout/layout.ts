@@ -1,7 +1,7 @@
 // Where the steps of a build stand in the graph. It depends on steps, edges and folded groups alone, so positions stay
 // while states change.
 import { boundsOf, pathOf, type Direction } from './edge-path.ts'
-import type { GraphStep, StepKind } from './job.ts'
+import type { GraphStep, StepKind } from '../jobs/job.ts'
 import type { Edge } from './layers.ts'
 import { placeLayers, type Box, type Placed } from './place-layers.ts'
 
