@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { JobTable } from './job-table.ts'
 import { sampleGraph, sampleJob } from '../../../test/sample-graph.ts'
 import { failedFirst, filterJobs, formatSort, parseSort, sortJobs } from './sort-jobs.ts'
-import { holdRows, isSameOrder } from '../steady-rows.ts'
+import { holdRows, isSameOrder } from '../rows/steady-rows.ts'
 
 const jobs = new JobTable(
   sampleGraph(

@@ -4,8 +4,8 @@ import type { Schemas } from '../../api/operations.ts'
 import type { JobTable } from '../../graph/jobs/job-table.ts'
 import type { Job } from '../../graph/jobs/job.ts'
 import { formatSort, parseSort } from '../../graph/jobs/sort-jobs.ts'
-import { SummaryView } from '../../graph/SummaryView.tsx'
-import { TableView } from '../../graph/TableView.tsx'
+import { SummaryView } from '../../graph/summary/SummaryView.tsx'
+import { TableView } from '../../graph/table/TableView.tsx'
 import { Button } from '../../parts/Button.tsx'
 import { Loading } from '../../parts/States.tsx'
 import type { BuildPlace } from './queries.ts'
@@ -13,10 +13,10 @@ import type { BuildSearch } from './search.ts'
 import type { Selection } from './selection.ts'
 
 const GraphView = lazy(() =>
-  import('../../graph/GraphView.tsx').then(({ GraphView }) => ({ default: GraphView })),
+  import('../../graph/canvas/GraphView.tsx').then(({ GraphView }) => ({ default: GraphView })),
 )
 const WaterfallView = lazy(() =>
-  import('../../graph/WaterfallView.tsx').then(({ WaterfallView }) => ({ default: WaterfallView })),
+  import('../../graph/waterfall/WaterfallView.tsx').then(({ WaterfallView }) => ({ default: WaterfallView })),
 )
 const BuildTab = lazy(() => import('./BuildTab.tsx').then(({ BuildTab }) => ({ default: BuildTab })))
 

@@ -1,7 +1,7 @@
 import { lazy, Suspense, useState } from 'react'
 import type { Checked } from '../../editor/check.ts'
 import { Problems } from '../../editor/Problems.tsx'
-import { PipelineGraph } from '../../graph/PipelineGraph.tsx'
+import { PipelineGraph } from '../../graph/canvas/PipelineGraph.tsx'
 import { FieldStack } from '../../parts/Field.tsx'
 import { Loading } from '../../parts/States.tsx'
 import { SaveBar } from './SaveBar.tsx'

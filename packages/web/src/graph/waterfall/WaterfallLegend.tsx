@@ -1,4 +1,4 @@
-import { Checkbox } from '../parts/Field.tsx'
+import { Checkbox } from '../../parts/Field.tsx'
 import styles from './Waterfall.module.css'
 
 interface Props {

@@ -1,7 +1,7 @@
 // How many pixels a millisecond of the waterfall takes. The scale is the style variable `--scale` of the scroller, so
 // that zooming renders no row again.
 
-import { wheelFactor } from './zoom-gestures.ts'
+import { wheelFactor } from '../zoom-gestures.ts'
 
 const STEPS_S = [
   0.1, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200, 86_400,

@@ -1,7 +1,7 @@
 // The rows of a build's summary: a heading per group, under it the jobs of the groups that are open.
-import { BUCKETS, type Bucket } from './jobs/buckets.ts'
-import type { JobGroups } from './jobs/job-groups.ts'
-import type { Job } from './jobs/job.ts'
+import { BUCKETS, type Bucket } from '../jobs/buckets.ts'
+import type { JobGroups } from '../jobs/job-groups.ts'
+import type { Job } from '../jobs/job.ts'
 
 export type SummaryRow =
   | { key: string; kind: 'group'; bucket: Bucket; count: number; isOpen: boolean }

@@ -1,8 +1,8 @@
 import { useEffect, useState, type MouseEvent } from 'react'
-import { BUCKET_TONES } from './jobs/buckets.ts'
-import type { Job } from './jobs/job.ts'
+import { BUCKET_TONES } from '../jobs/buckets.ts'
+import type { Job } from '../jobs/job.ts'
 import styles from './StepJobs.module.css'
-import { onThemeOrWidth, readToneColors } from '../parts/state-badge/tone-colors.ts'
+import { onThemeOrWidth, readToneColors } from '../../parts/state-badge/tone-colors.ts'
 
 /** A job takes a square of this size, in pixels. */
 const cell = 8

@@ -1,7 +1,7 @@
 // Zoom and position of the graph. The browser scrolls; we scale what it scrolls over.
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
-import type { Rect } from './layout/layout.ts'
-import { listenToGestures } from './zoom-gestures.ts'
+import type { Rect } from '../layout/layout.ts'
+import { listenToGestures } from '../zoom-gestures.ts'
 
 export const LEAST_ZOOM = 0.25
 export const MOST_ZOOM = 2

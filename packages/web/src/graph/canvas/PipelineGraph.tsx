@@ -1,7 +1,7 @@
 import { useMemo } from 'react'
 import { GraphView } from './GraphView.tsx'
-import { JobTable } from './jobs/job-table.ts'
-import type { GraphStep } from './jobs/job.ts'
+import { JobTable } from '../jobs/job-table.ts'
+import type { GraphStep } from '../jobs/job.ts'
 
 interface Props {
   steps: readonly GraphStep[]

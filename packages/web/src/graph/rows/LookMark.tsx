@@ -1,7 +1,7 @@
-import { Icon } from '../parts/Icon.tsx'
-import tones from '../parts/state-badge/StateBadge.module.css'
+import { Icon } from '../../parts/Icon.tsx'
+import tones from '../../parts/state-badge/StateBadge.module.css'
 import styles from './Rows.module.css'
-import { titleOf, type StateLook, type Tone } from '../parts/state-badge/states.ts'
+import { titleOf, type StateLook, type Tone } from '../../parts/state-badge/states.ts'
 
 /** Sets `--tone` and `--tint`. */
 export const toneClass = (tone: Tone): string => tones[tone] ?? ''

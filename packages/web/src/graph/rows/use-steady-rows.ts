@@ -1,6 +1,6 @@
 import { useCallback, useLayoutEffect, useMemo, useRef, useState } from 'react'
-import type { JobTable } from './jobs/job-table.ts'
-import type { Job } from './jobs/job.ts'
+import type { JobTable } from '../jobs/job-table.ts'
+import type { Job } from '../jobs/job.ts'
 import { holdRows, isSameOrder, type Row } from './steady-rows.ts'
 import type { RowWindow } from './use-row-window.ts'
 

@@ -1,14 +1,14 @@
-import { Label } from '../parts/Label.tsx'
+import { Label } from '../../parts/Label.tsx'
 import { memo } from 'react'
-import { Duration } from '../parts/time/Time.tsx'
-import type { JobTable } from './jobs/job-table.ts'
-import type { Job } from './jobs/job.ts'
-import { LookMark } from './LookMark.tsx'
-import rows from './Rows.module.css'
-import { describePredecessors } from './jobs/step-labels.ts'
+import { Duration } from '../../parts/time/Time.tsx'
+import type { JobTable } from '../jobs/job-table.ts'
+import type { Job } from '../jobs/job.ts'
+import { LookMark } from '../rows/LookMark.tsx'
+import rows from '../rows/Rows.module.css'
+import { describePredecessors } from '../jobs/step-labels.ts'
 import styles from './Table.module.css'
-import { rowStyle } from './use-row-window.ts'
-import { selectOnClick } from './view.ts'
+import { rowStyle } from '../rows/use-row-window.ts'
+import { selectOnClick } from '../view.ts'
 
 interface Props {
   table: JobTable

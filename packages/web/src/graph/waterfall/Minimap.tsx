@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState, type PointerEvent } from 'react'
 import { spansOf } from './job-spans.ts'
-import type { Job } from './jobs/job.ts'
+import type { Job } from '../jobs/job.ts'
 import type { Timescale } from './timescale.ts'
-import { onThemeOrWidth, readToneColors } from '../parts/state-badge/tone-colors.ts'
+import { onThemeOrWidth, readToneColors } from '../../parts/state-badge/tone-colors.ts'
 import styles from './Waterfall.module.css'
 
 const betweenDrawingsMs = 500

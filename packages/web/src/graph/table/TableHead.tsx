@@ -1,5 +1,5 @@
-import { Icon } from '../parts/Icon.tsx'
-import type { JobSort, SortColumn } from './jobs/sort-jobs.ts'
+import { Icon } from '../../parts/Icon.tsx'
+import type { JobSort, SortColumn } from '../jobs/sort-jobs.ts'
 import styles from './Table.module.css'
 
 const COLUMNS: ReadonlyArray<{ name: string; column: SortColumn | null; className?: string | undefined }> = [

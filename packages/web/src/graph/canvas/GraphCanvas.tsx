@@ -2,9 +2,9 @@ import { memo, type MouseEvent } from 'react'
 import styles from './Graph.module.css'
 import { GraphFrame } from './GraphFrame.tsx'
 import { GraphNode } from './GraphNode.tsx'
-import type { Arrow } from './layout/graph-walk.ts'
-import type { JobTable } from './jobs/job-table.ts'
-import type { Layout, Rect } from './layout/layout.ts'
+import type { Arrow } from '../layout/graph-walk.ts'
+import type { JobTable } from '../jobs/job-table.ts'
+import type { Layout, Rect } from '../layout/layout.ts'
 
 interface Props {
   table: JobTable

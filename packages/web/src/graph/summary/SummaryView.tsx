@@ -1,14 +1,14 @@
 import { useCallback, useMemo, useState, type ReactNode } from 'react'
-import type { Bucket } from './jobs/buckets.ts'
-import { HeldRows } from './HeldRows.tsx'
-import type { Job } from './jobs/job.ts'
-import rows from './Rows.module.css'
+import type { Bucket } from '../jobs/buckets.ts'
+import { HeldRows } from '../rows/HeldRows.tsx'
+import type { Job } from '../jobs/job.ts'
+import rows from '../rows/Rows.module.css'
 import { SummaryHeading, SummaryJob } from './SummaryRow.tsx'
 import { summaryRows, type SummaryRow } from './summary-rows.ts'
-import { useJobTable } from './jobs/use-job-table.ts'
-import { countStyle, useRowWindow } from './use-row-window.ts'
-import { useSteadyRows, useSteadySelection } from './use-steady-rows.ts'
-import { useSteadySelect, type ViewProps } from './view.ts'
+import { useJobTable } from '../jobs/use-job-table.ts'
+import { countStyle, useRowWindow } from '../rows/use-row-window.ts'
+import { useSteadyRows, useSteadySelection } from '../rows/use-steady-rows.ts'
+import { useSteadySelect, type ViewProps } from '../view.ts'
 
 interface Props extends ViewProps {
   /** What the reader can do about a blocked job. */

@@ -1,11 +1,11 @@
-import { Icon } from '../parts/Icon.tsx'
+import { Icon } from '../../parts/Icon.tsx'
 import styles from './Graph.module.css'
 import { placeStyle } from './GraphNode.tsx'
-import type { JobTable } from './jobs/job-table.ts'
-import type { Layout } from './layout/layout.ts'
-import { LookMark } from './LookMark.tsx'
-import { describeStep } from './jobs/step-labels.ts'
-import { useStepSummary } from './jobs/use-job-table.ts'
+import type { JobTable } from '../jobs/job-table.ts'
+import type { Layout } from '../layout/layout.ts'
+import { LookMark } from '../rows/LookMark.tsx'
+import { describeStep } from '../jobs/step-labels.ts'
+import { useStepSummary } from '../jobs/use-job-table.ts'
 
 interface Props {
   table: JobTable

@@ -1,5 +1,5 @@
 import type { ReactNode, RefObject } from 'react'
-import { Icon } from '../parts/Icon.tsx'
+import { Icon } from '../../parts/Icon.tsx'
 import styles from './FilterBox.module.css'
 
 interface Props {

@@ -1,4 +1,4 @@
-import { Button } from '../parts/Button.tsx'
+import { Button } from '../../parts/Button.tsx'
 import styles from './Rows.module.css'
 
 /** Says that a list keeps its order because somebody points at it. */

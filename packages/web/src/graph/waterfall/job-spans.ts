@@ -1,5 +1,5 @@
 // The parts of a job's life as the waterfall shows them.
-import type { Job } from './jobs/job.ts'
+import type { Job } from '../jobs/job.ts'
 
 export type SpanKind = 'waiting' | 'queued' | 'running'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { extentOf, sortByStart, spansOf } from './job-spans.ts'
-import { JobTable } from './jobs/job-table.ts'
-import { sampleGraph, sampleJob, type SampleJob } from '../../test/sample-graph.ts'
+import { JobTable } from '../jobs/job-table.ts'
+import { sampleGraph, sampleJob, type SampleJob } from '../../../test/sample-graph.ts'
 import { tickStepMs } from './timescale.ts'
 
 const jobsOf = (...jobs: Array<[state: string, times: SampleJob]>) =>

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react'
-import { formatDuration } from '../parts/time/durations.ts'
+import { formatDuration } from '../../parts/time/durations.ts'
 import type { Timescale } from './timescale.ts'
-import { cssVariables } from './use-row-window.ts'
+import { cssVariables } from '../rows/use-row-window.ts'
 import styles from './Waterfall.module.css'
 
 function useMarks(timescale: Timescale): number[] {
