@@ -1,6 +1,7 @@
 import { memo, type CSSProperties } from 'react'
 import { RowNumber, type OnNumber } from './RowNumber.tsx'
-import { piecesOf, type Hit, type Piece } from './pieces.ts'
+import type { Hit } from './hits.ts'
+import { piecesOf, type Piece } from './pieces.ts'
 import { opensGroup, type Row } from './rows.ts'
 import { lookOf } from './styles.ts'
 import { rowHeight } from './wrap.ts'

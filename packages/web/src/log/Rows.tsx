@@ -1,7 +1,7 @@
 import { useCallback, useLayoutEffect, useRef, useSyncExternalStore } from 'react'
 import { GroupHeader } from './GroupHeader.tsx'
 import type { Group } from './groups.ts'
-import type { Hit } from './pieces.ts'
+import type { Hit } from './hits.ts'
 import { RowLine } from './RowLine.tsx'
 import { formatFragment, isSelected, selectRow, type Lines } from './selection.ts'
 import { formatTime, type TimeForm } from './times.ts'

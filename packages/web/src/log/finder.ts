@@ -13,8 +13,9 @@ import {
   type Query,
 } from './search.ts'
 import { RowSearch } from './row-search.ts'
-import { failureText, searchLog } from './source.ts'
-import { hitsOf, type Hit } from './pieces.ts'
+import { hitsOf, type Hit } from './hits.ts'
+import { searchLog } from './search-log.ts'
+import { failureText } from './source.ts'
 
 const typingMs = 150
 

@@ -1,14 +1,8 @@
 // A row cut into the pieces that are shown: at changes of style, at links, at search hits, and at characters that would
 // reorder the text.
 import { bidiControl } from './cells.ts'
-import type { Match } from './search.ts'
+import type { Hit } from './hits.ts'
 import { isWebLink, type Row, type Run } from './rows.ts'
-
-export interface Hit {
-  start: number
-  end: number
-  isCurrent: boolean
-}
 
 export interface Piece {
   text: string
@@ -99,15 +93,3 @@ function addText(pieces: Piece[], { style, link }: Run, text: string, hit: Piece
 
 const codeOf = (character: string) =>
   `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
-
-/** The matches of each row. */
-export function hitsOf(list: readonly Match[], current: number): Map<number, Hit[]> {
-  const hits = new Map<number, Hit[]>()
-  list.forEach(([row, start, end], index) => {
-    const hit = { start, end, isCurrent: index === current }
-    const others = hits.get(row)
-    if (others === undefined) hits.set(row, [hit])
-    else others.push(hit)
-  })
-  return hits
-}

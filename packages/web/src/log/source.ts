@@ -2,7 +2,6 @@
 import { addressOf, ApiFailure, call, pageHeaders } from '../api/call.ts'
 import { readRow, type Row, type WireRow } from './rows.ts'
 import type { Group } from './groups.ts'
-import type { Match, Query } from './search.ts'
 
 export type JobAddress = {
   org: string
@@ -20,10 +19,10 @@ export interface LogIndex {
   firstTime: number | null
 }
 
-const log = '/v2/organizations/{org}/pipelines/{pipeline}/builds/{build}/jobs/{job}/log' as const
+export const logPath = '/v2/organizations/{org}/pipelines/{pipeline}/builds/{build}/jobs/{job}/log' as const
 
 export async function fetchIndex(address: JobAddress): Promise<LogIndex> {
-  const index = await call(`GET ${log}/index`, { params: address })
+  const index = await call(`GET ${logPath}/index`, { params: address })
   return {
     rows: index.rows,
     size: index.size,
@@ -72,29 +71,16 @@ async function fetchRange(
   address: JobAddress,
   query: { from: number; limit: number } | { tail: number },
 ): Promise<RowRange> {
-  const answer = await call(`GET ${log}/rows`, { params: address, query })
+  const answer = await call(`GET ${logPath}/rows`, { params: address, query })
   const rows = (answer.rows as unknown as WireRow[]).map(readRow)
   return { from: answer.from, total: answer.total, isFinal: answer.is_final, rows }
 }
 
-export async function searchLog(
-  address: JobAddress,
-  { text, isRegex, isCaseSensitive }: Query,
-  signal: AbortSignal,
-): Promise<{ total: number; isComplete: boolean; list: Match[] }> {
-  const answer = await call(`GET ${log}/search`, {
-    params: address,
-    query: { q: text, regex: isRegex, case: isCaseSensitive },
-    signal,
-  })
-  return { total: answer.total, isComplete: answer.is_complete, list: answer.matches as unknown as Match[] }
-}
-
 export const openStream = (address: JobAddress, row: number, signal: AbortSignal): Promise<Response> =>
-  fetch(addressOf(`${log}/stream`, address, { as: 'rows', row }), { headers: pageHeaders, signal })
+  fetch(addressOf(`${logPath}/stream`, address, { as: 'rows', row }), { headers: pageHeaders, signal })
 
 /** Plain text, for a download or a tab of its own. */
-export const textUrl = (address: JobAddress): string => addressOf(`${log}.txt`, address)
+export const textUrl = (address: JobAddress): string => addressOf(`${logPath}.txt`, address)
 
 /** The words for what went wrong. */
 export const failureText = (error: unknown): string =>

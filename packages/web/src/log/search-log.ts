@@ -1,0 +1,16 @@
+import { call } from '../api/call.ts'
+import type { Match, Query } from './search.ts'
+import { logPath, type JobAddress } from './source.ts'
+
+export async function searchLog(
+  address: JobAddress,
+  { text, isRegex, isCaseSensitive }: Query,
+  signal: AbortSignal,
+): Promise<{ total: number; isComplete: boolean; list: Match[] }> {
+  const answer = await call(`GET ${logPath}/search`, {
+    params: address,
+    query: { q: text, regex: isRegex, case: isCaseSensitive },
+    signal,
+  })
+  return { total: answer.total, isComplete: answer.is_complete, list: answer.matches as unknown as Match[] }
+}
