@@ -1,10 +1,10 @@
 import { Icon } from '../parts/Icon.tsx'
 import type { IconName } from '../parts/icon-names.ts'
 import { Menu, type MenuEntry } from '../parts/Menu.tsx'
-import { FindBar } from './FindBar.tsx'
+import { FindBar } from './search/FindBar.tsx'
 import type { LogActions } from './actions.ts'
 import type { Preferences } from './preferences.ts'
-import { textUrl } from './source.ts'
+import { textUrl } from './model/source.ts'
 import type { OpenLog } from './use-log.ts'
 import styles from './Toolbar.module.css'
 

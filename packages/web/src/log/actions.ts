@@ -3,9 +3,9 @@ import { copyText } from '../parts/copy.ts'
 import { showToast } from '../parts/toasts/toasts.ts'
 import { storePreferences, type Preferences } from './preferences.ts'
 import { formatFragment, formatLines, type Lines } from './selection.ts'
-import { nextTimeForm } from './times.ts'
-import { fetchTexts, textUrl } from './source.ts'
-import { toggleGroup } from './toggle-group.ts'
+import { nextTimeForm } from './rows/times.ts'
+import { fetchTexts, textUrl } from './model/source.ts'
+import { toggleGroup } from './rows/toggle-group.ts'
 import type { OpenLog } from './use-log.ts'
 
 export interface ActionsInput {

@@ -1,5 +1,5 @@
 // How a reader likes logs. It stays in the browser.
-import { timeForms, type TimeForm } from './times.ts'
+import { timeForms, type TimeForm } from './rows/times.ts'
 
 export interface Preferences {
   times: TimeForm

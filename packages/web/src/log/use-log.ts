@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'react'
-import { Finder } from './finder.ts'
-import { LogModel } from './model.ts'
-import type { JobAddress } from './source.ts'
-import { Viewport } from './viewport.ts'
+import { Finder } from './search/finder.ts'
+import { LogModel } from './model/model.ts'
+import type { JobAddress } from './model/source.ts'
+import { Viewport } from './viewport/viewport.ts'
 
 export interface OpenLog {
   model: LogModel

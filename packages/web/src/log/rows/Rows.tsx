@@ -1,15 +1,15 @@
 import { useCallback, useLayoutEffect, useRef, useSyncExternalStore } from 'react'
 import { GroupHeader } from './GroupHeader.tsx'
-import type { Group } from './groups.ts'
-import type { Hit } from './hits.ts'
+import type { Group } from '../model/groups.ts'
+import type { Hit } from '../search/hits.ts'
 import { RowLine } from './RowLine.tsx'
-import { formatFragment, isSelected, selectRow, type Lines } from './selection.ts'
+import { formatFragment, isSelected, selectRow, type Lines } from '../selection.ts'
 import { formatTime, type TimeForm } from './times.ts'
 import { toggleGroup } from './toggle-group.ts'
 import { useCopying } from './use-copying.ts'
 import { useColumns } from './use-columns.ts'
-import type { OpenLog } from './use-log.ts'
-import styles from './LogView.module.css'
+import type { OpenLog } from '../use-log.ts'
+import styles from '../LogView.module.css'
 
 const noHits: readonly Hit[] = []
 

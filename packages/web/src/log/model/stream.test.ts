@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readEvents } from '../api/event-source.ts'
+import { readEvents } from '../../api/event-source.ts'
 import { resumeRow, waitMs } from './stream.ts'
 
 describe('readEvents', () => {

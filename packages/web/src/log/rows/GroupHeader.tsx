@@ -1,7 +1,7 @@
 import { memo } from 'react'
-import { Icon } from '../parts/Icon.tsx'
+import { Icon } from '../../parts/Icon.tsx'
 import { formatSeconds } from './times.ts'
-import type { Group } from './groups.ts'
+import type { Group } from '../model/groups.ts'
 import { RowNumber, type OnNumber } from './RowNumber.tsx'
 import styles from './Row.module.css'
 

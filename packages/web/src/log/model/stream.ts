@@ -1,6 +1,6 @@
 // The rows of a growing log, as they come. A broken connection is opened again, and the rows that may have changed
 // meanwhile are asked for again. A hidden page gives its connection up after a while, since browsers allow few.
-import { readEvents, type ServerEvent } from '../api/event-source.ts'
+import { readEvents, type ServerEvent } from '../../api/event-source.ts'
 import type { WireRow } from './rows.ts'
 
 /** The cursor reaches the last 100 rows; earlier ones never change. */

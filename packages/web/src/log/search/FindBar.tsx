@@ -1,9 +1,9 @@
 import { useSyncExternalStore, type KeyboardEvent } from 'react'
-import { IconButton } from '../parts/Button.tsx'
-import { Icon } from '../parts/Icon.tsx'
+import { IconButton } from '../../parts/Button.tsx'
+import { Icon } from '../../parts/Icon.tsx'
 import type { Finder, Found } from './finder.ts'
 import { countOf } from './search.ts'
-import styles from './Toolbar.module.css'
+import styles from '../Toolbar.module.css'
 
 interface Props {
   finder: Finder

@@ -1,7 +1,7 @@
 // Rows of a log as they are laid out: closed groups folded, long rows wrapped.
-import { linesOf } from './cells.ts'
-import type { Folding } from './groups.ts'
-import type { LogModel } from './model.ts'
+import { linesOf } from '../model/cells.ts'
+import type { Folding } from '../model/groups.ts'
+import type { LogModel } from '../model/model.ts'
 import { Heights } from './wrap.ts'
 
 export interface Layout {

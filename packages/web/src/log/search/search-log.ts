@@ -1,6 +1,6 @@
-import { call } from '../api/call.ts'
+import { call } from '../../api/call.ts'
 import type { Match, Query } from './search.ts'
-import { logPath, type JobAddress } from './source.ts'
+import { logPath, type JobAddress } from '../model/source.ts'
 
 export async function searchLog(
   address: JobAddress,

@@ -1,6 +1,6 @@
 // Searches rows in a Worker. An expression may take very long, so a search that exceeds its time is ended with its Worker.
-import { startWorker } from '../parts/trusted-types.ts'
-import type { Row } from './rows.ts'
+import { startWorker } from '../../parts/trusted-types.ts'
+import type { Row } from '../model/rows.ts'
 import type { Match, Query } from './search.ts'
 import workerUrl from './search-worker.ts?worker&url'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { cellsOf, linesOf } from './cells.ts'
+import { cellsOf, linesOf } from '../model/cells.ts'
 import { piecesOf } from './pieces.ts'
-import { groupStartOf, readRow } from './rows.ts'
+import { groupStartOf, readRow } from '../model/rows.ts'
 
 describe('readRow', () => {
   it('joins the runs of a row', () => {

@@ -1,5 +1,5 @@
-import type { Group } from './groups.ts'
-import type { OpenLog } from './use-log.ts'
+import type { Group } from '../model/groups.ts'
+import type { OpenLog } from '../use-log.ts'
 
 /** A group that is closed while its header sticks leaves the reader at that header. */
 export function toggleGroup({ model, viewport }: OpenLog, group: Group): void {

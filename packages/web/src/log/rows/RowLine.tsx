@@ -1,10 +1,10 @@
 import { memo, type CSSProperties } from 'react'
 import { RowNumber, type OnNumber } from './RowNumber.tsx'
-import type { Hit } from './hits.ts'
+import type { Hit } from '../search/hits.ts'
 import { piecesOf, type Piece } from './pieces.ts'
-import { opensGroup, type Row } from './rows.ts'
+import { opensGroup, type Row } from '../model/rows.ts'
 import { lookOf } from './styles.ts'
-import { rowHeight } from './wrap.ts'
+import { rowHeight } from '../viewport/wrap.ts'
 import styles from './Row.module.css'
 
 interface Props {

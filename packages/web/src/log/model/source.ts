@@ -1,5 +1,5 @@
 // The operations of the public API that the log viewer uses.
-import { addressOf, ApiFailure, call, pageHeaders } from '../api/call.ts'
+import { addressOf, ApiFailure, call, pageHeaders } from '../../api/call.ts'
 import { readRow, type Row, type WireRow } from './rows.ts'
 import type { Group } from './groups.ts'
 

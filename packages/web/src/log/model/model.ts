@@ -1,6 +1,6 @@
 // One log as the page knows it: its rows in memory, its groups and which are open, and whether it still grows. It knows nothing
 // of pixels. Listeners learn that something changed, not what.
-import { ApiFailure } from '../api/call.ts'
+import { ApiFailure } from '../../api/call.ts'
 import { Blocks } from './blocks.ts'
 import type { Folding } from './groups.ts'
 import { OpenGroups } from './open-groups.ts'

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useState, type CSSProperties, type RefObject } from 'react'
 import type { TimeForm } from './times.ts'
-import type { Viewport } from './viewport.ts'
+import type { Viewport } from '../viewport/viewport.ts'
 
 interface Input {
   viewport: Viewport

@@ -4,7 +4,7 @@
 import { following, moved, stopped } from './follow.ts'
 import { drawFrame, isAtEnd, type Frame } from './frame.ts'
 import { layOut, type Layout } from './layout.ts'
-import type { LogModel } from './model.ts'
+import type { LogModel } from '../model/model.ts'
 import { mostSpacer, mostTop, moveTo, scrolled, alignThumb, spacerOf, type ScrollState } from './scroll.ts'
 import { WheelTrace } from './wheel.ts'
 import { rowHeight } from './wrap.ts'

@@ -1,6 +1,6 @@
 // Where rows are on a page whose rows may take several lines. Rows that are not in memory count one line, so only the
 // wrapped rows in memory are listed, by position.
-import { lastIndex } from './groups.ts'
+import { lastIndex } from '../model/groups.ts'
 
 export const rowHeight = 20
 

@@ -1,8 +1,8 @@
 // A row cut into the pieces that are shown: at changes of style, at links, at search hits, and at characters that would
 // reorder the text.
-import { bidiControl } from './cells.ts'
-import type { Hit } from './hits.ts'
-import { isWebLink, type Row, type Run } from './rows.ts'
+import { bidiControl } from '../model/cells.ts'
+import type { Hit } from '../search/hits.ts'
+import { isWebLink, type Row, type Run } from '../model/rows.ts'
 
 export interface Piece {
   text: string

@@ -1,6 +1,6 @@
 // The search in one log: asks the rows in memory at once, then the server, and keeps the current match.
-import { announceNow } from '../parts/announce.ts'
-import type { LogModel } from './model.ts'
+import { announceNow } from '../../parts/announce.ts'
+import type { LogModel } from '../model/model.ts'
 import {
   countOf,
   firstFrom,
@@ -15,7 +15,7 @@ import {
 import { RowSearch } from './row-search.ts'
 import { hitsOf, type Hit } from './hits.ts'
 import { searchLog } from './search-log.ts'
-import { failureText } from './source.ts'
+import { failureText } from '../model/source.ts'
 
 const typingMs = 150
 
