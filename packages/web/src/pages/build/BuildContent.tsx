@@ -18,7 +18,7 @@ const GraphView = lazy(() =>
 const WaterfallView = lazy(() =>
   import('../../graph/waterfall/WaterfallView.tsx').then(({ WaterfallView }) => ({ default: WaterfallView })),
 )
-const BuildTab = lazy(() => import('./BuildTab.tsx').then(({ BuildTab }) => ({ default: BuildTab })))
+const BuildTab = lazy(() => import('./tabs/BuildTab.tsx').then(({ BuildTab }) => ({ default: BuildTab })))
 
 interface Props {
   place: BuildPlace

@@ -1,0 +1,48 @@
+import type { Schemas } from '../../../api/operations.ts'
+import type { JobTable } from '../../../graph/jobs/job-table.ts'
+import type { Job } from '../../../graph/jobs/job.ts'
+import { Loading } from '../../../parts/States.tsx'
+import { Time } from '../../../parts/time/Time.tsx'
+import type { JobPlace } from '../queries.ts'
+import { UnblockForm } from './UnblockForm.tsx'
+import { hasNotStarted, UnstartedJob } from './UnstartedJob.tsx'
+import styles from '../Content.module.css'
+
+interface Props {
+  place: JobPlace
+  job: Job
+  detail: Schemas['Job'] | undefined
+  table: JobTable
+  mayBuild: boolean
+}
+
+/** A block or an input. */
+export function ManualJob({ place, job, detail, table, mayBuild }: Props) {
+  if (detail === undefined) return <Loading rows={3} />
+  if (job.isUnblockable && mayBuild) {
+    return (
+      <div className={styles.scroll}>
+        <UnblockForm place={place} job={job} detail={detail} table={table} />
+      </div>
+    )
+  }
+  if (detail.unblocked_at) {
+    return (
+      <div className={styles.scroll}>
+        <p className={styles.lead}>
+          Unblocked{detail.unblocked_by ? ` by ${detail.unblocked_by.name}` : ''}{' '}
+          <Time at={detail.unblocked_at} />
+        </p>
+      </div>
+    )
+  }
+  if (job.isUnblockable) {
+    return (
+      <div className={styles.scroll}>
+        <p className={styles.lead}>The build waits until somebody unblocks it.</p>
+        <p className={styles.note}>You may read this pipeline but not run builds of it.</p>
+      </div>
+    )
+  }
+  return hasNotStarted(job) ? <UnstartedJob place={place} job={job} /> : null
+}

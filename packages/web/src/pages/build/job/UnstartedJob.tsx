@@ -1,0 +1,100 @@
+// Instead of a log: why the job waits, or why it never ran.
+import { useQuery } from '@tanstack/react-query'
+import type { Schemas } from '../../../api/operations.ts'
+import type { Job } from '../../../graph/jobs/job.ts'
+import { titleOf } from '../../../parts/state-badge/states.ts'
+import { Icon } from '../../../parts/Icon.tsx'
+import { StateBadge } from '../../../parts/state-badge/StateBadge.tsx'
+import { Loading, Problem } from '../../../parts/States.tsx'
+import { Duration } from '../../../parts/time/Time.tsx'
+import { Facts } from '../../../parts/Facts.tsx'
+import { waitingQuery, type JobPlace } from '../queries.ts'
+import styles from '../Content.module.css'
+
+export const hasNotStarted = (job: Job): boolean =>
+  job.startedMs === null && (job.bucket === 'waiting' || job.bucket === 'blocked' || job.bucket === 'unrun')
+
+export function UnstartedJob({ place, job }: { place: JobPlace; job: Job }) {
+  return job.bucket === 'unrun' ? (
+    <div className={styles.scroll}>
+      <p className={styles.lead}>{titleOf(job.look)}</p>
+      <p className={styles.note}>This job never ran, so it has no log.</p>
+    </div>
+  ) : (
+    <WaitingJob place={place} job={job} />
+  )
+}
+
+function WaitingJob({ place, job }: { place: JobPlace; job: Job }) {
+  const { data, error, refetch } = useQuery(waitingQuery(place, job.state))
+  if (data === undefined) {
+    return error === null ? <Loading rows={3} /> : <Problem error={error} onRetry={() => void refetch()} />
+  }
+  return (
+    <div className={styles.scroll} role="status">
+      <div className={styles.stack}>
+        <p className={styles.lead}>{data.reason}</p>
+        <Facts facts={factsOf(data, job, place.org)} />
+        <AwaitedList awaited={data.waiting_on} />
+      </div>
+    </div>
+  )
+}
+
+type Waiting = Schemas['JobWaiting']
+
+const factsOf = (waiting: Waiting, job: Job, org: string) =>
+  [
+    [
+      'Waiting for',
+      job.runnableMs === null ? null : <Duration key="since" from={job.runnableMs} to={null} />,
+    ],
+    ['Jobs ahead', waiting.jobs_ahead?.toLocaleString()],
+    ['Agents that could run it', waiting.eligible_agents?.toLocaleString()],
+    ['Queue', waiting.queue?.key],
+    ['Paused', pauseOf(waiting.queue)],
+    ['Concurrency', concurrencyOf(waiting.concurrency)],
+    ['Agent rules', waiting.agent_query_rules.join(' ') || null],
+    [
+      'All agents',
+      <a key="agents" href={`/organizations/${org}/agents`}>
+        Agents of the organization
+      </a>,
+    ],
+  ] as const
+
+function pauseOf(queue: Waiting['queue']): string | null {
+  if (!queue?.dispatch_paused_at) return null
+  const by = queue.dispatch_paused_by?.name
+  const note = queue.dispatch_paused_note
+  return [by === undefined ? 'Dispatch is paused' : `by ${by}`, note].filter(Boolean).join(': ')
+}
+
+const concurrencyOf = (concurrency: Waiting['concurrency']) =>
+  concurrency === null
+    ? null
+    : `${concurrency.held} of ${concurrency.limit} places in “${concurrency.group}” are taken`
+
+function AwaitedList({ awaited }: { awaited: Waiting['waiting_on'] }) {
+  if (awaited.length === 0) return null
+  return (
+    <section>
+      <h3>It waits for</h3>
+      <ul className={styles.links}>
+        {awaited.map(({ type, id, key, name, state, url }) => (
+          <li key={`${type} ${id ?? key ?? ''}`} className={styles.link}>
+            {state !== null && (
+              <StateBadge kind={type === 'job' || type === 'block' ? 'job' : 'step'} state={state} />
+            )}
+            {url !== null && id !== null && type !== 'step' ? (
+              <a href={`#${id}`}>{name ?? key ?? id}</a>
+            ) : (
+              <span>{name ?? key ?? id}</span>
+            )}
+            {type === 'block' && <Icon name="hand" size={14} />}
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

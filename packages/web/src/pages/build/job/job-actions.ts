@@ -1,0 +1,88 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { call } from '../../../api/call.ts'
+import type { ShortJob } from '../../../api/live-changes.ts'
+import type { JobTable } from '../../../graph/jobs/job-table.ts'
+import type { Job } from '../../../graph/jobs/job.ts'
+import { announceNow } from '../../../parts/announce.ts'
+import { graphQuery, jobParamsOf, type JobPlace } from '../queries.ts'
+import { useAction, type StartedAction } from '../use-action.ts'
+
+const job = '/v2/organizations/{org}/pipelines/{pipeline}/builds/{build}/jobs/{job}' as const
+
+const cancelable = new Set(['pending', 'waiting', 'limited', 'scheduled', 'assigned', 'accepted', 'running'])
+const unassigned = new Set(['pending', 'waiting', 'limited', 'scheduled'])
+const retryable = new Set(['failed', 'timed_out', 'canceled', 'expired'])
+
+const isWork = ({ kind }: Job) => kind === 'command' || kind === 'trigger'
+
+export const canCancel = (job: Job): boolean => isWork(job) && cancelable.has(job.state)
+export const canRetry = (job: Job): boolean =>
+  isWork(job) && job.retriedIn === null && retryable.has(job.state)
+export const canReprioritize = ({ kind, state }: Job): boolean => kind === 'command' && unassigned.has(state)
+
+/** The job as the event stream would tell it, in another state. */
+export function withState(job: Job, state: string): ShortJob {
+  return [
+    job.id,
+    job.stepId,
+    state,
+    job.name,
+    job.index,
+    job.attempt,
+    job.createdMs,
+    job.runnableMs,
+    job.startedMs,
+    job.finishedMs,
+    job.exitStatus,
+    job.isSoftFailed ? 1 : 0,
+    job.retriedIn,
+    job.agent,
+    job.note,
+    job.isUnblockable && state === job.state ? 1 : 0,
+  ]
+}
+
+interface Input {
+  place: JobPlace
+  job: Job
+  table: JobTable
+  /** The retried job has a new id. */
+  onRetried: (id: string) => void
+}
+
+export interface JobActions {
+  retry: StartedAction
+  cancel: StartedAction
+}
+
+export function useJobActions({ place, job: shown, table, onRetried }: Input): JobActions {
+  const refresh = useRefreshGraph(place)
+  const retry = useAction({
+    send: async (idempotencyKey) => {
+      const { id } = await call(`PUT ${job}/retry`, { params: jobParamsOf(place), idempotencyKey })
+      announceNow(`${shown.name} is retried.`)
+      await refresh()
+      onRetried(id)
+    },
+  })
+  const cancel = useAction({
+    show: () => {
+      table.change([withState(shown, 'canceling')])
+      return () => {
+        table.change([withState(shown, shown.state)])
+        void refresh()
+      }
+    },
+    send: async (idempotencyKey) => {
+      await call(`PUT ${job}/cancel`, { params: jobParamsOf(place), idempotencyKey })
+      announceNow(`${shown.name} is being canceled.`)
+      void refresh()
+    },
+  })
+  return { retry, cancel }
+}
+
+export function useRefreshGraph(place: JobPlace): () => Promise<void> {
+  const client = useQueryClient()
+  return () => client.invalidateQueries({ queryKey: graphQuery(place).queryKey })
+}

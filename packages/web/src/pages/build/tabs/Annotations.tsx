@@ -1,0 +1,94 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useLayoutEffect, useMemo, useRef, useState } from 'react'
+import type { Schemas } from '../../../api/operations.ts'
+import { Button } from '../../../parts/Button.tsx'
+import { Icon } from '../../../parts/Icon.tsx'
+import type { IconName } from '../../../parts/icon-names.ts'
+import { Empty, Loading, Problem } from '../../../parts/States.tsx'
+import { Time } from '../../../parts/time/Time.tsx'
+import { renderAnnotation } from './annotation-nodes.ts'
+import { artifactLinksQuery, namesArtifacts, noLinks, type ArtifactLinks } from './artifact-links.ts'
+import { annotationsQuery, type BuildPlace } from '../queries.ts'
+import styles from './Annotations.module.css'
+
+type Annotation = Schemas['Annotation']
+
+const icons: Record<NonNullable<Annotation['style']> | 'none', IconName> = {
+  success: 'circle-check',
+  info: 'info',
+  warning: 'triangle-alert',
+  error: 'circle-x',
+  none: 'message-square',
+}
+
+export function Annotations({ place, isRunning }: { place: BuildPlace; isRunning: boolean }) {
+  const list = useInfiniteQuery({
+    ...annotationsQuery(place),
+    refetchInterval: isRunning ? 10_000 : false,
+  })
+  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = list
+  const annotations = data?.pages.flatMap(({ rows }) => rows) ?? []
+  const { data: links = noLinks } = useQuery({
+    ...artifactLinksQuery(place),
+    refetchInterval: isRunning ? 10_000 : false,
+    enabled: annotations.some(({ body_html: html = '' }) => namesArtifacts(html)),
+  })
+  if (data === undefined) {
+    return error === null ? <Loading /> : <Problem error={error} onRetry={() => void refetch()} />
+  }
+  if (annotations.length === 0) {
+    return (
+      <Empty title="No annotations">
+        Jobs write them with <code>buildkite-agent annotate</code>, to tell what matters about a build.
+      </Empty>
+    )
+  }
+  return (
+    <div className={styles.list}>
+      {annotations.map((annotation) => (
+        <AnnotationBox
+          key={`${annotation.id} ${annotation.updated_at}`}
+          annotation={annotation}
+          links={links}
+        />
+      ))}
+      {hasNextPage && (
+        <Button isBusy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+          Show more
+        </Button>
+      )}
+    </div>
+  )
+}
+
+function AnnotationBox({ annotation, links }: { annotation: Annotation; links: ArtifactLinks }) {
+  const { style, context, body_html: html = '', updated_at: updatedAt } = annotation
+  const content = useMemo(() => renderAnnotation(html, links), [html, links])
+  const [isOpen, setOpen] = useState(false)
+  const [isLong, setLong] = useState(false)
+  const body = useRef<HTMLDivElement>(null)
+  useLayoutEffect(() => {
+    const element = body.current
+    if (element !== null && !isOpen) setLong(element.scrollHeight > element.clientHeight + 1)
+  }, [isOpen])
+  return (
+    <article
+      className={`${styles.annotation} ${styles[style ?? 'none']}`}
+      aria-label={`Annotation ${context}`}
+    >
+      <header className={styles.header}>
+        <Icon name={icons[style ?? 'none']} {...(style === null ? {} : { label: style })} />
+        <span className={styles.context}>{context}</span>
+        <Time at={updatedAt} />
+      </header>
+      <div ref={body} className={`prose ${styles.body} ${isOpen ? '' : styles.folded}`}>
+        {content}
+      </div>
+      {(isLong || isOpen) && (
+        <Button kind="quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          {isOpen ? 'Show less' : 'Show all'}
+        </Button>
+      )}
+    </article>
+  )
+}

@@ -1,0 +1,64 @@
+import type { UseInfiniteQueryResult, InfiniteData } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import type { Page } from '../../../api/call.ts'
+import type { Schemas } from '../../../api/operations.ts'
+import { Button } from '../../../parts/Button.tsx'
+import { Icon } from '../../../parts/Icon.tsx'
+import { StateBadge } from '../../../parts/state-badge/StateBadge.tsx'
+import { Empty, Loading, Problem } from '../../../parts/States.tsx'
+import { formatSize } from './sizes.ts'
+import styles from './ArtifactList.module.css'
+
+type Artifact = Schemas['Artifact']
+
+interface Props {
+  list: UseInfiniteQueryResult<InfiniteData<Page<Artifact>>>
+  empty: { title: string; hint?: string; action?: ReactNode }
+  /** The job that uploaded it. */
+  jobOf?: (artifact: Artifact) => ReactNode
+}
+
+export function ArtifactList({ list, empty, jobOf }: Props) {
+  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = list
+  if (data === undefined) {
+    return error === null ? <Loading /> : <Problem error={error} onRetry={() => void refetch()} />
+  }
+  const artifacts = data.pages.flatMap(({ rows }) => rows)
+  if (artifacts.length === 0) {
+    return (
+      <Empty title={empty.title} action={empty.action}>
+        {empty.hint}
+      </Empty>
+    )
+  }
+  return (
+    <>
+      <ul className={styles.list} data-steady>
+        {artifacts.map((artifact) => (
+          <li key={artifact.id} className={styles.row}>
+            <ArtifactName artifact={artifact} />
+            <span className={styles.job}>{jobOf?.(artifact)}</span>
+            {artifact.state !== 'finished' && <StateBadge kind="artifact" state={artifact.state} />}
+            <span className={styles.size}>{formatSize(artifact.file_size)}</span>
+          </li>
+        ))}
+      </ul>
+      {hasNextPage && (
+        <Button isBusy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+          Show more
+        </Button>
+      )}
+    </>
+  )
+}
+
+/** Only a link that is followed by the browser needs no header, so the download is a plain link. */
+function ArtifactName({ artifact: { state, path, download_url: url } }: { artifact: Artifact }) {
+  if (state !== 'finished') return <span className={styles.name}>{path}</span>
+  return (
+    <a href={new URL(url).pathname} download className={styles.name} title={path}>
+      <Icon name="download" size={14} />
+      {path}
+    </a>
+  )
+}

@@ -1,0 +1,37 @@
+import type { Schemas } from '../../../api/operations.ts'
+import { formatDuration } from '../../../parts/time/durations.ts'
+import { Icon } from '../../../parts/Icon.tsx'
+import { StateIcon } from '../../../parts/state-badge/StateBadge.tsx'
+import styles from './RowList.module.css'
+
+export function FailedTest({ test }: { test: Schemas['BuildTest'] }) {
+  const { passed, failed } = test.executions_count_by_result
+  const fail = test.latest_fail
+  const details = (fail?.failure_expanded ?? []).flatMap(({ expanded, backtrace }) => [
+    ...expanded,
+    ...backtrace,
+  ])
+  return (
+    <li className={styles.row}>
+      <StateIcon kind="job" state="failed" />
+      <span className={styles.name}>
+        {test.scope !== '' && <span className={styles.aside}>{test.scope} › </span>}
+        {test.name}
+      </span>
+      {passed > 0 && (
+        <span className={styles.aside}>
+          <Icon name="triangle-alert" size={14} /> flaky: {failed} failed, {passed} passed
+        </span>
+      )}
+      {fail?.duration != null && <span className={styles.aside}>{formatDuration(fail.duration)}</span>}
+      {test.location !== null && <code className={styles.more}>{test.location}</code>}
+      {fail?.failure_reason && <span className={styles.more}>{fail.failure_reason}</span>}
+      {details.length > 0 && (
+        <details className={styles.more}>
+          <summary>Details</summary>
+          <pre className={styles.text}>{details.join('\n')}</pre>
+        </details>
+      )}
+    </li>
+  )
+}

@@ -1,0 +1,175 @@
+// Why the build failed, in one answer of the server.
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { Schemas } from '../../../api/operations.ts'
+import { selectOnClick } from '../../../graph/view.ts'
+import { Icon } from '../../../parts/Icon.tsx'
+import { Label } from '../../../parts/Label.tsx'
+import { StateIcon } from '../../../parts/state-badge/StateBadge.tsx'
+import { Empty, Loading, Problem } from '../../../parts/States.tsx'
+import { failureSummaryQuery, type BuildPlace } from '../queries.ts'
+import type { Selection } from '../selection.ts'
+import content from '../Content.module.css'
+import styles from './RowList.module.css'
+
+type Summary = Schemas['FailureSummary']
+type FailedJob = Summary['jobs'][number]
+
+interface Props {
+  place: BuildPlace
+  isRunning: boolean
+  selection: Selection
+}
+
+export function Failures({ place, isRunning, selection }: Props) {
+  const { data, error, refetch } = useQuery({
+    ...failureSummaryQuery(place),
+    refetchInterval: isRunning ? 10_000 : false,
+  })
+  if (data === undefined) {
+    return error === null ? <Loading /> : <Problem error={error} onRetry={() => void refetch()} />
+  }
+  const { jobs, tests, counts, first_bad: range, truncated } = data
+  if (jobs.length + tests.length + counts.error_annotations === 0) {
+    return <Empty title="Nothing has failed">Failed jobs and tests are listed here with their reasons.</Empty>
+  }
+  return (
+    <div className={content.stack}>
+      {range !== null && <FirstBad range={range} />}
+      {jobs.length > 0 && (
+        <section>
+          <h2>Jobs</h2>
+          <ul className={styles.list} data-steady>
+            {jobs.map((job) => (
+              <Failure key={job.id} job={job} selection={selection} />
+            ))}
+          </ul>
+        </section>
+      )}
+      {tests.length > 0 && <FailedTests tests={tests} />}
+      {counts.error_annotations > 0 && (
+        <Link to="." search={(before) => ({ ...before, tab: 'annotations' as const })} hash>
+          {countOf(counts.error_annotations, 'annotation')} with errors
+        </Link>
+      )}
+      {truncated !== null && <LeftOut truncated={truncated} />}
+    </div>
+  )
+}
+
+const FirstBad = ({ range }: { range: NonNullable<Summary['first_bad']> }) => (
+  <p className={content.lead}>
+    Passed until <a href={range.last_passed.web_url}>#{range.last_passed.number}</a>, fails since{' '}
+    <a href={range.first_failed.web_url}>#{range.first_failed.number}</a>
+    {range.commits !== null && (
+      <>
+        : <code>git log {range.commits}</code>
+      </>
+    )}
+  </p>
+)
+
+function Failure({ job, selection }: { job: FailedJob; selection: Selection }) {
+  const { log } = job
+  const row = log.failing_row
+  const lines = row === null ? null : { from: row, to: row }
+  const shownAt = log.rows.findIndex((each) => each.row !== null && each.row === row)
+  const failingAt = shownAt === -1 ? log.rows.length : shownAt
+  return (
+    <li className={styles.row}>
+      <StateIcon kind="job" state={job.state} detail={{ softFailed: job.soft_failed }} />
+      <a
+        className={styles.link}
+        href={`#${job.id}${row === null ? '' : `/L${row}`}`}
+        onClick={selectOnClick(() => selection.select(job.id, { lines }))}
+      >
+        <Label text={job.name ?? job.command ?? job.id} />
+      </a>
+      <span className={styles.aside}>{reasonOf(job)}</span>
+      {job.attempt > 1 && <span className={styles.aside}>attempt {job.attempt}</span>}
+      {log.rows.length > 0 && (
+        <div className={styles.more}>
+          {log.group !== null && <span>{log.group}</span>}
+          <pre
+            className={styles.text}
+            ref={scrollToFailing}
+            role="region"
+            aria-label={`End of the log of ${job.name ?? job.command ?? job.id}`}
+            // Whoever has no mouse scrolls with the keys.
+            // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+            tabIndex={0}
+          >
+            {textOf(log.rows, 0, failingAt)}
+            <strong className={styles.failing}>{textOf(log.rows, failingAt, failingAt + 1)}</strong>
+            {textOf(log.rows, failingAt + 1)}
+          </pre>
+        </div>
+      )}
+    </li>
+  )
+}
+
+function scrollToFailing(text: HTMLPreElement | null): void {
+  const failing = text?.querySelector('strong')
+  if (text && failing) text.scrollTop = failing.offsetTop - text.offsetTop - text.clientHeight / 2
+}
+
+const reasonOf = ({ reason, exit_status: exit, soft_failed: isSoft }: FailedJob): string => {
+  const cause = reason ?? (exit === null ? 'failed' : `exit ${exit}`)
+  return isSoft ? `${cause}, allowed` : cause
+}
+
+type Rows = FailedJob['log']['rows']
+
+const textOf = (rows: Rows, start: number, end = rows.length): string =>
+  rows
+    .slice(start, end)
+    .map(({ text }, index) => `${hasGap(rows, start + index) ? '…\n' : ''}${text}\n`)
+    .join('')
+
+/** The numbers of the row and of the one before it do not follow each other. */
+function hasGap(rows: Rows, index: number): boolean {
+  const [before, here] = [rows[index - 1]?.row ?? null, rows[index]?.row ?? null]
+  return before !== null && here !== null && here !== before + 1
+}
+
+const FailedTests = ({ tests }: { tests: Summary['tests'] }) => (
+  <section>
+    <h2>Tests</h2>
+    <ul className={styles.list}>
+      {tests.map((test) => (
+        <li key={test.id} className={styles.row}>
+          <StateIcon kind="job" state="failed" />
+          <span className={styles.name}>
+            {test.scope !== '' && <span className={styles.aside}>{test.scope} › </span>}
+            {test.name}
+          </span>
+          {test.flaky && (
+            <span className={styles.aside}>
+              <Icon name="triangle-alert" size={14} /> flaky: it passed with the same commit too
+            </span>
+          )}
+          {test.recent_failures > 0 && (
+            <span className={styles.aside}>
+              failed in {test.recent_failures} of the last 20 runs before this build
+            </span>
+          )}
+          {test.location !== null && <code className={styles.more}>{test.location}</code>}
+          {test.failure_reason !== null && <span className={styles.more}>{test.failure_reason}</span>}
+        </li>
+      ))}
+    </ul>
+  </section>
+)
+
+function LeftOut({ truncated }: { truncated: NonNullable<Summary['truncated']> }) {
+  const { jobs, tests, rows } = truncated
+  const parts = [
+    ...(jobs > 0 ? [countOf(jobs, 'job')] : []),
+    ...(tests > 0 ? [countOf(tests, 'test')] : []),
+    ...(rows > 0 ? [`${countOf(rows, 'row')} of logs`] : []),
+  ]
+  return parts.length === 0 ? null : <p className={content.note}>Not shown here: {parts.join(', ')}.</p>
+}
+
+const countOf = (count: number, noun: string) => `${count.toLocaleString()} ${noun}${count === 1 ? '' : 's'}`

@@ -1,0 +1,81 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import type { Schemas } from '../../../api/operations.ts'
+import { Button } from '../../../parts/Button.tsx'
+import { formatDuration } from '../../../parts/time/durations.ts'
+import { StateBadge } from '../../../parts/state-badge/StateBadge.tsx'
+import { Empty, Loading, Problem } from '../../../parts/States.tsx'
+import { FailedTest } from './FailedTest.tsx'
+import { failedTestsQuery, testRunsQuery, type BuildPlace } from '../queries.ts'
+import content from '../Content.module.css'
+import styles from './RowList.module.css'
+
+export function Tests({ place, build }: { place: BuildPlace; build: Schemas['Build'] }) {
+  const { data, error, refetch } = useInfiniteQuery(testRunsQuery(place))
+  if (data === undefined) {
+    return error === null ? <Loading /> : <Problem error={error} onRetry={() => void refetch()} />
+  }
+  const runs = data.pages.flatMap(({ rows }) => rows)
+  if (runs.length === 0) {
+    return (
+      <Empty title="No test results">
+        A test collector sends them to a suite of the organization while the build runs.
+      </Empty>
+    )
+  }
+  return (
+    <div className={content.stack}>
+      <Failures org={place.org} build={build} />
+      <section>
+        <h2>Runs</h2>
+        <ul className={styles.list}>
+          {runs.map((run) => (
+            <Run key={run.id} run={run} />
+          ))}
+        </ul>
+      </section>
+    </div>
+  )
+}
+
+const Run = ({ run }: { run: Schemas['TestRun'] }) => (
+  <li className={styles.row}>
+    <StateBadge
+      kind="build"
+      state={run.result === 'pending' || run.result === 'stale' ? 'running' : run.result}
+    />
+    <span className={styles.name}>{run.suite.slug}</span>
+    <span className={styles.aside}>
+      {[
+        `${run.passed_count.toLocaleString()} passed`,
+        ...(run.failed_count > 0 ? [`${run.failed_count.toLocaleString()} failed`] : []),
+        ...(run.skipped_count > 0 ? [`${run.skipped_count.toLocaleString()} skipped`] : []),
+      ].join(', ')}
+    </span>
+    <span className={styles.aside}>{formatDuration(run.duration)}</span>
+  </li>
+)
+
+function Failures({ org, build }: { org: string; build: Schemas['Build'] }) {
+  const list = useInfiniteQuery(failedTestsQuery(org, build.id))
+  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = list
+  if (data === undefined) {
+    return error === null ? <Loading rows={3} /> : <Problem error={error} onRetry={() => void refetch()} />
+  }
+  const tests = data.pages.flatMap(({ rows }) => rows)
+  if (tests.length === 0) return <p className={content.lead}>No test has failed.</p>
+  return (
+    <section>
+      <h2>Failed</h2>
+      <ul className={styles.list} data-steady>
+        {tests.map((test) => (
+          <FailedTest key={test.id} test={test} />
+        ))}
+      </ul>
+      {hasNextPage && (
+        <Button isBusy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+          Show more
+        </Button>
+      )}
+    </section>
+  )
+}
