@@ -1,5 +1,5 @@
 // What tabs of one organization tell each other.
-import type { ServerEvent } from './event-source.ts'
+import type { ServerEvent } from './event-stream.ts'
 import type { Watched } from './live-wants.ts'
 
 export type LiveMessage =

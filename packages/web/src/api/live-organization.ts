@@ -1,14 +1,13 @@
 // The live updates of one organization in this tab. One tab leads: it holds the event stream and relays what comes to the
 // others. Without Web Locks, as on plain http, every visible tab has a stream of its own.
-import { newKey, reportReachable } from './call.ts'
-import type { ServerEvent } from './event-source.ts'
+import { addressOf, call, newKey, reportReachable } from './call.ts'
+import { EventStream, type ServerEvent } from './event-stream.ts'
 import type { Changes } from './live-changes.ts'
 import { CursorHistory } from './live-cursors.ts'
 import type { LiveMessage } from './live-messages.ts'
-import { LiveStream } from './live-stream.ts'
 import { Wants, type Watched } from './live-wants.ts'
+import { whileVisible } from './while-visible.ts'
 
-const hiddenMs = 30_000
 const repeatMs = 30_000
 /** Tabs answer a new leader within this time. */
 const answersMs = 100
@@ -31,8 +30,7 @@ export class LiveOrganization {
   /** What the open stream tells of, and what it was last opened for. */
   #watching: readonly string[] = []
   #planned: readonly string[] = []
-  #stream: LiveStream | null = null
-  #hiddenTimer: ReturnType<typeof setTimeout> | undefined
+  #stream: EventStream | null = null
   #restartTimer: ReturnType<typeof setTimeout> | undefined
 
   constructor(org: string, listener: Listener) {
@@ -42,12 +40,16 @@ export class LiveOrganization {
     const hasLocks = 'locks' in navigator
     this.#channel = hasLocks ? new BroadcastChannel(`millrace.live.${org}`) : null
     this.#channel?.addEventListener('message', ({ data }: MessageEvent<LiveMessage>) => this.#receive(data))
-    document.addEventListener('visibilitychange', () => this.#visibilityChanged(hasLocks), { signal })
+    document.addEventListener('visibilitychange', () => this.#tell(), { signal })
     window.addEventListener('pagehide', () => this.#send({ type: 'leave', tab: this.#tab }), { signal })
     const timer = setInterval(() => this.#tell(), repeatMs)
     signal.addEventListener('abort', () => clearInterval(timer))
-    if (hasLocks) void this.#lead()
-    else if (!document.hidden) this.#open()
+    if (hasLocks) {
+      void this.#lead()
+    } else {
+      const end = whileVisible(() => this.#open())
+      signal.addEventListener('abort', end)
+    }
   }
 
   /** The builds on this page. */
@@ -59,9 +61,7 @@ export class LiveOrganization {
   close(): void {
     this.#send({ type: 'leave', tab: this.#tab })
     this.#closed.abort()
-    this.#shut()
     this.#channel?.close()
-    clearTimeout(this.#hiddenTimer)
   }
 
   async #lead(): Promise<void> {
@@ -71,51 +71,64 @@ export class LiveOrganization {
       this.#send({ type: 'who' })
       await new Promise((resolve) => setTimeout(resolve, answersMs))
       if (signal.aborted) return
-      this.#open()
+      const close = this.#open()
       await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      close()
     }
     await navigator.locks.request(`millrace.live.${this.#org}`, wait, lead).catch(() => undefined)
   }
 
-  #open(): void {
+  /** Returns the function that closes it. */
+  #open(): () => void {
     this.#tell()
-    this.#stream = new LiveStream({
-      org: this.#org,
-      plan: () => this.#plan(),
-      onOpen: (builds) => {
-        this.#watching = builds
+    const stream = new EventStream({
+      address: () => addressOf('/v2/organizations/{org}/events', { org: this.#org }, this.#plan()),
+      onOpen: () => {
+        this.#watching = this.#planned
         this.#reportReachable(true)
       },
-      onBroken: () => this.#reportReachable(false),
       onEvent: (event) => {
         this.#send({ type: 'event', event, watching: this.#watching })
         this.#apply(event, this.#watching)
       },
-      onRefused: () => {
-        this.#history.clear()
-        this.#reset(null)
+      onRefused: (status) => this.#refused(status),
+      onWait: (isBroken) => {
+        if (isBroken) this.#reportReachable(false)
       },
     })
+    this.#stream = stream
+    return () => {
+      clearTimeout(this.#restartTimer)
+      stream.close()
+      this.#stream = null
+      this.#watching = []
+      this.#planned = []
+    }
   }
 
-  #shut(): void {
-    clearTimeout(this.#restartTimer)
-    this.#stream?.close()
-    this.#stream = null
-    this.#watching = []
-    this.#planned = []
+  #refused(status: number): 'soon' | 'late' {
+    if (status >= 500) return 'soon'
+    if (status === 401) {
+      // Its answer tells the page that the session is over.
+      void call('GET /v2/user', { params: {} }).catch(() => undefined)
+    } else if (status !== 429) {
+      // The server does not take the cursor.
+      this.#history.clear()
+      this.#reset(null)
+    }
+    return 'late'
   }
 
   /** Goes back to before the oldest snapshot of a build that is new to the stream. */
-  #plan(): { after: string | null; builds: string[] } {
+  #plan(): { after: string | null; build: readonly string[] } {
     const chosen = this.#wants.choose(Date.now())
-    const builds = chosen.map(({ id }) => id)
+    const build = chosen.map(({ id }) => id)
     const added = chosen.filter(({ id }) => !this.#watching.includes(id))
-    this.#planned = builds
+    this.#planned = build
     if (this.#history.last === null) {
       const [first, ...others] = added
       for (const { id } of others) this.#reset(id)
-      return { after: first?.cursor ?? null, builds }
+      return { after: first?.cursor ?? null, build }
     }
     let from = { cursor: this.#history.last, atMs: Infinity }
     for (const { id, sinceMs } of added) {
@@ -123,14 +136,14 @@ export class LiveOrganization {
       if (place === null) this.#reset(id)
       else if (place.atMs < from.atMs) from = place
     }
-    return { after: from.cursor, builds }
+    return { after: from.cursor, build }
   }
 
   #apply({ event, id, data }: ServerEvent, watching: readonly string[]): void {
     const nowMs = Date.now()
     const body = JSON.parse(data) as Changes & { cursor?: string }
-    const cursor = event === 'changes' ? id : (body.cursor ?? null)
-    if (cursor !== null) this.#history.add(cursor, nowMs)
+    const cursor = event === 'changes' ? id : body.cursor
+    if (cursor !== undefined) this.#history.add(cursor, nowMs)
     this.#builds = this.#builds.map((build) =>
       watching.includes(build.id) ? { ...build, sinceMs: nowMs } : build,
     )
@@ -170,13 +183,6 @@ export class LiveOrganization {
     if (!isNew) return
     clearTimeout(this.#restartTimer)
     this.#restartTimer = setTimeout(() => this.#stream?.restart(), 20)
-  }
-
-  #visibilityChanged(hasLocks: boolean): void {
-    clearTimeout(this.#hiddenTimer)
-    if (hasLocks) this.#tell()
-    else if (document.hidden) this.#hiddenTimer = setTimeout(() => this.#shut(), hiddenMs)
-    else if (this.#stream === null) this.#open()
   }
 
   #send(message: LiveMessage): void {

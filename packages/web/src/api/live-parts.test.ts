@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import type { ShortBuild } from './live-changes.ts'
 import { CursorHistory } from './live-cursors.ts'
 import { patchBuilds, patchTrend } from './live-patch.ts'
-import { waitMs } from './live-stream.ts'
 import { Wants } from './live-wants.ts'
 
 const aBuild = (changes: Partial<ShortBuild>): ShortBuild => ({
@@ -122,11 +121,4 @@ describe('Wants', () => {
     expect(wants.choose(1).map(({ id }) => id)).toEqual(['y'])
     expect(wants.choose(200_000)).toEqual([])
   })
-})
-
-it('waits longer after each failure, 30 seconds at most', () => {
-  expect(waitMs(0, () => 1)).toBe(1000)
-  expect(waitMs(1, () => 1)).toBe(1000)
-  expect(waitMs(3, () => 0)).toBe(2000)
-  expect(waitMs(50, () => 1)).toBe(30_000)
 })

@@ -50,7 +50,7 @@ export function StatusLine({ log: { model, viewport }, actions, lines }: Props) 
 
 function stateOf({ isFinal, stream, size }: LogModel, isFollowing: boolean): string {
   if (isFinal) return formatSize(size)
-  if (stream === 'waiting' || stream === 'connecting') return 'Reconnecting…'
+  if (stream === 'connecting') return 'Reconnecting…'
   return isFollowing ? 'Following' : 'Paused'
 }
 

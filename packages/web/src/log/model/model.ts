@@ -5,7 +5,7 @@ import { Blocks } from './blocks.ts'
 import type { Folding } from './groups.ts'
 import { OpenGroups } from './open-groups.ts'
 import { readRow, type WireRow } from './rows.ts'
-import { failureText, fetchIndex, fetchRows, fetchTail, openStream, type JobAddress } from './source.ts'
+import { failureText, fetchIndex, fetchRows, fetchTail, streamUrl, type JobAddress } from './source.ts'
 import { followStream, type StreamState } from './stream.ts'
 
 const tailRows = 200
@@ -131,7 +131,7 @@ export class LogModel {
   #begin(): void {
     if (this.isFinal || this.#isClosed) return
     this.#stop = followStream({
-      open: (row, signal) => openStream(this.address, row, signal),
+      address: (row) => streamUrl(this.address, row),
       rows: () => this.total,
       onRows: (from, rows) => this.#replace(from, rows),
       onState: (state) => this.#streamChanged(state),

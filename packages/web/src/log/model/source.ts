@@ -1,5 +1,5 @@
 // The operations of the public API that the log viewer uses.
-import { addressOf, ApiFailure, call, pageHeaders } from '../../api/call.ts'
+import { addressOf, ApiFailure, call } from '../../api/call.ts'
 import { readRow, type Row, type WireRow } from './rows.ts'
 import type { Group } from './groups.ts'
 
@@ -76,8 +76,8 @@ async function fetchRange(
   return { from: answer.from, total: answer.total, isFinal: answer.is_final, rows }
 }
 
-export const openStream = (address: JobAddress, row: number, signal: AbortSignal): Promise<Response> =>
-  fetch(addressOf(`${logPath}/stream`, address, { as: 'rows', row }), { headers: pageHeaders, signal })
+export const streamUrl = (address: JobAddress, row: number): string =>
+  addressOf(`${logPath}/stream`, address, { as: 'rows', row })
 
 /** Plain text, for a download or a tab of its own. */
 export const textUrl = (address: JobAddress): string => addressOf(`${logPath}.txt`, address)
