@@ -1,15 +1,13 @@
 // Follows a growing log to its end. The server sends rows, and sends a row again if the job has changed it, as progress bars do.
 // The id of an event is the first row that may still change; a new connection continues there, so nothing is lost.
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Job, JobWaiting } from '@millrace/server/wire.ts'
 import { Refused } from '../../refused.ts'
 import type { Api } from '../api.ts'
 import { interruptSignal } from '../interrupt.ts'
-import { RefusedByServer } from '../failures.ts'
+import { Reconnecting } from '../event-stream.ts'
 import { openStyle } from '../style.ts'
 import { oneLine, shortened } from '../text.ts'
 import { LiveArea } from '../watch/live-area.ts'
-import { readServerEvents } from '../watch/server-events.ts'
 import { renderRow, rowJson, type LogOptions } from './render.ts'
 import type { Row } from '../log-rows.ts'
 
@@ -66,8 +64,6 @@ export class GrowingLog {
   }
 }
 
-const PATIENCE_MS = 300_000
-
 async function follow(
   api: Api,
   id: string,
@@ -75,36 +71,22 @@ async function follow(
   signal: AbortSignal,
   tail: number | undefined,
 ): Promise<void> {
-  let place = ''
-  let failures = 0
-  let seenAt = Date.now()
   const first = tail === undefined ? 1 : await firstRowOfTail(api, id, tail)
-  while (!signal.aborted) {
-    try {
-      const headers: Record<string, string> = {
-        Accept: 'text/event-stream',
-        ...(place === '' ? {} : { 'Last-Event-ID': place }),
-      }
-      const response = await api.stream(`jobs/${id}/log/stream?as=rows&row=${first}`, { headers, signal })
-      for await (const event of readServerEvents(response)) {
-        failures = 0
-        seenAt = Date.now()
-        if (event.id !== '') place = event.id
-        if (event.event === 'end') return log.end()
-        if (event.event === 'deleted') throw new Refused('The log of this job was deleted.')
-        if (event.event !== 'rows') continue
-        const { from, rows } = JSON.parse(event.data) as { from: number; rows: Row[] }
-        log.set(from, rows)
-      }
-    } catch (error) {
-      if (signal.aborted) return
-      const isFinal = error instanceof RefusedByServer && error.status < 500 && error.status !== 429
-      if (isFinal || Date.now() - seenAt > PATIENCE_MS) throw error
-      if (error instanceof Refused && !(error instanceof RefusedByServer) && failures > 0 && place === '')
-        throw error
+  let lastEventId: string | undefined
+  const open = () => {
+    const headers = {
+      Accept: 'text/event-stream',
+      ...(lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId }),
     }
-    failures += 1
-    await pause(Math.min(200 * failures, 5000), undefined, { signal }).catch(() => {})
+    return api.stream(`jobs/${id}/log/stream?as=rows&row=${first}`, { headers, signal })
+  }
+  for await (const event of new Reconnecting({ signal }).events(open)) {
+    lastEventId = event.id ?? lastEventId
+    if (event.event === 'end') return log.end()
+    if (event.event === 'deleted') throw new Refused('The log of this job was deleted.')
+    if (event.event !== 'rows') continue
+    const { from, rows } = JSON.parse(event.data) as { from: number; rows: Row[] }
+    log.set(from, rows)
   }
 }
 
