@@ -5,7 +5,7 @@ export type ShortBuild = Schemas['ShortBuild']
 /** Servers may add fields at the end. */
 export type ShortJob = Readonly<Schemas['ShortJob']>
 
-export interface ShortAgent {
+interface ShortAgent {
   id: string
   connection_state: string
   paused?: boolean
@@ -14,7 +14,7 @@ export interface ShortAgent {
   job_id: string | null
 }
 
-export interface ShortQueue {
+interface ShortQueue {
   id: string
   cluster_id: string
   dispatch_paused: boolean

@@ -12,7 +12,7 @@ const repeatMs = 30_000
 /** Tabs answer a new leader within this time. */
 const answersMs = 100
 
-export interface Listener {
+interface Listener {
   onChanges: (changes: Changes) => void
   /** What is on the page may be out of date: one build, or everything (null). */
   onReset: (build: string | null) => void

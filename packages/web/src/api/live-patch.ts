@@ -17,7 +17,7 @@ type Builds = ReadonlyMap<string, ShortBuild>
 
 const timeOf = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString())
 
-export function patchBuild<Known extends Pick<Build, 'id'>>(build: Known, changes: Builds): Known {
+function patchBuild<Known extends Pick<Build, 'id'>>(build: Known, changes: Builds): Known {
   const change = changes.get(build.id)
   if (change === undefined) return build
   return {
@@ -74,7 +74,7 @@ const barOf = ({
 type Pages<Row> = InfiniteData<Page<Row>>
 
 /** Works on a plain list and on one of pages. Keeps every row where it is. */
-export function patchRows<Row>(data: Row[] | Pages<Row>, patch: (row: Row) => Row): Row[] | Pages<Row> {
+function patchRows<Row>(data: Row[] | Pages<Row>, patch: (row: Row) => Row): Row[] | Pages<Row> {
   if (Array.isArray(data)) return data.map(patch)
   return { ...data, pages: data.pages.map((page) => ({ ...page, rows: page.rows.map(patch) })) }
 }

@@ -8,7 +8,7 @@ export interface Watched {
   cursor: string
 }
 
-export interface Want {
+interface Want {
   tab: string
   isVisible: boolean
   builds: readonly Watched[]

@@ -3,7 +3,7 @@ import { startWorker } from '../parts/trusted-types.ts'
 import workerUrl from './check-worker.ts?worker&url'
 import type { Checked } from './check.ts'
 
-export interface Checker {
+interface Checker {
   check(text: string): Promise<Checked>
   stop(): void
 }

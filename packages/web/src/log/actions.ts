@@ -8,7 +8,7 @@ import { fetchTexts, textUrl } from './model/source.ts'
 import { toggleGroup } from './rows/toggle-group.ts'
 import type { OpenLog } from './use-log.ts'
 
-export interface ActionsInput {
+interface ActionsInput {
   log: OpenLog
   lines: Lines | null
   onLines: (lines: Lines | null) => void

@@ -5,7 +5,7 @@ export interface Lines {
   to: number
 }
 
-export interface JobFragment {
+interface JobFragment {
   job: string
   lines: Lines | null
 }

@@ -15,7 +15,7 @@ interface ControlProps {
 }
 
 /** A label, a control, and what is to be known about it. */
-export function Field({
+function Field({
   label,
   hint,
   problem,

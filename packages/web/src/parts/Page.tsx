@@ -57,7 +57,7 @@ function Heading({ children }: { children: string }) {
   )
 }
 
-export function useTabTitle(title: string): void {
+function useTabTitle(title: string): void {
   useEffect(() => {
     document.title = `${title} · Millrace`
   }, [title])

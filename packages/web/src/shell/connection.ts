@@ -3,7 +3,7 @@ import { useSyncExternalStore } from 'react'
 import { onReachable, reportReachable } from '../api/call.ts'
 import { queryClient } from '../api/queries.ts'
 
-export interface Connection {
+interface Connection {
   isReachable: boolean
   /** When the data on the page was last confirmed. */
   lastMs: number

@@ -3,8 +3,8 @@ import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react
 import type { Rect } from '../layout/layout.ts'
 import { listenToGestures } from '../zoom-gestures.ts'
 
-export const LEAST_ZOOM = 0.25
-export const MOST_ZOOM = 2
+const LEAST_ZOOM = 0.25
+const MOST_ZOOM = 2
 /** Names are readable at first. What does not fit is found by scrolling. */
 const leastAtFirst = 0.7
 /** Around the graph, in pixels of the screen. */
@@ -12,7 +12,7 @@ export const MARGIN = 24
 /** The part in view is known in blocks of this size, so that most scrolling renders nothing. */
 const block = 256
 
-export interface Zoom {
+interface Zoom {
   zoom: number
   scroller: HTMLElement | null
   setScroller: (element: HTMLElement | null) => void

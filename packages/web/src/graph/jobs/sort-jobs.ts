@@ -2,7 +2,7 @@
 import { BUCKETS } from './buckets.ts'
 import { durationMs, waitMs, type Job } from './job.ts'
 
-export const SORT_COLUMNS = ['state', 'name', 'duration', 'wait', 'agent'] as const
+const SORT_COLUMNS = ['state', 'name', 'duration', 'wait', 'agent'] as const
 export type SortColumn = (typeof SORT_COLUMNS)[number]
 
 export interface JobSort {

@@ -1,7 +1,7 @@
 // An edge of the graph as an SVG path.
 export type Direction = 'right' | 'down'
 
-export interface Point {
+interface Point {
   x: number
   y: number
 }

@@ -5,7 +5,7 @@ export type Edge = readonly [from: number, to: number]
 /** Beyond this the table of who reaches whom is too big, and transitive edges stay. */
 const mostReducedNodes = 8000
 
-export interface Layered {
+interface Layered {
   /** The layer of each node. */
   layerOf: Int32Array
   layerCount: number

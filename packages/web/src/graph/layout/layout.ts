@@ -31,7 +31,7 @@ export interface LayoutNode extends Rect {
   kind: StepKind
 }
 
-export interface LayoutEdge extends Rect {
+interface LayoutEdge extends Rect {
   from: string
   to: string
   path: string

@@ -9,7 +9,7 @@ export interface Box {
   isBarrier: boolean
 }
 
-export interface Place {
+interface Place {
   along: number
   across: number
   acrossSize: number

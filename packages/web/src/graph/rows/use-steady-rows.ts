@@ -4,7 +4,7 @@ import type { Job } from '../jobs/job.ts'
 import { holdRows, isSameOrder, type Row } from './steady-rows.ts'
 import type { RowWindow } from './use-row-window.ts'
 
-export interface SteadyRows<T> {
+interface SteadyRows<T> {
   rows: readonly T[]
   /** The list would be in another order if nobody pointed at it. */
   isHeld: boolean
@@ -71,7 +71,7 @@ export function useSteadySelection(rows: readonly Row[], selected: string | null
   })
 }
 
-export interface JobRow extends Row {
+interface JobRow extends Row {
   job: Job
 }
 

@@ -1,9 +1,9 @@
 // The parts of a job's life as the waterfall shows them.
 import type { Job } from '../jobs/job.ts'
 
-export type SpanKind = 'waiting' | 'queued' | 'running'
+type SpanKind = 'waiting' | 'queued' | 'running'
 
-export interface Span {
+interface Span {
   kind: SpanKind
   fromMs: number
   /** null: it goes on. */
@@ -24,7 +24,7 @@ export function spansOf(job: Job): Span[] {
   return spans
 }
 
-export interface Extent {
+interface Extent {
   startMs: number
   endMs: number
   /** A job goes on, so the end is now. */

@@ -17,7 +17,7 @@ export function tickStepMs(pxPerMs: number): number {
   return days * 86_400_000
 }
 
-export interface Marks {
+interface Marks {
   stepMs: number
   first: number
   /** Inclusive. */

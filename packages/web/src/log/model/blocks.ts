@@ -13,7 +13,7 @@ interface Block {
 }
 
 /** Fetches `limit` rows beginning at row `from`, which counts from 1. */
-export type FetchRows = (from: number, limit: number) => Promise<{ from: number; rows: readonly Row[] }>
+type FetchRows = (from: number, limit: number) => Promise<{ from: number; rows: readonly Row[] }>
 
 export class Blocks {
   /** In the order of their last use. */

@@ -1,7 +1,7 @@
 // How many cells of the character grid a text takes. Heights of wrapped rows are computed from it, never measured.
 
 /** Cells of the chip that stands for a character that would reorder the text around it. */
-export const chipCells = 8
+const chipCells = 8
 
 /** U+061C, U+200E, U+200F, U+202A–U+202E and U+2066–U+2069 change the order in which text is shown. */
 export const bidiControl = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/

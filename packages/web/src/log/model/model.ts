@@ -11,7 +11,7 @@ import { followStream, type StreamState } from './stream.ts'
 const tailRows = 200
 const retryMs = 2000
 
-export type LogState = 'loading' | 'ready' | 'failed' | 'deleted'
+type LogState = 'loading' | 'ready' | 'failed' | 'deleted'
 
 export class LogModel {
   readonly address: JobAddress

@@ -1,7 +1,7 @@
 // Rows of a log as the server sends them, and as the page keeps them.
 import { cellsOf } from './cells.ts'
 
-export type WireRun = string | readonly [string, string] | readonly [string, string, string]
+type WireRun = string | readonly [string, string] | readonly [string, string, string]
 export type WireRow = readonly [number | null, ...WireRun[]]
 
 export interface Run {
@@ -42,7 +42,7 @@ function readRun(run: WireRun, next: WireRun | undefined): Run {
 /** Other schemes could run script or open programs. */
 export const isWebLink = (link: string): boolean => /^https?:\/\/[^/]/i.test(link) && URL.canParse(link)
 
-export interface GroupStart {
+interface GroupStart {
   kind: '---' | '+++' | '~~~'
   name: string
 }

@@ -10,7 +10,7 @@ export type JobAddress = {
   job: string
 }
 
-export interface LogIndex {
+interface LogIndex {
   rows: number
   size: number
   isFinal: boolean
@@ -39,7 +39,7 @@ export async function fetchIndex(address: JobAddress): Promise<LogIndex> {
   }
 }
 
-export interface RowRange {
+interface RowRange {
   from: number
   total: number
   isFinal: boolean

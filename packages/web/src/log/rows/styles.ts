@@ -1,7 +1,7 @@
 // Style tokens of a run as class names and, for colours outside the palette, as colours for both themes.
 import { contrast, formatColor, legible, readHex, type Color } from './colors.ts'
 
-export interface Look {
+interface Look {
   /** Names of `Row.module.css`. */
   classes: readonly string[]
   color?: string

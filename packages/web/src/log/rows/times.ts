@@ -9,7 +9,7 @@ export const nextTimeForm = (form: TimeForm): TimeForm =>
 /** A smaller difference would be written as 0.0s. */
 const leastDeltaMs = 50
 
-export interface RowTimes {
+interface RowTimes {
   time: number | null
   /** Of the row before. */
   before: number | null

@@ -11,7 +11,7 @@ export const following: Follow = { isFollowing: true, seen: 0 }
 
 export const stopped = (total: number): Follow => ({ isFollowing: false, seen: total })
 
-export interface Movement {
+interface Movement {
   /** Pixels, upwards when negative. */
   by: number
   isAtEnd: boolean

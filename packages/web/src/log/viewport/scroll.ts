@@ -25,7 +25,7 @@ const mostScrollTop = ({ height, view }: ScrollState) => Math.max(0, spacerOf(he
 const isScaled = ({ height }: ScrollState) => height > mostSpacer
 
 /** The cause of a scroll. The thumb of a scrollbar, a jump and the end of a fling do not tell. */
-export type ScrollCause = 'wheel' | 'unknown'
+type ScrollCause = 'wheel' | 'unknown'
 
 /** The browser scrolled. */
 export function scrolled(state: ScrollState, scrollTop: number, cause: ScrollCause): ScrollState {

@@ -19,7 +19,7 @@ interface Anchor {
   within: number
 }
 
-export interface ViewportElements {
+interface ViewportElements {
   scroller: HTMLElement
   spacer: HTMLElement
   layer: HTMLElement

@@ -4,7 +4,7 @@
 const afterMs = 400
 const pixelsPerLine = 40
 
-export interface Notch {
+interface Notch {
   deltaY: number
   /** 0: pixels, 1: lines, 2: pages. */
   deltaMode: number

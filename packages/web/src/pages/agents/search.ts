@@ -1,4 +1,4 @@
-export interface AgentSearch {
+interface AgentSearch {
   state?: 'all'
 }
 

@@ -28,7 +28,7 @@ export const CancelBuild = ({ isOpen, counts, onClose, onCancel }: Props) => (
 )
 
 /** "4 running jobs will stop, and 12 waiting jobs will not run." */
-export function consequencesOf({ running, waiting, blocked }: Counts): string {
+function consequencesOf({ running, waiting, blocked }: Counts): string {
   const jobs = (count: number, word: string) => `${count} ${word} ${count === 1 ? 'job' : 'jobs'}`
   const parts = [
     ...(running > 0 ? [`${jobs(running, 'running')} will stop`] : []),

@@ -9,7 +9,7 @@ export const tabs = [
   'uploads',
   'notifications',
 ] as const
-export const panels = ['log', 'artifacts', 'environment', 'timeline'] as const
+const panels = ['log', 'artifacts', 'environment', 'timeline'] as const
 
 export type ViewName = (typeof views)[number]
 export type TabName = (typeof tabs)[number]

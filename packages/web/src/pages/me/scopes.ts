@@ -58,7 +58,7 @@ export const commandScopes: readonly Scope[] = [
   'write_secrets',
 ]
 
-export interface ScopeGroup {
+interface ScopeGroup {
   noun: string
   scopes: Array<{ scope: Scope; verb: 'read' | 'write' }>
 }

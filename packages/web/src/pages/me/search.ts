@@ -1,5 +1,5 @@
 /** `new` describes a token that is to be made for the commands of `millrace`. */
-export interface TokenSearch {
+interface TokenSearch {
   new?: string
 }
 

@@ -8,7 +8,7 @@ const get = 'GET /v2/organizations/{org}/pipelines/{pipeline}'
 const patch = 'PATCH /v2/organizations/{org}/pipelines/{pipeline}'
 
 export type Pipeline = Answer<typeof get>
-export type PipelineChange = NonNullable<Operations[typeof patch]['body']>
+type PipelineChange = NonNullable<Operations[typeof patch]['body']>
 
 export function useUpdatePipeline(org: string, { slug }: Pipeline) {
   const queryClient = useQueryClient()

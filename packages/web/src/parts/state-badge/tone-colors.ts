@@ -3,7 +3,7 @@ import type { Tone } from './states.ts'
 
 const TONES: readonly Tone[] = ['passed', 'failed', 'running', 'warn', 'blocked', 'idle']
 
-export type ToneColors = Record<Tone | 'border' | 'text', string>
+type ToneColors = Record<Tone | 'border' | 'text', string>
 
 /** Asks the browser for each colour as an element beside `element` would have it, in the theme of now. */
 export function readToneColors(element: HTMLElement): ToneColors {

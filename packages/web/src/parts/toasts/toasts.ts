@@ -1,5 +1,5 @@
 // Short messages after an action. They are announced, and leave by themselves.
-export interface Toast {
+interface Toast {
   id: number
   text: string
   tone: 'plain' | 'failed'

@@ -11,7 +11,7 @@ const names: Record<PanelName, string> = {
 }
 
 /** Only commands have logs, artifacts and an environment. */
-export function panelsOf({ kind }: Pick<Job, 'kind'>): PanelName[] {
+function panelsOf({ kind }: Pick<Job, 'kind'>): PanelName[] {
   return kind === 'command' ? ['log', 'artifacts', 'environment', 'timeline'] : ['log', 'timeline']
 }
 

@@ -2,7 +2,7 @@
 import type { Schemas } from '../../../api/operations.ts'
 
 export type ManualField = NonNullable<Schemas['Job']['fields']>[number]
-export type Answers = Readonly<Record<string, string | string[]>>
+type Answers = Readonly<Record<string, string | string[]>>
 
 export const firstAnswers = (fields: readonly ManualField[]): Answers =>
   Object.fromEntries(
