@@ -10,12 +10,10 @@ export type StateKind =
   | 'step'
   | 'agent'
   | 'queue'
-  | 'invitation'
   | 'artifact'
   | 'delivery'
   | 'status'
   | 'image'
-  | 'service'
   | 'upload'
 
 export interface StateLook {
@@ -131,12 +129,6 @@ const LOOKS: Record<StateKind, Readonly<Record<string, StateLook>>> = {
     lost: look('failed', 'wifi-off', 'Lost'),
   },
   queue: { active: look('passed', 'circle-check', 'Active'), paused },
-  invitation: {
-    pending,
-    accepted: look('passed', 'circle-check', 'Accepted'),
-    revoked: look('idle', 'ban', 'Revoked'),
-    expired: look('idle', 'trash', 'Expired'),
-  },
   artifact: {
     new: look('running', 'circle-dot', 'Uploading'),
     finished: look('passed', 'circle-check', 'Uploaded'),
@@ -165,11 +157,6 @@ const LOOKS: Record<StateKind, Readonly<Record<string, StateLook>>> = {
     BUILDING: { ...running, label: 'Building' },
     READY: look('passed', 'circle-check', 'Ready'),
     FAILED: failed,
-  },
-  service: {
-    enabled: look('passed', 'circle-check', 'Enabled'),
-    disabled: look('idle', 'power-off', 'Disabled'),
-    broken: look('failed', 'unplug', 'Stopped'),
   },
   upload: {
     pending,
