@@ -18,7 +18,7 @@ export function selectOnClick(onSelect: () => void) {
 }
 
 /** The same function for every render, so that rows of which nothing changed are not rendered again. */
-export function useSteadySelect(onSelect: ViewProps['onSelect']): ViewProps['onSelect'] {
+export function useStableSelect(onSelect: ViewProps['onSelect']): ViewProps['onSelect'] {
   const latest = useRef(onSelect)
   useLayoutEffect(() => {
     latest.current = onSelect

@@ -3,7 +3,7 @@ import styles from './Graph.module.css'
 import { placeStyle } from './GraphNode.tsx'
 import type { JobTable } from '../jobs/job-table.ts'
 import type { Layout } from '../layout/layout.ts'
-import { LookMark } from '../rows/LookMark.tsx'
+import { StateMark } from '../rows/StateMark.tsx'
 import { describeStep } from '../jobs/step-labels.ts'
 import { useStepSummary } from '../jobs/use-job-table.ts'
 
@@ -27,7 +27,7 @@ export function GraphFrame({ table, frame, onFold }: Props) {
       >
         <Icon name="chevron-down" size={14} />
         <span className={styles.name}>{table.stepName(frame.id)}</span>
-        {look !== null && <LookMark look={look} />}
+        {look !== null && <StateMark look={look} />}
       </button>
     </div>
   )

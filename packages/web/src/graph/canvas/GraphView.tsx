@@ -10,7 +10,7 @@ import { useShape } from '../jobs/use-job-table.ts'
 import { useLayout } from '../layout/use-layout.ts'
 import { cssVariables } from '../rows/use-row-window.ts'
 import { MARGIN, useZoom } from './use-zoom.ts'
-import { selectOnClick, useSteadySelect, type ViewProps } from '../view.ts'
+import { selectOnClick, useStableSelect, type ViewProps } from '../view.ts'
 
 /** Below this zoom names are too small to read and are left out. */
 const leastReadable = 0.5
@@ -20,7 +20,7 @@ const mostOpenSteps = 30
 /** The steps of a build and what waits for what. A table without jobs shows a pipeline. */
 export function GraphView({ table, selectedJob, onSelect }: ViewProps) {
   const shape = useShape(table)
-  const select = useSteadySelect(onSelect)
+  const select = useStableSelect(onSelect)
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set())
   const [focused, setFocused] = useState<string | null>(null)
   const [openStep, setOpenStep] = useState<string | null>(null)

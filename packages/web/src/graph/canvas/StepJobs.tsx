@@ -5,13 +5,13 @@ import { useKeys } from '../../parts/keys.ts'
 import { describeCounts } from '../jobs/buckets.ts'
 import { JobStrip } from './JobStrip.tsx'
 import type { JobTable } from '../jobs/job-table.ts'
-import { LookMark } from '../rows/LookMark.tsx'
+import { StateMark } from '../rows/StateMark.tsx'
 import rows from '../rows/Rows.module.css'
 import { failedFirst, sortJobs } from '../jobs/sort-jobs.ts'
 import styles from './StepJobs.module.css'
 import { useStepSummary } from '../jobs/use-job-table.ts'
 import { countStyle, rowStyle, useRowWindow } from '../rows/use-row-window.ts'
-import { toJobRow, useNewestJob, useSteadyRows } from '../rows/use-steady-rows.ts'
+import { toJobRow, useNewestJob, useFrozenRows } from '../rows/use-frozen-rows.ts'
 import { selectOnClick, type ViewProps } from '../view.ts'
 
 interface Props extends ViewProps {
@@ -24,8 +24,8 @@ interface Props extends ViewProps {
 export function StepJobs({ table, stepId, selectedJob, onSelect, onClose }: Props) {
   const { counts, jobs } = useStepSummary(table, stepId)
   const sorted = useMemo(() => sortJobs(jobs, failedFirst, 0).map(toJobRow), [jobs])
-  const steady = useSteadyRows(sorted, stepId, useNewestJob(table))
-  const { first, last, setScroller, setSpacer } = useRowWindow(steady.rows.length)
+  const list = useFrozenRows(sorted, stepId, useNewestJob(table))
+  const { first, last, setScroller, setSpacer } = useRowWindow(list.rows.length)
   useKeys([{ keys: 'Escape', label: 'Close the list of jobs', run: onClose }])
   const [heading, setHeading] = useState<HTMLElement | null>(null)
   useEffect(() => heading?.focus(), [heading])
@@ -40,9 +40,9 @@ export function StepJobs({ table, stepId, selectedJob, onSelect, onClose }: Prop
         <p className={styles.counts}>{describeCounts(counts)}</p>
       </header>
       <JobStrip jobs={jobs} onSelect={onSelect} />
-      <div className={rows.scroller} ref={setScroller} {...steady.handlers}>
-        <ul className={rows.spacer} ref={setSpacer} style={countStyle(steady.rows.length)}>
-          {steady.rows.slice(first, last).map(({ key, job }, at) => (
+      <div className={rows.scroller} ref={setScroller} {...list.handlers}>
+        <ul className={rows.spacer} ref={setSpacer} style={countStyle(list.rows.length)}>
+          {list.rows.slice(first, last).map(({ key, job }, at) => (
             <li key={key} className={rows.row} style={rowStyle(first + at)}>
               <a
                 href={`#${job.id}`}
@@ -50,7 +50,7 @@ export function StepJobs({ table, stepId, selectedJob, onSelect, onClose }: Prop
                 aria-current={job.id === selectedJob || undefined}
                 onClick={selectOnClick(() => onSelect(job.id))}
               >
-                <LookMark look={job.look} />
+                <StateMark look={job.look} />
                 <span className={rows.name} title={job.name}>
                   <Label text={job.name} />
                 </span>

@@ -12,7 +12,7 @@ export class JobList {
   put(short: ShortJob, step: GraphStep): void {
     const read = readJob(short, step)
     const before = this.#before.get(read.id)
-    const job: Job = { ...read, placeId: this.find(before ?? '')?.placeId ?? read.id }
+    const job: Job = { ...read, firstAttemptId: this.find(before ?? '')?.firstAttemptId ?? read.id }
     const position = this.#positionById.get(job.id)
     if (position === undefined) {
       const positions = this.#positionsByStep.get(step.id)
@@ -27,7 +27,8 @@ export class JobList {
     this.#before.set(job.retriedIn, job.id)
     const next = this.#positionById.get(job.retriedIn)
     const retry = next === undefined ? undefined : this.#jobs[next]
-    if (next !== undefined && retry !== undefined) this.#jobs[next] = { ...retry, placeId: job.placeId }
+    if (next !== undefined && retry !== undefined)
+      this.#jobs[next] = { ...retry, firstAttemptId: job.firstAttemptId }
   }
 
   find(id: string): Job | undefined {

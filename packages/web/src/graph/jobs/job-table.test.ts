@@ -54,7 +54,7 @@ describe('JobTable', () => {
     ])
     drawFrame()
     expect(table.newestJobs().map(({ id }) => id)).toEqual(['4', '2'])
-    expect(table.job('4')?.placeId).toBe('1')
+    expect(table.job('4')?.firstAttemptId).toBe('1')
     expect(table.attemptsOf('3').map(({ id }) => id)).toEqual(['1', '3', '4'])
     expect(table.summaryOf('a')).toMatchObject({ total: 1, look: { label: 'Running' } })
   })

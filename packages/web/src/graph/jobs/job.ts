@@ -17,7 +17,7 @@ export interface Graph {
 export interface Job {
   id: string
   /** The id of its first attempt. Attempts share their place in lists. */
-  placeId: string
+  firstAttemptId: string
   stepId: string
   kind: StepKind
   state: string
@@ -43,7 +43,7 @@ export interface Job {
 const textOf = (value: string | number | null | undefined) => (typeof value === 'string' ? value : null)
 const numberOf = (value: string | number | null | undefined) => (typeof value === 'number' ? value : null)
 
-export function readJob(short: ShortJob, step: GraphStep): Omit<Job, 'placeId'> {
+export function readJob(short: ShortJob, step: GraphStep): Omit<Job, 'firstAttemptId'> {
   const index = numberOf(short[4])
   const state = textOf(short[2]) ?? 'pending'
   const isSoftFailed = short[11] === 1

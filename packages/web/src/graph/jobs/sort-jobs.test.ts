@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { JobTable } from './job-table.ts'
 import { sampleGraph, sampleJob } from '../../../test/sample-graph.ts'
 import { failedFirst, filterJobs, formatSort, parseSort, sortJobs } from './sort-jobs.ts'
-import { holdRows, isSameOrder } from '../rows/steady-rows.ts'
+import { keepOrder, isSameOrder } from '../rows/frozen-order.ts'
 
 const jobs = new JobTable(
   sampleGraph(
@@ -56,16 +56,16 @@ describe('filterJobs', () => {
   })
 })
 
-describe('holdRows', () => {
+describe('keepOrder', () => {
   const row = (key: string, text = '') => ({ key, text })
 
   it('keeps places and takes new content', () => {
-    const held = holdRows(
+    const kept = keepOrder(
       [row('a'), row('b'), row('gone')],
       [row('b', 'new'), row('c'), row('a')],
       ({ key }) => row(key, 'elsewhere'),
     )
-    expect(held).toEqual([row('a'), row('b', 'new'), row('gone', 'elsewhere')])
+    expect(kept).toEqual([row('a'), row('b', 'new'), row('gone', 'elsewhere')])
   })
 
   it('tells whether the order differs', () => {

@@ -4,7 +4,7 @@ import { Icon } from '../../parts/Icon.tsx'
 import { Duration } from '../../parts/time/Time.tsx'
 import { BUCKET_NAMES, BUCKET_TONES, type Bucket } from '../jobs/buckets.ts'
 import type { Job } from '../jobs/job.ts'
-import { LookMark, toneClass } from '../rows/LookMark.tsx'
+import { StateMark, toneClass } from '../rows/StateMark.tsx'
 import rows from '../rows/Rows.module.css'
 import { titleOf } from '../../parts/state-badge/states.ts'
 import type { SummaryRow } from './summary-rows.ts'
@@ -53,7 +53,7 @@ export const SummaryJob = memo(({ job, at, total, isSelected, onSelect, action }
       onClick={selectOnClick(() => onSelect(job.id))}
     >
       <span className={styles.mark}>
-        <LookMark look={job.look} hasWord={false} />
+        <StateMark look={job.look} hasWord={false} />
       </span>
       <span className={rows.name} title={job.name}>
         <Label text={job.name} />

@@ -1,14 +1,14 @@
 import { useCallback, useMemo, useState, type ReactNode } from 'react'
 import type { Bucket } from '../jobs/buckets.ts'
-import { HeldRows } from '../rows/HeldRows.tsx'
+import { UpdateRowsButton } from '../rows/UpdateRowsButton.tsx'
 import type { Job } from '../jobs/job.ts'
 import rows from '../rows/Rows.module.css'
 import { SummaryHeading, SummaryJob } from './SummaryRow.tsx'
 import { summaryRows, type SummaryRow } from './summary-rows.ts'
 import { useJobTable } from '../jobs/use-job-table.ts'
 import { countStyle, useRowWindow } from '../rows/use-row-window.ts'
-import { useSteadyRows, useSteadySelection } from '../rows/use-steady-rows.ts'
-import { useSteadySelect, type ViewProps } from '../view.ts'
+import { useFrozenRows, useSelectionInPlace } from '../rows/use-frozen-rows.ts'
+import { useStableSelect, type ViewProps } from '../view.ts'
 
 interface Props extends ViewProps {
   /** What the reader can do about a blocked job. */
@@ -18,7 +18,7 @@ interface Props extends ViewProps {
 /** What needs a reader first: failures, then blocks, then what runs and waits. Passed jobs are folded. */
 export function SummaryView({ table, selectedJob, onSelect, actionFor }: Props) {
   useJobTable(table)
-  const select = useSteadySelect(onSelect)
+  const select = useStableSelect(onSelect)
   const [toggled, setToggled] = useState<ReadonlySet<Bucket>>(new Set())
   const toggle = (bucket: Bucket) =>
     setToggled(
@@ -34,25 +34,25 @@ export function SummaryView({ table, selectedJob, onSelect, actionFor }: Props) 
     [table],
   )
   const sorted = useMemo(() => summaryRows(groups, toggled), [groups, toggled])
-  const steady = useSteadyRows(sorted, [...toggled].join(), refresh)
-  const view = useRowWindow(steady.rows.length)
+  const list = useFrozenRows(sorted, [...toggled].join(), refresh)
+  const view = useRowWindow(list.rows.length)
   const { first, last, setScroller, setSpacer } = view
-  const selected = selectedJob === null ? null : (table.job(selectedJob)?.placeId ?? null)
-  useSteadySelection(steady.rows, selected, view)
+  const selected = selectedJob === null ? null : (table.job(selectedJob)?.firstAttemptId ?? null)
+  useSelectionInPlace(list.rows, selected, view)
 
   if (groups.total === 0) return <p className={rows.empty}>This build has no jobs.</p>
   return (
     <div className={rows.view}>
-      <div className={rows.scroller} ref={setScroller} {...steady.handlers}>
+      <div className={rows.scroller} ref={setScroller} {...list.handlers}>
         <div
           className={rows.spacer}
           ref={setSpacer}
-          style={countStyle(steady.rows.length)}
+          style={countStyle(list.rows.length)}
           role="list"
           aria-label="Jobs"
         >
-          {steady.rows.slice(first, last).map((row, at) => {
-            const place = { at: first + at, total: steady.rows.length }
+          {list.rows.slice(first, last).map((row, at) => {
+            const place = { at: first + at, total: list.rows.length }
             return row.kind === 'group' ? (
               <SummaryHeading key={row.key} row={row} {...place} onToggle={toggle} />
             ) : (
@@ -68,7 +68,7 @@ export function SummaryView({ table, selectedJob, onSelect, actionFor }: Props) 
           })}
         </div>
       </div>
-      {steady.isHeld && <HeldRows onRelease={steady.release} />}
+      {list.isOutdated && <UpdateRowsButton onUpdate={list.update} />}
     </div>
   )
 }

@@ -23,7 +23,9 @@ export function summaryRows({ jobs, counts }: JobGroups, toggled: ReadonlySet<Bu
       count: counts[bucket],
       isOpen,
     }
-    const rows = isOpen ? jobs[bucket].map((job): SummaryRow => ({ key: job.placeId, kind: 'job', job })) : []
+    const rows = isOpen
+      ? jobs[bucket].map((job): SummaryRow => ({ key: job.firstAttemptId, kind: 'job', job }))
+      : []
     return [heading, ...rows]
   })
 }

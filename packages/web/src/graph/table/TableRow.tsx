@@ -3,7 +3,7 @@ import { memo } from 'react'
 import { Duration } from '../../parts/time/Time.tsx'
 import type { JobTable } from '../jobs/job-table.ts'
 import type { Job } from '../jobs/job.ts'
-import { LookMark } from '../rows/LookMark.tsx'
+import { StateMark } from '../rows/StateMark.tsx'
 import rows from '../rows/Rows.module.css'
 import { describePredecessors } from '../jobs/step-labels.ts'
 import styles from './Table.module.css'
@@ -29,7 +29,7 @@ export const TableRow = memo(({ table, job, at, isSelected, onSelect }: Props) =
       data-selected={isSelected || undefined}
     >
       <span role="cell" className={styles.state}>
-        <LookMark look={job.look} />
+        <StateMark look={job.look} />
       </span>
       <span role="cell" className={rows.name}>
         <a

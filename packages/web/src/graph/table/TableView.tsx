@@ -3,15 +3,15 @@ import { Button } from '../../parts/Button.tsx'
 import { useNow } from '../../parts/time/clock.ts'
 import { useKeys } from '../../parts/keys.ts'
 import { FilterBox } from '../rows/FilterBox.tsx'
-import { HeldRows } from '../rows/HeldRows.tsx'
+import { UpdateRowsButton } from '../rows/UpdateRowsButton.tsx'
 import rows from '../rows/Rows.module.css'
 import { filterJobs, sortJobs, type JobSort } from '../jobs/sort-jobs.ts'
 import { TableHead } from './TableHead.tsx'
 import { TableRow } from './TableRow.tsx'
 import { useJobTable } from '../jobs/use-job-table.ts'
 import { countStyle, useRowWindow } from '../rows/use-row-window.ts'
-import { toJobRow, useNewestJob, useSteadyRows, useSteadySelection } from '../rows/use-steady-rows.ts'
-import { useSteadySelect, type ViewProps } from '../view.ts'
+import { toJobRow, useNewestJob, useFrozenRows, useSelectionInPlace } from '../rows/use-frozen-rows.ts'
+import { useStableSelect, type ViewProps } from '../view.ts'
 
 interface Props extends ViewProps {
   filter: string
@@ -23,7 +23,7 @@ interface Props extends ViewProps {
 /** Every job of the build. It says all that the graph shows, for readers who do not see it. */
 export function TableView({ table, selectedJob, onSelect, filter, onFilter, sort, onSort }: Props) {
   useJobTable(table)
-  const select = useSteadySelect(onSelect)
+  const select = useStableSelect(onSelect)
   const nowMs = useNow()
   const input = useRef<HTMLInputElement>(null)
   useKeys([{ keys: '/', label: 'Filter jobs', run: () => input.current?.focus() }])
@@ -35,11 +35,11 @@ export function TableView({ table, selectedJob, onSelect, filter, onFilter, sort
     [all, filter, sort, sortTime],
   )
   const request = `${sort.column} ${sort.isDescending} ${filter}`
-  const steady = useSteadyRows(found, request, useNewestJob(table))
-  const view = useRowWindow(steady.rows.length)
+  const list = useFrozenRows(found, request, useNewestJob(table))
+  const view = useRowWindow(list.rows.length)
   const { first, last, setScroller, setSpacer } = view
-  const selected = selectedJob === null ? null : (table.job(selectedJob)?.placeId ?? null)
-  useSteadySelection(steady.rows, selected, view)
+  const selected = selectedJob === null ? null : (table.job(selectedJob)?.firstAttemptId ?? null)
+  useSelectionInPlace(list.rows, selected, view)
 
   return (
     <div className={rows.view}>
@@ -50,11 +50,11 @@ export function TableView({ table, selectedJob, onSelect, filter, onFilter, sort
         role="table"
         aria-label="Jobs"
         aria-rowcount={found.length + 1}
-        {...steady.handlers}
+        {...list.handlers}
       >
         <TableHead sort={sort} onSort={onSort} />
-        <div className={rows.spacer} ref={setSpacer} style={countStyle(steady.rows.length)} role="rowgroup">
-          {steady.rows.slice(first, last).map(({ key, job }, at) => (
+        <div className={rows.spacer} ref={setSpacer} style={countStyle(list.rows.length)} role="rowgroup">
+          {list.rows.slice(first, last).map(({ key, job }, at) => (
             <TableRow
               key={key}
               table={table}
@@ -72,7 +72,7 @@ export function TableView({ table, selectedJob, onSelect, filter, onFilter, sort
           </p>
         )}
       </div>
-      {steady.isHeld && <HeldRows onRelease={steady.release} />}
+      {list.isOutdated && <UpdateRowsButton onUpdate={list.update} />}
     </div>
   )
 }

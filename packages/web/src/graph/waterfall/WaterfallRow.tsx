@@ -4,7 +4,7 @@ import { formatDuration } from '../../parts/time/durations.ts'
 import { spansOf } from './job-spans.ts'
 import type { JobTable } from '../jobs/job-table.ts'
 import type { Job } from '../jobs/job.ts'
-import { LookMark, toneClass } from '../rows/LookMark.tsx'
+import { StateMark, toneClass } from '../rows/StateMark.tsx'
 import rows from '../rows/Rows.module.css'
 import { titleOf } from '../../parts/state-badge/states.ts'
 import { cssVariables, rowStyle } from '../rows/use-row-window.ts'
@@ -31,7 +31,7 @@ export const WaterfallRow = memo(({ table, job, startMs, at, isSelected, onSelec
       onClick={selectOnClick(() => onSelect(job.id))}
     >
       <span className={styles.name}>
-        <LookMark look={job.look} hasWord={false} />
+        <StateMark look={job.look} hasWord={false} />
         <span className={rows.name} title={job.name}>
           <Label text={job.name} />
         </span>

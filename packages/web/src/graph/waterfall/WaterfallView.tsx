@@ -3,7 +3,7 @@ import { IconButton } from '../../parts/Button.tsx'
 import { useNow } from '../../parts/time/clock.ts'
 import { useKeys } from '../../parts/keys.ts'
 import { FilterBox } from '../rows/FilterBox.tsx'
-import { HeldRows } from '../rows/HeldRows.tsx'
+import { UpdateRowsButton } from '../rows/UpdateRowsButton.tsx'
 import { extentOf, sortByStart } from './job-spans.ts'
 import { Minimap } from './Minimap.tsx'
 import rows from '../rows/Rows.module.css'
@@ -11,8 +11,8 @@ import { failedFirst, filterJobs, sortJobs } from '../jobs/sort-jobs.ts'
 import { Timescale } from './timescale.ts'
 import { useJobTable } from '../jobs/use-job-table.ts'
 import { countStyle, cssVariables, useRowWindow } from '../rows/use-row-window.ts'
-import { toJobRow, useNewestJob, useSteadyRows, useSteadySelection } from '../rows/use-steady-rows.ts'
-import { useSteadySelect, type ViewProps } from '../view.ts'
+import { toJobRow, useNewestJob, useFrozenRows, useSelectionInPlace } from '../rows/use-frozen-rows.ts'
+import { useStableSelect, type ViewProps } from '../view.ts'
 import styles from './Waterfall.module.css'
 import { WaterfallAxis, WaterfallGrid } from './WaterfallAxis.tsx'
 import { WaterfallLegend } from './WaterfallLegend.tsx'
@@ -26,7 +26,7 @@ interface Props extends ViewProps {
 /** When each job waited, started and ran. */
 export function WaterfallView({ table, selectedJob, onSelect, filter, onFilter }: Props) {
   useJobTable(table)
-  const select = useSteadySelect(onSelect)
+  const select = useStableSelect(onSelect)
   const nowMs = useNow()
   const [isFailedFirst, setIsFailedFirst] = useState(false)
   const [timescale] = useState(() => new Timescale())
@@ -40,11 +40,11 @@ export function WaterfallView({ table, selectedJob, onSelect, filter, onFilter }
   const extent = useMemo(() => extentOf(all, nowMs), [all, nowMs])
   const lengthMs = extent.endMs - extent.startMs
   const sorted = useMemo(() => found.map(toJobRow), [found])
-  const steady = useSteadyRows(sorted, `${filter} ${isFailedFirst}`, useNewestJob(table))
-  const view = useRowWindow(steady.rows.length)
+  const list = useFrozenRows(sorted, `${filter} ${isFailedFirst}`, useNewestJob(table))
+  const view = useRowWindow(list.rows.length)
   const { first, last, scroller, setScroller, setSpacer } = view
-  const selected = selectedJob === null ? null : (table.job(selectedJob)?.placeId ?? null)
-  useSteadySelection(steady.rows, selected, view)
+  const selected = selectedJob === null ? null : (table.job(selectedJob)?.firstAttemptId ?? null)
+  useSelectionInPlace(list.rows, selected, view)
 
   useEffect(() => (scroller === null ? undefined : timescale.attach(scroller)), [scroller, timescale])
   useEffect(() => timescale.setLength(lengthMs), [timescale, lengthMs])
@@ -72,16 +72,16 @@ export function WaterfallView({ table, selectedJob, onSelect, filter, onFilter }
           className={`${rows.scroller} ${styles.scroller}`}
           ref={setScroller}
           style={cssVariables({ '--length': lengthMs, '--now': lengthMs })}
-          {...steady.handlers}
+          {...list.handlers}
         >
           <WaterfallAxis timescale={timescale} />
           <ul
             className={`${rows.spacer} ${styles.spacer}`}
             ref={setSpacer}
-            style={countStyle(steady.rows.length)}
+            style={countStyle(list.rows.length)}
           >
             <WaterfallGrid timescale={timescale} />
-            {steady.rows.slice(first, last).map(({ key, job }, at) => (
+            {list.rows.slice(first, last).map(({ key, job }, at) => (
               <WaterfallRow
                 key={key}
                 table={table}
@@ -97,7 +97,7 @@ export function WaterfallView({ table, selectedJob, onSelect, filter, onFilter }
           {found.length === 0 && <p className={rows.empty}>No job matches the filter.</p>}
         </div>
       </div>
-      {steady.isHeld && <HeldRows onRelease={steady.release} />}
+      {list.isOutdated && <UpdateRowsButton onUpdate={list.update} />}
     </div>
   )
 }

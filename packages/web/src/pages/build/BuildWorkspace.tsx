@@ -5,7 +5,7 @@ import type { JobTable } from '../../graph/jobs/job-table.ts'
 import { useJobTable } from '../../graph/jobs/use-job-table.ts'
 import { BuildContent } from './BuildContent.tsx'
 import { JobPanel } from './job/JobPanel.tsx'
-import { usePanelPlace } from './panel-place.ts'
+import { usePanelLayout } from './panel-layout.ts'
 import type { BuildPlace } from './queries.ts'
 import type { BuildSearch } from './search.ts'
 import { useSelection } from './selection.ts'
@@ -28,17 +28,17 @@ export function BuildWorkspace({ place, build, table, search, mayBuild }: Props)
   const selection = useSelection()
   const isWide = useWide()
   const isPhone = usePhone()
-  const panelPlace = usePanelPlace()
+  const panelLayout = usePanelLayout()
   const [isFull, setFull] = useState(false)
   const workspace = useRef<HTMLDivElement>(null)
   const job = selection.job === null ? undefined : table.job(selection.job)
-  const dock = isWide ? panelPlace.dock : 'bottom'
+  const dock = isWide ? panelLayout.dock : 'bottom'
   useFirstFailure(table, selection, isPhone)
   useBuildKeys({
     place,
     table,
     selection,
-    toggleDock: panelPlace.toggleDock,
+    toggleDock: panelLayout.toggleDock,
     toggleFull: () => setFull(!isFull),
     workspace,
   })
@@ -55,7 +55,7 @@ export function BuildWorkspace({ place, build, table, search, mayBuild }: Props)
   }
   const panel = (
     <JobPanel
-      key={job.placeId}
+      key={job.firstAttemptId}
       place={{ ...place, job: job.id }}
       build={build}
       job={job}
@@ -66,7 +66,7 @@ export function BuildWorkspace({ place, build, table, search, mayBuild }: Props)
       isFull={isFull || isPhone}
       canDock={isWide && !isFull}
       dock={dock}
-      onDock={panelPlace.toggleDock}
+      onDock={panelLayout.toggleDock}
       onFull={isPhone ? null : () => setFull(!isFull)}
       onClose={() => {
         setFull(false)
@@ -83,7 +83,7 @@ export function BuildWorkspace({ place, build, table, search, mayBuild }: Props)
   }
   return (
     <div ref={workspace} className={styles.split}>
-      <SplitPane dock={dock} size={panelPlace.size} onResize={panelPlace.resize} panel={panel}>
+      <SplitPane dock={dock} size={panelLayout.size} onResize={panelLayout.resize} panel={panel}>
         {content}
       </SplitPane>
     </div>

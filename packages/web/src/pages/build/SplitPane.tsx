@@ -1,6 +1,6 @@
 // Two panes with a border that can be moved with the pointer and with the arrow keys.
 import { useRef, type CSSProperties, type KeyboardEvent, type PointerEvent, type ReactNode } from 'react'
-import { largest, smallest, type Dock } from './panel-place.ts'
+import { largest, smallest, type Dock } from './panel-layout.ts'
 import styles from './SplitPane.module.css'
 
 interface Props {

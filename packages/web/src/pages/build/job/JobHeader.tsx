@@ -9,7 +9,7 @@ import { AttemptMenu } from './AttemptMenu.tsx'
 import { CancelJob } from './CancelJob.tsx'
 import type { JobActions } from './job-actions.ts'
 import { JobMenu } from './JobMenu.tsx'
-import type { Dock } from '../panel-place.ts'
+import type { Dock } from '../panel-layout.ts'
 import type { JobPlace } from '../queries.ts'
 import styles from './JobHeader.module.css'
 

@@ -39,7 +39,7 @@ export function Failures({ place, isRunning, selection }: Props) {
       {jobs.length > 0 && (
         <section>
           <h2>Jobs</h2>
-          <ul className={styles.list} data-steady>
+          <ul className={styles.list} data-list>
             {jobs.map((job) => (
               <Failure key={job.id} job={job} selection={selection} />
             ))}

@@ -66,7 +66,7 @@ function Failures({ org, build }: { org: string; build: Schemas['Build'] }) {
   return (
     <section>
       <h2>Failed</h2>
-      <ul className={styles.list} data-steady>
+      <ul className={styles.list} data-list>
         {tests.map((test) => (
           <FailedTest key={test.id} test={test} />
         ))}

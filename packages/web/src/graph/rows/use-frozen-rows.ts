@@ -1,14 +1,14 @@
 import { useCallback, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import type { JobTable } from '../jobs/job-table.ts'
 import type { Job } from '../jobs/job.ts'
-import { holdRows, isSameOrder, type Row } from './steady-rows.ts'
+import { keepOrder, isSameOrder, type Row } from './frozen-order.ts'
 import type { RowWindow } from './use-row-window.ts'
 
-interface SteadyRows<T> {
+interface FrozenRows<T> {
   rows: readonly T[]
   /** The list would be in another order if nobody pointed at it. */
-  isHeld: boolean
-  release: () => void
+  isOutdated: boolean
+  update: () => void
   /** For the element around the rows. */
   handlers: {
     onPointerMove: () => void
@@ -19,40 +19,40 @@ interface SteadyRows<T> {
 }
 
 /**
- * Holds the order while the pointer or the keyboard is in the list. `request` changes when the reader asks for another
- * order, which is never held.
+ * Freezes the order while the pointer or the keyboard is in the list. `request` changes when the reader asks for another
+ * order, which is never frozen.
  */
-export function useSteadyRows<T extends Row>(
+export function useFrozenRows<T extends Row>(
   now: readonly T[],
   request: string,
   refresh: (row: T) => T,
-): SteadyRows<T> {
-  const [held, setHeld] = useState<{ request: string; rows: readonly T[] } | null>(null)
-  const isHolding = held !== null && held.request === request
+): FrozenRows<T> {
+  const [frozen, setFrozen] = useState<{ request: string; rows: readonly T[] } | null>(null)
+  const isFrozen = frozen !== null && frozen.request === request
   const rows = useMemo(
-    () => (held !== null && held.request === request ? holdRows(held.rows, now, refresh) : now),
-    [held, request, now, refresh],
+    () => (frozen !== null && frozen.request === request ? keepOrder(frozen.rows, now, refresh) : now),
+    [frozen, request, now, refresh],
   )
-  const hold = () => {
-    if (!isHolding) setHeld({ request, rows })
+  const freeze = () => {
+    if (!isFrozen) setFrozen({ request, rows })
   }
   return {
     rows,
-    isHeld: rows !== now && !isSameOrder(rows, now),
-    release: () => setHeld({ request, rows: now }),
+    isOutdated: rows !== now && !isSameOrder(rows, now),
+    update: () => setFrozen({ request, rows: now }),
     handlers: {
-      onPointerMove: hold,
-      onPointerLeave: () => setHeld(null),
+      onPointerMove: freeze,
+      onPointerLeave: () => setFrozen(null),
       onFocus({ target }) {
-        if (target instanceof Element && target.matches(':focus-visible')) hold()
+        if (target instanceof Element && target.matches(':focus-visible')) freeze()
       },
-      onBlur: () => setHeld(null),
+      onBlur: () => setFrozen(null),
     },
   }
 }
 
 /** When rows above the selected one come or go, the list scrolls by as much, so that it stays where it is. */
-export function useSteadySelection(rows: readonly Row[], selected: string | null, window: RowWindow): void {
+export function useSelectionInPlace(rows: readonly Row[], selected: string | null, window: RowWindow): void {
   const at = useMemo(
     () => (selected === null ? -1 : rows.findIndex(({ key }) => key === selected)),
     [rows, selected],
@@ -76,7 +76,7 @@ interface JobRow extends Row {
 }
 
 /** Attempts of a job share a row. */
-export const toJobRow = (job: Job): JobRow => ({ key: job.placeId, job })
+export const toJobRow = (job: Job): JobRow => ({ key: job.firstAttemptId, job })
 
 /** For rows that left a list. */
 export function useNewestJob(table: JobTable): (row: JobRow) => JobRow {

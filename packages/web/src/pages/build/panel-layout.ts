@@ -11,7 +11,7 @@ const usual = 55
 
 const clamp = (percent: number) => Math.min(largest, Math.max(smallest, Math.round(percent)))
 
-export function usePanelPlace() {
+export function usePanelLayout() {
   const [dock, setDock] = useState<Dock>(() =>
     localStorage.getItem(dockSetting) === 'bottom' ? 'bottom' : 'right',
   )

@@ -5,7 +5,7 @@ export interface Row {
 }
 
 /** The rows that were shown before, with their content of now. `refresh` gives it for a row that has left the list. */
-export function holdRows<T extends Row>(
+export function keepOrder<T extends Row>(
   shown: readonly T[],
   now: readonly T[],
   refresh: (row: T) => T,

@@ -7,7 +7,7 @@ import { titleOf, type StateLook, type Tone } from '../../parts/state-badge/stat
 export const toneClass = (tone: Tone): string => tones[tone] ?? ''
 
 /** Icon, word and colour of a state, in a row. */
-export const LookMark = ({ look, hasWord = true }: { look: StateLook; hasWord?: boolean }) => (
+export const StateMark = ({ look, hasWord = true }: { look: StateLook; hasWord?: boolean }) => (
   <span className={`${styles.state} ${toneClass(look.tone)}`} title={titleOf(look)}>
     <Icon
       name={look.icon}
