@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
+import type { JobAddress } from '../api/addresses.ts'
 import { Finder } from './search/finder.ts'
 import { LogModel } from './model/model.ts'
-import type { JobAddress } from './model/source.ts'
 import { Viewport } from './viewport/viewport.ts'
 
 export interface OpenLog {

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { findEntries, foundEntries, pageEntries } from './palette-entries.ts'
 
-const place = { org: 'acme', pipeline: 'demo', found: [] }
+const context = { org: 'acme', pipeline: 'demo', found: [] }
 
 describe('the palette', () => {
   it('finds pages by any of their words, in any order and case', () => {
-    const titles = findEntries(pageEntries('acme'), 'QUEUES clus', place).map(({ title }) => title)
+    const titles = findEntries(pageEntries('acme'), 'QUEUES clus', context).map(({ title }) => title)
     expect(titles).toEqual(['Clusters and queues'])
   })
 
   it('leads from a number to that build of the pipeline on screen', () => {
-    expect(findEntries([], '#12', place)).toMatchObject([{ to: '/acme/demo/builds/12' }])
-    expect(findEntries([], '#12', { ...place, pipeline: null })).toEqual([])
+    expect(findEntries([], '#12', context)).toMatchObject([{ to: '/acme/demo/builds/12' }])
+    expect(findEntries([], '#12', { ...context, pipeline: null })).toEqual([])
   })
 
   it('offers no page of an organization where there is none', () => {
@@ -34,7 +34,7 @@ describe('the palette', () => {
       },
     ])
     expect(found[0]).toMatchObject({ title: 'Demo #12', subtitle: 'Build, Fix it' })
-    expect(findEntries([], '12', { ...place, found }).map(({ to }) => to)).toEqual([
+    expect(findEntries([], '12', { ...context, found }).map(({ to }) => to)).toEqual([
       '/acme/demo/builds/12',
       '/acme/api/builds/12',
     ])

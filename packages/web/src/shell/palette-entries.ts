@@ -35,7 +35,7 @@ const page = (title: string, to: string, icon: IconName): PaletteEntry => ({
   to,
 })
 
-interface Place {
+interface Context {
   org: string | null
   pipeline: string | null
   /** What the server found for the text. */
@@ -43,10 +43,10 @@ interface Place {
 }
 
 /** `#12` leads to a build of the pipeline on screen. */
-export function findEntries(own: readonly PaletteEntry[], text: string, place: Place): PaletteEntry[] {
+export function findEntries(own: readonly PaletteEntry[], text: string, context: Context): PaletteEntry[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean)
   const matching = own.filter(({ title }) => words.every((word) => title.toLowerCase().includes(word)))
-  return withoutRepeats([...buildEntry(text, place), ...matching, ...place.found]).slice(0, 60)
+  return withoutRepeats([...buildEntry(text, context), ...matching, ...context.found]).slice(0, 60)
 }
 
 /** The first of the entries that lead to the same page. */
@@ -89,7 +89,7 @@ const hitNames: Record<Hit['type'], string> = {
   queue: 'Queue',
 }
 
-function buildEntry(text: string, { org, pipeline }: Place): PaletteEntry[] {
+function buildEntry(text: string, { org, pipeline }: Context): PaletteEntry[] {
   const [, number] = /^#?(\d{1,9})$/.exec(text) ?? []
   if (number === undefined || org === null || pipeline === null) return []
   const to = `/${org}/${pipeline}/builds/${number}`

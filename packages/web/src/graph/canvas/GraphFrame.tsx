@@ -1,6 +1,6 @@
 import { Icon } from '../../parts/Icon.tsx'
 import styles from './Graph.module.css'
-import { placeStyle } from './GraphNode.tsx'
+import { rectStyle } from './GraphNode.tsx'
 import type { JobTable } from '../jobs/job-table.ts'
 import type { Layout } from '../layout/layout.ts'
 import { StateMark } from '../rows/StateMark.tsx'
@@ -17,7 +17,7 @@ interface Props {
 export function GraphFrame({ table, frame, onFold }: Props) {
   const { look } = useStepSummary(table, frame.id)
   return (
-    <div className={styles.frame} style={placeStyle(frame)}>
+    <div className={styles.frame} style={rectStyle(frame)}>
       <button
         type="button"
         className={styles.fold}

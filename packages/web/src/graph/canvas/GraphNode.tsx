@@ -8,7 +8,7 @@ import styles from './Graph.module.css'
 import { isArrow, type Arrow } from '../layout/graph-walk.ts'
 import type { JobTable } from '../jobs/job-table.ts'
 import type { StepKind } from '../jobs/job.ts'
-import type { LayoutNode } from '../layout/layout.ts'
+import type { LayoutNode, Rect } from '../layout/layout.ts'
 import { toneClass } from '../rows/StateMark.tsx'
 import { describeRest, describeStep } from '../jobs/step-labels.ts'
 import type { StepSummary } from '../jobs/step-summary.ts'
@@ -34,7 +34,7 @@ interface Props {
   onFocus: (stepId: string) => void
 }
 
-export const placeStyle = ({ x, y, width, height }: Omit<LayoutNode, 'id' | 'kind'>) =>
+export const rectStyle = ({ x, y, width, height }: Rect) =>
   cssVariables({ '--x': `${x}px`, '--y': `${y}px`, '--w': `${width}px`, '--h': `${height}px` })
 
 /** A step: a link to its job, or to the first of its jobs. */
@@ -47,7 +47,7 @@ export const GraphNode = memo(({ table, node, isSelected, isTabStop, onOpen, onA
       href={`#${first?.id ?? ''}`}
       aria-disabled={first === undefined || undefined}
       className={`${styles.node} ${toneClass(summary.look?.tone ?? 'idle')}`}
-      style={placeStyle(node)}
+      style={rectStyle(node)}
       data-step={node.id}
       data-kind={node.kind}
       data-selected={isSelected || undefined}

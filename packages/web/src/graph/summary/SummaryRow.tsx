@@ -12,12 +12,12 @@ import styles from './SummaryRow.module.css'
 import { rowStyle } from '../rows/use-row-window.ts'
 import { selectOnClick } from '../view.ts'
 
-interface Place {
+interface Position {
   at: number
   total: number
 }
 
-interface HeadingProps extends Place {
+interface HeadingProps extends Position {
   row: Extract<SummaryRow, { kind: 'group' }>
   onToggle: (bucket: Bucket) => void
 }
@@ -37,7 +37,7 @@ export const SummaryHeading = ({ row, at, total, onToggle }: HeadingProps) => (
   </div>
 )
 
-interface JobProps extends Place {
+interface JobProps extends Position {
   job: Job
   isSelected: boolean
   onSelect: (jobId: string) => void

@@ -52,14 +52,14 @@ export function SummaryView({ table, selectedJob, onSelect, actionFor }: Props) 
           aria-label="Jobs"
         >
           {list.rows.slice(first, last).map((row, at) => {
-            const place = { at: first + at, total: list.rows.length }
+            const position = { at: first + at, total: list.rows.length }
             return row.kind === 'group' ? (
-              <SummaryHeading key={row.key} row={row} {...place} onToggle={toggle} />
+              <SummaryHeading key={row.key} row={row} {...position} onToggle={toggle} />
             ) : (
               <SummaryJob
                 key={row.key}
                 job={row.job}
-                {...place}
+                {...position}
                 isSelected={row.key === selected}
                 onSelect={select}
                 action={row.job.isUnblockable ? actionFor?.(row.job) : undefined}

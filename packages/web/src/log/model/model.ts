@@ -1,11 +1,12 @@
 // One log as the page knows it: its rows in memory, its groups and which are open, and whether it still grows. It knows nothing
 // of pixels. Listeners learn that something changed, not what.
+import type { JobAddress } from '../../api/addresses.ts'
 import { ApiFailure } from '../../api/call.ts'
 import { Blocks } from './blocks.ts'
 import type { Folding } from './groups.ts'
 import { OpenGroups } from './open-groups.ts'
 import { readRow, type WireRow } from './rows.ts'
-import { failureText, fetchIndex, fetchRows, fetchTail, streamUrl, type JobAddress } from './source.ts'
+import { failureText, fetchIndex, fetchRows, fetchTail, streamUrl } from './source.ts'
 import { followStream, type StreamState } from './stream.ts'
 
 const tailRows = 200

@@ -1,14 +1,8 @@
 // The operations of the public API that the log viewer uses.
+import type { JobAddress } from '../../api/addresses.ts'
 import { addressOf, ApiFailure, call } from '../../api/call.ts'
 import { readRow, type Row, type WireRow } from './rows.ts'
 import type { Group } from './groups.ts'
-
-export type JobAddress = {
-  org: string
-  pipeline: string
-  build: number
-  job: string
-}
 
 interface LogIndex {
   rows: number

@@ -1,6 +1,7 @@
+import type { JobAddress } from '../../api/addresses.ts'
 import { call } from '../../api/call.ts'
 import type { Match, Query } from './search.ts'
-import { logPath, type JobAddress } from '../model/source.ts'
+import { logPath } from '../model/source.ts'
 
 export async function searchLog(
   address: JobAddress,

@@ -7,18 +7,12 @@ import { Page } from '../../parts/Page.tsx'
 import { StateBadge } from '../../parts/state-badge/StateBadge.tsx'
 import { Loading, Problem } from '../../parts/States.tsx'
 
-interface Place {
-  org: string
-  cluster: string
-  image: string
-}
-
-const imageQuery = (params: Place) =>
+const imageQuery = (params: { org: string; cluster: string; image: string }) =>
   query('GET /v2/organizations/{org}/clusters/{cluster}/agent-images/{image}', { params })
 
 export function AgentImagePage() {
-  const place = useParams({ from: '/organizations/$org/clusters/$cluster/agent_images/$image' })
-  const { data: image, error, refetch } = useQuery(imageQuery(place))
+  const params = useParams({ from: '/organizations/$org/clusters/$cluster/agent_images/$image' })
+  const { data: image, error, refetch } = useQuery(imageQuery(params))
   if (error !== null) return <Problem error={error} onRetry={() => void refetch()} />
   if (image === undefined) return <Loading />
   return (

@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import type { BuildAddress } from '../../api/addresses.ts'
 import type { Schemas } from '../../api/operations.ts'
 import type { JobTable } from '../../graph/jobs/job-table.ts'
 import { useJobTable } from '../../graph/jobs/use-job-table.ts'
@@ -9,11 +10,10 @@ import { Menu, type MenuEntry } from '../../parts/Menu.tsx'
 import { isCanceled, isOver, useBuildActions } from './build-actions.ts'
 import { CancelBuild } from './CancelBuild.tsx'
 import { curlOf } from './curl.ts'
-import type { BuildPlace } from './queries.ts'
 import { usePhone } from '../../parts/use-media.ts'
 
 interface Props {
-  place: BuildPlace
+  address: BuildAddress
   build: Schemas['Build']
   table: JobTable
   mayBuild: boolean
@@ -21,11 +21,11 @@ interface Props {
 }
 
 /** Only what the server would carry out is offered. */
-export function BuildActions({ place, build, table, mayBuild, allowsRebuilds }: Props) {
+export function BuildActions({ address, build, table, mayBuild, allowsRebuilds }: Props) {
   useJobTable(table)
   const isPhone = usePhone()
   const [isAsking, setAsking] = useState(false)
-  const { retryFailed, rebuild, cancel } = useBuildActions(place)
+  const { retryFailed, rebuild, cancel } = useBuildActions(address)
   const { failed } = table.groups().counts
   const canRetry = mayBuild && failed > 0 && !isCanceled(build)
   const canRebuild = mayBuild && allowsRebuilds
@@ -37,7 +37,7 @@ export function BuildActions({ place, build, table, mayBuild, allowsRebuilds }: 
     ...(isPhone && canCancel
       ? [{ label: 'Cancel…', icon: 'ban' as const, isDanger: true, action: () => setAsking(true) }]
       : []),
-    { label: 'Copy as curl', icon: 'terminal', action: () => void copyText(curlOf(place)) },
+    { label: 'Copy as curl', icon: 'terminal', action: () => void copyText(curlOf(address)) },
     { label: 'Copy the build’s id', icon: 'copy', action: () => void copyText(build.id) },
     { label: 'Copy link', icon: 'link', action: () => void copyText(build.web_url) },
   ]

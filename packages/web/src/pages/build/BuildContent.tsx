@@ -1,5 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
+import type { BuildAddress } from '../../api/addresses.ts'
 import type { Schemas } from '../../api/operations.ts'
 import type { JobTable } from '../../graph/jobs/job-table.ts'
 import type { Job } from '../../graph/jobs/job.ts'
@@ -8,7 +9,6 @@ import { SummaryView } from '../../graph/summary/SummaryView.tsx'
 import { TableView } from '../../graph/table/TableView.tsx'
 import { Button } from '../../parts/Button.tsx'
 import { Loading } from '../../parts/States.tsx'
-import type { BuildPlace } from './queries.ts'
 import type { BuildSearch } from './search.ts'
 import type { Selection } from './selection.ts'
 
@@ -21,7 +21,7 @@ const WaterfallView = lazy(() =>
 const BuildTab = lazy(() => import('./tabs/BuildTab.tsx').then(({ BuildTab }) => ({ default: BuildTab })))
 
 interface Props {
-  place: BuildPlace
+  address: BuildAddress
   build: Schemas['Build']
   table: JobTable
   search: BuildSearch
@@ -29,13 +29,13 @@ interface Props {
 }
 
 /** The chosen view of the jobs, or the tab in its place. */
-export function BuildContent({ place, build, table, search, selection }: Props) {
+export function BuildContent({ address, build, table, search, selection }: Props) {
   return (
     <Suspense fallback={<Loading />}>
       {search.tab === undefined ? (
         <JobView table={table} search={search} selection={selection} />
       ) : (
-        <BuildTab tab={search.tab} place={place} build={build} table={table} selection={selection} />
+        <BuildTab tab={search.tab} address={address} build={build} table={table} selection={selection} />
       )}
     </Suspense>
   )

@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import type { BuildAddress } from '../../api/addresses.ts'
 import type { Schemas } from '../../api/operations.ts'
 import { Copy } from '../../parts/Copy.tsx'
 import { Icon } from '../../parts/Icon.tsx'
 import { Duration, Time } from '../../parts/time/Time.tsx'
-import { newestBuildQuery, type BuildPlace } from './queries.ts'
+import { newestBuildQuery } from './queries.ts'
 import { WholeMessage } from './WholeMessage.tsx'
 import styles from './BuildFacts.module.css'
 
@@ -18,7 +19,7 @@ const sources: Record<Build['source'], string> = {
   schedule: 'by schedule',
 }
 
-export function BuildFacts({ place, build }: { place: BuildPlace; build: Build }) {
+export function BuildFacts({ address, build }: { address: BuildAddress; build: Build }) {
   const who = build.creator?.name ?? build.author?.name
   return (
     <div className={styles.facts}>
@@ -36,13 +37,13 @@ export function BuildFacts({ place, build }: { place: BuildPlace; build: Build }
       <span className={styles.fact}>
         {who && <span className={styles.text}>{who}</span>} {sources[build.source]}
       </span>
-      <Origin place={place} build={build} />
+      <Origin address={address} build={build} />
       <span>
         <Duration from={build.started_at} to={build.finished_at} />
       </span>
       <Time at={build.created_at} />
       <WholeMessage message={build.message} />
-      <Neighbours place={place} build={build} />
+      <Neighbours address={address} build={build} />
     </div>
   )
 }
@@ -67,7 +68,7 @@ function PullRequest({ build: { pull_request: request } }: { build: Build }) {
   )
 }
 
-function Origin({ place: { org, pipeline }, build }: { place: BuildPlace; build: Build }) {
+function Origin({ address: { org, pipeline }, build }: { address: BuildAddress; build: Build }) {
   const { rebuilt_from: rebuilt, triggered_from: triggered } = build
   const to = '/$org/$pipeline/builds/$number'
   if (triggered !== null) {
@@ -86,12 +87,12 @@ function Origin({ place: { org, pipeline }, build }: { place: BuildPlace; build:
   )
 }
 
-function Neighbours({ place, build: { number } }: { place: BuildPlace; build: Build }) {
-  const last = useNewestNumber(place)
+function Neighbours({ address, build: { number } }: { address: BuildAddress; build: Build }) {
+  const last = useNewestNumber(address)
   const link = (target: number, label: string, text: string) => (
     <Link
       to="/$org/$pipeline/builds/$number"
-      params={{ org: place.org, pipeline: place.pipeline, number: String(target) }}
+      params={{ org: address.org, pipeline: address.pipeline, number: String(target) }}
       aria-label={`${label} build, #${target}`}
       className={styles.neighbour}
     >
@@ -106,7 +107,7 @@ function Neighbours({ place, build: { number } }: { place: BuildPlace; build: Bu
   )
 }
 
-export function useNewestNumber(place: BuildPlace): number {
-  const { data } = useQuery(newestBuildQuery(place))
+export function useNewestNumber(address: BuildAddress): number {
+  const { data } = useQuery(newestBuildQuery(address))
   return data?.[0]?.number ?? 0
 }

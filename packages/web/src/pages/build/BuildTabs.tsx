@@ -1,10 +1,11 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
+import type { BuildAddress } from '../../api/addresses.ts'
 import type { Schemas } from '../../api/operations.ts'
 import type { IconName } from '../../parts/icon-names.ts'
 import { Icon } from '../../parts/Icon.tsx'
-import { annotationCountQuery, artifactsQuery, testRunsQuery, type BuildPlace } from './queries.ts'
+import { annotationCountQuery, artifactsQuery, testRunsQuery } from './queries.ts'
 import { tabs, views, withView, type BuildSearch, type TabName, type ViewName } from './search.ts'
 import styles from './BuildTabs.module.css'
 
@@ -26,13 +27,13 @@ const tabNames: Record<TabName, string> = {
 }
 
 interface Props {
-  place: BuildPlace
+  address: BuildAddress
   build: Schemas['Build']
   search: BuildSearch
 }
 
-export function BuildTabs({ place, build, search }: Props) {
-  const counts = useCounts(place)
+export function BuildTabs({ address, build, search }: Props) {
+  const counts = useCounts(address)
   const { tab, view = 'summary' } = search
   const hasFailures = build.failing_at !== null || build.state === 'failed' || tab === 'failures'
   const shownTabs = tabs.filter((each) => each !== 'failures' || hasFailures)
@@ -80,10 +81,10 @@ export function BuildTabs({ place, build, search }: Props) {
   )
 }
 
-function useCounts(place: BuildPlace): Partial<Record<TabName, string>> {
-  const annotations = useInfiniteQuery(annotationCountQuery(place)).data
-  const artifacts = useInfiniteQuery(artifactsQuery(place)).data
-  const tests = useInfiniteQuery(testRunsQuery(place)).data
+function useCounts(address: BuildAddress): Partial<Record<TabName, string>> {
+  const annotations = useInfiniteQuery(annotationCountQuery(address)).data
+  const artifacts = useInfiniteQuery(artifactsQuery(address)).data
+  const tests = useInfiniteQuery(testRunsQuery(address)).data
   const failed = tests?.pages.flatMap(({ rows }) => rows).reduce((sum, run) => sum + run.failed_count, 0)
   return {
     ...countOf('annotations', annotations?.pages),

@@ -1,12 +1,12 @@
 // Below the header: a view or a tab of the build, and the panel of the selected job.
 import { useRef, useState } from 'react'
+import type { BuildAddress } from '../../api/addresses.ts'
 import type { Schemas } from '../../api/operations.ts'
 import type { JobTable } from '../../graph/jobs/job-table.ts'
 import { useJobTable } from '../../graph/jobs/use-job-table.ts'
 import { BuildContent } from './BuildContent.tsx'
 import { JobPanel } from './job/JobPanel.tsx'
 import { usePanelLayout } from './panel-layout.ts'
-import type { BuildPlace } from './queries.ts'
 import type { BuildSearch } from './search.ts'
 import { useSelection } from './selection.ts'
 import { SplitPane } from './SplitPane.tsx'
@@ -16,14 +16,14 @@ import { usePhone, useWide } from '../../parts/use-media.ts'
 import styles from './BuildWorkspace.module.css'
 
 interface Props {
-  place: BuildPlace
+  address: BuildAddress
   build: Schemas['Build']
   table: JobTable
   search: BuildSearch
   mayBuild: boolean
 }
 
-export function BuildWorkspace({ place, build, table, search, mayBuild }: Props) {
+export function BuildWorkspace({ address, build, table, search, mayBuild }: Props) {
   useJobTable(table)
   const selection = useSelection()
   const isWide = useWide()
@@ -35,7 +35,7 @@ export function BuildWorkspace({ place, build, table, search, mayBuild }: Props)
   const dock = isWide ? panelLayout.dock : 'bottom'
   useFirstFailure(table, selection, isPhone)
   useBuildKeys({
-    place,
+    address,
     table,
     selection,
     toggleDock: panelLayout.toggleDock,
@@ -44,7 +44,7 @@ export function BuildWorkspace({ place, build, table, search, mayBuild }: Props)
   })
 
   const content = (
-    <BuildContent place={place} build={build} table={table} search={search} selection={selection} />
+    <BuildContent address={address} build={build} table={table} search={search} selection={selection} />
   )
   if (job === undefined) {
     return (
@@ -56,7 +56,7 @@ export function BuildWorkspace({ place, build, table, search, mayBuild }: Props)
   const panel = (
     <JobPanel
       key={job.firstAttemptId}
-      place={{ ...place, job: job.id }}
+      address={{ ...address, job: job.id }}
       build={build}
       job={job}
       table={table}

@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams, useSearch } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { onBuild, useLive } from '../../api/live.ts'
+import type { BuildAddress } from '../../api/addresses.ts'
 import type { Schemas } from '../../api/operations.ts'
 import { Page } from '../../parts/Page.tsx'
 import { StateBadge } from '../../parts/state-badge/StateBadge.tsx'
@@ -10,43 +11,43 @@ import { BuildActions } from './BuildActions.tsx'
 import { BuildFacts } from './BuildFacts.tsx'
 import { BuildTabs } from './BuildTabs.tsx'
 import { BuildWorkspace } from './BuildWorkspace.tsx'
-import { buildQuery, graphQuery, pipelineQuery, type BuildPlace, type LoadedGraph } from './queries.ts'
+import { buildQuery, graphQuery, pipelineQuery, type LoadedGraph } from './queries.ts'
 import { tabTitle, useStateIcon } from './tab-title.ts'
 import { useAnnouncedState } from './use-announced-state.ts'
 
 export function BuildPage() {
   const { org, pipeline, number } = useParams({ from: '/$org/$pipeline/builds/$number' })
-  return <BuildAt key={`${org}/${pipeline}/${number}`} place={{ org, pipeline, number }} />
+  return <BuildAt key={`${org}/${pipeline}/${number}`} address={{ org, pipeline, build: number }} />
 }
 
-function BuildAt({ place }: { place: BuildPlace }) {
-  const build = useQuery(buildQuery(place))
-  const graph = useQuery(graphQuery(place))
+function BuildAt({ address }: { address: BuildAddress }) {
+  const build = useQuery(buildQuery(address))
+  const graph = useQuery(graphQuery(address))
   const error = build.error ?? graph.error
-  useLiveBuild(place, graph.data)
+  useLiveBuild(address, graph.data)
   if (build.data !== undefined && graph.data !== undefined) {
-    return <LoadedBuild place={place} build={build.data} graph={graph.data} />
+    return <LoadedBuild address={address} build={build.data} graph={graph.data} />
   }
   const retry = () => {
     void build.refetch()
     void graph.refetch()
   }
   return (
-    <Page title={`Build #${place.number}`}>
+    <Page title={`Build #${address.build}`}>
       {error === null ? <Loading /> : <Problem error={error} onRetry={retry} />}
     </Page>
   )
 }
 
 interface LoadedProps {
-  place: BuildPlace
+  address: BuildAddress
   build: Schemas['Build']
   graph: LoadedGraph
 }
 
-function LoadedBuild({ place, build, graph }: LoadedProps) {
+function LoadedBuild({ address, build, graph }: LoadedProps) {
   const search = useSearch({ from: '/$org/$pipeline/builds/$number' })
-  const { data: pipeline } = useQuery(pipelineQuery(place))
+  const { data: pipeline } = useQuery(pipelineQuery(address))
   useStateIcon(build)
   useAnnouncedState(build)
   const rights = {
@@ -56,15 +57,15 @@ function LoadedBuild({ place, build, graph }: LoadedProps) {
   return (
     <Page
       title={titleOf(build)}
-      tabTitle={tabTitle(build, place.pipeline)}
+      tabTitle={tabTitle(build, address.pipeline)}
       isFullWidth
       isFixed
       before={<StateBadge kind="build" state={build.state} detail={{ blocked: build.blocked }} />}
-      actions={<BuildActions place={place} build={build} table={graph.table} {...rights} />}
-      subtitle={<BuildFacts place={place} build={build} />}
+      actions={<BuildActions address={address} build={build} table={graph.table} {...rights} />}
+      subtitle={<BuildFacts address={address} build={build} />}
     >
-      <BuildTabs place={place} build={build} search={search} />
-      <BuildWorkspace place={place} build={build} table={graph.table} search={search} {...rights} />
+      <BuildTabs address={address} build={build} search={search} />
+      <BuildWorkspace address={address} build={build} table={graph.table} search={search} {...rights} />
     </Page>
   )
 }
@@ -75,9 +76,9 @@ function titleOf({ message, number }: Schemas['Build']): string {
   return line === '' ? `Build #${number}` : line
 }
 
-function useLiveBuild(place: BuildPlace, graph: LoadedGraph | undefined): void {
+function useLiveBuild(address: BuildAddress, graph: LoadedGraph | undefined): void {
   const client = useQueryClient()
-  const { org, pipeline, number } = place
+  const { org, pipeline, build } = address
   useLive(graph === undefined ? null : org, graph === undefined ? [] : [graph.watched])
   const id = graph?.watched.id
   const table = graph?.table
@@ -86,7 +87,7 @@ function useLiveBuild(place: BuildPlace, graph: LoadedGraph | undefined): void {
     return onBuild(id, {
       onJob: (job) => table.change([job]),
       onStale: () =>
-        void client.invalidateQueries({ queryKey: graphQuery({ org, pipeline, number }).queryKey }),
+        void client.invalidateQueries({ queryKey: graphQuery({ org, pipeline, build }).queryKey }),
     })
-  }, [id, table, client, org, pipeline, number])
+  }, [id, table, client, org, pipeline, build])
 }

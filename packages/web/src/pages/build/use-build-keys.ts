@@ -1,16 +1,16 @@
 import { useNavigate } from '@tanstack/react-router'
 import type { RefObject } from 'react'
+import type { BuildAddress } from '../../api/addresses.ts'
 import { nextFailure } from '../../graph/jobs/job-groups.ts'
 import type { JobTable } from '../../graph/jobs/job-table.ts'
 import { announceNow } from '../../parts/announce.ts'
 import { useKeys, type KeyAction } from '../../parts/keys.ts'
 import { useNewestNumber } from './BuildFacts.tsx'
-import type { BuildPlace } from './queries.ts'
 import { views, withView, type ViewName } from './search.ts'
 import type { Selection } from './selection.ts'
 
 interface Input {
-  place: BuildPlace
+  address: BuildAddress
   table: JobTable
   selection: Selection
   toggleDock: () => void
@@ -18,10 +18,10 @@ interface Input {
   workspace: RefObject<HTMLDivElement | null>
 }
 
-export function useBuildKeys({ place, table, selection, toggleDock, toggleFull, workspace }: Input): void {
+export function useBuildKeys({ address, table, selection, toggleDock, toggleFull, workspace }: Input): void {
   const navigate = useNavigate()
-  const newest = useNewestNumber(place)
-  const number = Number(place.number)
+  const newest = useNewestNumber(address)
+  const number = Number(address.build)
 
   const walk = (step: 1 | -1) => {
     const found = nextFailure(table.groups().jobs.failed, selection.job, step)
@@ -45,7 +45,7 @@ export function useBuildKeys({ place, table, selection, toggleDock, toggleFull, 
     if (target < 1 || target > newest) return
     void navigate({
       to: '/$org/$pipeline/builds/$number',
-      params: { org: place.org, pipeline: place.pipeline, number: String(target) },
+      params: { org: address.org, pipeline: address.pipeline, number: String(target) },
     })
   }
 

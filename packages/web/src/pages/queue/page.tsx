@@ -20,19 +20,20 @@ import {
   resumeDispatch,
   waitingQuery,
   type Metrics,
+  type QueueAddress,
 } from './queries.ts'
 import { WaitingJobs } from './WaitingJobs.tsx'
 
 export function QueuePage() {
-  const place = useParams({ from: '/organizations/$org/clusters/$cluster/queues/$queue' })
-  const { org, cluster: clusterId } = place
-  const { data: queue, error, refetch } = useQuery(queueQuery(place))
+  const address = useParams({ from: '/organizations/$org/clusters/$cluster/queues/$queue' })
+  const { org, cluster: clusterId } = address
+  const { data: queue, error, refetch } = useQuery(queueQuery(address))
   const { data: cluster } = useQuery(clusterQuery(org, clusterId))
-  const { data: metrics } = useQuery(metricsQuery(place))
-  const waiting = useInfiniteQuery(waitingQuery(place))
-  const agents = useInfiniteQuery(agentsQuery(org, { cluster_queue_id: place.queue }))
+  const { data: metrics } = useQuery(metricsQuery(address))
+  const waiting = useInfiniteQuery(waitingQuery(address))
+  const agents = useInfiniteQuery(agentsQuery(org, { cluster_queue_id: address.queue }))
   const [open, setOpen] = useState<'pause' | 'start' | null>(null)
-  const change = usePause(place)
+  const change = usePause(address)
   if (error !== null) return <Problem error={error} onRetry={() => void refetch()} />
   if (queue === undefined) return <Loading />
   const isPaused = queue.dispatch_paused
@@ -106,9 +107,9 @@ function summaryOf({
 }
 
 /** Shown at once, taken back if it is refused, and offered to be undone. */
-function usePause(place: { org: string; cluster: string; queue: string }) {
+function usePause(address: QueueAddress) {
   const queryClient = useQueryClient()
-  const { queryKey } = queueQuery(place)
+  const { queryKey } = queueQuery(address)
   const show = (isPaused: boolean, note: string) =>
     queryClient.setQueryData(
       queryKey,
@@ -117,7 +118,7 @@ function usePause(place: { org: string; cluster: string; queue: string }) {
   return async function change(isPaused: boolean, note: string): Promise<void> {
     show(isPaused, note)
     try {
-      await (isPaused ? pauseDispatch(place, note) : resumeDispatch(place))
+      await (isPaused ? pauseDispatch(address, note) : resumeDispatch(address))
       const undo = () => void change(!isPaused, note)
       showToast(isPaused ? 'Dispatch is paused.' : 'Dispatch goes on.', { undo })
     } catch (error) {

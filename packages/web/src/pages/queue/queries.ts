@@ -3,7 +3,7 @@ import { listQuery, query } from '../../api/queries.ts'
 
 const queue = '/v2/organizations/{org}/clusters/{cluster}/queues/{queue}'
 
-interface Place {
+export interface QueueAddress {
   org: string
   cluster: string
   queue: string
@@ -12,19 +12,19 @@ interface Place {
 export type WaitingJob = Answer<`GET ${typeof queue}/jobs`>[number]
 export type Metrics = Answer<`GET ${typeof queue}/metrics`>
 
-export const queueQuery = (params: Place) => query(`GET ${queue}`, { params })
+export const queueQuery = (params: QueueAddress) => query(`GET ${queue}`, { params })
 
-export const metricsQuery = (params: Place) => ({
+export const metricsQuery = (params: QueueAddress) => ({
   ...query(`GET ${queue}/metrics`, { params }),
   refetchInterval: 15_000,
 })
 
-export const waitingQuery = (params: Place) => ({
+export const waitingQuery = (params: QueueAddress) => ({
   ...listQuery(`GET ${queue}/jobs`, { params, query: { per_page: 50 } }),
   refetchInterval: 15_000,
 })
 
-export const pauseDispatch = (params: Place, note: string) =>
+export const pauseDispatch = (params: QueueAddress, note: string) =>
   call(`POST ${queue}/pause_dispatch`, { params, body: note === '' ? {} : { dispatch_paused_note: note } })
 
-export const resumeDispatch = (params: Place) => call(`POST ${queue}/resume_dispatch`, { params })
+export const resumeDispatch = (params: QueueAddress) => call(`POST ${queue}/resume_dispatch`, { params })

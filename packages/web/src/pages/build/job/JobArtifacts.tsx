@@ -1,10 +1,11 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
+import type { JobAddress } from '../../../api/addresses.ts'
 import { ArtifactList } from '../tabs/ArtifactList.tsx'
-import { jobArtifactsQuery, type JobPlace } from '../queries.ts'
+import { jobArtifactsQuery } from '../queries.ts'
 import styles from '../Content.module.css'
 
-export function JobArtifacts({ place }: { place: JobPlace }) {
-  const list = useInfiniteQuery(jobArtifactsQuery(place))
+export function JobArtifacts({ address }: { address: JobAddress }) {
+  const list = useInfiniteQuery(jobArtifactsQuery(address))
   return (
     <div className={styles.scroll}>
       <ArtifactList

@@ -1,5 +1,6 @@
 import { Label } from '../../../parts/Label.tsx'
 import { useState } from 'react'
+import type { JobAddress } from '../../../api/addresses.ts'
 import type { Schemas } from '../../../api/operations.ts'
 import type { Job } from '../../../graph/jobs/job.ts'
 import { Button, IconButton } from '../../../parts/Button.tsx'
@@ -10,7 +11,6 @@ import { CancelJob } from './CancelJob.tsx'
 import type { JobActions } from './job-actions.ts'
 import { JobMenu } from './JobMenu.tsx'
 import type { Dock } from '../panel-layout.ts'
-import type { JobPlace } from '../queries.ts'
 import styles from './JobHeader.module.css'
 
 export interface PanelControls {
@@ -24,7 +24,7 @@ export interface PanelControls {
 }
 
 interface Props extends PanelControls {
-  place: JobPlace
+  address: JobAddress
   job: Job
   /** The first one first. */
   attempts: readonly Job[]
@@ -37,7 +37,7 @@ interface Props extends PanelControls {
 }
 
 export function JobHeader(props: Props) {
-  const { place, job, attempts, detail, actions, mayRetry, mayCancel, mayBuild, onSelect } = props
+  const { address, job, attempts, detail, actions, mayRetry, mayCancel, mayBuild, onSelect } = props
   const [isAsking, setAsking] = useState(false)
   const { retry, cancel } = actions
   return (
@@ -69,7 +69,7 @@ export function JobHeader(props: Props) {
             Cancel
           </Button>
         )}
-        <JobMenu place={place} job={job} detail={detail} mayBuild={mayBuild} />
+        <JobMenu address={address} job={job} detail={detail} mayBuild={mayBuild} />
         <PanelButtons {...props} />
       </span>
       <CancelJob

@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import { addressOf } from '../../../api/call.ts'
+import type { JobAddress } from '../../../api/addresses.ts'
 import type { Schemas } from '../../../api/operations.ts'
 import type { Job } from '../../../graph/jobs/job.ts'
 import { copyText } from '../../../parts/copy.ts'
@@ -7,21 +8,20 @@ import { Icon } from '../../../parts/Icon.tsx'
 import { Menu, type MenuEntry } from '../../../parts/Menu.tsx'
 import { curlOf } from '../curl.ts'
 import { canReprioritize } from './job-actions.ts'
-import { jobParamsOf, type JobPlace } from '../queries.ts'
 import { Reprioritize } from './Reprioritize.tsx'
 
 interface Props {
-  place: JobPlace
+  address: JobAddress
   job: Job
   detail: Schemas['Job'] | undefined
   mayBuild: boolean
 }
 
-export function JobMenu({ place, job, detail, mayBuild }: Props) {
+export function JobMenu({ address, job, detail, mayBuild }: Props) {
   const [isAsking, setAsking] = useState(false)
   const log = addressOf(
     '/v2/organizations/{org}/pipelines/{pipeline}/builds/{build}/jobs/{job}/log.txt',
-    jobParamsOf(place),
+    address,
   )
   const link = () => `${location.origin}${location.pathname}#${job.id}`
   const entries: MenuEntry[] = [
@@ -32,7 +32,7 @@ export function JobMenu({ place, job, detail, mayBuild }: Props) {
       ? [{ label: 'Log as plain text', icon: 'file-text' as const, action: { href: log } }]
       : []),
     { label: 'Copy link', icon: 'link', action: () => void copyText(link()) },
-    { label: 'Copy as curl', icon: 'terminal', action: () => void copyText(curlOf(place, job.id)) },
+    { label: 'Copy as curl', icon: 'terminal', action: () => void copyText(curlOf(address, job.id)) },
     { label: 'Copy the job’s id', icon: 'copy', action: () => void copyText(job.id) },
   ]
   return (
@@ -42,7 +42,7 @@ export function JobMenu({ place, job, detail, mayBuild }: Props) {
       </Menu>
       {isAsking && (
         <Reprioritize
-          place={place}
+          address={address}
           priority={detail?.priority.number ?? 0}
           onClose={() => setAsking(false)}
         />

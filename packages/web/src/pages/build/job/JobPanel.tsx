@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import type { JobAddress } from '../../../api/addresses.ts'
 import type { Schemas } from '../../../api/operations.ts'
 import type { JobTable } from '../../../graph/jobs/job-table.ts'
 import type { Job } from '../../../graph/jobs/job.ts'
@@ -8,13 +9,13 @@ import { JobContent } from './JobContent.tsx'
 import { JobHeader, type PanelControls } from './JobHeader.tsx'
 import { canCancel, canRetry, useJobActions } from './job-actions.ts'
 import { JobTabs } from './JobTabs.tsx'
-import { jobQuery, type JobPlace } from '../queries.ts'
+import { jobQuery } from '../queries.ts'
 import type { PanelName } from '../search.ts'
 import type { Selection } from '../selection.ts'
 import styles from './JobPanel.module.css'
 
 interface Props extends PanelControls {
-  place: JobPlace
+  address: JobAddress
   build: Schemas['Build']
   job: Job
   table: JobTable
@@ -23,13 +24,13 @@ interface Props extends PanelControls {
   mayBuild: boolean
 }
 
-export function JobPanel({ place, build, job, table, tab, selection, mayBuild, ...controls }: Props) {
+export function JobPanel({ address, build, job, table, tab, selection, mayBuild, ...controls }: Props) {
   const { data: detail } = useQuery({
-    ...jobQuery(place, job.state),
+    ...jobQuery(address, job.state),
     placeholderData: (before) => (before?.id === job.id ? before : undefined),
   })
   const actions = useJobActions({
-    place,
+    address,
     job,
     table,
     onRetried: (id) => selection.select(id, { isQuiet: true }),
@@ -39,7 +40,7 @@ export function JobPanel({ place, build, job, table, tab, selection, mayBuild, .
   return (
     <section className={styles.panel} aria-label={`Job ${job.name}`}>
       <JobHeader
-        place={place}
+        address={address}
         job={job}
         attempts={table.attemptsOf(job.id)}
         detail={detail}
@@ -53,7 +54,7 @@ export function JobPanel({ place, build, job, table, tab, selection, mayBuild, .
       <JobTabs job={job} tab={tab} />
       <div className={styles.content}>
         <JobContent
-          place={place}
+          address={address}
           job={job}
           detail={detail}
           table={table}

@@ -1,15 +1,15 @@
+import type { JobAddress } from '../../../api/addresses.ts'
 import type { Schemas } from '../../../api/operations.ts'
 import type { JobTable } from '../../../graph/jobs/job-table.ts'
 import type { Job } from '../../../graph/jobs/job.ts'
 import { Loading } from '../../../parts/States.tsx'
 import { Time } from '../../../parts/time/Time.tsx'
-import type { JobPlace } from '../queries.ts'
 import { UnblockForm } from './UnblockForm.tsx'
 import { hasNotStarted, UnstartedJob } from './UnstartedJob.tsx'
 import styles from '../Content.module.css'
 
 interface Props {
-  place: JobPlace
+  address: JobAddress
   job: Job
   detail: Schemas['Job'] | undefined
   table: JobTable
@@ -17,12 +17,12 @@ interface Props {
 }
 
 /** A block or an input. */
-export function ManualJob({ place, job, detail, table, mayBuild }: Props) {
+export function ManualJob({ address, job, detail, table, mayBuild }: Props) {
   if (detail === undefined) return <Loading rows={3} />
   if (job.isUnblockable && mayBuild) {
     return (
       <div className={styles.scroll}>
-        <UnblockForm place={place} job={job} detail={detail} table={table} />
+        <UnblockForm address={address} job={job} detail={detail} table={table} />
       </div>
     )
   }
@@ -44,5 +44,5 @@ export function ManualJob({ place, job, detail, table, mayBuild }: Props) {
       </div>
     )
   }
-  return hasNotStarted(job) ? <UnstartedJob place={place} job={job} /> : null
+  return hasNotStarted(job) ? <UnstartedJob address={address} job={job} /> : null
 }

@@ -1,24 +1,24 @@
 import { Link } from '@tanstack/react-router'
+import type { JobAddress } from '../../../api/addresses.ts'
 import type { Schemas } from '../../../api/operations.ts'
 import type { Job } from '../../../graph/jobs/job.ts'
 import { Icon } from '../../../parts/Icon.tsx'
 import { Loading } from '../../../parts/States.tsx'
-import type { JobPlace } from '../queries.ts'
 import { hasNotStarted, UnstartedJob } from './UnstartedJob.tsx'
 import styles from '../Content.module.css'
 
 interface Props {
-  place: JobPlace
+  address: JobAddress
   job: Job
   detail: Schemas['Job'] | undefined
 }
 
-export function TriggerJob({ place, job, detail }: Props) {
+export function TriggerJob({ address, job, detail }: Props) {
   if (detail === undefined) return <Loading />
   const { triggered_build: build } = detail
   if (!build) {
     return hasNotStarted(job) ? (
-      <UnstartedJob place={place} job={job} />
+      <UnstartedJob address={address} job={job} />
     ) : (
       <div className={styles.scroll}>
         <p className={styles.lead}>No build was triggered{job.note === null ? '.' : `: ${job.note}`}</p>

@@ -1,12 +1,12 @@
 import { useState } from 'react'
 import { call } from '../../../api/call.ts'
+import type { JobAddress } from '../../../api/addresses.ts'
 import type { Schemas } from '../../../api/operations.ts'
 import type { JobTable } from '../../../graph/jobs/job-table.ts'
 import type { Job } from '../../../graph/jobs/job.ts'
 import { announceNow } from '../../../parts/announce.ts'
 import { Button } from '../../../parts/Button.tsx'
 import { useRefreshGraph, withState } from './job-actions.ts'
-import { jobParamsOf, type JobPlace } from '../queries.ts'
 import { findMissing, firstAnswers } from './unblock-answers.ts'
 import { UnblockField } from './UnblockField.tsx'
 import { useAction } from '../use-action.ts'
@@ -15,17 +15,17 @@ import styles from '../Content.module.css'
 const path = '/v2/organizations/{org}/pipelines/{pipeline}/builds/{build}/jobs/{job}/unblock' as const
 
 interface Props {
-  place: JobPlace
+  address: JobAddress
   job: Job
   detail: Schemas['Job']
   table: JobTable
 }
 
-export function UnblockForm({ place, job, detail, table }: Props) {
+export function UnblockForm({ address, job, detail, table }: Props) {
   const fields = detail.fields ?? []
   const [answers, setAnswers] = useState(() => firstAnswers(fields))
   const [problems, setProblems] = useState<Readonly<Record<string, string>>>({})
-  const refresh = useRefreshGraph(place)
+  const refresh = useRefreshGraph(address)
   const { isBusy, start } = useAction({
     show: () => {
       table.change([withState(job, 'unblocked')])
@@ -35,7 +35,7 @@ export function UnblockForm({ place, job, detail, table }: Props) {
       }
     },
     send: async (idempotencyKey) => {
-      await call(`PUT ${path}`, { params: jobParamsOf(place), body: { fields: answers }, idempotencyKey })
+      await call(`PUT ${path}`, { params: address, body: { fields: answers }, idempotencyKey })
       announceNow(`${job.name} is unblocked.`)
       void refresh()
     },

@@ -1,5 +1,6 @@
 // Instead of a log: why the job waits, or why it never ran.
 import { useQuery } from '@tanstack/react-query'
+import type { JobAddress } from '../../../api/addresses.ts'
 import type { Schemas } from '../../../api/operations.ts'
 import type { Job } from '../../../graph/jobs/job.ts'
 import { titleOf } from '../../../parts/state-badge/states.ts'
@@ -8,25 +9,25 @@ import { StateBadge } from '../../../parts/state-badge/StateBadge.tsx'
 import { Loading, Problem } from '../../../parts/States.tsx'
 import { Duration } from '../../../parts/time/Time.tsx'
 import { Facts } from '../../../parts/Facts.tsx'
-import { waitingQuery, type JobPlace } from '../queries.ts'
+import { waitingQuery } from '../queries.ts'
 import styles from '../Content.module.css'
 
 export const hasNotStarted = (job: Job): boolean =>
   job.startedMs === null && (job.bucket === 'waiting' || job.bucket === 'blocked' || job.bucket === 'unrun')
 
-export function UnstartedJob({ place, job }: { place: JobPlace; job: Job }) {
+export function UnstartedJob({ address, job }: { address: JobAddress; job: Job }) {
   return job.bucket === 'unrun' ? (
     <div className={styles.scroll}>
       <p className={styles.lead}>{titleOf(job.look)}</p>
       <p className={styles.note}>This job never ran, so it has no log.</p>
     </div>
   ) : (
-    <WaitingJob place={place} job={job} />
+    <WaitingJob address={address} job={job} />
   )
 }
 
-function WaitingJob({ place, job }: { place: JobPlace; job: Job }) {
-  const { data, error, refetch } = useQuery(waitingQuery(place, job.state))
+function WaitingJob({ address, job }: { address: JobAddress; job: Job }) {
+  const { data, error, refetch } = useQuery(waitingQuery(address, job.state))
   if (data === undefined) {
     return error === null ? <Loading rows={3} /> : <Problem error={error} onRetry={() => void refetch()} />
   }
@@ -34,7 +35,7 @@ function WaitingJob({ place, job }: { place: JobPlace; job: Job }) {
     <div className={styles.scroll} role="status">
       <div className={styles.stack}>
         <p className={styles.lead}>{data.reason}</p>
-        <Facts facts={factsOf(data, job, place.org)} />
+        <Facts facts={factsOf(data, job, address.org)} />
         <AwaitedList awaited={data.waiting_on} />
       </div>
     </div>

@@ -1,10 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query'
+import type { BuildAddress, JobAddress } from '../../../api/addresses.ts'
 import { call } from '../../../api/call.ts'
 import type { ShortJob } from '../../../api/live-changes.ts'
 import type { JobTable } from '../../../graph/jobs/job-table.ts'
 import type { Job } from '../../../graph/jobs/job.ts'
 import { announceNow } from '../../../parts/announce.ts'
-import { graphQuery, jobParamsOf, type JobPlace } from '../queries.ts'
+import { graphQuery } from '../queries.ts'
 import { useAction, type StartedAction } from '../use-action.ts'
 
 const job = '/v2/organizations/{org}/pipelines/{pipeline}/builds/{build}/jobs/{job}' as const
@@ -43,7 +44,7 @@ export function withState(job: Job, state: string): ShortJob {
 }
 
 interface Input {
-  place: JobPlace
+  address: JobAddress
   job: Job
   table: JobTable
   /** The retried job has a new id. */
@@ -55,11 +56,11 @@ export interface JobActions {
   cancel: StartedAction
 }
 
-export function useJobActions({ place, job: shown, table, onRetried }: Input): JobActions {
-  const refresh = useRefreshGraph(place)
+export function useJobActions({ address, job: shown, table, onRetried }: Input): JobActions {
+  const refresh = useRefreshGraph(address)
   const retry = useAction({
     send: async (idempotencyKey) => {
-      const { id } = await call(`PUT ${job}/retry`, { params: jobParamsOf(place), idempotencyKey })
+      const { id } = await call(`PUT ${job}/retry`, { params: address, idempotencyKey })
       announceNow(`${shown.name} is retried.`)
       await refresh()
       onRetried(id)
@@ -74,7 +75,7 @@ export function useJobActions({ place, job: shown, table, onRetried }: Input): J
       }
     },
     send: async (idempotencyKey) => {
-      await call(`PUT ${job}/cancel`, { params: jobParamsOf(place), idempotencyKey })
+      await call(`PUT ${job}/cancel`, { params: address, idempotencyKey })
       announceNow(`${shown.name} is being canceled.`)
       void refresh()
     },
@@ -82,7 +83,7 @@ export function useJobActions({ place, job: shown, table, onRetried }: Input): J
   return { retry, cancel }
 }
 
-export function useRefreshGraph(place: JobPlace): () => Promise<void> {
+export function useRefreshGraph({ org, pipeline, build }: BuildAddress): () => Promise<void> {
   const client = useQueryClient()
-  return () => client.invalidateQueries({ queryKey: graphQuery(place).queryKey })
+  return () => client.invalidateQueries({ queryKey: graphQuery({ org, pipeline, build }).queryKey })
 }

@@ -1,5 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useLayoutEffect, useMemo, useRef, useState } from 'react'
+import type { BuildAddress } from '../../../api/addresses.ts'
 import type { Schemas } from '../../../api/operations.ts'
 import { Button } from '../../../parts/Button.tsx'
 import { Icon } from '../../../parts/Icon.tsx'
@@ -8,7 +9,7 @@ import { Empty, Loading, Problem } from '../../../parts/States.tsx'
 import { Time } from '../../../parts/time/Time.tsx'
 import { renderAnnotation } from './annotation-nodes.ts'
 import { artifactLinksQuery, namesArtifacts, noLinks, type ArtifactLinks } from './artifact-links.ts'
-import { annotationsQuery, type BuildPlace } from '../queries.ts'
+import { annotationsQuery } from '../queries.ts'
 import styles from './Annotations.module.css'
 
 type Annotation = Schemas['Annotation']
@@ -21,15 +22,15 @@ const icons: Record<NonNullable<Annotation['style']> | 'none', IconName> = {
   none: 'message-square',
 }
 
-export function Annotations({ place, isRunning }: { place: BuildPlace; isRunning: boolean }) {
+export function Annotations({ address, isRunning }: { address: BuildAddress; isRunning: boolean }) {
   const list = useInfiniteQuery({
-    ...annotationsQuery(place),
+    ...annotationsQuery(address),
     refetchInterval: isRunning ? 10_000 : false,
   })
   const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = list
   const annotations = data?.pages.flatMap(({ rows }) => rows) ?? []
   const { data: links = noLinks } = useQuery({
-    ...artifactLinksQuery(place),
+    ...artifactLinksQuery(address),
     refetchInterval: isRunning ? 10_000 : false,
     enabled: annotations.some(({ body_html: html = '' }) => namesArtifacts(html)),
   })

@@ -1,24 +1,25 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useDeferredValue, useState } from 'react'
+import type { BuildAddress } from '../../../api/addresses.ts'
 import type { Schemas } from '../../../api/operations.ts'
 import type { JobTable } from '../../../graph/jobs/job-table.ts'
 import { Button } from '../../../parts/Button.tsx'
 import { TextField } from '../../../parts/Field.tsx'
 import { ArtifactList } from './ArtifactList.tsx'
-import { artifactsQuery, type BuildPlace } from '../queries.ts'
+import { artifactsQuery } from '../queries.ts'
 import styles from '../Content.module.css'
 
 interface Props {
-  place: BuildPlace
+  address: BuildAddress
   table: JobTable
   isRunning: boolean
 }
 
-export function Artifacts({ place, table, isRunning }: Props) {
+export function Artifacts({ address, table, isRunning }: Props) {
   const [text, setText] = useState('')
   const path = useDeferredValue(text.trim())
   const list = useInfiniteQuery({
-    ...artifactsQuery(place, path === '' ? undefined : globOf(path)),
+    ...artifactsQuery(address, path === '' ? undefined : globOf(path)),
     refetchInterval: isRunning ? 15_000 : false,
   })
   const jobOf = ({ job_id: id }: Schemas['Artifact']) => (

@@ -1,13 +1,14 @@
 // Why the build failed, in one answer of the server.
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import type { BuildAddress } from '../../../api/addresses.ts'
 import type { Schemas } from '../../../api/operations.ts'
 import { selectOnClick } from '../../../graph/view.ts'
 import { Icon } from '../../../parts/Icon.tsx'
 import { Label } from '../../../parts/Label.tsx'
 import { StateIcon } from '../../../parts/state-badge/StateBadge.tsx'
 import { Empty, Loading, Problem } from '../../../parts/States.tsx'
-import { failureSummaryQuery, type BuildPlace } from '../queries.ts'
+import { failureSummaryQuery } from '../queries.ts'
 import type { Selection } from '../selection.ts'
 import content from '../Content.module.css'
 import styles from './RowList.module.css'
@@ -16,14 +17,14 @@ type Summary = Schemas['FailureSummary']
 type FailedJob = Summary['jobs'][number]
 
 interface Props {
-  place: BuildPlace
+  address: BuildAddress
   isRunning: boolean
   selection: Selection
 }
 
-export function Failures({ place, isRunning, selection }: Props) {
+export function Failures({ address, isRunning, selection }: Props) {
   const { data, error, refetch } = useQuery({
-    ...failureSummaryQuery(place),
+    ...failureSummaryQuery(address),
     refetchInterval: isRunning ? 10_000 : false,
   })
   if (data === undefined) {

@@ -1,16 +1,17 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
+import type { BuildAddress } from '../../../api/addresses.ts'
 import type { Schemas } from '../../../api/operations.ts'
 import { StateBadge } from '../../../parts/state-badge/StateBadge.tsx'
 import { Empty, Loading, Problem } from '../../../parts/States.tsx'
 import { Time } from '../../../parts/time/Time.tsx'
-import { commitStatusesQuery, deliveriesQuery, type BuildPlace } from '../queries.ts'
+import { commitStatusesQuery, deliveriesQuery } from '../queries.ts'
 import content from '../Content.module.css'
 import styles from './RowList.module.css'
 
 /** What was sent out about the build. */
-export function Notifications({ place }: { place: BuildPlace }) {
-  const deliveries = useInfiniteQuery(deliveriesQuery(place))
-  const statuses = useInfiniteQuery(commitStatusesQuery(place))
+export function Notifications({ address }: { address: BuildAddress }) {
+  const deliveries = useInfiniteQuery(deliveriesQuery(address))
+  const statuses = useInfiniteQuery(commitStatusesQuery(address))
   const error = deliveries.error ?? statuses.error
   if (error !== null) return <Problem error={error} onRetry={() => void deliveries.refetch()} />
   if (deliveries.data === undefined || statuses.data === undefined) return <Loading />

@@ -1,21 +1,22 @@
 import { useQuery } from '@tanstack/react-query'
+import type { BuildAddress } from '../../../api/addresses.ts'
 import type { JobTable } from '../../../graph/jobs/job-table.ts'
 import { StateBadge } from '../../../parts/state-badge/StateBadge.tsx'
 import { Empty, Loading, Problem } from '../../../parts/States.tsx'
 import { Time } from '../../../parts/time/Time.tsx'
-import { stepUploadsQuery, type BuildPlace } from '../queries.ts'
+import { stepUploadsQuery } from '../queries.ts'
 import content from '../Content.module.css'
 import styles from './RowList.module.css'
 
 interface Props {
-  place: BuildPlace
+  address: BuildAddress
   table: JobTable
   isRunning: boolean
 }
 
-export function StepUploads({ place, table, isRunning }: Props) {
+export function StepUploads({ address, table, isRunning }: Props) {
   const { data, error, refetch } = useQuery({
-    ...stepUploadsQuery(place),
+    ...stepUploadsQuery(address),
     refetchInterval: isRunning ? 10_000 : false,
   })
   if (data === undefined) {

@@ -1,16 +1,17 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
+import type { BuildAddress } from '../../../api/addresses.ts'
 import type { Schemas } from '../../../api/operations.ts'
 import { Button } from '../../../parts/Button.tsx'
 import { formatDuration } from '../../../parts/time/durations.ts'
 import { StateBadge } from '../../../parts/state-badge/StateBadge.tsx'
 import { Empty, Loading, Problem } from '../../../parts/States.tsx'
 import { FailedTest } from './FailedTest.tsx'
-import { failedTestsQuery, testRunsQuery, type BuildPlace } from '../queries.ts'
+import { failedTestsQuery, testRunsQuery } from '../queries.ts'
 import content from '../Content.module.css'
 import styles from './RowList.module.css'
 
-export function Tests({ place, build }: { place: BuildPlace; build: Schemas['Build'] }) {
-  const { data, error, refetch } = useInfiniteQuery(testRunsQuery(place))
+export function Tests({ address, build }: { address: BuildAddress; build: Schemas['Build'] }) {
+  const { data, error, refetch } = useInfiniteQuery(testRunsQuery(address))
   if (data === undefined) {
     return error === null ? <Loading /> : <Problem error={error} onRetry={() => void refetch()} />
   }
@@ -24,7 +25,7 @@ export function Tests({ place, build }: { place: BuildPlace; build: Schemas['Bui
   }
   return (
     <div className={content.stack}>
-      <Failures org={place.org} build={build} />
+      <Failures org={address.org} build={build} />
       <section>
         <h2>Runs</h2>
         <ul className={styles.list}>

@@ -1,8 +1,8 @@
 // `artifact://path` in an annotation names an artifact of the build.
 import { queryOptions } from '@tanstack/react-query'
+import type { BuildAddress } from '../../../api/addresses.ts'
 import { callPage } from '../../../api/call.ts'
 import { keyOf } from '../../../api/queries.ts'
-import { paramsOf, type BuildPlace } from '../queries.ts'
 
 /** Addresses of downloads by the path of the artifact. */
 export type ArtifactLinks = ReadonlyMap<string, string>
@@ -33,8 +33,7 @@ function decode(path: string): string {
 }
 
 /** Of several artifacts of one path, the newest. */
-export const artifactLinksQuery = (place: BuildPlace) => {
-  const params = paramsOf(place)
+export const artifactLinksQuery = (params: BuildAddress) => {
   return queryOptions({
     queryKey: [...keyOf(operation, { params }), 'links'],
     queryFn: async ({ signal }): Promise<ArtifactLinks> => {

@@ -1,0 +1,9 @@
+/** The parameters of requests about a build. */
+export type BuildAddress = {
+  org: string
+  pipeline: string
+  /** Its number. */
+  build: string
+}
+
+export type JobAddress = BuildAddress & { job: string }
