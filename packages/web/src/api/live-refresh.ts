@@ -1,5 +1,5 @@
 // Fetches lists again when a change cannot be written into them. Rows must not move under the pointer, so a list that is
-// pointed at waits until the pointer has left. Such lists carry `data-list`.
+// pointed at waits until the pointer has left. Such lists carry `data-frozen-on-hover`.
 import { queryClient } from './queries.ts'
 
 const betweenMs = 1000
@@ -14,7 +14,7 @@ export function refreshSoon(reason: string, matches: (name: unknown) => boolean)
 
 function refresh(): void {
   timer = undefined
-  if (document.querySelector('[data-list]:hover') !== null) {
+  if (document.querySelector('[data-frozen-on-hover]:hover') !== null) {
     timer = setTimeout(refresh, betweenMs)
     return
   }

@@ -34,7 +34,7 @@ export function PipelineList({ org, pipelines, trends, onFavorite }: Props) {
       ref={list}
       className={styles.list}
       aria-label="Pipelines"
-      data-list
+      data-frozen-on-hover
       style={{ height: rows.getTotalSize() }}
     >
       {rows.getVirtualItems().map(({ index, key, start }) => {

@@ -33,7 +33,7 @@ export function ArtifactList({ list, empty, jobOf }: Props) {
   }
   return (
     <>
-      <ul className={styles.list} data-list>
+      <ul className={styles.list} data-frozen-on-hover>
         {artifacts.map((artifact) => (
           <li key={artifact.id} className={styles.row}>
             <ArtifactName artifact={artifact} />

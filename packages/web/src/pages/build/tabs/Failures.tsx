@@ -40,7 +40,7 @@ export function Failures({ address, isRunning, selection }: Props) {
       {jobs.length > 0 && (
         <section>
           <h2>Jobs</h2>
-          <ul className={styles.list} data-list>
+          <ul className={styles.list} data-frozen-on-hover>
             {jobs.map((job) => (
               <Failure key={job.id} job={job} selection={selection} />
             ))}

@@ -67,7 +67,7 @@ function Failures({ org, build }: { org: string; build: Schemas['Build'] }) {
   return (
     <section>
       <h2>Failed</h2>
-      <ul className={styles.list} data-list>
+      <ul className={styles.list} data-frozen-on-hover>
         {tests.map((test) => (
           <FailedTest key={test.id} test={test} />
         ))}
