@@ -2,7 +2,7 @@
 import { gzipSync } from 'node:zlib'
 import type { Page } from 'playwright-core'
 import { createBuild } from '@millrace/server/conductor/create-build.ts'
-import { compactLog } from '@millrace/server/resources/builds/log/compact.ts'
+import { compactLog } from '@millrace/server/resources/builds/log/ingest/compact.ts'
 import { callAgentApi } from '../harness/agent-http.ts'
 import type { BenchServer } from '../harness/bench-server.ts'
 import { contextOn } from '../harness/context.ts'

@@ -13,7 +13,7 @@ import { databaseMetrics, type DatabaseMetric } from './metrics/database-metrics
 import { measureTasks } from './metrics/task-metrics.ts'
 import { measureDeliveries } from './notifications/delivery/delivery-metrics.ts'
 import { measureRelay } from './notifications/outbox/relay-metrics.ts'
-import { measureCompaction } from './resources/builds/log/compaction-metrics.ts'
+import { measureCompaction } from './resources/builds/log/ingest/compaction-metrics.ts'
 
 /** A metric of the database that is not listed here is not read. */
 const metricsOfDatabase: readonly DatabaseMetric[] = [

@@ -1,7 +1,7 @@
 // A job that runs on an agent, for tests of logs and artifacts.
 import { gzipSync } from 'node:zlib'
 import type { Context } from '../src/context.ts'
-import { logCompactor } from '../src/resources/builds/log/compact.ts'
+import { logCompactor } from '../src/resources/builds/log/ingest/compact.ts'
 import type { TestApp } from './app.ts'
 import { anAgent, anAgentWorld, type AgentWorld, type TestRun } from './agent-client.ts'
 import { aPipeline } from './builders.ts'

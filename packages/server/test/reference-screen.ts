@@ -1,5 +1,5 @@
 // A screen of cells, without any shortcut: what screen.ts is compared with. It knows no times and no links.
-import { restyle } from '../src/resources/builds/log/style.ts'
+import { restyle } from '../src/resources/builds/log/screen/style.ts'
 
 const height = 100
 const width = 4096

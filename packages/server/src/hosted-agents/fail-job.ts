@@ -5,7 +5,7 @@ import { carryOut } from '../conductor/act.ts'
 import { advanceIn, type UntimedEvent, type FollowUp } from '../conductor/advance.ts'
 import type { Context } from '../context.ts'
 import { inTransaction } from '../db/transaction.ts'
-import { receiveChunk } from '../resources/builds/log/receive.ts'
+import { receiveChunk } from '../resources/builds/log/ingest/receive.ts'
 
 export interface UnrunnableJob {
   id: string

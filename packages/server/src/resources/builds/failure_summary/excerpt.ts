@@ -1,6 +1,6 @@
 // Chooses the rows of a log that show why its job failed, and makes them plain text.
 import { stripVTControlCharacters } from 'node:util'
-import type { Group } from '../log/outline.ts'
+import type { Group } from '../log/rows/outline.ts'
 
 export interface ShownRow {
   /** null: the log was not read from a point whose row number is known. */

@@ -11,7 +11,7 @@ import {
   sendLog,
   type RunningScene,
 } from '../../../../test/job-runs.ts'
-import { checkpointLog } from '../log/checkpoints.ts'
+import { checkpointLog } from '../log/rows/checkpoints.ts'
 import type { Summary, SummarizedLog } from './schema.ts'
 
 const app = useApp()

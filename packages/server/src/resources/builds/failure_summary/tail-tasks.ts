@@ -1,8 +1,8 @@
 // Replays the ends of logs that have no object of rows yet, for a thread.
 import { chooseRows, presentRows, type Excerpt, type ShownRow } from './excerpt.ts'
-import { summarize } from '../log/outline.ts'
-import { Replay, type ReplayState } from '../log/replay.ts'
-import { textOf, type Row } from '../log/row.ts'
+import { summarize } from '../log/rows/outline.ts'
+import { Replay, type ReplayState } from '../log/rows/replay.ts'
+import { textOf, type Row } from '../log/screen/row.ts'
 
 export interface Tail {
   /** null: the bytes begin at the start of the log, or in its middle. */

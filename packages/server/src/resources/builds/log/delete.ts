@@ -5,7 +5,7 @@ import type { Context } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { notFound } from '../../../lib/errors.ts'
 import type { JobAddress } from '../../addresses/jobs.ts'
-import { deleteCheckpoints } from './checkpoint-queries.ts'
+import { deleteCheckpoints } from './rows/checkpoint-queries.ts'
 import * as logs from './queries.ts'
 
 /** Later output of the job is not stored either. */

@@ -16,10 +16,10 @@ import {
   type JobParams,
 } from '../../addresses/jobs.ts'
 import { deleteLog } from './delete.ts'
-import { followRows } from './follow-rows.ts'
-import { follow } from './follow.ts'
+import { followRows } from './serve/follow-rows.ts'
+import { follow } from './serve/follow.ts'
 import { readLines } from './lines.ts'
-import { asHtml, asJson, asPartOfText, asText, htmlPolicy, logUrl, sizeOfText } from './present.ts'
+import { asHtml, asJson, asPartOfText, asText, htmlPolicy, logUrl, sizeOfText } from './serve/present.ts'
 import {
   bytesOf,
   formOf,

@@ -6,9 +6,9 @@ import { numberOrUuid, text, uuid } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { badRequest, notFound } from '../../../lib/errors.ts'
 import { getVisibleJob, type JobParams } from '../../addresses/jobs.ts'
-import { indexJson } from './index-json.ts'
-import { findRows } from './row-source.ts'
-import type { RowSource } from './rows.ts'
+import { indexJson } from './serve/index-json.ts'
+import { findRows } from './rows/row-source.ts'
+import type { RowSource } from './rows/rows.ts'
 import { LogIndex, LogRows, LogSearch } from './schema.ts'
 
 interface Asked {

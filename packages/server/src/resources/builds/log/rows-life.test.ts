@@ -14,7 +14,7 @@ import {
 } from '../../../../test/job-runs.ts'
 import { deleteUnclaimed } from '../../../blobs/unclaimed.ts'
 import type { BlobStore } from '../../../blobs/store.ts'
-import { checkpointLog } from './checkpoints.ts'
+import { checkpointLog } from './rows/checkpoints.ts'
 
 const app = useOwnApp()
 const aJob = jobsOfOneWorld(app)

@@ -1,6 +1,6 @@
 // Reads from a request which form and which part of a log it asks for.
 import { ApiError, badRequest } from '../../../lib/errors.ts'
-import type { Escapes } from './escapes.ts'
+import type { Escapes } from './screen/escapes.ts'
 
 export type Form = 'json' | 'text' | 'html'
 

@@ -90,7 +90,7 @@ export const archivedLog = (
   read: (start, end) => readBlob(ctx, row.blob_key, start, end),
 })
 
-/** The object with the rows of a compacted log; see rows-object.ts. */
+/** The object with the rows of a compacted log; see rows/rows-object.ts. */
 export interface StoredRows {
   key: string
   layout: logs.RowsLayout

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { useOwnApp } from '../../../../test/app.ts'
-import { aRunningJob, compactLogs, endLongAgo, sendLog } from '../../../../test/job-runs.ts'
-import { listPartitions } from '../../../db/partitions.ts'
-import { handlers } from '../../../worker.ts'
+import { useOwnApp } from '../../../../../test/app.ts'
+import { aRunningJob, compactLogs, endLongAgo, sendLog } from '../../../../../test/job-runs.ts'
+import { listPartitions } from '../../../../db/partitions.ts'
+import { handlers } from '../../../../worker.ts'
 
 const app = useOwnApp()
 

@@ -1,5 +1,5 @@
 // A row of a log as HTML. Every character of the log is escaped; the only markup is our own.
-import type { Row } from './row.ts'
+import type { Row } from '../screen/row.ts'
 
 export function rowHtml({ runs }: Row, number: number): string {
   const parts = runs.map(({ text, style }) =>

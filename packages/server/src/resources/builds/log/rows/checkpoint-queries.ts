@@ -1,7 +1,7 @@
 // SQL on the checkpoints of growing logs.
 import { sql } from 'kysely'
-import type { Db, Trx } from '../../../db/pool.ts'
-import { inTransaction } from '../../../db/transaction.ts'
+import type { Db, Trx } from '../../../../db/pool.ts'
+import { inTransaction } from '../../../../db/transaction.ts'
 import type { Group } from './outline.ts'
 import type { ReplayState } from './replay.ts'
 

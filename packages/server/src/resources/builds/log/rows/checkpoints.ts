@@ -1,11 +1,11 @@
 // Checkpoints of growing logs: the state of the screen after every megabyte, so that rows anywhere in the log are found
 // by replaying a small part of it. A worker adds them while a long log grows, else the first reader does.
-import type { Context } from '../../../context.ts'
-import type { Kinds } from '../../../tasks/kinds.ts'
+import type { Context } from '../../../../context.ts'
+import type { Kinds } from '../../../../tasks/kinds.ts'
 import { findLastCheckpoint, insertCheckpoint } from './checkpoint-queries.ts'
 import type { readSegment } from './row-tasks.ts'
 import { readSegmentAt, runRowTask, segmentBytes } from './segments.ts'
-import { findLog, type Log } from './source.ts'
+import { findLog, type Log } from '../source.ts'
 
 const running = new Map<string, Promise<boolean>>()
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { eventually, useApp } from '../../../../test/app.ts'
-import { endLongAgo, jobsOfOneWorld, type RunningScene } from '../../../../test/job-runs.ts'
-import { newId } from '../../../lib/ids.ts'
+import { eventually, useApp } from '../../../../../test/app.ts'
+import { endLongAgo, jobsOfOneWorld, type RunningScene } from '../../../../../test/job-runs.ts'
+import { newId } from '../../../../lib/ids.ts'
 import { ChunkWriter } from './chunk-writer.ts'
-import { insertChunks, type ChunkOfJob } from './queries.ts'
+import { insertChunks, type ChunkOfJob } from '../queries.ts'
 
 const app = useApp()
 const aJob = jobsOfOneWorld(app)

@@ -1,9 +1,9 @@
 // Replays a log from any point to which its state is known. The state is small, so it can be stored and sent to a thread.
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { Outline, type OutlineState } from './outline.ts'
-import type { Row } from './row.ts'
-import { Screen, type ScreenState } from './screen.ts'
-import { wholeCharacters } from './utf8.ts'
+import type { Row } from '../screen/row.ts'
+import { Screen, type ScreenState } from '../screen/screen.ts'
+import { wholeCharacters } from '../screen/utf8.ts'
 
 export interface ReplayState {
   /** The bytes of the log up to here are contained. */

@@ -2,12 +2,12 @@
 // whether the chunk is new and in time, and its offset whether it is within the limit.
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
-import type { Context } from '../../../context.ts'
-import { ApiError, badRequest } from '../../../lib/errors.ts'
-import { enqueue } from '../../../tasks/enqueue.ts'
+import type { Context } from '../../../../context.ts'
+import { ApiError, badRequest } from '../../../../lib/errors.ts'
+import { enqueue } from '../../../../tasks/enqueue.ts'
 import { chunkWriter } from './chunk-writer.ts'
-import * as logs from './queries.ts'
-import { segmentBytes } from './segments.ts'
+import * as logs from '../queries.ts'
+import { segmentBytes } from '../rows/segments.ts'
 
 export interface ReceivedChunk {
   sequence: number

@@ -1,7 +1,7 @@
 // Compaction deletes the chunks of a log. What is left of a week afterwards is an empty partition that may have grown large.
 import { sql } from 'kysely'
-import { dropPartitions } from '../../../db/partitions.ts'
-import type { Db } from '../../../db/pool.ts'
+import { dropPartitions } from '../../../../db/partitions.ts'
+import type { Db } from '../../../../db/pool.ts'
 
 const keptDays = 7
 

@@ -1,7 +1,7 @@
 // Reads rows from the object of a finished log.
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import type { Context } from '../../../context.ts'
+import type { Context } from '../../../../context.ts'
 import {
   blockAt,
   countBlocks,
@@ -14,7 +14,7 @@ import {
 } from './rows-object.ts'
 import { mostPageCharacters, type RowPage, type RowSource } from './rows.ts'
 import { searchStored } from './search.ts'
-import type { Log, StoredRows } from './source.ts'
+import type { Log, StoredRows } from '../source.ts'
 
 const inflate = promisify(gunzip)
 

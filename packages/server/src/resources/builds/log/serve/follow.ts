@@ -2,9 +2,9 @@
 // reconnects continues there.
 import { setTimeout as delay } from 'node:timers/promises'
 import { Readable } from 'node:stream'
-import type { Context } from '../../../context.ts'
-import { findLogFrom, type Log } from './source.ts'
-import { wholeCharacters } from './utf8.ts'
+import type { Context } from '../../../../context.ts'
+import { findLogFrom, type Log } from '../source.ts'
+import { wholeCharacters } from '../screen/utf8.ts'
 
 const pollMs = 250
 /** Proxies close idle connections. */

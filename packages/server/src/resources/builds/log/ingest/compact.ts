@@ -2,15 +2,15 @@
 // transaction that points to them and deletes the chunks, so a worker may die at any point and another starts over.
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { announce, claim, release } from '../../../blobs/unclaimed.ts'
-import type { Context } from '../../../context.ts'
-import { inTransaction } from '../../../db/transaction.ts'
-import { Semaphore } from '../../../lib/semaphore.ts'
-import type { Kinds } from '../../../tasks/kinds.ts'
-import { deleteCheckpoints } from './checkpoint-queries.ts'
-import * as logs from './queries.ts'
-import { writeRows } from './rows-object.ts'
-import { findLog, type Log } from './source.ts'
+import { announce, claim, release } from '../../../../blobs/unclaimed.ts'
+import type { Context } from '../../../../context.ts'
+import { inTransaction } from '../../../../db/transaction.ts'
+import { Semaphore } from '../../../../lib/semaphore.ts'
+import type { Kinds } from '../../../../tasks/kinds.ts'
+import { deleteCheckpoints } from '../rows/checkpoint-queries.ts'
+import * as logs from '../queries.ts'
+import { writeRows } from '../rows/rows-object.ts'
+import { findLog, type Log } from '../source.ts'
 
 /** Claimed with one statement, and then compacted some at a time. */
 const batchSize = 32

@@ -1,9 +1,9 @@
 // Logs of ended jobs that are still chunks in the database.
 import { sql } from 'kysely'
 import { Gauge } from 'prom-client'
-import { prepared } from '../../../db/statement.ts'
-import type { DatabaseMetric } from '../../../metrics/database-metrics.ts'
-import { endedSeconds } from './queries.ts'
+import { prepared } from '../../../../db/statement.ts'
+import type { DatabaseMetric } from '../../../../metrics/database-metrics.ts'
+import { endedSeconds } from '../queries.ts'
 
 export const measureCompaction: DatabaseMetric = (registers) => {
   const waiting = new Gauge({

@@ -7,11 +7,11 @@
 // - A chunk is answered after its commit. If the data of one chunk is refused, the chunks of its statement are written one by
 //   one, so no chunk fails because of another.
 // - Waiting chunks are limited by their size. Beyond it agents are told to try again.
-import type { Db } from '../../../db/pool.ts'
-import { isDatabaseAway, isDatabaseBusy } from '../../../db/away.ts'
-import { unavailable } from '../../../lib/errors.ts'
-import * as logs from './queries.ts'
-import type { ChunkOfJob } from './queries.ts'
+import type { Db } from '../../../../db/pool.ts'
+import { isDatabaseAway, isDatabaseBusy } from '../../../../db/away.ts'
+import { unavailable } from '../../../../lib/errors.ts'
+import * as logs from '../queries.ts'
+import type { ChunkOfJob } from '../queries.ts'
 
 const gatherMs = 25
 const activeMs = 100

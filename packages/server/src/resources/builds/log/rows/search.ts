@@ -1,14 +1,14 @@
 // Searches the text of a log's rows, in a thread, for at most ten seconds.
-import type { Context } from '../../../context.ts'
-import { badRequest } from '../../../lib/errors.ts'
-import { compiledModule } from '../../../lib/package-files.ts'
-import { Semaphore } from '../../../lib/semaphore.ts'
-import { runInThread, ThreadLimitExceeded } from '../../../lib/threads.ts'
+import type { Context } from '../../../../context.ts'
+import { badRequest } from '../../../../lib/errors.ts'
+import { compiledModule } from '../../../../lib/package-files.ts'
+import { Semaphore } from '../../../../lib/semaphore.ts'
+import { runInThread, ThreadLimitExceeded } from '../../../../lib/threads.ts'
 import type { ReplayState } from './replay.ts'
 import { blockAt, countBlocks, readPart, readTable, type Block } from './rows-object.ts'
 import type { Found, Query, searchBlocks, searchSegment } from './search-tasks.ts'
 import { readSegmentAt } from './segments.ts'
-import type { Log, StoredRows } from './source.ts'
+import type { Log, StoredRows } from '../source.ts'
 
 export interface SearchResult {
   total: number
@@ -92,7 +92,7 @@ async function inThread<Work extends (input: never) => unknown>(
   name: string,
   input: Parameters<Work>[0],
 ): Promise<Awaited<ReturnType<Work>>> {
-  const module = compiledModule('resources/builds/log/search-tasks.ts')
+  const module = compiledModule('resources/builds/log/rows/search-tasks.ts')
   return runInThread<Work>(module, name, input, mostMs + slackMs).catch((error: unknown) => {
     if (error instanceof ThreadLimitExceeded) throw badRequest('This regular expression takes too long.')
     throw error

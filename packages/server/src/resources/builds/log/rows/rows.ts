@@ -1,7 +1,7 @@
 import type { LogOutline } from './outline.ts'
 import type { Query } from './search-tasks.ts'
 import type { SearchResult } from './search.ts'
-import type { Log } from './source.ts'
+import type { Log } from '../source.ts'
 
 export interface RowPage {
   /** The number of the first row. */

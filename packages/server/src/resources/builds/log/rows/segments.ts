@@ -1,10 +1,10 @@
 // Sends a log to the threads in segments.
-import { compiledModule } from '../../../lib/package-files.ts'
-import { runInThread } from '../../../lib/threads.ts'
-import { notFound } from '../../../lib/errors.ts'
+import { compiledModule } from '../../../../lib/package-files.ts'
+import { runInThread } from '../../../../lib/threads.ts'
+import { notFound } from '../../../../lib/errors.ts'
 import type { ReplayState } from './replay.ts'
 import type { Segment } from './row-tasks.ts'
-import type { Log } from './source.ts'
+import type { Log } from '../source.ts'
 
 /** Also the distance of checkpoints, so the part that is replayed to find a row. */
 export const segmentBytes = 1024 * 1024
@@ -15,7 +15,7 @@ export const runRowTask = <Work extends (input: never) => unknown>(
   name: string,
   input: Parameters<Work>[0],
 ): Promise<Awaited<ReturnType<Work>>> =>
-  runInThread<Work>(compiledModule('resources/builds/log/row-tasks.ts'), name, input, mostCpuMs)
+  runInThread<Work>(compiledModule('resources/builds/log/rows/row-tasks.ts'), name, input, mostCpuMs)
 
 /** The bytes that follow a state, at most `most`. */
 export async function readSegmentAt(

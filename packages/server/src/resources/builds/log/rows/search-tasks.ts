@@ -1,9 +1,9 @@
 // Searches rows, for threads. RE2 matches in time proportional to the text.
 import { gunzipSync } from 'node:zlib'
 import { RE2JS, RE2JSException } from 're2js'
-import { badRequest } from '../../../lib/errors.ts'
+import { badRequest } from '../../../../lib/errors.ts'
 import { Replay, type ReplayState } from './replay.ts'
-import { textOf } from './row.ts'
+import { textOf } from '../screen/row.ts'
 import type { Segment } from './row-tasks.ts'
 
 interface Limits {

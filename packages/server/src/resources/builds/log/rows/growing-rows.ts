@@ -1,6 +1,6 @@
 // The rows of a log that is still in chunks. They are replayed from the last checkpoint before them.
-import type { Context } from '../../../context.ts'
-import { SizedCache } from '../../../lib/sized-cache.ts'
+import type { Context } from '../../../../context.ts'
+import { SizedCache } from '../../../../lib/sized-cache.ts'
 import { findCheckpointBefore, findLastCheckpoint, listGroups } from './checkpoint-queries.ts'
 import { addCheckpoints } from './checkpoints.ts'
 import { summarize, type Group, type OutlineEnd } from './outline.ts'
@@ -9,7 +9,7 @@ import { lastRows, type readSegment, type SegmentRows, type Wanted } from './row
 import { mostPageCharacters, type RowPage, type RowSource } from './rows.ts'
 import { searchGrowing } from './search.ts'
 import { readSegmentAt, runRowTask } from './segments.ts'
-import type { Log } from './source.ts'
+import type { Log } from '../source.ts'
 
 /** Numbers of rows by job, as of a size of the log. */
 const totals = new SizedCache<string, { size: number; total: number }>(1000)

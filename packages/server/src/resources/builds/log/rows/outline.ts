@@ -1,5 +1,5 @@
 // Finds the groups of a log and the row that shows why the job failed, while the rows pass in order.
-import { textOf, type Row } from './row.ts'
+import { textOf, type Row } from '../screen/row.ts'
 
 /** A group begins with a row like "--- Tests". */
 export interface Group {

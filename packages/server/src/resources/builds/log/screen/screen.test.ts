@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { anyCharacter } from '../../../../../../testbed/src/any-character.ts'
-import { ReferenceScreen } from '../../../../test/reference-screen.ts'
-import { rowHtml } from './html.ts'
-import { Replay, type ReplayState } from './replay.ts'
+import { anyCharacter } from '../../../../../../../testbed/src/any-character.ts'
+import { ReferenceScreen } from '../../../../../test/reference-screen.ts'
+import { rowHtml } from '../serve/html.ts'
+import { Replay, type ReplayState } from '../rows/replay.ts'
 import type { Row } from './row.ts'
 import { Screen } from './screen.ts'
 

@@ -1,9 +1,9 @@
 // The rows of a log: replayed while the log is in chunks, read from their object after compaction.
-import type { Context } from '../../../context.ts'
+import type { Context } from '../../../../context.ts'
 import { growingRows } from './growing-rows.ts'
 import { makeRowsOnce } from './rows-object.ts'
 import type { RowSource } from './rows.ts'
-import { findLog } from './source.ts'
+import { findLog } from '../source.ts'
 import { storedRows } from './stored-rows.ts'
 
 /** null: the job runs no command, or its log was deleted. */

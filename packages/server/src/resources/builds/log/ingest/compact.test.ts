@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib'
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { useOwnApp } from '../../../../test/app.ts'
-import { aRunningJob, compactLogs } from '../../../../test/job-runs.ts'
-import type { BlobStore } from '../../../blobs/store.ts'
+import { useOwnApp } from '../../../../../test/app.ts'
+import { aRunningJob, compactLogs } from '../../../../../test/job-runs.ts'
+import type { BlobStore } from '../../../../blobs/store.ts'
 import { logCompactor } from './compact.ts'
 
 const app = useOwnApp()

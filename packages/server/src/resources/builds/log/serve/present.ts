@@ -1,11 +1,11 @@
 // The forms of a log. All of them are streamed, since a log may be larger than memory.
 import { Readable } from 'node:stream'
-import { removeEscapes, type Escapes } from './escapes.ts'
+import { removeEscapes, type Escapes } from '../screen/escapes.ts'
 import { rowHtml } from './html.ts'
-import type { TextForm } from './rules.ts'
+import type { TextForm } from '../rules.ts'
 import { sectionTimes } from './sections.ts'
-import { Screen } from './screen.ts'
-import type { Log } from './source.ts'
+import { Screen } from '../screen/screen.ts'
+import type { Log } from '../source.ts'
 
 export const logUrl = (
   base: string,

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { useApp } from '../../../../test/app.ts'
+import { useApp } from '../../../../../test/app.ts'
 import {
   compactLogs,
   endLongAgo,
@@ -7,7 +7,7 @@ import {
   sendChunk,
   sendLog,
   type RunningScene,
-} from '../../../../test/job-runs.ts'
+} from '../../../../../test/job-runs.ts'
 
 const app = useApp()
 const aJob = jobsOfOneWorld(app)

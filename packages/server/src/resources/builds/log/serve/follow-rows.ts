@@ -2,16 +2,16 @@
 // progress bars may change rows that were sent before. The id of an event is the first row that may still change.
 import { setTimeout as delay } from 'node:timers/promises'
 import { Readable } from 'node:stream'
-import type { Context } from '../../../context.ts'
-import { findCheckpointBefore } from './checkpoint-queries.ts'
-import type { ReplayState } from './replay.ts'
-import { findRows } from './row-source.ts'
-import type { FollowedRows, followSegment } from './row-tasks.ts'
-import type { RowSource } from './rows.ts'
-import type { Place } from './rules.ts'
-import { screenHeight } from './screen.ts'
-import { readSegmentAt, runRowTask } from './segments.ts'
-import { findLogFrom, type Log } from './source.ts'
+import type { Context } from '../../../../context.ts'
+import { findCheckpointBefore } from '../rows/checkpoint-queries.ts'
+import type { ReplayState } from '../rows/replay.ts'
+import { findRows } from '../rows/row-source.ts'
+import type { FollowedRows, followSegment } from '../rows/row-tasks.ts'
+import type { RowSource } from '../rows/rows.ts'
+import type { Place } from '../rules.ts'
+import { screenHeight } from '../screen/screen.ts'
+import { readSegmentAt, runRowTask } from '../rows/segments.ts'
+import { findLogFrom, type Log } from '../source.ts'
 
 const pollMs = 250
 /** Proxies close idle connections. */

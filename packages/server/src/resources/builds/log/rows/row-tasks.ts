@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import type { Group, OutlineEnd } from './outline.ts'
 import { Replay, type ReplayState } from './replay.ts'
-import { rowJson, type Row } from './row.ts'
+import { rowJson, type Row } from '../screen/row.ts'
 
 export interface Segment {
   /** null: the log begins here. */
