@@ -136,7 +136,7 @@ describe('abuse case 16: a job’s id under the address of another organization'
   it('is 404 on every address that names a job, with tokens of either side', async () => {
     const { own, stranger } = await threeBuilds()
     await upload(app, stranger.run, [aFile('a.txt')])
-    const ways = ['', '/log', '/log.txt', '/log/lines', '/env', '/artifacts', '/waiting']
+    const ways = ['', '/log', '/log.txt', '/log/rows', '/env', '/artifacts', '/waiting']
     for (const way of ways) {
       const path = `${own.org.path}/jobs/${stranger.run.id}${way}`
       expect([way, (await app.request('GET', path, { token: own.admin.token })).status]).toEqual([way, 404])

@@ -392,7 +392,6 @@ export const fields: Readonly<Record<string, string>> = {
   subject: 'What the event is about.',
   aliases: 'Other names of the emoji.',
   cidr_range: 'Range of addresses.',
-  lines: 'The lines, in order.',
 }
 
 export const fieldsOf: Readonly<Record<string, string>> = {

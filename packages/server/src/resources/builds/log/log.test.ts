@@ -266,7 +266,7 @@ describe('DELETE …/jobs/{job.id}/log', () => {
       ['GET', '/log'],
       ['GET', '/log.txt'],
       ['HEAD', '/log'],
-      ['GET', '/log/lines'],
+      ['GET', '/log/rows'],
       ['GET', '/log/stream'],
       ['DELETE', '/log'],
     ] as const) {
@@ -484,36 +484,6 @@ describe('log compaction', () => {
     expect(await app.ctx.blobs.head(key)).toEqual({ size: 1 })
     await deleteUnclaimed(app.db, app.ctx.blobs)
     expect(await app.ctx.blobs.head(key)).toBeNull()
-  })
-})
-
-describe('GET …/jobs/{job.id}/log/lines', () => {
-  const content =
-    '\x1b_bk;t=1700000000123\x07one\r\ntwo\n\n\x1b_bk;t=1700000001000\x07fo\x1b_bk;t=1700000002000\x07ur'
-
-  it('returns lines with their offsets and times, and the next offset', async () => {
-    const scene = await aJob()
-    await sendLog(app, scene.run, content)
-    const lines = (query = '') =>
-      app.request('GET', `${scene.short}/log/lines${query}`, { token: scene.admin.token })
-    const all = await lines()
-    expect(all.body.lines).toEqual([
-      { offset: 0, time: '2023-11-14T22:13:20.123Z', text: 'one' },
-      { offset: 26, time: null, text: 'two' },
-      { offset: 30, time: null, text: '' },
-    ])
-    expect(all.body.next_offset).toBe(31)
-    await scene.run.finish()
-    expect((await lines('?offset=31')).body).toEqual({
-      lines: [{ offset: 31, time: '2023-11-14T22:13:21.000Z', text: 'four' }],
-      next_offset: null,
-    })
-    expect((await lines('?offset=3&limit=1')).body).toEqual({
-      lines: [{ offset: 26, time: null, text: 'two' }],
-      next_offset: 30,
-    })
-    expect((await lines('?offset=9999')).body).toEqual({ lines: [], next_offset: null })
-    expect((await lines('?limit=0')).status).toBe(400)
   })
 })
 

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Type } from 'typebox'
 import type { Caller, Organization } from '../../../auth/caller.ts'
 import type { Context } from '../../../context.ts'
-import { noContent, ok, type Answer } from '../../../http/answer.ts'
+import { noContent, type Answer } from '../../../http/answer.ts'
 import { numberOrUuid, text, uuid } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { notFound } from '../../../lib/errors.ts'
@@ -18,7 +18,6 @@ import {
 import { deleteLog } from './delete.ts'
 import { followRows } from './serve/follow-rows.ts'
 import { follow } from './serve/follow.ts'
-import { readLines } from './lines.ts'
 import { asHtml, asJson, asPartOfText, asText, htmlPolicy, logUrl, sizeOfText } from './serve/present.ts'
 import {
   bytesOf,
@@ -30,7 +29,7 @@ import {
   type Form,
   type Range,
 } from './rules.ts'
-import { JobLog, LogLines } from './schema.ts'
+import { JobLog } from './schema.ts'
 import { archivedLog, findLog, type Log } from './source.ts'
 
 interface Asked {
@@ -143,39 +142,6 @@ const getHtmlInBuildRoute = route({
   params: inBuild,
 })
 
-const offset = Type.Optional(
-  Type.Integer({ minimum: 0, maximum: 2 ** 50, default: 0, description: 'In bytes.' }),
-)
-
-const getLines = {
-  method: 'GET',
-  summary: 'Get lines of the log of a job with their times, from a place in it',
-  scope: 'read_build_logs',
-  query: {
-    offset,
-    limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 5000, default: 1000, description: 'How many lines at most.' }),
-    ),
-  },
-  answers: { 200: LogLines },
-  errors: { 400: 'The offset or the limit is not a whole number in range.' },
-  handler: answerLines,
-} as const
-
-const getLinesByIdRoute = route({
-  ...getLines,
-  url: '/v2/organizations/:org/jobs/:job/log/lines',
-  permission: 'member',
-  params: byId,
-})
-
-const getLinesInBuildRoute = route({
-  ...getLines,
-  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log/lines',
-  permission: 'read_pipeline',
-  params: inBuild,
-})
-
 const followIt = {
   method: 'GET',
   summary: 'Follow the log of a job as server-sent events; Last-Event-ID, `offset` or `row` says from where',
@@ -187,7 +153,9 @@ const followIt = {
         description: 'Send the text as it grows, or rows as a terminal shows them.',
       }),
     ),
-    offset,
+    offset: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 2 ** 50, default: 0, description: 'In bytes.' }),
+    ),
     row: Type.Optional(
       Type.Integer({
         minimum: 1,
@@ -295,11 +263,6 @@ async function answerSize(log: Log, asked: Asked, headers: Record<string, string
   return { status: 200, stream: Readable.from([]), headers: sized }
 }
 
-async function answerLines(asked: Asked & { query: { offset?: number; limit?: number } }): Promise<Answer> {
-  const { log } = await getAnyLog(asked)
-  return ok(await readLines(log, asked.query.offset ?? 0, asked.query.limit ?? 1000))
-}
-
 async function answerStream(
   asked: Asked & { query: { as?: 'text' | 'rows'; offset?: number; row?: number } },
 ): Promise<Answer> {
@@ -352,8 +315,6 @@ export const logRoutes = [
   getTextInBuildRoute,
   getHtmlByIdRoute,
   getHtmlInBuildRoute,
-  getLinesByIdRoute,
-  getLinesInBuildRoute,
   followByIdRoute,
   followInBuildRoute,
   deleteByIdRoute,

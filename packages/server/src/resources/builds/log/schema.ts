@@ -14,24 +14,6 @@ export const JobLog = Type.Object(
   { title: 'JobLog' },
 )
 
-export const LogLines = Type.Object(
-  {
-    lines: Type.Array(
-      Type.Object({
-        offset: Type.Integer({ description: 'Where the line begins in the log, in bytes.' }),
-        time: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-          description: 'When the line was written, if the agent reported it.',
-        }),
-        text: Type.String({ description: 'With its terminal codes, but those of time.' }),
-      }),
-    ),
-    next_offset: Type.Union([Type.Integer(), Type.Null()], {
-      description: 'Where to go on; null when the log ends here for good.',
-    }),
-  },
-  { title: 'LogLines' },
-)
-
 const millisecondsOrNull = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description })
 
 /** `[time, run, …]`. JSON Schema cannot say more of a list whose first item differs. */
