@@ -3,12 +3,12 @@ import type { Context } from '../../../../context.ts'
 import { SizedCache } from '../../../../lib/sized-cache.ts'
 import { findCheckpointBefore, findLastCheckpoint, listGroups } from './checkpoint-queries.ts'
 import { addCheckpoints } from './checkpoints.ts'
-import { summarize, type Group, type OutlineEnd } from './outline.ts'
+import { Outline, summarize, type Group, type OutlineEnd } from './outline.ts'
 import type { ReplayState } from './replay.ts'
-import { lastRows, type readSegment, type SegmentRows, type Wanted } from './row-tasks.ts'
+import { lastRows, type readSegment, type Wanted } from './row-tasks.ts'
 import { mostPageCharacters, type RowPage, type RowSource } from './rows.ts'
 import { searchGrowing } from './search.ts'
-import { readSegmentAt, runRowTask } from './segments.ts'
+import { replaySegments, runRowTask } from './segments.ts'
 import type { Log } from '../source.ts'
 
 /** Numbers of rows by job, as of a size of the log. */
@@ -73,14 +73,14 @@ interface EndOfLog {
 async function readToEnd(log: Log, start: ReplayState | null, wanted: Wanted): Promise<EndOfLog> {
   const groups: Group[] = []
   let rows: string[] = []
-  for (let state = start; ;) {
-    const segment = await readSegmentAt(log, state)
-    const read: SegmentRows = await runRowTask<typeof readSegment>('readSegment', { segment, wanted })
+  let total = 0
+  let end = new Outline().end
+  for await (const read of readSegments(log, start, () => wanted)) {
     if (wanted.kind === 'tail') rows = lastRows([...rows, ...read.rows], wanted)
     groups.push(...(read.end?.groups ?? read.groups))
-    if (read.end !== null) return { groups, end: read.end.outline, total: read.end.total, rows }
-    state = read.state
+    if (read.end !== null) ({ total, outline: end } = read.end)
   }
+  return { groups, end, total, rows }
 }
 
 /** `total` is known only if the range reaches the last segment. */
@@ -91,16 +91,19 @@ async function readRange(
 ): Promise<{ rows: string[]; total: number | null }> {
   const rows: string[] = []
   let characters = 0
-  for (let state = start; ;) {
-    const segment = await readSegmentAt(log, state)
-    const wanted: Wanted = { kind: 'range', from, to, mostCharacters: mostPageCharacters - characters }
-    const read: SegmentRows = await runRowTask<typeof readSegment>('readSegment', { segment, wanted })
+  const wanted = (): Wanted => ({ kind: 'range', from, to, mostCharacters: mostPageCharacters - characters })
+  for await (const read of readSegments(log, start, wanted)) {
     rows.push(...read.rows)
     characters += countCharacters(read.rows)
-    if (read.end !== null || read.state.rows >= to || characters >= mostPageCharacters)
-      return { rows, total: read.end?.total ?? null }
-    state = read.state
+    if (read.end !== null) return { rows, total: read.end.total }
+    if (read.state.rows >= to || characters >= mostPageCharacters) break
   }
+  return { rows, total: null }
 }
+
+const readSegments = (log: Log, start: ReplayState | null, wanted: () => Wanted) =>
+  replaySegments(log, start, (segment) =>
+    runRowTask<typeof readSegment>('readSegment', { segment, wanted: wanted() }),
+  )
 
 const countCharacters = (rows: readonly string[]) => rows.reduce((sum, row) => sum + row.length, 0)

@@ -140,8 +140,8 @@ export interface Blocks {
   /** For each block where it begins in `bytes`, and the number of its first row. */
   table: number[]
   rows: number
-  /** null unless this is the last segment. */
-  outline: OutlineEnd | null
+  /** As if the log ended with these rows. */
+  outline: OutlineEnd
 }
 
 export function makeBlocks(segment: Segment): Blocks {
@@ -176,6 +176,6 @@ export function makeBlocks(segment: Segment): Blocks {
     bytes: Buffer.concat(blocks),
     table,
     rows: replay.settledRows,
-    outline: segment.isLast ? replay.outline.end : null,
+    outline: replay.outline.end,
   }
 }

@@ -12,11 +12,10 @@ import type { Context } from '../../../../context.ts'
 import { inTransaction } from '../../../../db/transaction.ts'
 import { Semaphore } from '../../../../lib/semaphore.ts'
 import { SizedCache } from '../../../../lib/sized-cache.ts'
-import { summarize, type Group, type LogOutline } from './outline.ts'
+import { Outline, summarize, type Group, type LogOutline } from './outline.ts'
 import * as logs from '../queries.ts'
-import type { ReplayState } from './replay.ts'
 import type { makeBlocks } from './row-tasks.ts'
-import { readSegmentAt, runRowTask } from './segments.ts'
+import { replaySegments, runRowTask } from './segments.ts'
 import { findLog, type Log, type StoredRows } from '../source.ts'
 
 const inflate = promisify(gunzip)
@@ -46,30 +45,24 @@ async function* makeObject(log: Log): AsyncGenerator<Buffer, logs.RowsLayout> {
   const table: number[] = []
   const groups: Group[] = []
   let size = 0
-  for (let state: ReplayState | null = null; ;) {
-    const segment = await readSegmentAt(log, state)
-    const made: Awaited<ReturnType<typeof makeBlocks>> = await runRowTask<typeof makeBlocks>(
-      'makeBlocks',
-      segment,
-    )
+  let rows = 0
+  let end = new Outline().end
+  const segments = replaySegments(log, null, (segment) =>
+    runRowTask<typeof makeBlocks>('makeBlocks', segment),
+  )
+  for await (const made of segments) {
     for (const [index, number] of made.table.entries()) table.push(index % 2 === 0 ? size + number : number)
     groups.push(...made.groups)
     size += made.bytes.length
     if (made.bytes.length > 0) yield Buffer.from(made.bytes.buffer, made.bytes.byteOffset, made.bytes.length)
-    state = made.state
-    if (made.outline === null) continue
-    const tableBytes = Buffer.from(new Float64Array(table).buffer)
-    const outlineBytes = await deflate(JSON.stringify(summarize(groups, made.outline)))
-    if (tableBytes.length > 0) yield tableBytes
-    yield outlineBytes
-    const outlineAt = size + tableBytes.length
-    return {
-      rows: made.rows,
-      table_at: size,
-      outline_at: outlineAt,
-      size: outlineAt + outlineBytes.length,
-    }
+    ;({ rows, outline: end } = made)
   }
+  const tableBytes = Buffer.from(new Float64Array(table).buffer)
+  const outlineBytes = await deflate(JSON.stringify(summarize(groups, end)))
+  if (tableBytes.length > 0) yield tableBytes
+  yield outlineBytes
+  const outlineAt = size + tableBytes.length
+  return { rows, table_at: size, outline_at: outlineAt, size: outlineAt + outlineBytes.length }
 }
 
 const building = new Map<string, Promise<StoredRows | null>>()

@@ -4,10 +4,9 @@ import { badRequest } from '../../../../lib/errors.ts'
 import { compiledModule } from '../../../../lib/package-files.ts'
 import { Semaphore } from '../../../../lib/semaphore.ts'
 import { runInThread, ThreadLimitExceeded } from '../../../../lib/threads.ts'
-import type { ReplayState } from './replay.ts'
 import { blockAt, countBlocks, readPart, readTable, type Block } from './rows-object.ts'
 import type { Found, Query, searchBlocks, searchSegment } from './search-tasks.ts'
-import { readSegmentAt } from './segments.ts'
+import { replaySegments } from './segments.ts'
 import type { Log, StoredRows } from '../source.ts'
 
 export interface SearchResult {
@@ -35,18 +34,11 @@ interface Progress {
 }
 
 export const searchGrowing = (log: Log, query: Query): Promise<SearchResult> =>
-  run(query, async function* (progress) {
-    for (let state: ReplayState | null = null; ;) {
-      const segment = await readSegmentAt(log, state)
-      const found: Awaited<ReturnType<typeof searchSegment>> = await inThread<typeof searchSegment>(
-        'searchSegment',
-        { ...progress(), segment },
-      )
-      yield found
-      if (segment.isLast) return
-      state = found.state
-    }
-  })
+  run(query, (progress) =>
+    replaySegments(log, null, (segment) =>
+      inThread<typeof searchSegment>('searchSegment', { ...progress(), segment }),
+    ),
+  )
 
 export const searchStored = (ctx: Context, stored: StoredRows, query: Query): Promise<SearchResult> =>
   run(query, async function* (progress) {

@@ -17,6 +17,22 @@ export const runRowTask = <Work extends (input: never) => unknown>(
 ): Promise<Awaited<ReturnType<Work>>> =>
   runInThread<Work>(compiledModule('resources/builds/log/rows/row-tasks.ts'), name, input, mostCpuMs)
 
+/** Calls `task` with one segment after the other, from a state to the end of the log. */
+export async function* replaySegments<Result extends { state: ReplayState }>(
+  log: Log,
+  start: ReplayState | null,
+  task: (segment: Segment) => Promise<Result>,
+  mostBytes = segmentBytes,
+): AsyncGenerator<Result> {
+  for (let state = start; ;) {
+    const segment = await readSegmentAt(log, state, mostBytes)
+    const result = await task(segment)
+    yield result
+    if (segment.isLast) return
+    ;({ state } = result)
+  }
+}
+
 /** The bytes that follow a state, at most `most`. */
 export async function readSegmentAt(
   log: Log,

@@ -6,12 +6,12 @@ import type { Context } from '../../../../context.ts'
 import { findCheckpointBefore } from '../rows/checkpoint-queries.ts'
 import type { ReplayState } from '../rows/replay.ts'
 import { findRows } from '../rows/row-source.ts'
-import type { FollowedRows, followSegment } from '../rows/row-tasks.ts'
+import type { FollowedRows, followSegment, Segment } from '../rows/row-tasks.ts'
 import type { RowSource } from '../rows/rows.ts'
 import type { Place } from '../rules.ts'
 import { screenHeight } from '../screen/screen.ts'
-import { readSegmentAt, runRowTask } from '../rows/segments.ts'
-import { findLogFrom, type Log } from '../source.ts'
+import { replaySegments, runRowTask } from '../rows/segments.ts'
+import { findLogFrom } from '../source.ts'
 
 const pollMs = 250
 /** Proxies close idle connections. */
@@ -49,6 +49,7 @@ async function* sendStored(source: RowSource, wanted: number): AsyncGenerator<st
 async function* grow(ctx: Context, orgId: string, jobId: string, from: number): AsyncGenerator<string> {
   let state: ReplayState | null = await findCheckpointBefore(ctx.db, orgId, jobId, from)
   let open: readonly string[] = []
+  let total = 0
   let knownSize = -1
   let sentAt = performance.now()
   for (;;) {
@@ -56,17 +57,16 @@ async function* grow(ctx: Context, orgId: string, jobId: string, from: number): 
     if (log === null) return yield 'event: deleted\ndata: {}\n\n'
     if (log.isFinal || log.size !== knownSize) {
       knownSize = log.size
-      for (;;) {
-        const { isLast, step } = await advance(log, state, open)
-        ;({ state, open } = step)
+      const follow = (segment: Segment) =>
+        runRowTask<typeof followSegment>('followSegment', { segment, open })
+      for await (const step of replaySegments(log, state, follow, mostStepBytes)) {
+        ;({ state, open, total } = step)
         for (const event of changeEvents(step, from)) {
           sentAt = performance.now()
           yield event
         }
-        if (!isLast) continue
-        if (log.isFinal) return yield endEvent(step.total)
-        break
       }
+      if (log.isFinal) return yield endEvent(total)
     }
     if (performance.now() - sentAt >= aliveMs) {
       sentAt = performance.now()
@@ -74,16 +74,6 @@ async function* grow(ctx: Context, orgId: string, jobId: string, from: number): 
     }
     await delay(pollMs)
   }
-}
-
-async function advance(
-  log: Log,
-  state: ReplayState | null,
-  open: readonly string[],
-): Promise<{ isLast: boolean; step: FollowedRows }> {
-  const segment = await readSegmentAt(log, state, mostStepBytes)
-  const step = await runRowTask<typeof followSegment>('followSegment', { segment, open })
-  return { isLast: segment.isLast, step }
 }
 
 /** Rows before `from` are known to the reader. */
