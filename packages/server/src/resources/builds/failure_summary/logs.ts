@@ -7,7 +7,15 @@ import { Semaphore } from '../../../lib/semaphore.ts'
 import { runInThread } from '../../../lib/threads.ts'
 import type { LogOutline } from '../log/rows/outline.ts'
 import { cut, planLog } from '../log/plan.ts'
-import { blockAt, findBlock, readPart, readTable } from '../log/rows/rows-object.ts'
+import {
+  findBlock,
+  inflateRows,
+  readBlocks,
+  readOutline,
+  readPart,
+  readTable,
+} from '../log/rows/rows-object.ts'
+import { parseRow, textOf } from '../log/screen/row.ts'
 import type { StoredRows } from '../log/source.ts'
 import { chooseRows, presentRows, type Excerpt, type ShownRow } from './excerpt.ts'
 import { readEnds, type Checkpoint, type EndChunk, type LogRow } from './log-queries.ts'
@@ -104,15 +112,13 @@ async function readStored(ctx: Context, stored: StoredRows, mostRows: number): P
   }
 }
 
-async function findOutline(ctx: Context, { key, layout }: StoredRows): Promise<LogOutline | null> {
-  if (layout.size - layout.outline_at > mostOutlineBytes) return null
-  const bytes = await readPart(ctx, key, layout.outline_at, layout.size)
-  try {
-    return JSON.parse((await inflate(bytes, { maxOutputLength: mostOutlineBytes })).toString()) as LogOutline
-  } catch (error) {
+async function findOutline(ctx: Context, stored: StoredRows): Promise<LogOutline | null> {
+  const { outline_at: start, size } = stored.layout
+  if (size - start > mostOutlineBytes) return null
+  return readOutline(ctx, stored, mostOutlineBytes).catch((error: unknown) => {
     if (error instanceof RangeError) return null
     throw error
-  }
+  })
 }
 
 /** Rows that are longer than a few blocks are left out. */
@@ -123,22 +129,15 @@ async function readRange(
 ): Promise<ShownRow[]> {
   const table = await readTable(ctx, stored)
   const last = findBlock(table, to)
-  const rows: ShownRow[] = []
-  for (let index = Math.max(findBlock(table, from), last - mostBlocks + 1); index <= last; index++) {
-    const { offset, end, firstRow } = blockAt(stored, table, index)
-    const bytes = await readPart(ctx, stored.key, offset, end)
-    const text = (await inflate(bytes, { maxOutputLength: mostBlockBytes })).toString()
-    const skipped = Math.max(from - firstRow, 0)
-    const wanted = text.split('\n').slice(skipped, to - firstRow + 1)
-    rows.push(...wanted.map((json, at) => ({ row: firstRow + skipped + at, text: textOfJson(json) })))
+  const first = Math.max(findBlock(table, from), last - mostBlocks + 1)
+  const shown: ShownRow[] = []
+  for (const block of await readBlocks(ctx, stored, table, first, last)) {
+    const { firstRow } = block
+    const rows = await inflateRows(block, mostBlockBytes)
+    for (let row = Math.max(from, firstRow); row <= to && row - firstRow < rows.length; row++)
+      shown.push({ row, text: textOf(parseRow(rows[row - firstRow] ?? '[null]')) })
   }
-  return rows
-}
-
-/** A row is stored as `[time, run, …]`, and a run as its text or as `[text, style, …]`. */
-function textOfJson(json: string): string {
-  const [, ...runs] = JSON.parse(json) as [number | null, ...Array<string | [string, ...string[]]>]
-  return runs.map((run) => (typeof run === 'string' ? run : run[0])).join('')
+  return shown
 }
 
 async function tailOfChunks(

@@ -1,15 +1,24 @@
 // The rows of a log: replayed while the log is in chunks, read from their object after compaction.
 import type { Context } from '../../../../context.ts'
+import { findLog, type Log } from '../source.ts'
 import { growingRows } from './growing-rows.ts'
 import { makeRowsOnce } from './rows-object.ts'
 import type { RowSource } from './rows.ts'
-import { findLog } from '../source.ts'
 import { storedRows } from './stored-rows.ts'
 
 /** null: the job runs no command, or its log was deleted. */
 export async function findRows(ctx: Context, orgId: string, jobId: string): Promise<RowSource | null> {
   const log = await findLog(ctx, orgId, jobId)
-  if (log === null) return null
+  return log === null ? null : rowsOf(ctx, orgId, jobId, log)
+}
+
+/** null: the log was deleted meanwhile. */
+export async function rowsOf(
+  ctx: Context,
+  orgId: string,
+  jobId: string,
+  log: Log,
+): Promise<RowSource | null> {
   if (log.compacted === null) return growingRows(ctx, orgId, jobId, log)
   const stored = log.compacted.rows ?? (await makeRowsOnce(ctx, orgId, jobId, log))
   return stored === null ? null : storedRows(ctx, log, stored)

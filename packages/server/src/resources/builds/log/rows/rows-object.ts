@@ -115,24 +115,17 @@ export async function readTable(ctx: Context, { key, layout }: StoredRows): Prom
   return table
 }
 
-export async function readOutline(ctx: Context, { key, layout }: StoredRows): Promise<LogOutline> {
+/** Throws a RangeError if it is larger. */
+export async function readOutline(
+  ctx: Context,
+  { key, layout }: StoredRows,
+  mostBytes?: number,
+): Promise<LogOutline> {
   const bytes = await readPart(ctx, key, layout.outline_at, layout.size)
-  return JSON.parse((await inflate(bytes)).toString()) as LogOutline
+  return JSON.parse((await inflate(bytes, { maxOutputLength: mostBytes })).toString()) as LogOutline
 }
 
-export interface Block {
-  offset: number
-  end: number
-  firstRow: number
-}
-
-export const countBlocks = (table: Table): number => table.length / 2
-
-export function blockAt({ layout }: StoredRows, table: Table, index: number): Block {
-  const offset = table[2 * index] ?? layout.table_at
-  const end = table[2 * index + 2] ?? layout.table_at
-  return { offset, end, firstRow: table[2 * index + 1] ?? layout.rows + 1 }
-}
+const countBlocks = (table: Table): number => table.length / 2
 
 /** The index of the block that contains the row. */
 export function findBlock(table: Table, row: number): number {
@@ -145,6 +138,52 @@ export function findBlock(table: Table, row: number): number {
   return low
 }
 
+export interface Block {
+  firstRow: number
+  gzip: Uint8Array
+}
+
+/** The blocks from index `first` to index `last`. */
+export async function readBlocks(
+  ctx: Context,
+  { key, layout }: StoredRows,
+  table: Table,
+  first: number,
+  last: number,
+): Promise<Block[]> {
+  const offsetOf = (index: number) => table[2 * index] ?? layout.table_at
+  const start = offsetOf(first)
+  const bytes = await readPart(ctx, key, start, offsetOf(last + 1))
+  return Array.from({ length: last - first + 1 }, (_, at) => ({
+    firstRow: table[2 * (first + at) + 1] ?? layout.rows + 1,
+    gzip: bytes.subarray(offsetOf(first + at) - start, offsetOf(first + at + 1) - start),
+  }))
+}
+
+const mostBatchBytes = 512 * 1024
+const mostBatchBlocks = 256
+
+/** All blocks, several at a time. */
+export async function* readAllBlocks(ctx: Context, stored: StoredRows): AsyncGenerator<Block[]> {
+  const table = await readTable(ctx, stored)
+  for (let first = 0; first < countBlocks(table);) {
+    const start = table[2 * first] ?? 0
+    let last = first
+    while (
+      last + 1 < countBlocks(table) &&
+      last + 1 - first < mostBatchBlocks &&
+      (table[2 * last + 2] ?? 0) - start < mostBatchBytes
+    )
+      last++
+    yield await readBlocks(ctx, stored, table, first, last)
+    first = last + 1
+  }
+}
+
+/** The rows of a block as JSON. Throws a RangeError if they are larger. */
+export const inflateRows = async ({ gzip }: Block, mostBytes?: number): Promise<string[]> =>
+  (await inflate(gzip, { maxOutputLength: mostBytes })).toString().split('\n')
+
 /** Bytes `start` to `end` (exclusive) of the object. */
 export async function readPart(ctx: Context, key: string, start: number, end: number): Promise<Buffer> {
   if (start === end) return Buffer.alloc(0)
@@ -153,9 +192,4 @@ export async function readPart(ctx: Context, key: string, start: number, end: nu
   const pieces: Buffer[] = []
   for await (const piece of stream as AsyncIterable<Buffer>) pieces.push(piece)
   return Buffer.concat(pieces)
-}
-
-/** The rows of a block as JSON. */
-export async function readBlock(ctx: Context, { key }: StoredRows, block: Block): Promise<string[]> {
-  return (await inflate(await readPart(ctx, key, block.offset, block.end))).toString().split('\n')
 }

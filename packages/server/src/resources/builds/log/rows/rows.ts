@@ -1,7 +1,7 @@
+import type { Log } from '../source.ts'
 import type { LogOutline } from './outline.ts'
 import type { Query } from './search-tasks.ts'
 import type { SearchResult } from './search.ts'
-import type { Log } from '../source.ts'
 
 export interface RowPage {
   /** The number of the first row. */
@@ -12,15 +12,24 @@ export interface RowPage {
   rows: string[]
 }
 
-export interface RowSource {
+/** What any log has, also one whose build is archived. */
+export interface RowReader {
+  /** All rows as JSON, some at a time. */
+  all(): AsyncGenerator<string[]>
+  outline(): Promise<{ total: number; outline: LogOutline }>
+}
+
+export interface RowSource extends RowReader {
   log: Log
   /** Fewer rows than `limit` if they are very long, but at least one. */
   page(from: number, limit: number): Promise<RowPage>
   /** The last rows. */
   tail(limit: number): Promise<RowPage>
-  outline(): Promise<{ total: number; outline: LogOutline }>
   search(query: Query): Promise<SearchResult>
 }
 
 /** The size of a page, in characters of JSON. */
 export const mostPageCharacters = 4 * 1024 * 1024
+
+export const countCharacters = (rows: readonly string[]): number =>
+  rows.reduce((sum, row) => sum + row.length, 0)

@@ -3,8 +3,9 @@ import { gunzipSync } from 'node:zlib'
 import { RE2JS, RE2JSException } from 're2js'
 import { badRequest } from '../../../../lib/errors.ts'
 import { Replay, type ReplayState } from './replay.ts'
-import { textOf } from '../screen/row.ts'
+import { textOf, textOfJson, type RowJson } from '../screen/row.ts'
 import type { Segment } from './row-tasks.ts'
+import type { Block } from './rows-object.ts'
 
 interface Limits {
   query: Query
@@ -83,26 +84,12 @@ export function searchSegment({
   return { ...search.found, state }
 }
 
-interface PartOfObject {
-  start: number
-  end: number
-  firstRow: number
-}
-
-export function searchBlocks({
-  bytes,
-  blocks,
-  ...limits
-}: Limits & { bytes: Uint8Array; blocks: readonly PartOfObject[] }): Found {
+export function searchBlocks({ blocks, ...limits }: Limits & { blocks: readonly Block[] }): Found {
   const search = new Search(limits)
-  for (const { start, end, firstRow } of blocks) {
+  for (const { gzip, firstRow } of blocks) {
     if (search.isOver) break
-    const rows = JSON.parse(
-      `[${gunzipSync(bytes.subarray(start, end)).toString().replaceAll('\n', ',')}]`,
-    ) as Array<[time: number | null, ...runs: Array<string | [text: string]>]>
-    for (const [index, [, ...runs]] of rows.entries()) {
-      search.look(runs.map((run) => (typeof run === 'string' ? run : run[0])).join(''), firstRow + index)
-    }
+    const rows = JSON.parse(`[${gunzipSync(gzip).toString().replaceAll('\n', ',')}]`) as RowJson[]
+    for (const [index, row] of rows.entries()) search.look(textOfJson(row), firstRow + index)
   }
   return search.found
 }

@@ -4,7 +4,7 @@ import { badRequest } from '../../../../lib/errors.ts'
 import { compiledModule } from '../../../../lib/package-files.ts'
 import { Semaphore } from '../../../../lib/semaphore.ts'
 import { runInThread, ThreadLimitExceeded } from '../../../../lib/threads.ts'
-import { blockAt, countBlocks, readPart, readTable, type Block } from './rows-object.ts'
+import { readAllBlocks } from './rows-object.ts'
 import type { Found, Query, searchBlocks, searchSegment } from './search-tasks.ts'
 import { replaySegments } from './segments.ts'
 import type { Log, StoredRows } from '../source.ts'
@@ -21,8 +21,6 @@ const mostMatches = 10_000
 const mostMs = 10_000
 /** For what a thread cannot interrupt itself, such as reading the expression. */
 const slackMs = 5_000
-const mostBatchBytes = 512 * 1024
-const mostBatchBlocks = 256
 
 /** One search at a time, so that another thread stays free. */
 const searches = new Semaphore(1)
@@ -42,24 +40,8 @@ export const searchGrowing = (log: Log, query: Query): Promise<SearchResult> =>
 
 export const searchStored = (ctx: Context, stored: StoredRows, query: Query): Promise<SearchResult> =>
   run(query, async function* (progress) {
-    const table = await readTable(ctx, stored)
-    for (let index = 0; index < countBlocks(table);) {
-      const blocks: Block[] = []
-      let size = 0
-      do {
-        const block = blockAt(stored, table, index++)
-        blocks.push(block)
-        size += block.end - block.offset
-      } while (size < mostBatchBytes && blocks.length < mostBatchBlocks && index < countBlocks(table))
-      const start = blocks[0]?.offset ?? 0
-      const bytes = await readPart(ctx, stored.key, start, start + size)
-      const parts = blocks.map(({ offset, end, firstRow }) => ({
-        start: offset - start,
-        end: end - start,
-        firstRow,
-      }))
-      yield await inThread<typeof searchBlocks>('searchBlocks', { ...progress(), bytes, blocks: parts })
-    }
+    for await (const blocks of readAllBlocks(ctx, stored))
+      yield await inThread<typeof searchBlocks>('searchBlocks', { ...progress(), blocks })
   })
 
 function run(

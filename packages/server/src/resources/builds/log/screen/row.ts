@@ -30,6 +30,25 @@ export function rowJson({ time, runs }: Row): string {
   return `${json}]`
 }
 
+export type RowJson = [
+  time: number | null,
+  ...runs: Array<string | [text: string, style: string, link?: string]>,
+]
+
+export function parseRow(json: string): Row {
+  const [time, ...runs] = JSON.parse(json) as RowJson
+  return {
+    time,
+    runs: runs.map((run) => {
+      const [text, style = '', link = ''] = typeof run === 'string' ? [run] : run
+      return { text, style, link }
+    }),
+  }
+}
+
+export const textOfJson = ([, ...runs]: RowJson): string =>
+  runs.map((run) => (typeof run === 'string' ? run : run[0])).join('')
+
 export function textOf({ runs }: Row): string {
   const [first] = runs
   return runs.length === 1 && first !== undefined ? first.text : runs.map(({ text }) => text).join('')

@@ -1,0 +1,68 @@
+// Makes rows of the bytes of a log, from a state on.
+import type { Log } from '../source.ts'
+import { Outline, summarize, type Group, type OutlineEnd } from './outline.ts'
+import type { ReplayState } from './replay.ts'
+import { lastRows, type readSegment, type Wanted } from './row-tasks.ts'
+import { countCharacters, mostPageCharacters, type RowReader } from './rows.ts'
+import { replaySegments, runRowTask } from './segments.ts'
+
+/** For a log without stored rows or checkpoints. */
+export const replayedRows = (log: Log): RowReader => ({
+  all: () => readAll(log),
+  async outline() {
+    const { total, groups, end } = await readToEnd(log, null, nothing)
+    return { total, outline: summarize(groups, end) }
+  },
+})
+
+export async function* readAll(log: Log): AsyncGenerator<string[]> {
+  const wanted: Wanted = { kind: 'range', from: 1, to: Infinity, mostCharacters: Infinity }
+  for await (const { rows } of readSegments(log, null, () => wanted)) yield rows
+}
+
+export const nothing: Wanted = { kind: 'none' }
+
+interface EndOfLog {
+  /** The groups that began after the start. */
+  groups: Group[]
+  end: OutlineEnd
+  total: number
+  /** Of a tail: its rows, as far as they are after the start. */
+  rows: string[]
+}
+
+export async function readToEnd(log: Log, start: ReplayState | null, wanted: Wanted): Promise<EndOfLog> {
+  const groups: Group[] = []
+  let rows: string[] = []
+  let total = 0
+  let end = new Outline().end
+  for await (const read of readSegments(log, start, () => wanted)) {
+    if (wanted.kind === 'tail') rows = lastRows([...rows, ...read.rows], wanted)
+    groups.push(...(read.end?.groups ?? read.groups))
+    if (read.end !== null) ({ total, outline: end } = read.end)
+  }
+  return { groups, end, total, rows }
+}
+
+/** `total` is known only if the range reaches the last segment. */
+export async function readRange(
+  log: Log,
+  start: ReplayState | null,
+  { from, to }: { from: number; to: number },
+): Promise<{ rows: string[]; total: number | null }> {
+  const rows: string[] = []
+  let characters = 0
+  const wanted = (): Wanted => ({ kind: 'range', from, to, mostCharacters: mostPageCharacters - characters })
+  for await (const read of readSegments(log, start, wanted)) {
+    rows.push(...read.rows)
+    characters += countCharacters(read.rows)
+    if (read.end !== null) return { rows, total: read.end.total }
+    if (read.state.rows >= to || characters >= mostPageCharacters) break
+  }
+  return { rows, total: null }
+}
+
+const readSegments = (log: Log, start: ReplayState | null, wanted: () => Wanted) =>
+  replaySegments(log, start, (segment) =>
+    runRowTask<typeof readSegment>('readSegment', { segment, wanted: wanted() }),
+  )
