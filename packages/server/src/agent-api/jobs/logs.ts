@@ -4,7 +4,7 @@ import { HeaderTimesRequest } from '@millrace/protocol/logs.ts'
 import { badRequest } from '../../lib/errors.ts'
 import * as logs from '../../resources/builds/log/queries.ts'
 import { mostChunkBytes, receiveChunk } from '../../resources/builds/log/ingest/receive.ts'
-import { nanoseconds } from '../../resources/builds/log/serve/sections.ts'
+import { nanoseconds } from '../../resources/builds/log/header-times.ts'
 import { agentRoute, done, lastOf } from '../route.ts'
 
 const sendChunk = agentRoute({

@@ -18,7 +18,12 @@ import {
 import { deleteLog } from './delete.ts'
 import { followRows } from './serve/follow-rows.ts'
 import { follow } from './serve/follow.ts'
-import { asHtml, asJson, asPartOfText, asText, htmlPolicy, logUrl, sizeOfText } from './serve/present.ts'
+import { headerTimes } from './header-times.ts'
+import { replayedRows } from './rows/replayed-rows.ts'
+import { rowsOf } from './rows/row-source.ts'
+import type { RowReader } from './rows/rows.ts'
+import { asHtml, htmlPolicy } from './serve/html.ts'
+import { asJson, asPartOfText, asText, logUrl, sizeOfText } from './serve/present.ts'
 import {
   bytesOf,
   formOf,
@@ -207,18 +212,22 @@ const deleteInBuildRoute = route({
 })
 
 async function answerLog(asked: Asked, form: Form): Promise<Answer> {
-  const { job, log } = await getAnyLog(asked)
+  const { job, log, getRows } = await getAnyLog(asked)
   const common = { Vary: 'Accept', 'Accept-Ranges': 'bytes', 'Cache-Control': 'private, no-cache' }
   if (asked.method === 'HEAD') return answerSize(log, asked, common)
   const wanted = readRange(asked.headers.range, form)
   switch (form) {
     case 'json': {
-      const url = logUrl(asked.ctx.config.url, asked.org.slug, job)
-      return { status: 200, stream: asJson(log, url, asked.query.timestamps === true), headers: common }
+      const { outline } = await (await getRows()).outline()
+      const facts = {
+        url: logUrl(asked.ctx.config.url, asked.org.slug, job),
+        headerTimes: headerTimes(outline.groups, log.headerTimes),
+      }
+      return { status: 200, stream: asJson(log, facts, asked.query.timestamps === true), headers: common }
     }
     case 'html': {
       const headers = { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': htmlPolicy }
-      return { status: 200, stream: asHtml(log), headers: { ...common, ...headers } }
+      return { status: 200, stream: asHtml(await getRows()), headers: { ...common, ...headers } }
     }
     case 'text':
       return wanted === null ? answerText(log, asked, common) : answerRange(log, asked, wanted, common)
@@ -257,7 +266,7 @@ async function answerRange(
 
 /** HEAD returns the size of the text, also where GET returns JSON. */
 async function answerSize(log: Log, asked: Asked, headers: Record<string, string>): Promise<Answer> {
-  if (!log.isStarted) throw notFound('No log found')
+  if (!log.isStarted) noLog()
   const size = await sizeOfText(log, textFormOf(asked.query))
   const sized = { ...headers, 'Content-Type': textType, 'Content-Length': String(size) }
   return { status: 200, stream: Readable.from([]), headers: sized }
@@ -283,19 +292,29 @@ async function answerStream(
 
 async function answerDelete({ ctx, org, caller, params }: Asked): Promise<Answer> {
   const job = await getBuildableJob(ctx.db, org, caller, params)
-  if (job.kind !== 'script') throw notFound('No log found')
+  if (job.kind !== 'script') noLog()
   await deleteLog(ctx, org.id, caller, job)
   return noContent()
 }
 
+interface AnyLog {
+  job: { id: string; pipeline_slug: string; build_number: number }
+  log: Log
+  getRows(): Promise<RowReader>
+}
+
 /** Also of a job whose build is archived. */
-async function getAnyLog(asked: Asked): Promise<{ job: Parameters<typeof logUrl>[2]; log: Log }> {
+async function getAnyLog(asked: Asked): Promise<AnyLog> {
   const { ctx, org, caller, params } = asked
   const job = await findVisibleJob(ctx.db, org, caller, params)
-  if (job !== undefined) return getLog(asked, job)
+  if (job !== undefined) {
+    const { log } = await getLog(asked, job)
+    return { job, log, getRows: async () => (await rowsOf(ctx, org.id, job.id, log)) ?? noLog() }
+  }
   const row = await archivedBuilds.findVisibleLog(ctx.db, org, caller, params)
   if (row === undefined) throw notFound('No job found')
-  return { job: { ...row, id: row.job_id }, log: archivedLog(ctx, row) }
+  const log = archivedLog(ctx, row)
+  return { job: { ...row, id: row.job_id }, log, getRows: async () => replayedRows(log) }
 }
 
 async function getLog(
@@ -303,9 +322,11 @@ async function getLog(
   known?: JobAddress,
 ): Promise<{ job: JobAddress; log: Log }> {
   const job = known ?? (await getVisibleJob(ctx.db, org, caller, params))
-  const log = await findLog(ctx, org.id, job.id)
-  if (log === null) throw notFound('No log found')
-  return { job, log }
+  return { job, log: (await findLog(ctx, org.id, job.id)) ?? noLog() }
+}
+
+function noLog(): never {
+  throw notFound('No log found')
 }
 
 export const logRoutes = [

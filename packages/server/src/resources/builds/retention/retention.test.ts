@@ -244,6 +244,7 @@ describe('retention', () => {
     for (const path of [`${at}/builds/1/jobs/${job}/log`, `/jobs/${job}/log`]) {
       expect((await call('GET', path)).body).toMatchObject({ content: 'one\n', size: 4 })
       expect((await call('GET', `${path}.txt`)).text).toBe('one\n')
+      expect((await call('GET', `${path}.html`)).text).toContain('<span id="L1">one</span>')
     }
     expect((await call('GET', `${at}/builds/1/jobs/${build.jobIds[1]}/log`)).status).toBe(404)
     const done = await run(org, termsFor({ build_days: 30, log_days: 35 }))

@@ -1,5 +1,27 @@
-// A row of a log as HTML. Every character of the log is escaped; the only markup is our own.
-import type { Row } from '../screen/row.ts'
+// A log as a page, as a terminal shows it. Every character of the log is escaped; the only markup is our own.
+import { Readable } from 'node:stream'
+import type { RowReader } from '../rows/rows.ts'
+import { parseRow, type Row } from '../screen/row.ts'
+
+/** With this policy the page can neither run scripts nor load anything. */
+export const htmlPolicy = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+
+export const asHtml = (rows: RowReader): Readable => Readable.from(writeHtml(rows), { objectMode: false })
+
+async function* writeHtml(reader: RowReader): AsyncGenerator<string> {
+  let number = 0
+  yield `<!doctype html><html><head><meta charset="utf-8"><title>Log</title><style>${styles}</style></head><body><pre>`
+  for await (const rows of reader.all()) {
+    if (rows.length > 0) yield rows.map((json) => rowHtml(parseRow(json), ++number)).join('')
+  }
+  yield '</pre></body></html>\n'
+}
+
+const styles = [
+  'body{background:#111;color:#eee;margin:0;padding:8px;font:13px/1.4 monospace}pre{margin:0;white-space:pre-wrap}',
+  '.b{font-weight:bold}.d{opacity:.6}.i{font-style:italic}.u{text-decoration:underline}.s{text-decoration:line-through}',
+  '.v{filter:invert(1)}',
+].join('')
 
 export function rowHtml({ runs }: Row, number: number): string {
   const parts = runs.map(({ text, style }) =>

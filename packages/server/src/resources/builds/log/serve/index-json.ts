@@ -1,11 +1,10 @@
 // The index of a log, as readers see it.
 import type { Static } from 'typebox'
 import type { LogOutline } from '../rows/outline.ts'
-import { nanoseconds } from './sections.ts'
+import { nanoseconds } from '../header-times.ts'
 import type { LogIndex } from '../schema.ts'
 import type { Log } from '../source.ts'
 
-/** The times that an agent reports beside the output take precedence over those in it. */
 export function indexJson(log: Log, total: number, outline: LogOutline): Static<typeof LogIndex> {
   const { groups, failingRow, firstTime, lastTime } = outline
   const times = groups.map(({ time }, index) => reportedTime(log.headerTimes[index]) ?? time)

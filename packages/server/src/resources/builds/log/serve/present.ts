@@ -1,10 +1,7 @@
-// The forms of a log. All of them are streamed, since a log may be larger than memory.
+// The text forms of a log, made from its bytes. They are streamed, since a log may be larger than memory.
 import { Readable } from 'node:stream'
 import { removeEscapes, type Escapes } from '../screen/escapes.ts'
-import { rowHtml } from './html.ts'
 import type { TextForm } from '../rules.ts'
-import { sectionTimes } from './sections.ts'
-import { Screen } from '../screen/screen.ts'
 import type { Log } from '../source.ts'
 
 export const logUrl = (
@@ -31,10 +28,14 @@ export async function sizeOfText(log: Log, form: TextForm): Promise<number> {
   return size
 }
 
-export const asJson = (log: Log, url: string, hasTimeCodes: boolean): Readable =>
-  Readable.from(writeJson(log, url, hasTimeCodes), { objectMode: false })
+export const asJson = (log: Log, facts: Facts, hasTimeCodes: boolean): Readable =>
+  Readable.from(writeJson(log, facts, hasTimeCodes), { objectMode: false })
 
-export const asHtml = (log: Log): Readable => Readable.from(writeHtml(log), { objectMode: false })
+interface Facts {
+  url: string
+  /** As JSON numbers. */
+  headerTimes: readonly string[]
+}
 
 function readText(log: Log, form: TextForm): AsyncGenerator<Buffer> {
   const bytes = log.read(0, log.size)
@@ -62,46 +63,19 @@ async function* cutTo(pieces: AsyncIterable<Buffer>, start: number, end: number)
   }
 }
 
-async function* writeJson(log: Log, url: string, hasTimeCodes: boolean): AsyncGenerator<string> {
-  const sections = sectionTimes()
+async function* writeJson(
+  log: Log,
+  { url, headerTimes }: Facts,
+  hasTimeCodes: boolean,
+): AsyncGenerator<string> {
   const shown = hasTimeCodes ? asWritten : removeEscapes('ansi')
   yield `{"url":${JSON.stringify(url)},"content":"`
-  for await (const text of textOf(log)) {
-    sections.push(text)
-    yield JSON.stringify(shown.push(text)).slice(1, -1)
-  }
+  for await (const text of textOf(log)) yield JSON.stringify(shown.push(text)).slice(1, -1)
   yield JSON.stringify(shown.end()).slice(1, -1)
-  yield `","size":${log.size},"header_times":[${sections.end(log.headerTimes).join(',')}]}`
+  yield `","size":${log.size},"header_times":[${headerTimes.join(',')}]}`
 }
 
 const asWritten = { push: (text: string) => text, end: () => '' }
-
-/** With this policy the page can neither run scripts nor load anything. */
-export const htmlPolicy = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
-
-async function* writeHtml(log: Log): AsyncGenerator<string> {
-  let lines: string[] = []
-  let number = 0
-  const screen = new Screen((row) => lines.push(rowHtml(row, ++number)))
-  const taken = () => {
-    const html = lines.join('')
-    lines = []
-    return html
-  }
-  yield `<!doctype html><html><head><meta charset="utf-8"><title>Log</title><style>${styles}</style></head><body><pre>`
-  for await (const text of textOf(log)) {
-    screen.write(text)
-    if (lines.length > 0) yield taken()
-  }
-  screen.end()
-  yield `${taken()}</pre></body></html>\n`
-}
-
-const styles = [
-  'body{background:#111;color:#eee;margin:0;padding:8px;font:13px/1.4 monospace}pre{margin:0;white-space:pre-wrap}',
-  '.b{font-weight:bold}.d{opacity:.6}.i{font-style:italic}.u{text-decoration:underline}.s{text-decoration:line-through}',
-  '.v{filter:invert(1)}',
-].join('')
 
 /** Characters that span two pieces are joined; invalid bytes become U+FFFD. */
 async function* textOf(log: Log): AsyncGenerator<string> {
