@@ -8,13 +8,7 @@ import { numberOrUuid, text, uuid } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { notFound } from '../../../lib/errors.ts'
 import * as archivedBuilds from '../archives/queries.ts'
-import {
-  findVisibleJob,
-  getBuildableJob,
-  getVisibleJob,
-  type JobAddress,
-  type JobParams,
-} from '../../addresses/jobs.ts'
+import { findVisibleJob, getBuildableJob, getVisibleJob, type JobParams } from '../../addresses/jobs.ts'
 import { deleteLog } from './delete.ts'
 import { followRows } from './serve/follow-rows.ts'
 import { follow } from './serve/follow.ts'
@@ -28,7 +22,7 @@ import {
   bytesOf,
   formOf,
   readOffset,
-  readPlace,
+  readPosition,
   readRange,
   textFormOf,
   type Form,
@@ -47,8 +41,11 @@ interface Asked {
   query: { timestamps?: boolean; ansi?: boolean; raw?: boolean }
 }
 
-const byId = { job: uuid('job') }
-const inBuild = { pipeline: text('pipeline'), build: numberOrUuid('build'), ...byId }
+const byId = { permission: 'member', params: { job: uuid('job') } } as const
+const inBuild = {
+  permission: 'read_pipeline',
+  params: { pipeline: text('pipeline'), build: numberOrUuid('build'), job: uuid('job') },
+} as const
 const formErrors = { 400: 'The range is not one range of bytes, or not of the text.' }
 const rangeErrors = {
   ...formErrors,
@@ -85,20 +82,6 @@ const get = {
   handler: (asked: Asked) => answerLog(asked, formOf(asked.headers.accept)),
 } as const
 
-const getByIdRoute = route({
-  ...get,
-  url: '/v2/organizations/:org/jobs/:job/log',
-  permission: 'member',
-  params: byId,
-})
-
-const getInBuildRoute = route({
-  ...get,
-  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log',
-  permission: 'read_pipeline',
-  params: inBuild,
-})
-
 const getText = {
   method: 'GET',
   summary: 'Get the log of a job as plain text; a part of it with Range',
@@ -110,20 +93,6 @@ const getText = {
   handler: (asked: Asked) => answerLog(asked, 'text'),
 } as const
 
-const getTextByIdRoute = route({
-  ...getText,
-  url: '/v2/organizations/:org/jobs/:job/log.txt',
-  permission: 'member',
-  params: byId,
-})
-
-const getTextInBuildRoute = route({
-  ...getText,
-  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log.txt',
-  permission: 'read_pipeline',
-  params: inBuild,
-})
-
 const getHtml = {
   method: 'GET',
   summary: 'Get the log of a job as a page, as a terminal would show it',
@@ -132,20 +101,6 @@ const getHtml = {
   errors: formErrors,
   handler: (asked: Asked) => answerLog(asked, 'html'),
 } as const
-
-const getHtmlByIdRoute = route({
-  ...getHtml,
-  url: '/v2/organizations/:org/jobs/:job/log.html',
-  permission: 'member',
-  params: byId,
-})
-
-const getHtmlInBuildRoute = route({
-  ...getHtml,
-  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log.html',
-  permission: 'read_pipeline',
-  params: inBuild,
-})
 
 const followIt = {
   method: 'GET',
@@ -175,20 +130,6 @@ const followIt = {
   handler: answerStream,
 } as const
 
-const followByIdRoute = route({
-  ...followIt,
-  url: '/v2/organizations/:org/jobs/:job/log/stream',
-  permission: 'member',
-  params: byId,
-})
-
-const followInBuildRoute = route({
-  ...followIt,
-  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log/stream',
-  permission: 'read_pipeline',
-  params: inBuild,
-})
-
 const deleteIt = {
   method: 'DELETE',
   summary: 'Delete the log of a job',
@@ -196,20 +137,6 @@ const deleteIt = {
   answers: { 204: null },
   handler: answerDelete,
 } as const
-
-const deleteByIdRoute = route({
-  ...deleteIt,
-  url: '/v2/organizations/:org/jobs/:job/log',
-  permission: 'member',
-  params: byId,
-})
-
-const deleteInBuildRoute = route({
-  ...deleteIt,
-  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log',
-  permission: 'build_pipeline',
-  params: inBuild,
-})
 
 async function answerLog(asked: Asked, form: Form): Promise<Answer> {
   const { job, log, getRows } = await getAnyLog(asked)
@@ -272,16 +199,21 @@ async function answerSize(log: Log, asked: Asked, headers: Record<string, string
   return { status: 200, stream: Readable.from([]), headers: sized }
 }
 
-async function answerStream(
-  asked: Asked & { query: { as?: 'text' | 'rows'; offset?: number; row?: number } },
-): Promise<Answer> {
-  const { job } = await getLog(asked)
-  const { query } = asked
+async function answerStream({
+  ctx,
+  org,
+  caller,
+  params,
+  query,
+  ...asked
+}: Asked & { query: { as?: 'text' | 'rows'; offset?: number; row?: number } }): Promise<Answer> {
+  const job = await getVisibleJob(ctx.db, org, caller, params)
+  await getLog(ctx, org.id, job.id)
   const lastEventId = asked.headers['last-event-id']
   const stream =
     query.as === 'rows'
-      ? followRows(asked.ctx, asked.org.id, job.id, readPlace(lastEventId, query.row))
-      : follow(asked.ctx, asked.org.id, job.id, readOffset(lastEventId, query.offset))
+      ? followRows(ctx, org.id, job.id, readPosition(lastEventId, query.row))
+      : follow(ctx, org.id, job.id, readOffset(lastEventId, query.offset))
   const headers = {
     'Content-Type': 'text/event-stream; charset=utf-8',
     'Cache-Control': 'no-store',
@@ -304,11 +236,10 @@ interface AnyLog {
 }
 
 /** Also of a job whose build is archived. */
-async function getAnyLog(asked: Asked): Promise<AnyLog> {
-  const { ctx, org, caller, params } = asked
+async function getAnyLog({ ctx, org, caller, params }: Asked): Promise<AnyLog> {
   const job = await findVisibleJob(ctx.db, org, caller, params)
   if (job !== undefined) {
-    const { log } = await getLog(asked, job)
+    const log = await getLog(ctx, org.id, job.id)
     return { job, log, getRows: async () => (await rowsOf(ctx, org.id, job.id, log)) ?? noLog() }
   }
   const row = await archivedBuilds.findVisibleLog(ctx.db, org, caller, params)
@@ -317,27 +248,43 @@ async function getAnyLog(asked: Asked): Promise<AnyLog> {
   return { job: { ...row, id: row.job_id }, log, getRows: async () => replayedRows(log) }
 }
 
-async function getLog(
-  { ctx, org, caller, params }: Asked,
-  known?: JobAddress,
-): Promise<{ job: JobAddress; log: Log }> {
-  const job = known ?? (await getVisibleJob(ctx.db, org, caller, params))
-  return { job, log: (await findLog(ctx, org.id, job.id)) ?? noLog() }
-}
+const getLog = async (ctx: Context, orgId: string, jobId: string): Promise<Log> =>
+  (await findLog(ctx, orgId, jobId)) ?? noLog()
 
 function noLog(): never {
   throw notFound('No log found')
 }
 
 export const logRoutes = [
-  getByIdRoute,
-  getInBuildRoute,
-  getTextByIdRoute,
-  getTextInBuildRoute,
-  getHtmlByIdRoute,
-  getHtmlInBuildRoute,
-  followByIdRoute,
-  followInBuildRoute,
-  deleteByIdRoute,
-  deleteInBuildRoute,
+  route({ ...get, ...byId, url: '/v2/organizations/:org/jobs/:job/log' }),
+  route({
+    ...get,
+    ...inBuild,
+    url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log',
+  }),
+  route({ ...getText, ...byId, url: '/v2/organizations/:org/jobs/:job/log.txt' }),
+  route({
+    ...getText,
+    ...inBuild,
+    url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log.txt',
+  }),
+  route({ ...getHtml, ...byId, url: '/v2/organizations/:org/jobs/:job/log.html' }),
+  route({
+    ...getHtml,
+    ...inBuild,
+    url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log.html',
+  }),
+  route({ ...followIt, ...byId, url: '/v2/organizations/:org/jobs/:job/log/stream' }),
+  route({
+    ...followIt,
+    ...inBuild,
+    url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log/stream',
+  }),
+  route({ ...deleteIt, ...byId, url: '/v2/organizations/:org/jobs/:job/log' }),
+  route({
+    ...deleteIt,
+    ...inBuild,
+    url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log',
+    permission: 'build_pipeline',
+  }),
 ]

@@ -18,8 +18,11 @@ interface Asked {
   params: JobParams
 }
 
-const byId = { job: uuid('job') }
-const inBuild = { pipeline: text('pipeline'), build: numberOrUuid('build'), ...byId }
+const byId = { permission: 'member', params: { job: uuid('job') } } as const
+const inBuild = {
+  permission: 'read_pipeline',
+  params: { pipeline: text('pipeline'), build: numberOrUuid('build'), job: uuid('job') },
+} as const
 
 const getIndex = {
   method: 'GET',
@@ -28,20 +31,6 @@ const getIndex = {
   answers: { 200: LogIndex },
   handler: answerIndex,
 } as const
-
-const getIndexByIdRoute = route({
-  ...getIndex,
-  url: '/v2/organizations/:org/jobs/:job/log/index',
-  permission: 'member',
-  params: byId,
-})
-
-const getIndexInBuildRoute = route({
-  ...getIndex,
-  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log/index',
-  permission: 'read_pipeline',
-  params: inBuild,
-})
 
 const mostRows = 2000
 
@@ -65,20 +54,6 @@ const getRows = {
   handler: answerRows,
 } as const
 
-const getRowsByIdRoute = route({
-  ...getRows,
-  url: '/v2/organizations/:org/jobs/:job/log/rows',
-  permission: 'member',
-  params: byId,
-})
-
-const getRowsInBuildRoute = route({
-  ...getRows,
-  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log/rows',
-  permission: 'read_pipeline',
-  params: inBuild,
-})
-
 const search = {
   method: 'GET',
   summary: 'Search the rows of the log of a job',
@@ -96,20 +71,6 @@ const search = {
   errors: { 400: '`q` is missing or too long, or it is not a valid regular expression.' },
   handler: answerSearch,
 } as const
-
-const searchByIdRoute = route({
-  ...search,
-  url: '/v2/organizations/:org/jobs/:job/log/search',
-  permission: 'member',
-  params: byId,
-})
-
-const searchInBuildRoute = route({
-  ...search,
-  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log/search',
-  permission: 'read_pipeline',
-  params: inBuild,
-})
 
 async function answerIndex(asked: Asked): Promise<Answer> {
   const source = await getRowSource(asked)
@@ -152,10 +113,22 @@ async function getRowSource({ ctx, org, caller, params }: Asked): Promise<RowSou
 }
 
 export const rowRoutes = [
-  getIndexByIdRoute,
-  getIndexInBuildRoute,
-  getRowsByIdRoute,
-  getRowsInBuildRoute,
-  searchByIdRoute,
-  searchInBuildRoute,
+  route({ ...getIndex, ...byId, url: '/v2/organizations/:org/jobs/:job/log/index' }),
+  route({
+    ...getIndex,
+    ...inBuild,
+    url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log/index',
+  }),
+  route({ ...getRows, ...byId, url: '/v2/organizations/:org/jobs/:job/log/rows' }),
+  route({
+    ...getRows,
+    ...inBuild,
+    url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log/rows',
+  }),
+  route({ ...search, ...byId, url: '/v2/organizations/:org/jobs/:job/log/search' }),
+  route({
+    ...search,
+    ...inBuild,
+    url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log/search',
+  }),
 ]

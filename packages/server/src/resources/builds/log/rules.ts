@@ -48,14 +48,14 @@ export const readOffset = (lastEventId: string | string[] | undefined, offset: n
   readEventId(lastEventId) ?? offset ?? 0
 
 /** The first row that a reader does not know. */
-export interface Place {
+export interface Position {
   row: number
   /** No row before it can change any more, or has changed since the reader got it. */
   isSettled: boolean
 }
 
 /** Ids of events are rows that come after settled ones. */
-export function readPlace(lastEventId: string | string[] | undefined, row: number | undefined): Place {
+export function readPosition(lastEventId: string | string[] | undefined, row: number | undefined): Position {
   const id = readEventId(lastEventId)
   return { row: Math.max(id ?? row ?? 1, 1), isSettled: id !== null }
 }

@@ -1,6 +1,5 @@
 // The rows of a growing log as server-sent events. Each event means: from this row on, the log is this. So programs that draw
 // progress bars may change rows that were sent before. The id of an event is the first row that may still change.
-import { setTimeout as delay } from 'node:timers/promises'
 import { Readable } from 'node:stream'
 import type { Context } from '../../../../context.ts'
 import { findCheckpointBefore } from '../rows/checkpoint-queries.ts'
@@ -8,31 +7,30 @@ import type { ReplayState } from '../rows/replay.ts'
 import { findRows } from '../rows/row-source.ts'
 import type { FollowedRows, followSegment, Segment } from '../rows/row-tasks.ts'
 import type { RowSource } from '../rows/rows.ts'
-import type { Place } from '../rules.ts'
+import type { Position } from '../rules.ts'
 import { screenHeight } from '../screen/screen.ts'
 import { replaySegments, runRowTask } from '../rows/segments.ts'
-import { findLogFrom } from '../source.ts'
+import { deletedEvent, retryLine, pollLog } from './poll-log.ts'
 
-const pollMs = 250
-/** Proxies close idle connections. */
-const aliveMs = 15_000
 const mostStepBytes = 64 * 1024
 const mostEventRows = 1000
 const mostEventCharacters = 256 * 1024
 
-export const followRows = (ctx: Context, orgId: string, jobId: string, place: Place): Readable =>
-  Readable.from(events(ctx, orgId, jobId, place), { objectMode: false })
+export const followRows = (ctx: Context, orgId: string, jobId: string, position: Position): Readable =>
+  Readable.from(events(ctx, orgId, jobId, position), { objectMode: false })
 
-async function* events(ctx: Context, orgId: string, jobId: string, place: Place): AsyncGenerator<string> {
-  yield 'retry: 1000\n\n'
+async function* events(
+  ctx: Context,
+  orgId: string,
+  jobId: string,
+  position: Position,
+): AsyncGenerator<string> {
+  yield retryLine
   const source = await findRows(ctx, orgId, jobId)
-  if (source === null) {
-    yield 'event: deleted\ndata: {}\n\n'
-    return
-  }
+  if (source === null) return yield deletedEvent
   const { total } = await source.tail(1)
-  const unsettled = place.isSettled ? 0 : screenHeight
-  const from = Math.max(Math.min(place.row, total + 1) - unsettled, 1)
+  const unsettled = position.isSettled ? 0 : screenHeight
+  const from = Math.max(Math.min(position.row, total + 1) - unsettled, 1)
   if (source.log.compacted === null) yield* grow(ctx, orgId, jobId, from)
   else yield* sendStored(source, from)
 }
@@ -51,29 +49,19 @@ async function* grow(ctx: Context, orgId: string, jobId: string, from: number): 
   let open: readonly string[] = []
   let total = 0
   let knownSize = -1
-  let sentAt = performance.now()
-  for (;;) {
-    const log = await findLogFrom(ctx, orgId, jobId, state?.offset ?? 0)
-    if (log === null) return yield 'event: deleted\ndata: {}\n\n'
-    if (log.isFinal || log.size !== knownSize) {
+  const follow = (segment: Segment) => runRowTask<typeof followSegment>('followSegment', { segment, open })
+  yield* pollLog(ctx, orgId, jobId, {
+    offset: () => state?.offset ?? 0,
+    async *newEvents(log) {
+      if (!log.isFinal && log.size === knownSize) return
       knownSize = log.size
-      const follow = (segment: Segment) =>
-        runRowTask<typeof followSegment>('followSegment', { segment, open })
       for await (const step of replaySegments(log, state, follow, mostStepBytes)) {
         ;({ state, open, total } = step)
-        for (const event of changeEvents(step, from)) {
-          sentAt = performance.now()
-          yield event
-        }
+        yield* changeEvents(step, from)
       }
-      if (log.isFinal) return yield endEvent(total)
-    }
-    if (performance.now() - sentAt >= aliveMs) {
-      sentAt = performance.now()
-      yield ': still there\n\n'
-    }
-    await delay(pollMs)
-  }
+    },
+    endEvent: () => endEvent(total),
+  })
 }
 
 /** Rows before `from` are known to the reader. */

@@ -1,14 +1,11 @@
 // A growing log as server-sent events. The id of an event is the offset after its text in bytes, so that a reader who
 // reconnects continues there.
-import { setTimeout as delay } from 'node:timers/promises'
 import { Readable } from 'node:stream'
 import type { Context } from '../../../../context.ts'
-import { findLogFrom, type Log } from '../source.ts'
 import { wholeCharacters } from '../screen/utf8.ts'
+import type { Log } from '../source.ts'
+import { retryLine, pollLog } from './poll-log.ts'
 
-const pollMs = 250
-/** Proxies close idle connections. */
-const aliveMs = 15_000
 const mostEventBytes = 64 * 1024
 
 export const follow = (ctx: Context, orgId: string, jobId: string, from: number): Readable =>
@@ -16,29 +13,17 @@ export const follow = (ctx: Context, orgId: string, jobId: string, from: number)
 
 async function* events(ctx: Context, orgId: string, jobId: string, from: number): AsyncGenerator<string> {
   let position = from
-  let sentAt = performance.now()
-  yield 'retry: 1000\n\n'
-  for (;;) {
-    const log = await findLogFrom(ctx, orgId, jobId, position)
-    if (log === null) {
-      yield 'event: deleted\ndata: {}\n\n'
-      return
-    }
-    for await (const { text, end } of newText(log, position)) {
-      position = end
-      sentAt = performance.now()
-      yield `id: ${end}\ndata: ${JSON.stringify({ text })}\n\n`
-    }
-    if (log.isFinal) {
-      yield `id: ${position}\nevent: end\ndata: ${JSON.stringify({ size: log.size })}\n\n`
-      return
-    }
-    if (performance.now() - sentAt >= aliveMs) {
-      sentAt = performance.now()
-      yield ': still there\n\n'
-    }
-    await delay(pollMs)
-  }
+  yield retryLine
+  yield* pollLog(ctx, orgId, jobId, {
+    offset: () => position,
+    async *newEvents(log) {
+      for await (const { text, end } of newText(log, position)) {
+        position = end
+        yield `id: ${end}\ndata: ${JSON.stringify({ text })}\n\n`
+      }
+    },
+    endEvent: ({ size }) => `id: ${position}\nevent: end\ndata: ${JSON.stringify({ size })}\n\n`,
+  })
 }
 
 /** Cut between characters: the first bytes of an incomplete character are kept for later. */
