@@ -16,7 +16,7 @@ import {
   readTable,
 } from '../log/rows/rows-object.ts'
 import { parseRow, textOf } from '../log/screen/row.ts'
-import type { StoredRows } from '../log/source.ts'
+import type { StoredRows } from '../log/queries.ts'
 import { chooseRows, presentRows, type Excerpt, type ShownRow } from './excerpt.ts'
 import { readEnds, type Checkpoint, type EndChunk, type LogRow } from './log-queries.ts'
 import type { LogStatus } from './schema.ts'

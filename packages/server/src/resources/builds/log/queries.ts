@@ -1,23 +1,15 @@
 import { sql } from 'kysely'
 import type { Db, Trx } from '../../../db/pool.ts'
 import { prepared } from '../../../db/statement.ts'
-import { isFree, leaseEnd } from '../../../tasks/lease.ts'
-import type { Kinds } from '../../../tasks/kinds.ts'
 import type { StoredChunk } from './plan.ts'
 
 /** Chunks are accepted for this long after the end of the job. */
 const graceSeconds = 60
-/** By then a statement that began within the grace period has ended too. */
-export const endedSeconds = 120
-const compactionSeconds = 600
 
-export interface Chunk extends StoredChunk {
-  data: Buffer
-}
-
-export interface ChunkOfJob extends Chunk {
+export interface ChunkOfJob extends StoredChunk {
   organization_id: string
   job_id: string
+  data: Buffer
 }
 
 /** A repeated chunk changes nothing. A chunk that is late, or of an unknown job or a deleted log, is ignored. */
@@ -109,7 +101,13 @@ export interface LogRow {
   rows_layout: RowsLayout | null
 }
 
-/** Where the parts of the object with a log's rows are, in bytes. */
+/** The object with the rows of a compacted log; see rows/rows-object.ts. */
+export interface StoredRows {
+  key: string
+  layout: RowsLayout
+}
+
+/** Where its parts are, in bytes. */
 export interface RowsLayout {
   rows: number
   table_at: number
@@ -180,99 +178,12 @@ export async function deleteChunks(trx: Trx, jobId: string): Promise<number> {
   return Number(numDeletedRows)
 }
 
-const isNotCompacting = isFree('l.compacting_until', sql`now()`)
-
-/** Without an organization the job is deleted. */
-export type EndedLog = Kinds['compact_log']
-
-/** Any log of a job that gets no more chunks and that no worker compacts. Passes over the logs of all running jobs. */
-export async function listEnded(db: Db, limit: number): Promise<EndedLog[]> {
-  const { rows } = await sql<EndedLog>`
-    with recursive with_chunks as (
-      (select job_id from job_log_chunks order by job_id limit 1)
-      union all
-      select (select c.job_id from job_log_chunks c where c.job_id > w.job_id order by c.job_id limit 1)
-      from with_chunks w where w.job_id is not null
-    )
-    select w.job_id, j.organization_id
-    from with_chunks w left join jobs j on j.id = w.job_id left join job_logs l on l.job_id = w.job_id
-    where w.job_id is not null and ${isNotCompacting}
-      and (j.id is null or j.finished_at < now() - make_interval(secs => ${endedSeconds}))
-    limit ${limit}`.execute(db)
-  return rows
-}
-
-/** The same, only of jobs that ended in this time and whose queue still exists. */
-export async function listEndedBetween(
-  db: Db,
-  { after, until }: { after: string; until: string },
-  limit: number,
-): Promise<EndedLog[]> {
-  return (await endedBetween(after, until, limit).execute(db)).rows
-}
-
-/** The index of ended jobs begins with their queue. */
-const endedBetween = prepared(
-  (after: string, until: string, limit: number) => sql<EndedLog>`
-    select ended.job_id, ended.organization_id from cluster_queues q cross join lateral (
-      select j.id as job_id, j.organization_id, j.finished_at from jobs j left join job_logs l on l.job_id = j.id
-      where j.queue_id = q.id and j.finished_at >= ${after}::timestamptz and j.finished_at < ${until}::timestamptz
-        and exists (select from job_log_chunks c where c.job_id = j.id) and ${isNotCompacting}
-      order by j.finished_at limit ${limit}
-    ) ended order by ended.finished_at limit ${limit}`,
-)
-
-/** Returns those that this worker compacts. Others are compacted by another worker, or are compacted or deleted already. */
-export async function claimCompactions(db: Db, jobIds: readonly string[]): Promise<string[]> {
-  const { rows } = await claim(jobIds).execute(db)
-  return rows.map(({ job_id }) => job_id)
-}
-
-/** In the order of the ids, so that two workers do not wait for each other. */
-const claim = prepared(
-  (jobIds: readonly string[]) => sql<{ job_id: string }>`
-    insert into job_logs as l (job_id, organization_id, compacting_until)
-    select j.id, j.organization_id, ${leaseEnd(sql`now()`, compactionSeconds)}
-    from jobs j where j.id = any (${jobIds}::uuid[]) order by j.id
-    on conflict (job_id) do update set compacting_until = excluded.compacting_until
-      where l.finished_at is null and l.deleted_at is null and ${isNotCompacting}
-    returning job_id`,
-)
-
-/** For a worker that stops before it begins. */
-export async function releaseCompactions(db: Db, jobIds: readonly string[]): Promise<void> {
-  await sql`update job_logs set compacting_until = null where job_id = any (${jobIds}::uuid[])`.execute(db)
-}
-
-/** Deletes chunks that arrived after their log was compacted or deleted. */
-export async function deleteStrays(db: Db, jobIds: readonly string[]): Promise<void> {
-  await sql`
-    delete from job_log_chunks c using job_logs l
-    where c.job_id = any (${jobIds}::uuid[]) and l.job_id = c.job_id
-      and (l.finished_at is not null or l.deleted_at is not null)`.execute(db)
-}
-
-/** False: the log was deleted meanwhile. */
-export async function finishCompaction(
-  trx: Trx,
-  jobId: string,
-  log: { key: string; size: number; rows: { key: string; layout: RowsLayout } | null },
-): Promise<boolean> {
-  const { rows } = await sql`
-    update job_logs set blob_key = ${log.key}, size = ${log.size}, finished_at = now(), compacting_until = null,
-      rows_blob_key = ${log.rows?.key ?? null},
-      rows_layout = ${log.rows === null ? null : JSON.stringify(log.rows.layout)}::jsonb
-    where job_id = ${jobId} and finished_at is null and deleted_at is null
-    returning job_id`.execute(trx)
-  return rows.length > 0
-}
-
 /** False: the log was deleted meanwhile, or another process has stored its rows. */
 export async function storeRows(
   trx: Trx,
   orgId: string,
   jobId: string,
-  { key, layout }: { key: string; layout: RowsLayout },
+  { key, layout }: StoredRows,
 ): Promise<boolean> {
   const { rows } = await sql`
     update job_logs set rows_blob_key = ${key}, rows_layout = ${JSON.stringify(layout)}::jsonb

@@ -17,7 +17,7 @@ export interface Log {
   /** When the job ended: milliseconds since 1970. */
   endedAt: number | null
   /** null while the log is in chunks. */
-  compacted: { rows: StoredRows | null } | null
+  compacted: { rows: logs.StoredRows | null } | null
   /** When sections began, as the agent has reported beside the output. */
   headerTimes: Record<string, string>
   /** Bytes `start` up to, not including, `end`. */
@@ -90,13 +90,7 @@ export const archivedLog = (
   read: (start, end) => readBlob(ctx, row.blob_key, start, end),
 })
 
-/** The object with the rows of a compacted log; see rows/rows-object.ts. */
-export interface StoredRows {
-  key: string
-  layout: logs.RowsLayout
-}
-
-const storedRowsOf = ({ rows_blob_key: key, rows_layout: layout }: logs.LogRow): StoredRows | null =>
+const storedRowsOf = ({ rows_blob_key: key, rows_layout: layout }: logs.LogRow): logs.StoredRows | null =>
   key === null || layout === null ? null : { key, layout }
 
 async function* readBlob(ctx: Context, key: string, start: number, end: number): AsyncGenerator<Buffer> {

@@ -11,13 +11,14 @@ import { deleteCheckpoints } from '../rows/checkpoint-queries.ts'
 import * as logs from '../queries.ts'
 import { writeRows } from '../rows/rows-object.ts'
 import { findLog, type Log } from '../source.ts'
+import * as compactions from './compaction-queries.ts'
 
 /** Claimed with one statement, and then compacted some at a time. */
 const batchSize = 32
 /** Parts of a log are held in memory, so a larger one counts as several, and a very large one is compacted alone. */
 const mostAtOnce = 8
 const smallBytes = 1024 * 1024
-const compactions = new Semaphore(mostAtOnce)
+const slots = new Semaphore(mostAtOnce)
 const sweepEveryMs = 5 * 60_000
 
 /**
@@ -29,12 +30,14 @@ export function logCompactor(): (ctx: Context, stopping: AbortSignal) => Promise
   let doneUntil: string | null = null
   let sweptAt = 0
   return async (ctx, stopping) => {
-    const until = new Date(ctx.now().getTime() - logs.endedSeconds * 1000).toISOString()
+    const until = new Date(ctx.now().getTime() - compactions.endedSeconds * 1000).toISOString()
     const after = doneUntil
     const isSweep = after === null || performance.now() - sweptAt > sweepEveryMs
     if (isSweep) sweptAt = performance.now()
     const list = () =>
-      isSweep ? logs.listEnded(ctx.db, batchSize) : logs.listEndedBetween(ctx.db, { after, until }, batchSize)
+      isSweep
+        ? compactions.listEnded(ctx.db, batchSize)
+        : compactions.listEndedBetween(ctx.db, { after, until }, batchSize)
     if (await compactAll(ctx, stopping, list)) doneUntil = until
   }
 }
@@ -43,7 +46,7 @@ export function logCompactor(): (ctx: Context, stopping: AbortSignal) => Promise
 async function compactAll(
   ctx: Context,
   stopping: AbortSignal,
-  list: () => Promise<logs.EndedLog[]>,
+  list: () => Promise<compactions.EndedLog[]>,
 ): Promise<boolean> {
   for (;;) {
     const ended = await list()
@@ -57,7 +60,7 @@ async function compactAll(
   }
 }
 
-const hasJob = (log: logs.EndedLog): log is LogOfJob => log.organization_id !== null
+const hasJob = (log: compactions.EndedLog): log is LogOfJob => log.organization_id !== null
 
 interface LogOfJob {
   job_id: string
@@ -71,9 +74,9 @@ async function compactSome(
   ended: readonly LogOfJob[],
 ): Promise<boolean> {
   if (ended.length === 0) return true
-  const claimed = new Set(await logs.claimCompactions(ctx.db, ended.map(idOf)))
+  const claimed = new Set(await compactions.claim(ctx.db, ended.map(idOf)))
   const others = ended.filter((log) => !claimed.has(log.job_id))
-  if (others.length > 0) await logs.deleteStrays(ctx.db, others.map(idOf))
+  if (others.length > 0) await compactions.deleteStrays(ctx.db, others.map(idOf))
   const queue = ended.filter((log) => claimed.has(log.job_id))
   let failures = 0
   const work = async () => {
@@ -90,7 +93,7 @@ async function compactSome(
     }
   }
   await Promise.all(Array.from({ length: mostAtOnce }, work))
-  if (queue.length > 0) await logs.releaseCompactions(ctx.db, queue.map(idOf))
+  if (queue.length > 0) await compactions.release(ctx.db, queue.map(idOf))
   return failures === 0
 }
 
@@ -100,8 +103,8 @@ const idOf = (log: LogOfJob): string => log.job_id
 export async function compactLog(ctx: Context, log: Kinds['compact_log']): Promise<void> {
   const { job_id: jobId } = log
   if (!hasJob(log)) return deleteChunksOf(ctx, jobId)
-  const claimed = await logs.claimCompactions(ctx.db, [jobId])
-  if (claimed.length === 0) return logs.deleteStrays(ctx.db, [jobId])
+  const claimed = await compactions.claim(ctx.db, [jobId])
+  if (claimed.length === 0) return compactions.deleteStrays(ctx.db, [jobId])
   await compactClaimed(ctx, log)
 }
 
@@ -116,7 +119,7 @@ async function compactClaimed(
   const log = await findLog(ctx, orgId, jobId)
   if (log === null) return
   const weight = Math.ceil(log.size / smallBytes)
-  await compactions.run(() => storeLog(ctx, orgId, jobId, { log, chunks }), Math.max(1, weight))
+  await slots.run(() => storeLog(ctx, orgId, jobId, { log, chunks }), Math.max(1, weight))
 }
 
 /** `chunks` is how many it had before. */
@@ -132,7 +135,7 @@ async function storeLog(
   const rows = await writeRows(ctx, orgId, jobId, log)
   const keys = [key, rows.key]
   await inTransaction(ctx.db, async (trx) => {
-    if (!(await logs.finishCompaction(trx, jobId, { key, size: log.size, rows }))) return release(trx, keys)
+    if (!(await compactions.finish(trx, jobId, { key, size: log.size, rows }))) return release(trx, keys)
     for (const stored of keys) {
       if (!(await claim(trx, stored)))
         throw new Error('The objects took longer to write than unclaimed objects are kept.')

@@ -14,9 +14,10 @@ import { Semaphore } from '../../../../lib/semaphore.ts'
 import { SizedCache } from '../../../../lib/sized-cache.ts'
 import { Outline, summarize, type Group, type LogOutline } from './outline.ts'
 import * as logs from '../queries.ts'
+import type { StoredRows } from '../queries.ts'
 import type { makeBlocks } from './row-tasks.ts'
 import { replaySegments, runRowTask } from './segments.ts'
-import { findLog, type Log, type StoredRows } from '../source.ts'
+import { findLog, type Log } from '../source.ts'
 
 const inflate = promisify(gunzip)
 const deflate = promisify(gzip)

@@ -7,7 +7,8 @@ import { runInThread, ThreadLimitExceeded } from '../../../../lib/threads.ts'
 import { readAllBlocks } from './rows-object.ts'
 import type { Found, Query, searchBlocks, searchSegment } from './search-tasks.ts'
 import { replaySegments } from './segments.ts'
-import type { Log, StoredRows } from '../source.ts'
+import type { StoredRows } from '../queries.ts'
+import type { Log } from '../source.ts'
 
 export interface SearchResult {
   total: number

@@ -1,6 +1,7 @@
 // Reads rows from the object of a finished log.
 import type { Context } from '../../../../context.ts'
-import type { Log, StoredRows } from '../source.ts'
+import type { StoredRows } from '../queries.ts'
+import type { Log } from '../source.ts'
 import { findBlock, inflateRows, readAllBlocks, readBlocks, readOutline, readTable } from './rows-object.ts'
 import { countCharacters, mostPageCharacters, type RowPage, type RowSource } from './rows.ts'
 import { searchStored } from './search.ts'
